@@ -1,0 +1,125 @@
+/* ask -- one file per question; command line, page and API all call these.
+ *
+ *   words -> question -> scenario (rows + facts) -> answer (document + text)
+ *
+ * A question holds the words and options as they were written. A scenario is what they
+ * mean: the book of rows, and the facts of the model, the machine and the options. An
+ * answer has the same numbers twice: a document (JSON, names of rows as keys) and text
+ * for people. Infeasible is an answer (status 1), not an error.
+ *
+ * ask.def lists the verbs, option.def the options; help, completion, the man page and
+ * later the API are written from them. */
+#ifndef ASK_H
+#define ASK_H
+
+#include "engine/engine.h"
+#include "import/catalog.h"
+#include "import/import.h"
+
+enum option {
+#define OPTION(name, key, argument, row, help) OPTION_##key,
+#include "ask/option.def"
+#undef OPTION
+    OPTION_COUNT
+};
+
+struct question {
+    const char *verb;
+    const char **words;             /* what stands beside the options */
+    size_t word_count, word_room;
+    const char *option[OPTION_COUNT];       /* NULL: not given; "" for a switch */
+    const char **sets;              /* each "NAME=VALUE" */
+    size_t set_count, set_room;
+    const char **rows;              /* files of more rows */
+    size_t rows_count, rows_room;
+};
+
+struct answer {
+    struct doc *doc;                /* for --json */
+    struct buffer text;             /* for people */
+    struct buffer csv;              /* where a table is the answer; else empty */
+    int status;                     /* 0 an answer, 1 nothing feasible */
+};
+
+typedef bool ask_function(struct arena *arena, const struct question *question,
+                          struct answer *answer, struct error *error);
+
+struct verb {
+    const char *name, *words, *summary, *example;
+    ask_function *ask;
+};
+extern const struct verb verbs[];   /* ended by one without a name */
+
+struct option_row {
+    const char *name, *argument, *row, *help;
+};
+extern const struct option_row options[OPTION_COUNT];
+
+#define ASK(name, words, summary, example) ask_function ask_##name;
+#include "ask/ask.def"
+#undef ASK
+
+/* ---- scenario ------------------------------------------------------------------------- */
+
+struct scenario {
+    struct arena *arena;
+    const struct question *question;
+    struct book book;
+    struct facts facts;
+    struct catalog catalog;
+    struct formats formats;
+    const char *model, *machine;    /* titles; NULL: none given */
+    bool lecture;
+};
+
+/* model and machine: names or paths, NULL for none. */
+bool scenario_open(struct scenario *scenario, struct arena *arena,
+                   const struct question *question, const char *model, const char *machine,
+                   struct error *error);
+/* The books, data sheets and formats that are built in. */
+bool scenario_book(struct arena *arena, unsigned conditions, struct book *book,
+                   struct error *error);
+bool scenario_catalog(struct arena *arena, struct catalog *catalog, struct error *error);
+/* "NAME=VALUE": a number with a unit, a range, a distribution, or an expression. */
+bool scenario_set(struct scenario *scenario, const char *text, struct error *error);
+bool scenario_set_row(struct scenario *scenario, const char *name, const char *value,
+                      const char *source, struct error *error);
+void scenario_notes(const struct scenario *scenario, struct buffer *out);
+
+/* ---- values ------------------------------------------------------------------------------ */
+
+/* Expressions as a list, with values at the facts. A value that is not finite is an
+ * error which names the row that has none. */
+struct values {
+    struct list list;
+    double *at, *inputs;            /* of outputs, of inputs */
+};
+
+bool values_of(struct scenario *scenario, const char *const *texts, size_t count,
+               struct values *values, struct error *error);
+bool value_of(struct scenario *scenario, const char *text, double *value, struct error *error);
+bool values_finite(const struct scenario *scenario, const struct list *list,
+                   const double *inputs, struct error *error);
+/* Does an input carry a range or distribution, given or (with `likely`) by its row? */
+bool values_uncertain(struct scenario *scenario, struct values *values);
+struct range {
+    double low, high;
+    const char *kind;               /* "range" or "5-95 %" */
+};
+struct range values_range(struct scenario *scenario, const struct values *values, size_t output);
+struct unit scenario_unit(const struct scenario *scenario, const char *text);
+
+/* ---- tables of text ------------------------------------------------------------------------ */
+
+struct table {
+    struct arena *arena;
+    size_t columns, count, room;
+    const char **cells;             /* row by row; the first row is the header */
+    const char *left;               /* per column: 'l' or 'r' */
+};
+
+void table_cell(struct table *table, const char *format, ...) BASE_PRINTF(2, 3);
+void table_print(const struct table *table, struct buffer *out, const char *indent);
+void table_csv(const struct table *table, struct buffer *out);
+
+#endif

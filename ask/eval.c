@@ -1,0 +1,74 @@
+/* eval: any rows or expressions, as numbers. */
+#include "ask/ask.h"
+
+#include <string.h>
+
+/* A row of a table's chapter stands for its value at every entry. */
+static void expand(struct scenario *scenario, const char *word, const char ***names,
+                   size_t *count, size_t *room)
+{
+    int row = book_find(&scenario->book, word);
+    const char *table = row < 0 ? NULL : scenario->book.rows[row].table;
+    const struct fact_table *known = table ? facts_table(&scenario->facts, table) : NULL;
+    size_t entries = known && known->entries ? known->entries : 1;
+    for (size_t i = 0; i < entries; i++) {
+        const char *entry = known && known->entries ? known->entry[i] : "default";
+        *(const char **)arena_push(scenario->arena, names, count, room, sizeof **names) =
+            table ? arena_print(scenario->arena, "%s[%s]", word, entry) : word;
+    }
+}
+
+static void answer_one(struct scenario *scenario, const struct values *values, size_t i,
+                       const char *name, bool uncertain, struct table *table,
+                       struct answer *answer)
+{
+    struct unit unit = scenario_unit(scenario, name);
+    struct buffer words = { .arena = scenario->arena };
+    struct doc *one = doc_add(scenario->arena, answer->doc, name, DOC_OBJECT);
+    unit_print(&words, unit);
+    doc_add_number(scenario->arena, one, "value", values->at[i]);
+    doc_add_string(scenario->arena, one, "unit", words.data);
+    table_cell(table, "%s", name);
+    table_cell(table, "%s", quantity_text(scenario->arena, values->at[i], unit, 6));
+    struct range range = { 0, 0, NULL };
+    if (uncertain)
+        range = values_range(scenario, values, i);
+    if (range.low == range.high) {
+        table_cell(table, "%s", "");
+        return;
+    }
+    struct doc *ends = doc_add(scenario->arena, one, "range", DOC_ARRAY);
+    doc_add_number(scenario->arena, ends, NULL, range.low);
+    doc_add_number(scenario->arena, ends, NULL, range.high);
+    doc_add_string(scenario->arena, one, "range_kind", range.kind);
+    table_cell(table, "%s %s to %s", range.kind,
+               quantity_text(scenario->arena, range.low, unit, 4),
+               quantity_text(scenario->arena, range.high, unit, 4));
+}
+
+bool ask_eval(struct arena *arena, const struct question *question, struct answer *answer,
+              struct error *error)
+{
+    struct scenario scenario;
+    struct values values;
+    const char **names = NULL;
+    size_t count = 0, room = 0;
+    if (!question->word_count) {
+        error_set(error, "eval needs the name of a row");
+        return error_hint(error, "chalkline eval inference_tokens; `chalkline list rows` shows all");
+    }
+    if (!scenario_open(&scenario, arena, question, question->option[OPTION_MODEL],
+                       question->option[OPTION_ON], error))
+        return false;
+    for (size_t i = 0; i < question->word_count; i++)
+        expand(&scenario, question->words[i], &names, &count, &room);
+    if (!values_of(&scenario, names, count, &values, error))
+        return false;
+    bool uncertain = values_uncertain(&scenario, &values);
+    struct table table = { .arena = arena, .columns = 3, .left = "lrl" };
+    for (size_t i = 0; i < count; i++)
+        answer_one(&scenario, &values, i, names[i], uncertain, &table, answer);
+    table_print(&table, &answer->text, "");
+    scenario_notes(&scenario, &answer->text);
+    return true;
+}

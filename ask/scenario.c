@@ -1,0 +1,356 @@
+/* Scenarios: what the words and options of a question mean. */
+#include "ask/ask.h"
+
+#include "base/embedded.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { FILE_LIMIT = 64 << 20 };
+
+const struct verb verbs[] = {
+#define ASK(name, words, summary, example) { #name, words, summary, example, ask_##name },
+#include "ask/ask.def"
+#undef ASK
+    { 0 }
+};
+
+const struct option_row options[OPTION_COUNT] = {
+#define OPTION(name, key, argument, row, help) { name, argument, row, help },
+#include "ask/option.def"
+#undef OPTION
+};
+
+/* ---- what is built in -------------------------------------------------------------------- */
+
+bool scenario_book(struct arena *arena, unsigned conditions, struct book *book,
+                   struct error *error)
+{
+    book_open(book, arena, conditions);
+    for (const struct embedded *file = embedded_formulas; file->path; file++)
+        if (!book_read(book, file->path, (struct text){ file->data, file->size }, error))
+            return false;
+    return true;
+}
+
+static struct text embedded_sheet(const char *path)
+{
+    for (const struct embedded *file = embedded_data; file->path; file++)
+        if (!strcmp(file->path, path))
+            return (struct text){ file->data, file->size };
+    return (struct text){ "", 0 };
+}
+
+bool scenario_catalog(struct arena *arena, struct catalog *catalog, struct error *error)
+{
+    static const char *const paths[CATALOG_KINDS] = {
+        [CATALOG_MACHINE] = "data/hardware.csv", [CATALOG_MODEL] = "data/models.csv",
+        [CATALOG_TIER] = "data/tiers.csv", [CATALOG_PRICE] = "data/prices.csv" };
+    catalog_open(catalog, arena);
+    for (int kind = 0; kind < CATALOG_KINDS; kind++)
+        if (!catalog_read(catalog, (enum catalog_kind)kind, paths[kind],
+                          embedded_sheet(paths[kind]), error))
+            return false;
+    return true;
+}
+
+static bool read_formats(struct scenario *scenario, struct error *error)
+{
+    struct csv csv;
+    return csv_read(scenario->arena, "data/formats.csv", embedded_sheet("data/formats.csv"),
+                    &csv, error) &&
+           formats_read(scenario->arena, &csv, &scenario->formats, error);
+}
+
+/* ---- model and machine ---------------------------------------------------------------------- */
+
+static bool is_path(const char *name)
+{
+    size_t size = strlen(name);
+    return strchr(name, '/') || !strcmp(name, "-") ||
+           (size > 5 && !strcmp(name + size - 5, ".json")) ||
+           (size > 5 && !strcmp(name + size - 5, ".gguf"));
+}
+
+static const char *file_title(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+static bool read_model_file(struct scenario *scenario, const char *path,
+                            const struct model_options *how, struct error *error)
+{
+    struct text text;
+    struct doc *doc;
+    if (!file_read(scenario->arena, path, FILE_LIMIT, &text, error))
+        return false;
+    scenario->model = file_title(path);
+    if (model_is_gguf(text))
+        return gguf_read(scenario->arena, path, text, &doc, error) &&
+               model_gguf(scenario->arena, doc, path, how, &scenario->facts, error);
+    return json_read(scenario->arena, path, text, &doc, error) &&
+           model_config(scenario->arena, doc, path, how, &scenario->facts, error);
+}
+
+static bool read_model(struct scenario *scenario, const char *name, struct error *error)
+{
+    const struct question *question = scenario->question;
+    struct model_options how = { .formats = &scenario->formats,
+                                 .weights = question->option[OPTION_PRECISION],
+                                 .kv = question->option[OPTION_KV],
+                                 .assume = question->option[OPTION_ASSUME] != NULL };
+    if (is_path(name))
+        return read_model_file(scenario, name, &how, error);
+    const struct catalog_entry *entry = catalog_find(&scenario->catalog, CATALOG_MODEL, name,
+                                                     error);
+    struct doc *config;
+    if (!entry || !catalog_model(&scenario->catalog, name, &config, error))
+        return false;
+    scenario->model = entry->title;
+    return model_config(scenario->arena, config, arena_print(scenario->arena,
+                        "data/models.csv: %s", entry->name), &how, &scenario->facts, error);
+}
+
+static bool read_machine(struct scenario *scenario, const char *name, struct error *error)
+{
+    const struct catalog_entry *entry = catalog_find(&scenario->catalog, CATALOG_MACHINE, name,
+                                                     error);
+    if (!entry)
+        return false;
+    scenario->machine = entry->title;
+    return catalog_machine(&scenario->catalog, name, &scenario->facts, error);
+}
+
+/* ---- --set ------------------------------------------------------------------------------------ */
+
+static bool out_of_range(const struct row *row, const char *value, struct arena *arena,
+                         struct error *error)
+{
+    error_set(error, "%s = %.100s lies outside its range", row->name, value);
+    return error_hint(error, "%s to %s", quantity_text(arena, row->low, row->unit, 4),
+                      quantity_text(arena, row->high, row->unit, 4));
+}
+
+static void set_quantity(struct scenario *scenario, const char *name,
+                         const struct quantity *quantity, const char *source)
+{
+    facts_set(&scenario->facts, name, quantity->value, source);
+    if (quantity->spread == SPREAD_NONE)
+        return;
+    facts_set_range(&scenario->facts, name, quantity->low, quantity->high, source);
+    for (size_t i = 0; i < scenario->facts.scalar_count; i++)
+        if (!strcmp(scenario->facts.scalars[i].name, name)) {
+            scenario->facts.scalars[i].spread = quantity->spread;
+            scenario->facts.scalars[i].value = quantity->value;
+        }
+}
+
+/* "cache_elements[moe]" sets one entry; a plain name sets the row for all. */
+static bool find_set_row(struct scenario *scenario, const char *name, int *row,
+                         struct error *error)
+{
+    const char *bracket = strchr(name, '[');
+    const char *plain = bracket ? arena_copy(scenario->arena, name, (size_t)(bracket - name))
+                                : name;
+    *row = book_find(&scenario->book, plain);
+    return *row >= 0 || book_unknown(&scenario->book, plain, error);
+}
+
+bool scenario_set_row(struct scenario *scenario, const char *name, const char *value,
+                      const char *source, struct error *error)
+{
+    int index;
+    if (!find_set_row(scenario, name, &index, error))
+        return false;
+    const struct row *row = &scenario->book.rows[index];
+    struct quantity quantity;
+    struct error inner;
+    if (quantity_parse(text_of(value), row->unit, &quantity, &inner)) {
+        bool bounds = quantity.spread == SPREAD_RANGE || quantity.spread == SPREAD_UNIFORM ||
+                      quantity.spread == SPREAD_NONE;
+        if (!row->expr && (quantity.value < row->low || quantity.value > row->high ||
+                           (bounds && (quantity.low < row->low || quantity.high > row->high))))
+            return out_of_range(row, value, scenario->arena, error);
+        set_quantity(scenario, name, &quantity, source);
+        return true;
+    }
+    struct expr *expr;
+    struct unit unit;
+    struct error parse;
+    if (!expr_parse(&scenario->book, source, 1, text_of(value), &expr, &parse)) {
+        bool word = strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_(") > 0;
+        *error = word ? parse : inner;
+        char what[sizeof error->what];
+        snprintf(what, sizeof what, "%s: %s: %.500s", source, name, error->what);
+        memcpy(error->what, what, sizeof what);
+        return false;
+    }
+    if (!expr_unit(&scenario->book, expr, &unit, error))
+        return false;
+    if (expr->op != OP_NUMBER && !unit_same(unit, row->unit)) {
+        struct buffer words = { .arena = scenario->arena };
+        unit_print(&words, unit);
+        error_set(error, "%s: %s is in %s, '%.100s' in %s", source, name, row->unit_text, value,
+                  words.data);
+        return error_hint(error, "an expression in %s", row->unit_text);
+    }
+    facts_bind(&scenario->facts, name, arena_copy(scenario->arena, value, strlen(value)), source);
+    return true;
+}
+
+bool scenario_set(struct scenario *scenario, const char *text, struct error *error)
+{
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text || !equals[1]) {
+        error_set(error, "--set: '%.100s' is not NAME=VALUE", text);
+        return error_hint(error, "--set context=8192, --set hbm_bandwidth=8TB/s");
+    }
+    struct text name = text_trim((struct text){ text, (size_t)(equals - text) });
+    return scenario_set_row(scenario, arena_copy(scenario->arena, name.data, name.size),
+                            equals + 1, "--set", error);
+}
+
+/* ---- options that set a row --------------------------------------------------------------------- */
+
+static bool set_options(struct scenario *scenario, struct error *error)
+{
+    const struct question *question = scenario->question;
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (options[i].row && question->option[i] &&
+            !scenario_set_row(scenario, options[i].row, question->option[i],
+                              arena_print(scenario->arena, "--%s", options[i].name), error))
+            return false;
+    if (scenario->lecture)
+        facts_set(&scenario->facts, "lecture_form", 1, "--lecture");
+    for (size_t i = 0; i < question->set_count; i++)
+        if (!scenario_set(scenario, question->sets[i], error))
+            return false;
+    return true;
+}
+
+static bool read_more_rows(struct scenario *scenario, struct error *error)
+{
+    const struct question *question = scenario->question;
+    for (size_t i = 0; i < question->rows_count; i++) {
+        struct text text;
+        if (!file_read(scenario->arena, question->rows[i], FILE_LIMIT, &text, error) ||
+            !book_read(&scenario->book, question->rows[i], text, error))
+            return false;
+    }
+    return !question->rows_count || book_check_units(&scenario->book, error);
+}
+
+/* ---- what is assumed for a real model ------------------------------------------------------------ */
+
+enum { GRID = 384 };
+static const double near_lowest = 1.25;
+
+/* The smallest batch, among those that fit, within 25 % of the lowest cost. The grid is
+ * even in the logarithm; the whole number is then found between two of its points. */
+static double cheap_batch(const struct values *values, size_t input, double most)
+{
+    double x[GRID], cost[GRID], least = INFINITY;
+    struct arena scratch = { 0 };
+    const struct list *list = &values->list;
+    struct column *columns = arena_array(&scratch, list->input_count, sizeof *columns);
+    double *outputs[1] = { cost };
+    for (size_t i = 0; i < list->input_count; i++)
+        columns[i] = (struct column){ &values->inputs[i], 0 };
+    columns[input] = (struct column){ x, 1 };
+    for (int i = 0; i < GRID; i++)
+        x[i] = floor(exp(log(most) * i / (GRID - 1)) + 0.5);
+    list_run(list, columns, outputs, GRID);
+    for (int i = 0; i < GRID; i++)
+        least = cost[i] < least ? cost[i] : least;
+    int first = 0;
+    while (first < GRID - 1 && !(cost[first] <= near_lowest * least))
+        first++;
+    double low = first ? x[first - 1] : x[first], high = x[first];
+    double *inputs = arena_array(&scratch, list->input_count, sizeof *inputs);
+    memcpy(inputs, values->inputs, list->input_count * sizeof *inputs);
+    while (high - low > 1) {
+        double at;
+        inputs[input] = floor((low + high) / 2);
+        list_value(&scratch, list, inputs, NULL, &at);
+        if (at <= near_lowest * least)
+            high = inputs[input];
+        else
+            low = inputs[input];
+    }
+    arena_free(&scratch);
+    return high;
+}
+
+static bool assume_batch(struct scenario *scenario, struct error *error)
+{
+    double room;
+    if (!value_of(scenario, "users_that_fit", &room, error))
+        return false;
+    double most = room >= 1 ? fmin(floor(room), 1e6) : 1e6;
+    struct values values;
+    static const char *const cost[] = { "bound_cost_per_token" };
+    facts_set(&scenario->facts, "batch", 1, "assumed");
+    if (!values_of(scenario, cost, 1, &values, error))
+        return false;
+    int input = list_input(&values.list, "batch");
+    double batch = input < 0 ? 1 : cheap_batch(&values, (size_t)input, most);
+    facts_set(&scenario->facts, "batch", batch, "assumed");
+    static const struct unit one = { { 0 } };
+    facts_note(&scenario->facts, "batch %s: the smallest within 25 %% of the lowest cost%s",
+               quantity_text(scenario->arena, batch, one, 9),
+               room >= 1 ? "" : " (no batch fits in memory)");
+    return true;
+}
+
+static bool assume(struct scenario *scenario, struct error *error)
+{
+    const struct fact *weights = facts_find(&scenario->facts, "weight_bytes");
+    if (!facts_find(&scenario->facts, "context")) {
+        facts_set(&scenario->facts, "context", 4096, "assumed");
+        facts_note(&scenario->facts, "context 4,096 tokens");
+    }
+    if (weights && !scenario->question->option[OPTION_PRECISION])
+        facts_note(&scenario->facts, "weights as in the checkpoint, %g bytes each",
+                   weights->value);
+    if (!scenario->question->option[OPTION_KV])
+        facts_note(&scenario->facts, "KV cache and attention in bf16");
+    const struct fact *price = facts_find(&scenario->facts, "chip_price");
+    if (scenario->machine && price && !strncmp(price->source, "data/", 5)) {
+        static const struct unit usd_per_s = { { -2, 0, 0, 0, 2, 0 } };
+        facts_note(&scenario->facts, "%s a chip (rent)",
+                   quantity_text(scenario->arena, price->value, usd_per_s, 4));
+    } else if (!price) {
+        facts_note(&scenario->facts, "no price known: 2 USD/h a chip");
+    }
+    return facts_find(&scenario->facts, "batch") || assume_batch(scenario, error);
+}
+
+bool scenario_open(struct scenario *scenario, struct arena *arena,
+                   const struct question *question, const char *model, const char *machine,
+                   struct error *error)
+{
+    unsigned conditions = (model ? BOOK_MODEL : 0) | (machine ? BOOK_MACHINE : 0);
+    *scenario = (struct scenario){ .arena = arena, .question = question };
+    scenario->facts.arena = arena;
+    scenario->lecture = question->option[OPTION_LECTURE] != NULL;
+    if (!scenario_book(arena, conditions, &scenario->book, error) ||
+        !scenario_catalog(arena, &scenario->catalog, error) || !read_formats(scenario, error))
+        return false;
+    catalog_tiers(&scenario->catalog, &scenario->facts);
+    if (machine && !read_machine(scenario, machine, error))
+        return false;
+    if (model && !read_model(scenario, model, error))
+        return false;
+    if (!model)
+        scenario->facts.note_count = 0;         /* the lecture's model has no such peaks */
+    return read_more_rows(scenario, error) && set_options(scenario, error) &&
+           (!model || assume(scenario, error));
+}
+
+void scenario_notes(const struct scenario *scenario, struct buffer *out)
+{
+    for (size_t i = 0; i < scenario->facts.note_count; i++)
+        buffer_print(out, "%s%s\n", i ? "           " : "  assumed  ", scenario->facts.notes[i]);
+}

@@ -1,0 +1,115 @@
+/* Values of expressions under a scenario. */
+#include "ask/ask.h"
+
+#include <math.h>
+#include <string.h>
+
+struct unit scenario_unit(const struct scenario *scenario, const char *text)
+{
+    struct expr *expr;
+    struct unit unit = { { 0 } };
+    struct error error;
+    if (expr_parse(&scenario->book, "", 1, text_of(text), &expr, &error))
+        expr_unit(&scenario->book, expr, &unit, &error);
+    return unit;
+}
+
+/* The first node without a finite value belongs to some row: name it. */
+bool values_finite(const struct scenario *scenario, const struct list *list,
+                   const double *inputs, struct error *error)
+{
+    struct arena scratch = { 0 };
+    double *nodes = arena_array(&scratch, list->count + 1, sizeof *nodes);
+    bool finite = true;
+    list_value(&scratch, list, inputs, nodes, NULL);
+    for (size_t i = 0; i < list->output_count && finite; i++)
+        finite = isfinite(nodes[list->outputs[i]]);
+    for (size_t i = 0; i < list->count && !finite; i++) {
+        const struct node *node = &list->nodes[i];
+        if (isfinite(nodes[i]) || node->row < 0)
+            continue;
+        const struct row *row = &scenario->book.rows[node->row];
+        error_set(error, "'%s' has no finite value here", row->name);
+        error_hint(error, node->op == OP_ROOT ? "no change of sign between the ends of its ROOT; "
+                   "`chalkline why %s` shows them" : "`chalkline why %s` shows what it is made of",
+                   row->name);
+        arena_free(&scratch);
+        return false;
+    }
+    arena_free(&scratch);
+    return finite || error_set(error, "the expression has no finite value here");
+}
+
+bool values_of(struct scenario *scenario, const char *const *texts, size_t count,
+               struct values *values, struct error *error)
+{
+    struct arena *arena = scenario->arena;
+    struct expr **wanted = arena_array(arena, count + 1, sizeof *wanted);
+    for (size_t i = 0; i < count; i++) {
+        struct unit unit;
+        if (!expr_parse(&scenario->book, "expression", 1, text_of(texts[i]), &wanted[i], error) ||
+            !expr_unit(&scenario->book, wanted[i], &unit, error))
+            return false;
+    }
+    if (!list_build(arena, &scenario->book, &scenario->facts, wanted, count, &values->list, error))
+        return false;
+    values->inputs = arena_array(arena, values->list.input_count + 1, sizeof(double));
+    values->at = arena_array(arena, count + 1, sizeof(double));
+    for (size_t i = 0; i < values->list.input_count; i++)
+        values->inputs[i] = values->list.inputs[i].value;
+    list_value(arena, &values->list, values->inputs, NULL, values->at);
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(values->at[i]))
+            return values_finite(scenario, &values->list, values->inputs, error);
+    return true;
+}
+
+bool value_of(struct scenario *scenario, const char *text, double *value, struct error *error)
+{
+    struct values values;
+    if (!values_of(scenario, &text, 1, &values, error))
+        return false;
+    *value = values.at[0];
+    return true;
+}
+
+/* ---- ranges ----------------------------------------------------------------------------- */
+
+bool values_uncertain(struct scenario *scenario, struct values *values)
+{
+    bool any = false;
+    for (size_t i = 0; i < values->list.input_count; i++) {
+        struct input *input = &values->list.inputs[i];
+        const struct row *row = &scenario->book.rows[input->row];
+        if (!input->source && row->likely_low < row->likely_high) {
+            input->spread = SPREAD_RANGE;
+            input->low = row->likely_low;
+            input->high = row->likely_high;
+        }
+        any |= input->spread != SPREAD_NONE;
+    }
+    return any;
+}
+
+struct range values_range(struct scenario *scenario, const struct values *values, size_t output)
+{
+    const struct list *list = &values->list;
+    struct interval *box = arena_array(scenario->arena, list->input_count + 1, sizeof *box);
+    bool drawn = false;
+    for (size_t i = 0; i < list->input_count; i++) {
+        const struct input *input = &list->inputs[i];
+        bool range = input->spread == SPREAD_RANGE;
+        box[i] = range ? (struct interval){ input->low, input->high }
+                       : (struct interval){ input->value, input->value };
+        drawn |= input->spread > SPREAD_RANGE;
+    }
+    if (!drawn) {
+        struct interval bounds = list_interval(scenario->arena, list, output, box);
+        return (struct range){ bounds.low, bounds.high, "range" };
+    }
+    static const double at[2] = { 0.05, 0.95 };
+    double ends[2];
+    enum { SAMPLES = 65536, SEED = 20260429 };
+    list_quantiles(scenario->arena, list, output, SEED, SAMPLES, at, 2, ends);
+    return (struct range){ ends[0], ends[1], "5-95 %" };
+}

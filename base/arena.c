@@ -1,0 +1,114 @@
+#include "base/base.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK_SIZE = 256 * 1024, ALIGNMENT = 16 };
+
+struct chunk {
+    struct chunk *before;
+    size_t used, size;      /* of data[] */
+    _Alignas(ALIGNMENT) char data[];
+};
+
+static _Noreturn void arena_exhausted(struct arena *arena)
+{
+    if (arena->exhausted)
+        arena->exhausted(arena->context);
+    abort();
+}
+
+static struct chunk *chunk_new(struct arena *arena, size_t size)
+{
+    size_t room = size > CHUNK_SIZE ? size : CHUNK_SIZE;
+    struct chunk *chunk = NULL;
+    if (room < SIZE_MAX - sizeof *chunk)
+        chunk = calloc(1, sizeof *chunk + room);
+    if (!chunk)
+        arena_exhausted(arena);
+    chunk->before = arena->last;
+    chunk->size = room;
+    arena->last = chunk;
+    return chunk;
+}
+
+void *arena_align(struct arena *arena, size_t size, size_t alignment)
+{
+    if (arena->fail_after && !--arena->fail_after)
+        arena_exhausted(arena);
+    if (size > SIZE_MAX / 2)
+        arena_exhausted(arena);
+    struct chunk *chunk = arena->last;
+    for (;; chunk = chunk_new(arena, size + alignment)) {
+        if (!chunk)
+            continue;
+        size_t gap = -((uintptr_t)chunk->data + chunk->used) & (alignment - 1);
+        if (chunk->size - chunk->used < gap || chunk->size - chunk->used - gap < size)
+            continue;
+        void *memory = chunk->data + chunk->used + gap;
+        chunk->used += gap + size;
+        arena->taken += size;
+        return memory;
+    }
+}
+
+void *arena_alloc(struct arena *arena, size_t size)
+{
+    return arena_align(arena, size, ALIGNMENT);
+}
+
+void *arena_array(struct arena *arena, size_t count, size_t size)
+{
+    if (size && count > SIZE_MAX / size)
+        arena_exhausted(arena);
+    return arena_alloc(arena, count * size);
+}
+
+char *arena_copy(struct arena *arena, const char *data, size_t size)
+{
+    char *copy = arena_alloc(arena, size + 1);
+    if (size)
+        memcpy(copy, data, size);
+    return copy;
+}
+
+char *arena_print(struct arena *arena, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    int size = vsnprintf(NULL, 0, format, list);
+    va_end(list);
+    char *text = arena_alloc(arena, (size_t)size + 1);
+    va_start(list, format);
+    vsnprintf(text, (size_t)size + 1, format, list);
+    va_end(list);
+    return text;
+}
+
+void *arena_push(struct arena *arena, void *array_pointer, size_t *count,
+                 size_t *room, size_t size)
+{
+    void *array;
+    memcpy(&array, array_pointer, sizeof array);
+    if (*count == *room) {
+        size_t more = *room ? 2 * *room : 16;
+        void *grown = arena_array(arena, more, size);
+        if (*count)
+            memcpy(grown, array, *count * size);
+        memcpy(array_pointer, &grown, sizeof grown);
+        array = grown;
+        *room = more;
+    }
+    return (char *)array + size * (*count)++;
+}
+
+void arena_free(struct arena *arena)
+{
+    while (arena->last) {
+        struct chunk *before = arena->last->before;
+        free(arena->last);
+        arena->last = before;
+    }
+    arena->taken = 0;
+}

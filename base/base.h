@@ -1,0 +1,126 @@
+/* base -- the ground: memory, text, errors, tables and documents.
+ *
+ * One arena per question. Everything a question needs is allocated in its arena and
+ * lives exactly as long; nothing inside is freed alone, nothing is handed over. Only
+ * base/ calls malloc.
+ *
+ * Bad input is a returned `false` and a filled `struct error`: what was read, where,
+ * what would have been accepted. Library code never prints and never exits. A bug is
+ * an assert. */
+#ifndef BASE_H
+#define BASE_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BASE_PRINTF(at, first) __attribute__((format(printf, at, first)))
+
+/* ---- arena -------------------------------------------------------------------
+ *
+ *   chunk <- chunk <- chunk (used | free)       memory is zeroed and 64-byte aligned
+ *                                               on request
+ *
+ * When memory runs out `exhausted` is called and must not return (the command line
+ * jumps to its error exit); without one the process aborts. */
+struct chunk;
+struct arena {
+    struct chunk *last;
+    void (*exhausted)(void *context);
+    void *context;
+    size_t taken;           /* bytes handed out so far */
+    size_t fail_after;      /* tests: fail at this many further allocations; 0 never */
+};
+
+void  arena_free(struct arena *arena);
+void *arena_alloc(struct arena *arena, size_t size);                    /* zeroed */
+void *arena_array(struct arena *arena, size_t count, size_t size);      /* zeroed, checked */
+void *arena_align(struct arena *arena, size_t size, size_t alignment);  /* zeroed */
+char *arena_print(struct arena *arena, const char *format, ...) BASE_PRINTF(2, 3);
+char *arena_copy(struct arena *arena, const char *data, size_t size);   /* adds a 0 */
+
+/* Room for one more element in an array that doubles: returns where it goes. */
+void *arena_push(struct arena *arena, void *array_pointer, size_t *count,
+                 size_t *room, size_t size);
+
+/* ---- error -------------------------------------------------------------------- */
+struct error {
+    char what[768];         /* "data/hardware.csv:12: ...": place, what was read */
+    char hint[512];         /* what would have been accepted; may be empty */
+};
+
+/* Fill `error` and return false, so that `return error_set(...)` reads well. */
+bool error_set(struct error *error, const char *format, ...) BASE_PRINTF(2, 3);
+bool error_hint(struct error *error, const char *format, ...) BASE_PRINTF(2, 3);
+
+/* ---- text: a run of bytes, not owned, not terminated --------------------------- */
+struct text {
+    const char *data;
+    size_t size;
+};
+
+struct text text_of(const char *string);
+struct text text_trim(struct text text);
+struct text text_line(struct text *rest);       /* takes one line off, without its end */
+bool text_is(struct text text, const char *string);
+bool text_number(struct text text, double *number);     /* all of it, finite, C locale */
+
+/* Names compare without case, spaces, '_', '-', '.': "GB200 NVL72" is "gb200-nvl72". */
+bool name_same(const char *a, const char *b);
+/* The nearest of `names` for a "did you mean", or NULL when none is near. */
+const char *name_nearest(const char *name, const char *const *names, size_t count);
+/* Read a whole file; size at most `limit` bytes. "-" is standard input. */
+bool file_read(struct arena *arena, const char *path, size_t limit, struct text *out,
+               struct error *error);
+
+/* ---- buffer: text that grows in an arena ---------------------------------------- */
+struct buffer {
+    struct arena *arena;
+    char *data;             /* always terminated */
+    size_t size, room;
+};
+
+void buffer_add(struct buffer *buffer, const char *data, size_t size);
+void buffer_print(struct buffer *buffer, const char *format, ...) BASE_PRINTF(2, 3);
+
+/* ---- csv (RFC 4180; '#' at the start of a line is a comment) --------------------- */
+struct csv {
+    const char *file;
+    size_t columns, rows;
+    const char **header;    /* [columns] */
+    const char **cells;     /* [rows * columns], terminated, never NULL */
+    int *lines;             /* [rows] line of the file, for messages */
+};
+
+bool csv_read(struct arena *arena, const char *file, struct text text, struct csv *csv,
+              struct error *error);
+int csv_column(const struct csv *csv, const char *name);       /* -1: no such column */
+const char *csv_cell(const struct csv *csv, size_t row, int column); /* "" for -1 */
+
+/* ---- doc: a JSON-like document tree ------------------------------------------------
+ *
+ * Filled natively by jansson (import/json.c), in the page by its own parser; written
+ * by doc_print. Answers are documents too, so --json is one function for all. */
+enum doc_kind { DOC_NULL, DOC_BOOL, DOC_NUMBER, DOC_STRING, DOC_ARRAY, DOC_OBJECT };
+
+struct doc {
+    enum doc_kind kind;
+    bool boolean;
+    double number;
+    const char *string;
+    const char *key;        /* its name inside an object */
+    struct doc *first, *last, *next;    /* children of an array or object, in order */
+    size_t count;
+};
+
+struct doc *doc_new(struct arena *arena, enum doc_kind kind);
+struct doc *doc_add(struct arena *arena, struct doc *parent, const char *key, enum doc_kind kind);
+void doc_add_number(struct arena *arena, struct doc *object, const char *key, double number);
+void doc_add_string(struct arena *arena, struct doc *object, const char *key, const char *string);
+void doc_add_bool(struct arena *arena, struct doc *object, const char *key, bool boolean);
+const struct doc *doc_get(const struct doc *object, const char *key);  /* NULL: absent */
+/* JSON, numbers shortest that read back the same, indented by two spaces. */
+void doc_print(struct buffer *out, const struct doc *doc);
+
+#endif

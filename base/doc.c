@@ -1,0 +1,117 @@
+#include "base/base.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct doc *doc_new(struct arena *arena, enum doc_kind kind)
+{
+    struct doc *doc = arena_alloc(arena, sizeof *doc);
+    doc->kind = kind;
+    return doc;
+}
+
+struct doc *doc_add(struct arena *arena, struct doc *parent, const char *key, enum doc_kind kind)
+{
+    struct doc *doc = doc_new(arena, kind);
+    doc->key = key ? arena_copy(arena, key, strlen(key)) : NULL;
+    if (parent->last)
+        parent->last->next = doc;
+    else
+        parent->first = doc;
+    parent->last = doc;
+    parent->count++;
+    return doc;
+}
+
+void doc_add_number(struct arena *arena, struct doc *object, const char *key, double number)
+{
+    doc_add(arena, object, key, DOC_NUMBER)->number = number;
+}
+
+void doc_add_string(struct arena *arena, struct doc *object, const char *key, const char *string)
+{
+    doc_add(arena, object, key, DOC_STRING)->string = arena_copy(arena, string, strlen(string));
+}
+
+void doc_add_bool(struct arena *arena, struct doc *object, const char *key, bool boolean)
+{
+    doc_add(arena, object, key, DOC_BOOL)->boolean = boolean;
+}
+
+const struct doc *doc_get(const struct doc *object, const char *key)
+{
+    if (!object || object->kind != DOC_OBJECT)
+        return NULL;
+    for (const struct doc *child = object->first; child; child = child->next)
+        if (!strcmp(child->key, key))
+            return child;
+    return NULL;
+}
+
+/* ---- JSON ------------------------------------------------------------------------- */
+
+static void print_string(struct buffer *out, const char *string)
+{
+    buffer_add(out, "\"", 1);
+    for (const char *at = string; *at; at++) {
+        unsigned char c = (unsigned char)*at;
+        if (c == '"' || c == '\\')
+            buffer_print(out, "\\%c", c);
+        else if (c < 0x20)
+            buffer_print(out, "\\u%04x", c);
+        else
+            buffer_add(out, at, 1);
+    }
+    buffer_add(out, "\"", 1);
+}
+
+static void print_number(struct buffer *out, double number)
+{
+    char text[40];
+    for (int digits = 15; digits <= 17; digits++) {     /* shortest that reads back */
+        snprintf(text, sizeof text, "%.*g", digits, number);
+        if (strtod(text, NULL) == number)
+            break;
+    }
+    buffer_print(out, "%s", isfinite(number) ? text : "null");
+}
+
+static void print_indent(struct buffer *out, int depth)
+{
+    buffer_print(out, "\n%*s", 2 * depth, "");
+}
+
+static void print_doc(struct buffer *out, const struct doc *doc, int depth)
+{
+    switch (doc->kind) {
+    case DOC_NULL:   buffer_print(out, "null"); return;
+    case DOC_BOOL:   buffer_print(out, doc->boolean ? "true" : "false"); return;
+    case DOC_NUMBER: print_number(out, doc->number); return;
+    case DOC_STRING: print_string(out, doc->string); return;
+    case DOC_ARRAY:
+    case DOC_OBJECT: break;
+    }
+    bool object = doc->kind == DOC_OBJECT;
+    buffer_print(out, object ? "{" : "[");
+    for (const struct doc *child = doc->first; child; child = child->next) {
+        print_indent(out, depth + 1);
+        if (object) {
+            print_string(out, child->key);
+            buffer_print(out, ": ");
+        }
+        print_doc(out, child, depth + 1);
+        if (child->next)
+            buffer_print(out, ",");
+    }
+    if (doc->first)
+        print_indent(out, depth);
+    buffer_print(out, object ? "}" : "]");
+}
+
+void doc_print(struct buffer *out, const struct doc *doc)
+{
+    print_doc(out, doc, 0);
+    buffer_print(out, "\n");
+}

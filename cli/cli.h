@@ -1,0 +1,16 @@
+/* cli -- words to a question, and help written from the tables of ask/. */
+#ifndef CLI_H
+#define CLI_H
+
+#include "ask/ask.h"
+
+/* `chalkline MODEL --on HARDWARE` is `brief`. Options go anywhere, --name VALUE or
+ * --name=VALUE; -- ends them. */
+bool question_read(struct arena *arena, int count, char **words, struct question *question,
+                   struct error *error);
+/* help, --version, completion bash, man, reference: true when it answered. */
+bool help_answers(struct arena *arena, int count, char **words, struct buffer *out);
+/* The help of one verb, or of all with NULL. */
+void help_print(struct buffer *out, const char *verb);
+
+#endif

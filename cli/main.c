@@ -1,0 +1,99 @@
+/* The command line: words to a question, its answer to the terminal. */
+#include "cli/cli.h"
+
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXIT_ANSWER = 0, EXIT_INFEASIBLE = 1, EXIT_USAGE = 2 };
+
+static void memory_gone(void *context)
+{
+    longjmp(*(jmp_buf *)context, 1);
+}
+
+static int report(const struct error *error)
+{
+    fprintf(stderr, "chalkline: %s\n", error->what);
+    if (*error->hint)
+        fprintf(stderr, "  expected: %s\n", error->hint);
+    return EXIT_USAGE;
+}
+
+static void write_out(const struct buffer *buffer)
+{
+    if (buffer->size)
+        fwrite(buffer->data, 1, buffer->size, stdout);
+}
+
+static const struct verb *verb_find(const char *name)
+{
+    const struct verb *verb = verbs;
+    while (verb->name && strcmp(verb->name, name))
+        verb++;
+    return verb->name ? verb : NULL;
+}
+
+static int answer_question(struct arena *arena, const struct question *question)
+{
+    struct error error;
+    struct answer answer = { .doc = doc_new(arena, DOC_OBJECT), .text.arena = arena,
+                             .csv.arena = arena };
+    const struct verb *verb = verb_find(question->verb);
+    if (!verb->ask(arena, question, &answer, &error))
+        return report(&error);
+    struct buffer json = { .arena = arena };
+    if (question->option[OPTION_JSON])
+        doc_print(&json, answer.doc);
+    if (question->option[OPTION_CSV] && !answer.csv.size) {
+        error_set(&error, "--csv: the answer of '%s' is not a table", verb->name);
+        error_hint(&error, "--json");
+        return report(&error);
+    }
+    write_out(question->option[OPTION_JSON] ? &json
+              : question->option[OPTION_CSV] ? &answer.csv : &answer.text);
+    if (fflush(stdout) || ferror(stdout)) {
+        fprintf(stderr, "chalkline: the output could not be written\n");
+        return EXIT_USAGE;
+    }
+    return answer.status;
+}
+
+static int run(struct arena *arena, int count, char **words)
+{
+    struct question question = { 0 };
+    struct error error;
+    struct buffer text = { .arena = arena };
+    if (help_answers(arena, count, words, &text)) {
+        write_out(&text);
+        return EXIT_ANSWER;
+    }
+    if (!question_read(arena, count, words, &question, &error))
+        return report(&error);
+    if (question.option[OPTION_HELP]) {
+        help_print(&text, question.verb);
+        write_out(&text);
+        return EXIT_ANSWER;
+    }
+    return answer_question(arena, &question);
+}
+
+int main(int count, char **words)
+{
+    static struct arena arena;
+    static jmp_buf gone;
+    arena.exhausted = memory_gone;
+    arena.context = &gone;
+    if (setjmp(gone)) {
+        fprintf(stderr, "chalkline: out of memory\n");
+        arena_free(&arena);
+        return EXIT_USAGE;
+    }
+    const char *fail_after = getenv("CHALKLINE_FAIL_AFTER");    /* the harsh tests */
+    if (fail_after)
+        arena.fail_after = strtoul(fail_after, NULL, 10);
+    int status = run(&arena, count, words);
+    arena_free(&arena);
+    return status;
+}

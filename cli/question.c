@@ -1,0 +1,104 @@
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int option_find(const char *name, size_t size)
+{
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (strlen(options[i].name) == size && !memcmp(options[i].name, name, size))
+            return i;
+    return -1;
+}
+
+static bool option_unknown(const char *word, struct error *error)
+{
+    const char *names[OPTION_COUNT];
+    for (int i = 0; i < OPTION_COUNT; i++)
+        names[i] = options[i].name;
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
+    const char *near = name_nearest(name, names, OPTION_COUNT);
+    error_set(error, "no option is called '%.60s'", word);
+    if (near)
+        return error_hint(error, "did you mean --%s? `chalkline help` lists them", near);
+    return error_hint(error, "`chalkline help` lists them");
+}
+
+static void push(struct arena *arena, const char ***list, size_t *count, size_t *room,
+                 const char *word)
+{
+    *(const char **)arena_push(arena, list, count, room, sizeof **list) = word;
+}
+
+static bool keep_option(struct arena *arena, struct question *question, int option,
+                        const char *value, struct error *error)
+{
+    if (option == OPTION_SET)
+        push(arena, &question->sets, &question->set_count, &question->set_room, value);
+    else if (option == OPTION_ROWS)
+        push(arena, &question->rows, &question->rows_count, &question->rows_room, value);
+    else if (question->option[option]) {
+        error_set(error, "--%s is given twice", options[option].name);
+        return error_hint(error, "once");
+    } else
+        question->option[option] = value;
+    return true;
+}
+
+static bool read_option(struct arena *arena, struct question *question, int count, char **words,
+                        int *at, struct error *error)
+{
+    const char *word = words[*at], *equals = strchr(word, '=');
+    size_t size = equals ? (size_t)(equals - word - 2) : strlen(word + 2);
+    int option = option_find(word + 2, size);
+    if (option < 0)
+        return option_unknown(word, error);
+    if (!options[option].argument) {
+        if (equals) {
+            error_set(error, "--%s takes no value", options[option].name);
+            return error_hint(error, "--%s alone", options[option].name);
+        }
+        return keep_option(arena, question, option, "", error);
+    }
+    if (!equals && *at + 1 >= count) {
+        error_set(error, "--%s needs a value", options[option].name);
+        return error_hint(error, "--%s %s: %s", options[option].name, options[option].argument,
+                          options[option].help);
+    }
+    return keep_option(arena, question, option, equals ? equals + 1 : words[++*at], error);
+}
+
+static bool is_verb(const char *word)
+{
+    for (const struct verb *verb = verbs; verb->name; verb++)
+        if (!strcmp(verb->name, word))
+            return true;
+    return false;
+}
+
+bool question_read(struct arena *arena, int count, char **words, struct question *question,
+                   struct error *error)
+{
+    bool words_only = false;
+    for (int i = 1; i < count; i++) {
+        if (!words_only && !strcmp(words[i], "--"))
+            words_only = true;
+        else if (!words_only && words[i][0] == '-' && words[i][1] == '-') {
+            if (!read_option(arena, question, count, words, &i, error))
+                return false;
+        } else if (!words_only && words[i][0] == '-' && words[i][1]) {
+            error_set(error, "'%.60s' is no option", words[i]);
+            return error_hint(error, "options are long: --json, --set NAME=VALUE; `chalkline help`");
+        } else if (!question->verb && is_verb(words[i])) {
+            question->verb = words[i];
+        } else {
+            if (!question->verb)
+                question->verb = "brief";
+            push(arena, &question->words, &question->word_count, &question->word_room, words[i]);
+        }
+    }
+    if (!question->verb)
+        question->verb = "brief";
+    return true;
+}

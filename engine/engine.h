@@ -1,0 +1,247 @@
+/* engine -- a formula is written once and read many ways.
+ *
+ *   .chalk text -> book (rows) -> list (nodes) -> value | derivative | interval |
+ *                     |                            what is left when inputs are fixed
+ *                     +-> algebra, units, C for the kernels
+ *
+ * A book is the rows of the formula files, each with its expression as a tree. A list
+ * is what some expressions need, given the facts of one scenario: nodes in an order in
+ * which each comes after its operands, equal nodes once. Operators like AT and SUM are
+ * gone in a list: they were other points at which the same rows were read.
+ *
+ * Units are checked on the book, values are plain doubles in base units. Every reading
+ * gives the same bits on any machine and thread count. */
+#ifndef ENGINE_H
+#define ENGINE_H
+
+#include "base/base.h"
+#include "engine/facts.h"
+
+/* ---- units and quantities ------------------------------------------------------- */
+
+enum { UNIT_S, UNIT_B, UNIT_FLOP, UNIT_TOKEN, UNIT_USD, UNIT_J, UNIT_COUNT };
+
+struct unit {
+    int8_t half[UNIT_COUNT];        /* exponents, doubled, so that sqrt has a unit */
+};
+
+bool unit_parse(struct text text, struct unit *unit, double *scale, struct error *error);
+bool unit_scale(const char *unit, double *scale);       /* "TB/s" -> 1e12; false: unknown */
+bool unit_same(struct unit a, struct unit b);
+struct unit unit_power(struct unit a, struct unit b, int times);    /* a * b^times */
+void unit_print(struct buffer *out, struct unit unit);              /* "B/s", "1" */
+
+/* A number a user wrote: "20ms", "8TB/s", "50e9..200e9", "normal(20ms, 2ms)". A bare
+ * number is in base units; a count takes k, M, B (billion) and T. */
+struct quantity {
+    double value, low, high;        /* base units; low = high = value for SPREAD_NONE */
+    enum spread spread;
+};
+
+bool quantity_parse(struct text text, struct unit unit, struct quantity *out,
+                    struct error *error);
+/* For people, with a prefix: "3.55 ms", "576 TB/s", "USD 0.039 /Mtoken", "4,768". */
+void quantity_print(struct buffer *out, double value, struct unit unit, int digits);
+const char *quantity_text(struct arena *arena, double value, struct unit unit, int digits);
+
+/* ---- book: the rows ---------------------------------------------------------------- */
+
+enum op {
+#define OPERATOR(name, spelling, arguments) OP_##name,
+#include "engine/operators.def"
+#undef OPERATOR
+    OP_ROW,                         /* the rest exist in expressions only */
+    OP_ENTRY, OP_AT, OP_SUM, OP_LEAST, OP_MOST
+};
+
+struct expr {
+    enum op op;
+    int row;                        /* ROW, ENTRY; ROOT: the input solved for */
+    double number;                  /* NUMBER */
+    const char *name;               /* ENTRY: of the entry; SUM, LEAST, MOST: the table */
+    struct expr *kid[3];            /* operands; AT: kid[0]; ROOT: low, high, f */
+    struct binding *at;             /* AT: what changes */
+    struct text text;               /* as written */
+};
+
+struct binding {
+    int row;
+    struct expr *value;
+    struct binding *next;
+};
+
+struct row {
+    const char *name, *unit_text, *symbol, *meaning, *source;
+    const char *file;
+    int line, chapter;
+    struct unit unit;
+    const char *table;              /* of an EACH chapter, else NULL */
+    const char *with;               /* redefined by a WITH chapter: its condition */
+    struct expr *expr;              /* NULL for an input */
+    double value, low, high;        /* an input's default and range */
+    double likely_low, likely_high; /* the plausible range, or equal */
+    struct text text;               /* the expression as written */
+    const struct row *before;       /* what this row redefined, or NULL */
+};
+
+struct chapter {
+    const char *title, *table, *with, *prose, *file;
+};
+
+struct book {
+    struct arena *arena;
+    struct row *rows;
+    size_t count, room;
+    struct chapter *chapters;
+    size_t chapter_count, chapter_room;
+    int *index;                     /* hash of names */
+    size_t index_size;
+    unsigned conditions;            /* which WITH chapters count */
+};
+
+enum { BOOK_MODEL = 1, BOOK_MACHINE = 2, BOOK_ALL = 3 };
+
+void book_open(struct book *book, struct arena *arena, unsigned conditions);
+/* Read one file of rows; rows of a known name redefine it. */
+bool book_read(struct book *book, const char *file, struct text text, struct error *error);
+int book_find(const struct book *book, const char *name);              /* -1: none */
+/* Name the nearest row in `error`. */
+bool book_unknown(const struct book *book, const char *name, struct error *error);
+bool expr_parse(const struct book *book, const char *file, int line, struct text text,
+                struct expr **out, struct error *error);
+/* Does every expression's unit agree with its row's? */
+bool book_check_units(const struct book *book, struct error *error);
+bool expr_unit(const struct book *book, const struct expr *expr, struct unit *unit,
+               struct error *error);
+
+/* ---- list: the nodes ------------------------------------------------------------------ */
+
+struct node {
+    enum op op;
+    int a, b, c;                    /* operands; ROOT: low, high, f */
+    int first;                      /* ROOT: its VAR, where the loop begins */
+    int row;                        /* the row whose value this is, or -1 */
+    double value;                   /* NUMBER */
+    int input;                      /* INPUT: index in list.inputs */
+};
+
+struct input {
+    int row, entry;                 /* entry of the row's table, -1 for a scalar */
+    const char *name;               /* "batch", "cache_elements[moe]" */
+    double value, low, high;        /* low < high: a range the user gave */
+    enum spread spread;
+    const char *source;             /* NULL: the default of the row */
+    int node;
+};
+
+struct list {
+    struct node *nodes;
+    size_t count;
+    struct input *inputs;
+    size_t input_count;
+    int *outputs;                   /* nodes */
+    size_t output_count;
+};
+
+/* Build the list of some expressions under the facts. Fails on cycles, on unknown rows
+ * and entries. */
+bool list_build(struct arena *arena, const struct book *book, const struct facts *facts,
+                struct expr *const *wanted, size_t count, struct list *list,
+                struct error *error);
+/* What is left when every input but the `vary` ones is fixed at `values`. */
+void list_fix(struct arena *arena, const struct list *list, const double *values,
+              const bool *vary, struct list *left);
+int list_input(const struct list *list, const char *name);             /* -1: none */
+
+/* ---- readings --------------------------------------------------------------------------- */
+
+/* Values at one point: inputs[input_count] in, outputs[output_count] out; nodes[count]
+ * may be NULL or receives every node's value. */
+void list_value(struct arena *arena, const struct list *list, const double *inputs,
+                double *nodes, double *outputs);
+
+/* Values of many points: a column per input, stride 1, or 0 for one number for all. */
+struct column {
+    const double *data;
+    size_t stride;
+};
+void list_run(const struct list *list, const struct column *inputs, double *const *outputs,
+              size_t points);
+/* The same with a named instruction set ("portable", "avx2", "avx512"), for tests and
+ * bench; list_run_has says which this machine has. */
+void list_run_with(const char *set, const struct list *list, const struct column *inputs,
+                   double *const *outputs, size_t points);
+bool list_run_has(const char *set);
+const char *list_run_set(void);                 /* the one list_run uses */
+
+/* d output / d inputs[i], reverse mode; returns the value. */
+double list_gradient(struct arena *arena, const struct list *list, size_t output,
+                     const double *inputs, double *gradient);
+
+struct interval {
+    double low, high;
+};
+/* Bounds of an output over a box of inputs; exact in the inputs along which the
+ * derivative keeps its sign. */
+struct interval list_interval(struct arena *arena, const struct list *list, size_t output,
+                              const struct interval *inputs);
+/* Quantiles of an output when inputs have ranges or distributions (a range counts as
+ * uniform, log-uniform beyond a factor of ten), by `samples` seeded draws. */
+void list_quantiles(struct arena *arena, const struct list *list, size_t output,
+                    uint64_t seed, size_t samples, const double *at, size_t count,
+                    double *quantiles);
+
+/* ---- solve: any input from any equation ------------------------------------------------ */
+
+struct roots {
+    double at[8];
+    size_t count;                   /* more roots than fit are counted in `more` */
+    size_t more;
+    double closest, closest_value;  /* no root: where |f| is least, and f there */
+    double beyond;                  /* a root outside the range, or 0 with none */
+    bool beyond_found;
+    int evaluations;
+};
+/* Zeros of output `output` along input `input` in low..high: sign changes on a grid,
+ * each closed by bracketing and Newton with our derivative to the last digits. */
+void list_roots(struct arena *arena, const struct list *list, size_t output, size_t input,
+                double low, double high, struct roots *roots);
+
+/* ---- algebra ------------------------------------------------------------------------------ */
+
+/* The expression as written on one line; with `numbers`, names replaced by values:
+ * number(context, row, entry) prints one, or returns false to keep the name. */
+struct algebra {
+    const struct book *book;
+    bool (*number)(void *context, struct buffer *out, int row, const char *entry);
+    void *context;
+    bool symbols;                   /* T_kv instead of bound_kv */
+};
+void algebra_print(struct buffer *out, const struct algebra *how, const struct expr *expr);
+
+/* ---- kernels: rows compiled by the build ---------------------------------------------------- */
+
+/* The columns of one table, in the order of the book's rows of that table. */
+struct kernel_table {
+    size_t entries;
+    const double *const *columns;
+};
+
+struct kernel {
+    const char *name;
+    unsigned conditions;                            /* of the book it was written from */
+    const char *const *fixed; size_t fixed_count;   /* inputs, one number each */
+    const char *const *vary;  size_t vary_count;    /* inputs, a column each */
+    const char *const *keep;  size_t keep_count;    /* rows, a column each */
+    const char *const *tables; size_t table_count;  /* tables summed over */
+    void (*run)(const double *fixed, const struct kernel_table *tables,
+                const double *const *vary, double *const *keep, size_t points);
+};
+/* The kernels compiled for an instruction set ("portable", "avx2", "avx512"). */
+const struct kernel *kernel_list(const char *set, size_t *count);
+const struct kernel *kernel_find(const char *set, const char *name);
+/* Write the C of the kernels that `text` names (build time). */
+bool kernels_write(struct arena *arena, const struct book *books[], const char *file,
+                   struct text text, struct buffer *out, struct error *error);
+
+#endif

@@ -1,0 +1,102 @@
+/* Derivatives, reverse mode: one sweep back over the nodes gives d output / d input for
+ * every input.
+ *
+ * At a kink (max of equals, floor, select) it is the derivative of the side the value
+ * took. A ROOT x(p) of f(x, p) = 0 has dx/dp = -(df/dp) / (df/dx): its body is swept
+ * once alone for df/dx, then again with the adjoint -1/(df/dx). */
+#include "engine/run.h"
+
+#include <math.h>
+
+struct sweep {
+    const struct list *list;
+    const double *value;
+    double *adjoint;
+};
+
+static void give(struct sweep *sweep, int node, double amount)
+{
+    if (node >= 0 && amount != 0)
+        sweep->adjoint[node] += amount;
+}
+
+static void sweep_node(struct sweep *sweep, size_t i)
+{
+    const struct node *node = &sweep->list->nodes[i];
+    const double *v = sweep->value;
+    const double d = sweep->adjoint[i];
+    const int a = node->a, b = node->b;
+    switch (node->op) {
+    case OP_ADD:  give(sweep, a, d); give(sweep, b, d); break;
+    case OP_SUB:  give(sweep, a, d); give(sweep, b, -d); break;
+    case OP_MUL:  give(sweep, a, d * v[b]); give(sweep, b, d * v[a]); break;
+    case OP_DIV:  give(sweep, a, d / v[b]); give(sweep, b, -d * v[i] / v[b]); break;
+    case OP_NEG:  give(sweep, a, -d); break;
+    case OP_MAX:  give(sweep, v[a] > v[b] ? a : b, d); break;
+    case OP_MIN:  give(sweep, v[a] < v[b] ? a : b, d); break;
+    case OP_EXP:  give(sweep, a, d * v[i]); break;
+    case OP_LOG:  give(sweep, a, d / v[a]); break;
+    case OP_SQRT: give(sweep, a, d * 0.5 / v[i]); break;
+    case OP_POW:
+        give(sweep, a, v[a] != 0 ? d * v[b] * v[i] / v[a] : v[b] == 1 ? d : 0);
+        give(sweep, b, v[a] > 0 ? d * v[i] * scalar_log(v[a]) : 0);
+        break;
+    case OP_ABS:    give(sweep, a, v[a] < 0 ? -d : d); break;
+    case OP_SELECT: give(sweep, v[a] != 0 ? b : node->c, d); break;
+    default: break;
+    }
+}
+
+static void sweep_root(struct sweep *sweep, size_t root);
+
+/* From `last` down to `first`, both included. */
+static void sweep_range(struct sweep *sweep, size_t first, size_t last)
+{
+    for (size_t i = last + 1; i-- > first;) {
+        if (sweep->list->nodes[i].op != OP_ROOT) {
+            sweep_node(sweep, i);
+            continue;
+        }
+        sweep_root(sweep, i);
+        i = (size_t)sweep->list->nodes[i].first;
+    }
+}
+
+static void sweep_root(struct sweep *sweep, size_t root)
+{
+    const struct node *node = &sweep->list->nodes[root];
+    const size_t first = (size_t)node->first, f = (size_t)node->c;
+    const double d = sweep->adjoint[root];
+    struct arena scratch = { 0 };
+    struct sweep alone = *sweep;
+    if (d == 0 || f < first)
+        return;
+    alone.adjoint = arena_array(&scratch, sweep->list->count, sizeof(double));
+    alone.adjoint[f] = 1;
+    sweep_range(&alone, first, root - 1);
+    const double slope = alone.adjoint[first];
+    arena_free(&scratch);
+    if (slope == 0)
+        return;
+    for (size_t i = first; i < root; i++)
+        sweep->adjoint[i] = 0;
+    sweep->adjoint[f] = -d / slope;
+    sweep_range(sweep, first + 1, root - 1);
+}
+
+double list_gradient(struct arena *arena, const struct list *list, size_t output,
+                     const double *inputs, double *gradient)
+{
+    struct arena scratch = { .exhausted = arena->exhausted, .context = arena->context };
+    double *value = arena_array(&scratch, list->count + 1, sizeof *value);
+    struct sweep sweep = { list, value, arena_array(&scratch, list->count + 1, sizeof(double)) };
+    const size_t top = (size_t)list->outputs[output];
+    list_value(arena, list, inputs, value, NULL);
+    sweep.adjoint[top] = 1;
+    sweep_range(&sweep, 0, top);
+    for (size_t i = 0; i < list->input_count; i++)
+        gradient[i] = sweep.adjoint[list->inputs[i].node];
+    const double result = value[top];
+    arena_free(&scratch);
+    return result;
+}

@@ -1,0 +1,723 @@
+/* Lists: what some expressions need, as nodes.
+ *
+ * An expression is read in an environment: frames that say which inputs have another
+ * value (AT, ROOT) and at which entry of which table we are (SUM, EACH).
+ *
+ * 1. depends[row]: the rows and tables whose value can reach a row, as bits.
+ * 2. build: walk the trees; the node of (row, the frames its depends touch) is kept, so
+ *    that a row read twice at the same point is one node. Equal nodes are one.
+ * 3. finish: keep what the outputs reach, in order; the body of a ROOT stands between
+ *    its VAR and its ROOT, and all that does not move with the VAR before it. */
+#include "engine/engine.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ROOTS = 60, DEEPEST = 2000 };
+
+struct frame {
+    const struct frame *up;
+    int row;                        /* bound row, or -1 for an entry */
+    int node;
+    const struct fact_table *table; /* NULL for the one default entry */
+    const char *table_name;
+    int table_bit;
+    int entry;
+};
+
+struct memo {
+    int row, node;
+    size_t key_size;
+    const int *key;
+};
+
+struct builder {
+    struct arena *arena;
+    const struct book *book;
+    const struct facts *facts;
+    struct error *error;
+    size_t words;                   /* of one depends set */
+    uint64_t *depends;              /* [rows * words]; bit row, or rows + table */
+    uint8_t *state;                 /* 0 unseen, 1 in progress, 2 known */
+    struct expr **bound;            /* [rows] the expression a fact binds, parsed */
+    const struct fact **fact;       /* [rows] */
+    struct node *nodes;
+    size_t count, room;
+    uint64_t *moves;                /* [nodes] which VARs a node moves with */
+    size_t moves_count, moves_room;
+    int *same;                      /* hash of nodes + 1 */
+    size_t same_size;
+    struct memo *memos;
+    size_t memo_size, memo_count;
+    struct input *inputs;
+    size_t input_count, input_room;
+    int roots, depth;
+    int *path;                      /* rows being built, to name a cycle */
+    size_t path_count, path_room;
+};
+
+/* ---- dependence ------------------------------------------------------------------------ */
+
+static uint64_t *depends_of(struct builder *builder, int row)
+{
+    return builder->depends + (size_t)row * builder->words;
+}
+
+static int table_bit(const struct builder *builder, const char *table)
+{
+    for (size_t i = 0; i < builder->book->chapter_count; i++)
+        if (builder->book->chapters[i].table && !strcmp(builder->book->chapters[i].table, table))
+            return (int)(builder->book->count + i);
+    return -1;
+}
+
+static void bit_set(uint64_t *set, int bit)
+{
+    set[bit / 64] |= (uint64_t)1 << bit % 64;
+}
+
+static bool bit_get(const uint64_t *set, int bit)
+{
+    return set[bit / 64] >> bit % 64 & 1;
+}
+
+static bool depends_row(struct builder *builder, int row);
+
+static bool depends_expr(struct builder *builder, const struct expr *expr, uint64_t *set)
+{
+    if (expr->row >= 0) {
+        if (!depends_row(builder, expr->row))
+            return false;
+        const uint64_t *more = depends_of(builder, expr->row);
+        for (size_t i = 0; i < builder->words; i++)
+            set[i] |= more[i];
+    }
+    for (int i = 0; i < 3; i++)
+        if (expr->kid[i] && !depends_expr(builder, expr->kid[i], set))
+            return false;
+    for (const struct binding *at = expr->at; at; at = at->next)
+        if (!depends_expr(builder, at->value, set))
+            return false;
+    return true;
+}
+
+static bool cycle(struct builder *builder, int row)
+{
+    struct buffer path = { .arena = builder->arena };
+    size_t i = builder->path_count;
+    while (i > 0 && builder->path[i - 1] != row)
+        i--;
+    for (i -= i > 0; i < builder->path_count; i++)
+        buffer_print(&path, "%s <- ", builder->book->rows[builder->path[i]].name);
+    error_set(builder->error, "a row depends on itself: %s%s", path.data,
+              builder->book->rows[row].name);
+    return error_hint(builder->error, "give one of them a number");
+}
+
+static bool depends_row(struct builder *builder, int row)
+{
+    if (builder->state[row] == 2)
+        return true;
+    if (builder->state[row] == 1)
+        return cycle(builder, row);
+    builder->state[row] = 1;
+    *(int *)arena_push(builder->arena, &builder->path, &builder->path_count,
+                       &builder->path_room, sizeof row) = row;
+    const struct row *the = &builder->book->rows[row];
+    uint64_t *set = depends_of(builder, row);
+    bit_set(set, row);
+    if (the->table)
+        bit_set(set, table_bit(builder, the->table));
+    const struct fact *fact = builder->fact[row];
+    const struct expr *expr = fact ? builder->bound[row] : the->expr;
+    bool known = !expr || depends_expr(builder, expr, set);
+    builder->path_count--;
+    builder->state[row] = 2;
+    return known;
+}
+
+/* ---- nodes -------------------------------------------------------------------------------- */
+
+static uint64_t node_hash(const struct node *node)
+{
+    uint64_t bits;
+    memcpy(&bits, &node->value, sizeof bits);
+    uint64_t hash = 14695981039346656037u;
+    const uint64_t parts[] = { (uint64_t)node->op, (uint64_t)node->a, (uint64_t)node->b,
+                               (uint64_t)node->c, bits, (uint64_t)node->input,
+                               (uint64_t)node->first };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        hash = (hash ^ parts[i]) * 1099511628211u ^ hash >> 29;
+    return hash;
+}
+
+static bool node_equal(const struct node *a, const struct node *b)
+{
+    return a->op == b->op && a->a == b->a && a->b == b->b && a->c == b->c &&
+           a->input == b->input && a->first == b->first &&
+           !memcmp(&a->value, &b->value, sizeof a->value);
+}
+
+static void same_grow(struct builder *builder)
+{
+    builder->same_size = builder->same_size ? 2 * builder->same_size : 1024;
+    builder->same = arena_array(builder->arena, builder->same_size, sizeof *builder->same);
+    for (size_t i = 0; i < builder->count; i++) {
+        size_t at = node_hash(&builder->nodes[i]) & (builder->same_size - 1);
+        while (builder->same[at])
+            at = (at + 1) & (builder->same_size - 1);
+        builder->same[at] = (int)i + 1;
+    }
+}
+
+static uint64_t moves_with(const struct builder *builder, int node)
+{
+    return node < 0 ? 0 : builder->moves[node];
+}
+
+static int node_add(struct builder *builder, struct node node)
+{
+    if (2 * builder->count >= builder->same_size)
+        same_grow(builder);
+    size_t at = node_hash(&node) & (builder->same_size - 1);
+    for (; builder->same[at]; at = (at + 1) & (builder->same_size - 1))
+        if (node_equal(&builder->nodes[builder->same[at] - 1], &node))
+            return builder->same[at] - 1;
+    *(struct node *)arena_push(builder->arena, &builder->nodes, &builder->count,
+                               &builder->room, sizeof node) = node;
+    builder->same[at] = (int)builder->count;
+    uint64_t moves = moves_with(builder, node.a) | moves_with(builder, node.b) |
+                     moves_with(builder, node.c);
+    if (node.op == OP_VAR)
+        moves = (uint64_t)1 << (int)node.value;
+    if (node.op == OP_ROOT)
+        moves &= ~moves_with(builder, node.first);
+    *(uint64_t *)arena_push(builder->arena, &builder->moves, &builder->moves_count,
+                            &builder->moves_room, sizeof moves) = moves;
+    return (int)builder->count - 1;
+}
+
+static struct node node_of(enum op op, int a, int b, int c)
+{
+    return (struct node){ .op = op, .a = a, .b = b, .c = c, .first = -1, .row = -1,
+                          .input = -1 };
+}
+
+static int node_number(struct builder *builder, double value)
+{
+    struct node node = node_of(OP_NUMBER, -1, -1, -1);
+    node.value = value;
+    return node_add(builder, node);
+}
+
+/* ---- rows and inputs ------------------------------------------------------------------------ */
+
+static bool build_expr(struct builder *builder, const struct expr *expr,
+                       const struct frame *frame, int *node);
+
+static int input_add(struct builder *builder, struct input input)
+{
+    for (size_t i = 0; i < builder->input_count; i++)
+        if (builder->inputs[i].row == input.row && builder->inputs[i].entry == input.entry)
+            return builder->inputs[i].node;
+    struct node node = node_of(OP_INPUT, -1, -1, -1);
+    node.input = (int)builder->input_count;
+    input.node = node_add(builder, node);
+    builder->nodes[input.node].row = input.row;
+    *(struct input *)arena_push(builder->arena, &builder->inputs, &builder->input_count,
+                                &builder->input_room, sizeof input) = input;
+    return input.node;
+}
+
+static int input_of(struct builder *builder, int row, int entry, const char *entry_name,
+                    const struct fact *fact)
+{
+    const struct row *the = &builder->book->rows[row];
+    struct input input = { .row = row, .entry = entry, .name = the->name, .value = the->value,
+                           .low = the->value, .high = the->value };
+    if (entry >= 0)
+        input.name = arena_print(builder->arena, "%s[%s]", the->name, entry_name);
+    if (fact) {
+        input.value = fact->value;
+        input.low = fact->low;
+        input.high = fact->high;
+        input.spread = fact->spread;
+        input.source = fact->source ? fact->source : "given";
+    }
+    return input_add(builder, input);
+}
+
+static const struct fact_table *table_find(const struct facts *facts, const char *name)
+{
+    for (size_t i = 0; i < facts->table_count; i++)
+        if (!strcmp(facts->tables[i].name, name))
+            return &facts->tables[i];
+    return NULL;
+}
+
+static const struct fact *cell_find(const struct frame *frame, const char *column)
+{
+    const struct fact_table *table = frame->table;
+    for (size_t j = 0; table && j < table->columns; j++)
+        if (!strcmp(table->column[j], column)) {
+            const struct fact *cell = &table->cell[(size_t)frame->entry * table->columns + j];
+            return cell->name ? cell : NULL;
+        }
+    return NULL;
+}
+
+/* A fact given for one entry, "cache_elements[moe]", goes before the table's. */
+static const struct fact *entry_fact(struct builder *builder, const struct frame *frame,
+                                     const char *row)
+{
+    const char *entry = frame->table ? frame->table->entry[frame->entry] : "default";
+    for (size_t i = 0; i < builder->facts->scalar_count; i++) {
+        const char *name = builder->facts->scalars[i].name;
+        size_t size = strlen(row);
+        if (!strncmp(name, row, size) && name[size] == '[' &&
+            !strncmp(name + size + 1, entry, strlen(entry)) &&
+            !strcmp(name + size + 1 + strlen(entry), "]"))
+            return &builder->facts->scalars[i];
+    }
+    return cell_find(frame, row);
+}
+
+static bool parse_bound(struct builder *builder, const struct fact *fact, struct expr **expr)
+{
+    return expr_parse(builder->book, fact->source ? fact->source : fact->name, 1,
+                      text_of(fact->expression), expr, builder->error);
+}
+
+/* A row of a table's chapter: `entry` says which entry, `frame` all that changed. */
+static bool build_cell(struct builder *builder, int row, const struct frame *entry,
+                       const struct frame *frame, int *node)
+{
+    const struct row *the = &builder->book->rows[row];
+    const struct fact *cell = entry_fact(builder, entry, the->name);
+    struct expr *expr = the->expr;
+    if (cell && cell->expression) {
+        if (!parse_bound(builder, cell, &expr))
+            return false;
+    } else if (cell || !expr) {
+        *node = input_of(builder, row, entry->entry,
+                         entry->table ? entry->table->entry[entry->entry] : "default", cell);
+        return true;
+    }
+    return build_expr(builder, expr, frame, node);
+}
+
+static const struct frame *frame_of_table(const struct frame *frame, const char *table)
+{
+    while (frame && (frame->row >= 0 || strcmp(frame->table_name, table)))
+        frame = frame->up;
+    return frame;
+}
+
+static bool build_fresh(struct builder *builder, int row, const struct frame *frame, int *node)
+{
+    const struct row *the = &builder->book->rows[row];
+    const struct fact *fact = builder->fact[row];
+    if (the->table && !fact) {
+        const struct frame *entry = frame_of_table(frame, the->table);
+        if (entry)
+            return build_cell(builder, row, entry, frame, node);
+        error_set(builder->error, "'%s' has one value per %s", the->name, the->table);
+        return error_hint(builder->error, "%s[entry], or SUM(%s, %s)", the->name, the->table,
+                          the->name);
+    }
+    if (fact && !fact->expression) {
+        *node = input_of(builder, row, -1, NULL, fact);
+        return true;
+    }
+    if (!fact && !the->expr) {
+        *node = input_of(builder, row, -1, NULL, NULL);
+        return true;
+    }
+    return build_expr(builder, fact ? builder->bound[row] : the->expr, frame, node);
+}
+
+/* ---- the memory of (row, frames that matter) -> node -------------------------------------- */
+
+static size_t memo_key(struct builder *builder, int row, const struct frame *frame, int *key,
+                       size_t room)
+{
+    const uint64_t *set = depends_of(builder, row);
+    size_t size = 0;
+    for (; frame && size + 2 <= room; frame = frame->up) {
+        int bit = frame->row >= 0 ? frame->row : frame->table_bit;
+        if (!bit_get(set, bit))
+            continue;
+        bool hidden = false;                        /* by a frame further in */
+        for (size_t i = 0; i < size; i += 2)
+            hidden |= key[i] == bit;
+        if (hidden)
+            continue;
+        key[size++] = bit;
+        key[size++] = frame->row >= 0 ? frame->node : frame->entry;
+    }
+    return frame ? SIZE_MAX : size;
+}
+
+static struct memo *memo_place(struct builder *builder, int row, const int *key, size_t size)
+{
+    uint64_t hash = (uint64_t)row * 0x9e3779b97f4a7c15u;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ (uint64_t)key[i]) * 1099511628211u ^ hash >> 31;
+    size_t at = hash & (builder->memo_size - 1);
+    for (;; at = (at + 1) & (builder->memo_size - 1)) {
+        struct memo *memo = &builder->memos[at];
+        bool equal = memo->row == row && memo->key_size == size &&
+                     !memcmp(memo->key, key, size * sizeof *key);
+        if (memo->node < 0 || equal)
+            return memo;
+    }
+}
+
+static void memo_grow(struct builder *builder)
+{
+    struct memo *old = builder->memos;
+    size_t old_size = builder->memo_size;
+    builder->memo_size = old_size ? 2 * old_size : 1024;
+    builder->memos = arena_array(builder->arena, builder->memo_size, sizeof *builder->memos);
+    for (size_t i = 0; i < builder->memo_size; i++)
+        builder->memos[i].node = -1;
+    for (size_t i = 0; i < old_size; i++)
+        if (old[i].node >= 0)
+            *memo_place(builder, old[i].row, old[i].key, old[i].key_size) = old[i];
+}
+
+static bool build_row(struct builder *builder, int row, const struct frame *frame, int *node)
+{
+    for (const struct frame *at = frame; at; at = at->up)
+        if (at->row == row) {                       /* bound by AT or ROOT */
+            *node = at->node;
+            return true;
+        }
+    if (!depends_row(builder, row))
+        return false;
+    int key[64];
+    size_t size = memo_key(builder, row, frame, key, sizeof key / sizeof *key);
+    if (size == SIZE_MAX || ++builder->depth > DEEPEST)
+        return error_set(builder->error, "'%s' nests too deep", builder->book->rows[row].name);
+    struct memo *memo = memo_place(builder, row, key, size);
+    if (memo->node >= 0) {
+        *node = memo->node;
+        builder->depth--;
+        return true;
+    }
+    if (!build_fresh(builder, row, frame, node))
+        return false;
+    builder->depth--;
+    if (builder->nodes[*node].row < 0)
+        builder->nodes[*node].row = row;
+    if (2 * ++builder->memo_count >= builder->memo_size)
+        memo_grow(builder);
+    int *kept = arena_array(builder->arena, size + 1, sizeof *kept);
+    memcpy(kept, key, size * sizeof *key);
+    *memo_place(builder, row, key, size) = (struct memo){ row, *node, size, kept };
+    return true;
+}
+
+/* ---- expressions ------------------------------------------------------------------------------ */
+
+static struct frame entry_frame(struct builder *builder, const char *table,
+                                const struct frame *up, int entry)
+{
+    return (struct frame){ .up = up, .row = -1, .table = table_find(builder->facts, table),
+                           .table_name = table, .table_bit = table_bit(builder, table),
+                           .entry = entry };
+}
+
+static bool build_over(struct builder *builder, const struct expr *expr,
+                       const struct frame *frame, int *node)
+{
+    const struct fact_table *table = table_find(builder->facts, expr->name);
+    size_t entries = table ? table->entries : 1;
+    enum op op = expr->op == OP_SUM ? OP_ADD : expr->op == OP_LEAST ? OP_MIN : OP_MAX;
+    *node = expr->op == OP_SUM ? node_number(builder, 0) : -1;
+    for (size_t i = 0; i < entries; i++) {
+        struct frame inner = entry_frame(builder, expr->name, frame, (int)i);
+        int one;
+        if (!build_expr(builder, expr->kid[0], &inner, &one))
+            return false;
+        *node = *node < 0 ? one : node_add(builder, node_of(op, *node, one, -1));
+    }
+    if (*node < 0)
+        return error_set(builder->error, "the table '%s' has no entries", expr->name);
+    return true;
+}
+
+static bool build_entry(struct builder *builder, const struct expr *expr,
+                        const struct frame *frame, int *node)
+{
+    const char *name = builder->book->rows[expr->row].table;
+    const struct fact_table *table = table_find(builder->facts, name);
+    size_t entries = table ? table->entries : 1, i = 0;
+    while (i < entries && strcmp(table ? table->entry[i] : "default", expr->name))
+        i++;
+    if (i < entries) {
+        struct frame inner = entry_frame(builder, name, frame, (int)i);
+        return build_row(builder, expr->row, &inner, node);
+    }
+    struct buffer all = { .arena = builder->arena };
+    for (i = 0; i < entries && all.size < 300; i++)
+        buffer_print(&all, "%s%s", i ? ", " : "", table ? table->entry[i] : "default");
+    error_set(builder->error, "the table '%s' has no entry '%.100s'", name, expr->name);
+    return error_hint(builder->error, "one of: %s", all.data ? all.data : "(none)");
+}
+
+static bool build_at(struct builder *builder, const struct expr *expr,
+                     const struct frame *frame, int *node)
+{
+    struct frame inner[16];
+    size_t count = 0;
+    const struct frame *up = frame;
+    for (const struct binding *at = expr->at; at; at = at->next, count++) {
+        if (count == sizeof inner / sizeof *inner)
+            return error_set(builder->error, "AT changes more than 16 rows");
+        inner[count] = (struct frame){ .up = up, .row = at->row };
+        if (!build_expr(builder, at->value, frame, &inner[count].node))
+            return false;
+        up = &inner[count];
+    }
+    return build_expr(builder, expr->kid[0], up, node);
+}
+
+static bool build_root(struct builder *builder, const struct expr *expr,
+                       const struct frame *frame, int *node)
+{
+    int low, high, f;
+    if (builder->roots == ROOTS)
+        return error_set(builder->error, "more than %d ROOTs in one answer", ROOTS);
+    struct node var = node_of(OP_VAR, -1, -1, -1);
+    var.value = builder->roots++;
+    if (!build_expr(builder, expr->kid[0], frame, &low) ||
+        !build_expr(builder, expr->kid[1], frame, &high))
+        return false;
+    var.a = low;
+    var.b = high;
+    int first = node_add(builder, var);
+    builder->nodes[first].row = expr->row;
+    struct frame inner = { .up = frame, .row = expr->row, .node = first };
+    if (!build_expr(builder, expr->kid[2], &inner, &f))
+        return false;
+    struct node root = node_of(OP_ROOT, low, high, f);
+    root.first = first;
+    *node = node_add(builder, root);
+    return true;
+}
+
+static bool build_expr(struct builder *builder, const struct expr *expr,
+                       const struct frame *frame, int *node)
+{
+    switch (expr->op) {
+    case OP_NUMBER: *node = node_number(builder, expr->number); return true;
+    case OP_ROW:    return build_row(builder, expr->row, frame, node);
+    case OP_ENTRY:  return build_entry(builder, expr, frame, node);
+    case OP_AT:     return build_at(builder, expr, frame, node);
+    case OP_ROOT:   return build_root(builder, expr, frame, node);
+    case OP_SUM: case OP_LEAST: case OP_MOST:
+        return build_over(builder, expr, frame, node);
+    default: break;
+    }
+    int kid[3] = { -1, -1, -1 };
+    for (int i = 0; i < 3 && expr->kid[i]; i++)
+        if (!build_expr(builder, expr->kid[i], frame, &kid[i]))
+            return false;
+    *node = node_add(builder, node_of(expr->op, kid[0], kid[1], kid[2]));
+    return true;
+}
+
+/* ---- finish: reachable nodes in order ----------------------------------------------------- */
+
+struct order {
+    struct builder *builder;
+    struct node *nodes;
+    size_t count;
+    int *place;                     /* old -> new, -1 not yet */
+};
+
+static void order_node(struct order *order, int node, uint64_t inside);
+
+static int placed(const struct order *order, int node)
+{
+    return node < 0 ? -1 : order->place[node];
+}
+
+static void place_node(struct order *order, int node)
+{
+    struct node copy = order->builder->nodes[node];
+    copy.a = placed(order, copy.a);
+    copy.b = placed(order, copy.b);
+    copy.c = placed(order, copy.c);
+    copy.first = placed(order, copy.first);
+    order->place[node] = (int)order->count;
+    order->nodes[order->count++] = copy;
+}
+
+/* Place everything under `node` that does not move with `var`. */
+static void order_still(struct order *order, int node, uint64_t var, uint64_t inside,
+                        uint8_t *seen)
+{
+    if (node < 0 || order->place[node] >= 0 || seen[node])
+        return;
+    seen[node] = 1;
+    const struct node *the = &order->builder->nodes[node];
+    if (!(order->builder->moves[node] & var)) {
+        order_node(order, node, inside);
+        return;
+    }
+    order_still(order, the->a, var, inside, seen);
+    order_still(order, the->b, var, inside, seen);
+    order_still(order, the->c, var, inside, seen);
+}
+
+static void order_node(struct order *order, int node, uint64_t inside)
+{
+    if (node < 0 || order->place[node] >= 0)
+        return;
+    const struct node the = order->builder->nodes[node];
+    order_node(order, the.a, inside);
+    order_node(order, the.b, inside);
+    if (the.op == OP_ROOT) {
+        uint64_t var = order->builder->moves[the.first];
+        uint8_t *seen = arena_alloc(order->builder->arena, order->builder->count);
+        order_still(order, the.c, var, inside, seen);
+        place_node(order, the.first);
+        inside |= var;
+    }
+    order_node(order, the.c, inside);
+    place_node(order, node);
+}
+
+/* Inputs that no node needs any more are dropped; the rest keep their order. */
+static void finish(struct builder *builder, const int *wanted, size_t count, struct list *list)
+{
+    struct order order = { .builder = builder };
+    order.nodes = arena_array(builder->arena, builder->count + 1, sizeof *order.nodes);
+    order.place = arena_array(builder->arena, builder->count + 1, sizeof *order.place);
+    for (size_t i = 0; i < builder->count; i++)
+        order.place[i] = -1;
+    list->outputs = arena_array(builder->arena, count, sizeof *list->outputs);
+    for (size_t i = 0; i < count; i++)
+        order_node(&order, wanted[i], 0);
+    for (size_t i = 0; i < count; i++)
+        list->outputs[i] = order.place[wanted[i]];
+    list->nodes = order.nodes;
+    list->count = order.count;
+    list->output_count = count;
+    list->inputs = arena_array(builder->arena, builder->input_count + 1, sizeof *list->inputs);
+    list->input_count = 0;
+    for (size_t i = 0; i < builder->input_count; i++) {
+        int node = order.place[builder->inputs[i].node];
+        if (node < 0)
+            continue;
+        list->nodes[node].input = (int)list->input_count;
+        list->inputs[list->input_count] = builder->inputs[i];
+        list->inputs[list->input_count++].node = node;
+    }
+}
+
+static bool prepare(struct builder *builder)
+{
+    size_t rows = builder->book->count;
+    builder->words = (rows + builder->book->chapter_count) / 64 + 1;
+    builder->depends = arena_array(builder->arena, rows * builder->words, sizeof(uint64_t));
+    builder->state = arena_alloc(builder->arena, rows + 1);
+    builder->bound = arena_array(builder->arena, rows + 1, sizeof *builder->bound);
+    builder->fact = arena_array(builder->arena, rows + 1, sizeof *builder->fact);
+    memo_grow(builder);
+    for (size_t i = 0; i < builder->facts->scalar_count; i++) {
+        const struct fact *fact = &builder->facts->scalars[i];
+        if (strchr(fact->name, '['))
+            continue;
+        int row = book_find(builder->book, fact->name);
+        if (row < 0)
+            continue;                               /* a fact no formula uses */
+        builder->fact[row] = fact;
+        if (fact->expression && !parse_bound(builder, fact, &builder->bound[row]))
+            return false;
+    }
+    return true;
+}
+
+bool list_build(struct arena *arena, const struct book *book, const struct facts *facts,
+                struct expr *const *wanted, size_t count, struct list *list,
+                struct error *error)
+{
+    struct builder builder = { .arena = arena, .book = book, .facts = facts, .error = error };
+    if (!prepare(&builder))
+        return false;
+    int *nodes = arena_array(arena, count + 1, sizeof *nodes);
+    for (size_t i = 0; i < count; i++) {
+        builder.depth = 0;
+        if (!build_expr(&builder, wanted[i], NULL, &nodes[i]))
+            return false;
+    }
+    finish(&builder, nodes, count, list);
+    return true;
+}
+
+int list_input(const struct list *list, const char *name)
+{
+    for (size_t i = 0; i < list->input_count; i++)
+        if (!strcmp(list->inputs[i].name, name))
+            return (int)i;
+    return -1;
+}
+
+/* ---- partial evaluation ------------------------------------------------------------------------ */
+
+enum { FREE_INPUT = 63 };            /* the bit beside those of the ROOTs' VARs */
+
+/* What a node moves with: an input that varies, the VAR of a ROOT around it. */
+static uint64_t free_with(const struct list *list, size_t i, const bool *vary,
+                          const uint64_t *free)
+{
+    const struct node *node = &list->nodes[i];
+    if (node->op == OP_INPUT)
+        return vary[node->input] ? (uint64_t)1 << FREE_INPUT : 0;
+    if (node->op == OP_VAR)
+        return (uint64_t)1 << (int)node->value;
+    uint64_t with = (node->a < 0 ? 0 : free[node->a]) | (node->b < 0 ? 0 : free[node->b]) |
+                    (node->c < 0 ? 0 : free[node->c]);
+    return node->op == OP_ROOT ? with & ~free[node->first] : with;
+}
+
+/* Fixed nodes become numbers, computed by the same operators; a select whose condition
+ * is fixed becomes its branch; then what nobody needs goes. */
+void list_fix(struct arena *arena, const struct list *list, const double *values,
+              const bool *vary, struct list *left)
+{
+    struct builder builder = { .arena = arena };
+    double *known = arena_array(arena, list->count + 1, sizeof *known);
+    int *moved = arena_array(arena, list->count + 1, sizeof *moved);
+    uint64_t *free = arena_array(arena, list->count + 1, sizeof *free);
+    list_value(arena, list, values, known, NULL);
+    for (size_t i = 0; i < list->count; i++) {
+        struct node node = list->nodes[i];
+        free[i] = free_with(list, i, vary, free);
+        int a = node.a < 0 ? -1 : moved[node.a], b = node.b < 0 ? -1 : moved[node.b];
+        int c = node.c < 0 ? -1 : moved[node.c];
+        if (!free[i]) {
+            moved[i] = node_number(&builder, known[i]);
+        } else if (node.op == OP_SELECT && !free[node.a]) {
+            moved[i] = builder.nodes[a].value != 0 ? b : c;
+        } else if (node.op == OP_INPUT) {
+            struct input input = list->inputs[node.input];
+            moved[i] = input_add(&builder, input);
+        } else {
+            struct node copy = node_of(node.op, a, b, c);
+            copy.value = node.value;
+            copy.first = node.first < 0 ? -1 : moved[node.first];
+            moved[i] = node_add(&builder, copy);
+        }
+        if (builder.nodes[moved[i]].row < 0)
+            builder.nodes[moved[i]].row = node.row;
+    }
+    int *wanted = arena_array(arena, list->output_count + 1, sizeof *wanted);
+    for (size_t i = 0; i < list->output_count; i++)
+        wanted[i] = moved[list->outputs[i]];
+    finish(&builder, wanted, list->output_count, left);
+}

@@ -1,0 +1,27 @@
+/* run -- private to engine/: a list made ready for blocks of points.
+ *
+ * Each step reads and writes blocks of BLOCK doubles; blocks are used again once nobody
+ * reads them, so that a whole program stays in the first cache. */
+#ifndef ENGINE_RUN_H
+#define ENGINE_RUN_H
+
+#include "engine/engine.h"
+
+enum { BLOCK = 64 };
+
+struct step {
+    enum op op;
+    double *to;
+    const double *a, *b, *c;
+    int last;                       /* VAR: the step of its ROOT */
+};
+
+typedef void run_steps(const struct step *steps, size_t count);
+run_steps run_steps_scalar, run_steps_portable, run_steps_avx2, run_steps_avx512;
+
+/* Ours, of one number, for the readings that work on single points. */
+double scalar_exp(double x);
+double scalar_log(double x);
+double scalar_pow(double x, double y);
+
+#endif

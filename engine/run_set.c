@@ -1,0 +1,128 @@
+/* The interpreter's inner loops. Compiled once per instruction set, with LANES its width
+ * and SET its name; the scalar one works on single points. */
+#ifdef SCALAR
+#define LANES 1
+#define POINTS 1
+#else
+#define POINTS BLOCK
+#endif
+#include "engine/lanes.h"
+#include "engine/run.h"
+
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+
+enum { VECTORS = POINTS / LANES, ROOT_STEPS = 64 };
+
+#define EVERY(expression)                                                                   \
+    for (int i = 0; i < VECTORS; i++)                                                       \
+        to[i] = (expression);                                                               \
+    break
+
+/* Conditions are kept as 1 and 0. */
+static inline lanes truth(lanes_bits condition)
+{
+    return lanes_select(condition, lanes_splat(1), lanes_splat(0));
+}
+
+static inline __attribute__((always_inline)) void run_step(const struct step *step)
+{
+    lanes *to = (lanes *)step->to;
+    const lanes *a = (const lanes *)step->a, *b = (const lanes *)step->b;
+    const lanes *c = (const lanes *)step->c;
+    const lanes zero = lanes_splat(0);
+    switch (step->op) {
+    case OP_ADD:    EVERY(a[i] + b[i]);
+    case OP_SUB:    EVERY(a[i] - b[i]);
+    case OP_MUL:    EVERY(a[i] * b[i]);
+    case OP_DIV:    EVERY(a[i] / b[i]);
+    case OP_NEG:    EVERY(-a[i]);
+    case OP_MAX:    EVERY(lanes_max(a[i], b[i]));
+    case OP_MIN:    EVERY(lanes_min(a[i], b[i]));
+    case OP_EXP:    EVERY(lanes_exp(a[i]));
+    case OP_LOG:    EVERY(lanes_log(a[i]));
+    case OP_SQRT:   EVERY(lanes_sqrt(a[i]));
+    case OP_POW:    EVERY(lanes_pow(a[i], b[i]));
+    case OP_FLOOR:  EVERY(lanes_floor(a[i]));
+    case OP_CEIL:   EVERY(lanes_ceil(a[i]));
+    case OP_ABS:    EVERY(lanes_abs(a[i]));
+    case OP_LESS:   EVERY(truth(a[i] < b[i]));
+    case OP_ATMOST: EVERY(truth(a[i] <= b[i]));
+    case OP_BOTH:   EVERY(truth((a[i] != zero) & (b[i] != zero)));
+    case OP_EITHER: EVERY(truth((a[i] != zero) | (b[i] != zero)));
+    case OP_SELECT: EVERY(lanes_select(a[i] != zero, b[i], c[i]));
+    default: break;                             /* numbers and inputs lie there already */
+    }
+}
+
+/* The root of f between low and high: the interval is halved ROOT_STEPS times, between
+ * positive ends by their geometric mean, so that both ends meet in the last digits. No
+ * change of sign gives NaN, which the caller reports. */
+static void run_root(const struct step *steps, int var)
+{
+    const struct step *root = &steps[steps[var].last];
+    lanes low[VECTORS] = { 0 }, high[VECTORS] = { 0 };
+    lanes at_low[VECTORS] = { 0 }, at_high[VECTORS] = { 0 };
+    lanes *x = (lanes *)steps[var].to;
+    const lanes *f = (const lanes *)root->c, zero = lanes_splat(0);
+    const size_t body = (size_t)(steps[var].last - var - 1);
+    for (int turn = 0; turn < ROOT_STEPS + 2; turn++) {
+        for (int i = 0; i < VECTORS; i++) {
+            if (turn == 0)
+                x[i] = low[i] = ((const lanes *)root->a)[i];
+            else if (turn == 1)
+                x[i] = high[i] = ((const lanes *)root->b)[i];
+            else
+                x[i] = lanes_select(low[i] > zero, lanes_sqrt(low[i]) * lanes_sqrt(high[i]),
+                                    low[i] + (high[i] - low[i]) * 0.5);
+        }
+        JOIN(run_steps_, SET)(&steps[var + 1], body);
+        for (int i = 0; i < VECTORS; i++) {
+            if (turn == 0) {
+                at_low[i] = f[i];
+            } else if (turn == 1) {
+                at_high[i] = f[i];
+            } else {
+                lanes_bits same = (f[i] > zero) == (at_low[i] > zero);
+                low[i] = lanes_select(same, x[i], low[i]);
+                high[i] = lanes_select(same, high[i], x[i]);
+            }
+        }
+    }
+    for (int i = 0; i < VECTORS; i++) {
+        lanes_bits crossing = (at_low[i] > zero) != (at_high[i] > zero);
+        lanes value = lanes_select(crossing, high[i], lanes_splat(__builtin_nan("")));
+        value = lanes_select(at_high[i] == zero, ((const lanes *)root->b)[i], value);
+        ((lanes *)root->to)[i] =
+            lanes_select(at_low[i] == zero, ((const lanes *)root->a)[i], value);
+    }
+}
+
+void JOIN(run_steps_, SET)(const struct step *steps, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (steps[i].op == OP_VAR) {
+            run_root(steps, (int)i);
+            i = (size_t)steps[i].last;
+        } else {
+            run_step(&steps[i]);
+        }
+    }
+}
+
+#ifdef SCALAR
+double scalar_exp(double x)
+{
+    return lanes_exp(lanes_splat(x))[0];
+}
+
+double scalar_log(double x)
+{
+    return lanes_log(lanes_splat(x))[0];
+}
+
+double scalar_pow(double x, double y)
+{
+    return lanes_pow(lanes_splat(x), lanes_splat(y))[0];
+}
+#endif

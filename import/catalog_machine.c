@@ -1,0 +1,124 @@
+/* Machines and tiers: rows of the catalog become facts in base units. */
+#include "import/catalog.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *row_origin(struct arena *arena, const struct catalog_entry *entry,
+                              const struct catalog_row *row)
+{
+    return arena_print(arena, "%s:%d: %s, %s%s%s", entry->sheet->csv.file, row->line,
+                       row->source, row->date, *row->mark ? ", " : "", row->mark);
+}
+
+static bool has_needed(const struct catalog_entry *entry, struct error *error)
+{
+    static const char *const needed[] = { "hbm_capacity", "hbm_bandwidth", "chips" };
+    const char *missing = NULL;
+    double value;
+    if (!catalog_number(entry, "peak_bf16", &value) && !catalog_number(entry, "peak_fp32", &value))
+        missing = "peak_bf16";
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        if (!catalog_number(entry, needed[i], &value))
+            missing = needed[i];
+    if (!missing)
+        return true;
+    error_set(error, "%s: %s has no %s", entry->sheet->csv.file, entry->name, missing);
+    return error_hint(error, "a row %s,%s,...", entry->name, missing);
+}
+
+/* Numbers of a type the chip has no units for are computed in the next wider one. */
+static void bind_peaks(const struct catalog_entry *entry, struct facts *facts)
+{
+    static const struct { const char *peak, *wider; } steps[] = {
+        { "peak_bf16", "peak_fp32" }, { "peak_int8", "peak_bf16" },
+        { "peak_fp8", "peak_bf16" }, { "peak_fp4", "peak_fp8" },
+    };
+    char missing[64] = "";
+    double value;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        if (catalog_number(entry, steps[i].peak, &value))
+            continue;
+        facts_bind(facts, steps[i].peak, steps[i].wider, entry->sheet->csv.file);
+        size_t used = strlen(missing);
+        snprintf(missing + used, sizeof missing - used, "%s%s", used ? ", " : "",
+                 steps[i].peak + strlen("peak_"));
+    }
+    if (*missing)
+        facts_note(facts, "no peak of %s is known for %s: computed in the next wider type",
+                   missing, entry->title);
+}
+
+/* One note each for what is doubtful and for what nobody knows. */
+static void note_doubts(const struct catalog_entry *entry, struct facts *facts)
+{
+    static const char *const wanted[] = {
+        "scale_up_bandwidth", "scale_out_bandwidth", "chip_power", "chip_price",
+    };
+    size_t memory = 0, announced = 0;
+    double value, chips = 1;
+    for (size_t i = 0; i < entry->rows; i++) {
+        struct catalog_row row = catalog_row(entry, i);
+        if (!catalog_row_number(&row, &value))
+            continue;
+        memory += !strcmp(row.mark, "memory");
+        announced += !strcmp(row.mark, "announced");
+    }
+    if (announced)
+        facts_note(facts, "%s is announced: %zu of its figures are the vendor's plans",
+                   entry->title, announced);
+    if (memory)
+        facts_note(facts, "%zu figures of %s are from memory, not re-read", memory, entry->title);
+    char unknown[128] = "";
+    catalog_number(entry, "chips", &chips);
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        size_t used = strlen(unknown);
+        bool link = i < 2;                      /* which a chip alone may lack */
+        if (!catalog_number(entry, wanted[i], &value) && !(link && chips < 2))
+            snprintf(unknown + used, sizeof unknown - used, "%s%s", used ? ", " : "", wanted[i]);
+    }
+    if (*unknown)
+        facts_note(facts, "not known for %s, so the defaults hold: %s", entry->title, unknown);
+}
+
+bool catalog_machine(const struct catalog *catalog, const char *name, struct facts *facts,
+                     struct error *error)
+{
+    const struct catalog_entry *entry = catalog_find(catalog, CATALOG_MACHINE, name, error);
+    if (!entry || !has_needed(entry, error))
+        return false;
+    for (size_t i = 0; i < entry->rows; i++) {
+        struct catalog_row row = catalog_row(entry, i);
+        double value;
+        if (!row.chosen)
+            continue;
+        if (!strcmp(row.unit, "row"))
+            facts_bind(facts, row.fact, row.value, row_origin(facts->arena, entry, &row));
+        else if (catalog_row_number(&row, &value))
+            facts_set(facts, row.fact, value, row_origin(facts->arena, entry, &row));
+    }
+    bind_peaks(entry, facts);
+    note_doubts(entry, facts);
+    return true;
+}
+
+/* ---- tiers ------------------------------------------------------------------------------ */
+
+void catalog_tiers(const struct catalog *catalog, struct facts *facts)
+{
+    const struct catalog_sheet *sheet = &catalog->sheets[CATALOG_TIER];
+    struct fact_table *table = facts_table(facts, "tier");
+    for (size_t i = 0; i < sheet->count; i++) {
+        const struct catalog_entry *entry = &sheet->entries[i];
+        size_t at = facts_entry(facts, table, entry->name);
+        for (size_t j = 0; j < entry->rows; j++) {
+            struct catalog_row row = catalog_row(entry, j);
+            const char *origin = row_origin(facts->arena, entry, &row);
+            double value;
+            if (row.chosen && !strcmp(row.unit, "row"))
+                facts_cell_bind(facts, table, at, row.fact, row.value, origin);
+            else if (row.chosen && catalog_row_number(&row, &value))
+                facts_cell(facts, table, at, row.fact, value, origin);
+        }
+    }
+}

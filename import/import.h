@@ -1,0 +1,83 @@
+/* import -- a stranger's file becomes our facts.
+ *
+ *     config.json --json_read--> doc --model_config--+
+ *                                                    +--> facts: scalars, table "operator",
+ *     model.gguf  --gguf_read--> doc --model_gguf----+           table "layer", notes
+ *
+ * An import says what shapes a model has; what they cost is for the formulas. One entry
+ * of "operator" is one kind of weight matrix, equal layers grouped; one entry of "layer"
+ * is one kind of attention or state. formulas/architecture.chalk names their columns.
+ * Together the operators are exactly the parameters of the forward pass:
+ *
+ *     total  = sum of layers * copies * in * out        (operator_stored)
+ *     active = sum of layers * used   * in * out        (operator_active)
+ *
+ * so multi-token-prediction layers and vision or audio towers, which text decoding does
+ * not run, are left out and a note says so. A vector (norm, bias) is a matrix with one
+ * output. A tied head is one operator, `lm_head`, that is multiplied with.
+ *
+ * Nothing is guessed in silence. An unknown architecture, a missing field, a value that
+ * makes no sense is an error that names the file, the field and what would have been
+ * read; `assume` takes an unknown architecture as a plain transformer instead, with a
+ * note for every field it had to assume.
+ *
+ * Results live in the arena of the facts. Every fact's source is the file's name. */
+#ifndef IMPORT_H
+#define IMPORT_H
+
+#include "base/base.h"
+#include "engine/facts.h"
+
+/* ---- number formats (data/formats.csv) ------------------------------------------- */
+struct format {
+    const char *name;           /* "fp8-block" */
+    double bytes;               /* of one weight, scales included */
+    const char *peak;           /* the row with the rate it computes at: "peak_fp8" */
+};
+
+struct formats {
+    size_t count;
+    struct format *format;
+};
+
+bool formats_read(struct arena *arena, const struct csv *csv, struct formats *formats,
+                  struct error *error);
+/* NULL: no such format. Names compare as in name_same. */
+const struct format *formats_find(const struct formats *formats, const char *name);
+/* The same, but an unknown name is an error; `what` says where the name was read. */
+bool formats_need(const struct formats *formats, const char *name, const char *what,
+                  const struct format **format, struct error *error);
+
+/* ---- documents --------------------------------------------------------------------- */
+/* JSON text to a document; Infinity, which Python writes, reads as null. */
+bool json_read(struct arena *arena, const char *file, struct text text, struct doc **doc,
+               struct error *error);
+
+bool model_is_gguf(struct text head);
+/* The start of a file, enough for any header: a model is far larger than its header. */
+enum { gguf_head_limit = 64 << 20 };
+bool gguf_head(struct arena *arena, const char *path, struct text *head, struct error *error);
+/* The header of a GGUF file (version 2 or 3), of which `header` may be only the start:
+ * the metadata under their own names, and an array "tensors" of objects with name, type
+ * and dims. Strings and numbers are kept; an array longer than 4096 is kept as its
+ * length. */
+bool gguf_read(struct arena *arena, const char *file, struct text header, struct doc **doc,
+               struct error *error);
+
+/* ---- models ------------------------------------------------------------------------- */
+struct model_options {
+    const struct formats *formats;
+    const char *weights;        /* format of what the checkpoint quantises; NULL: its own */
+    const char *kv;             /* format of the cache; NULL: bf16 */
+    bool assume;                /* read an unknown architecture as a plain transformer */
+};
+
+bool model_config(struct arena *arena, const struct doc *config, const char *file,
+                  const struct model_options *options, struct facts *facts,
+                  struct error *error);
+/* A GGUF header has the shapes and formats of the tensors themselves. */
+bool model_gguf(struct arena *arena, const struct doc *gguf, const char *file,
+                const struct model_options *options, struct facts *facts,
+                struct error *error);
+
+#endif

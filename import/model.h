@@ -1,0 +1,184 @@
+/* model -- a model while it is being imported (private to import/).
+ *
+ *     config --> plan of every layer --> builders --> weights and caches, grouped --> facts
+ *
+ * config.c reads fields, patterns.c finds what every layer is, attention.c, state.c and
+ * ffn.c are the builders, weights.c groups what they add, precision.c says in which
+ * format a checkpoint keeps each weight, families.def says which builders and traits an
+ * architecture has.
+ *
+ * The first error sticks: a reader that fails returns the least value that is good to
+ * compute with, everything after it runs on and is thrown away by model_config. */
+#ifndef IMPORT_MODEL_H
+#define IMPORT_MODEL_H
+
+#include "import/import.h"
+
+/* ---- fields of a configuration ------------------------------------------------------ */
+enum field {
+#define FIELD(name, least, most, ...) FIELD_##name,
+#include "import/fields.def"
+#undef FIELD
+    FIELD_COUNT
+};
+
+struct config {
+    struct arena *arena;
+    const char *file;
+    const struct doc *root;         /* the whole file */
+    const struct doc *text;         /* the language model in it: "text_config" or the root */
+    struct facts *facts;            /* for notes */
+    struct error *error;
+    bool assume;
+    bool failed;
+    struct field_place {        /* a field once looked for */
+        bool looked;
+        const char *key;
+        const struct doc *doc;
+    } places[FIELD_COUNT];
+};
+
+bool config_open(struct config *config, const struct doc *root);
+/* Present and not null, in the language model's part, else in the whole file. */
+const struct doc *config_get(const struct config *config, const char *key);
+bool config_has(struct config *config, enum field field);
+double config_count(struct config *config, enum field field);
+double config_count_or(struct config *config, enum field field, double absent);
+/* A count inside an object of the configuration, such as one layer's. */
+double config_count_in(struct config *config, const struct doc *object, enum field field);
+bool config_flag(struct config *config, const char *key, bool absent);
+const char *config_string(struct config *config, const char *key);      /* NULL: absent */
+/* Record the first error. Returns false. */
+bool config_fail(struct config *config, const char *format, ...) BASE_PRINTF(2, 3);
+bool config_hint(struct config *config, const char *format, ...) BASE_PRINTF(2, 3);
+
+/* ---- which layer is which ------------------------------------------------------------ */
+enum mixer { MIXER_NONE, MIXER_FULL, MIXER_SLIDING, MIXER_CHUNKED, MIXER_LINEAR };
+enum ffn { FFN_NONE, FFN_DENSE, FFN_MOE };
+
+struct plan {
+    enum mixer mixer;
+    enum ffn ffn;
+    bool sparse;            /* attention reads only what an index chose */
+    bool indexed;           /* ... and the index is this layer's own */
+    bool borrowed;          /* reads a neighbour's cache */
+    double compression;     /* tokens in one cache entry; 0: only the window is kept */
+    double kv_heads;        /* 0: as the model says */
+    double intermediate;    /* 0: as the model says */
+};
+
+/* ---- formats -------------------------------------------------------------------------- */
+enum role {
+    ROLE_MATRIX,            /* what a quantiser takes: the linear layers */
+    ROLE_EXPERT,            /* the same, of a routed expert */
+    ROLE_BASE,              /* stays as trained: embeddings, router, norms, biases */
+    ROLE_FLOAT,             /* kept in 32 bits */
+};
+
+struct ignore;              /* the modules a quantiser left alone */
+struct precision {
+    const struct format *base, *matrix, *expert, *whole;
+    struct ignore *ignore;
+};
+
+bool precision_read(struct config *config, const struct model_options *options,
+                    struct precision *precision);
+const struct format *precision_of(const struct precision *precision, enum role role,
+                                  const char *module);
+
+struct ignore *ignore_new(struct config *config, const struct doc *list);
+bool ignore_match(const struct ignore *ignore, const char *module);
+
+/* ---- the model under construction ------------------------------------------------------ */
+struct weight {
+    const char *name;       /* inside its layer: "self_attn.q_proj" */
+    double in, out;
+    double copies, used;    /* 0: one */
+    bool routed, lookup;
+    enum role role;
+    const struct format *format;    /* NULL: as the checkpoint has it */
+    double layers;
+};
+
+/* One kind of cache, as table "layer" of formulas/architecture.chalk has it. */
+struct cache {
+    const char *name;
+    double alike, storing;  /* filled in by cache_add */
+    double elements, entries_per_token, window, window_fill, top;
+    double index_elements, index_bytes, index_macs;
+    double query_heads, score, value, prefill_score, prefill_value;
+    double state_size, state_macs;
+};
+
+struct family;
+struct model {
+    struct config *config;
+    const struct family *family;
+    struct precision precision;
+    double layers, hidden, vocabulary;
+    double moe_layers, experts, top_k;
+    double layer;    /* of the layer under construction; -1 outside layers */
+    struct plan *plan;      /* [layers] */
+    struct weight *weights;
+    size_t weight_count, weight_room;
+    struct cache *caches;
+    size_t cache_count, cache_room;
+};
+
+void weight_add(struct model *model, struct weight weight);
+void weight_matrix(struct model *model, const char *name, double in, double out);
+void weight_vector(struct model *model, const char *name, double size);
+void cache_add(struct model *model, const struct plan *plan, struct cache cache);
+void model_facts(const struct model *model, const struct format *kv);
+
+bool plan_layers(struct model *model);
+/* A configuration to weights and caches; then, perhaps with other weights, to facts. */
+bool model_build(struct model *model, const struct doc *root, const struct model_options *options);
+bool model_finish(struct model *model, const struct model_options *options);
+
+/* ---- families --------------------------------------------------------------------------- */
+enum {
+    QK_NORM        = 1 << 0,    /* norms of head size over queries and keys */
+    QK_NORM_WIDE   = 1 << 1,    /* ... or over all heads together */
+    QKV_BIAS       = 1 << 2,    /* always, whatever attention_bias says */
+    BIAS_QKV_ONLY  = 1 << 3,    /* attention_bias does not reach the output projection */
+    SINKS          = 1 << 4,
+    GATED_QUERY    = 1 << 5,    /* the query projection also makes an output gate */
+    NORMS_FOUR     = 1 << 6,    /* before and after both halves of a layer */
+    NORM_ONE       = 1 << 7,    /* a layer is one mixer or one feed-forward */
+    TIED           = 1 << 8,    /* head and embedding are one unless the file says not */
+    CHUNKED        = 1 << 9,    /* every fourth layer is full, the others in chunks */
+    WINDOWED       = 1 << 10,   /* sliding_window applies without a pattern */
+    ALTERNATE      = 1 << 11,   /* ... to every second layer */
+    ROUTER_BIAS    = 1 << 12,   /* added to the logits */
+    CORRECTION     = 1 << 13,   /* added to choose experts only */
+    EXPERT_BIAS    = 1 << 14,
+    SHARED_GATE    = 1 << 15,   /* a gate of one output before the shared expert */
+    UNGATED        = 1 << 16,   /* two matrices: no gate beside the up-projection */
+    MIXTRAL_NAMES  = 1 << 17,   /* block_sparse_moe.experts.w1, w3, w2 */
+    SPARSE_MLA     = 1 << 18,   /* latent attention with an index */
+    LAYER_SCALE    = 1 << 19,   /* a number that scales what a layer adds */
+    STREAMS        = 1 << 20,   /* hyper-connections: several residual streams */
+    QK_NORM_ASKED  = 1 << 21,   /* QK_NORM where use_qk_norm says so */
+    SHARED_ONE     = 1 << 22,   /* one shared expert of the routed ones' size, unsaid */
+    BACKBONE       = 1 << 23,   /* modules are named backbone.layers, not model.layers */
+};
+
+typedef void layer_builder(struct model *model, const struct plan *plan);
+
+struct family {
+    const char *name;           /* its model_type */
+    const char *class_prefix;   /* of its name in "architectures", or NULL */
+    layer_builder *attention, *linear, *experts;
+    unsigned traits;
+};
+
+const struct family *family_find(struct config *config);
+bool model_has(const struct model *model, unsigned trait);
+
+layer_builder attention_grouped, attention_latent, attention_compressed;
+layer_builder state_delta, state_kimi, state_mamba, state_lightning;
+layer_builder ffn_experts, ffn_gemma;
+void ffn_dense(struct model *model, const struct plan *plan);
+
+#endif

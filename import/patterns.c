@@ -1,0 +1,463 @@
+#include "import/model.h"
+
+#include <string.h>
+
+/* Configurations say in a dozen ways which layer is which. Each way is a row: a key that
+ * must be present and the function that reads it; the first row that applies wins. */
+typedef bool pattern_reader(struct model *model, const struct doc *doc);
+struct pattern {
+    const char *key;
+    unsigned trait;             /* 0, or a trait the family must have */
+    pattern_reader *read;
+};
+
+/* ---- helpers ---------------------------------------------------------------------------- */
+
+/* A list has one item per layer; some lists count the prediction layers too. */
+static bool list_length(struct model *model, const struct doc *list, const char *key)
+{
+    struct config *config = model->config;
+    double extra = config_count_or(config, FIELD_prediction_layers, 0);
+    if (list->kind == DOC_ARRAY && (double)list->count >= model->layers
+        && (double)list->count <= model->layers + extra)
+        return true;
+    if (list->kind != DOC_ARRAY)
+        return config_fail(config, "%s is not a list", key);
+    config_fail(config, "%s has %zu items for %.0f layers", key, list->count, model->layers);
+    return config_hint(config, "one item per layer");
+}
+
+static bool list_integers(struct model *model, const struct doc *list, const char *key)
+{
+    if (!list_length(model, list, key))
+        return false;
+    for (const struct doc *item = list->first; item; item = item->next)
+        if ((item->kind != DOC_NUMBER && item->kind != DOC_BOOL) || item->number < 0
+            || item->number > 1e9)
+            return config_fail(model->config, "%s has an item that is not a count", key);
+    return true;
+}
+
+static bool item_true(const struct doc *item)
+{
+    return item->kind == DOC_BOOL ? item->boolean : item->number != 0;
+}
+
+static size_t count_of(const struct model *model)
+{
+    return (size_t)model->layers;
+}
+
+/* ---- names ------------------------------------------------------------------------------- */
+
+static const struct kind {
+    const char *name;
+    enum mixer mixer;
+} kinds[] = {
+    { "full_attention", MIXER_FULL },
+    { "attention", MIXER_FULL },
+    { "sliding_attention", MIXER_SLIDING },
+    { "chunked_attention", MIXER_CHUNKED },
+    { "linear_attention", MIXER_LINEAR },
+};
+
+/* Layers of one half each (Nemotron-H), by name and by letter. */
+static const struct half {
+    const char *name;
+    char letter;
+    enum mixer mixer;
+    enum ffn ffn;
+} halves[] = {
+    { "mamba", 'M', MIXER_LINEAR, FFN_NONE },
+    { "attention", '*', MIXER_FULL, FFN_NONE },
+    { "moe", 'E', MIXER_NONE, FFN_MOE },
+    { "mlp", '-', MIXER_NONE, FFN_DENSE },
+};
+
+static bool read_layer_types(struct model *model, const struct doc *list)
+{
+    size_t rows = sizeof kinds / sizeof *kinds, layer = 0;
+    if (!list_length(model, list, "layer_types"))
+        return false;
+    for (const struct doc *item = list->first; layer < count_of(model); item = item->next) {
+        size_t i = 0;
+        while (i < rows && (item->kind != DOC_STRING || strcmp(kinds[i].name, item->string)))
+            i++;
+        if (i == rows) {
+            config_fail(model->config, "layer %zu is of an unknown kind '%s'", layer,
+                        item->kind == DOC_STRING ? item->string : "not a string");
+            return config_hint(model->config, "full_attention, sliding_attention, "
+                               "chunked_attention or linear_attention");
+        }
+        model->plan[layer++].mixer = kinds[i].mixer;
+    }
+    return true;
+}
+
+static bool unknown_half(struct model *model, size_t layer, const char *name)
+{
+    config_fail(model->config, "layer %zu is of an unknown kind '%s'", layer, name);
+    return config_hint(model->config, "mamba (M), attention (*), moe (E) or mlp (-)");
+}
+
+static bool read_blocks_type(struct model *model, const struct doc *list)
+{
+    size_t rows = sizeof halves / sizeof *halves, layer = 0;
+    if (!list_length(model, list, "layers_block_type"))
+        return false;
+    for (const struct doc *item = list->first; layer < count_of(model); item = item->next) {
+        size_t i = 0;
+        while (i < rows && (item->kind != DOC_STRING || strcmp(halves[i].name, item->string)))
+            i++;
+        if (i == rows)
+            return unknown_half(model, layer, item->kind == DOC_STRING ? item->string : "");
+        model->plan[layer].mixer = halves[i].mixer;
+        model->plan[layer++].ffn = halves[i].ffn;
+    }
+    return true;
+}
+
+static bool read_letters(struct model *model, const struct doc *doc)
+{
+    size_t rows = sizeof halves / sizeof *halves;
+    if (doc->kind != DOC_STRING || strlen(doc->string) != count_of(model)) {
+        config_fail(model->config, "hybrid_override_pattern does not fit %.0f layers",
+                    model->layers);
+        return config_hint(model->config, "one letter per layer: M, *, E or -");
+    }
+    for (size_t layer = 0; layer < count_of(model); layer++) {
+        size_t i = 0;
+        while (i < rows && halves[i].letter != doc->string[layer])
+            i++;
+        if (i == rows)
+            return unknown_half(model, layer, (char[]){ doc->string[layer], 0 });
+        model->plan[layer].mixer = halves[i].mixer;
+        model->plan[layer].ffn = halves[i].ffn;
+    }
+    return true;
+}
+
+/* ---- lists of numbers ----------------------------------------------------------------------- */
+
+/* `mark` where the item is true, `plain` elsewhere. */
+static bool read_marks(struct model *model, const struct doc *list, const char *key,
+                       enum mixer mark, enum mixer plain)
+{
+    if (!list_integers(model, list, key))
+        return false;
+    const struct doc *item = list->first;
+    for (size_t layer = 0; layer < count_of(model); layer++, item = item->next)
+        model->plan[layer].mixer = item_true(item) ? mark : plain;
+    return true;
+}
+
+static bool read_hybrid(struct model *model, const struct doc *list)
+{
+    return read_marks(model, list, "hybrid_layer_pattern", MIXER_SLIDING, MIXER_FULL);
+}
+
+static bool read_attention_list(struct model *model, const struct doc *list)
+{
+    return read_marks(model, list, "attn_type_list", MIXER_FULL, MIXER_LINEAR);
+}
+
+/* DeepSeek-V4: tokens per cache entry. 0 keeps the window alone; a small ratio leaves so
+ * many entries that an index picks among them, a large one does not. */
+static bool read_ratios(struct model *model, const struct doc *list)
+{
+    if (!list_integers(model, list, "compress_ratios"))
+        return false;
+    const struct doc *item = list->first;
+    for (size_t layer = 0; layer < count_of(model); layer++, item = item->next) {
+        struct plan *plan = &model->plan[layer];
+        plan->compression = item->number;
+        plan->sparse = plan->indexed = item->number == 4;
+        if (item->number != 0 && item->number != 4 && item->number != 128) {
+            config_fail(model->config, "compress_ratios has %g", item->number);
+            return config_hint(model->config, "0, 4 or 128");
+        }
+    }
+    return true;
+}
+
+/* Kimi: two lists of layers, the first of which is 1. */
+static bool read_linear_config(struct model *model, const struct doc *doc)
+{
+    const struct doc *list = doc_get(doc, "kda_layers");
+    if (!list || list->kind != DOC_ARRAY)
+        return config_fail(model->config, "linear_attn_config has no list kda_layers");
+    for (const struct doc *item = list->first; item; item = item->next) {
+        if (item->kind != DOC_NUMBER || item->number < 1 || item->number > model->layers)
+            return config_fail(model->config, "kda_layers names a layer that is not there");
+        model->plan[(size_t)item->number - 1].mixer = MIXER_LINEAR;
+    }
+    return true;
+}
+
+/* ---- one object per layer (Nemotron-NAS) ------------------------------------------------------ */
+
+static bool flag_in(const struct doc *object, const char *key)
+{
+    const struct doc *doc = doc_get(object, key);
+    return doc && doc->kind == DOC_BOOL && doc->boolean;
+}
+
+static bool read_block_attention(struct model *model, struct plan *plan, const struct doc *doc)
+{
+    struct config *config = model->config;
+    if (flag_in(doc, "replace_with_linear"))
+        return config_fail(config, "block_configs replaces an attention by a linear layer, which "
+                           "is not supported");
+    if (flag_in(doc, "no_op")) {
+        plan->mixer = MIXER_NONE;
+        return true;
+    }
+    const struct doc *group = doc_get(doc, "n_heads_in_group");
+    double heads = config_count(config, FIELD_heads);
+    double size = group && group->kind == DOC_NUMBER ? group->number : 0;
+    plan->kv_heads = size >= 1 ? heads / size : 0;
+    if (plan->kv_heads < 1 || plan->kv_heads != (double)(int64_t)plan->kv_heads)
+        return config_fail(config, "a block of block_configs has an n_heads_in_group that does "
+                           "not divide num_attention_heads %.0f", heads);
+    return true;
+}
+
+/* Rounded up to 256 as modeling_decilm.py does. */
+static bool read_block_ffn(struct model *model, struct plan *plan, const struct doc *doc)
+{
+    struct config *config = model->config;
+    if (flag_in(doc, "replace_with_linear"))
+        return config_fail(config, "block_configs replaces a feed-forward by a linear layer, which "
+                           "is not supported");
+    if (flag_in(doc, "no_op")) {
+        plan->ffn = FFN_NONE;
+        return true;
+    }
+    const struct doc *multiple = doc_get(doc, "ffn_mult");
+    if (!multiple || multiple->kind != DOC_NUMBER || multiple->number <= 0
+        || multiple->number > 1000)
+        return config_fail(config, "a block of block_configs has no ffn_mult");
+    double size = (double)(int64_t)(2 * multiple->number * model->hidden / 3);
+    plan->intermediate = 256 * (double)(int64_t)((size + 255) / 256);
+    return true;
+}
+
+static bool read_block_configs(struct model *model, const struct doc *list)
+{
+    if (!list_length(model, list, "block_configs"))
+        return false;
+    const struct doc *item = list->first;
+    for (size_t layer = 0; layer < count_of(model); layer++, item = item->next)
+        if (!read_block_attention(model, &model->plan[layer], doc_get(item, "attention"))
+            || !read_block_ffn(model, &model->plan[layer], doc_get(item, "ffn")))
+            return false;
+    return true;
+}
+
+/* ---- rules ------------------------------------------------------------------------------------- */
+
+/* Every n-th layer is full, the others are `rest`. */
+static bool every(struct model *model, double n, enum mixer rest)
+{
+    for (size_t layer = 0; layer < count_of(model); layer++)
+        model->plan[layer].mixer = (layer + 1) % (size_t)n ? rest : MIXER_FULL;
+    return true;
+}
+
+static bool read_full_interval(struct model *model, const struct doc *doc)
+{
+    (void)doc;
+    return every(model, config_count(model->config, FIELD_full_interval), MIXER_LINEAR);
+}
+
+static bool read_window_pattern(struct model *model, const struct doc *doc)
+{
+    (void)doc;
+    return every(model, config_count(model->config, FIELD_window_pattern), MIXER_SLIDING);
+}
+
+/* Llama-4: no_rope_layer_interval is 4 in every published model. */
+static bool read_chunks(struct model *model, const struct doc *doc)
+{
+    (void)doc;
+    return every(model, 4, MIXER_CHUNKED);
+}
+
+/* A window without a pattern: Gemma-2 alternates and begins with one; Qwen has a first
+ * windowed layer and a switch; Mistral windows every layer. */
+static bool read_window(struct model *model, const struct doc *doc)
+{
+    (void)doc;
+    struct config *config = model->config;
+    if (model_has(model, ALTERNATE))
+        return every(model, 2, MIXER_SLIDING);
+    if (!config_flag(config, "use_sliding_window", true))
+        return true;
+    double first = config_count_or(config, FIELD_window_first, 0);
+    for (size_t layer = (size_t)first; layer < count_of(model); layer++)
+        model->plan[layer].mixer = MIXER_SLIDING;
+    return true;
+}
+
+static const struct pattern mixer_patterns[] = {
+    { "layer_types", 0, read_layer_types },
+    { "hybrid_layer_pattern", 0, read_hybrid },
+    { "hybrid_override_pattern", 0, read_letters },
+    { "layers_block_type", 0, read_blocks_type },
+    { "attn_type_list", 0, read_attention_list },
+    { "linear_attn_config", 0, read_linear_config },
+    { "block_configs", 0, read_block_configs },
+    { "full_attention_interval", 0, read_full_interval },
+    { "compress_ratios", 0, read_ratios },
+    { "sliding_window_pattern", 0, read_window_pattern },
+    { "attention_chunk_size", CHUNKED, read_chunks },
+    { "sliding_window", WINDOWED, read_window },
+};
+
+/* ---- feed-forward ------------------------------------------------------------------------------- */
+
+static bool read_ffn_types(struct model *model, const struct doc *list)
+{
+    if (!list_length(model, list, "mlp_layer_types"))
+        return false;
+    const struct doc *item = list->first;
+    for (size_t layer = 0; layer < count_of(model); layer++, item = item->next) {
+        bool dense = item->kind == DOC_STRING && !strcmp(item->string, "dense");
+        if (!dense && (item->kind != DOC_STRING || !strstr(item->string, "sparse")) ) {
+            config_fail(model->config, "mlp_layer_types of layer %zu is unknown", layer);
+            return config_hint(model->config, "dense or sparse");
+        }
+        model->plan[layer].ffn = dense ? FFN_DENSE : FFN_MOE;
+    }
+    return true;
+}
+
+/* A list of flags, or every n-th layer after the first dense ones. */
+static bool read_ffn_frequency(struct model *model, const struct doc *doc)
+{
+    struct config *config = model->config;
+    if (doc->kind == DOC_ARRAY) {
+        if (!list_integers(model, doc, "moe_layer_freq"))
+            return false;
+        const struct doc *item = doc->first;
+        for (size_t layer = 0; layer < count_of(model); layer++, item = item->next)
+            model->plan[layer].ffn = item_true(item) ? FFN_MOE : FFN_DENSE;
+        return true;
+    }
+    double first = config_count_or(config, FIELD_dense_first, 0);
+    double interval = config_count_or(config, FIELD_moe_interval, 1);
+    for (size_t layer = 0; layer < count_of(model); layer++)
+        model->plan[layer].ffn = (double)layer >= first && layer % (size_t)interval == 0
+                               ? FFN_MOE : FFN_DENSE;
+    return true;
+}
+
+/* Llama-4 and Qwen count the layers from 1; Qwen also lists dense ones by number from 0. */
+static bool read_ffn_step(struct model *model, const struct doc *doc)
+{
+    (void)doc;
+    struct config *config = model->config;
+    size_t step = (size_t)config_count(config, FIELD_moe_interval);
+    for (size_t layer = 0; layer < count_of(model); layer++)
+        model->plan[layer].ffn = (layer + 1) % step ? FFN_DENSE : FFN_MOE;
+    const struct doc *dense = config_get(config, "mlp_only_layers");
+    for (const struct doc *item = dense ? dense->first : NULL; item; item = item->next) {
+        if (item->kind != DOC_NUMBER || item->number < 0 || item->number >= model->layers)
+            return config_fail(config, "mlp_only_layers names a layer that is not there");
+        model->plan[(size_t)item->number].ffn = FFN_DENSE;
+    }
+    return true;
+}
+
+/* Step: "3,4,5,..." */
+static bool read_ffn_numbers(struct model *model, const struct doc *doc)
+{
+    if (doc->kind != DOC_STRING)
+        return config_fail(model->config, "moe_layers_enum is not a string of layer numbers");
+    for (size_t layer = 0; layer < count_of(model); layer++)
+        model->plan[layer].ffn = FFN_DENSE;
+    struct text rest = text_of(doc->string);
+    while (rest.size) {
+        const char *comma = memchr(rest.data, ',', rest.size);
+        struct text item = { rest.data, comma ? (size_t)(comma - rest.data) : rest.size };
+        size_t taken = item.size + (comma != NULL);
+        rest = (struct text){ rest.data + taken, rest.size - taken };
+        double layer;
+        if (!text_number(text_trim(item), &layer) || layer < 0 || layer >= model->layers)
+            return config_fail(model->config, "moe_layers_enum names a layer that is not there");
+        model->plan[(size_t)layer].ffn = FFN_MOE;
+    }
+    return true;
+}
+
+static const struct pattern ffn_patterns[] = {
+    { "mlp_layer_types", 0, read_ffn_types },
+    { "moe_layers_enum", 0, read_ffn_numbers },
+    { "interleave_moe_layer_step", 0, read_ffn_step },
+    { "decoder_sparse_step", 0, read_ffn_step },
+    { "moe_layer_freq", 0, read_ffn_frequency },
+    { "first_k_dense_replace", 0, read_ffn_frequency },
+    { "n_dense_layers", 0, read_ffn_frequency },
+};
+
+/* ---- which layers attend to what an index chose -------------------------------------------------- */
+
+static bool read_index_types(struct model *model, const struct doc *list)
+{
+    if (!list_length(model, list, "indexer_types"))
+        return false;
+    const struct doc *item = list->first;
+    for (size_t layer = 0; layer < count_of(model); layer++, item = item->next)
+        model->plan[layer].indexed = item->kind == DOC_STRING && !strcmp(item->string, "full");
+    return true;
+}
+
+static bool read_sparse_config(struct model *model, const struct doc *doc)
+{
+    const struct doc *list = doc_get(doc, "sparse_attention_freq");
+    if (!list || !list_integers(model, list, "sparse_attention_freq"))
+        return config_fail(model->config, "sparse_attention_config has no sparse_attention_freq");
+    const struct doc *item = list->first;
+    for (size_t layer = 0; layer < count_of(model); layer++, item = item->next)
+        model->plan[layer].sparse = model->plan[layer].indexed = item_true(item);
+    return true;
+}
+
+static const struct pattern index_patterns[] = {
+    { "indexer_types", SPARSE_MLA, read_index_types },
+    { "sparse_attention_config", 0, read_sparse_config },
+};
+
+static bool apply_first(struct model *model, const struct pattern *patterns, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct doc *doc = config_get(model->config, patterns[i].key);
+        if (doc && (!patterns[i].trait || model_has(model, patterns[i].trait)))
+            return patterns[i].read(model, doc);
+    }
+    return true;
+}
+
+/* The last layers read the cache of the last layer that has one (Gemma-3n, Gemma-4). */
+static void share_caches(struct model *model)
+{
+    double shared = config_count_or(model->config, FIELD_shared_cache, 0);
+    for (size_t layer = 0; layer < count_of(model); layer++)
+        model->plan[layer].borrowed = (double)layer >= model->layers - shared && shared > 0;
+}
+
+bool plan_layers(struct model *model)
+{
+    model->plan = arena_array(model->config->arena, count_of(model), sizeof *model->plan);
+    for (size_t layer = 0; layer < count_of(model); layer++)
+        model->plan[layer] = (struct plan){
+            .mixer = MIXER_FULL, .ffn = model->experts > 1 ? FFN_MOE : FFN_DENSE,
+            .compression = 1, .sparse = model_has(model, SPARSE_MLA),
+            .indexed = model_has(model, SPARSE_MLA) };
+    bool good = apply_first(model, mixer_patterns, sizeof mixer_patterns / sizeof *mixer_patterns)
+             && apply_first(model, index_patterns, sizeof index_patterns / sizeof *index_patterns);
+    if (good && model->experts > 1)
+        good = apply_first(model, ffn_patterns, sizeof ffn_patterns / sizeof *ffn_patterns);
+    share_caches(model);
+    return good && !model->config->failed;
+}

@@ -1,0 +1,198 @@
+#include "import/model.h"
+
+#include <string.h>
+
+/* What a quantiser did: 1. the format everything had before (torch_dtype), 2. the format
+ * of the matrices it took, perhaps another for the experts, 3. the modules it left. */
+
+static bool same(const char *a, const char *b)
+{
+    return a && !strcmp(a, b);
+}
+
+static const char *string_in(const struct doc *object, const char *key)
+{
+    const struct doc *doc = doc_get(object, key);
+    return doc && doc->kind == DOC_STRING ? doc->string : NULL;
+}
+
+static double number_in(const struct doc *object, const char *key)
+{
+    const struct doc *doc = doc_get(object, key);
+    return doc && doc->kind == DOC_NUMBER ? doc->number : 0;
+}
+
+static bool set_in(const struct doc *object, const char *key)
+{
+    const struct doc *doc = doc_get(object, key);
+    return doc && doc->kind != DOC_NULL;
+}
+
+/* modelopt: the algorithm's name says everything. */
+static const char *algorithm_format(const char *algorithm)
+{
+    static const struct { const char *algorithm, *format; } rows[] = {
+        { "FP8", "fp8" }, { "FP8_PB_WO", "fp8-block" }, { "FP8_PER_CHANNEL_PER_TOKEN", "fp8" },
+        { "NVFP4", "nvfp4" }, { "NVFP4_AWQ", "nvfp4" }, { "W4A16_AWQ", "int4" },
+        { "W4A8_AWQ", "int4" }, { "W8A8_SQ_PER_CHANNEL", "int8" }, { "W8A16", "int8-a16" },
+        { "W4A16", "int4" }, { "MXFP4", "mxfp4" }, { "MXFP8", "mxfp8" },
+        { "W4A8_MXFP4_MXFP8", "mxfp4-a8" }, { "W4A16_MXFP4", "mxfp4-a16" },
+        { "W4A8_NVFP4_FP8", "nvfp4" }, { "W4A16_NVFP4", "nvfp4-a16" },
+    };
+    for (size_t i = 0; algorithm && i < sizeof rows / sizeof *rows; i++)
+        if (!strcmp(rows[i].algorithm, algorithm))
+            return rows[i].format;
+    return NULL;
+}
+
+/* int4 with one scale per `group` weights. */
+static const char *int4_format(double group)
+{
+    return group == 32 ? "int4-g32" : group == 64 ? "int4-g64" : "int4";
+}
+
+/* compressed-tensors: bits and type of the weights; without a scheme for activations
+ * the product is in 16 bits. */
+static const char *group_format(const struct doc *group, const char *packing)
+{
+    const struct doc *weights = doc_get(group, "weights");
+    bool wide = !set_in(group, "input_activations");
+    bool real = same(string_in(weights, "type"), "float");
+    double bits = number_in(weights, "num_bits"), size = number_in(weights, "group_size");
+    if (packing && strstr(packing, "mxfp4"))
+        return wide ? "mxfp4-a16" : "mxfp4";
+    if (bits == 8 && real)
+        return wide ? "fp8-a16" : set_in(weights, "block_structure") ? "fp8-block" : "fp8";
+    if (bits == 8)
+        return wide ? "int8-a16" : "int8";
+    if (bits == 4 && real)
+        return size == 32 ? (wide ? "mxfp4-a16" : "mxfp4") : (wide ? "nvfp4-a16" : "nvfp4");
+    return bits == 4 ? int4_format(size) : NULL;
+}
+
+static const char *groups_format(struct config *config, const struct doc *quantization)
+{
+    const struct doc *groups = doc_get(quantization, "config_groups");
+    if (!groups || groups->kind != DOC_OBJECT || !groups->first)
+        return NULL;
+    if (groups->count > 1)
+        facts_note(config->facts, "quantization_config has %zu groups; the first is taken for "
+                   "all matrices", groups->count);
+    const struct doc *group = groups->first;
+    const char *packing = string_in(group, "format");
+    return group_format(group, packing ? packing : string_in(quantization, "format"));
+}
+
+static const char *method_format(struct config *config, const struct doc *quantization)
+{
+    const char *method = string_in(quantization, "quant_method");
+    const char *named = algorithm_format(string_in(quantization, "quant_algo"));
+    if (named)
+        return named;
+    double bits = number_in(quantization, "bits"), group = number_in(quantization, "group_size");
+    if (same(method, "fp8") || same(method, "fbgemm_fp8"))
+        return set_in(quantization, "weight_block_size") ? "fp8-block" : "fp8";
+    if (same(method, "mxfp4"))
+        return "mxfp4";
+    if (same(method, "mxfp8"))
+        return "mxfp8";
+    if (same(method, "gptq") || same(method, "awq") || same(method, "auto-round"))
+        return bits == 8 ? "int8-a16" : bits == 4 || bits == 0 ? int4_format(group) : NULL;
+    if (same(method, "bitsandbytes"))
+        return config_flag(config, "load_in_8bit", false) ? "int8" : "nf4";
+    return groups_format(config, quantization);
+}
+
+static const char *base_format(struct config *config)
+{
+    const char *name = config_string(config, "torch_dtype");
+    if (!name)
+        name = config_string(config, "dtype");
+    if (!name)
+        facts_note(config->facts, "no torch_dtype: weights taken as bf16");
+    if (!name || same(name, "bfloat16") || same(name, "fp8") || same(name, "bf16"))
+        return "bf16";                  /* "fp8" is DeepSeek's own word for both */
+    if (same(name, "float16") || same(name, "float32"))
+        return same(name, "float16") ? "fp16" : "fp32";
+    config_fail(config, "torch_dtype is '%s'", name);
+    config_hint(config, "bfloat16, float16 or float32");
+    return "bf16";
+}
+
+static const struct format *need(struct config *config, const struct model_options *options,
+                                 const char *name)
+{
+    const struct format *format = NULL;
+    if (!config->failed && !formats_need(options->formats, name, config->file, &format,
+                                         config->error))
+        config->failed = true;
+    return format;
+}
+
+/* The modules left alone go by three names. */
+static const struct doc *left_alone(const struct doc *quantization)
+{
+    static const char *const keys[] = { "ignore", "modules_to_not_convert", "exclude_modules",
+                                        "ignored_layers" };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (set_in(quantization, keys[i]))
+            return doc_get(quantization, keys[i]);
+    return NULL;
+}
+
+static void cache_scheme_note(struct config *config, const struct doc *quantization,
+                              const struct model_options *options)
+{
+    bool scheme = set_in(quantization, "kv_cache_scheme")
+               || set_in(quantization, "kv_cache_quant_algo");
+    if (scheme && !options->kv)
+        facts_note(config->facts, "the checkpoint has scales for a cache of 8 bits; the cache is "
+                   "taken as bf16 unless another format is asked for");
+}
+
+bool precision_read(struct config *config, const struct model_options *options,
+                    struct precision *precision)
+{
+    const struct doc *quantization = config_get(config, "quantization_config");
+    if (!quantization)
+        quantization = config_get(config, "compression_config");
+    const char *base = base_format(config), *matrix = base, *expert = NULL;
+    if (quantization) {
+        matrix = method_format(config, quantization);
+        if (!matrix && options->weights)
+            matrix = options->weights;
+        if (!matrix) {
+            const char *method = string_in(quantization, "quant_method");
+            config_fail(config, "quantization_config of method '%s' is not understood",
+                        method ? method : "");
+            return config_hint(config, "fp8, mxfp4, modelopt, compressed-tensors, gptq, awq, "
+                               "bitsandbytes; or choose a format for the weights");
+        }
+        precision->ignore = ignore_new(config, left_alone(quantization));
+        cache_scheme_note(config, quantization, options);
+        if (same(string_in(quantization, "quant_method"), "mxfp4"))
+            expert = matrix, matrix = base;     /* gpt-oss: experts only */
+    } else if (same(config_string(config, "dtype"), "fp8")) {
+        matrix = "fp8-block";                   /* DeepSeek's own configurations */
+    }
+    if (same(config_string(config, "expert_dtype"), "fp4"))
+        expert = "mxfp4-a8";                    /* DeepSeek-V4: fp4 with a scale per 32 */
+    bool split = matrix == base && expert;      /* only the experts are quantised */
+    if (options->weights)
+        expert = options->weights, matrix = split ? base : options->weights;
+    precision->base = need(config, options, base);
+    precision->matrix = need(config, options, matrix);
+    precision->expert = need(config, options, expert ? expert : matrix);
+    precision->whole = need(config, options, "fp32");
+    return !config->failed;
+}
+
+const struct format *precision_of(const struct precision *precision, enum role role,
+                                  const char *module)
+{
+    if (role == ROLE_FLOAT)
+        return precision->whole;
+    if (role == ROLE_BASE || ignore_match(precision->ignore, module))
+        return precision->base;
+    return role == ROLE_EXPERT ? precision->expert : precision->matrix;
+}

@@ -1,0 +1,213 @@
+#include "import/model.h"
+
+#include <string.h>
+
+/* Layers that differ one from the next (Nemotron-NAS) make some dozen kinds. */
+enum { weight_limit = 256, cache_limit = 64 };
+
+static bool weight_same(const struct weight *a, const struct weight *b)
+{
+    return !strcmp(a->name, b->name) && a->in == b->in && a->out == b->out
+        && a->copies == b->copies && a->used == b->used && a->lookup == b->lookup
+        && a->format == b->format;
+}
+
+static const char *weight_module(const struct model *model, const char *name)
+{
+    struct arena *arena = model->config->arena;
+    const char *top = model_has(model, BACKBONE) ? "backbone" : "model";
+    if (model->layer < 0)
+        return arena_print(arena, "%s.%s", top, name);
+    return arena_print(arena, "%s.layers.%.0f.%s", top, model->layer, name);
+}
+
+static const struct format *weight_format(const struct model *model, const struct weight *weight)
+{
+    bool quantisable = weight->role == ROLE_MATRIX || weight->role == ROLE_EXPERT;
+    return precision_of(&model->precision, weight->role,
+                        quantisable ? weight_module(model, weight->name) : "");
+}
+
+void weight_add(struct model *model, struct weight weight)
+{
+    if (weight.copies == 0)
+        weight.copies = 1;
+    if (weight.used == 0)
+        weight.used = weight.copies;
+    if (!weight.format)
+        weight.format = weight_format(model, &weight);
+    weight.layers = 1;
+    for (size_t i = 0; i < model->weight_count; i++)
+        if (weight_same(&model->weights[i], &weight)) {
+            model->weights[i].layers++;
+            return;
+        }
+    if (model->weight_count == weight_limit) {
+        config_fail(model->config, "more than %d kinds of weight matrix", weight_limit);
+        return;
+    }
+    struct weight *place = arena_push(model->config->arena, &model->weights, &model->weight_count,
+                                      &model->weight_room, sizeof *model->weights);
+    *place = weight;
+}
+
+void weight_matrix(struct model *model, const char *name, double in, double out)
+{
+    weight_add(model, (struct weight){ .name = name, .in = in, .out = out });
+}
+
+void weight_vector(struct model *model, const char *name, double size)
+{
+    weight_add(model, (struct weight){ .name = name, .in = size, .out = 1, .role = ROLE_BASE });
+}
+
+/* ---- caches -------------------------------------------------------------------------- */
+
+static bool cache_same(const struct cache *a, const struct cache *b)
+{
+    struct cache x = *a, y = *b;
+    x.alike = y.alike = x.storing = y.storing = 0;
+    x.name = y.name = NULL;
+    return !strcmp(a->name, b->name) && !memcmp(&x, &y, sizeof x);
+}
+
+void cache_add(struct model *model, const struct plan *plan, struct cache cache)
+{
+    struct cache *place = NULL;
+    for (size_t i = 0; i < model->cache_count && !place; i++)
+        if (cache_same(&model->caches[i], &cache))
+            place = &model->caches[i];
+    if (!place && model->cache_count == cache_limit) {
+        config_fail(model->config, "more than %d kinds of attention", cache_limit);
+        return;
+    }
+    if (!place) {
+        place = arena_push(model->config->arena, &model->caches, &model->cache_count,
+                           &model->cache_room, sizeof *model->caches);
+        *place = cache;
+    }
+    place->alike++;
+    place->storing += !plan->borrowed;
+}
+
+/* ---- facts ----------------------------------------------------------------------------- */
+
+/* "self_attn.q_proj" is shown as "q_proj": what follows the name of the half layer. */
+static const char *short_name(const char *name)
+{
+    static const char *const halves[] = { "self_attn.", "mlp.", "block_sparse_moe.",
+                                          "linear_attn.", "mixer." };
+    for (size_t i = 0; i < sizeof halves / sizeof *halves; i++)
+        if (!strncmp(name, halves[i], strlen(halves[i])))
+            return name + strlen(halves[i]);
+    return name;
+}
+
+/* Kinds of equal name but other shape or format: the second is "q_proj-2". */
+static const char *entry_name(struct arena *arena, const struct fact_table *table,
+                              const char *name)
+{
+    const char *unique = name;
+    for (int number = 2; ; number++) {
+        size_t i = 0;
+        while (i < table->entries && strcmp(table->entry[i], unique))
+            i++;
+        if (i == table->entries)
+            return unique;
+        unique = arena_print(arena, "%s-%d", name, number);
+    }
+}
+
+static void weight_fact(const struct model *model, const struct weight *weight)
+{
+    struct facts *facts = model->config->facts;
+    const char *file = model->config->file;
+    struct fact_table *table = facts_table(facts, "operator");
+    size_t entry = facts_entry(facts, table, entry_name(model->config->arena, table,
+                                                        short_name(weight->name)));
+    const struct { const char *column; double value; } cells[] = {
+        { "operator_layers", weight->layers },
+        { "operator_in", weight->in },
+        { "operator_out", weight->out },
+        { "operator_copies", weight->copies },
+        { "operator_used", weight->used },
+        { "operator_routed", weight->routed },
+        { "operator_lookup", weight->lookup },
+        { "operator_bytes", weight->format->bytes },
+    };
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
+        facts_cell(facts, table, entry, cells[i].column, cells[i].value, file);
+    facts_cell_bind(facts, table, entry, "operator_peak", weight->format->peak, file);
+}
+
+static void cache_fact(const struct model *model, const struct cache *cache)
+{
+    struct facts *facts = model->config->facts;
+    const char *file = model->config->file;
+    struct fact_table *table = facts_table(facts, "layer");
+    size_t entry = facts_entry(facts, table, entry_name(model->config->arena, table, cache->name));
+    const struct { const char *column; double value; } cells[] = {
+        { "layers_alike", cache->alike },
+        { "layers_storing", cache->storing },
+        { "cache_elements", cache->elements },
+        { "entries_per_token", cache->entries_per_token },
+        { "window", cache->window },
+        { "window_fill", cache->window_fill },
+        { "top_entries", cache->top },
+        { "index_elements", cache->index_elements },
+        { "index_bytes", cache->index_bytes },
+        { "query_heads", cache->query_heads },
+        { "score_size", cache->score },
+        { "value_size", cache->value },
+        { "prefill_score_size", cache->prefill_score },
+        { "prefill_value_size", cache->prefill_value },
+        { "index_macs", cache->index_macs },
+        { "state_size", cache->state_size },
+        { "state_macs", cache->state_macs },
+    };
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
+        facts_cell(facts, table, entry, cells[i].column, cells[i].value, file);
+    facts_cell_bind(facts, table, entry, "cache_bytes", "kv_bytes", file);
+}
+
+/* The format of the bulk: the one that holds the most weights. */
+static const struct format *weight_bulk(const struct model *model)
+{
+    const struct format *bulk = model->precision.base;
+    double most = 0;
+    for (size_t i = 0; i < model->weight_count; i++) {
+        double sum = 0;
+        for (size_t j = 0; j < model->weight_count; j++) {
+            const struct weight *w = &model->weights[j];
+            if (w->format == model->weights[i].format)
+                sum += w->layers * w->copies * w->in * w->out;
+        }
+        if (sum > most) {
+            most = sum;
+            bulk = model->weights[i].format;
+        }
+    }
+    return bulk;
+}
+
+void model_facts(const struct model *model, const struct format *kv)
+{
+    struct facts *facts = model->config->facts;
+    const char *file = model->config->file;
+    const struct format *bulk = weight_bulk(model);
+    facts_set(facts, "layers", model->layers, file);
+    facts_set(facts, "hidden_size", model->hidden, file);
+    facts_set(facts, "vocabulary", model->vocabulary, file);
+    facts_set(facts, "experts", model->experts, file);
+    facts_set(facts, "top_k", model->top_k, file);
+    facts_set(facts, "moe_layers", model->moe_layers, file);
+    facts_set(facts, "weight_bytes", bulk->bytes, file);
+    facts_bind(facts, "weight_peak", bulk->peak, file);
+    facts_set(facts, "kv_bytes", kv->bytes, file);
+    if (config_has(model->config, FIELD_context))
+        facts_set(facts, "max_context", config_count(model->config, FIELD_context), file);
+    for (size_t i = 0; i < model->weight_count; i++)
+        weight_fact(model, &model->weights[i]);
+    for (size_t i = 0; i < model->cache_count; i++)
+        cache_fact(model, &model->caches[i]);
+}
