@@ -79,6 +79,7 @@ bool scenario_open(struct scenario *scenario, struct arena *arena,
 /* The books, data sheets and formats that are built in. */
 bool scenario_book(struct arena *arena, unsigned conditions, struct book *book,
                    struct error *error);
+bool scenario_formats(struct arena *arena, struct formats *formats, struct error *error);
 bool scenario_catalog(struct arena *arena, struct catalog *catalog, struct error *error);
 /* "NAME=VALUE": a number with a unit, a range, a distribution, or an expression. */
 bool scenario_set(struct scenario *scenario, const char *text, struct error *error);

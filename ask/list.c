@@ -1,7 +1,112 @@
+/* list: what is known by name. */
 #include "ask/ask.h"
+
+#include <string.h>
+
+static void finish(struct arena *arena, const char *what, struct table *table,
+                   struct answer *answer)
+{
+    struct doc *list = doc_add(arena, answer->doc, what, DOC_ARRAY);
+    for (size_t i = table->columns; i < table->count; i += table->columns) {
+        struct doc *one = doc_add(arena, list, NULL, DOC_OBJECT);
+        for (size_t j = 0; j < table->columns; j++)
+            doc_add_string(arena, one, table->cells[j], table->cells[i + j]);
+    }
+    table_print(table, &answer->text, "");
+    table_csv(table, &answer->csv);
+}
+
+static void list_catalog(struct arena *arena, const struct catalog *catalog,
+                         enum catalog_kind kind, const char *what, const char *const *facts,
+                         size_t fact_count, struct answer *answer)
+{
+    struct table table = { .arena = arena, .columns = 2 + fact_count, .left = "llllllll" };
+    table_cell(&table, "name");
+    table_cell(&table, "title");
+    for (size_t j = 0; j < fact_count; j++)
+        table_cell(&table, "%s", facts[j]);
+    for (size_t i = 0; i < catalog_count(catalog, kind); i++) {
+        const struct catalog_entry *entry = catalog_entry(catalog, kind, i);
+        table_cell(&table, "%s", entry->name);
+        table_cell(&table, "%s", entry->title);
+        for (size_t j = 0; j < fact_count; j++) {
+            const char *cell = "";
+            for (size_t k = 0; k < entry->rows; k++) {
+                struct catalog_row row = catalog_row(entry, k);
+                if (row.chosen && !strcmp(row.fact, facts[j]))
+                    cell = strcmp(row.unit, "text") && *row.unit && strcmp(row.unit, "1")
+                           ? arena_print(arena, "%s %s", row.value, row.unit) : row.value;
+            }
+            table_cell(&table, "%s", cell);
+        }
+    }
+    finish(arena, what, &table, answer);
+}
+
+static bool list_rows(struct arena *arena, struct answer *answer, struct error *error)
+{
+    struct book book;
+    if (!scenario_book(arena, 0, &book, error))
+        return false;
+    struct table table = { .arena = arena, .columns = 4, .left = "llll" };
+    static const char *const head[] = { "name", "unit", "symbol", "meaning" };
+    for (int i = 0; i < 4; i++)
+        table_cell(&table, "%s", head[i]);
+    for (size_t i = 0; i < book.count; i++) {
+        table_cell(&table, "%s", book.rows[i].name);
+        table_cell(&table, "%s", book.rows[i].unit_text);
+        table_cell(&table, "%s", book.rows[i].symbol);
+        table_cell(&table, "%s", book.rows[i].meaning);
+    }
+    finish(arena, "rows", &table, answer);
+    return true;
+}
+
+static bool list_formats(struct arena *arena, struct answer *answer, struct error *error)
+{
+    struct formats formats;
+    if (!scenario_formats(arena, &formats, error))
+        return false;
+    struct table table = { .arena = arena, .columns = 3, .left = "lrl" };
+    table_cell(&table, "name");
+    table_cell(&table, "bytes");
+    table_cell(&table, "peak");
+    for (size_t i = 0; i < formats.count; i++) {
+        table_cell(&table, "%s", formats.format[i].name);
+        table_cell(&table, "%g", formats.format[i].bytes);
+        table_cell(&table, "%s", formats.format[i].peak);
+    }
+    finish(arena, "formats", &table, answer);
+    return true;
+}
+
 bool ask_list(struct arena *arena, const struct question *question, struct answer *answer,
               struct error *error)
 {
-    (void)arena; (void)question; (void)answer;
-    return error_set(error, "list");
+    static const char *const machine[] = { "peak_bf16", "peak_fp8", "hbm_capacity",
+                                           "hbm_bandwidth", "chips", "chip_price" };
+    static const char *const model[] = { "params_total_published", "params_active_published" };
+    static const char *const tier[] = { "tier_capacity", "tier_bandwidth", "tier_price" };
+    static const char *const price[] = { "input", "output", "cached_read" };
+    struct catalog catalog;
+    const char *what = question->word_count ? question->words[0] : "";
+    if (!scenario_catalog(arena, &catalog, error))
+        return false;
+    if (!strcmp(what, "hardware") || !strcmp(what, "machines"))
+        list_catalog(arena, &catalog, CATALOG_MACHINE, "hardware", machine, 6, answer);
+    else if (!strcmp(what, "models"))
+        list_catalog(arena, &catalog, CATALOG_MODEL, "models", model, 2, answer);
+    else if (!strcmp(what, "tiers"))
+        list_catalog(arena, &catalog, CATALOG_TIER, "tiers", tier, 3, answer);
+    else if (!strcmp(what, "prices"))
+        list_catalog(arena, &catalog, CATALOG_PRICE, "prices", price, 3, answer);
+    else if (!strcmp(what, "rows"))
+        return list_rows(arena, answer, error);
+    else if (!strcmp(what, "formats"))
+        return list_formats(arena, answer, error);
+    else {
+        error_set(error, "list what? '%.60s' is no list", what);
+        return error_hint(error, "models, hardware, tiers, prices, rows or formats");
+    }
+    return true;
 }

@@ -55,12 +55,11 @@ bool scenario_catalog(struct arena *arena, struct catalog *catalog, struct error
     return true;
 }
 
-static bool read_formats(struct scenario *scenario, struct error *error)
+bool scenario_formats(struct arena *arena, struct formats *formats, struct error *error)
 {
     struct csv csv;
-    return csv_read(scenario->arena, "data/formats.csv", embedded_sheet("data/formats.csv"),
-                    &csv, error) &&
-           formats_read(scenario->arena, &csv, &scenario->formats, error);
+    return csv_read(arena, "data/formats.csv", embedded_sheet("data/formats.csv"), &csv, error) &&
+           formats_read(arena, &csv, formats, error);
 }
 
 /* ---- model and machine ---------------------------------------------------------------------- */
@@ -336,7 +335,7 @@ bool scenario_open(struct scenario *scenario, struct arena *arena,
     scenario->facts.arena = arena;
     scenario->lecture = question->option[OPTION_LECTURE] != NULL;
     if (!scenario_book(arena, conditions, &scenario->book, error) ||
-        !scenario_catalog(arena, &scenario->catalog, error) || !read_formats(scenario, error))
+        !scenario_catalog(arena, &scenario->catalog, error) || !scenario_formats(arena, &scenario->formats, error))
         return false;
     catalog_tiers(&scenario->catalog, &scenario->facts);
     if (machine && !read_machine(scenario, machine, error))

@@ -1,7 +1,91 @@
+/* show: one machine, model, tier, price or row with its sources. */
 #include "ask/ask.h"
+
+#include <string.h>
+
+static void show_entry(struct arena *arena, const struct catalog_entry *entry,
+                       struct answer *answer)
+{
+    static const char *const head[] = { "fact", "value", "unit", "mark", "date", "source", "note" };
+    struct table table = { .arena = arena, .columns = 7, .left = "lllllll" };
+    struct doc *facts = doc_add(arena, answer->doc, entry->name, DOC_ARRAY);
+    for (int i = 0; i < 7; i++)
+        table_cell(&table, "%s", head[i]);
+    for (size_t i = 0; i < entry->rows; i++) {
+        struct catalog_row row = catalog_row(entry, i);
+        const char *cells[] = { row.fact, row.value, row.unit, row.mark, row.date, row.source,
+                                row.note };
+        struct doc *one = doc_add(arena, facts, NULL, DOC_OBJECT);
+        for (int j = 0; j < 7; j++) {
+            table_cell(&table, "%.200s", cells[j]);
+            doc_add_string(arena, one, head[j], cells[j]);
+        }
+    }
+    buffer_print(&answer->text, "%s (%s)\n", entry->title, entry->name);
+    table_print(&table, &answer->text, "  ");
+    table_csv(&table, &answer->csv);
+}
+
+static bool show_row(struct arena *arena, const char *name, struct answer *answer)
+{
+    struct book book;
+    struct error error;
+    if (!scenario_book(arena, BOOK_ALL, &book, &error))
+        return false;
+    int index = book_find(&book, name);
+    if (index < 0)
+        return false;
+    struct doc *list = doc_add(arena, answer->doc, name, DOC_ARRAY);
+    for (const struct row *row = &book.rows[index]; row; row = row->before) {
+        struct doc *one = doc_add(arena, list, NULL, DOC_OBJECT);
+        buffer_print(&answer->text, "%s : %s   %s%s%s\n  %s\n", row->name, row->unit_text,
+                     row->symbol, row->with ? "   WITH " : "", row->with ? row->with : "",
+                     row->meaning);
+        doc_add_string(arena, one, "unit", row->unit_text);
+        doc_add_string(arena, one, "symbol", row->symbol);
+        doc_add_string(arena, one, "meaning", row->meaning);
+        doc_add_string(arena, one, "source", row->source);
+        if (row->expr) {
+            struct buffer algebra = { .arena = arena };
+            algebra_print(&algebra, &(struct algebra){ .book = &book }, row->expr);
+            buffer_print(&answer->text, "  = %s\n", algebra.data);
+            doc_add_string(arena, one, "algebra", algebra.data);
+        } else {
+            buffer_print(&answer->text, "  an input, %s by default, %s to %s\n",
+                         quantity_text(arena, row->value, row->unit, 6),
+                         quantity_text(arena, row->low, row->unit, 4),
+                         quantity_text(arena, row->high, row->unit, 4));
+            doc_add_number(arena, one, "default", row->value);
+        }
+        buffer_print(&answer->text, "  source: %s; %s:%d\n", *row->source ? row->source : "none",
+                     row->file, row->line);
+    }
+    return true;
+}
+
 bool ask_show(struct arena *arena, const struct question *question, struct answer *answer,
               struct error *error)
 {
-    (void)arena; (void)question; (void)answer;
-    return error_set(error, "show");
+    struct catalog catalog;
+    struct error first = { "", "" }, other;
+    bool found = false;
+    if (question->word_count != 1) {
+        error_set(error, "show takes one name, %zu were given", question->word_count);
+        return error_hint(error, "chalkline show h100-sxm");
+    }
+    const char *name = question->words[0];
+    if (!scenario_catalog(arena, &catalog, error))
+        return false;
+    for (int kind = 0; kind < CATALOG_KINDS; kind++) {
+        const struct catalog_entry *entry = catalog_find(&catalog, (enum catalog_kind)kind, name,
+                                                         kind ? &other : &first);
+        if (entry)
+            show_entry(arena, entry, answer);
+        found |= entry != NULL;
+    }
+    found |= show_row(arena, name, answer);
+    if (found)
+        return true;
+    error_set(error, "nothing is called '%.100s': no machine, model, tier, price or row", name);
+    return error_hint(error, "`chalkline list hardware`, `models`, `tiers`, `prices`, `rows`");
 }

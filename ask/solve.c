@@ -1,7 +1,173 @@
+/* solve: any input from any equation, the lecture's "set A equal to B and figure it out". */
 #include "ask/ask.h"
-bool ask_solve(struct arena *arena, const struct question *question, struct answer *answer,
-              struct error *error)
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+static bool split_equation(struct arena *arena, const char *where, const char **left,
+                           const char **right, struct error *error)
 {
-    (void)arena; (void)question; (void)answer;
-    return error_set(error, "solve");
+    const char *equals = where ? strchr(where, '=') : NULL;
+    if (!equals || equals == where || !equals[1] || strchr(equals + 1, '=')) {
+        error_set(error, where ? "--where: '%.100s' is not an equation" : "solve needs an equation",
+                  where ? where : "");
+        return error_hint(error, "--where bound_compute=bound_weights");
+    }
+    *left = arena_copy(arena, where, (size_t)(equals - where));
+    *right = equals + 1;
+    return true;
+}
+
+/* A side may be a quantity with a unit: "200ms". It becomes a number in base units. */
+static bool read_side(struct scenario *scenario, const char **side, const char *other,
+                      struct error *error)
+{
+    struct expr *expr;
+    struct quantity quantity;
+    struct error inner;
+    if (expr_parse(&scenario->book, "--where", 1, text_of(*side), &expr, error) &&
+        expr->op != OP_NUMBER)
+        return true;
+    if (!quantity_parse(text_of(*side), scenario_unit(scenario, other), &quantity, &inner))
+        return expr_parse(&scenario->book, "--where", 1, text_of(*side), &expr, error);
+    *side = arena_print(scenario->arena, "%.17g", quantity.value);
+    return true;
+}
+
+static bool same_units(struct scenario *scenario, const char *left, const char *right,
+                       struct error *error)
+{
+    struct expr *a, *b;
+    struct unit ua, ub;
+    if (!expr_parse(&scenario->book, "--where", 1, text_of(left), &a, error) ||
+        !expr_parse(&scenario->book, "--where", 1, text_of(right), &b, error) ||
+        !expr_unit(&scenario->book, a, &ua, error) || !expr_unit(&scenario->book, b, &ub, error))
+        return false;
+    if (unit_same(ua, ub) || a->op == OP_NUMBER || b->op == OP_NUMBER)
+        return true;
+    struct buffer wa = { .arena = scenario->arena }, wb = { .arena = scenario->arena };
+    unit_print(&wa, ua);
+    unit_print(&wb, ub);
+    error_set(error, "--where: %s is in %s, %s in %s", left, wa.data, right, wb.data);
+    return error_hint(error, "two sides of one unit");
+}
+
+/* The unknown becomes an input: of a formula row, a number takes the formula's place. */
+static bool free_unknown(struct scenario *scenario, const char *name, double *low, double *high,
+                         struct error *error)
+{
+    int index = book_find(&scenario->book, name);
+    if (index < 0)
+        return book_unknown(&scenario->book, name, error);
+    const struct row *row = &scenario->book.rows[index];
+    double value;
+    if (row->table) {
+        error_set(error, "'%s' has one value per %s", name, row->table);
+        return error_hint(error, "a row with one value");
+    }
+    if (!value_of(scenario, name, &value, error))
+        value = 1;
+    *low = row->expr ? fabs(value) * 1e-9 : row->low;
+    *high = row->expr ? fabs(value) * 1e9 : row->high;
+    if (*low == *high) {
+        error_set(error, "'%s' is a constant", name);
+        return error_hint(error, "an input");
+    }
+    facts_set(&scenario->facts, name, value, "solve");
+    return true;
+}
+
+static void answer_roots(struct scenario *scenario, const char *name, const char *left,
+                         const char *right, const struct roots *roots, struct answer *answer)
+{
+    struct arena *arena = scenario->arena;
+    struct unit unit = scenario_unit(scenario, name);
+    struct buffer words = { .arena = arena };
+    struct error ignored;
+    unit_print(&words, unit);
+    struct doc *one = doc_add(arena, answer->doc, name, DOC_OBJECT);
+    doc_add_number(arena, one, "value", roots->at[0]);
+    doc_add_string(arena, one, "unit", words.data);
+    struct doc *all = doc_add(arena, one, "roots", DOC_ARRAY);
+    for (size_t i = 0; i < roots->count; i++) {
+        double sides;
+        doc_add_number(arena, all, NULL, roots->at[i]);
+        facts_set(&scenario->facts, name, roots->at[i], "solve");
+        buffer_print(&answer->text, "%s = %s", name, quantity_text(arena, roots->at[i], unit, 6));
+        if (value_of(scenario, left, &sides, &ignored))
+            buffer_print(&answer->text, "   where %s = %s = %s", left, right,
+                         quantity_text(arena, sides, scenario_unit(scenario, left), 6));
+        buffer_print(&answer->text, "\n");
+    }
+    if (roots->more)
+        buffer_print(&answer->text, "and %zu more\n", roots->more);
+}
+
+static void answer_none(struct scenario *scenario, const char *name, const char *left,
+                        const char *right, double low, double high, const struct roots *roots,
+                        struct answer *answer)
+{
+    struct arena *arena = scenario->arena;
+    struct unit unit = scenario_unit(scenario, name);
+    struct doc *one = doc_add(arena, answer->doc, name, DOC_OBJECT);
+    doc_add(arena, one, "value", DOC_NULL);
+    doc_add(arena, one, "roots", DOC_ARRAY);
+    doc_add_number(arena, one, "closest", roots->closest);
+    answer->status = 1;
+    buffer_print(&answer->text, "no %s from %s to %s makes %s = %s\n", name,
+                 quantity_text(arena, low, unit, 4), quantity_text(arena, high, unit, 4), left,
+                 right);
+    if (isfinite(roots->closest_value))
+        buffer_print(&answer->text, "  nearest at %s: the left side is %s %s\n",
+                     quantity_text(arena, roots->closest, unit, 4),
+                     quantity_text(arena, fabs(roots->closest_value),
+                                   scenario_unit(scenario, left), 4),
+                     roots->closest_value > 0 ? "larger" : "smaller");
+    if (!roots->beyond_found)
+        return;
+    doc_add_number(arena, one, "beyond_range", roots->beyond);
+    buffer_print(&answer->text, "  outside its range it would hold at %s\n",
+                 quantity_text(arena, roots->beyond, unit, 6));
+}
+
+bool ask_solve(struct arena *arena, const struct question *question, struct answer *answer,
+               struct error *error)
+{
+    struct scenario scenario;
+    struct values values;
+    struct roots roots = { 0 };
+    const char *left, *right;
+    double low, high;
+    if (question->word_count != 1) {
+        error_set(error, "solve finds one input, %zu were given", question->word_count);
+        return error_hint(error, "chalkline solve batch --where bound_compute=bound_weights");
+    }
+    const char *name = question->words[0];
+    if (!split_equation(arena, question->option[OPTION_WHERE], &left, &right, error) ||
+        !scenario_open(&scenario, arena, question, question->option[OPTION_MODEL],
+                       question->option[OPTION_ON], error) ||
+        !read_side(&scenario, &left, right, error) || !read_side(&scenario, &right, left, error) ||
+        !same_units(&scenario, left, right, error) ||
+        !free_unknown(&scenario, name, &low, &high, error))
+        return false;
+    const char *difference = arena_print(arena, "(%s) - (%s)", left, right);
+    struct expr *expr;
+    struct scenario *s = &scenario;
+    if (!expr_parse(&s->book, "--where", 1, text_of(difference), &expr, error) ||
+        !list_build(arena, &s->book, &s->facts, &expr, 1, &values.list, error))
+        return false;
+    int input = list_input(&values.list, name);
+    if (input < 0) {
+        error_set(error, "'%s' does not appear in %s = %s", name, left, right);
+        return error_hint(error, "`chalkline why %s --deep` shows what does", left);
+    }
+    list_roots(arena, &values.list, 0, (size_t)input, low, high, &roots);
+    if (roots.count)
+        answer_roots(&scenario, name, left, right, &roots, answer);
+    else
+        answer_none(&scenario, name, left, right, low, high, &roots, answer);
+    doc_add_string(arena, answer->doc, "where", question->option[OPTION_WHERE]);
+    scenario_notes(&scenario, &answer->text);
+    return true;
 }

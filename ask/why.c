@@ -1,7 +1,352 @@
+/* why: the algebra of a row, the same line with numbers, what binds, what matters. */
 #include "ask/ask.h"
-bool ask_why(struct arena *arena, const struct question *question, struct answer *answer,
-              struct error *error)
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct why {
+    struct scenario *scenario;
+    const char *entry;              /* "[moe]" for a row of a table, or "" */
+    struct error *error;
+};
+
+enum { DIGITS = 4, MOST_ELASTIC = 8, MOST_PARTS = 8 };
+
+/* The text of an expression as it must be read outside its table: rows of that table
+ * get the entry. SUM and AT stay as they are. */
+static const char *outside(const struct why *why, const struct expr *expr)
 {
-    (void)arena; (void)question; (void)answer;
-    return error_set(error, "why");
+    struct arena *arena = why->scenario->arena;
+    const char *text = arena_copy(arena, expr->text.data, expr->text.size);
+    if (expr->op == OP_ROW && why->scenario->book.rows[expr->row].table)
+        return arena_print(arena, "%s%s", text, why->entry);
+    return text;
+}
+
+static bool number_of(const struct why *why, const struct expr *expr, double *value)
+{
+    struct error ignored;
+    return value_of(why->scenario, outside(why, expr), value, &ignored);
+}
+
+static bool print_value(void *context, struct buffer *out, const struct expr *expr)
+{
+    const struct why *why = context;
+    double value;
+    struct unit unit;
+    if (!number_of(why, expr, &value) ||
+        !expr_unit(&why->scenario->book, expr, &unit, why->error))
+        return false;
+    quantity_print(out, value, unit, DIGITS);
+    return true;
+}
+
+/* Which branch a select takes here: its condition asked as an expression. */
+static int branch_taken(void *context, const struct expr *select)
+{
+    const struct why *why = context;
+    const struct text condition = select->kid[0]->text;
+    struct error ignored;
+    double holds;
+    const char *text = arena_print(why->scenario->arena, "select(%.*s, 1, 0)",
+                                   (int)condition.size, condition.data);
+    if (!value_of(why->scenario, text, &holds, &ignored))
+        return 0;
+    return holds != 0 ? 1 : 2;
+}
+
+static const struct expr *without_selects(struct why *why, const struct expr *expr)
+{
+    while (expr->op == OP_SELECT) {
+        int taken = branch_taken(why, expr);
+        if (!taken)
+            return expr;
+        expr = expr->kid[taken];
+    }
+    return expr;
+}
+
+static const char *algebra_text(struct why *why, const struct expr *expr, bool numbers)
+{
+    struct buffer out = { .arena = why->scenario->arena };
+    struct algebra how = { .book = &why->scenario->book, .context = why };
+    if (numbers) {
+        how.number = print_value;
+        how.taken = branch_taken;
+    }
+    algebra_print(&out, &how, expr);
+    return out.data;
+}
+
+/* ---- what binds --------------------------------------------------------------------------- */
+
+struct part {
+    const char *name;
+    double value;
+};
+
+static int larger_first(const void *a, const void *b)
+{
+    const struct part *x = a, *y = b;
+    return (fabs(x->value) < fabs(y->value)) - (fabs(x->value) > fabs(y->value));
+}
+
+static void add_part(struct why *why, const struct expr *expr, double sign, struct part *parts,
+                     size_t *count)
+{
+    double value;
+    if (*count < 64 && number_of(why, expr, &value))
+        parts[(*count)++] = (struct part){ algebra_text(why, expr, false), sign * value };
+}
+
+/* The operands of max, min and sums; the entries of a SUM. */
+static void find_parts(struct why *why, const struct expr *expr, enum op op, double sign,
+                       struct part *parts, size_t *count)
+{
+    expr = without_selects(why, expr);
+    bool sum = op == OP_ADD && (expr->op == OP_ADD || expr->op == OP_SUB);
+    if (sum || expr->op == op) {
+        find_parts(why, expr->kid[0], op, sign, parts, count);
+        find_parts(why, expr->kid[1], op, expr->op == OP_SUB ? -sign : sign, parts, count);
+    } else {
+        add_part(why, expr, sign, parts, count);
+    }
+}
+
+static void find_entries(struct why *why, const struct expr *sum, struct part *parts,
+                         size_t *count)
+{
+    struct scenario *scenario = why->scenario;
+    const struct fact_table *table = facts_table(&scenario->facts, sum->name);
+    const struct expr *inner = sum->kid[0];
+    if (inner->op != OP_ROW)
+        return;
+    for (size_t i = 0; i < table->entries && *count < 64; i++) {
+        const char *name = arena_print(scenario->arena, "%s[%s]",
+                                       scenario->book.rows[inner->row].name, table->entry[i]);
+        struct error ignored;
+        double value;
+        if (value_of(scenario, name, &value, &ignored))
+            parts[(*count)++] = (struct part){ name, value };
+    }
+}
+
+static void answer_parts(struct why *why, const struct expr *expr, struct unit unit,
+                         struct answer *answer)
+{
+    struct part parts[64];
+    size_t count = 0;
+    struct arena *arena = why->scenario->arena;
+    expr = without_selects(why, expr);
+    bool extreme = expr->op == OP_MAX || expr->op == OP_MIN;
+    if (expr->op == OP_SUM)
+        find_entries(why, expr, parts, &count);
+    else if (extreme || expr->op == OP_ADD || expr->op == OP_SUB)
+        find_parts(why, expr, extreme ? expr->op : OP_ADD, 1, parts, &count);
+    if (count < 2)
+        return;
+    qsort(parts, count, sizeof *parts, larger_first);
+    double total = 0;
+    for (size_t i = 0; i < count; i++)
+        total += parts[i].value;
+    const struct part *binding = expr->op == OP_MIN ? &parts[count - 1] : &parts[0];
+    struct doc *list = doc_add(arena, answer->doc, extreme ? "operands" : "terms", DOC_OBJECT);
+    struct table table = { .arena = arena, .columns = 3, .left = "lrl" };
+    for (size_t i = 0; i < count; i++) {
+        doc_add_number(arena, list, parts[i].name, parts[i].value);
+        if (i >= MOST_PARTS)
+            continue;
+        table_cell(&table, "%s", parts[i].name);
+        table_cell(&table, "%s", quantity_text(arena, parts[i].value, unit, DIGITS));
+        if (extreme)
+            table_cell(&table, "%s", &parts[i] == binding ? "binds" : "");
+        else
+            table_cell(&table, "%.1f %%", 100 * parts[i].value / total);
+    }
+    if (extreme)
+        doc_add_string(arena, answer->doc, "binds", binding->name);
+    buffer_print(&answer->text, "\n");
+    table_print(&table, &answer->text, "  ");
+    if (count > MOST_PARTS)
+        buffer_print(&answer->text, "  and %zu smaller\n", count - MOST_PARTS);
+}
+
+/* ---- elasticities ---------------------------------------------------------------------------- */
+
+/* Per cent of change per per cent of an input; the entries of a column move together. */
+static bool answer_elasticities(struct why *why, const char *name, struct answer *answer)
+{
+    struct scenario *scenario = why->scenario;
+    struct arena *arena = scenario->arena;
+    struct values values;
+    if (!values_of(scenario, &name, 1, &values, why->error))
+        return false;
+    const struct list *list = &values.list;
+    double *gradient = arena_array(arena, list->input_count + 1, sizeof *gradient);
+    double value = list_gradient(arena, list, 0, values.inputs, gradient);
+    struct part *parts = arena_array(arena, list->input_count + 1, sizeof *parts);
+    size_t count = 0;
+    for (size_t i = 0; i < list->input_count && value != 0; i++) {
+        const struct row *row = &scenario->book.rows[list->inputs[i].row];
+        double elasticity = gradient[i] * values.inputs[i] / value;
+        if (elasticity == 0 || !isfinite(elasticity) || (!row->expr && row->low == row->high))
+            continue;
+        size_t k = 0;
+        while (k < count && strcmp(parts[k].name, row->name))
+            k++;
+        parts[k].name = row->name;
+        parts[k].value += elasticity;
+        count += k == count;
+    }
+    qsort(parts, count, sizeof *parts, larger_first);
+    struct doc *doc = doc_add(arena, answer->doc, "elasticities", DOC_OBJECT);
+    struct table table = { .arena = arena, .columns = 3, .left = "lrl" };
+    for (size_t i = 0; i < count; i++) {
+        doc_add_number(arena, doc, parts[i].name, parts[i].value);
+        if (i >= MOST_ELASTIC || fabs(parts[i].value) < 5e-4)
+            continue;
+        const struct fact *fact = facts_find(&scenario->facts, parts[i].name);
+        table_cell(&table, "%s", parts[i].name);
+        table_cell(&table, "%+.3f %%", parts[i].value);
+        table_cell(&table, "%s", fact ? fact->source : "");
+    }
+    if (!table.count)
+        return true;
+    buffer_print(&answer->text, "\n  one per cent more of\n");
+    table_print(&table, &answer->text, "    ");
+    return true;
+}
+
+/* ---- going deeper ------------------------------------------------------------------------------ */
+
+static void deeper(struct why *why, int row, int depth, uint8_t *seen, struct answer *answer);
+
+static void deeper_expr(struct why *why, const struct expr *expr, int depth, uint8_t *seen,
+                        struct answer *answer)
+{
+    expr = without_selects(why, expr);
+    if (expr->row >= 0 && expr->op != OP_ROOT)
+        deeper(why, expr->row, depth, seen, answer);
+    for (int i = 0; i < 3 && expr->op != OP_AT; i++)
+        if (expr->kid[i])
+            deeper_expr(why, expr->kid[i], depth, seen, answer);
+}
+
+static void deeper(struct why *why, int index, int depth, uint8_t *seen, struct answer *answer)
+{
+    const struct row *row = &why->scenario->book.rows[index];
+    const struct fact *fact = facts_find(&why->scenario->facts, row->name);
+    struct error ignored;
+    double value;
+    const char *name = row->table ? arena_print(why->scenario->arena, "%s%s", row->name, why->entry)
+                                  : row->name;
+    if (seen[index] || (row->table && !*why->entry) ||
+        !value_of(why->scenario, name, &value, &ignored))
+        return;
+    seen[index] = 1;
+    bool formula = row->expr && !(fact && !fact->expression);
+    buffer_print(&answer->text, "  %*s%s = %s", 2 * depth, "", name,
+                 quantity_text(why->scenario->arena, value, row->unit, DIGITS));
+    if (formula)
+        buffer_print(&answer->text, " = %s\n",
+                     algebra_text(why, without_selects(why, row->expr), false));
+    else
+        buffer_print(&answer->text, "   (%s)\n", fact ? fact->source : *row->source ? row->source
+                                                                              : "default");
+    if (formula)
+        deeper_expr(why, row->expr, depth + 1, seen, answer);
+}
+
+/* ---- the answer ----------------------------------------------------------------------------------- */
+
+static void answer_head(struct why *why, const char *name, const struct row *row, double value,
+                        struct answer *answer)
+{
+    struct arena *arena = why->scenario->arena;
+    struct buffer unit = { .arena = arena };
+    unit_print(&unit, row->unit);
+    doc_add_string(arena, answer->doc, "quantity", name);
+    doc_add_number(arena, answer->doc, "value", value);
+    doc_add_string(arena, answer->doc, "unit", unit.data);
+    doc_add_string(arena, answer->doc, "meaning", row->meaning);
+    doc_add_string(arena, answer->doc, "source", row->source);
+    buffer_print(&answer->text, "%s%s%s = %s\n", *row->symbol ? row->symbol : "",
+                 *row->symbol ? " = " : "", name, quantity_text(arena, value, row->unit, DIGITS));
+    buffer_print(&answer->text, "  %s%s%s%s\n", row->meaning, *row->source ? " (" : "", row->source,
+                 *row->source ? ")" : "");
+}
+
+static void answer_algebra(struct why *why, const struct row *row, const struct fact *fact,
+                           double value, struct answer *answer)
+{
+    struct arena *arena = why->scenario->arena;
+    if (fact && fact->expression) {
+        buffer_print(&answer->text, "\n  = %s   (%s)\n", fact->expression, fact->source);
+    } else if (fact || !row->expr) {
+        buffer_print(&answer->text, "  an input: %s\n", fact ? fact->source : "its default");
+        doc_add_string(arena, answer->doc, "given_by", fact ? fact->source : "default");
+    } else {
+        const char *algebra = algebra_text(why, row->expr, false);
+        const char *taken = algebra_text(why, without_selects(why, row->expr), false);
+        const char *numbers = algebra_text(why, row->expr, true);
+        doc_add_string(arena, answer->doc, "algebra", algebra);
+        doc_add_string(arena, answer->doc, "numbers", numbers);
+        buffer_print(&answer->text, "\n  = %s\n", algebra);
+        if (strcmp(taken, algebra))
+            buffer_print(&answer->text, "  = %s\n", taken);
+        buffer_print(&answer->text, "  = %s\n  = %s\n", numbers,
+                     quantity_text(arena, value, row->unit, DIGITS));
+        answer_parts(why, row->expr, row->unit, answer);
+    }
+}
+
+static bool find_word(struct why *why, const char *word, int *index, struct error *error)
+{
+    struct scenario *scenario = why->scenario;
+    const char *bracket = strchr(word, '[');
+    const char *name = bracket ? arena_copy(scenario->arena, word, (size_t)(bracket - word)) : word;
+    *index = book_find(&scenario->book, name);
+    if (*index < 0)
+        return book_unknown(&scenario->book, name, error);
+    why->entry = bracket ? bracket : "";
+    const char *table = scenario->book.rows[*index].table;
+    if (!table || bracket)
+        return true;
+    const struct fact_table *known = facts_table(&scenario->facts, table);
+    why->entry = arena_print(scenario->arena, "[%s]", known->entries ? known->entry[0] : "default");
+    return true;
+}
+
+bool ask_why(struct arena *arena, const struct question *question, struct answer *answer,
+             struct error *error)
+{
+    struct scenario scenario;
+    struct why why = { .scenario = &scenario, .error = error };
+    int index;
+    double value;
+    if (question->word_count != 1) {
+        error_set(error, "why explains one row, %zu were given", question->word_count);
+        return error_hint(error, "chalkline why bound_step --model deepseek-v3 --on gb200-nvl72");
+    }
+    if (!scenario_open(&scenario, arena, question, question->option[OPTION_MODEL],
+                       question->option[OPTION_ON], error) ||
+        !find_word(&why, question->words[0], &index, error))
+        return false;
+    const struct row *row = &scenario.book.rows[index];
+    const char *name = arena_print(arena, "%s%s", row->name, row->table ? why.entry : "");
+    if (!value_of(&scenario, name, &value, error))
+        return false;
+    answer_head(&why, name, row, value, answer);
+    answer_algebra(&why, row, facts_find(&scenario.facts, row->name), value, answer);
+    if (!answer_elasticities(&why, name, answer))
+        return false;
+    if (question->option[OPTION_DEEP]) {
+        uint8_t *seen = arena_alloc(arena, scenario.book.count + 1);
+        buffer_print(&answer->text, "\n");
+        deeper(&why, index, 0, seen, answer);
+    }
+    buffer_print(&answer->text, "%s", scenario.facts.note_count ? "\n" : "");
+    scenario_notes(&scenario, &answer->text);
+    return true;
 }

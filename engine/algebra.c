@@ -24,24 +24,27 @@ static int strength(enum op op)
 static void print_expr(struct buffer *out, const struct algebra *how, const struct expr *expr,
                        int around);
 
-static void print_row(struct buffer *out, const struct algebra *how, const struct expr *expr,
-                      int around)
+/* A number with a unit such as "8 TB/s" needs parentheses beside '*' and '/'. */
+static bool print_number(struct buffer *out, const struct algebra *how, const struct expr *expr,
+                         int around)
+{
+    size_t before = out->size;
+    if (!how->number || !how->number(how->context, out, expr))
+        return false;
+    if (around < 3 || !memchr(out->data + before, '/', out->size - before))
+        return true;
+    char *text = arena_copy(out->arena, out->data + before, out->size - before);
+    out->size = before;
+    buffer_print(out, "(%s)", text);
+    return true;
+}
+
+static void print_row(struct buffer *out, const struct algebra *how, const struct expr *expr)
 {
     const struct row *row = &how->book->rows[expr->row];
-    const char *entry = expr->op == OP_ENTRY ? expr->name : NULL;
-    size_t before = out->size;
-    if (how->number && how->number(how->context, out, expr->row, entry)) {
-        bool product = around >= 3 && memchr(out->data + before, '/', out->size - before);
-        if (!product)
-            return;                                 /* "8 TB/s" under "/" needs ( ) */
-        char *text = arena_copy(out->arena, out->data + before, out->size - before);
-        out->size = before;
-        buffer_print(out, "(%s)", text);
-        return;
-    }
     buffer_print(out, "%s", how->symbols && *row->symbol ? row->symbol : row->name);
-    if (entry)
-        buffer_print(out, "[%s]", entry);
+    if (expr->op == OP_ENTRY)
+        buffer_print(out, "[%s]", expr->name);
 }
 
 static void print_list(struct buffer *out, const struct algebra *how, const struct expr *expr)
@@ -93,7 +96,21 @@ static void print_expr(struct buffer *out, const struct algebra *how, const stru
 {
     int mine = strength(expr->op);
     switch (expr->op) {
-    case OP_ROW: case OP_ENTRY: print_row(out, how, expr, around); return;
+    case OP_ROW: case OP_ENTRY: case OP_AT: case OP_SUM: case OP_LEAST: case OP_MOST: case OP_ROOT:
+        if (print_number(out, how, expr, around))
+            return;
+        break;
+    case OP_SELECT: {
+        int taken = how->taken ? how->taken(how->context, expr) : 0;
+        if (!taken)
+            break;
+        print_expr(out, how, expr->kid[taken], around);
+        return;
+    }
+    default: break;
+    }
+    switch (expr->op) {
+    case OP_ROW: case OP_ENTRY: print_row(out, how, expr); return;
     case OP_NUMBER: buffer_print(out, "%.*s", (int)expr->text.size, expr->text.data); return;
     case OP_AT: case OP_SUM: case OP_LEAST: case OP_MOST: print_special(out, how, expr); return;
     case OP_MAX: case OP_MIN:

@@ -209,11 +209,13 @@ void list_roots(struct arena *arena, const struct list *list, size_t output, siz
 
 /* ---- algebra ------------------------------------------------------------------------------ */
 
-/* The expression as written on one line; with `numbers`, names replaced by values:
- * number(context, row, entry) prints one, or returns false to keep the name. */
+/* The expression on one line. `number` may print a value in the place of a row, an AT,
+ * a SUM or a ROOT, or return false to keep the algebra; `taken` may say which branch of
+ * a select is taken (1 or 2), or 0 to keep both. */
 struct algebra {
     const struct book *book;
-    bool (*number)(void *context, struct buffer *out, int row, const char *entry);
+    bool (*number)(void *context, struct buffer *out, const struct expr *expr);
+    int (*taken)(void *context, const struct expr *select);
     void *context;
     bool symbols;                   /* T_kv instead of bound_kv */
 };

@@ -27,6 +27,7 @@ static const struct known machine_facts[] = {
     { "purchase_price_high", "USD" },   { "purchase_price_chip", "USD" },
     { "installed_price", "USD" },       { "memory_cost_share_low", "1" },
     { "memory_cost_share_high", "1" },  { "host_memory_capacity", "B" },
+    { "machine_cost", "USD" },          { "host_memory", "B" },
 };
 
 static const struct known tier_facts[] = {
@@ -34,8 +35,9 @@ static const struct known tier_facts[] = {
     { "tier_capacity", "B" },           { "tier_capacity_low", "B" },
     { "tier_capacity_high", "B" },      { "tier_bandwidth", "B/s" },
     { "tier_bandwidth_low", "B/s" },    { "tier_bandwidth_high", "B/s" },
-    { "tier_price", "USD/B" },          { "tier_price_low", "USD/B" },
-    { "tier_price_high", "USD/B" },     { "tier_life", "s" },
+    { "tier_cost", "USD/B" },           { "tier_cost_low", "USD/B" },
+    { "tier_cost_high", "USD/B" },      { "tier_price", "USD/s" },
+    { "tier_in_place", "1" },           { "tier_life", "s" },
     { "tier_life_low", "s" },           { "tier_life_high", "s" },
     { "tier_writes_per_day", "1" },     { "tier_drain_quoted", "s" },
     { "tier_drain_quoted_low", "s" },   { "tier_drain_quoted_high", "s" },
@@ -223,14 +225,17 @@ static bool check_row(const struct catalog_sheet *sheet, size_t index, struct er
 /* One chosen row a fact; an alias may come often. */
 static bool check_twice(const struct catalog_entry *entry, struct error *error)
 {
-    for (size_t i = 0; i < entry->rows; i++) {
-        struct catalog_row row = catalog_row(entry, i);
-        for (size_t j = 0; row.chosen && j < i && strcmp(row.fact, "alias"); j++) {
-            struct catalog_row other = catalog_row(entry, j);
-            if (!other.chosen || strcmp(other.fact, row.fact))
+    const struct catalog_sheet *sheet = entry->sheet;
+    for (size_t i = 1; i < entry->rows; i++) {
+        const char *fact = csv_cell(&sheet->csv, entry->first + i, sheet->fact);
+        for (size_t j = 0; j < i && strcmp(fact, "alias"); j++) {
+            if (strcmp(csv_cell(&sheet->csv, entry->first + j, sheet->fact), fact))
+                continue;
+            struct catalog_row row = catalog_row(entry, i), other = catalog_row(entry, j);
+            if (!row.chosen || !other.chosen)
                 continue;
             error_set(error, "%s:%d: a second '%s' for %s; line %d has the first",
-                      entry->sheet->csv.file, row.line, row.fact, entry->name, other.line);
+                      sheet->csv.file, row.line, row.fact, entry->name, other.line);
             return error_hint(error, "mark one of them 'not chosen'");
         }
     }

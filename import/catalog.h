@@ -79,7 +79,7 @@ bool catalog_machine(const struct catalog *catalog, const char *name, struct fac
 /* The model as the document its config.json would be. */
 bool catalog_model(const struct catalog *catalog, const char *name, struct doc **config,
                    struct error *error);
-/* Fill the table "tier", one entry a tier. */
+/* Fill the table "tier", one entry for each tier that has a capacity. */
 void catalog_tiers(const struct catalog *catalog, struct facts *facts);
 
 #endif

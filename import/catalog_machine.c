@@ -104,21 +104,26 @@ bool catalog_machine(const struct catalog *catalog, const char *name, struct fac
 
 /* ---- tiers ------------------------------------------------------------------------------ */
 
+static void tier_cells(const struct catalog_entry *entry, struct facts *facts,
+                       struct fact_table *table, size_t at)
+{
+    for (size_t i = 0; i < entry->rows; i++) {
+        struct catalog_row row = catalog_row(entry, i);
+        double value;
+        if (row.chosen && !strcmp(row.unit, "row"))
+            facts_cell_bind(facts, table, at, row.fact, row.value,
+                            row_origin(facts->arena, entry, &row));
+        else if (row.chosen && catalog_row_number(&row, &value))
+            facts_cell(facts, table, at, row.fact, value, row_origin(facts->arena, entry, &row));
+    }
+}
+
 void catalog_tiers(const struct catalog *catalog, struct facts *facts)
 {
-    const struct catalog_sheet *sheet = &catalog->sheets[CATALOG_TIER];
     struct fact_table *table = facts_table(facts, "tier");
-    for (size_t i = 0; i < sheet->count; i++) {
-        const struct catalog_entry *entry = &sheet->entries[i];
-        size_t at = facts_entry(facts, table, entry->name);
-        for (size_t j = 0; j < entry->rows; j++) {
-            struct catalog_row row = catalog_row(entry, j);
-            const char *origin = row_origin(facts->arena, entry, &row);
-            double value;
-            if (row.chosen && !strcmp(row.unit, "row"))
-                facts_cell_bind(facts, table, at, row.fact, row.value, origin);
-            else if (row.chosen && catalog_row_number(&row, &value))
-                facts_cell(facts, table, at, row.fact, value, origin);
-        }
+    for (size_t i = 0; i < catalog_count(catalog, CATALOG_TIER); i++) {
+        const struct catalog_entry *entry = catalog_entry(catalog, CATALOG_TIER, i);
+        if (catalog_text(entry, "tier_capacity"))       /* recomputing has none */
+            tier_cells(entry, facts, table, facts_entry(facts, table, entry->name));
     }
 }

@@ -121,6 +121,7 @@ static struct doc *gguf_config(struct config *gguf, const char *architecture, do
     doc_add_number(gguf->arena, made, "num_nextn_predict_layers", extra);
     doc_add_number(gguf->arena, made, "vocab_size", vocabulary(gguf, architecture));
     doc_add_string(gguf->arena, made, "torch_dtype", "bfloat16");
+    doc_add_bool(gguf->arena, made, "tie_word_embeddings", false);     /* the tensors tell */
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const struct doc *doc = value(gguf, architecture, keys[i].key);
         bool value_length = !strcmp(keys[i].field, "v_head_dim");
