@@ -1,7 +1,365 @@
+/* brief: the whole lecture for one model on one machine, on one screen. */
 #include "ask/ask.h"
-bool ask_brief(struct arena *arena, const struct question *question, struct answer *answer,
-              struct error *error)
+
+#include <math.h>
+#include <string.h>
+
+/* Every figure of the screen is a row, read once at the chosen batch. */
+#define FIGURES(X)                                                                          \
+    X(batch) X(context) X(chips) X(params_total) X(params_active) X(kv_per_token)           \
+    X(peak_flops) X(hbm_bandwidth_total) X(hbm_total) X(chip_price) X(weights_stored)       \
+    X(latency_floor) X(hbm_share) X(hbm_share_weights) X(cached_tokens_that_fit)            \
+    X(users_that_fit) X(hbm_needed) X(chips_to_fit) X(bound_step) X(bound_memory)           \
+    X(bound_throughput) X(bound_cost_per_token) X(experts) X(experts_per_chip)              \
+    X(expert_chips) X(idle_chips) X(expert_copies_to_fill) X(exchange_time)                 \
+    X(exchange_time_two_racks) X(drain_time) X(hbm_hold_break_even) X(output_input_ratio)   \
+    X(token_rate) X(racks_for_rate) X(inference_tokens) X(pretrain_tokens) X(overtraining)  \
+    X(speed_ratio) X(unbatched_cost) X(cost_floor) X(unbatched_cost_ratio)                  \
+    X(weights_per_chip) X(kv_per_chip) X(recompute_cost) X(pp)
+
+enum figure {
+#define X(name) FIGURE_##name,
+    FIGURES(X)
+#undef X
+    FIGURES_COUNT
+};
+
+static const char *const figure_names[] = {
+#define X(name) #name,
+    FIGURES(X)
+#undef X
+};
+
+struct brief {
+    struct scenario scenario;
+    struct arena *arena;
+    struct values values;
+    struct answer *answer;
+    struct error *error;
+};
+
+static double at(const struct brief *brief, enum figure figure)
 {
-    (void)arena; (void)question; (void)answer;
-    return error_set(error, "brief");
+    return brief->values.at[figure];
+}
+
+static const char *text_of_figure(const struct brief *brief, enum figure figure, int digits)
+{
+    const struct row *row = &brief->scenario.book.rows[book_find(&brief->scenario.book,
+                                                                 figure_names[figure])];
+    return quantity_text(brief->arena, at(brief, figure), row->unit, digits);
+}
+#define TEXT(name, digits) text_of_figure(brief, FIGURE_##name, digits)
+#define AT(name) at(brief, FIGURE_##name)
+
+static const char *count_text(struct arena *arena, double value, int digits)
+{
+    static const struct unit one = { { 0 } };
+    return quantity_text(arena, value, one, digits);
+}
+
+/* 671.0 B, 1.6 T, 162 M: counts too long to spell. */
+static const char *large_text(struct arena *arena, double value)
+{
+    static const struct { double scale; const char *letter; } steps[] = {
+        { 1e15, "P" }, { 1e12, "T" }, { 1e9, "B" }, { 1e6, "M" } };
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        if (value >= steps[i].scale)
+            return arena_print(arena, "%s %s", count_text(arena, value / steps[i].scale, 3),
+                               steps[i].letter);
+    return count_text(arena, value, 6);
+}
+
+static void line(struct brief *brief, const char *name, const char *text)
+{
+    buffer_print(&brief->answer->text, "  %-9s %s\n", name, text);
+}
+#define LINE(name, ...) line(brief, name, arena_print(brief->arena, __VA_ARGS__))
+
+/* ---- the table over batch ------------------------------------------------------------------ */
+
+enum { COLUMN_STEP, COLUMN_USER, COLUMN_CHIP, COLUMN_COST, COLUMN_COMPUTE, COLUMN_WEIGHTS,
+       COLUMN_KV, COLUMN_SHARE, COLUMNS, BATCHES = 6 };
+
+static const char *const column_rows[COLUMNS] = {
+    "bound_step", "user_speed", "bound_throughput / chips", "bound_cost_per_token",
+    "bound_compute", "bound_weights", "bound_kv", "hbm_share" };
+
+static const char *limited_by(double *const *columns, size_t i)
+{
+    double memory = columns[COLUMN_WEIGHTS][i] + columns[COLUMN_KV][i];
+    double compute = columns[COLUMN_COMPUTE][i];
+    if (columns[COLUMN_SHARE][i] > 1)
+        return "does not fit";
+    if (fabs(memory - compute) <= 0.01 * memory)
+        return "balanced";
+    if (compute > memory)
+        return "compute";
+    return columns[COLUMN_WEIGHTS][i] > columns[COLUMN_KV][i] ? "weights" : "KV cache";
+}
+
+static void add_batch(double *batches, size_t *count, double batch)
+{
+    size_t i = *count;
+    for (size_t k = 0; k < *count; k++)
+        if (batches[k] == batch)
+            return;
+    for (; i > 0 && batches[i - 1] > batch; i--)
+        batches[i] = batches[i - 1];
+    batches[i] = batch;
+    ++*count;
+}
+
+/* One user, a few, many, the one chosen, and where nothing more is gained: balance, or
+ * memory full. */
+static size_t choose_batches(struct brief *brief, double *batches)
+{
+    size_t count = 0;
+    double chosen = AT(batch), balanced, fits = AT(users_that_fit);
+    struct error ignored;
+    add_batch(batches, &count, 1);
+    if (chosen > 128)
+        add_batch(batches, &count, 64);
+    if (chosen > 1024)
+        add_batch(batches, &count, 512);
+    add_batch(batches, &count, chosen);
+    if (value_of(&brief->scenario, "batch_balanced", &balanced, &ignored) &&
+        (balanced <= fits || fits < 1))
+        add_batch(batches, &count, floor(balanced + 0.5));
+    else if (fits > chosen)
+        add_batch(batches, &count, fits);
+    return count;
+}
+
+static bool answer_table(struct brief *brief)
+{
+    double batches[BATCHES], column[COLUMNS][BATCHES], *columns[COLUMNS];
+    struct arena *arena = brief->arena;
+    struct values values;
+    struct column inputs[4096];
+    size_t count = choose_batches(brief, batches);
+    if (!values_of(&brief->scenario, column_rows, COLUMNS, &values, brief->error))
+        return false;
+    int batch = list_input(&values.list, "batch");
+    if (batch < 0 || values.list.input_count > sizeof inputs / sizeof *inputs)
+        return error_set(brief->error, "the batch is not an input of this scenario");
+    for (size_t i = 0; i < values.list.input_count; i++)
+        inputs[i] = (struct column){ &values.inputs[i], 0 };
+    inputs[batch] = (struct column){ batches, 1 };
+    for (int j = 0; j < COLUMNS; j++)
+        columns[j] = column[j];
+    list_run(&values.list, inputs, columns, count);
+    struct table table = { .arena = arena, .columns = 7, .left = "rrrrrrl" };
+    static const char *const head[] = { "batch", "a GPU", "step ms", "user tok/s", "GPU tok/s",
+                                        "USD/M out", "limited by" };
+    for (int j = 0; j < 7; j++)
+        table_cell(&table, "%s", head[j]);
+    struct doc *list = doc_add(arena, brief->answer->doc, "batches", DOC_ARRAY);
+    for (size_t i = 0; i < count; i++) {
+        struct doc *one = doc_add(arena, list, NULL, DOC_OBJECT);
+        doc_add_number(arena, one, "batch", batches[i]);
+        for (int j = 0; j < COLUMNS; j++)
+            if (j != COLUMN_CHIP)
+                doc_add_number(arena, one, column_rows[j], column[j][i]);
+        doc_add_string(arena, one, "limited_by", limited_by(columns, i));
+        table_cell(&table, "%s%s", batches[i] == AT(batch) ? "> " : "",
+                   count_text(arena, batches[i], 9));
+        double share = batches[i] / AT(chips);
+        table_cell(&table, "%s", count_text(arena, share < 10 ? floor(share * 10) / 10
+                                                              : floor(share), 9));
+        table_cell(&table, "%.2f", column[COLUMN_STEP][i] * 1000);
+        table_cell(&table, "%s", count_text(arena, floor(column[COLUMN_USER][i] + 0.5), 9));
+        table_cell(&table, "%s", count_text(arena, floor(column[COLUMN_CHIP][i] + 0.5), 9));
+        table_cell(&table, "%.3f", column[COLUMN_COST][i] * 1e6);
+        table_cell(&table, "%s", limited_by(columns, i));
+    }
+    table_print(&table, &brief->answer->text, "  ");
+    buffer_print(&brief->answer->text, "\n");
+    return true;
+}
+
+/* ---- the lines -------------------------------------------------------------------------------- */
+
+static void head_lines(struct brief *brief)
+{
+    struct scenario *scenario = &brief->scenario;
+    struct buffer *out = &brief->answer->text;
+    buffer_print(out, "%s on %s%s: %s\n\n", scenario->model, AT(chips) == 1 ? "one " : "",
+                 scenario->machine, "what nothing on this machine can beat");
+    LINE("model", "%s parameters, %s active, KV %s", large_text(brief->arena, AT(params_total)),
+         large_text(brief->arena, AT(params_active)), TEXT(kv_per_token, 3));
+    static const struct unit flops = { { -2, 0, 2 } }, usd_per_s = { { -2, 0, 0, 0, 2 } };
+    LINE("machine", "%s GPUs, %s, %s and %s HBM, %s", count_text(brief->arena, AT(chips), 6),
+         quantity_text(brief->arena, AT(peak_flops) * AT(chips), flops, 3),
+         TEXT(hbm_bandwidth_total, 3), TEXT(hbm_total, 3),
+         quantity_text(brief->arena, AT(chip_price) * AT(chips), usd_per_s, 3));
+    struct buffer assumed = { .arena = brief->arena };
+    size_t column = 0;
+    for (size_t i = 0; i < scenario->facts.note_count; i++) {
+        const char *note = scenario->facts.notes[i];
+        enum { WIDTH = 66 };
+        bool wrap = column && column + strlen(note) + 2 > WIDTH;
+        buffer_print(&assumed, "%s%s", wrap ? ",\n            " : i ? ", " : "", note);
+        column = wrap ? strlen(note) : column + strlen(note) + 2;
+    }
+    if (assumed.size)
+        line(brief, "assumed", assumed.data);
+    buffer_print(out, "\n");
+}
+
+static void fast_line(struct brief *brief)
+{
+    double batch, cost, limit;
+    struct error ignored;
+    if (value_of(&brief->scenario, "fast_mode_batch", &batch, &ignored) &&
+        value_of(&brief->scenario, "fast_mode_cost_ratio", &cost, &ignored))
+        LINE("fast", "%s x the speed of > costs %s x (batch %s)",
+             count_text(brief->arena, AT(speed_ratio), 3), count_text(brief->arena, cost, 2),
+             count_text(brief->arena, floor(batch), 9));
+    else if (value_of(&brief->scenario, "bound_step / AT(bound_step, batch = 1)", &limit,
+                      &ignored))
+        LINE("fast", "no batch is %s x as fast as >: alone one user gets %s x",
+             count_text(brief->arena, AT(speed_ratio), 3), count_text(brief->arena, limit, 3));
+}
+
+static void memory_lines(struct brief *brief)
+{
+    if (AT(hbm_share) > 1)
+        LINE("memory", "does not fit: needs %s, there are %s; %s GPUs would hold it",
+             TEXT(hbm_needed, 3), TEXT(hbm_total, 3), TEXT(chips_to_fit, 6));
+    else
+        LINE("memory", "weights %.0f %%; room for %s cached tokens, %s such users",
+             100 * AT(hbm_share_weights), large_text(brief->arena, AT(cached_tokens_that_fit)),
+             count_text(brief->arena, AT(users_that_fit), 9));
+    struct error ignored;
+    double halved;
+    if (value_of(&brief->scenario, "AT(weights_per_chip, pp = 2)", &halved, &ignored)) {
+        static const struct unit bytes = { { 0, 2 } };
+        LINE("pipeline", "two stages halve the weights to %s a GPU; the cache stays %s",
+             quantity_text(brief->arena, halved, bytes, 3), TEXT(kv_per_chip, 3));
+    }
+}
+
+static void expert_lines(struct brief *brief)
+{
+    if (AT(experts) <= 1)
+        return;
+    double per_chip = AT(experts_per_chip);
+    const char *each = count_text(brief->arena, per_chip, 6);
+    if (AT(chips) == 1)
+        LINE("experts", "all %s on the one GPU: nothing is exchanged", TEXT(experts, 6));
+    else if (per_chip * AT(chips) == AT(experts))
+        LINE("experts", "%s over %s GPUs: %s on each", TEXT(experts, 6), TEXT(chips, 6), each);
+    else
+        LINE("experts", "%s over %s do not divide: %s on each of %s (%s idle), or %s copies",
+             TEXT(experts, 6), TEXT(chips, 6), each, TEXT(expert_chips, 6), TEXT(idle_chips, 6),
+             TEXT(expert_copies_to_fill, 6));
+    if (AT(chips) == 1)
+        return;
+    bool hides = AT(exchange_time) <= AT(bound_step);
+    bool hides_two = AT(exchange_time_two_racks) <= AT(bound_step);
+    LINE("exchange", "all-to-all %.2f of %.2f ms, %s; over two racks %.3g ms, %s",
+         1000 * AT(exchange_time), 1000 * AT(bound_step), hides ? "hides" : "does not hide",
+         1000 * AT(exchange_time_two_racks), hides_two ? "hides" : "does not");
+}
+
+static void context_line(struct brief *brief)
+{
+    struct error ignored;
+    double context;
+    if (value_of(&brief->scenario, "context_balanced", &context, &ignored))
+        LINE("context", "beyond %s tokens reading the cache costs more than compute",
+             count_text(brief->arena, floor(context), 9));
+    else
+        LINE("context", "reading the cache never costs more than compute");
+}
+
+/* Where a paused conversation is cheapest kept: a tier's name, or computing it again. */
+static const char *cheapest_place(struct brief *brief, const char *hold_time)
+{
+    struct scenario *scenario = &brief->scenario;
+    const struct fact_table *tiers = facts_table(&scenario->facts, "tier");
+    double least = AT(recompute_cost), total;
+    const char *best = "compute it again";
+    for (size_t i = 0; i < tiers->entries; i++) {
+        struct error ignored;
+        const char *text = arena_print(brief->arena, "AT(tier_total[%s], hold_time = %s)",
+                                       tiers->entry[i], hold_time);
+        if (value_of(scenario, text, &total, &ignored) && total < least) {
+            least = total;
+            best = tiers->entry[i];
+        }
+    }
+    return best;
+}
+
+static void lecture_lines(struct brief *brief)
+{
+    LINE("latency", "%s to read every weight once: %s / %s", TEXT(latency_floor, 3),
+         TEXT(weights_stored, 3), TEXT(hbm_bandwidth_total, 3));
+    LINE("batching", "one user alone pays %s x the lowest cost",
+         count_text(brief->arena, AT(unbatched_cost_ratio), 3));
+    fast_line(brief);
+    memory_lines(brief);
+    expert_lines(brief);
+    context_line(brief);
+    LINE("HBM", "read once in %s, the longest step worth taking", TEXT(drain_time, 3));
+    LINE("cache", "keep a token in HBM %s; after that computing it again is cheaper",
+         TEXT(hbm_hold_break_even, 2));
+    LINE("pause", "of five minutes: %s; of an hour: %s",
+         cheapest_place(brief, "time_to_live_short"), cheapest_place(brief, "time_to_live_long"));
+    LINE("prices", "output / input %s at >, from costs alone", TEXT(output_input_ratio, 2));
+    LINE("domain", "%s tok/s; %s of them make %s tok/s",
+         large_text(brief->arena, AT(bound_throughput)),
+         count_text(brief->arena, ceil(AT(racks_for_rate)), 9),
+         large_text(brief->arena, AT(token_rate)));
+    struct range range = { 0, 0, NULL };
+    if (values_uncertain(&brief->scenario, &brief->values))
+        range = values_range(&brief->scenario, &brief->values, FIGURE_overtraining);
+    LINE("training", "equal compute for %s tokens served: %s x Chinchilla's%s",
+         large_text(brief->arena, AT(inference_tokens)),
+         count_text(brief->arena, AT(overtraining), 2),
+         range.kind ? arena_print(brief->arena, " (%s to %s)",
+                                  count_text(brief->arena, range.low, 2),
+                                  count_text(brief->arena, range.high, 2)) : "");
+}
+
+static void answer_document(struct brief *brief)
+{
+    struct arena *arena = brief->arena;
+    struct doc *doc = brief->answer->doc;
+    doc_add_string(arena, doc, "model", brief->scenario.model);
+    doc_add_string(arena, doc, "machine", brief->scenario.machine);
+    struct doc *assumed = doc_add(arena, doc, "assumed", DOC_ARRAY);
+    for (size_t i = 0; i < brief->scenario.facts.note_count; i++)
+        doc_add_string(arena, assumed, NULL, brief->scenario.facts.notes[i]);
+    for (int i = 0; i < FIGURES_COUNT; i++)
+        doc_add_number(arena, doc, figure_names[i], brief->values.at[i]);
+}
+
+bool ask_brief(struct arena *arena, const struct question *question, struct answer *answer,
+               struct error *error)
+{
+    struct brief *brief = arena_alloc(arena, sizeof *brief);
+    const char *machine = question->option[OPTION_ON];
+    const char *model = question->word_count ? question->words[0] : question->option[OPTION_MODEL];
+    brief->arena = arena;
+    brief->answer = answer;
+    brief->error = error;
+    if (!model || question->word_count > 1 || !machine) {
+        error_set(error, !model ? "brief needs a model" : !machine ? "brief needs a machine: --on"
+                         : "brief takes one model, %zu words were given", question->word_count);
+        return error_hint(error, "chalkline deepseek-v3 --on gb200-nvl72; `chalkline list models`, "
+                          "`chalkline list hardware`");
+    }
+    if (!scenario_open(&brief->scenario, arena, question, model, machine, error) ||
+        !values_of(&brief->scenario, figure_names, FIGURES_COUNT, &brief->values, error))
+        return false;
+    answer_document(brief);
+    head_lines(brief);
+    if (!answer_table(brief))
+        return false;
+    lecture_lines(brief);
+    answer->status = AT(hbm_share) > 1;
+    return true;
 }
