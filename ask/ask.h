@@ -72,7 +72,12 @@ struct scenario {
     bool lecture;
 };
 
-/* model and machine: names or paths, NULL for none. */
+/* model and machine: names or paths, NULL for none. _read takes them as they are; _assume
+ * adds what a real model needs and nobody gave, with a note for each; _open does both. */
+bool scenario_read(struct scenario *scenario, struct arena *arena,
+                   const struct question *question, const char *model, const char *machine,
+                   struct error *error);
+bool scenario_assume(struct scenario *scenario, struct error *error);
 bool scenario_open(struct scenario *scenario, struct arena *arena,
                    const struct question *question, const char *model, const char *machine,
                    struct error *error);

@@ -310,18 +310,18 @@ static void lecture_lines(struct brief *brief)
          cheapest_place(brief, "time_to_live_short"), cheapest_place(brief, "time_to_live_long"));
     LINE("prices", "output / input %s at >, from costs alone", TEXT(output_input_ratio, 2));
     LINE("domain", "%s tok/s; %s of them make %s tok/s",
-         large_text(brief->arena, AT(bound_throughput)),
+         large_text(brief->arena, floor(AT(bound_throughput))),
          count_text(brief->arena, ceil(AT(racks_for_rate)), 9),
          large_text(brief->arena, AT(token_rate)));
     struct range range = { 0, 0, NULL };
     if (values_uncertain(&brief->scenario, &brief->values))
         range = values_range(&brief->scenario, &brief->values, FIGURE_overtraining);
-    LINE("training", "equal compute for %s tokens served: %s x Chinchilla's%s",
+    LINE("training", "equal compute to serve %s tokens: %s x Chinchilla's%s",
          large_text(brief->arena, AT(inference_tokens)),
-         count_text(brief->arena, AT(overtraining), 2),
+         count_text(brief->arena, floor(AT(overtraining) + 0.5), 9),
          range.kind ? arena_print(brief->arena, " (%s to %s)",
-                                  count_text(brief->arena, range.low, 2),
-                                  count_text(brief->arena, range.high, 2)) : "");
+                                  large_text(brief->arena, floor(range.low + 0.5)),
+                                  large_text(brief->arena, floor(range.high + 0.5))) : "");
 }
 
 static void answer_document(struct brief *brief)

@@ -1,7 +1,86 @@
+/* import: what a config.json or GGUF file says, as facts. */
 #include "ask/ask.h"
-bool ask_import(struct arena *arena, const struct question *question, struct answer *answer,
-              struct error *error)
+
+#include <string.h>
+
+static void answer_scalars(struct scenario *scenario, struct answer *answer)
 {
-    (void)arena; (void)question; (void)answer;
-    return error_set(error, "import");
+    struct arena *arena = scenario->arena;
+    struct doc *facts = doc_add(arena, answer->doc, "facts", DOC_OBJECT);
+    for (size_t i = 0; i < scenario->facts.scalar_count; i++) {
+        const struct fact *fact = &scenario->facts.scalars[i];
+        if (fact->expression)
+            doc_add_string(arena, facts, fact->name, fact->expression);
+        else
+            doc_add_number(arena, facts, fact->name, fact->value);
+    }
+}
+
+/* A table as the importer left it: entries down, columns across for the document, only
+ * the telling ones for the screen. */
+static void answer_table(struct scenario *scenario, const char *name, const char *const *shown,
+                         size_t shown_count, struct answer *answer)
+{
+    struct arena *arena = scenario->arena;
+    const struct fact_table *known = facts_table(&scenario->facts, name);
+    struct table lines = { .arena = arena, .columns = shown_count + 1, .left = "lrrrrrrrr" };
+    struct doc *list = doc_add(arena, answer->doc, name, DOC_OBJECT);
+    table_cell(&lines, "%s", name);
+    for (size_t j = 0; j < shown_count; j++)
+        table_cell(&lines, "%s", shown[j]);
+    for (size_t i = 0; i < known->entries; i++) {
+        struct doc *one = doc_add(arena, list, known->entry[i], DOC_OBJECT);
+        for (size_t j = 0; j < known->columns; j++) {
+            const struct fact *cell = &known->cell[i * known->columns + j];
+            if (cell->name && cell->expression)
+                doc_add_string(arena, one, known->column[j], cell->expression);
+            else if (cell->name)
+                doc_add_number(arena, one, known->column[j], cell->value);
+        }
+        table_cell(&lines, "%s", known->entry[i]);
+        for (size_t j = 0; j < shown_count; j++) {
+            const struct doc *cell = doc_get(one, shown[j]);
+            static const struct unit none = { { 0 } };
+            table_cell(&lines, "%s", !cell ? "" : cell->kind == DOC_STRING ? cell->string
+                                     : quantity_text(arena, cell->number, none, 6));
+        }
+    }
+    buffer_print(&answer->text, "\n");
+    table_print(&lines, &answer->text, "  ");
+}
+
+bool ask_import(struct arena *arena, const struct question *question, struct answer *answer,
+                struct error *error)
+{
+    static const char *const operator_columns[] = { "operator_layers", "operator_copies",
+        "operator_used", "operator_in", "operator_out", "operator_bytes" };
+    static const char *const layer_columns[] = { "layers_alike", "cache_elements",
+        "entries_per_token", "window", "query_heads", "state_size" };
+    static const char *const names[] = { "params_total", "params_active", "kv_per_token",
+                                         "weights_stored" };
+    enum { NAMES = sizeof names / sizeof *names };
+    struct scenario scenario;
+    struct values values;
+    if (question->word_count != 1) {
+        error_set(error, "import reads one model, %zu were given", question->word_count);
+        return error_hint(error, "a config.json, a GGUF file, or a catalog name");
+    }
+    if (!scenario_read(&scenario, arena, question, question->words[0], NULL, error) ||
+        !values_of(&scenario, names, NAMES, &values, error))
+        return false;
+    buffer_print(&answer->text, "%s\n\n", scenario.model);
+    doc_add_string(arena, answer->doc, "model", scenario.model);
+    for (int i = 0; i < NAMES; i++) {
+        doc_add_number(arena, answer->doc, names[i], values.at[i]);
+        buffer_print(&answer->text, "  %-15s %s\n", names[i],
+                     i < 2 ? arena_print(arena, "%.0f", values.at[i])
+                           : quantity_text(arena, values.at[i],
+                                           scenario_unit(&scenario, names[i]), 5));
+    }
+    answer_scalars(&scenario, answer);
+    answer_table(&scenario, "operator", operator_columns, 6, answer);
+    answer_table(&scenario, "layer", layer_columns, 6, answer);
+    buffer_print(&answer->text, "\n");
+    scenario_notes(&scenario, &answer->text);
+    return true;
 }

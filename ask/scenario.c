@@ -64,12 +64,15 @@ bool scenario_formats(struct arena *arena, struct formats *formats, struct error
 
 /* ---- model and machine ---------------------------------------------------------------------- */
 
-static bool is_path(const char *name)
+/* "deepseek-ai/DeepSeek-V3" is a name, "./config.json" a path. */
+static bool is_path(const struct catalog *catalog, const char *name)
 {
     size_t size = strlen(name);
-    return strchr(name, '/') || !strcmp(name, "-") ||
-           (size > 5 && !strcmp(name + size - 5, ".json")) ||
-           (size > 5 && !strcmp(name + size - 5, ".gguf"));
+    struct error ignored;
+    if ((size > 5 && !strcmp(name + size - 5, ".json")) ||
+        (size > 5 && !strcmp(name + size - 5, ".gguf")) || !strcmp(name, "-"))
+        return true;
+    return strchr(name, '/') && !catalog_find(catalog, CATALOG_MODEL, name, &ignored);
 }
 
 static const char *file_title(const char *path)
@@ -100,7 +103,7 @@ static bool read_model(struct scenario *scenario, const char *name, struct error
                                  .weights = question->option[OPTION_PRECISION],
                                  .kv = question->option[OPTION_KV],
                                  .assume = question->option[OPTION_ASSUME] != NULL };
-    if (is_path(name))
+    if (is_path(&scenario->catalog, name))
         return read_model_file(scenario, name, &how, error);
     const struct catalog_entry *entry = catalog_find(&scenario->catalog, CATALOG_MODEL, name,
                                                      error);
@@ -303,15 +306,18 @@ static bool assume_batch(struct scenario *scenario, struct error *error)
     return true;
 }
 
-static bool assume(struct scenario *scenario, struct error *error)
+/* Context, batch, price: what a real model needs and nobody gave, each with a note. */
+bool scenario_assume(struct scenario *scenario, struct error *error)
 {
+    if (!scenario->model)
+        return true;
     const struct fact *weights = facts_find(&scenario->facts, "weight_bytes");
     if (!facts_find(&scenario->facts, "context")) {
         facts_set(&scenario->facts, "context", 4096, "assumed");
         facts_note(&scenario->facts, "context 4,096 tokens");
     }
     if (weights && !scenario->question->option[OPTION_PRECISION])
-        facts_note(&scenario->facts, "weights as in the checkpoint, %g bytes each",
+        facts_note(&scenario->facts, "weights as in the checkpoint, %.3g bytes each",
                    weights->value);
     if (!scenario->question->option[OPTION_KV])
         facts_note(&scenario->facts, "KV cache and attention in bf16");
@@ -326,7 +332,7 @@ static bool assume(struct scenario *scenario, struct error *error)
     return facts_find(&scenario->facts, "batch") || assume_batch(scenario, error);
 }
 
-bool scenario_open(struct scenario *scenario, struct arena *arena,
+bool scenario_read(struct scenario *scenario, struct arena *arena,
                    const struct question *question, const char *model, const char *machine,
                    struct error *error)
 {
@@ -344,8 +350,15 @@ bool scenario_open(struct scenario *scenario, struct arena *arena,
         return false;
     if (!model)
         scenario->facts.note_count = 0;         /* the lecture's model has no such peaks */
-    return read_more_rows(scenario, error) && set_options(scenario, error) &&
-           (!model || assume(scenario, error));
+    return read_more_rows(scenario, error) && set_options(scenario, error);
+}
+
+bool scenario_open(struct scenario *scenario, struct arena *arena,
+                   const struct question *question, const char *model, const char *machine,
+                   struct error *error)
+{
+    return scenario_read(scenario, arena, question, model, machine, error) &&
+           scenario_assume(scenario, error);
 }
 
 void scenario_notes(const struct scenario *scenario, struct buffer *out)

@@ -138,7 +138,7 @@ bool ask_solve(struct arena *arena, const struct question *question, struct answ
     struct values values;
     struct roots roots = { 0 };
     const char *left, *right;
-    double low, high;
+    double low = 0, high = 0;
     if (question->word_count != 1) {
         error_set(error, "solve finds one input, %zu were given", question->word_count);
         return error_hint(error, "chalkline solve batch --where bound_compute=bound_weights");

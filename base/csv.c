@@ -44,22 +44,23 @@ static bool read_quoted(struct reader *reader, struct buffer *cell, struct error
 
 static bool read_cell(struct reader *reader, struct error *error)
 {
-    struct buffer cell = { .arena = reader->arena };
-    buffer_add(&cell, "", 0);
+    struct text cell = { reader->at, 0 };
     if (reader->at < reader->end && *reader->at == '"') {
-        if (!read_quoted(reader, &cell, error))
+        struct buffer unquoted = { .arena = reader->arena };
+        buffer_add(&unquoted, "", 0);
+        if (!read_quoted(reader, &unquoted, error))
             return false;
+        cell = (struct text){ unquoted.data, unquoted.size };
     } else {
-        const char *start = reader->at;
         while (!at_end_of_record(reader) && *reader->at != ',')
             reader->at++;
-        buffer_add(&cell, start, (size_t)(reader->at - start));
+        cell.size = (size_t)(reader->at - cell.data);
     }
-    if (memchr(cell.data, 0, cell.size))
+    if (cell.size && memchr(cell.data, 0, cell.size))
         return error_set(error, "%s:%d: a zero byte", reader->file, reader->line);
     const char **place = arena_push(reader->arena, &reader->cells, &reader->count,
                                     &reader->room, sizeof *reader->cells);
-    *place = cell.data;
+    *place = arena_copy(reader->arena, cell.data, cell.size);
     return true;
 }
 

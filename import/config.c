@@ -64,6 +64,29 @@ const struct doc *config_get(const struct config *config, const char *key)
 
 /* ---- counts -------------------------------------------------------------------------- */
 
+/* What the family's own class would put there. */
+static const struct doc *field_default(struct config *config, enum field field)
+{
+    static const struct {
+        const char *family;
+        enum field field;
+        double value;
+    } defaults[] = {
+#define DEFAULT(family, field, value) { family, FIELD_##field, value },
+#include "import/defaults.def"
+#undef DEFAULT
+    };
+    for (size_t i = 0; config->family && i < sizeof defaults / sizeof *defaults; i++)
+        if (defaults[i].field == field && !strcmp(defaults[i].family, config->family)) {
+            struct doc *doc = doc_new(config->arena, DOC_NUMBER);
+            doc->number = defaults[i].value;
+            facts_note(config->facts, "no %s: %.0f, the default of %s", rows[field].keys[0],
+                       doc->number, config->family);
+            return doc;
+        }
+    return NULL;
+}
+
 static const struct field_place *field_find(struct config *config, enum field field)
 {
     struct field_place *place = &config->places[field];
@@ -75,6 +98,8 @@ static const struct field_place *field_find(struct config *config, enum field fi
         if (place->doc)
             place->key = *name;
     }
+    if (!place->doc)
+        place->doc = field_default(config, field);
     return place;
 }
 

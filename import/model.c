@@ -189,7 +189,10 @@ bool model_build(struct model *model, const struct doc *root, const struct model
     if (!config_open(config, root))
         return false;
     model->family = family_find(config);
-    if (!model->family || !precision_read(config, options, &model->precision)
+    if (!model->family)
+        return false;
+    config->family = config->assume ? NULL : model->family->name;
+    if (!precision_read(config, options, &model->precision)
         || !model_read(model) || !plan_layers(model) || !build_layers(model))
         return false;
     build_ends(model);

@@ -29,6 +29,7 @@ struct config {
     const struct doc *text;         /* the language model in it: "text_config" or the root */
     struct facts *facts;            /* for notes */
     struct error *error;
+    const char *family;             /* whose defaults apply; NULL: none */
     bool assume;
     bool failed;
     struct field_place {        /* a field once looked for */
@@ -149,7 +150,8 @@ enum {
     TIED           = 1 << 8,    /* head and embedding are one unless the file says not */
     CHUNKED        = 1 << 9,    /* every fourth layer is full, the others in chunks */
     WINDOWED       = 1 << 10,   /* sliding_window applies without a pattern */
-    ALTERNATE      = 1 << 11,   /* ... to every second layer */
+    ALTERNATE      = 1 << 11,   /* windows in layers 1, 3, 5, ... unless a pattern is given */
+    SIXTH          = 1 << 24,   /* ... in all but every sixth */
     ROUTER_BIAS    = 1 << 12,   /* added to the logits */
     CORRECTION     = 1 << 13,   /* added to choose experts only */
     EXPERT_BIAS    = 1 << 14,

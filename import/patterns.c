@@ -3,11 +3,12 @@
 #include <string.h>
 
 /* Configurations say in a dozen ways which layer is which. Each way is a row: a key that
- * must be present and the function that reads it; the first row that applies wins. */
+ * must be present, a trait the family must have, and the function that reads it; the first
+ * row that applies wins. */
 typedef bool pattern_reader(struct model *model, const struct doc *doc);
 struct pattern {
-    const char *key;
-    unsigned trait;             /* 0, or a trait the family must have */
+    const char *key;            /* NULL: always */
+    unsigned trait;             /* 0: any family */
     pattern_reader *read;
 };
 
@@ -53,13 +54,23 @@ static size_t count_of(const struct model *model)
 static const struct kind {
     const char *name;
     enum mixer mixer;
+    double compression;         /* as compress_ratios would have it */
 } kinds[] = {
-    { "full_attention", MIXER_FULL },
-    { "attention", MIXER_FULL },
-    { "sliding_attention", MIXER_SLIDING },
-    { "chunked_attention", MIXER_CHUNKED },
-    { "linear_attention", MIXER_LINEAR },
+    { "full_attention", MIXER_FULL, 1 },
+    { "attention", MIXER_FULL, 1 },
+    { "sliding_attention", MIXER_SLIDING, 0 },
+    { "chunked_attention", MIXER_CHUNKED, 1 },
+    { "linear_attention", MIXER_LINEAR, 1 },
+    { "compressed_sparse_attention", MIXER_FULL, 4 },
+    { "heavily_compressed_attention", MIXER_FULL, 128 },
 };
+
+static void set_compression(struct plan *plan, double compression)
+{
+    plan->compression = compression;
+    if (compression != 1)
+        plan->sparse = plan->indexed = compression == 4;
+}
 
 /* Layers of one half each (Nemotron-H), by name and by letter. */
 static const struct half {
@@ -87,8 +98,11 @@ static bool read_layer_types(struct model *model, const struct doc *list)
             config_fail(model->config, "layer %zu is of an unknown kind '%s'", layer,
                         item->kind == DOC_STRING ? item->string : "not a string");
             return config_hint(model->config, "full_attention, sliding_attention, "
-                               "chunked_attention or linear_attention");
+                               "chunked_attention, linear_attention, compressed_sparse_attention "
+                               "or heavily_compressed_attention");
         }
+        if (model_has(model, STREAMS))
+            set_compression(&model->plan[layer], kinds[i].compression);
         model->plan[layer++].mixer = kinds[i].mixer;
     }
     return true;
@@ -169,9 +183,7 @@ static bool read_ratios(struct model *model, const struct doc *list)
         return false;
     const struct doc *item = list->first;
     for (size_t layer = 0; layer < count_of(model); layer++, item = item->next) {
-        struct plan *plan = &model->plan[layer];
-        plan->compression = item->number;
-        plan->sparse = plan->indexed = item->number == 4;
+        set_compression(&model->plan[layer], item->number);
         if (item->number != 0 && item->number != 4 && item->number != 128) {
             config_fail(model->config, "compress_ratios has %g", item->number);
             return config_hint(model->config, "0, 4 or 128");
@@ -283,14 +295,24 @@ static bool read_chunks(struct model *model, const struct doc *doc)
     return every(model, 4, MIXER_CHUNKED);
 }
 
-/* A window without a pattern: Gemma-2 alternates and begins with one; Qwen has a first
- * windowed layer and a switch; Mistral windows every layer. */
+static bool read_alternate(struct model *model, const struct doc *doc)
+{
+    (void)doc;
+    return every(model, 2, MIXER_SLIDING);
+}
+
+static bool read_sixth(struct model *model, const struct doc *doc)
+{
+    (void)doc;
+    return every(model, 6, MIXER_SLIDING);
+}
+
+/* A window without a pattern: Qwen has a switch and a first windowed layer; Mistral windows
+ * every layer. */
 static bool read_window(struct model *model, const struct doc *doc)
 {
     (void)doc;
     struct config *config = model->config;
-    if (model_has(model, ALTERNATE))
-        return every(model, 2, MIXER_SLIDING);
     if (!config_flag(config, "use_sliding_window", true))
         return true;
     double first = config_count_or(config, FIELD_window_first, 0);
@@ -310,7 +332,9 @@ static const struct pattern mixer_patterns[] = {
     { "full_attention_interval", 0, read_full_interval },
     { "compress_ratios", 0, read_ratios },
     { "sliding_window_pattern", 0, read_window_pattern },
-    { "attention_chunk_size", CHUNKED, read_chunks },
+    { NULL, ALTERNATE, read_alternate },
+    { NULL, SIXTH, read_sixth },
+    { NULL, CHUNKED, read_chunks },
     { "sliding_window", WINDOWED, read_window },
 };
 
@@ -322,10 +346,11 @@ static bool read_ffn_types(struct model *model, const struct doc *list)
         return false;
     const struct doc *item = list->first;
     for (size_t layer = 0; layer < count_of(model); layer++, item = item->next) {
-        bool dense = item->kind == DOC_STRING && !strcmp(item->string, "dense");
-        if (!dense && (item->kind != DOC_STRING || !strstr(item->string, "sparse")) ) {
-            config_fail(model->config, "mlp_layer_types of layer %zu is unknown", layer);
-            return config_hint(model->config, "dense or sparse");
+        const char *name = item->kind == DOC_STRING ? item->string : "";
+        bool dense = !strcmp(name, "dense");
+        if (!dense && strcmp(name, "sparse") && strcmp(name, "moe") && strcmp(name, "hash_moe")) {
+            config_fail(model->config, "mlp_layer_types of layer %zu is '%s'", layer, name);
+            return config_hint(model->config, "dense, sparse, moe or hash_moe");
         }
         model->plan[layer].ffn = dense ? FFN_DENSE : FFN_MOE;
     }
@@ -431,8 +456,9 @@ static const struct pattern index_patterns[] = {
 static bool apply_first(struct model *model, const struct pattern *patterns, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        const struct doc *doc = config_get(model->config, patterns[i].key);
-        if (doc && (!patterns[i].trait || model_has(model, patterns[i].trait)))
+        const char *key = patterns[i].key;
+        const struct doc *doc = key ? config_get(model->config, key) : NULL;
+        if ((doc || !key) && (!patterns[i].trait || model_has(model, patterns[i].trait)))
             return patterns[i].read(model, doc);
     }
     return true;
@@ -444,6 +470,20 @@ static void share_caches(struct model *model)
     double shared = config_count_or(model->config, FIELD_shared_cache, 0);
     for (size_t layer = 0; layer < count_of(model); layer++)
         model->plan[layer].borrowed = (double)layer >= model->layers - shared && shared > 0;
+}
+
+/* A family that has recurrent layers must say which they are. */
+static bool plan_checked(struct model *model)
+{
+    bool linear = !model->family->linear;
+    for (size_t layer = 0; layer < count_of(model); layer++)
+        linear |= model->plan[layer].mixer == MIXER_LINEAR;
+    if (linear)
+        return true;
+    config_fail(model->config, "nothing says which layers of %s are recurrent",
+                model->family->name);
+    return config_hint(model->config, "layer_types, full_attention_interval, attn_type_list, "
+                       "linear_attn_config, hybrid_override_pattern or layers_block_type");
 }
 
 bool plan_layers(struct model *model)
@@ -459,5 +499,5 @@ bool plan_layers(struct model *model)
     if (good && model->experts > 1)
         good = apply_first(model, ffn_patterns, sizeof ffn_patterns / sizeof *ffn_patterns);
     share_caches(model);
-    return good && !model->config->failed;
+    return good && plan_checked(model) && !model->config->failed;
 }

@@ -150,39 +150,63 @@ static void cache_scheme_note(struct config *config, const struct doc *quantizat
                    "taken as bf16 unless another format is asked for");
 }
 
+/* Names of formats; NULL for experts that are as the other matrices. */
+struct choice {
+    const char *base, *matrix, *expert;
+};
+
+static bool choice_read(struct config *config, const struct doc *quantization,
+                        const struct model_options *options, struct choice *choice)
+{
+    choice->matrix = method_format(config, quantization);
+    if (!choice->matrix)
+        choice->matrix = options->weights;
+    if (!choice->matrix) {
+        const char *method = string_in(quantization, "quant_method");
+        config_fail(config, "quantization_config of method '%s' is not understood",
+                    method ? method : "");
+        return config_hint(config, "fp8, mxfp4, modelopt, compressed-tensors, gptq, awq, "
+                           "bitsandbytes; or choose a format for the weights");
+    }
+    cache_scheme_note(config, quantization, options);
+    if (same(string_in(quantization, "quant_method"), "mxfp4")) {       /* gpt-oss */
+        choice->expert = choice->matrix;
+        choice->matrix = choice->base;
+    }
+    return true;
+}
+
+/* The user's format, for what the checkpoint quantises, or would. */
+static void choice_replace(struct choice *choice, const char *weights)
+{
+    bool experts_only = choice->expert && choice->matrix == choice->base;
+    choice->expert = weights;
+    if (!experts_only)
+        choice->matrix = weights;
+}
+
 bool precision_read(struct config *config, const struct model_options *options,
                     struct precision *precision)
 {
     const struct doc *quantization = config_get(config, "quantization_config");
+    struct choice choice = { .base = base_format(config) };
+    choice.matrix = choice.base;
     if (!quantization)
         quantization = config_get(config, "compression_config");
-    const char *base = base_format(config), *matrix = base, *expert = NULL;
     if (quantization) {
-        matrix = method_format(config, quantization);
-        if (!matrix && options->weights)
-            matrix = options->weights;
-        if (!matrix) {
-            const char *method = string_in(quantization, "quant_method");
-            config_fail(config, "quantization_config of method '%s' is not understood",
-                        method ? method : "");
-            return config_hint(config, "fp8, mxfp4, modelopt, compressed-tensors, gptq, awq, "
-                               "bitsandbytes; or choose a format for the weights");
-        }
         precision->ignore = ignore_new(config, left_alone(quantization));
-        cache_scheme_note(config, quantization, options);
-        if (same(string_in(quantization, "quant_method"), "mxfp4"))
-            expert = matrix, matrix = base;     /* gpt-oss: experts only */
+        if (!choice_read(config, quantization, options, &choice))
+            return false;
     } else if (same(config_string(config, "dtype"), "fp8")) {
-        matrix = "fp8-block";                   /* DeepSeek's own configurations */
+        choice.matrix = "fp8-block";            /* DeepSeek's own configurations */
     }
     if (same(config_string(config, "expert_dtype"), "fp4"))
-        expert = "mxfp4-a8";                    /* DeepSeek-V4: fp4 with a scale per 32 */
-    bool split = matrix == base && expert;      /* only the experts are quantised */
+        choice.expert = "mxfp4-a8";             /* DeepSeek-V4: fp4 with a scale per 32 */
     if (options->weights)
-        expert = options->weights, matrix = split ? base : options->weights;
-    precision->base = need(config, options, base);
-    precision->matrix = need(config, options, matrix);
-    precision->expert = need(config, options, expert ? expert : matrix);
+        choice_replace(&choice, options->weights);
+    precision->base = need(config, options, choice.base);
+    precision->matrix = need(config, options, choice.matrix);
+    precision->expert = need(config, options, choice.expert ? choice.expert : choice.matrix);
     precision->whole = need(config, options, "fp32");
     return !config->failed;
 }
