@@ -14,10 +14,11 @@ MACHINE  := $(shell $(CC) -dumpmachine | cut -d- -f1)
 CHALK    := $(addprefix formulas/,$(shell cat formulas/order.txt))
 DATA     := $(sort $(wildcard data/*.csv))
 SETS     := scalar portable $(if $(filter x86_64,$(MACHINE)),avx2 avx512)
+SETS_OF_LANES := $(filter-out scalar,$(SETS))
 ENGINE   := $(filter-out engine/run_set.c,$(wildcard engine/*.c))
 LIBRARY  := $(wildcard base/*.c) $(ENGINE) $(wildcard import/*.c) $(wildcard ask/*.c)
 OBJECTS  := $(LIBRARY:%.c=$(B)/%.o) $(SETS:%=$(B)/engine/run_%.o) \
-            $(B)/embedded_formulas.o $(B)/embedded_data.o
+            $(SETS_OF_LANES:%=$(B)/kernels_%.o) $(B)/embedded_formulas.o $(B)/embedded_data.o
 CLI      := $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c))
 
 all: chalkline
@@ -37,13 +38,23 @@ $(B)/%.o: %.c
 	$(CC) $(FLAGS) -MMD -c $< -o $@
 
 # The interpreter's inner loops, once per instruction set.
-run_scalar   := -DSCALAR
-run_portable := -DLANES=2
-run_avx2     := -DLANES=4 -mavx2
-run_avx512   := -DLANES=8 -mavx512f -mavx512dq
+set_scalar   := -DSCALAR
+set_portable := -DLANES=2
+set_avx2     := -DLANES=4 -mavx2
+set_avx512   := -DLANES=8 -mavx512f -mavx512dq
 $(SETS:%=$(B)/engine/run_%.o): $(B)/engine/run_%.o: engine/run_set.c
 	@mkdir -p $(@D)
-	$(CC) $(FLAGS) -MMD $(run_$*) -DSET=$* -c $< -o $@
+	$(CC) $(FLAGS) -MMD $(set_$*) -DSET=$* -c $< -o $@
+
+# The kernels: C written from the rows, then compiled like the rest.
+EMIT_OBJECTS := $(patsubst %.c,$(B)/%.o,$(wildcard base/*.c) $(filter-out engine/kernels.c,$(ENGINE))) \
+                $(SETS:%=$(B)/engine/run_%.o)
+$(B)/emit: tools/emit.c $(EMIT_OBJECTS)
+	$(CC) $(FLAGS) $^ -o $@ -lm
+$(B)/kernels.c: $(B)/emit formulas/kernels $(CHALK)
+	$(B)/emit formulas/kernels $(CHALK) > $@ || { rm -f $@; exit 1; }
+$(SETS_OF_LANES:%=$(B)/kernels_%.o): $(B)/kernels_%.o: $(B)/kernels.c engine/kernel.h engine/lanes.h engine/root.h engine/engine.h
+	$(CC) $(FLAGS) $(set_$*) -DSET=$* -c $< -o $@
 
 $(B)/embed: tools/embed.c
 	@mkdir -p $(@D)

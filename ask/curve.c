@@ -297,9 +297,17 @@ static void plot_script(struct curve *curve, struct buffer *script)
     }
     bool logarithmic = !curve->axis.named && curve->x[0] > 0 &&
                        curve->x[curve->points - 1] > 8 * curve->x[0];
-    buffer_print(script, "set grid lc rgb '#dddddd'\nset key top left reverse Left\n"
-                 "set xlabel '%s%s%s'\nset ylabel '%s'\n%s", quoted(curve, curve->axis.name),
-                 *x_unit ? ", " : "", x_unit, unit[0], logarithmic ? "set logscale x\n" : "");
+    buffer_print(script, "set grid lt 1 lc rgb '#dddddd'\nset key outside top left horizontal\n"
+                 "set xlabel '%s%s%s' noenhanced\nset ylabel '%s' noenhanced\n%s",
+                 quoted(curve, curve->axis.name), *x_unit ? ", " : "", x_unit, unit[0],
+                 logarithmic ? "set logscale x\n" : "");
+    if (curve->notes && curve->notes->model)
+        buffer_print(script, "set title '%s%s%s' noenhanced\n",
+                     quoted(curve, curve->notes->model), curve->notes->machine ? " on " : "",
+                     curve->notes->machine ? quoted(curve, curve->notes->machine) : "");
+    if (!curve->axis.named)
+        buffer_print(script, "set xrange [%.9g:%.9g]\n", curve->x[0] / x_scale,
+                     curve->x[curve->points - 1] / x_scale);
     if (second)
         buffer_print(script, "set ytics nomirror\nset y2tics\nset yrange [0:*]\n"
                      "set y2range [0:*]\n");
@@ -311,11 +319,11 @@ static void plot_script(struct curve *curve, struct buffer *script)
     buffer_print(script, "plot ");
     for (size_t j = 0; j < curve->quantity_count; j++) {
         bool right = !unit_same(curve->units[j], curve->units[0]);
-        buffer_print(script, "%s'-' using %s title '%s%s%s' %s lc rgb '%s'", j ? ", " : "",
-                     curve->axis.named ? "2:xtic(1)" : "1:2", quoted(curve, curve->quantities[j]),
+        buffer_print(script, "%s'-' using %s%s title '%s%s%s' noenhanced %s lc rgb '%s'",
+                     j ? ", " : "", curve->axis.named ? "2:xtic(1)" : "1:2",
+                     right ? " axes x1y2" : "", quoted(curve, curve->quantities[j]),
                      right ? ", right, " : "", right ? unit[j] : "",
-                     curve->axis.named ? "" : right ? "axes x1y2 with lines lw 2"
-                                                    : "with lines lw 2", colours[j]);
+                     curve->axis.named ? "" : "with lines lw 2", colours[j]);
     }
     buffer_print(script, "\n");
     for (size_t j = 0; j < curve->quantity_count; j++) {

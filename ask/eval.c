@@ -9,10 +9,10 @@ static void expand(struct scenario *scenario, const char *word, const char ***na
 {
     int row = book_find(&scenario->book, word);
     const char *table = row < 0 ? NULL : scenario->book.rows[row].table;
-    const struct fact_table *known = table ? facts_table(&scenario->facts, table) : NULL;
-    size_t entries = known && known->entries ? known->entries : 1;
+    const struct fact_table *known = table ? facts_table_find(&scenario->facts, table) : NULL;
+    size_t entries = known ? known->entries : 1;
     for (size_t i = 0; i < entries; i++) {
-        const char *entry = known && known->entries ? known->entry[i] : "default";
+        const char *entry = known ? known->entry[i] : "default";
         *(const char **)arena_push(scenario->arena, names, count, room, sizeof **names) =
             table ? arena_print(scenario->arena, "%s[%s]", word, entry) : word;
     }

@@ -332,6 +332,21 @@ bool scenario_assume(struct scenario *scenario, struct error *error)
     return facts_find(&scenario->facts, "batch") || assume_batch(scenario, error);
 }
 
+/* Without a model --precision says what the lecture's weights are. */
+static bool set_precision(struct scenario *scenario, struct error *error)
+{
+    const char *name = scenario->question->option[OPTION_PRECISION];
+    const struct format *format;
+    if (!name)
+        return true;
+    if (!formats_need(&scenario->formats, name, "--precision", &format, error))
+        return false;
+    facts_set(&scenario->facts, "weight_bytes", format->bytes, "--precision");
+    facts_bind(&scenario->facts, "weight_peak", format->peak, "--precision");
+    facts_bind(&scenario->facts, "peak_flops", "weight_peak", "--precision");
+    return true;
+}
+
 bool scenario_read(struct scenario *scenario, struct arena *arena,
                    const struct question *question, const char *model, const char *machine,
                    struct error *error)
@@ -348,8 +363,8 @@ bool scenario_read(struct scenario *scenario, struct arena *arena,
         return false;
     if (model && !read_model(scenario, model, error))
         return false;
-    if (!model)
-        scenario->facts.note_count = 0;         /* the lecture's model has no such peaks */
+    if (!model && !set_precision(scenario, error))
+        return false;
     return read_more_rows(scenario, error) && set_options(scenario, error);
 }
 

@@ -91,18 +91,36 @@ bool values_uncertain(struct scenario *scenario, struct values *values)
     return any;
 }
 
+/* Which inputs an output is made from. */
+static void mark_reached(const struct list *list, size_t output, uint8_t *reached)
+{
+    reached[list->outputs[output]] = 1;
+    for (size_t i = list->count; i-- > 0;) {
+        const struct node *node = &list->nodes[i];
+        const int kids[] = { node->a, node->b, node->c };
+        for (int k = 0; k < 3 && reached[i]; k++)
+            if (kids[k] >= 0)
+                reached[kids[k]] = 1;
+    }
+}
+
 struct range values_range(struct scenario *scenario, const struct values *values, size_t output)
 {
     const struct list *list = &values->list;
     struct interval *box = arena_array(scenario->arena, list->input_count + 1, sizeof *box);
-    bool drawn = false;
+    uint8_t *reached = arena_alloc(scenario->arena, list->count + 1);
+    bool drawn = false, any = false;
+    mark_reached(list, output, reached);
     for (size_t i = 0; i < list->input_count; i++) {
         const struct input *input = &list->inputs[i];
         bool range = input->spread == SPREAD_RANGE;
         box[i] = range ? (struct interval){ input->low, input->high }
                        : (struct interval){ input->value, input->value };
-        drawn |= input->spread > SPREAD_RANGE;
+        any |= input->spread != SPREAD_NONE && reached[input->node];
+        drawn |= input->spread > SPREAD_RANGE && reached[input->node];
     }
+    if (!any)
+        return (struct range){ values->at[output], values->at[output], NULL };
     if (!drawn) {
         struct interval bounds = list_interval(scenario->arena, list, output, box);
         return (struct range){ bounds.low, bounds.high, "range" };

@@ -118,9 +118,9 @@ static void find_entries(struct why *why, const struct expr *sum, struct part *p
                          size_t *count)
 {
     struct scenario *scenario = why->scenario;
-    const struct fact_table *table = facts_table(&scenario->facts, sum->name);
+    const struct fact_table *table = facts_table_find(&scenario->facts, sum->name);
     const struct expr *inner = sum->kid[0];
-    if (inner->op != OP_ROW)
+    if (inner->op != OP_ROW || !table)
         return;
     for (size_t i = 0; i < table->entries && *count < 64; i++) {
         const char *name = arena_print(scenario->arena, "%s[%s]",
@@ -161,8 +161,10 @@ static void answer_parts(struct why *why, const struct expr *expr, struct unit u
         table_cell(&table, "%s", quantity_text(arena, parts[i].value, unit, DIGITS));
         if (extreme)
             table_cell(&table, "%s", &parts[i] == binding ? "binds" : "");
-        else
+        else if (total != 0)
             table_cell(&table, "%.1f %%", 100 * parts[i].value / total);
+        else
+            table_cell(&table, "%s", "");
     }
     if (extreme)
         doc_add_string(arena, answer->doc, "binds", binding->name);
@@ -313,8 +315,10 @@ static bool find_word(struct why *why, const char *word, int *index, struct erro
     const char *table = scenario->book.rows[*index].table;
     if (!table || bracket)
         return true;
-    const struct fact_table *known = facts_table(&scenario->facts, table);
-    why->entry = arena_print(scenario->arena, "[%s]", known->entries ? known->entry[0] : "default");
+    const struct fact_table *known = facts_table_find(&scenario->facts, table);
+    if (known && !known->entries)
+        return error_set(error, "the table '%s' has no entries", table);
+    why->entry = arena_print(scenario->arena, "[%s]", known ? known->entry[0] : "default");
     return true;
 }
 

@@ -61,6 +61,14 @@ void facts_note(struct facts *facts, const char *format, ...)
 
 /* ---- tables --------------------------------------------------------------------- */
 
+const struct fact_table *facts_table_find(const struct facts *facts, const char *name)
+{
+    for (size_t i = 0; i < facts->table_count; i++)
+        if (!strcmp(facts->tables[i].name, name))
+            return &facts->tables[i];
+    return NULL;
+}
+
 struct fact_table *facts_table(struct facts *facts, const char *name)
 {
     for (size_t i = 0; i < facts->table_count; i++)

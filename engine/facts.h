@@ -57,6 +57,7 @@ void facts_note(struct facts *facts, const char *format, ...) BASE_PRINTF(2, 3);
 /* Tables: get (or create) a table, add an entry, set a cell of the last or a named
  * entry. Column names are created as they are first used. */
 struct fact_table *facts_table(struct facts *facts, const char *name);
+const struct fact_table *facts_table_find(const struct facts *facts, const char *name);
 size_t facts_entry(struct facts *facts, struct fact_table *table, const char *entry);
 void facts_cell(struct facts *facts, struct fact_table *table, size_t entry,
                 const char *column, double value, const char *source);

@@ -26,6 +26,8 @@ static void sweep_node(struct sweep *sweep, size_t i)
     const double *v = sweep->value;
     const double d = sweep->adjoint[i];
     const int a = node->a, b = node->b;
+    if (d == 0)
+        return;                                     /* a branch not taken may hold no number */
     switch (node->op) {
     case OP_ADD:  give(sweep, a, d); give(sweep, b, d); break;
     case OP_SUB:  give(sweep, a, d); give(sweep, b, -d); break;

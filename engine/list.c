@@ -248,14 +248,6 @@ static int input_of(struct builder *builder, int row, int entry, const char *ent
     return input_add(builder, input);
 }
 
-static const struct fact_table *table_find(const struct facts *facts, const char *name)
-{
-    for (size_t i = 0; i < facts->table_count; i++)
-        if (!strcmp(facts->tables[i].name, name))
-            return &facts->tables[i];
-    return NULL;
-}
-
 static const struct fact *cell_find(const struct frame *frame, const char *column)
 {
     const struct fact_table *table = frame->table;
@@ -424,7 +416,7 @@ static bool build_row(struct builder *builder, int row, const struct frame *fram
 static struct frame entry_frame(struct builder *builder, const char *table,
                                 const struct frame *up, int entry)
 {
-    return (struct frame){ .up = up, .row = -1, .table = table_find(builder->facts, table),
+    return (struct frame){ .up = up, .row = -1, .table = facts_table_find(builder->facts, table),
                            .table_name = table, .table_bit = table_bit(builder, table),
                            .entry = entry };
 }
@@ -432,7 +424,7 @@ static struct frame entry_frame(struct builder *builder, const char *table,
 static bool build_over(struct builder *builder, const struct expr *expr,
                        const struct frame *frame, int *node)
 {
-    const struct fact_table *table = table_find(builder->facts, expr->name);
+    const struct fact_table *table = facts_table_find(builder->facts, expr->name);
     size_t entries = table ? table->entries : 1;
     enum op op = expr->op == OP_SUM ? OP_ADD : expr->op == OP_LEAST ? OP_MIN : OP_MAX;
     *node = expr->op == OP_SUM ? node_number(builder, 0) : -1;
@@ -452,7 +444,7 @@ static bool build_entry(struct builder *builder, const struct expr *expr,
                         const struct frame *frame, int *node)
 {
     const char *name = builder->book->rows[expr->row].table;
-    const struct fact_table *table = table_find(builder->facts, name);
+    const struct fact_table *table = facts_table_find(builder->facts, name);
     size_t entries = table ? table->entries : 1, i = 0;
     while (i < entries && strcmp(table ? table->entry[i] : "default", expr->name))
         i++;

@@ -7,12 +7,13 @@
 #define POINTS BLOCK
 #endif
 #include "engine/lanes.h"
+#include "engine/root.h"
 #include "engine/run.h"
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 
-enum { VECTORS = POINTS / LANES, ROOT_STEPS = 64 };
+enum { VECTORS = POINTS / LANES };
 
 #define EVERY(expression)                                                                   \
     for (int i = 0; i < VECTORS; i++)                                                       \
@@ -55,47 +56,25 @@ static inline __attribute__((always_inline)) void run_step(const struct step *st
     }
 }
 
-/* The root of f between low and high: the interval is halved ROOT_STEPS times, between
- * positive ends by their geometric mean, so that both ends meet in the last digits. No
- * change of sign gives NaN, which the caller reports. */
 static void run_root(const struct step *steps, int var)
 {
     const struct step *root = &steps[steps[var].last];
-    lanes low[VECTORS] = { 0 }, high[VECTORS] = { 0 };
-    lanes at_low[VECTORS] = { 0 }, at_high[VECTORS] = { 0 };
+    struct lanes_root roots[VECTORS];
     lanes *x = (lanes *)steps[var].to;
-    const lanes *f = (const lanes *)root->c, zero = lanes_splat(0);
+    const lanes *from = (const lanes *)root->a, *to = (const lanes *)root->b;
+    const lanes *f = (const lanes *)root->c;
     const size_t body = (size_t)(steps[var].last - var - 1);
-    for (int turn = 0; turn < ROOT_STEPS + 2; turn++) {
-        for (int i = 0; i < VECTORS; i++) {
-            if (turn == 0)
-                x[i] = low[i] = ((const lanes *)root->a)[i];
-            else if (turn == 1)
-                x[i] = high[i] = ((const lanes *)root->b)[i];
-            else
-                x[i] = lanes_select(low[i] > zero, lanes_sqrt(low[i]) * lanes_sqrt(high[i]),
-                                    low[i] + (high[i] - low[i]) * 0.5);
-        }
+    for (int i = 0; i < VECTORS; i++)
+        roots[i] = lanes_root_open(from[i], to[i]);
+    for (int turn = 0; turn < LANES_ROOT_STEPS; turn++) {
+        for (int i = 0; i < VECTORS; i++)
+            x[i] = lanes_root_point(&roots[i], turn);
         JOIN(run_steps_, SET)(&steps[var + 1], body);
-        for (int i = 0; i < VECTORS; i++) {
-            if (turn == 0) {
-                at_low[i] = f[i];
-            } else if (turn == 1) {
-                at_high[i] = f[i];
-            } else {
-                lanes_bits same = (f[i] > zero) == (at_low[i] > zero);
-                low[i] = lanes_select(same, x[i], low[i]);
-                high[i] = lanes_select(same, high[i], x[i]);
-            }
-        }
+        for (int i = 0; i < VECTORS; i++)
+            lanes_root_narrow(&roots[i], turn, x[i], f[i]);
     }
-    for (int i = 0; i < VECTORS; i++) {
-        lanes_bits crossing = (at_low[i] > zero) != (at_high[i] > zero);
-        lanes value = lanes_select(crossing, high[i], lanes_splat(__builtin_nan("")));
-        value = lanes_select(at_high[i] == zero, ((const lanes *)root->b)[i], value);
-        ((lanes *)root->to)[i] =
-            lanes_select(at_low[i] == zero, ((const lanes *)root->a)[i], value);
-    }
+    for (int i = 0; i < VECTORS; i++)
+        ((lanes *)root->to)[i] = lanes_root_value(&roots[i]);
 }
 
 void JOIN(run_steps_, SET)(const struct step *steps, size_t count)

@@ -432,6 +432,7 @@ static const struct look looks[] = {
                       { 1, "FLOP/token" } } },
     { "USD/s", { { 1.0 / 3600, "USD/h" } } },
     { "USD/token", { { 1e-6, "USD/Mtoken" } } },
+    { "USD/token/s", { { 1e-6 / 3600, "USD/Mtoken/h" } } },
     { "token/s", { { 1, "token/s" } } },
     { "J/s", { { 1e6, "MW" }, { 1e3, "kW" }, { 1, "W" } } },
 };

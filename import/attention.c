@@ -37,7 +37,7 @@ static void cache_span(struct model *model, const struct plan *plan, struct cach
         cache->entries_per_token = 1;
 }
 
-/* ---- grouped queries ------------------------------------------------------------------- */
+/* ---- grouped queries ----------------------------------------------------------------- */
 
 struct heads {
     double query, kv, key, value;       /* counts, then sizes */
@@ -79,7 +79,7 @@ static struct heads heads_read(struct model *model, const struct plan *plan)
 {
     struct config *config = model->config;
     struct heads heads = { .query = config_count(config, FIELD_heads) };
-    heads.kv = plan->kv_heads ? plan->kv_heads
+    heads.kv = plan->kv_heads > 0 ? plan->kv_heads
              : config_count_or(config, FIELD_kv_heads, heads.query);
     if (!config_has(config, FIELD_head_dim) && (size_t)model->hidden % (size_t)heads.query)
         config_fail(config, "no head_dim, and hidden_size %.0f is not a multiple of "
@@ -185,7 +185,7 @@ void attention_grouped(struct model *model, const struct plan *plan)
     cache_add(model, plan, cache);
 }
 
-/* ---- latent (MLA) -------------------------------------------------------------------------- */
+/* ---- latent (MLA) -------------------------------------------------------------------- */
 
 /* DeepSeek-V3.2, inference/model.py: keys in fp8 with one fp32 scale per 128 elements. */
 static const double index_key_bytes = 1 + 4.0 / 128;
@@ -248,7 +248,7 @@ void attention_latent(struct model *model, const struct plan *plan)
     cache_add(model, plan, cache);
 }
 
-/* ---- compressed (DeepSeek-V4) ---------------------------------------------------------------- */
+/* ---- compressed (DeepSeek-V4) -------------------------------------------------------- */
 
 static void base_matrix(struct model *model, const char *name, double in, double out)
 {
@@ -298,8 +298,8 @@ void attention_compressed(struct model *model, const struct plan *plan)
     double output_rank = config_count(config, FIELD_output_rank);
     struct cache cache = {
         .name = plan->indexed ? "compressed_sparse_attention"
-              : plan->compression ? "heavily_compressed_attention" : "sliding_attention",
-        .elements = size, .entries_per_token = plan->compression ? 1 / plan->compression : 0,
+              : plan->compression > 0 ? "heavily_compressed_attention" : "sliding_attention",
+        .elements = size, .entries_per_token = plan->compression > 0 ? 1 / plan->compression : 0,
         .window = config_count(config, FIELD_window), .window_fill = 1, .top = 1e12,
         .index_bytes = 2, .query_heads = heads, .score = size, .value = size,
         .prefill_score = size, .prefill_value = size };
@@ -313,7 +313,7 @@ void attention_compressed(struct model *model, const struct plan *plan)
     weight_matrix(model, "self_attn.o_b_proj", groups * output_rank, hidden);
     weight_add(model, (struct weight){ .name = "self_attn.sinks", .in = heads, .out = 1,
                                        .role = ROLE_FLOAT });
-    if (plan->compression)
+    if (plan->compression > 0)
         compressor(model, plan, size);
     if (plan->indexed)
         compressed_index(model, plan, query_rank, &cache);

@@ -168,7 +168,7 @@ double config_count_in(struct config *config, const struct doc *object, enum fie
     return fmax(rows[field].least, 1);
 }
 
-/* ---- flags and names ------------------------------------------------------------------ */
+/* ---- flags and names ----------------------------------------------------------------- */
 
 bool config_flag(struct config *config, const char *key, bool absent)
 {

@@ -30,9 +30,9 @@ void ffn_dense(struct model *model, const struct plan *plan)
 {
     struct config *config = model->config;
     double inner = plan->intermediate;
-    if (!inner && model->experts > 1 && config_has(config, FIELD_dense_intermediate))
+    if (inner == 0 && model->experts > 1 && config_has(config, FIELD_dense_intermediate))
         inner = config_count(config, FIELD_dense_intermediate);
-    else if (!inner)
+    else if (inner == 0)
         inner = config_count(config, FIELD_intermediate);
     if (plan->borrowed && config_flag(config, "use_double_wide_mlp", false))
         inner *= 2;
@@ -46,7 +46,7 @@ void ffn_dense(struct model *model, const struct plan *plan)
     }
 }
 
-/* ---- experts --------------------------------------------------------------------------------- */
+/* ---- experts ------------------------------------------------------------------------- */
 
 /* "noaux_tc" is DeepSeek's balancing by a bias that only chooses; a sigmoid score comes with
  * it wherever topk_method is not given. */
@@ -82,9 +82,9 @@ static void shared_experts(struct model *model, double inner)
     struct config *config = model->config;
     double count = config_count_or(config, FIELD_shared_experts, model_has(model, SHARED_ONE));
     double size = config_count_or(config, FIELD_shared_intermediate, 0);
-    if (!size)
+    if (size == 0)
         size = count * inner;
-    if (!size)
+    if (size == 0)
         return;
     bool single = config_has(config, FIELD_shared_intermediate);
     ffn_matrices(model, module_name(model, single ? "shared_expert." : "shared_experts."),

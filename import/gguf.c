@@ -56,13 +56,13 @@ static bool short_header(struct reader *reader)
     return error_hint(reader->error, "a whole header, which is at the start of the file");
 }
 
-/* ---- numbers and strings --------------------------------------------------------------- */
+/* ---- numbers and strings ------------------------------------------------------------- */
 
 static bool read_bits(struct reader *reader, size_t size, uint64_t *value)
 {
+    *value = 0;
     if ((size_t)(reader->end - reader->at) < size)
         return short_header(reader);
-    *value = 0;
     for (size_t i = 0; i < size; i++)
         *value |= (uint64_t)reader->at[i] << (8 * i);
     reader->at += size;
@@ -111,7 +111,7 @@ static const char *keep(struct reader *reader, struct text string)
     return arena_copy(reader->arena, string.data, string.size);
 }
 
-/* ---- values ------------------------------------------------------------------------------- */
+/* ---- values -------------------------------------------------------------------------- */
 
 static bool read_value(struct reader *reader, enum value_type type, const char *key,
                        struct doc *parent)
@@ -181,7 +181,7 @@ static bool read_pair(struct reader *reader, struct doc *doc)
     return read_value(reader, (enum value_type)type, key, doc);
 }
 
-/* ---- tensors --------------------------------------------------------------------------------- */
+/* ---- tensors ------------------------------------------------------------------------- */
 
 static bool read_tensor_type(struct reader *reader, struct doc *tensor)
 {
@@ -219,7 +219,7 @@ static bool read_tensor(struct reader *reader, struct doc *tensors)
     return read_tensor_type(reader, tensor);
 }
 
-/* ---- the header -------------------------------------------------------------------------------- */
+/* ---- the header ---------------------------------------------------------------------- */
 
 static bool read_version(struct reader *reader)
 {
@@ -258,7 +258,7 @@ bool gguf_read(struct arena *arena, const char *file, struct text header, struct
     return true;
 }
 
-/* ---- files --------------------------------------------------------------------------------------- */
+/* ---- files --------------------------------------------------------------------------- */
 
 bool gguf_head(struct arena *arena, const char *path, struct text *head, struct error *error)
 {

@@ -59,7 +59,7 @@ static double value_number(const struct config *gguf, const char *architecture, 
     return doc && doc->kind == DOC_NUMBER ? doc->number : absent;
 }
 
-/* ---- metadata to a configuration ------------------------------------------------------------ */
+/* ---- metadata to a configuration ----------------------------------------------------- */
 
 /* One number, or the same for all layers. */
 static bool add_field(struct config *gguf, struct doc *made, const char *key, const char *field,
@@ -137,7 +137,7 @@ static struct doc *gguf_config(struct config *gguf, const char *architecture, do
     return made;
 }
 
-/* ---- tensors to operators ---------------------------------------------------------------------- */
+/* ---- tensors to operators ------------------------------------------------------------ */
 
 struct tensor {
     const char *name;           /* without block and ".weight" */
@@ -239,7 +239,7 @@ static bool gguf_operators(struct model *model, const struct doc *tensors,
     return !model->config->failed;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------ */
+/* ---- the whole ----------------------------------------------------------------------- */
 
 static size_t family_row(struct config *gguf, const char *architecture)
 {

@@ -196,7 +196,7 @@ static bool match_star(const char *pattern, const char *module)
     }
 }
 
-/* ---- one module -------------------------------------------------------------------------- */
+/* ---- one module ---------------------------------------------------------------------- */
 
 static bool match_parts(const char *entry, const char *module)
 {

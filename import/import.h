@@ -28,7 +28,7 @@
 #include "base/base.h"
 #include "engine/facts.h"
 
-/* ---- number formats (data/formats.csv) ------------------------------------------- */
+/* ---- number formats (data/formats.csv) ----------------------------------------------- */
 struct format {
     const char *name;           /* "fp8-block" */
     double bytes;               /* of one weight, scales included */
@@ -48,7 +48,7 @@ const struct format *formats_find(const struct formats *formats, const char *nam
 bool formats_need(const struct formats *formats, const char *name, const char *what,
                   const struct format **format, struct error *error);
 
-/* ---- documents --------------------------------------------------------------------- */
+/* ---- documents ----------------------------------------------------------------------- */
 /* JSON text to a document; Infinity, which Python writes, reads as null. */
 bool json_read(struct arena *arena, const char *file, struct text text, struct doc **doc,
                struct error *error);
@@ -64,7 +64,7 @@ bool gguf_head(struct arena *arena, const char *path, struct text *head, struct 
 bool gguf_read(struct arena *arena, const char *file, struct text header, struct doc **doc,
                struct error *error);
 
-/* ---- models ------------------------------------------------------------------------- */
+/* ---- models -------------------------------------------------------------------------- */
 struct model_options {
     const struct formats *formats;
     const char *weights;        /* format of what the checkpoint quantises; NULL: its own */

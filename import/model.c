@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* ---- the parts around attention and feed-forward ------------------------------------------ */
+/* ---- the parts around attention and feed-forward ------------------------------------- */
 
 static void layer_norms(struct model *model)
 {
@@ -85,7 +85,7 @@ static void model_streams(struct model *model)
     float_weight(model, "hc_head.hc_scale", 1, 1);
 }
 
-/* ---- layers ---------------------------------------------------------------------------------- */
+/* ---- layers -------------------------------------------------------------------------- */
 
 static bool build_layer(struct model *model, const struct plan *plan)
 {
@@ -138,7 +138,7 @@ static void build_ends(struct model *model)
         facts_note(model->config->facts, "lm_head and the input embedding are one matrix");
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------- */
+/* ---- the whole ----------------------------------------------------------------------- */
 
 static void note_left_out(struct model *model)
 {

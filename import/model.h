@@ -14,7 +14,7 @@
 
 #include "import/import.h"
 
-/* ---- fields of a configuration ------------------------------------------------------ */
+/* ---- fields of a configuration ------------------------------------------------------- */
 enum field {
 #define FIELD(name, least, most, ...) FIELD_##name,
 #include "import/fields.def"
@@ -68,7 +68,7 @@ struct plan {
     double intermediate;    /* 0: as the model says */
 };
 
-/* ---- formats -------------------------------------------------------------------------- */
+/* ---- formats ------------------------------------------------------------------------- */
 enum role {
     ROLE_MATRIX,            /* what a quantiser takes: the linear layers */
     ROLE_EXPERT,            /* the same, of a routed expert */
@@ -90,7 +90,7 @@ const struct format *precision_of(const struct precision *precision, enum role r
 struct ignore *ignore_new(struct config *config, const struct doc *list);
 bool ignore_match(const struct ignore *ignore, const char *module);
 
-/* ---- the model under construction ------------------------------------------------------ */
+/* ---- the model under construction ---------------------------------------------------- */
 struct weight {
     const char *name;       /* inside its layer: "self_attn.q_proj" */
     double in, out;
@@ -137,7 +137,7 @@ bool plan_layers(struct model *model);
 bool model_build(struct model *model, const struct doc *root, const struct model_options *options);
 bool model_finish(struct model *model, const struct model_options *options);
 
-/* ---- families --------------------------------------------------------------------------- */
+/* ---- families ------------------------------------------------------------------------ */
 enum {
     QK_NORM        = 1 << 0,    /* norms of head size over queries and keys */
     QK_NORM_WIDE   = 1 << 1,    /* ... or over all heads together */

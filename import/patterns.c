@@ -12,7 +12,7 @@ struct pattern {
     pattern_reader *read;
 };
 
-/* ---- helpers ---------------------------------------------------------------------------- */
+/* ---- helpers ------------------------------------------------------------------------- */
 
 /* A list has one item per layer; some lists count the prediction layers too. */
 static bool list_length(struct model *model, const struct doc *list, const char *key)
@@ -49,7 +49,7 @@ static size_t count_of(const struct model *model)
     return (size_t)model->layers;
 }
 
-/* ---- names ------------------------------------------------------------------------------- */
+/* ---- names --------------------------------------------------------------------------- */
 
 static const struct kind {
     const char *name;
@@ -151,7 +151,7 @@ static bool read_letters(struct model *model, const struct doc *doc)
     return true;
 }
 
-/* ---- lists of numbers ----------------------------------------------------------------------- */
+/* ---- lists of numbers ---------------------------------------------------------------- */
 
 /* `mark` where the item is true, `plain` elsewhere. */
 static bool read_marks(struct model *model, const struct doc *list, const char *key,
@@ -206,7 +206,7 @@ static bool read_linear_config(struct model *model, const struct doc *doc)
     return true;
 }
 
-/* ---- one object per layer (Nemotron-NAS) ------------------------------------------------------ */
+/* ---- one object per layer (Nemotron-NAS) --------------------------------------------- */
 
 static bool flag_in(const struct doc *object, const char *key)
 {
@@ -266,7 +266,7 @@ static bool read_block_configs(struct model *model, const struct doc *list)
     return true;
 }
 
-/* ---- rules ------------------------------------------------------------------------------------- */
+/* ---- rules --------------------------------------------------------------------------- */
 
 /* Every n-th layer is full, the others are `rest`. */
 static bool every(struct model *model, double n, enum mixer rest)
@@ -338,7 +338,7 @@ static const struct pattern mixer_patterns[] = {
     { "sliding_window", WINDOWED, read_window },
 };
 
-/* ---- feed-forward ------------------------------------------------------------------------------- */
+/* ---- feed-forward -------------------------------------------------------------------- */
 
 static bool read_ffn_types(struct model *model, const struct doc *list)
 {
@@ -425,7 +425,7 @@ static const struct pattern ffn_patterns[] = {
     { "n_dense_layers", 0, read_ffn_frequency },
 };
 
-/* ---- which layers attend to what an index chose -------------------------------------------------- */
+/* ---- which layers attend to what an index chose -------------------------------------- */
 
 static bool read_index_types(struct model *model, const struct doc *list)
 {

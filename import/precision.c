@@ -60,13 +60,13 @@ static const char *group_format(const struct doc *group, const char *packing)
     bool real = same(string_in(weights, "type"), "float");
     double bits = number_in(weights, "num_bits"), size = number_in(weights, "group_size");
     if (packing && strstr(packing, "mxfp4"))
-        return wide ? "mxfp4-a16" : "mxfp4";
+        return wide ? "mxfp4-a8" : "mxfp4";     /* engines make the activations mxfp8 */
     if (bits == 8 && real)
         return wide ? "fp8-a16" : set_in(weights, "block_structure") ? "fp8-block" : "fp8";
     if (bits == 8)
         return wide ? "int8-a16" : "int8";
     if (bits == 4 && real)
-        return size == 32 ? (wide ? "mxfp4-a16" : "mxfp4") : (wide ? "nvfp4-a16" : "nvfp4");
+        return size == 32 ? (wide ? "mxfp4-a8" : "mxfp4") : (wide ? "nvfp4-a16" : "nvfp4");
     return bits == 4 ? int4_format(size) : NULL;
 }
 

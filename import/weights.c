@@ -90,7 +90,7 @@ void cache_add(struct model *model, const struct plan *plan, struct cache cache)
     place->storing += !plan->borrowed;
 }
 
-/* ---- facts ----------------------------------------------------------------------------- */
+/* ---- facts --------------------------------------------------------------------------- */
 
 /* "self_attn.q_proj" is shown as "q_proj": what follows the name of the half layer. */
 static const char *short_name(const char *name)

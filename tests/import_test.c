@@ -26,7 +26,7 @@ static void check(struct tally *tally, bool good, const char *format, ...)
     va_end(list);
 }
 
-/* ---- one model ------------------------------------------------------------------------------ */
+/* ---- one model ----------------------------------------------------------------------- */
 
 static bool formats_open(struct arena *arena, struct formats *formats, struct error *error)
 {
@@ -80,7 +80,7 @@ static struct sums sums_of(struct facts *facts)
     return sums;
 }
 
-/* ---- cases ------------------------------------------------------------------------------------ */
+/* ---- cases --------------------------------------------------------------------------- */
 
 /* "a | b | c" to trimmed, terminated parts; returns how many. */
 static size_t split(struct arena *arena, struct text line, const char **parts, size_t most)
@@ -196,7 +196,7 @@ static void run_lines(struct tally *tally, const struct model_options *options, 
     arena_free(&arena);
 }
 
-/* ---- errors ----------------------------------------------------------------------------------- */
+/* ---- errors -------------------------------------------------------------------------- */
 
 static const char small_llama[] =
     "{\"model_type\": \"llama\", \"num_hidden_layers\": 2, \"hidden_size\": 64, \"vocab_size\": 100,"
@@ -266,7 +266,7 @@ static void run_errors(struct tally *tally, const struct model_options *options)
     arena_free(&arena);
 }
 
-/* ---- options ----------------------------------------------------------------------------------- */
+/* ---- options ------------------------------------------------------------------------- */
 
 static double bytes_of(struct facts *facts, const char *name)
 {
@@ -299,7 +299,7 @@ static void test_options(struct tally *tally, const struct formats *formats)
     arena_free(&arena);
 }
 
-/* ---- GGUF ------------------------------------------------------------------------------------------ */
+/* ---- GGUF ---------------------------------------------------------------------------- */
 
 static void put(struct buffer *out, uint64_t value, size_t size)
 {
