@@ -172,6 +172,12 @@ void list_run(const struct list *list, const struct column *inputs, double *cons
 void list_run_with(const char *set, const struct list *list, const struct column *inputs,
                    double *const *outputs, size_t points);
 bool list_run_has(const char *set);
+/* The same in two parts, for who runs one list often: columns with stride 0 are fixed at
+ * their number when the program is made. A program lives in its arena. */
+struct list_program *list_program_make(struct arena *arena, const char *set,
+                                       const struct list *list, const struct column *inputs);
+void list_program_run(const struct list_program *program, const struct column *inputs,
+                      double *const *outputs, size_t points);
 const char *list_run_set(void);                 /* the one list_run uses */
 
 /* d output / d inputs[i], reverse mode; returns the value. */

@@ -83,11 +83,14 @@ void list_value(struct arena *arena, const struct list *list, const double *inpu
 
 /* ---- many points ------------------------------------------------------------------------ */
 
-struct program {
+struct list_program {
+    run_steps *run;
     struct step *steps;
     size_t count;
-    double **inputs;                /* [list->input_count] blocks to fill */
-    const double **outputs;         /* [list->output_count] blocks to read */
+    size_t input_count, output_count;
+    double **inputs;                /* [input_count] blocks to fill */
+    size_t *columns;                /* [input_count] which column fills them */
+    const double **outputs;         /* [output_count] blocks to read */
 };
 
 static void fill(double *block, double value)
@@ -111,7 +114,7 @@ static void last_uses(const struct list *list, size_t *last)
 
 /* A block per node; those read no more are given to later nodes. Numbers, inputs and
  * whatever a ROOT's loop could touch keep theirs. */
-static void program_make(struct arena *arena, const struct list *list, struct program *program)
+static void program_make(struct arena *arena, const struct list *list, struct list_program *program)
 {
     size_t *last = arena_array(arena, list->count + 1, sizeof *last);
     double **blocks = arena_array(arena, list->count + 1, sizeof *blocks);
@@ -119,8 +122,9 @@ static void program_make(struct arena *arena, const struct list *list, struct pr
     size_t unused_count = 0;
     bool loops = false;
     last_uses(list, last);
-    *program = (struct program){ .steps = arena_array(arena, list->count + 1,
-                                                      sizeof(struct step)) };
+    *program = (struct list_program){ .input_count = list->input_count,
+                                      .output_count = list->output_count };
+    program->steps = arena_array(arena, list->count + 1, sizeof(struct step));
     program->inputs = arena_array(arena, list->input_count + 1, sizeof(double *));
     program->outputs = arena_array(arena, list->output_count + 1, sizeof(double *));
     for (size_t i = 0; i < list->count; i++)
@@ -155,47 +159,52 @@ static void program_make(struct arena *arena, const struct list *list, struct pr
         program->outputs[i] = blocks[list->outputs[i]];
 }
 
-static void program_run(const struct program *program, run_steps *run,
-                        const struct column *columns, size_t inputs, double *const *outputs,
-                        size_t output_count, size_t points)
+struct list_program *list_program_make(struct arena *arena, const char *set_name,
+                                       const struct list *list, const struct column *inputs)
 {
-    for (size_t start = 0; start < points; start += BLOCK) {
-        size_t count = points - start < BLOCK ? points - start : BLOCK;
-        for (size_t j = 0; j < inputs; j++)
-            memcpy(program->inputs[j], columns[j].data + start, count * sizeof(double));
-        run(program->steps, program->count);
-        for (size_t j = 0; j < output_count; j++)
-            memcpy(outputs[j] + start, program->outputs[j], count * sizeof(double));
-    }
-}
-
-void list_run_with(const char *set_name, const struct list *list, const struct column *inputs,
-                   double *const *outputs, size_t points)
-{
-    struct arena arena = { 0 };
-    double *values = arena_array(&arena, list->input_count + 1, sizeof *values);
-    bool *vary = arena_array(&arena, list->input_count + 1, sizeof *vary);
-    struct list left;
-    struct program program;
+    double *values = arena_array(arena, list->input_count + 1, sizeof *values);
+    bool *vary = arena_array(arena, list->input_count + 1, sizeof *vary);
+    struct list_program *program = arena_alloc(arena, sizeof *program);
     const struct set *set = set_find(set_name);
+    struct list left;
     assert(set);
-    if (!points)
-        return;
     for (size_t i = 0; i < list->input_count; i++) {
         values[i] = inputs[i].data[0];
         vary[i] = inputs[i].stride != 0;
     }
-    list_fix(&arena, list, values, vary, &left);
-    struct column *columns = arena_array(&arena, left.input_count + 1, sizeof *columns);
+    list_fix(arena, list, values, vary, &left);
+    program_make(arena, &left, program);
+    program->run = set->run;
+    program->columns = arena_array(arena, left.input_count + 1, sizeof *program->columns);
     for (size_t i = 0, j = 0; i < left.input_count; i++) {
         while (list->inputs[j].row != left.inputs[i].row ||
                list->inputs[j].entry != left.inputs[i].entry)
             j = (j + 1) % list->input_count;
-        columns[i] = inputs[j];
+        program->columns[i] = j;
     }
-    program_make(&arena, &left, &program);
-    program_run(&program, set->run, columns, left.input_count, outputs, left.output_count,
-                points);
+    return program;
+}
+
+void list_program_run(const struct list_program *program, const struct column *inputs,
+                      double *const *outputs, size_t points)
+{
+    for (size_t start = 0; start < points; start += BLOCK) {
+        size_t count = points - start < BLOCK ? points - start : BLOCK;
+        for (size_t j = 0; j < program->input_count; j++)
+            memcpy(program->inputs[j], inputs[program->columns[j]].data + start,
+                   count * sizeof(double));
+        program->run(program->steps, program->count);
+        for (size_t j = 0; j < program->output_count; j++)
+            memcpy(outputs[j] + start, program->outputs[j], count * sizeof(double));
+    }
+}
+
+void list_run_with(const char *set, const struct list *list, const struct column *inputs,
+                   double *const *outputs, size_t points)
+{
+    struct arena arena = { 0 };
+    if (points)
+        list_program_run(list_program_make(&arena, set, list, inputs), inputs, outputs, points);
     arena_free(&arena);
 }
 
