@@ -560,6 +560,8 @@ static void order_still(struct order *order, int node, uint64_t var, uint64_t in
         order_node(order, node, inside);
         return;
     }
+    if (the->op == OP_ROOT)                         /* nor what moves with a VAR further in */
+        var |= order->builder->moves[the->first];
     order_still(order, the->a, var, inside, seen);
     order_still(order, the->b, var, inside, seen);
     order_still(order, the->c, var, inside, seen);

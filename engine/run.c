@@ -57,7 +57,7 @@ static void link_roots(const struct list *list, struct step *steps)
 {
     for (size_t i = 0; i < list->count; i++)
         if (list->nodes[i].op == OP_ROOT)
-            steps[list->nodes[i].first].last = (int)i;
+            steps[list->nodes[i].first].last = (int)i - list->nodes[i].first;
 }
 
 void list_value(struct arena *arena, const struct list *list, const double *inputs,

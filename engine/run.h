@@ -13,7 +13,7 @@ struct step {
     enum op op;
     double *to;
     const double *a, *b, *c;
-    int last;                       /* VAR: the step of its ROOT */
+    int last;                       /* VAR: so many steps on stands its ROOT */
 };
 
 typedef void run_steps(const struct step *steps, size_t count);

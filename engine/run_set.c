@@ -15,8 +15,14 @@
 
 enum { VECTORS = POINTS / LANES };
 
+#if defined(__clang__) || !defined(__GNUC__)
+#define UNROLLED                    /* clang unrolls by itself, gcc -O2 does not */
+#else
+#define UNROLLED _Pragma("GCC unroll 8")
+#endif
+
 #define EVERY(expression)                                                                   \
-    for (int i = 0; i < VECTORS; i++)                                                       \
+    UNROLLED for (int i = 0; i < VECTORS; i++)                                              \
         to[i] = (expression);                                                               \
     break
 
@@ -58,12 +64,12 @@ static inline __attribute__((always_inline)) void run_step(const struct step *st
 
 static void run_root(const struct step *steps, int var)
 {
-    const struct step *root = &steps[steps[var].last];
+    const struct step *root = &steps[var + steps[var].last];
     struct lanes_root roots[VECTORS];
     lanes *x = (lanes *)steps[var].to;
     const lanes *from = (const lanes *)root->a, *to = (const lanes *)root->b;
     const lanes *f = (const lanes *)root->c;
-    const size_t body = (size_t)(steps[var].last - var - 1);
+    const size_t body = (size_t)(steps[var].last - 1);
     for (int i = 0; i < VECTORS; i++)
         roots[i] = lanes_root_open(from[i], to[i]);
     for (int turn = 0; turn < LANES_ROOT_STEPS; turn++) {
@@ -82,7 +88,7 @@ void JOIN(run_steps_, SET)(const struct step *steps, size_t count)
     for (size_t i = 0; i < count; i++) {
         if (steps[i].op == OP_VAR) {
             run_root(steps, (int)i);
-            i = (size_t)steps[i].last;
+            i += (size_t)steps[i].last;
         } else {
             run_step(&steps[i]);
         }
