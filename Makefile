@@ -3,71 +3,149 @@ VERSION  := 0.1.0
 CC       := gcc
 PREFIX   ?= /usr/local
 B        := build/$(CC)
-WARN     := -Wall -Wextra -Wshadow -Wno-psabi
+WARN     := -Wall -Wextra -Wshadow -Wno-psabi $(WERROR)
 CFLAGS   ?= -O2 -g
 # No contraction to fused operations, ever: same input, same bits.
-FLAGS    := -std=gnu17 $(WARN) $(CFLAGS) -ffp-contract=off -fno-math-errno -I. -I$(B) \
-            -DCHALKLINE_VERSION='"$(VERSION)"' $(EXTRA)
+FLAGS    := -std=gnu17 $(WARN) $(CFLAGS) -ffp-contract=off -fno-math-errno -I. \
+            -DCHALKLINE_VERSION='"$(VERSION)"'
 LIBS     := -ljansson -lm
-MACHINE  := $(shell $(CC) -dumpmachine | cut -d- -f1)
+MACHINE  := $(shell $(CC) -dumpmachine 2>/dev/null | cut -d- -f1)
 
 CHALK    := $(addprefix formulas/,$(shell cat formulas/order.txt))
 DATA     := $(sort $(wildcard data/*.csv))
-SETS     := scalar portable $(if $(filter x86_64,$(MACHINE)),avx2 avx512)
-SETS_OF_LANES := $(filter-out scalar,$(SETS))
+LANES    := portable $(if $(filter x86_64,$(MACHINE)),avx2 avx512)
+SETS     := scalar $(LANES)
 ENGINE   := $(filter-out engine/run_set.c,$(wildcard engine/*.c))
 LIBRARY  := $(wildcard base/*.c) $(ENGINE) $(wildcard import/*.c) $(wildcard ask/*.c)
-OBJECTS  := $(LIBRARY:%.c=$(B)/%.o) $(SETS:%=$(B)/engine/run_%.o) \
-            $(SETS_OF_LANES:%=$(B)/kernels_%.o) $(B)/embedded_formulas.o $(B)/embedded_data.o
+OBJECTS  := $(LIBRARY:%.c=$(B)/%.o) $(SETS:%=$(B)/engine/run_%.o) $(LANES:%=$(B)/kernels_%.o) \
+            $(B)/embedded_formulas.o $(B)/embedded_data.o
 CLI      := $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c))
+TESTS    := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/*_test.c))
+FUZZERS  := $(patsubst tests/%.c,%,$(wildcard tests/fuzz_*.c))
+BENCH    := $(B)/bench/bench
 
-all: chalkline
+all: chalkline                  ## build ./chalkline (CC=clang for the other compiler)
 
 chalkline: $(B)/chalkline
 	@cp $< $@
 
 $(B)/chalkline: $(CLI) $(B)/libchalkline.a
-	$(CC) $(FLAGS) $^ -o $@ $(LIBS)
+	@echo link $@; $(CC) $(FLAGS) $^ -o $@ $(LIBS)
 
 $(B)/libchalkline.a: $(OBJECTS)
-	@rm -f $@
-	ar rcs $@ $^
+	@rm -f $@; ar rcs $@ $^
 
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(FLAGS) -MMD -c $< -o $@
+	@echo $(CC) $<; $(CC) $(FLAGS) -MMD -c $< -o $@
 
-# The interpreter's inner loops, once per instruction set.
+# ---- once per instruction set: the interpreter's inner loops, and the kernels -------------
 set_scalar   := -DSCALAR
 set_portable := -DLANES=2
 set_avx2     := -DLANES=4 -mavx2
 set_avx512   := -DLANES=8 -mavx512f -mavx512dq
 $(SETS:%=$(B)/engine/run_%.o): $(B)/engine/run_%.o: engine/run_set.c
 	@mkdir -p $(@D)
-	$(CC) $(FLAGS) -MMD $(set_$*) -DSET=$* -c $< -o $@
+	@echo $(CC) $< for $*; $(CC) $(FLAGS) -MMD $(set_$*) -DSET=$* -c $< -o $@
 
-# The kernels: C written from the rows, then compiled like the rest.
-EMIT_OBJECTS := $(patsubst %.c,$(B)/%.o,$(wildcard base/*.c) $(filter-out engine/kernels.c,$(ENGINE))) \
-                $(SETS:%=$(B)/engine/run_%.o)
-$(B)/emit: tools/emit.c $(EMIT_OBJECTS)
-	$(CC) $(FLAGS) $^ -o $@ -lm
+EMIT := $(patsubst %.c,$(B)/%.o,$(wildcard base/*.c) $(filter-out engine/kernels.c,$(ENGINE))) \
+        $(SETS:%=$(B)/engine/run_%.o)
+$(B)/emit: tools/emit.c $(EMIT)
+	@$(CC) $(FLAGS) $^ -o $@ -lm
 $(B)/kernels.c: $(B)/emit formulas/kernels $(CHALK)
-	$(B)/emit formulas/kernels $(CHALK) > $@ || { rm -f $@; exit 1; }
-$(SETS_OF_LANES:%=$(B)/kernels_%.o): $(B)/kernels_%.o: $(B)/kernels.c engine/kernel.h engine/lanes.h engine/root.h engine/engine.h
-	$(CC) $(FLAGS) $(set_$*) -DSET=$* -c $< -o $@
+	@echo write $@; $(B)/emit formulas/kernels $(CHALK) > $@ || { rm -f $@; exit 1; }
+$(LANES:%=$(B)/kernels_%.o): $(B)/kernels_%.o: $(B)/kernels.c
+	@echo $(CC) $< for $*; $(CC) $(FLAGS) -MMD $(set_$*) -DSET=$* -c $< -o $@
 
+# ---- formulas and data inside the binary -----------------------------------------------------
 $(B)/embed: tools/embed.c
-	@mkdir -p $(@D)
-	$(CC) $(FLAGS) $< -o $@
+	@mkdir -p $(@D); $(CC) $(FLAGS) $< -o $@
 $(B)/embedded_formulas.c: $(B)/embed $(CHALK) formulas/order.txt
-	$(B)/embed embedded_formulas $(CHALK) > $@
+	@$(B)/embed embedded_formulas $(CHALK) > $@
 $(B)/embedded_data.c: $(B)/embed $(DATA)
-	$(B)/embed embedded_data $(DATA) > $@
+	@$(B)/embed embedded_data $(DATA) > $@
 $(B)/embedded_%.o: $(B)/embedded_%.c
-	$(CC) $(FLAGS) -c $< -o $@
+	@$(CC) $(FLAGS) -c $< -o $@
 
-clean:
+# ---- system, demo ------------------------------------------------------------------------------
+setup:                          ## install what tools/packages.txt lists (GROUPS="core check bench")
+	@tools/setup.sh $(or $(GROUPS),core check bench)
+
+demo:                           ## the main job on a fresh machine: set up, build, DeepSeek-V3 on GB200 NVL72
+	@tools/setup.sh core
+	@$(MAKE) --no-print-directory -s chalkline
+	@echo '$$ ./chalkline deepseek-v3 --on gb200-nvl72'
+	@./chalkline deepseek-v3 --on gb200-nvl72
+
+# ---- tests -----------------------------------------------------------------------------------------
+$(B)/tests/%: tests/%.c $(B)/cli/question.o $(B)/cli/help.o $(B)/libchalkline.a
+	@mkdir -p $(@D)
+	@echo $(CC) $<; $(CC) $(FLAGS) -MMD $^ -o $@ $(LIBS) -lcmocka
+
+tests: $(B)/chalkline $(TESTS)  ## build and run the tests, without setting up
+	@CHALKLINE=$(B)/chalkline tests/run.sh $(TESTS)
+
+check:                          ## set up, build with warnings as errors, run every test
+	@tools/setup.sh core check
+	@$(MAKE) --no-print-directory tests WERROR=-Werror
+	@[ -n "$(NOFUZZ)" ] || $(MAKE) --no-print-directory fuzz SECONDS=10
+
+asan:                           ## the tests under address and undefined sanitizers
+	@tools/setup.sh core check
+	@ASAN_OPTIONS=detect_leaks=1 $(MAKE) --no-print-directory tests B=build/asan \
+	    CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all" HARSH=1
+
+fuzz:                           ## fuzz every reader (SECONDS=600 each; needs clang)
+	@$(MAKE) --no-print-directory CC=clang B=build/fuzz SECONDS=$(or $(SECONDS),600) \
+	    CFLAGS="-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all" \
+	    $(FUZZERS:%=run-%)
+$(FUZZERS:%=$(B)/%): $(B)/%: tests/%.c $(B)/libchalkline.a
+	@echo $(CC) $<; $(CC) $(FLAGS) -fsanitize=fuzzer,address,undefined $^ -o $@ $(LIBS)
+$(FUZZERS:%=run-%): run-%: $(B)/%
+	@mkdir -p build/corpus/$*
+	@$(B)/$* -max_total_time=$(SECONDS) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+	    -verbosity=0 build/corpus/$* tests/corpus/$(*:fuzz_%=%) 2>build/$*.log || \
+	    { tail -30 build/$*.log; exit 1; }
+	@echo "$*: $$(sed -n 's/stat::number_of_executed_units: *//p' build/$*.log) inputs in $(SECONDS) s"
+
+# ---- bench -----------------------------------------------------------------------------------------
+$(LANES:%=$(B)/bench/hand_%.o): $(B)/bench/hand_%.o: bench/hand.c
+	@mkdir -p $(@D)
+	@$(CC) $(FLAGS) $(set_$*) -DSET=$* -c $< -o $@
+$(BENCH): bench/bench.c $(LANES:%=$(B)/bench/hand_%.o) $(B)/libchalkline.a
+	@$(CC) $(FLAGS) $^ -o $@ $(LIBS)
+
+bench:                          ## speeds as ratios: compiled and interpreted rows, start-up
+	@tools/setup.sh core bench
+	@$(MAKE) --no-print-directory -s $(BENCH) chalkline
+	@$(BENCH)
+	@bench/start.sh
+
+# ---- docs, install -----------------------------------------------------------------------------------
+docs: chalkline                 ## build/docs: the reference of all rows, the man page
+	@mkdir -p build/docs
+	@./chalkline reference > build/docs/reference.md
+	@./chalkline man > build/docs/chalkline.1
+	@echo build/docs/reference.md build/docs/chalkline.1
+
+HEADERS := base/base.h engine/engine.h engine/facts.h engine/operators.def import/import.h \
+           import/catalog.h ask/ask.h ask/ask.def ask/option.def
+install: chalkline docs         ## binary, man page, completion, library, headers, pkg-config (PREFIX, DESTDIR)
+	install -D -m 755 chalkline $(DESTDIR)$(PREFIX)/bin/chalkline
+	install -D -m 644 build/docs/chalkline.1 $(DESTDIR)$(PREFIX)/share/man/man1/chalkline.1
+	install -D -m 644 build/docs/reference.md $(DESTDIR)$(PREFIX)/share/doc/chalkline/reference.md
+	./chalkline completion bash > build/docs/completion
+	install -D -m 644 build/docs/completion $(DESTDIR)$(PREFIX)/share/bash-completion/completions/chalkline
+	install -D -m 644 $(B)/libchalkline.a $(DESTDIR)$(PREFIX)/lib/libchalkline.a
+	for h in $(HEADERS); do install -D -m 644 $$h $(DESTDIR)$(PREFIX)/include/chalkline/$$h; done
+	printf 'prefix=$(PREFIX)\nName: chalkline\nDescription: bounds of large language models on real machines\nVersion: $(VERSION)\nCflags: -I$${prefix}/include/chalkline\nLibs: -L$${prefix}/lib -lchalkline -ljansson -lm\n' > build/docs/chalkline.pc
+	install -D -m 644 build/docs/chalkline.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/chalkline.pc
+
+clean:                          ## remove what was built
 	rm -rf build chalkline
 
--include $(OBJECTS:.o=.d) $(CLI:.o=.d)
-.PHONY: all clean
+help:                           ## this list
+	@sed -n 's/^\([a-z]*\):.*## /\1|/p' Makefile | while IFS='|' read -r n t; do printf '  make %-8s %s\n' "$$n" "$$t"; done
+
+-include $(shell find build -name '*.d' 2>/dev/null)
+.PHONY: all setup demo tests check asan fuzz bench docs install clean help $(FUZZERS:%=run-%)

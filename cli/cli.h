@@ -13,4 +13,7 @@ bool help_answers(struct arena *arena, int count, char **words, struct buffer *o
 /* The help of one verb, or of all with NULL. */
 void help_print(struct buffer *out, const char *verb);
 
+/* Every row with its algebra, unit and source, as Markdown. */
+bool reference_print(struct arena *arena, struct buffer *out, struct error *error);
+
 #endif

@@ -32,7 +32,7 @@ void help_print(struct buffer *out, const char *name)
                  "distributions\nnormal(mean, deviation), lognormal(median, factor), "
                  "uniform(low, high).\n");
     if (all)
-        buffer_print(out, "`chalkline help VERB`, `chalkline man`, `chalkline completion bash`.\n");
+        buffer_print(out, "`chalkline help VERB`, `chalkline reference`, `chalkline man`, `chalkline completion bash`.\n");
 }
 
 static void print_completion(struct buffer *out)

@@ -65,6 +65,12 @@ static int run(struct arena *arena, int count, char **words)
     struct question question = { 0 };
     struct error error;
     struct buffer text = { .arena = arena };
+    if (count == 2 && !strcmp(words[1], "reference")) {
+        if (!reference_print(arena, &text, &error))
+            return report(&error);
+        write_out(&text);
+        return EXIT_ANSWER;
+    }
     if (help_answers(arena, count, words, &text)) {
         write_out(&text);
         return EXIT_ANSWER;

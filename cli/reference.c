@@ -1,0 +1,53 @@
+/* The reference of all rows, as Markdown, written from the book itself. */
+#include "cli/cli.h"
+
+static void print_row(struct buffer *out, const struct book *book, const struct row *row)
+{
+    buffer_print(out, "**`%s`**%s%s%s · %s  \n%s", row->name, *row->symbol ? " · *" : "",
+                 row->symbol, *row->symbol ? "*" : "", row->unit_text, row->meaning);
+    if (row->expr) {
+        buffer_print(out, "  \n`= ");
+        algebra_print(out, &(struct algebra){ .book = book }, row->expr);
+        buffer_print(out, "`");
+    } else {
+        buffer_print(out, "  \ninput: %s",
+                     quantity_text(out->arena, row->value, row->unit, 6));
+        buffer_print(out, ", %s to %s", quantity_text(out->arena, row->low, row->unit, 4),
+                     quantity_text(out->arena, row->high, row->unit, 4));
+        if (row->likely_low < row->likely_high)
+            buffer_print(out, ", likely %s to %s",
+                         quantity_text(out->arena, row->likely_low, row->unit, 4),
+                         quantity_text(out->arena, row->likely_high, row->unit, 4));
+    }
+    buffer_print(out, "  \n%s (%s:%d)\n\n", row->source, row->file, row->line);
+}
+
+static void print_chapter(struct buffer *out, const struct book *book, size_t chapter)
+{
+    const struct chapter *the = &book->chapters[chapter];
+    buffer_print(out, "## %s\n\n", the->title);
+    if (the->table)
+        buffer_print(out, "Once per entry of the table `%s`.\n\n", the->table);
+    if (the->with)
+        buffer_print(out, "With a %s these take the place of the rows of the same name.\n\n",
+                     the->with);
+    if (*the->prose)
+        buffer_print(out, "%s\n\n", the->prose);
+    for (size_t i = 0; i < book->count; i++)
+        for (const struct row *row = &book->rows[i]; row; row = row->before)
+            if (row->chapter == (int)chapter)
+                print_row(out, book, row);
+}
+
+bool reference_print(struct arena *arena, struct buffer *out, struct error *error)
+{
+    struct book book;
+    if (!scenario_book(arena, BOOK_ALL, &book, error))
+        return false;
+    buffer_print(out, "# Reference of all rows\n\nWritten by `chalkline reference` from the "
+                 "formulas themselves; formulas/README.md has the\nformat. %zu rows.\n\n",
+                 book.count);
+    for (size_t i = 0; i < book.chapter_count; i++)
+        print_chapter(out, &book, i);
+    return true;
+}
