@@ -118,13 +118,15 @@ static size_t choose_batches(struct brief *brief, double *batches)
     double chosen = AT(batch), balanced, fits = AT(users_that_fit);
     struct error ignored;
     add_batch(batches, &count, 1);
+    add_batch(batches, &count, chosen);
+    if (fits < 1)
+        return count;
     if (chosen > 128)
         add_batch(batches, &count, 64);
     if (chosen > 1024)
         add_batch(batches, &count, 512);
-    add_batch(batches, &count, chosen);
     if (value_of(&brief->scenario, "batch_balanced", &balanced, &ignored) &&
-        (balanced <= fits || fits < 1))
+        balanced <= fits)
         add_batch(batches, &count, floor(balanced + 0.5));
     else if (fits > chosen)
         add_batch(batches, &count, fits);
@@ -178,6 +180,22 @@ static bool answer_table(struct brief *brief)
     return true;
 }
 
+/* Lines of WIDTH at most, broken between words, under the first. */
+static const char *wrapped(struct arena *arena, const char *text)
+{
+    enum { WIDTH = 68 };
+    char *copy = arena_copy(arena, text, strlen(text));
+    struct buffer out = { .arena = arena };
+    size_t column = 0;
+    buffer_add(&out, "", 0);
+    for (char *word = strtok(copy, " "); word; word = strtok(NULL, " ")) {
+        bool wrap = column && column + 1 + strlen(word) > WIDTH;
+        buffer_print(&out, "%s%s", wrap ? "\n            " : column ? " " : "", word);
+        column = wrap ? strlen(word) : column + (column > 0) + strlen(word);
+    }
+    return out.data;
+}
+
 /* ---- the lines -------------------------------------------------------------------------------- */
 
 static void head_lines(struct brief *brief)
@@ -189,21 +207,16 @@ static void head_lines(struct brief *brief)
     LINE("model", "%s parameters, %s active, KV %s", large_text(brief->arena, AT(params_total)),
          large_text(brief->arena, AT(params_active)), TEXT(kv_per_token, 3));
     static const struct unit flops = { { -2, 0, 2 } }, usd_per_s = { { -2, 0, 0, 0, 2 } };
-    LINE("machine", "%s GPUs, %s, %s and %s HBM, %s", count_text(brief->arena, AT(chips), 6),
+    LINE("machine", "%s GPU%s, %s, %s and %s HBM, %s", count_text(brief->arena, AT(chips), 6),
+         AT(chips) == 1 ? "" : "s",
          quantity_text(brief->arena, AT(peak_flops) * AT(chips), flops, 3),
          TEXT(hbm_bandwidth_total, 3), TEXT(hbm_total, 3),
          quantity_text(brief->arena, AT(chip_price) * AT(chips), usd_per_s, 3));
     struct buffer assumed = { .arena = brief->arena };
-    size_t column = 0;
-    for (size_t i = 0; i < scenario->facts.note_count; i++) {
-        const char *note = scenario->facts.notes[i];
-        enum { WIDTH = 66 };
-        bool wrap = column && column + strlen(note) + 2 > WIDTH;
-        buffer_print(&assumed, "%s%s", wrap ? ",\n            " : i ? ", " : "", note);
-        column = wrap ? strlen(note) : column + strlen(note) + 2;
-    }
+    for (size_t i = 0; i < scenario->facts.note_count; i++)
+        buffer_print(&assumed, "%s%s", i ? "; " : "", scenario->facts.notes[i]);
     if (assumed.size)
-        line(brief, "assumed", assumed.data);
+        line(brief, "assumed", wrapped(brief->arena, assumed.data));
     buffer_print(out, "\n");
 }
 
@@ -211,6 +224,8 @@ static void fast_line(struct brief *brief)
 {
     double batch, cost, limit;
     struct error ignored;
+    if (AT(batch) <= 1)
+        return;
     if (value_of(&brief->scenario, "fast_mode_batch", &batch, &ignored) &&
         value_of(&brief->scenario, "fast_mode_cost_ratio", &cost, &ignored))
         LINE("fast", "%s x the speed of > costs %s x (batch %s)",
@@ -225,7 +240,7 @@ static void fast_line(struct brief *brief)
 static void memory_lines(struct brief *brief)
 {
     if (AT(hbm_share) > 1)
-        LINE("memory", "does not fit: needs %s, there are %s; %s GPUs would hold it",
+        LINE("memory", "does not fit: needs %s, has %s; %s GPUs would hold it",
              TEXT(hbm_needed, 3), TEXT(hbm_total, 3), TEXT(chips_to_fit, 6));
     else
         LINE("memory", "weights %.0f %%; room for %s cached tokens, %s such users",
@@ -235,7 +250,7 @@ static void memory_lines(struct brief *brief)
     double halved;
     if (value_of(&brief->scenario, "AT(weights_per_chip, pp = 2)", &halved, &ignored)) {
         static const struct unit bytes = { { 0, 2 } };
-        LINE("pipeline", "two stages halve the weights to %s a GPU; the cache stays %s",
+        LINE("pipeline", "two stages halve a GPU's weights to %s; its cache stays %s",
              quantity_text(brief->arena, halved, bytes, 3), TEXT(kv_per_chip, 3));
     }
 }
@@ -304,7 +319,7 @@ static void lecture_lines(struct brief *brief)
     expert_lines(brief);
     context_line(brief);
     LINE("HBM", "read once in %s, the longest step worth taking", TEXT(drain_time, 3));
-    LINE("cache", "keep a token in HBM %s; after that computing it again is cheaper",
+    LINE("cache", "keep a token in HBM %s; beyond, computing it again is cheaper",
          TEXT(hbm_hold_break_even, 2));
     LINE("pause", "of five minutes: %s; of an hour: %s",
          cheapest_place(brief, "time_to_live_short"), cheapest_place(brief, "time_to_live_long"));
@@ -316,10 +331,10 @@ static void lecture_lines(struct brief *brief)
     struct range range = { 0, 0, NULL };
     if (values_uncertain(&brief->scenario, &brief->values))
         range = values_range(&brief->scenario, &brief->values, FIGURE_overtraining);
-    LINE("training", "equal compute to serve %s tokens: %s x Chinchilla's%s",
+    LINE("training", "to match %s served tokens: %s x Chinchilla%s",
          large_text(brief->arena, AT(inference_tokens)),
          count_text(brief->arena, floor(AT(overtraining) + 0.5), 9),
-         range.kind ? arena_print(brief->arena, " (%s to %s)",
+         range.kind ? arena_print(brief->arena, " (%s..%s)",
                                   large_text(brief->arena, floor(range.low + 0.5)),
                                   large_text(brief->arena, floor(range.high + 0.5))) : "");
 }

@@ -42,15 +42,20 @@ static struct text embedded_sheet(const char *path)
     return (struct text){ "", 0 };
 }
 
+static const char *const sheet_paths[CATALOG_KINDS] = {
+    [CATALOG_MACHINE] = "data/hardware.csv", [CATALOG_MODEL] = "data/models.csv",
+    [CATALOG_TIER] = "data/tiers.csv", [CATALOG_PRICE] = "data/prices.csv" };
+
+static bool read_sheet(struct catalog *catalog, enum catalog_kind kind, struct error *error)
+{
+    return catalog_read(catalog, kind, sheet_paths[kind], embedded_sheet(sheet_paths[kind]), error);
+}
+
 bool scenario_catalog(struct arena *arena, struct catalog *catalog, struct error *error)
 {
-    static const char *const paths[CATALOG_KINDS] = {
-        [CATALOG_MACHINE] = "data/hardware.csv", [CATALOG_MODEL] = "data/models.csv",
-        [CATALOG_TIER] = "data/tiers.csv", [CATALOG_PRICE] = "data/prices.csv" };
     catalog_open(catalog, arena);
     for (int kind = 0; kind < CATALOG_KINDS; kind++)
-        if (!catalog_read(catalog, (enum catalog_kind)kind, paths[kind],
-                          embedded_sheet(paths[kind]), error))
+        if (!read_sheet(catalog, (enum catalog_kind)kind, error))
             return false;
     return true;
 }
@@ -181,7 +186,7 @@ bool scenario_set_row(struct scenario *scenario, const char *name, const char *v
     struct expr *expr;
     struct unit unit;
     struct error parse;
-    if (!expr_parse(&scenario->book, source, 1, text_of(value), &expr, &parse)) {
+    if (!expr_parse(&scenario->book, NULL, 0, text_of(value), &expr, &parse)) {
         bool word = strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_(") > 0;
         *error = word ? parse : inner;
         char what[sizeof error->what];
@@ -290,20 +295,33 @@ static bool assume_batch(struct scenario *scenario, struct error *error)
     double room;
     if (!value_of(scenario, "users_that_fit", &room, error))
         return false;
-    double most = room >= 1 ? fmin(floor(room), 1e6) : 1e6;
+    double most = fmin(floor(room), 1e6);
     struct values values;
     static const char *const cost[] = { "bound_cost_per_token" };
     facts_set(&scenario->facts, "batch", 1, "assumed");
     if (!values_of(scenario, cost, 1, &values, error))
         return false;
     int input = list_input(&values.list, "batch");
-    double batch = input < 0 ? 1 : cheap_batch(&values, (size_t)input, most);
+    double batch = input < 0 || most < 2 ? 1 : cheap_batch(&values, (size_t)input, most);
     facts_set(&scenario->facts, "batch", batch, "assumed");
     static const struct unit one = { { 0 } };
-    facts_note(&scenario->facts, "batch %s: the smallest within 25 %% of the lowest cost%s",
-               quantity_text(scenario->arena, batch, one, 9),
-               room >= 1 ? "" : " (no batch fits in memory)");
+    if (most < 1)
+        facts_note(&scenario->facts, "batch 1: no batch fits in memory");
+    else
+        facts_note(&scenario->facts, "batch %s: the smallest within 25 %% of the lowest cost",
+                   quantity_text(scenario->arena, batch, one, 9));
     return true;
+}
+
+/* The machine may lack units for the format of the weights. */
+static void note_wider_peak(struct scenario *scenario)
+{
+    const struct fact *wanted = facts_find(&scenario->facts, "weight_peak");
+    const struct fact *peak = wanted && wanted->expression
+                              ? facts_find(&scenario->facts, wanted->expression) : NULL;
+    if (scenario->machine && peak && peak->expression)
+        facts_note(&scenario->facts, "no %s is known: weights compute at %s", peak->name,
+                   peak->expression);
 }
 
 /* Context, batch, price: what a real model needs and nobody gave, each with a note. */
@@ -319,6 +337,7 @@ bool scenario_assume(struct scenario *scenario, struct error *error)
     if (weights && !scenario->question->option[OPTION_PRECISION])
         facts_note(&scenario->facts, "weights as in the checkpoint, %.3g bytes each",
                    weights->value);
+    note_wider_peak(scenario);
     if (!scenario->question->option[OPTION_KV])
         facts_note(&scenario->facts, "KV cache and attention in bf16");
     const struct fact *price = facts_find(&scenario->facts, "chip_price");
@@ -326,10 +345,20 @@ bool scenario_assume(struct scenario *scenario, struct error *error)
         static const struct unit usd_per_s = { { -2, 0, 0, 0, 2, 0 } };
         facts_note(&scenario->facts, "%s a chip (rent)",
                    quantity_text(scenario->arena, price->value, usd_per_s, 4));
-    } else if (!price) {
+    } else if (!scenario->machine && !price) {
         facts_note(&scenario->facts, "no price known: 2 USD/h a chip");
     }
     return facts_find(&scenario->facts, "batch") || assume_batch(scenario, error);
+}
+
+/* Only the sheets that this question needs. */
+static bool read_sheets(struct scenario *scenario, const char *model, const char *machine,
+                        struct error *error)
+{
+    catalog_open(&scenario->catalog, scenario->arena);
+    return read_sheet(&scenario->catalog, CATALOG_TIER, error) &&
+           (!machine || read_sheet(&scenario->catalog, CATALOG_MACHINE, error)) &&
+           (!model || read_sheet(&scenario->catalog, CATALOG_MODEL, error));
 }
 
 /* Without a model --precision says what the lecture's weights are. */
@@ -356,7 +385,7 @@ bool scenario_read(struct scenario *scenario, struct arena *arena,
     scenario->facts.arena = arena;
     scenario->lecture = question->option[OPTION_LECTURE] != NULL;
     if (!scenario_book(arena, conditions, &scenario->book, error) ||
-        !scenario_catalog(arena, &scenario->catalog, error) || !scenario_formats(arena, &scenario->formats, error))
+        !read_sheets(scenario, model, machine, error) || !scenario_formats(arena, &scenario->formats, error))
         return false;
     catalog_tiers(&scenario->catalog, &scenario->facts);
     if (machine && !read_machine(scenario, machine, error))

@@ -26,11 +26,11 @@ static bool read_side(struct scenario *scenario, const char **side, const char *
     struct expr *expr;
     struct quantity quantity;
     struct error inner;
-    if (expr_parse(&scenario->book, "--where", 1, text_of(*side), &expr, error) &&
+    if (expr_parse(&scenario->book, "--where", 0, text_of(*side), &expr, error) &&
         expr->op != OP_NUMBER)
         return true;
     if (!quantity_parse(text_of(*side), scenario_unit(scenario, other), &quantity, &inner))
-        return expr_parse(&scenario->book, "--where", 1, text_of(*side), &expr, error);
+        return expr_parse(&scenario->book, "--where", 0, text_of(*side), &expr, error);
     *side = arena_print(scenario->arena, "%.17g", quantity.value);
     return true;
 }
@@ -40,8 +40,8 @@ static bool same_units(struct scenario *scenario, const char *left, const char *
 {
     struct expr *a, *b;
     struct unit ua, ub;
-    if (!expr_parse(&scenario->book, "--where", 1, text_of(left), &a, error) ||
-        !expr_parse(&scenario->book, "--where", 1, text_of(right), &b, error) ||
+    if (!expr_parse(&scenario->book, "--where", 0, text_of(left), &a, error) ||
+        !expr_parse(&scenario->book, "--where", 0, text_of(right), &b, error) ||
         !expr_unit(&scenario->book, a, &ua, error) || !expr_unit(&scenario->book, b, &ub, error))
         return false;
     if (unit_same(ua, ub) || a->op == OP_NUMBER || b->op == OP_NUMBER)
@@ -154,7 +154,7 @@ bool ask_solve(struct arena *arena, const struct question *question, struct answ
     const char *difference = arena_print(arena, "(%s) - (%s)", left, right);
     struct expr *expr;
     struct scenario *s = &scenario;
-    if (!expr_parse(&s->book, "--where", 1, text_of(difference), &expr, error) ||
+    if (!expr_parse(&s->book, "--where", 0, text_of(difference), &expr, error) ||
         !list_build(arena, &s->book, &s->facts, &expr, 1, &values.list, error))
         return false;
     int input = list_input(&values.list, name);

@@ -9,7 +9,7 @@ struct unit scenario_unit(const struct scenario *scenario, const char *text)
     struct expr *expr;
     struct unit unit = { { 0 } };
     struct error error;
-    if (expr_parse(&scenario->book, "", 1, text_of(text), &expr, &error))
+    if (expr_parse(&scenario->book, NULL, 0, text_of(text), &expr, &error))
         expr_unit(&scenario->book, expr, &unit, &error);
     return unit;
 }
@@ -47,7 +47,7 @@ bool values_of(struct scenario *scenario, const char *const *texts, size_t count
     struct expr **wanted = arena_array(arena, count + 1, sizeof *wanted);
     for (size_t i = 0; i < count; i++) {
         struct unit unit;
-        if (!expr_parse(&scenario->book, "expression", 1, text_of(texts[i]), &wanted[i], error) ||
+        if (!expr_parse(&scenario->book, NULL, 0, text_of(texts[i]), &wanted[i], error) ||
             !expr_unit(&scenario->book, wanted[i], &unit, error))
             return false;
     }

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK_SIZE = 256 * 1024, ALIGNMENT = 16 };
+/* Chunks double from the first size, so that a small arena costs little. */
+enum { CHUNK_FIRST = 8 * 1024, CHUNK_MOST = 256 * 1024, ALIGNMENT = 16 };
 
 struct chunk {
     struct chunk *before;
@@ -21,7 +22,9 @@ static _Noreturn void arena_exhausted(struct arena *arena)
 
 static struct chunk *chunk_new(struct arena *arena, size_t size)
 {
-    size_t room = size > CHUNK_SIZE ? size : CHUNK_SIZE;
+    size_t room = arena->last ? 2 * arena->last->size : CHUNK_FIRST;
+    room = room > CHUNK_MOST ? CHUNK_MOST : room;
+    room = room > size ? room : size;
     struct chunk *chunk = NULL;
     if (room < SIZE_MAX - sizeof *chunk)
         chunk = calloc(1, sizeof *chunk + room);

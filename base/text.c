@@ -91,7 +91,7 @@ static int name_distance(const char *a, const char *b)
     enum { LONGEST = 80 };
     int n = (int)strlen(a), m = (int)strlen(b);
     if (n >= LONGEST || m >= LONGEST)
-        return LONGEST;
+        return n + m;
     int row[3][LONGEST + 1];
     for (int j = 0; j <= m; j++)
         row[0][j] = j;

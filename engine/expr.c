@@ -23,6 +23,16 @@ struct parser {
     struct error *error;
 };
 
+/* "file:line: "; a line of 0 is a word of the command line, no file no place at all. */
+static const char *place(const struct parser *parser, int line)
+{
+    if (!parser->file)
+        return "";
+    if (!parser->line)
+        return arena_print(parser->book->arena, "%s: ", parser->file);
+    return arena_print(parser->book->arena, "%s:%d: ", parser->file, line);
+}
+
 static bool failed(struct parser *parser, const char *what, const char *expected)
 {
     struct text rest = text_trim(parser->rest);
@@ -30,7 +40,7 @@ static bool failed(struct parser *parser, const char *what, const char *expected
     int line = parser->line;
     for (const char *at = parser->whole.data; at < parser->rest.data; at++)
         line += *at == '\n';
-    error_set(parser->error, "%s:%d: %s at '%.*s'", parser->file, line, what, show,
+    error_set(parser->error, "%s%s at '%.*s'", place(parser, line), what, show,
               show ? rest.data : "");
     return error_hint(parser->error, "%s", expected);
 }
@@ -104,7 +114,7 @@ static bool find_row(struct parser *parser, struct text name, int *row)
         return true;
     struct error unknown;
     book_unknown(parser->book, text, &unknown);
-    error_set(parser->error, "%s:%d: %s", parser->file, parser->line, unknown.what);
+    error_set(parser->error, "%s%s", place(parser, parser->line), unknown.what);
     return error_hint(parser->error, "%s", unknown.hint);
 }
 

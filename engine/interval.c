@@ -4,7 +4,8 @@
  *    no widening except for exp, log and pow, whose last digit is not guaranteed.
  * 2. Every node's derivative interval, backward.
  * 3. Inputs along which the derivative keeps its sign are put to the end that makes the
- *    output least (then largest), and 1 is repeated: exact when that is all of them. */
+ *    output least (then largest), and 1 is repeated: exact when that is all of them, but
+ *    for the last digits, by which points inside may round past a corner. */
 #include "engine/run.h"
 
 #include <float.h>
@@ -166,16 +167,18 @@ static span root_span(const struct list *list, size_t root, span *values)
 
 /* ---- derivatives --------------------------------------------------------------------------- */
 
+static const span all = { -INFINITY, INFINITY };
+static const span zero = { 0, 0 };
+
 static void give(span *adjoint, int node, span amount)
 {
     if (node < 0)
         return;
     adjoint[node].low += amount.low;
     adjoint[node].high += amount.high;
+    if (isnan(adjoint[node].low) || isnan(adjoint[node].high))
+        adjoint[node] = all;
 }
-
-static const span all = { -INFINITY, INFINITY };
-static const span zero = { 0, 0 };
 
 static void backward_pow(const struct node *node, const span *v, span own, span d, span *adjoint)
 {
@@ -259,6 +262,21 @@ static void signs(const struct list *list, size_t top, const span *values, span 
     }
 }
 
+/* What the last digits of all nodes that vary may add up to in the output. */
+static double rounding(const struct list *list, size_t top, const span *values,
+                       const span *adjoint)
+{
+    double sum = 0;
+    for (size_t i = 0; i <= top; i++) {
+        double size = fmax(fabs(values[i].low), fabs(values[i].high));
+        double weight = fmax(fabs(adjoint[i].low), fabs(adjoint[i].high));
+        if (list->nodes[i].op != OP_INPUT && values[i].low != values[i].high &&
+            isfinite(size * weight))
+            sum += size * weight * 2 * DBL_EPSILON;
+    }
+    return sum;
+}
+
 static span corner(const struct list *list, size_t top, const span *inputs, const int *sign,
                    int side, span *values)
 {
@@ -283,8 +301,9 @@ struct interval list_interval(struct arena *arena, const struct list *list, size
     forward_range(list, 0, top, values);
     span plain = values[top];
     signs(list, top, values, adjoint, sign);
+    double slack = rounding(list, top, values, adjoint);
     span low = corner(list, top, inputs, sign, 1, values);
     span high = corner(list, top, inputs, sign, -1, values);
     arena_free(&scratch);
-    return (span){ fmax(plain.low, low.low), fmin(plain.high, high.high) };
+    return (span){ fmax(plain.low, low.low - slack), fmin(plain.high, high.high + slack) };
 }

@@ -230,6 +230,18 @@ static int input_add(struct builder *builder, struct input input)
     return input.node;
 }
 
+/* "name[entry]", without the cost of printf: a model has thousands. */
+static const char *entry_label(struct arena *arena, const char *name, const char *entry)
+{
+    size_t n = strlen(name), m = strlen(entry);
+    char *label = arena_alloc(arena, n + m + 3);
+    memcpy(label, name, n);
+    label[n] = '[';
+    memcpy(label + n + 1, entry, m);
+    label[n + 1 + m] = ']';
+    return label;
+}
+
 static int input_of(struct builder *builder, int row, int entry, const char *entry_name,
                     const struct fact *fact)
 {
@@ -237,7 +249,7 @@ static int input_of(struct builder *builder, int row, int entry, const char *ent
     struct input input = { .row = row, .entry = entry, .name = the->name, .value = the->value,
                            .low = the->value, .high = the->value };
     if (entry >= 0)
-        input.name = arena_print(builder->arena, "%s[%s]", the->name, entry_name);
+        input.name = entry_label(builder->arena, the->name, entry_name);
     if (fact) {
         input.value = fact->value;
         input.low = fact->low;
@@ -277,7 +289,7 @@ static const struct fact *entry_fact(struct builder *builder, const struct frame
 
 static bool parse_bound(struct builder *builder, const struct fact *fact, struct expr **expr)
 {
-    return expr_parse(builder->book, fact->source ? fact->source : fact->name, 1,
+    return expr_parse(builder->book, fact->source ? fact->source : fact->name, 0,
                       text_of(fact->expression), expr, builder->error);
 }
 

@@ -404,7 +404,7 @@ bool quantity_parse(struct text text, struct unit unit, struct quantity *out,
 
 /* ---- quantities: printing -------------------------------------------------------------- */
 
-/* How a unit likes to be shown: the first step that leaves the number at 1 or more. */
+/* How a unit likes to be shown: the first step that the number reaches. */
 struct step {
     double scale;
     const char *name;
@@ -416,7 +416,7 @@ struct look {
 };
 
 static const struct look looks[] = {
-    { "s", { { 31536000, "years" }, { 172800, "d" }, { 7200, "h" }, { 1, "s" }, { 1e-3, "ms" },
+    { "s", { { 31536000, "years" }, { 86400, "d" }, { 3600, "h" }, { 1, "s" }, { 1e-3, "ms" },
              { 1e-6, "us" }, { 1e-9, "ns" } } },
     { "B", { { 1e15, "PB" }, { 1e12, "TB" }, { 1e9, "GB" }, { 1e6, "MB" }, { 1e3, "kB" },
              { 1, "B" } } },
@@ -447,6 +447,13 @@ static const struct look *look_find(struct unit unit)
             return &looks[i];
     }
     return NULL;
+}
+
+/* Hours and days begin at two of them, the others at one. */
+static bool reaches(double size, const struct step *step)
+{
+    bool long_time = !strcmp(step->name, "h") || !strcmp(step->name, "d");
+    return size >= (long_time ? 2 : 1) * step->scale * (1 - 1e-12);
 }
 
 /* Cut the zeros at the end of a fraction. */
@@ -494,11 +501,9 @@ void quantity_print(struct buffer *out, double value, struct unit unit, int digi
     const struct look *look = look_find(unit);
     if (look) {
         const struct step *step = look->steps;
-        while (step[1].name && fabs(value) < step->scale * (1 - 1e-12))
+        double size = value == 0 ? 1 : fabs(value);
+        while (step[1].name && !reaches(size, step))
             step++;
-        if (value == 0)
-            while (step->scale > 1 && step[1].name)
-                step++;
         number_print(out, value / step->scale, digits);
         buffer_print(out, " %s", step->name);
         return;

@@ -73,7 +73,7 @@ bool catalog_number(const struct catalog_entry *entry, const char *fact, double 
 /* ---- using ------------------------------------------------------------------------- */
 
 /* Set every chosen number of a machine. A rate it lacks is bound to the next wider
- * type's; that, facts from memory and facts nobody knows become notes. */
+ * type's; facts from memory and facts nobody knows become notes. */
 bool catalog_machine(const struct catalog *catalog, const char *name, struct facts *facts,
                      struct error *error);
 /* The model as the document its config.json would be. */

@@ -34,19 +34,10 @@ static void bind_peaks(const struct catalog_entry *entry, struct facts *facts)
         { "peak_bf16", "peak_fp32" }, { "peak_int8", "peak_bf16" },
         { "peak_fp8", "peak_bf16" }, { "peak_fp4", "peak_fp8" },
     };
-    char missing[64] = "";
     double value;
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-        if (catalog_number(entry, steps[i].peak, &value))
-            continue;
-        facts_bind(facts, steps[i].peak, steps[i].wider, entry->sheet->csv.file);
-        size_t used = strlen(missing);
-        snprintf(missing + used, sizeof missing - used, "%s%s", used ? ", " : "",
-                 steps[i].peak + strlen("peak_"));
-    }
-    if (*missing)
-        facts_note(facts, "no peak of %s is known for %s: computed in the next wider type",
-                   missing, entry->title);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        if (!catalog_number(entry, steps[i].peak, &value))
+            facts_bind(facts, steps[i].peak, steps[i].wider, entry->sheet->csv.file);
 }
 
 /* One note each for what is doubtful and for what nobody knows. */
