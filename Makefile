@@ -80,7 +80,7 @@ demo:                           ## the main job on a fresh machine: set up, buil
 # ---- tests -----------------------------------------------------------------------------------------
 $(B)/tests/%: tests/%.c $(B)/cli/question.o $(B)/cli/help.o $(B)/libchalkline.a
 	@mkdir -p $(@D)
-	@echo $(CC) $<; $(CC) $(FLAGS) -MMD $^ -o $@ $(LIBS) -lcmocka
+	@echo $(CC) $<; $(CC) $(FLAGS) -MMD $(filter %.c %.o %.a,$^) -o $@ $(LIBS) -lcmocka
 
 tests: $(B)/chalkline $(TESTS)  ## build and run the tests, without setting up
 	@CHALKLINE=$(B)/chalkline tests/run.sh $(TESTS)
@@ -100,7 +100,7 @@ fuzz:                           ## fuzz every reader (SECONDS=600 each; needs cl
 	    CFLAGS="-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all" \
 	    $(FUZZERS:%=run-%)
 $(FUZZERS:%=$(B)/%): $(B)/%: tests/%.c $(B)/libchalkline.a
-	@echo $(CC) $<; $(CC) $(FLAGS) -fsanitize=fuzzer,address,undefined $^ -o $@ $(LIBS)
+	@echo $(CC) $<; $(CC) $(FLAGS) -fsanitize=fuzzer,address,undefined $(filter %.c %.o %.a,$^) -o $@ $(LIBS)
 $(FUZZERS:%=run-%): run-%: $(B)/%
 	@mkdir -p build/corpus/$*
 	@$(B)/$* -max_total_time=$(SECONDS) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \

@@ -130,8 +130,6 @@ static void missing_rates_are_bound(void **state)
     assert_string_equal(facts_find(&world->facts, "peak_fp8")->expression, "peak_bf16");
     assert_string_equal(facts_find(&world->facts, "peak_fp4")->expression, "peak_fp8");
     assert_null(facts_find(&world->facts, "peak_int8")->expression);
-    assert_true(world->facts.note_count > 0);
-    assert_non_null(strstr(world->facts.notes[0], "fp8, fp4"));
     machine(world, "m3-max");
     assert_string_equal(facts_find(&world->facts, "peak_bf16")->expression, "peak_fp32");
 }
