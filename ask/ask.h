@@ -17,7 +17,7 @@
 #include "import/import.h"
 
 enum option {
-#define OPTION(name, key, argument, row, help) OPTION_##key,
+#define OPTION(name, key, argument, row, verbs, help) OPTION_##key,
 #include "ask/option.def"
 #undef OPTION
     OPTION_COUNT
@@ -51,7 +51,7 @@ struct verb {
 extern const struct verb verbs[];   /* ended by one without a name */
 
 struct option_row {
-    const char *name, *argument, *row, *help;
+    const char *name, *argument, *row, *verbs, *help;
 };
 extern const struct option_row options[OPTION_COUNT];
 
@@ -90,7 +90,8 @@ bool scenario_catalog(struct arena *arena, struct catalog *catalog, struct error
 bool scenario_set(struct scenario *scenario, const char *text, struct error *error);
 bool scenario_set_row(struct scenario *scenario, const char *name, const char *value,
                       const char *source, struct error *error);
-void scenario_notes(const struct scenario *scenario, struct buffer *out);
+/* What was assumed: lines of the text, and a list "assumed" in the document. */
+void scenario_notes(const struct scenario *scenario, struct answer *answer);
 
 /* ---- values ------------------------------------------------------------------------------ */
 

@@ -361,6 +361,8 @@ bool ask_brief(struct arena *arena, const struct question *question, struct answ
     brief->arena = arena;
     brief->answer = answer;
     brief->error = error;
+    if (model && !machine && !scenario_read(&brief->scenario, arena, question, model, NULL, error))
+        return false;                           /* the model may be the mistake */
     if (!model || question->word_count > 1 || !machine) {
         error_set(error, !model ? "brief needs a model" : !machine ? "brief needs a machine: --on"
                          : "brief takes one model, %zu words were given", question->word_count);

@@ -85,10 +85,10 @@ static bool read_points(struct curve *curve, size_t *points)
     *points = POINTS;
     if (!text)
         return true;
-    if (!quantity_parse(text_of(text), one, &quantity, curve->error))
-        return false;
-    if (quantity.value < 2 || quantity.value > MOST_POINTS) {
-        error_set(curve->error, "--points %s", text);
+    struct error inner;
+    if (!quantity_parse(text_of(text), one, &quantity, &inner) || !(quantity.value >= 2) ||
+        quantity.value > MOST_POINTS) {
+        error_set(curve->error, "--points: '%.100s'", text);
         return error_hint(curve->error, "2 to %d", MOST_POINTS);
     }
     *points = (size_t)quantity.value;
@@ -231,7 +231,10 @@ static void answer_tables(struct curve *curve)
     table_print(&text, &curve->answer->text, "");
     table_csv(&csv, &curve->answer->csv);
     if (curve->notes)
-        scenario_notes(curve->notes, &curve->answer->text);
+        scenario_notes(curve->notes, curve->answer);
+    else
+        buffer_print(&curve->answer->text, "  assumed  context, batch and price are each one's own "
+                     "unless given; `step` names them\n");
 }
 
 /* ---- pictures, by gnuplot ---------------------------------------------------------------------- */
@@ -297,8 +300,9 @@ static void plot_script(struct curve *curve, struct buffer *script)
     }
     bool logarithmic = !curve->axis.named && curve->x[0] > 0 &&
                        curve->x[curve->points - 1] > 8 * curve->x[0];
-    buffer_print(script, "set grid lt 1 lc rgb '#dddddd'\nset key outside top left horizontal\n"
-                 "set xlabel '%s%s%s' noenhanced\nset ylabel '%s' noenhanced\n%s",
+    bool terminal = !strcmp(curve->question->option[OPTION_PLOT], "-");
+    buffer_print(script, "%sset key outside bottom center maxcols 2\nset xlabel '%s%s%s' noenhanced\nset ylabel '%s' noenhanced\n%s",
+                 terminal ? "" : "set grid lt 1 lc rgb '#dddddd'\n",
                  quoted(curve, curve->axis.name), *x_unit ? ", " : "", x_unit, unit[0],
                  logarithmic ? "set logscale x\n" : "");
     if (curve->notes && curve->notes->model)

@@ -69,6 +69,6 @@ bool ask_eval(struct arena *arena, const struct question *question, struct answe
     for (size_t i = 0; i < count; i++)
         answer_one(&scenario, &values, i, names[i], uncertain, &table, answer);
     table_print(&table, &answer->text, "");
-    scenario_notes(&scenario, &answer->text);
+    scenario_notes(&scenario, answer);
     return true;
 }

@@ -49,6 +49,16 @@ static void answer_table(struct scenario *scenario, const char *name, const char
     table_print(&lines, &answer->text, "  ");
 }
 
+/* Every digit, in threes: parameters are counted, not measured. */
+static const char *whole_text(struct arena *arena, double value)
+{
+    const char *digits = arena_print(arena, "%.0f", value);
+    struct buffer out = { .arena = arena };
+    for (size_t left = strlen(digits); left; left--, digits++)
+        buffer_print(&out, "%c%s", *digits, left > 1 && left % 3 == 1 ? "," : "");
+    return out.data;
+}
+
 bool ask_import(struct arena *arena, const struct question *question, struct answer *answer,
                 struct error *error)
 {
@@ -73,7 +83,7 @@ bool ask_import(struct arena *arena, const struct question *question, struct ans
     for (int i = 0; i < NAMES; i++) {
         doc_add_number(arena, answer->doc, names[i], values.at[i]);
         buffer_print(&answer->text, "  %-15s %s\n", names[i],
-                     i < 2 ? arena_print(arena, "%.0f", values.at[i])
+                     i < 2 ? whole_text(arena, values.at[i])
                            : quantity_text(arena, values.at[i],
                                            scenario_unit(&scenario, names[i]), 5));
     }
@@ -81,6 +91,6 @@ bool ask_import(struct arena *arena, const struct question *question, struct ans
     answer_table(&scenario, "operator", operator_columns, 6, answer);
     answer_table(&scenario, "layer", layer_columns, 6, answer);
     buffer_print(&answer->text, "\n");
-    scenario_notes(&scenario, &answer->text);
+    scenario_notes(&scenario, answer);
     return true;
 }

@@ -105,7 +105,7 @@ bool ask_list(struct arena *arena, const struct question *question, struct answe
     else if (!strcmp(what, "formats"))
         return list_formats(arena, answer, error);
     else {
-        error_set(error, "list what? '%.60s' is no list", what);
+        error_set(error, *what ? "list: '%.60s' is no list" : "list what?", what);
         return error_hint(error, "models, hardware, tiers, prices, rows or formats");
     }
     return true;

@@ -17,7 +17,7 @@ const struct verb verbs[] = {
 };
 
 const struct option_row options[OPTION_COUNT] = {
-#define OPTION(name, key, argument, row, help) { name, argument, row, help },
+#define OPTION(name, key, argument, row, verbs, help) { name, argument, row, verbs, help },
 #include "ask/option.def"
 #undef OPTION
 };
@@ -91,10 +91,11 @@ static bool read_model_file(struct scenario *scenario, const char *path,
 {
     struct text text;
     struct doc *doc;
-    if (!file_read(scenario->arena, path, FILE_LIMIT, &text, error))
-        return false;
     scenario->model = file_title(path);
-    if (model_is_gguf(text))
+    if (!strcmp(path, "-") ? !file_read(scenario->arena, path, FILE_LIMIT, &text, error)
+                           : !gguf_head(scenario->arena, path, &text, error))
+        return false;
+    if (model_is_gguf(text))                    /* its header is all that is needed */
         return gguf_read(scenario->arena, path, text, &doc, error) &&
                model_gguf(scenario->arena, doc, path, how, &scenario->facts, error);
     return json_read(scenario->arena, path, text, &doc, error) &&
@@ -104,6 +105,12 @@ static bool read_model_file(struct scenario *scenario, const char *path,
 static bool read_model(struct scenario *scenario, const char *name, struct error *error)
 {
     const struct question *question = scenario->question;
+    const struct format *format;
+    for (int i = OPTION_PRECISION; i <= OPTION_KV; i++)
+        if (question->option[i] &&
+            !formats_need(&scenario->formats, question->option[i],
+                          arena_print(scenario->arena, "--%s", options[i].name), &format, error))
+            return false;
     struct model_options how = { .formats = &scenario->formats,
                                  .weights = question->option[OPTION_PRECISION],
                                  .kv = question->option[OPTION_KV],
@@ -132,10 +139,10 @@ static bool read_machine(struct scenario *scenario, const char *name, struct err
 
 /* ---- --set ------------------------------------------------------------------------------------ */
 
-static bool out_of_range(const struct row *row, const char *value, struct arena *arena,
-                         struct error *error)
+static bool out_of_range(const struct row *row, const char *value, const char *source,
+                         struct arena *arena, struct error *error)
 {
-    error_set(error, "%s = %.100s lies outside its range", row->name, value);
+    error_set(error, "%s: %s = %.100s lies outside its range", source, row->name, value);
     return error_hint(error, "%s to %s", quantity_text(arena, row->low, row->unit, 4),
                       quantity_text(arena, row->high, row->unit, 4));
 }
@@ -165,6 +172,21 @@ static bool find_set_row(struct scenario *scenario, const char *name, int *row,
     return *row >= 0 || book_unknown(&scenario->book, plain, error);
 }
 
+/* Neither a quantity nor an expression: the message of the one it was meant to be. */
+static bool not_a_value(const char *name, const char *value, const char *source,
+                        const struct error *quantity, const struct error *expression,
+                        struct error *error)
+{
+    bool word = strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_(") > 0;
+    if (word && strstr(quantity->what, "is not a number")) {
+        error_set(error, "%s: %s: %.500s", source, name, expression->what);
+        return error_hint(error, "a quantity such as 4096, 20ms or 1..2, or an expression; %.300s",
+                          expression->hint);
+    }
+    error_set(error, "%s: %s: %.500s", source, name, quantity->what);
+    return error_hint(error, "%s", quantity->hint);
+}
+
 bool scenario_set_row(struct scenario *scenario, const char *name, const char *value,
                       const char *source, struct error *error)
 {
@@ -172,28 +194,27 @@ bool scenario_set_row(struct scenario *scenario, const char *name, const char *v
     if (!find_set_row(scenario, name, &index, error))
         return false;
     const struct row *row = &scenario->book.rows[index];
+    const struct fact *before = facts_find(&scenario->facts, name);
     struct quantity quantity;
     struct error inner;
+    if (before && before->source && !strncmp(before->source, "--", 2)) {
+        error_set(error, "%s: %s is given twice, first by %s", source, name, before->source);
+        return error_hint(error, "once");
+    }
     if (quantity_parse(text_of(value), row->unit, &quantity, &inner)) {
         bool bounds = quantity.spread == SPREAD_RANGE || quantity.spread == SPREAD_UNIFORM ||
                       quantity.spread == SPREAD_NONE;
         if (!row->expr && (quantity.value < row->low || quantity.value > row->high ||
                            (bounds && (quantity.low < row->low || quantity.high > row->high))))
-            return out_of_range(row, value, scenario->arena, error);
+            return out_of_range(row, value, source, scenario->arena, error);
         set_quantity(scenario, name, &quantity, source);
         return true;
     }
     struct expr *expr;
     struct unit unit;
     struct error parse;
-    if (!expr_parse(&scenario->book, NULL, 0, text_of(value), &expr, &parse)) {
-        bool word = strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_(") > 0;
-        *error = word ? parse : inner;
-        char what[sizeof error->what];
-        snprintf(what, sizeof what, "%s: %s: %.500s", source, name, error->what);
-        memcpy(error->what, what, sizeof what);
-        return false;
-    }
+    if (!expr_parse(&scenario->book, NULL, 0, text_of(value), &expr, &parse))
+        return not_a_value(name, value, source, &inner, &parse, error);
     if (!expr_unit(&scenario->book, expr, &unit, error))
         return false;
     if (expr->op != OP_NUMBER && !unit_same(unit, row->unit)) {
@@ -335,8 +356,8 @@ bool scenario_assume(struct scenario *scenario, struct error *error)
         facts_note(&scenario->facts, "context 4,096 tokens");
     }
     if (weights && !scenario->question->option[OPTION_PRECISION])
-        facts_note(&scenario->facts, "weights as in the checkpoint, %.3g bytes each",
-                   weights->value);
+        facts_note(&scenario->facts, "weights as in the checkpoint, %.3g byte%s each", weights->value,
+                   weights->value < 1.01 && weights->value > 0.99 ? "" : "s");
     note_wider_peak(scenario);
     if (!scenario->question->option[OPTION_KV])
         facts_note(&scenario->facts, "KV cache and attention in bf16");
@@ -346,7 +367,8 @@ bool scenario_assume(struct scenario *scenario, struct error *error)
         facts_note(&scenario->facts, "%s a chip (rent)",
                    quantity_text(scenario->arena, price->value, usd_per_s, 4));
     } else if (!scenario->machine && !price) {
-        facts_note(&scenario->facts, "no price known: 2 USD/h a chip");
+        facts_note(&scenario->facts, "no machine: the lecture's 64 chips, B200 as in its data sheet, "
+                   "at 2 USD/h");
     }
     return facts_find(&scenario->facts, "batch") || assume_batch(scenario, error);
 }
@@ -405,8 +427,12 @@ bool scenario_open(struct scenario *scenario, struct arena *arena,
            scenario_assume(scenario, error);
 }
 
-void scenario_notes(const struct scenario *scenario, struct buffer *out)
+void scenario_notes(const struct scenario *scenario, struct answer *answer)
 {
-    for (size_t i = 0; i < scenario->facts.note_count; i++)
-        buffer_print(out, "%s%s\n", i ? "           " : "  assumed  ", scenario->facts.notes[i]);
+    struct doc *list = doc_add(scenario->arena, answer->doc, "assumed", DOC_ARRAY);
+    for (size_t i = 0; i < scenario->facts.note_count; i++) {
+        doc_add_string(scenario->arena, list, NULL, scenario->facts.notes[i]);
+        buffer_print(&answer->text, "%s%s\n", i ? "           " : "  assumed  ",
+                     scenario->facts.notes[i]);
+    }
 }

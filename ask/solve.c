@@ -29,8 +29,12 @@ static bool read_side(struct scenario *scenario, const char **side, const char *
     if (expr_parse(&scenario->book, "--where", 0, text_of(*side), &expr, error) &&
         expr->op != OP_NUMBER)
         return true;
-    if (!quantity_parse(text_of(*side), scenario_unit(scenario, other), &quantity, &inner))
+    if (!quantity_parse(text_of(*side), scenario_unit(scenario, other), &quantity, &inner)) {
+        if (strchr("0123456789+-.", **side))
+            return error_set(error, "--where: %.500s", inner.what) ||
+                   error_hint(error, "%s", inner.hint);
         return expr_parse(&scenario->book, "--where", 0, text_of(*side), &expr, error);
+    }
     *side = arena_print(scenario->arena, "%.17g", quantity.value);
     return true;
 }
@@ -79,8 +83,9 @@ static bool free_unknown(struct scenario *scenario, const char *name, double *lo
 }
 
 static void answer_roots(struct scenario *scenario, const char *name, const char *left,
-                         const char *right, const struct roots *roots, struct answer *answer)
+                         const struct roots *roots, struct answer *answer)
 {
+    const char *where = scenario->question->option[OPTION_WHERE];
     struct arena *arena = scenario->arena;
     struct unit unit = scenario_unit(scenario, name);
     struct buffer words = { .arena = arena };
@@ -96,7 +101,7 @@ static void answer_roots(struct scenario *scenario, const char *name, const char
         facts_set(&scenario->facts, name, roots->at[i], "solve");
         buffer_print(&answer->text, "%s = %s", name, quantity_text(arena, roots->at[i], unit, 6));
         if (value_of(scenario, left, &sides, &ignored))
-            buffer_print(&answer->text, "   where %s = %s = %s", left, right,
+            buffer_print(&answer->text, "   where %s: both are %s", where,
                          quantity_text(arena, sides, scenario_unit(scenario, left), 6));
         buffer_print(&answer->text, "\n");
     }
@@ -115,15 +120,17 @@ static void answer_none(struct scenario *scenario, const char *name, const char 
     doc_add(arena, one, "roots", DOC_ARRAY);
     doc_add_number(arena, one, "closest", roots->closest);
     answer->status = 1;
-    buffer_print(&answer->text, "no %s from %s to %s makes %s = %s\n", name,
-                 quantity_text(arena, low, unit, 4), quantity_text(arena, high, unit, 4), left,
-                 right);
-    if (isfinite(roots->closest_value))
-        buffer_print(&answer->text, "  nearest at %s: the left side is %s %s\n",
+    buffer_print(&answer->text, "no %s from %s to %s makes %s\n", name,
+                 quantity_text(arena, low, unit, 4), quantity_text(arena, high, unit, 4),
+                 scenario->question->option[OPTION_WHERE]);
+    double a, b;
+    struct error ignored;
+    struct unit side = scenario_unit(scenario, left);
+    facts_set(&scenario->facts, name, roots->closest, "solve");
+    if (value_of(scenario, left, &a, &ignored) && value_of(scenario, right, &b, &ignored))
+        buffer_print(&answer->text, "  nearest at %s: %s there, against %s\n",
                      quantity_text(arena, roots->closest, unit, 4),
-                     quantity_text(arena, fabs(roots->closest_value),
-                                   scenario_unit(scenario, left), 4),
-                     roots->closest_value > 0 ? "larger" : "smaller");
+                     quantity_text(arena, a, side, 4), quantity_text(arena, b, side, 4));
     if (!roots->beyond_found)
         return;
     doc_add_number(arena, one, "beyond_range", roots->beyond);
@@ -145,11 +152,11 @@ bool ask_solve(struct arena *arena, const struct question *question, struct answ
     }
     const char *name = question->words[0];
     if (!split_equation(arena, question->option[OPTION_WHERE], &left, &right, error) ||
-        !scenario_open(&scenario, arena, question, question->option[OPTION_MODEL],
+        !scenario_read(&scenario, arena, question, question->option[OPTION_MODEL],
                        question->option[OPTION_ON], error) ||
         !read_side(&scenario, &left, right, error) || !read_side(&scenario, &right, left, error) ||
         !same_units(&scenario, left, right, error) ||
-        !free_unknown(&scenario, name, &low, &high, error))
+        !free_unknown(&scenario, name, &low, &high, error) || !scenario_assume(&scenario, error))
         return false;
     const char *difference = arena_print(arena, "(%s) - (%s)", left, right);
     struct expr *expr;
@@ -164,10 +171,10 @@ bool ask_solve(struct arena *arena, const struct question *question, struct answ
     }
     list_roots(arena, &values.list, 0, (size_t)input, low, high, &roots);
     if (roots.count)
-        answer_roots(&scenario, name, left, right, &roots, answer);
+        answer_roots(&scenario, name, left, &roots, answer);
     else
         answer_none(&scenario, name, left, right, low, high, &roots, answer);
     doc_add_string(arena, answer->doc, "where", question->option[OPTION_WHERE]);
-    scenario_notes(&scenario, &answer->text);
+    scenario_notes(&scenario, answer);
     return true;
 }

@@ -82,14 +82,15 @@ static void answer_lines(struct scenario *scenario, const struct values *values,
     const char *text[COUNT];
     for (int i = 0; i < COUNT; i++)
         text[i] = quantity_text(arena, values->at[i], scenario_unit(scenario, names[i]), 4);
-    buffer_print(out, "%s on %s x %s, batch %s, context %s\n\n", scenario->model,
+    buffer_print(out, "%s on %s x %s, batch %s, context %ss\n\n", scenario->model,
                  scenario->machine, text[CHIPS], text[BATCH], text[CONTEXT]);
     buffer_print(out, "  step    %s, limited by %s (a bound: nothing is faster)\n", text[STEP],
                  binds(values));
     buffer_print(out, "          compute %s; weights %s + KV %s = memory %s\n", text[COMPUTE],
                  text[WEIGHTS], text[KV], text[MEMORY]);
-    buffer_print(out, "  use     MFU %.1f %%, MBU %.1f %%; exchange between GPUs %s\n",
-                 100 * values->at[MFU], 100 * values->at[MBU], text[EXCHANGE]);
+    buffer_print(out, "  use     MFU %.1f %%, MBU %.1f %%%s%s\n", 100 * values->at[MFU],
+                 100 * values->at[MBU], values->at[EXCHANGE] > 0 ? "; exchange between GPUs " : "",
+                 values->at[EXCHANGE] > 0 ? text[EXCHANGE] : "");
     buffer_print(out, "  speed   %s a user, %s in all\n", text[USER], text[THROUGHPUT]);
     buffer_print(out, "  cost    %s of output\n", text[COST]);
     buffer_print(out, "  memory  weights %s + KV %s a GPU: %.0f %% of it%s\n", text[CHIP_WEIGHTS],
@@ -121,7 +122,7 @@ bool ask_step(struct arena *arena, const struct question *question, struct answe
     if (!answer_operators(&scenario, answer, error))
         return false;
     buffer_print(&answer->text, "\n");
-    scenario_notes(&scenario, &answer->text);
+    scenario_notes(&scenario, answer);
     answer->status = values.at[SHARE] > 1;
     return true;
 }

@@ -34,8 +34,12 @@ void table_print(const struct table *table, struct buffer *out, const char *inde
         size_t column = i % table->columns;
         bool left = table->left && table->left[column] == 'l', last = column + 1 == table->columns;
         int space = widths[column] - width(table->cells[i]);
-        buffer_print(out, "%s%*s%s%*s%s", column ? "  " : indent, left ? 0 : space, "",
-                     table->cells[i], left && !last ? space : 0, "", last ? "\n" : "");
+        buffer_print(out, "%s%*s%s%*s", column ? "  " : indent, left ? 0 : space, "",
+                     table->cells[i], left && !last ? space : 0, "");
+        while (last && out->size && out->data[out->size - 1] == ' ')
+            out->data[--out->size] = 0;
+        if (last)
+            buffer_add(out, "\n", 1);
     }
 }
 

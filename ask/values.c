@@ -37,7 +37,11 @@ bool values_finite(const struct scenario *scenario, const struct list *list,
         return false;
     }
     arena_free(&scratch);
-    return finite || error_set(error, "the expression has no finite value here");
+    if (finite)
+        return true;
+    error_set(error, "the expression has no finite value here");
+    return error_hint(error, "no division by zero, no logarithm or root of a negative number, "
+                      "a change of sign inside every ROOT");
 }
 
 bool values_of(struct scenario *scenario, const char *const *texts, size_t count,

@@ -139,10 +139,11 @@ static void answer_parts(struct why *why, const struct expr *expr, struct unit u
     size_t count = 0;
     struct arena *arena = why->scenario->arena;
     expr = without_selects(why, expr);
-    bool extreme = expr->op == OP_MAX || expr->op == OP_MIN;
-    if (expr->op == OP_SUM)
+    bool least = expr->op == OP_MIN || expr->op == OP_LEAST;
+    bool extreme = least || expr->op == OP_MAX || expr->op == OP_MOST;
+    if (expr->op == OP_SUM || expr->op == OP_LEAST || expr->op == OP_MOST)
         find_entries(why, expr, parts, &count);
-    else if (extreme || expr->op == OP_ADD || expr->op == OP_SUB)
+    else if (expr->op == OP_MAX || expr->op == OP_MIN || expr->op == OP_ADD || expr->op == OP_SUB)
         find_parts(why, expr, extreme ? expr->op : OP_ADD, 1, parts, &count);
     if (count < 2)
         return;
@@ -150,7 +151,7 @@ static void answer_parts(struct why *why, const struct expr *expr, struct unit u
     double total = 0;
     for (size_t i = 0; i < count; i++)
         total += parts[i].value;
-    const struct part *binding = expr->op == OP_MIN ? &parts[count - 1] : &parts[0];
+    const struct part *binding = least ? &parts[count - 1] : &parts[0];
     struct doc *list = doc_add(arena, answer->doc, extreme ? "operands" : "terms", DOC_OBJECT);
     struct table table = { .arena = arena, .columns = 3, .left = "lrl" };
     for (size_t i = 0; i < count; i++) {
@@ -175,6 +176,13 @@ static void answer_parts(struct why *why, const struct expr *expr, struct unit u
 }
 
 /* ---- elasticities ---------------------------------------------------------------------------- */
+
+/* "data/hardware.csv:244"; `show` has the rest. */
+static const char *short_source(struct arena *arena, const char *source)
+{
+    const char *end = strstr(source, ": ");
+    return end ? arena_copy(arena, source, (size_t)(end - source)) : source;
+}
 
 /* Per cent of change per per cent of an input; the entries of a column move together. */
 static bool answer_elasticities(struct why *why, const char *name, struct answer *answer)
@@ -211,7 +219,7 @@ static bool answer_elasticities(struct why *why, const char *name, struct answer
         const struct fact *fact = facts_find(&scenario->facts, parts[i].name);
         table_cell(&table, "%s", parts[i].name);
         table_cell(&table, "%+.3f %%", parts[i].value);
-        table_cell(&table, "%s", fact ? fact->source : "");
+        table_cell(&table, "%s", fact ? short_source(arena, fact->source) : "");
     }
     if (!table.count)
         return true;
@@ -294,11 +302,14 @@ static void answer_algebra(struct why *why, const struct row *row, const struct 
         const char *numbers = algebra_text(why, row->expr, true);
         doc_add_string(arena, answer->doc, "algebra", algebra);
         doc_add_string(arena, answer->doc, "numbers", numbers);
-        buffer_print(&answer->text, "\n  = %s\n", algebra);
-        if (strcmp(taken, algebra))
-            buffer_print(&answer->text, "  = %s\n", taken);
-        buffer_print(&answer->text, "  = %s\n  = %s\n", numbers,
-                     quantity_text(arena, value, row->unit, DIGITS));
+        const char *result = quantity_text(arena, value, row->unit, DIGITS);
+        bool deep = why->scenario->question->option[OPTION_DEEP] != NULL;
+        if (deep && strcmp(taken, algebra))
+            buffer_print(&answer->text, "\n  = %s", algebra);
+        buffer_print(&answer->text, "\n  = %s\n", taken);
+        if (strcmp(numbers, result))
+            buffer_print(&answer->text, "  = %s\n", numbers);
+        buffer_print(&answer->text, "  = %s\n", result);
         answer_parts(why, row->expr, row->unit, answer);
     }
 }
@@ -351,6 +362,6 @@ bool ask_why(struct arena *arena, const struct question *question, struct answer
         deeper(&why, index, 0, seen, answer);
     }
     buffer_print(&answer->text, "%s", scenario.facts.note_count ? "\n" : "");
-    scenario_notes(&scenario, &answer->text);
+    scenario_notes(&scenario, answer);
     return true;
 }

@@ -8,8 +8,10 @@
  * --name=VALUE; -- ends them. */
 bool question_read(struct arena *arena, int count, char **words, struct question *question,
                    struct error *error);
-/* help, --version, completion bash, man, reference: true when it answered. */
-bool help_answers(struct arena *arena, int count, char **words, struct buffer *out);
+/* help, --version, completion bash, man, reference: true when it answered,
+ * with `error` filled when what it was asked for is unknown. */
+bool help_answers(struct arena *arena, int count, char **words, struct buffer *out,
+                  struct error *error);
 /* The help of one verb, or of all with NULL. */
 void help_print(struct buffer *out, const char *verb);
 

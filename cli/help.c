@@ -70,13 +70,31 @@ static void print_man(struct buffer *out)
     buffer_print(out, ".SH EXIT STATUS\n0 an answer, 1 nothing feasible, 2 wrong usage or input.\n");
 }
 
-bool help_answers(struct arena *arena, int count, char **words, struct buffer *out)
+static bool verb_known(struct arena *arena, const char *name, struct error *error)
 {
-    (void)arena;
+    struct buffer all = { .arena = arena };
+    for (const struct verb *verb = verbs; verb->name; verb++) {
+        if (!strcmp(verb->name, name))
+            return true;
+        buffer_print(&all, "%s%s", all.size ? ", " : "", verb->name);
+    }
+    error_set(error, "help: no verb is called '%.60s'", name);
+    return error_hint(error, "one of: %s", all.data);
+}
+
+bool help_answers(struct arena *arena, int count, char **words, struct buffer *out,
+                  struct error *error)
+{
     const char *first = count > 1 ? words[1] : "help";
-    if (!strcmp(first, "help") || (count == 2 && !strcmp(first, "--help")))
-        help_print(out, count > 2 ? words[2] : NULL);
-    else if (!strcmp(first, "--version"))
+    const char *second = count > 2 ? words[2] : NULL;
+    if (!strcmp(first, "help") || (count == 2 && !strcmp(first, "--help"))) {
+        if (!second || verb_known(arena, second, error))
+            help_print(out, second);
+    } else if (!strcmp(first, "completion") && (!second || strcmp(second, "bash"))) {
+        error_set(error, "completion: %s%s%s", second ? "not for '" : "no shell given",
+                  second ? second : "", second ? "'" : "");
+        error_hint(error, "completion bash");
+    } else if (!strcmp(first, "--version"))
         buffer_print(out, "chalkline %s\n", CHALKLINE_VERSION);
     else if (!strcmp(first, "completion"))
         print_completion(out);

@@ -63,7 +63,7 @@ static int answer_question(struct arena *arena, const struct question *question)
 static int run(struct arena *arena, int count, char **words)
 {
     struct question question = { 0 };
-    struct error error;
+    struct error error = { .what = "" };
     struct buffer text = { .arena = arena };
     if (count == 2 && !strcmp(words[1], "reference")) {
         if (!reference_print(arena, &text, &error))
@@ -71,7 +71,9 @@ static int run(struct arena *arena, int count, char **words)
         write_out(&text);
         return EXIT_ANSWER;
     }
-    if (help_answers(arena, count, words, &text)) {
+    if (help_answers(arena, count, words, &text, &error)) {
+        if (*error.what)
+            return report(&error);
         write_out(&text);
         return EXIT_ANSWER;
     }

@@ -77,6 +77,34 @@ static bool is_verb(const char *word)
     return false;
 }
 
+/* An option that the verb would ignore is a mistake. */
+static bool options_fit(const struct question *question, struct error *error)
+{
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (question->option[i] && options[i].verbs &&
+            !strstr(options[i].verbs, question->verb)) {
+            error_set(error, "--%s means nothing to '%s'", options[i].name, question->verb);
+            return error_hint(error, "it goes with: %s", options[i].verbs);
+        }
+    return true;
+}
+
+/* A lone word without --on that is nearly a verb was meant as one. */
+static bool verb_meant(const struct question *question, struct error *error)
+{
+    const char *names[64];
+    size_t count = 0;
+    for (const struct verb *verb = verbs; verb->name && count < 64; verb++)
+        names[count++] = verb->name;
+    if (strcmp(question->verb, "brief") || !question->word_count || question->option[OPTION_ON])
+        return true;
+    const char *near = name_nearest(question->words[0], names, count);
+    if (!near)
+        return true;
+    error_set(error, "no verb is called '%.60s'", question->words[0]);
+    return error_hint(error, "did you mean '%s'? A model needs a machine: MODEL --on HARDWARE", near);
+}
+
 bool question_read(struct arena *arena, int count, char **words, struct question *question,
                    struct error *error)
 {
@@ -100,5 +128,5 @@ bool question_read(struct arena *arena, int count, char **words, struct question
     }
     if (!question->verb)
         question->verb = "brief";
-    return true;
+    return options_fit(question, error) && verb_meant(question, error);
 }

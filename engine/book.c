@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* So many that dependences, a bit for each pair, stay small. */
+enum { MOST_ROWS = 16384, MOST_CHAPTERS = 4096 };
+
 struct reader {
     struct book *book;
     const char *file;
@@ -12,6 +15,7 @@ struct reader {
     struct text rest;
     int chapter;                    /* -1 before the first */
     bool counts;                    /* the chapter's condition holds */
+    struct buffer prose;            /* of the chapter */
     struct error *error;
 };
 
@@ -249,6 +253,10 @@ static bool add_row(struct reader *reader, const struct row *row)
 {
     struct book *book = reader->book;
     int known = book_find(book, row->name);
+    if (known < 0 && book->count == MOST_ROWS) {
+        error_set(reader->error, "%s:%d: row %d", reader->file, row->line, MOST_ROWS + 1);
+        return error_hint(reader->error, "at most %d rows", MOST_ROWS);
+    }
     if (known < 0) {
         *(struct row *)arena_push(book->arena, &book->rows, &book->count, &book->room,
                                   sizeof *row) = *row;
@@ -326,10 +334,15 @@ static bool read_chapter(struct reader *reader, struct text line)
         return wrong(reader, reader->line, "words after the chapter's title",
                      "EACH table, WITH model or WITH machine");
     }
+    if (book->chapter_count == MOST_CHAPTERS) {
+        error_set(reader->error, "%s:%d: chapter %d", reader->file, reader->line, MOST_CHAPTERS + 1);
+        return error_hint(reader->error, "at most %d chapters", MOST_CHAPTERS);
+    }
     chapter.title = copy(reader, title);
     *(struct chapter *)arena_push(book->arena, &book->chapters, &book->chapter_count,
                                   &book->chapter_room, sizeof chapter) = chapter;
     reader->chapter = (int)book->chapter_count - 1;
+    reader->prose = (struct buffer){ .arena = book->arena };
     reader->counts = counts;
     return true;
 }
@@ -340,8 +353,9 @@ static void read_prose(struct reader *reader, struct text line)
         return;
     struct chapter *chapter = &reader->book->chapters[reader->chapter];
     struct text words = text_trim((struct text){ line.data + 1, line.size - 1 });
-    chapter->prose = arena_print(reader->book->arena, "%s%s%.*s", chapter->prose,
-                                 *chapter->prose ? "\n" : "", (int)words.size, words.data);
+    buffer_print(&reader->prose, "%s%.*s", reader->prose.size ? "\n" : "", (int)words.size,
+                 words.data);
+    chapter->prose = reader->prose.data;
 }
 
 bool book_read(struct book *book, const char *file, struct text text, struct error *error)

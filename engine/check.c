@@ -81,7 +81,7 @@ static bool check_pow(struct checker *checker, const struct expr *expr, struct u
         return false;
     *unit = one;
     for (int i = 0; i < UNIT_COUNT; i++)
-        unit->half[i] = (int8_t)(base.half[i] * sign * literal->number);
+        unit->half[i] = (int8_t)fmax(-120, fmin(120, base.half[i] * sign * literal->number));
     return true;
 }
 
@@ -142,8 +142,11 @@ static bool check(struct checker *checker, const struct expr *expr, struct unit 
     case OP_SQRT:
         if (!check(checker, expr->kid[0], unit, free))
             return false;
-        for (int i = 0; i < UNIT_COUNT; i++)
+        for (int i = 0; i < UNIT_COUNT; i++) {
+            if (unit->half[i] % 2)
+                return disagree(checker, expr, *unit, (struct unit){ { 0 } });
             unit->half[i] = (int8_t)(unit->half[i] / 2);
+        }
         return true;
     case OP_LESS: case OP_ATMOST:
         if (!check_equal(checker, expr, 0, unit, free))

@@ -12,24 +12,28 @@
 
 #include <string.h>
 
-enum { DEPTH = 100 };
+/* Trees are walked by recursion: neither deep nor long ones are taken. */
+enum { DEPTH = 100, LENGTH = 2000 };
 
 struct parser {
     const struct book *book;
     const char *file;
     int line;
     struct text whole, rest;
-    int depth;
+    int depth, length;
     struct error *error;
 };
 
 /* "file:line: "; a line of 0 is a word of the command line, no file no place at all. */
-static const char *place(const struct parser *parser, int line)
+static const char *place(const struct parser *parser)
 {
+    int line = parser->line;
     if (!parser->file)
         return "";
     if (!parser->line)
         return arena_print(parser->book->arena, "%s: ", parser->file);
+    for (const char *at = parser->whole.data; at < parser->rest.data; at++)
+        line += *at == '\n';
     return arena_print(parser->book->arena, "%s:%d: ", parser->file, line);
 }
 
@@ -37,11 +41,10 @@ static bool failed(struct parser *parser, const char *what, const char *expected
 {
     struct text rest = text_trim(parser->rest);
     int show = rest.size > 24 ? 24 : (int)rest.size;
-    int line = parser->line;
-    for (const char *at = parser->whole.data; at < parser->rest.data; at++)
-        line += *at == '\n';
-    error_set(parser->error, "%s%s at '%.*s'", place(parser, line), what, show,
-              show ? rest.data : "");
+    if (show)
+        error_set(parser->error, "%s%s at '%.*s'", place(parser), what, show, rest.data);
+    else
+        error_set(parser->error, "%s%s at its end", place(parser), what);
     return error_hint(parser->error, "%s", expected);
 }
 
@@ -94,6 +97,7 @@ static struct text take_name(struct parser *parser)
 static struct expr *expr_new(struct parser *parser, enum op op, const char *start)
 {
     struct expr *expr = arena_alloc(parser->book->arena, sizeof *expr);
+    parser->length++;
     expr->op = op;
     expr->row = -1;
     expr->text = (struct text){ start, (size_t)(parser->rest.data - start) };
@@ -114,7 +118,7 @@ static bool find_row(struct parser *parser, struct text name, int *row)
         return true;
     struct error unknown;
     book_unknown(parser->book, text, &unknown);
-    error_set(parser->error, "%s%s", place(parser, parser->line), unknown.what);
+    error_set(parser->error, "%s%s", place(parser), unknown.what);
     return error_hint(parser->error, "%s", unknown.hint);
 }
 
@@ -243,6 +247,22 @@ static bool known_table(const struct book *book, struct text name, const char **
     return false;
 }
 
+static bool no_table(struct parser *parser)
+{
+    struct buffer tables = { .arena = parser->book->arena };
+    for (size_t i = 0; i < parser->book->chapter_count && tables.size < 300; i++) {
+        const char *table = parser->book->chapters[i].table;
+        bool first = table != NULL;                 /* of the chapters of this table */
+        for (size_t k = 0; k < i && first; k++)
+            first = !parser->book->chapters[k].table ||
+                    strcmp(parser->book->chapters[k].table, table);
+        if (first)
+            buffer_print(&tables, "%s%s", tables.size ? ", " : "one of: ", table);
+    }
+    return failed(parser, "no such table",
+                  tables.size ? tables.data : "a table, which a chapter above names after EACH");
+}
+
 static bool parse_over(struct parser *parser, enum op op, const char *start, struct expr **out)
 {
     struct text name = take_name(parser);
@@ -251,7 +271,7 @@ static bool parse_over(struct parser *parser, enum op op, const char *start, str
     if (!known_table(parser->book, name, &table)) {
         parser->rest.size += (size_t)(parser->rest.data - name.data);
         parser->rest.data = name.data;
-        return failed(parser, "no such table", "the name after EACH of a chapter above");
+        return no_table(parser);
     }
     if (!expect(parser, ",") || !parse_sum(parser, &what) || !expect(parser, ")"))
         return false;
@@ -456,6 +476,8 @@ bool expr_parse(const struct book *book, const char *file, int line, struct text
                              .rest = text, .error = error };
     if (!parse_sum(&parser, out))
         return false;
+    if (parser.length > LENGTH)
+        return failed(&parser, "the expression is too long", "several rows");
     skip(&parser);
     return !parser.rest.size ||
            failed(&parser, "the expression goes on", "an operator, or the end of the line");

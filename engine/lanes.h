@@ -134,16 +134,21 @@ static inline void lanes_product(lanes a, lanes b, lanes *high, lanes *low)
     *low = ((ah * bh - *high) + ah * bl + al * bh) + al * bl;
 }
 
-/* ln x in two parts, for x > 0 and finite: e ln2 + 2 atanh(s), s = (m - 1) / (m + 1). */
+/* ln x in two parts, for x > 0 and finite: e ln2 + 2 atanh(s), s = (m - 1) / (m + 1).
+ * The series' first two terms are in two parts each, so that pow may multiply the result
+ * by hundreds and still have its last digit. */
 static inline void lanes_log_parts(lanes x, lanes *high, lanes *low)
 {
     const double ln2_high = 6.93147180369123816490e-01, ln2_low = 1.90821492927058770002e-10;
+    const double two_thirds = 2.0 / 3, two_thirds_low = 3.7007434154171886e-17;
     lanes e, m, product, rest;
     lanes_split(x, &e, &m);
     lanes f = m - 1, g = m + 1, g_low = m - (g - 1), s = f / g;
     lanes_product(s, g, &product, &rest);
     lanes s_low = (((f - product) - rest) - s * g_low) / g;
-    lanes z = s * s;
+    lanes z, z_low, cube, cube_low, t, t_low;
+    lanes_product(s, s, &z, &z_low);
+    z_low += 2 * s * s_low;
     lanes p = lanes_splat(2.0 / 23);
     p = p * z + 2.0 / 21;
     p = p * z + 2.0 / 19;
@@ -154,14 +159,17 @@ static inline void lanes_log_parts(lanes x, lanes *high, lanes *low)
     p = p * z + 2.0 / 9;
     p = p * z + 2.0 / 7;
     p = p * z + 2.0 / 5;
-    p = p * z + 2.0 / 3;
-    lanes tail = 2 * s_low + s * (z * p);
+    lanes_product(z, lanes_splat(two_thirds), &cube, &cube_low);
+    cube_low += z * two_thirds_low + z_low * two_thirds;
+    lanes q = z * z * p, w = cube + q, w_low = ((cube - w) + q) + cube_low;
+    lanes_product(s, w, &t, &t_low);                /* t = 2 atanh(s) - 2 s */
+    t_low += s * w_low + s_low * w;
     lanes a = e * ln2_high, b = 2 * s;              /* e ln2_high is exact */
-    lanes sum = a + b, part = sum - a;
-    lanes sum_low = (a - (sum - part)) + (b - part);
-    lanes extra = sum_low + (tail + e * ln2_low);
-    *high = sum + extra;
-    *low = extra - (*high - sum);
+    lanes sum = a + b, most = sum + t;
+    lanes sum_low = ((a - sum) + b) + ((sum - most) + t);
+    lanes extra = sum_low + ((2 * s_low + t_low) + e * ln2_low);
+    *high = most + extra;
+    *low = extra - (*high - most);
 }
 
 static inline lanes lanes_log(lanes x)

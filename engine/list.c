@@ -14,7 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ROOTS = 60, DEEPEST = 2000 };
+/* Walks are recursive, and operators such as AT multiply what they read: both end. */
+enum { ROOTS = 60, DEEPEST = 2000, TALLEST = 10000, MOST_READS = 4000000 };
 
 struct frame {
     const struct frame *up;
@@ -46,13 +47,16 @@ struct builder {
     size_t count, room;
     uint64_t *moves;                /* [nodes] which VARs a node moves with */
     size_t moves_count, moves_room;
+    int *height;                    /* [nodes] over the inputs */
+    size_t height_count, height_room;
+    bool too_tall;
     int *same;                      /* hash of nodes + 1 */
     size_t same_size;
     struct memo *memos;
     size_t memo_size, memo_count;
     struct input *inputs;
     size_t input_count, input_room;
-    int roots, depth;
+    int roots, depth, reads;
     int *path;                      /* rows being built, to name a cycle */
     size_t path_count, path_room;
 };
@@ -82,9 +86,26 @@ static bool bit_get(const uint64_t *set, int bit)
     return set[bit / 64] >> bit % 64 & 1;
 }
 
+static bool too_deep(struct builder *builder)
+{
+    error_set(builder->error, "rows nest too deep: more than %d steps down", DEEPEST);
+    return error_hint(builder->error, "fewer rows on top of each other");
+}
+
 static bool depends_row(struct builder *builder, int row);
+static bool depends_kids(struct builder *builder, const struct expr *expr, uint64_t *set);
 
 static bool depends_expr(struct builder *builder, const struct expr *expr, uint64_t *set)
+{
+    if (builder->depth == DEEPEST)
+        return too_deep(builder);
+    builder->depth++;
+    bool known = depends_kids(builder, expr, set);
+    builder->depth--;
+    return known;
+}
+
+static bool depends_kids(struct builder *builder, const struct expr *expr, uint64_t *set)
 {
     if (expr->row >= 0) {
         if (!depends_row(builder, expr->row))
@@ -171,6 +192,16 @@ static void same_grow(struct builder *builder)
     }
 }
 
+static int height_of(const struct builder *builder, int node)
+{
+    return node < 0 ? 0 : builder->height[node];
+}
+
+static int larger(int a, int b)
+{
+    return a > b ? a : b;
+}
+
 static uint64_t moves_with(const struct builder *builder, int node)
 {
     return node < 0 ? 0 : builder->moves[node];
@@ -195,6 +226,11 @@ static int node_add(struct builder *builder, struct node node)
         moves &= ~moves_with(builder, node.first);
     *(uint64_t *)arena_push(builder->arena, &builder->moves, &builder->moves_count,
                             &builder->moves_room, sizeof moves) = moves;
+    int height = 1 + larger(height_of(builder, node.a), larger(height_of(builder, node.b),
+                                                               height_of(builder, node.c)));
+    builder->too_tall |= height > TALLEST;
+    *(int *)arena_push(builder->arena, &builder->height, &builder->height_count,
+                       &builder->height_room, sizeof height) = height;
     return (int)builder->count - 1;
 }
 
@@ -402,17 +438,18 @@ static bool build_row(struct builder *builder, int row, const struct frame *fram
         return false;
     int key[64];
     size_t size = memo_key(builder, row, frame, key, sizeof key / sizeof *key);
-    if (size == SIZE_MAX || ++builder->depth > DEEPEST)
-        return error_set(builder->error, "'%s' nests too deep", builder->book->rows[row].name);
+    if (size == SIZE_MAX) {
+        error_set(builder->error, "'%s' is read under too many changes",
+                  builder->book->rows[row].name);
+        return error_hint(builder->error, "fewer AT, SUM and ROOT inside each other");
+    }
     struct memo *memo = memo_place(builder, row, key, size);
     if (memo->node >= 0) {
         *node = memo->node;
-        builder->depth--;
         return true;
     }
     if (!build_fresh(builder, row, frame, node))
         return false;
-    builder->depth--;
     if (builder->nodes[*node].row < 0)
         builder->nodes[*node].row = row;
     if (2 * ++builder->memo_count >= builder->memo_size)
@@ -512,7 +549,26 @@ static bool build_root(struct builder *builder, const struct expr *expr,
     return true;
 }
 
+static bool build_kind(struct builder *builder, const struct expr *expr,
+                       const struct frame *frame, int *node);
+
 static bool build_expr(struct builder *builder, const struct expr *expr,
+                       const struct frame *frame, int *node)
+{
+    if (builder->depth == DEEPEST)
+        return too_deep(builder);
+    if (++builder->reads > MOST_READS || builder->too_tall) {
+        error_set(builder->error, "the rows unfold to more than %d steps",
+                  builder->too_tall ? TALLEST : MOST_READS);
+        return error_hint(builder->error, "fewer AT, SUM and ROOT inside each other");
+    }
+    builder->depth++;
+    bool built = build_kind(builder, expr, frame, node);
+    builder->depth--;
+    return built;
+}
+
+static bool build_kind(struct builder *builder, const struct expr *expr,
                        const struct frame *frame, int *node)
 {
     switch (expr->op) {

@@ -268,7 +268,7 @@ static bool one_number(struct text text, struct unit unit, double *value, bool *
         memcpy(padded + start, rest.data, rest.size);
         struct unit got;
         if (!unit_parse((struct text){ padded, start + rest.size }, &got, &scale, error))
-            return false;
+            return unit_unknown(rest, whole, error);
         if (!unit_same(got, unit)) {
             char wanted[64], seen[64];
             struct arena scratch = { 0 };
@@ -416,7 +416,7 @@ struct look {
 };
 
 static const struct look looks[] = {
-    { "s", { { 31536000, "years" }, { 86400, "d" }, { 3600, "h" }, { 1, "s" }, { 1e-3, "ms" },
+    { "s", { { 31536000, "years" }, { 86400, "d" }, { 3600, "h" }, { 60, "min" }, { 1, "s" }, { 1e-3, "ms" },
              { 1e-6, "us" }, { 1e-9, "ns" } } },
     { "B", { { 1e15, "PB" }, { 1e12, "TB" }, { 1e9, "GB" }, { 1e6, "MB" }, { 1e3, "kB" },
              { 1, "B" } } },
@@ -449,10 +449,11 @@ static const struct look *look_find(struct unit unit)
     return NULL;
 }
 
-/* Hours and days begin at two of them, the others at one. */
+/* Minutes, hours and days begin at two of them, the others at one. */
 static bool reaches(double size, const struct step *step)
 {
-    bool long_time = !strcmp(step->name, "h") || !strcmp(step->name, "d");
+    bool long_time = !strcmp(step->name, "min") || !strcmp(step->name, "h") ||
+                     !strcmp(step->name, "d");
     return size >= (long_time ? 2 : 1) * step->scale * (1 - 1e-12);
 }
 

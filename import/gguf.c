@@ -1,5 +1,6 @@
 #include "import/import.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -264,10 +265,14 @@ bool gguf_head(struct arena *arena, const char *path, struct text *head, struct 
 {
     FILE *file = fopen(path, "rb");
     if (!file)
-        return error_set(error, "%s: cannot be opened", path);
+        return error_set(error, "%s: %s", path, strerror(errno));
     char *data = arena_alloc(arena, gguf_head_limit);
     size_t size = fread(data, 1, gguf_head_limit, file);
+    bool broken = ferror(file);
+    int reason = errno;
     fclose(file);
+    if (broken)
+        return error_set(error, "%s: %s", path, strerror(reason));
     *head = (struct text){ data, size };
     return true;
 }

@@ -909,12 +909,63 @@ static void chains_are_short(void **state)
     struct arena arena = { 0 };
     struct buffer text = { .arena = &arena };
     buffer_print(&text, "x0 : 1 = 1 in 0..2\n");
-    for (int i = 1; i < 30000; i++)
+    for (int i = 1; i < 10000; i++)
         buffer_print(&text, "x%d : 1\n    = x%d + 1\n\n", i, i - 1);
     struct small small;
     small_open(&small, text.data);
-    small_fails(&small, "x29999", "too deep");
+    small_fails(&small, "x9999", "too deep");
     arena_free(&small.arena);
+    arena_free(&arena);
+}
+
+/* Tables in each other, rows at ever other points: what would unfold without end. */
+static void unfolding_is_limited(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct small small;
+    struct buffer sums = { .arena = &arena }, rows = { .arena = &arena };
+    small_open(&small, tiers);
+    struct fact_table *table = facts_table(&small.facts, "tier");
+    for (int i = 0; i < 4; i++)
+        facts_entry(&small.facts, table, "one");
+    for (int i = 0; i < 50; i++)
+        buffer_print(&sums, "SUM(tier, ");
+    buffer_print(&sums, "size");
+    for (int i = 0; i < 50; i++)
+        buffer_print(&sums, ")");
+    small_fails(&small, sums.data, "unfold to more than");
+    arena_free(&small.arena);
+    for (int i = 0; i < 40; i++)
+        buffer_print(&rows, "v%d : 1 = 1 in 0..9\n", i);
+    buffer_print(&rows, "r0 : 1\n    = v0");
+    for (int i = 1; i < 40; i++)
+        buffer_print(&rows, " + v%d", i);
+    for (int i = 1; i < 40; i++)
+        buffer_print(&rows, "\n\nr%d : 1\n    = AT(r%d, v%d = 2) + AT(r%d, v%d = 3)", i, i - 1, i,
+                     i - 1, i);
+    small_open(&small, rows.data);
+    small_fails(&small, "r39", "");
+    arena_free(&small.arena);
+    arena_free(&arena);
+}
+
+static void books_are_limited(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct buffer rows = { .arena = &arena }, chapters = { .arena = &arena };
+    for (int i = 0; i < 20000; i++)
+        buffer_print(&rows, "x%d : 1 = 1 in 0..2\n", i);
+    small_refuses(rows.data, "row 16385");
+    for (int i = 0; i < 5000; i++)
+        buffer_print(&chapters, "== A\n");
+    small_refuses(chapters.data, "chapter 4097");
+    struct buffer sum = { .arena = &arena };
+    buffer_print(&sum, "x : 1\n    = 1");
+    for (int i = 0; i < 100000; i++)
+        buffer_print(&sum, " + 1");
+    small_refuses(sum.data, "the expression is too long");
     arena_free(&arena);
 }
 
@@ -1174,6 +1225,8 @@ int main(void)
         cmocka_unit_test(books_are_refused),
         cmocka_unit_test(depth_is_limited),
         cmocka_unit_test(chains_are_short),
+        cmocka_unit_test(unfolding_is_limited),
+        cmocka_unit_test(books_are_limited),
         cmocka_unit_test(roots_hold),
         cmocka_unit_test(root_slopes),
         cmocka_unit_test(root_intervals),

@@ -121,7 +121,7 @@ static double worst_error(const struct world *world, const char *text, reference
         double got = world->got[i], error;
         if (isnan(value) || fabsl(value) > DBL_MAX) {
             bool agrees = isnan(value) ? isnan(got) : fabs(got) > DBL_MAX * (1 - 4 * DBL_EPSILON) &&
-                                                      signbit(got) == signbit(value);
+                                                      !signbit(got) == !signbit(value);
             if (!agrees)
                 fail_msg("%s of %.17g, %.17g: %.17g, exactly %.17Lg", text, world->x[i],
                          world->y[i], got, value);
