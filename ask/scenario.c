@@ -261,6 +261,7 @@ static bool set_options(struct scenario *scenario, struct error *error)
 static bool read_more_rows(struct scenario *scenario, struct error *error)
 {
     const struct question *question = scenario->question;
+    scenario->book.open = true;
     for (size_t i = 0; i < question->rows_count; i++) {
         struct text text;
         if (!file_read(scenario->arena, question->rows[i], FILE_LIMIT, &text, error) ||

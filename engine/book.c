@@ -270,10 +270,10 @@ static bool add_row(struct reader *reader, const struct row *row)
                   row->name, row->unit_text);
         return error_hint(reader->error, "%s, as in %s:%d", old->unit_text, old->file, old->line);
     }
-    if (!strcmp(old->file, row->file) && !row->with) {
+    if (!row->with && (!book->open || !strcmp(old->file, row->file))) {
         error_set(reader->error, "%s:%d: '%s' is defined twice", reader->file, row->line,
                   row->name);
-        return error_hint(reader->error, "another name; the first stands in line %d", old->line);
+        return error_hint(reader->error, "another name; the first is %s:%d", old->file, old->line);
     }
     struct row *before = arena_alloc(book->arena, sizeof *before);
     *before = *old;

@@ -97,6 +97,7 @@ struct book {
     int *index;                     /* hash of names */
     size_t index_size;
     unsigned conditions;            /* which WITH chapters count */
+    bool open;                      /* a user's file may redefine rows anywhere */
 };
 
 enum { BOOK_MODEL = 1, BOOK_MACHINE = 2, BOOK_ALL = 3 };

@@ -408,7 +408,7 @@ static struct memo *memo_place(struct builder *builder, int row, const int *key,
     for (;; at = (at + 1) & (builder->memo_size - 1)) {
         struct memo *memo = &builder->memos[at];
         bool equal = memo->row == row && memo->key_size == size &&
-                     !memcmp(memo->key, key, size * sizeof *key);
+                     (!size || !memcmp(memo->key, key, size * sizeof *key));
         if (memo->node < 0 || equal)
             return memo;
     }

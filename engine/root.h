@@ -7,14 +7,15 @@
 enum { LANES_ROOT_STEPS = 66 };
 
 struct lanes_root {
-    lanes from, to;                 /* as given */
+    lanes from, to;                 /* as given, the lower one first */
     lanes low, high;                /* the bracket */
     lanes at_low, at_high;          /* f at the ends as given */
 };
 
 static inline struct lanes_root lanes_root_open(lanes from, lanes to)
 {
-    return (struct lanes_root){ from, to, from, to, { 0 }, { 0 } };
+    lanes low = lanes_min(from, to), high = lanes_max(from, to);
+    return (struct lanes_root){ low, high, low, high, { 0 }, { 0 } };
 }
 
 static inline lanes lanes_root_point(const struct lanes_root *root, int turn)
@@ -42,7 +43,8 @@ static inline void lanes_root_narrow(struct lanes_root *root, int turn, lanes x,
 static inline lanes lanes_root_value(const struct lanes_root *root)
 {
     const lanes zero = lanes_splat(0);
-    lanes_bits crossing = (root->at_low > zero) != (root->at_high > zero);
+    lanes_bits crossing = ((root->at_low < zero) & (root->at_high > zero)) |
+                          ((root->at_low > zero) & (root->at_high < zero));
     lanes value = lanes_select(crossing, root->high, lanes_splat(__builtin_nan("")));
     value = lanes_select(root->at_high == zero, root->to, value);
     return lanes_select(root->at_low == zero, root->from, value);

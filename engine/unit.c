@@ -247,20 +247,15 @@ static bool one_number(struct text text, struct unit unit, double *value, bool *
                           "1e9..5e9");
     }
     struct text rest = text_trim((struct text){ text.data + size, text.size - size });
-    if (rest.size && rest.data[0] == '%' && rest.size == 1) {
-        *value = sign * number / 100;
-        *bare = false;
-        return true;
-    }
     static const struct unit one = { { 0 } }, token = { { 0, 0, 0, 2 } };
     bool counting = unit_same(unit, one) || unit_same(unit, token);
     *bare = rest.size == 0 && !dollar;
     double scale = 1;
-    if (counting && count_suffix(rest) > 0) {
-        *value = sign * number * count_suffix(rest);
-        return true;
-    }
-    if (!*bare) {
+    if (text_is(rest, "%")) {
+        number /= 100;
+    } else if (counting && count_suffix(rest) > 0) {
+        scale = count_suffix(rest);
+    } else if (!*bare) {
         char padded[80] = "USD";
         size_t start = dollar ? 3 : 0;
         if (rest.size + start >= sizeof padded)
@@ -366,7 +361,7 @@ static bool parse_distribution(struct text inside, enum spread spread, struct un
         return error_hint(error, "normal(mean, deviation > 0), lognormal(median > 0, factor > "
                           "1), uniform(low < high)");
     }
-    out->value = spread == SPREAD_UNIFORM ? out->low + (out->high - out->low) / 2 : out->low;
+    out->value = spread == SPREAD_UNIFORM ? out->low / 2 + out->high / 2 : out->low;
     out->spread = spread;
     return true;
 }
@@ -396,8 +391,8 @@ bool quantity_parse(struct text text, struct unit unit, struct quantity *out,
         error_set(error, "the range '%.*s' is empty", (int)text.size, text.data);
         return error_hint(error, "low..high, low first");
     }
-    out->value = out->low > 0 && out->high > 10 * out->low ? sqrt(out->low * out->high)
-                                                           : out->low + (out->high - out->low) / 2;
+    out->value = out->low > 0 && out->high > 10 * out->low ? sqrt(out->low) * sqrt(out->high)
+                                                           : out->low / 2 + out->high / 2;
     out->spread = SPREAD_RANGE;
     return true;
 }
@@ -475,10 +470,11 @@ static void number_print(struct buffer *out, double value, int digits)
     double size = fabs(value);
     char text[64];
     if (size != 0 && (size >= 1e9 || size < 1e-4)) {
-        int power = (int)floor(log10(size));
-        snprintf(text, sizeof text, "%.*f", digits - 1, value / pow(10, power));
+        snprintf(text, sizeof text, "%.*e", digits - 1, value);
+        char *power = strchr(text, 'e');
+        *power = 0;
         cut_zeros(text);
-        buffer_print(out, "%se%d", text, power);
+        buffer_print(out, "%se%ld", text, strtol(power + 1, NULL, 10));
         return;
     }
     int whole = size == 0 ? 1 : (int)floor(log10(size)) + 1;
@@ -505,9 +501,11 @@ void quantity_print(struct buffer *out, double value, struct unit unit, int digi
         double size = value == 0 ? 1 : fabs(value);
         while (step[1].name && !reaches(size, step))
             step++;
-        number_print(out, value / step->scale, digits);
-        buffer_print(out, " %s", step->name);
-        return;
+        if (isfinite(value / step->scale)) {
+            number_print(out, value / step->scale, digits);
+            buffer_print(out, " %s", step->name);
+            return;
+        }
     }
     number_print(out, value, digits);
     if (unit_same(unit, one))

@@ -177,6 +177,7 @@ void attention_grouped(struct model *model, const struct plan *plan)
     grouped_sinks(model, plan, heads.query);
     struct cache cache = {
         .name = mixer_name(plan), .elements = heads.kv * (heads.key + heads.value),
+        .cut = heads.kv, .kernels = "grouped",
         .top = 1e12, .index_bytes = 2, .query_heads = heads.query,
         .score = heads.key, .value = heads.value,
         .prefill_score = heads.key, .prefill_value = heads.value };
@@ -234,7 +235,7 @@ void attention_latent(struct model *model, const struct plan *plan)
     struct cache cache = {
         .name = plan->sparse && !plan->indexed ? "latent_attention_shared_index"
               : plan->sparse ? "latent_attention_indexed" : "latent_attention",
-        .elements = latent + rope, .entries_per_token = 1, .window_fill = 1, .top = 1e12,
+        .cut = 1, .kernels = "latent", .elements = latent + rope, .entries_per_token = 1, .window_fill = 1, .top = 1e12,
         .index_bytes = 2, .query_heads = heads, .score = latent + rope, .value = latent,
         .prefill_score = nope + rope, .prefill_value = value };
     latent_query(model, query_rank, heads * (nope + rope));
@@ -299,7 +300,7 @@ void attention_compressed(struct model *model, const struct plan *plan)
     struct cache cache = {
         .name = plan->indexed ? "compressed_sparse_attention"
               : plan->compression > 0 ? "heavily_compressed_attention" : "sliding_attention",
-        .elements = size, .entries_per_token = plan->compression > 0 ? 1 / plan->compression : 0,
+        .cut = 1, .kernels = "latent", .elements = size, .entries_per_token = plan->compression > 0 ? 1 / plan->compression : 0,
         .window = config_count(config, FIELD_window), .window_fill = 1, .top = 1e12,
         .index_bytes = 2, .query_heads = heads, .score = size, .value = size,
         .prefill_score = size, .prefill_value = size };

@@ -133,11 +133,15 @@ static void weight_fact(const struct model *model, const struct weight *weight)
         { "operator_used", weight->used },
         { "operator_routed", weight->routed },
         { "operator_lookup", weight->lookup },
+        { "operator_head", !strcmp(short_name(weight->name), "lm_head") },
         { "operator_bytes", weight->format->bytes },
     };
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
         facts_cell(facts, table, entry, cells[i].column, cells[i].value, file);
+    const char *kind = weight->format->peak + strlen("peak_");
     facts_cell_bind(facts, table, entry, "operator_peak", weight->format->peak, file);
+    facts_cell_bind(facts, table, entry, "operator_reached",
+                    arena_print(model->config->arena, "reached_%s", kind), file);
 }
 
 static void cache_fact(const struct model *model, const struct cache *cache)
@@ -156,6 +160,7 @@ static void cache_fact(const struct model *model, const struct cache *cache)
         { "top_entries", cache->top },
         { "index_elements", cache->index_elements },
         { "index_bytes", cache->index_bytes },
+        { "cache_cut", cache->cut > 0 ? cache->cut : 1e6 },
         { "query_heads", cache->query_heads },
         { "score_size", cache->score },
         { "value_size", cache->value },
@@ -167,7 +172,12 @@ static void cache_fact(const struct model *model, const struct cache *cache)
     };
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
         facts_cell(facts, table, entry, cells[i].column, cells[i].value, file);
+    const char *kernels = cache->kernels ? cache->kernels : "recurrent";
     facts_cell_bind(facts, table, entry, "cache_bytes", "kv_bytes", file);
+    facts_cell_bind(facts, table, entry, "mixer_large_kernels",
+                    arena_print(model->config->arena, "large_kernels_%s", kernels), file);
+    facts_cell_bind(facts, table, entry, "mixer_small_kernels",
+                    arena_print(model->config->arena, "small_kernels_%s", kernels), file);
 }
 
 /* The format of the bulk: the one that holds the most weights. */

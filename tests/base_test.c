@@ -500,7 +500,7 @@ static void quantities_are_refused(void **state)
         { "20MB", "s", "'20MB' is in B" },
         { "20ms", "1", "'20ms' is in s" },
         { "8TB", "B/s", "'8TB' is in B" },
-        { "20parsec", "s", "unknown unit 'parsec' in 'parsec'" },
+        { "20parsec", "s", "unknown unit 'parsec' in '20parsec'" },
         { "3..1", "1", "the range '3..1' is empty" },
         { "1..", "1", "'' is not a number" },
         { "..1", "1", "'' is not a number" },

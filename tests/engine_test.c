@@ -830,6 +830,7 @@ static void rows_are_redefined(void **state)
     small_open(&small, "x : s = 2s in 0..10\ny : s                    Y\n"
                "    twice\n    = 2 * x\n\nz : s\n    = y + x\n");
     assert_true(small_value(&small, "z") == 6);
+    small.book.open = true;
     assert_true(book_read(&small.book, "mine.chalk", text_of("y : s\n    = 10 * x\n"),
                           &small.error));
     assert_true(small_value(&small, "z") == 22);
@@ -995,6 +996,8 @@ static void roots_hold(void **state)
     assert_true(small_value(&small, "ROOT(x, 0, 3, x)") == 0);  /* at an end */
     assert_true(small_value(&small, "ROOT(x, 0, 3, x - 3)") == 3);
     assert_true(isnan(small_value(&small, "ROOT(x, 4, 5, x - 3)")));
+    assert_true(isnan(small_value(&small, "ROOT(x, 0, 5, log(x - 3))")));   /* none at an end */
+    assert_true(small_value(&small, "ROOT(x, 10, 0, f)") == small_value(&small, "cubic"));
     arena_free(&small.arena);
 }
 

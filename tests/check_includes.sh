@@ -1,0 +1,59 @@
+#!/bin/sh
+# check_includes.sh -- includes point one way, and from outside a folder only its public
+# headers are seen:
+#
+#     base <- engine <- import, search, deduce, sim, measure <- ask <- cli, web
+#
+# formulas/ and data/ include nothing. Prints each offending line.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+
+public="base/base.h base/embedded.h engine/engine.h engine/facts.h import/import.h
+import/catalog.h search/search.h deduce/deduce.h sim/sim.h measure/measure.h ask/ask.h"
+
+# The folders that a folder may include from, beside itself.
+below() {
+    case $1 in
+    base) ;;
+    engine) echo base ;;
+    import|search|deduce|sim|measure) echo base engine ;;
+    ask) echo base engine import search deduce sim measure ;;
+    cli|web) echo base engine import search deduce sim measure ask ;;
+    esac
+}
+
+offences() {
+    for folder in base engine import search deduce sim measure ask cli web; do
+        [ -d "$folder" ] || continue
+        allowed=" $folder $(below "$folder") "
+        grep -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' \
+            --include='*.c' --include='*.h' --include='*.def' "$folder" |
+        while IFS= read -r line; do
+            header=${line#*\"}
+            header=${header%%\"*}
+            from=${header%%/*}
+            case $header in
+            */*) ;;
+            *) echo "$line    (name the folder)"; continue ;;
+            esac
+            case $allowed in
+            *" $from "*) ;;
+            *) echo "$line    ($folder may include from:$(printf ' %s' $allowed))"; continue ;;
+            esac
+            [ "$from" = "$folder" ] && continue
+            case $header in *.def) continue ;; esac
+            case " $(echo $public) " in
+            *" $header "*) ;;
+            *) echo "$line    (private to $from/)" ;;
+            esac
+        done
+    done
+    for folder in formulas data; do
+        grep -rnE '^[[:space:]]*#[[:space:]]*include' "$folder"
+    done
+}
+
+found=$(offences)
+[ -z "$found" ] && exit 0
+echo "$found"
+exit 1
