@@ -44,7 +44,8 @@ static struct text embedded_sheet(const char *path)
 
 static const char *const sheet_paths[CATALOG_KINDS] = {
     [CATALOG_MACHINE] = "data/hardware.csv", [CATALOG_MODEL] = "data/models.csv",
-    [CATALOG_TIER] = "data/tiers.csv", [CATALOG_PRICE] = "data/prices.csv" };
+    [CATALOG_TIER] = "data/tiers.csv", [CATALOG_PRICE] = "data/prices.csv",
+    [CATALOG_ENGINE] = "data/efficiency.csv" };
 
 static bool read_sheet(struct catalog *catalog, enum catalog_kind kind, struct error *error)
 {
@@ -113,6 +114,7 @@ static bool read_model(struct scenario *scenario, const char *name, struct error
             return false;
     struct model_options how = { .formats = &scenario->formats,
                                  .weights = question->option[OPTION_PRECISION],
+                                 .experts = question->option[OPTION_EXPERTS],
                                  .kv = question->option[OPTION_KV],
                                  .assume = question->option[OPTION_ASSUME] != NULL };
     if (is_path(&scenario->catalog, name))
@@ -134,7 +136,11 @@ static bool read_machine(struct scenario *scenario, const char *name, struct err
     if (!entry)
         return false;
     scenario->machine = entry->title;
-    return catalog_machine(&scenario->catalog, name, &scenario->facts, error);
+    if (!catalog_machine(&scenario->catalog, name, &scenario->facts, error))
+        return false;
+    const struct fact *domain = facts_find(&scenario->facts, "chips");
+    facts_set(&scenario->facts, "scale_up_chips", domain->value, domain->source);
+    return true;
 }
 
 /* ---- --set ------------------------------------------------------------------------------------ */
@@ -380,6 +386,7 @@ static bool read_sheets(struct scenario *scenario, const char *model, const char
 {
     catalog_open(&scenario->catalog, scenario->arena);
     return read_sheet(&scenario->catalog, CATALOG_TIER, error) &&
+           read_sheet(&scenario->catalog, CATALOG_ENGINE, error) &&
            (!machine || read_sheet(&scenario->catalog, CATALOG_MACHINE, error)) &&
            (!model || read_sheet(&scenario->catalog, CATALOG_MODEL, error));
 }
@@ -411,6 +418,9 @@ bool scenario_read(struct scenario *scenario, struct arena *arena,
         !read_sheets(scenario, model, machine, error) || !scenario_formats(arena, &scenario->formats, error))
         return false;
     catalog_tiers(&scenario->catalog, &scenario->facts);
+    if (!catalog_engine(&scenario->catalog, question->option[OPTION_ENGINE], &scenario->facts,
+                        error))
+        return false;
     if (machine && !read_machine(scenario, machine, error))
         return false;
     if (model && !read_model(scenario, model, error))

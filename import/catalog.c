@@ -55,6 +55,22 @@ static const struct known price_facts[] = {
     { "input_batch", "USD/token" },     { "output_batch", "USD/token" },
 };
 
+static const struct known engine_facts[] = {
+    { "title", "text" },                { "alias", "text" },
+    { "reach_bf16", "1" },              { "reach_fp8", "1" },
+    { "reach_fp4", "1" },               { "reach_int8", "1" },
+    { "reach_experts", "1" },           { "reach_weights", "1" },
+    { "reach_kv", "1" },                { "reach_attention", "1" },
+    { "reach_link", "1" },              { "launch_large", "s" },
+    { "launch_small", "s" },            { "launch_experts", "s" },
+    { "reduce_start", "s" },            { "reduce_per_chip", "s" },
+    { "host_step", "s" },               { "host_sequence", "s" },
+    { "host_request", "s" },            { "interference", "1" },
+    { "first_token_base", "s" },        { "first_token_per_token", "s/token" },
+    { "first_wave", "1" },              { "cache_fraction", "1" },
+    { "engine_reserve", "B" },          { "prefill_size", "token" },
+};
+
 #define LIST(array) array, sizeof array / sizeof *array
 
 static const struct {
@@ -66,6 +82,7 @@ static const struct {
     [CATALOG_MODEL]   = { "model", NULL, 0 },
     [CATALOG_TIER]    = { "tier", LIST(tier_facts) },
     [CATALOG_PRICE]   = { "price", LIST(price_facts) },
+    [CATALOG_ENGINE]  = { "engine", LIST(engine_facts) },
 };
 
 static const char *const marks[] = { "", "memory", "announced", "not chosen" };

@@ -20,7 +20,7 @@
 #include "base/base.h"
 #include "engine/facts.h"
 
-enum catalog_kind { CATALOG_MACHINE, CATALOG_MODEL, CATALOG_TIER, CATALOG_PRICE, CATALOG_KINDS };
+enum catalog_kind { CATALOG_MACHINE, CATALOG_MODEL, CATALOG_TIER, CATALOG_PRICE, CATALOG_ENGINE, CATALOG_KINDS };
 
 struct catalog_sheet;
 
@@ -76,6 +76,9 @@ bool catalog_number(const struct catalog_entry *entry, const char *fact, double 
  * type's; facts from memory and facts nobody knows become notes. */
 bool catalog_machine(const struct catalog *catalog, const char *name, struct facts *facts,
                      struct error *error);
+/* Set what an engine achieves and costs: the entry "any", then the engine's own. */
+bool catalog_engine(const struct catalog *catalog, const char *name, struct facts *facts,
+                    struct error *error);
 /* The model as the document its config.json would be. */
 bool catalog_model(const struct catalog *catalog, const char *name, struct doc **config,
                    struct error *error);

@@ -93,6 +93,32 @@ bool catalog_machine(const struct catalog *catalog, const char *name, struct fac
     return true;
 }
 
+/* ---- engines ---------------------------------------------------------------------------- */
+
+static void set_numbers(const struct catalog_entry *entry, struct facts *facts)
+{
+    for (size_t i = 0; i < entry->rows; i++) {
+        struct catalog_row row = catalog_row(entry, i);
+        double value;
+        if (row.chosen && catalog_row_number(&row, &value))
+            facts_set(facts, row.fact, value, row_origin(facts->arena, entry, &row));
+    }
+}
+
+bool catalog_engine(const struct catalog *catalog, const char *name, struct facts *facts,
+                    struct error *error)
+{
+    const struct catalog_entry *any = catalog_find(catalog, CATALOG_ENGINE, "any", error);
+    const struct catalog_entry *own = name ? catalog_find(catalog, CATALOG_ENGINE, name, error)
+                                           : any;
+    if (!any || !own)
+        return false;
+    set_numbers(any, facts);
+    if (own != any)
+        set_numbers(own, facts);
+    return true;
+}
+
 /* ---- tiers ------------------------------------------------------------------------------ */
 
 static void tier_cells(const struct catalog_entry *entry, struct facts *facts,

@@ -68,6 +68,7 @@ bool gguf_read(struct arena *arena, const char *file, struct text header, struct
 struct model_options {
     const struct formats *formats;
     const char *weights;        /* format of what the checkpoint quantises; NULL: its own */
+    const char *experts;        /* format of the routed experts alone; NULL: as the others */
     const char *kv;             /* format of the cache; NULL: bf16 */
     bool assume;                /* read an unknown architecture as a plain transformer */
 };

@@ -204,6 +204,8 @@ bool precision_read(struct config *config, const struct model_options *options,
         choice.expert = "mxfp4-a8";             /* DeepSeek-V4: fp4 with a scale per 32 */
     if (options->weights)
         choice_replace(&choice, options->weights);
+    if (options->experts)
+        choice.expert = options->experts;
     precision->base = need(config, options, choice.base);
     precision->matrix = need(config, options, choice.matrix);
     precision->expert = need(config, options, choice.expert ? choice.expert : choice.matrix);

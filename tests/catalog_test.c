@@ -28,6 +28,7 @@ static int setup(void **state)
     static struct world world;
     static const char *const files[CATALOG_KINDS] = {
         "data/hardware.csv", "data/models.csv", "data/tiers.csv", "data/prices.csv",
+        "data/efficiency.csv",
     };
     world = (struct world){ .facts.arena = &world.arena };
     catalog_open(&world.catalog, &world.arena);

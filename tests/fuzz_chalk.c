@@ -30,6 +30,7 @@ static void book_copy(struct arena *arena, struct book *copy)
     }
     *copy = base;
     copy->arena = arena;
+    copy->open = true;
     copy->room = base.count;
     copy->chapter_room = base.chapter_count;
     copy->rows = (struct row *)arena_copy(arena, (const char *)base.rows,

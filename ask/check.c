@@ -1,0 +1,284 @@
+/* check: predicted against measured, scored. */
+#include "ask/ask.h"
+#include "import/measured.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const predictions[METRICS] = { "predicted_tpot", "predicted_ttft" };
+/* What moves from point to point of one model, machine, format and engine. */
+static const char *const moves[] = { "chips", "attention_dp", "concurrency", "prompt_tokens",
+                                     "output_tokens", "interference" };
+enum { MOVES = sizeof moves / sizeof *moves };
+
+struct setup {                      /* of one model, machine, formats and engine */
+    const char *key;
+    const char *refused;            /* the scenario could not be made: why */
+    struct list list;
+    int input[MOVES];
+};
+
+struct score {
+    const char *name;               /* "total", or of a group */
+    int metric;                     /* -1: all */
+    double *errors;                 /* ln predicted / measured */
+    size_t count, room;
+};
+
+struct refusal {
+    const char *reason;
+    size_t count;
+};
+
+struct check {
+    struct arena *arena;
+    const struct question *question;
+    struct answer *answer;
+    struct error *error;
+    struct setup *setups;
+    size_t setup_count, setup_room;
+    struct score *scores;
+    size_t score_count, score_room;
+    struct refusal *refusals;
+    size_t refusal_count, refusal_room;
+};
+
+/* ---- predicting one point ---------------------------------------------------------------- */
+
+static void setup_make(struct check *check, const struct measured *point, struct setup *setup)
+{
+    struct arena *arena = check->arena;
+    struct scenario *scenario = arena_alloc(arena, sizeof *scenario);
+    struct question *question = arena_alloc(arena, sizeof *question);
+    struct expr *wanted[METRICS];
+    struct error error;
+    *question = *check->question;
+    question->option[OPTION_PRECISION] = point->precision;
+    question->option[OPTION_EXPERTS] = point->experts;
+    question->option[OPTION_KV] = point->kv;
+    question->option[OPTION_ENGINE] = point->engine;
+    bool made = scenario_read(scenario, arena, question, point->model, point->machine, &error);
+    for (int i = 0; i < MOVES && made; i++)
+        facts_set(&scenario->facts, moves[i], 1, "measured");
+    for (int i = 0; i < METRICS && made; i++)
+        made = expr_parse(&scenario->book, NULL, 0, text_of(predictions[i]), &wanted[i], &error);
+    made = made && list_build(arena, &scenario->book, &scenario->facts, wanted, METRICS,
+                              &setup->list, &error);
+    if (!made) {
+        setup->refused = arena_copy(arena, error.what, strlen(error.what));
+        return;
+    }
+    for (int i = 0; i < MOVES; i++)
+        setup->input[i] = list_input(&setup->list, moves[i]);
+}
+
+static struct setup *setup_find(struct check *check, const struct measured *point)
+{
+    const char *key = arena_print(check->arena, "%s|%s|%s|%s|%s|%s", point->model, point->machine,
+                                  point->precision, point->experts ? point->experts : "",
+                                  point->kv, point->engine);
+    for (size_t i = 0; i < check->setup_count; i++)
+        if (!strcmp(check->setups[i].key, key))
+            return &check->setups[i];
+    struct setup *setup = arena_push(check->arena, &check->setups, &check->setup_count,
+                                     &check->setup_room, sizeof *setup);
+    *setup = (struct setup){ .key = key };
+    setup_make(check, point, setup);
+    return setup;
+}
+
+static void predict(struct check *check, const struct setup *setup, const struct measured *point,
+                    double *values)
+{
+    double *inputs = arena_array(check->arena, setup->list.input_count + 1, sizeof *inputs);
+    const double at[MOVES] = { point->chips, point->attention_dp, point->concurrency,
+                               point->input, point->output, point->lockstep &&
+                               !strcmp(point->engine, "sglang") ? 0.5 : 1 };
+    for (size_t i = 0; i < setup->list.input_count; i++)
+        inputs[i] = setup->list.inputs[i].value;
+    for (int i = 0; i < MOVES; i++)
+        if (setup->input[i] >= 0)
+            inputs[setup->input[i]] = at[i];
+    list_value(check->arena, &setup->list, inputs, NULL, values);
+}
+
+/* ---- scoring ----------------------------------------------------------------------------------- */
+
+static void refuse(struct check *check, const char *reason)
+{
+    for (size_t i = 0; i < check->refusal_count; i++)
+        if (!strcmp(check->refusals[i].reason, reason)) {
+            check->refusals[i].count++;
+            return;
+        }
+    *(struct refusal *)arena_push(check->arena, &check->refusals, &check->refusal_count,
+                                  &check->refusal_room, sizeof(struct refusal)) =
+        (struct refusal){ reason, 1 };
+}
+
+static void score_add(struct check *check, const char *name, int metric, double error)
+{
+    struct score *score = NULL;
+    for (size_t i = 0; i < check->score_count; i++)
+        if (check->scores[i].metric == metric && !strcmp(check->scores[i].name, name))
+            score = &check->scores[i];
+    if (!score) {
+        score = arena_push(check->arena, &check->scores, &check->score_count, &check->score_room,
+                           sizeof *score);
+        *score = (struct score){ .name = name, .metric = metric };
+    }
+    *(double *)arena_push(check->arena, &score->errors, &score->count, &score->room,
+                          sizeof error) = error;
+}
+
+static const char *group_of(const struct check *check, const struct measured *point)
+{
+    const char *by = check->question->option[OPTION_BY];
+    if (by && !strcmp(by, "hardware"))
+        return point->machine;
+    if (by && !strcmp(by, "source"))
+        return point->engine;
+    return point->model;
+}
+
+static void check_point(struct check *check, const struct measured *point)
+{
+    double values[METRICS];
+    if (point->refused) {
+        refuse(check, point->refused);
+        return;
+    }
+    const struct setup *setup = setup_find(check, point);
+    if (setup->refused) {
+        refuse(check, setup->refused);
+        return;
+    }
+    predict(check, setup, point, values);
+    for (int i = 0; i < METRICS; i++) {
+        if (!(point->value[i] > 0))
+            continue;
+        if (!(values[i] > 0) || !isfinite(values[i])) {
+            refuse(check, "no finite prediction");
+            continue;
+        }
+        double error = log(values[i] / point->value[i]);
+        score_add(check, "total", -1, error);
+        score_add(check, "total", i, error);
+        score_add(check, group_of(check, point), i, error);
+    }
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return (x > y) - (x < y);
+}
+
+struct figures {
+    double median, mean, p90, bias;
+};
+
+static struct figures figures_of(struct arena *arena, const struct score *score)
+{
+    double *sizes = arena_array(arena, score->count + 1, sizeof *sizes);
+    struct figures figures = { 0 };
+    for (size_t i = 0; i < score->count; i++) {
+        sizes[i] = fabs(exp(score->errors[i]) - 1);
+        figures.mean += sizes[i] / (double)score->count;
+        figures.bias += score->errors[i] / (double)score->count;
+    }
+    qsort(sizes, score->count, sizeof *sizes, by_size);
+    figures.median = sizes[score->count / 2];
+    figures.p90 = sizes[score->count * 9 / 10];
+    figures.bias = exp(figures.bias) - 1;
+    return figures;
+}
+
+/* ---- the answer --------------------------------------------------------------------------------- */
+
+static void answer_score(struct check *check, const struct score *score, struct doc *doc,
+                         struct table *table)
+{
+    struct arena *arena = check->arena;
+    struct figures figures = figures_of(arena, score);
+    doc_add_number(arena, doc, "n", (double)score->count);
+    doc_add_number(arena, doc, "median", figures.median);
+    doc_add_number(arena, doc, "mean", figures.mean);
+    doc_add_number(arena, doc, "p90", figures.p90);
+    doc_add_number(arena, doc, "bias", figures.bias);
+    table_cell(table, "%s", score->name);
+    table_cell(table, "%s", score->metric < 0 ? "all" : metric_names[score->metric]);
+    table_cell(table, "%zu", score->count);
+    table_cell(table, "%.1f", 100 * figures.median);
+    table_cell(table, "%.1f", 100 * figures.mean);
+    table_cell(table, "%.1f", 100 * figures.p90);
+    table_cell(table, "%+.1f", 100 * figures.bias);
+}
+
+static void answer_all(struct check *check)
+{
+    struct arena *arena = check->arena;
+    struct doc *doc = check->answer->doc, *by = NULL, *group = NULL;
+    struct table table = { .arena = arena, .columns = 7, .left = "llrrrrr" };
+    static const char *const head[] = { "", "metric", "n", "median %", "mean %", "p90 %", "bias %" };
+    for (int i = 0; i < 7; i++)
+        table_cell(&table, "%s", head[i]);
+    for (size_t i = 0; i < check->score_count; i++)
+        if (check->scores[i].metric < 0)
+            answer_score(check, &check->scores[i], doc_add(arena, doc, "total", DOC_OBJECT), &table);
+    by = doc_add(arena, doc, "by", DOC_OBJECT);
+    for (size_t i = 0; i < check->score_count; i++) {
+        const char *name = check->scores[i].name;
+        bool first = true;
+        for (size_t j = 0; j < i; j++)
+            first &= strcmp(check->scores[j].name, name) != 0;
+        if (check->scores[i].metric >= 0 && !first && strcmp(name, "total"))
+            continue;
+        if (!first && strcmp(name, "total"))
+            continue;
+        if (check->scores[i].metric < 0)
+            group = doc_add(arena, by, name, DOC_OBJECT);
+        else if (strcmp(name, "total"))
+            group = doc_add(arena, by, name, DOC_OBJECT);
+        else
+            continue;
+        for (size_t j = 0; j < check->score_count; j++)
+            if (check->scores[j].metric >= 0 && !strcmp(check->scores[j].name, name))
+                answer_score(check, &check->scores[j],
+                             doc_add(arena, group, metric_names[check->scores[j].metric],
+                                     DOC_OBJECT), &table);
+    }
+    table_print(&table, &check->answer->text, "");
+    table_csv(&table, &check->answer->csv);
+    struct doc *refused = doc_add(arena, doc, "refused", DOC_OBJECT);
+    for (size_t i = 0; i < check->refusal_count; i++) {
+        doc_add_number(arena, refused, check->refusals[i].reason, (double)check->refusals[i].count);
+        buffer_print(&check->answer->text, "%s%6zu  %s\n", i ? "" : "\nnot predicted\n",
+                     check->refusals[i].count, check->refusals[i].reason);
+    }
+}
+
+bool ask_check(struct arena *arena, const struct question *question, struct answer *answer,
+               struct error *error)
+{
+    struct check check = { .arena = arena, .question = question, .answer = answer, .error = error };
+    struct measured_list list = { 0 };
+    const char *path = question->option[OPTION_MEASURED];
+    struct text text;
+    struct csv csv;
+    enum { LIMIT = 64 << 20 };
+    if (!path) {
+        error_set(error, "check needs measurements");
+        return error_hint(error, "--measured FILE, with the columns of serving_points.csv");
+    }
+    if (!file_read(arena, path, LIMIT, &text, error) || !csv_read(arena, path, text, &csv, error) ||
+        !measured_read(arena, &csv, &list, error))
+        return false;
+    for (size_t i = 0; i < list.count; i++)
+        check_point(&check, &list.points[i]);
+    answer_all(&check);
+    return true;
+}
