@@ -35,7 +35,12 @@ $(B)/chalkline: $(CLI) $(B)/libchalkline.a
 $(B)/libchalkline.a: $(OBJECTS)
 	@rm -f $@; ar rcs $@ $^
 
-$(B)/%.o: %.c
+# Other flags, other objects: all depend on what they were compiled with.
+$(B)/flags: always
+	@mkdir -p $(@D)
+	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' > $@
+
+$(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	@echo $(CC) $<; $(CC) $(FLAGS) -MMD -c $< -o $@
 
@@ -44,7 +49,7 @@ set_scalar   := -DSCALAR
 set_portable := -DLANES=2
 set_avx2     := -DLANES=4 -mavx2
 set_avx512   := -DLANES=8 -mavx512f -mavx512dq
-$(SETS:%=$(B)/engine/run_%.o): $(B)/engine/run_%.o: engine/run_set.c
+$(SETS:%=$(B)/engine/run_%.o): $(B)/engine/run_%.o: engine/run_set.c $(B)/flags
 	@mkdir -p $(@D)
 	@echo $(CC) $< for $*; $(CC) $(FLAGS) -MMD $(set_$*) -DSET=$* -c $< -o $@
 
@@ -54,7 +59,7 @@ $(B)/emit: tools/emit.c $(EMIT)
 	@$(CC) $(FLAGS) $^ -o $@ -lm
 $(B)/kernels.c: $(B)/emit formulas/kernels $(CHALK)
 	@echo write $@; $(B)/emit formulas/kernels $(CHALK) > $@ || { rm -f $@; exit 1; }
-$(LANES:%=$(B)/kernels_%.o): $(B)/kernels_%.o: $(B)/kernels.c
+$(LANES:%=$(B)/kernels_%.o): $(B)/kernels_%.o: $(B)/kernels.c $(B)/flags
 	@echo $(CC) $< for $*; $(CC) $(FLAGS) -MMD $(set_$*) -DSET=$* -c $< -o $@
 
 # ---- formulas and data inside the binary -----------------------------------------------------
@@ -148,4 +153,4 @@ help:                           ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1|/p' Makefile | while IFS='|' read -r n t; do printf '  make %-8s %s\n' "$$n" "$$t"; done
 
 -include $(shell find build -name '*.d' 2>/dev/null)
-.PHONY: all setup demo tests check asan fuzz bench docs install clean help $(FUZZERS:%=run-%)
+.PHONY: all always setup demo tests check asan fuzz bench docs install clean help $(FUZZERS:%=run-%)

@@ -18,7 +18,8 @@ struct unit scenario_unit(const struct scenario *scenario, const char *text)
 bool values_finite(const struct scenario *scenario, const struct list *list,
                    const double *inputs, struct error *error)
 {
-    struct arena scratch = { 0 };
+    struct arena scratch = { .exhausted = scenario->arena->exhausted,
+                             .context = scenario->arena->context };
     double *nodes = arena_array(&scratch, list->count + 1, sizeof *nodes);
     bool finite = true;
     list_value(&scratch, list, inputs, nodes, NULL);

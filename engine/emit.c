@@ -41,6 +41,7 @@ struct emit {
     struct text fix[WORDS], vary[WORDS], keep[WORDS];
     size_t fix_count, vary_count, keep_count;
     struct expr **fixed;            /* [rows] the number a fixed row has, or NULL */
+    uint8_t *changed;               /* [rows] rows that an AT or ROOT within reach changes */
     uint64_t *depends;              /* [rows * words], filled for rows with known */
     uint8_t *known;
     size_t words;
@@ -68,6 +69,8 @@ static bool emit_wrong(struct emit *emit, const char *what, const char *expected
 
 static bool constant_of(const struct emit *emit, const struct expr *expr, double *value)
 {
+    if (expr->op == OP_ROW && emit->changed[expr->row])
+        return false;                               /* not the same everywhere */
     if (expr->op == OP_ROW && emit->fixed[expr->row])
         expr = emit->fixed[expr->row];
     if (expr->op == OP_NUMBER) {
@@ -188,6 +191,10 @@ static size_t input_index(struct emit *emit, const char *name)
 
 static size_t table_index(struct emit *emit, const char *table)
 {
+    if (emit->table_count == WORDS) {
+        emit_wrong(emit, "more than 64 tables", "fewer");
+        return 0;
+    }
     for (size_t i = 0; i < emit->table_count; i++)
         if (!strcmp(emit->tables[i], table))
             return i;
@@ -451,13 +458,46 @@ static const char **names_of(struct emit *emit, const struct text *texts, size_t
     return names;
 }
 
+/* Everything a row may read, whatever is fixed: what does it change on the way? */
+static void find_changed(struct emit *emit, const struct expr *expr, uint8_t *seen)
+{
+    if (expr->op == OP_ROOT)
+        emit->changed[expr->row] = 1;
+    if (expr->row >= 0 && !seen[expr->row]) {
+        seen[expr->row] = 1;
+        if (emit->book->rows[expr->row].expr)
+            find_changed(emit, emit->book->rows[expr->row].expr, seen);
+    }
+    for (int i = 0; i < 3; i++)
+        if (expr->kid[i])
+            find_changed(emit, expr->kid[i], seen);
+    for (const struct binding *at = expr->at; at; at = at->next) {
+        emit->changed[at->row] = 1;
+        find_changed(emit, at->value, seen);
+    }
+}
+
+static bool find_all_changed(struct emit *emit)
+{
+    uint8_t *seen = arena_alloc(emit->arena, emit->book->count + 1);
+    for (size_t i = 0; i < emit->keep_count; i++) {
+        int row;
+        if (!row_of(emit, emit->keep[i], &row))
+            return false;
+        if (emit->book->rows[row].expr)
+            find_changed(emit, emit->book->rows[row].expr, seen);
+    }
+    return true;
+}
+
 static bool write_kernel(struct emit *emit, const char *name, struct buffer *out)
 {
     emit->words = (emit->book->count + emit->book->chapter_count) / 64 + 1;
     emit->depends = arena_array(emit->arena, emit->book->count * emit->words, sizeof(uint64_t));
     emit->known = arena_alloc(emit->arena, emit->book->count + 1);
     emit->fixed = arena_array(emit->arena, emit->book->count + 1, sizeof *emit->fixed);
-    if (!read_fix(emit))
+    emit->changed = arena_alloc(emit->arena, emit->book->count + 1);
+    if (!read_fix(emit) || !find_all_changed(emit))
         return false;
     open_scope(emit);
     struct scope *point = open_scope(emit);

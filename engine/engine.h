@@ -130,6 +130,7 @@ struct input {
     int row, entry;                 /* entry of the row's table, -1 for a scalar */
     const char *name;               /* "batch", "cache_elements[moe]" */
     double value, low, high;        /* low < high: a range the user gave */
+    double least, most;             /* the row's range, which no draw leaves */
     enum spread spread;
     const char *source;             /* NULL: the default of the row */
     int node;
@@ -189,7 +190,7 @@ struct interval {
     double low, high;
 };
 /* Bounds of an output over a box of inputs; exact in the inputs along which the
- * derivative keeps its sign. */
+ * derivative keeps its sign, ROOTs aside. */
 struct interval list_interval(struct arena *arena, const struct list *list, size_t output,
                               const struct interval *inputs);
 /* Quantiles of an output when inputs have ranges or distributions (a range counts as
@@ -199,6 +200,11 @@ void list_quantiles(struct arena *arena, const struct list *list, size_t output,
                     double *quantiles);
 
 /* ---- solve: any input from any equation ------------------------------------------------ */
+
+/* Ours, of one number: the same bits as in the rows. */
+double scalar_exp(double x);
+double scalar_log(double x);
+double scalar_pow(double x, double y);
 
 struct roots {
     double at[8];

@@ -9,6 +9,7 @@
 #include <math.h>
 
 struct sweep {
+    struct arena *arena;
     const struct list *list;
     const double *value;
     double *adjoint;
@@ -69,7 +70,8 @@ static void sweep_root(struct sweep *sweep, size_t root)
     const struct node *node = &sweep->list->nodes[root];
     const size_t first = (size_t)node->first, f = (size_t)node->c;
     const double d = sweep->adjoint[root];
-    struct arena scratch = { 0 };
+    struct arena scratch = { .exhausted = sweep->arena->exhausted,
+                             .context = sweep->arena->context };
     struct sweep alone = *sweep;
     if (d == 0 || f < first)
         return;
@@ -91,7 +93,7 @@ double list_gradient(struct arena *arena, const struct list *list, size_t output
 {
     struct arena scratch = { .exhausted = arena->exhausted, .context = arena->context };
     double *value = arena_array(&scratch, list->count + 1, sizeof *value);
-    struct sweep sweep = { list, value, arena_array(&scratch, list->count + 1, sizeof(double)) };
+    struct sweep sweep = { arena, list, value, arena_array(&scratch, list->count + 1, sizeof(double)) };
     const size_t top = (size_t)list->outputs[output];
     list_value(arena, list, inputs, value, NULL);
     sweep.adjoint[top] = 1;

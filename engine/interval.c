@@ -3,6 +3,7 @@
  * 1. Every node's interval, forward. Rounding to nearest is monotone, so the ends need
  *    no widening except for exp, log and pow, whose last digit is not guaranteed.
  * 2. Every node's derivative interval, backward.
+ *    (A ROOT claims nothing about its derivative.)
  * 3. Inputs along which the derivative keeps its sign are put to the end that makes the
  *    output least (then largest), and 1 is repeated: exact when that is all of them, but
  *    for the last digits, by which points inside may round past a corner. */

@@ -11,6 +11,7 @@
 #include "engine/engine.h"
 
 #include <assert.h>
+#include <float.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -33,6 +34,13 @@ struct memo {
     const int *key;
 };
 
+/* An expression that a table's cell or "row[entry]" binds, parsed once per row. */
+struct bound_cell {
+    const char *text;
+    struct expr *expr;
+    struct bound_cell *next;
+};
+
 struct builder {
     struct arena *arena;
     const struct book *book;
@@ -42,6 +50,7 @@ struct builder {
     uint64_t *depends;              /* [rows * words]; bit row, or rows + table */
     uint8_t *state;                 /* 0 unseen, 1 in progress, 2 known */
     struct expr **bound;            /* [rows] the expression a fact binds, parsed */
+    struct bound_cell **cells;      /* [rows] those of its entries */
     const struct fact **fact;       /* [rows] */
     struct node *nodes;
     size_t count, room;
@@ -153,6 +162,8 @@ static bool depends_row(struct builder *builder, int row)
     const struct fact *fact = builder->fact[row];
     const struct expr *expr = fact ? builder->bound[row] : the->expr;
     bool known = !expr || depends_expr(builder, expr, set);
+    for (const struct bound_cell *cell = builder->cells[row]; cell && known; cell = cell->next)
+        known = depends_expr(builder, cell->expr, set);
     builder->path_count--;
     builder->state[row] = 2;
     return known;
@@ -283,7 +294,9 @@ static int input_of(struct builder *builder, int row, int entry, const char *ent
 {
     const struct row *the = &builder->book->rows[row];
     struct input input = { .row = row, .entry = entry, .name = the->name, .value = the->value,
-                           .low = the->value, .high = the->value };
+                           .low = the->value, .high = the->value,
+                           .least = the->expr ? -DBL_MAX : the->low,
+                           .most = the->expr ? DBL_MAX : the->high };
     if (entry >= 0)
         input.name = entry_label(builder->arena, the->name, entry_name);
     if (fact) {
@@ -329,6 +342,14 @@ static bool parse_bound(struct builder *builder, const struct fact *fact, struct
                       text_of(fact->expression), expr, builder->error);
 }
 
+static struct expr *cell_expr(const struct builder *builder, int row, const struct fact *cell)
+{
+    const struct bound_cell *bound = builder->cells[row];
+    while (strcmp(bound->text, cell->expression))
+        bound = bound->next;
+    return bound->expr;
+}
+
 /* A row of a table's chapter: `entry` says which entry, `frame` all that changed. */
 static bool build_cell(struct builder *builder, int row, const struct frame *entry,
                        const struct frame *frame, int *node)
@@ -337,8 +358,7 @@ static bool build_cell(struct builder *builder, int row, const struct frame *ent
     const struct fact *cell = entry_fact(builder, entry, the->name);
     struct expr *expr = the->expr;
     if (cell && cell->expression) {
-        if (!parse_bound(builder, cell, &expr))
-            return false;
+        expr = cell_expr(builder, row, cell);
     } else if (cell || !expr) {
         *node = input_of(builder, row, entry->entry,
                          entry->table ? entry->table->entry[entry->entry] : "default", cell);
@@ -681,6 +701,42 @@ static void finish(struct builder *builder, const int *wanted, size_t count, str
     }
 }
 
+/* The row that "name" or "name[entry]" speaks of, or -1. */
+static int row_of_fact(const struct builder *builder, const char *name)
+{
+    size_t size = strcspn(name, "[");
+    if (!name[size])
+        return book_find(builder->book, name);
+    return book_find(builder->book, arena_copy(builder->arena, name, size));
+}
+
+static bool bind_cell(struct builder *builder, const struct fact *cell)
+{
+    int row = cell->name && cell->expression ? row_of_fact(builder, cell->name) : -1;
+    if (row < 0)
+        return true;
+    for (const struct bound_cell *known = builder->cells[row]; known; known = known->next)
+        if (!strcmp(known->text, cell->expression))
+            return true;
+    struct bound_cell *bound = arena_alloc(builder->arena, sizeof *bound);
+    *bound = (struct bound_cell){ .text = cell->expression, .next = builder->cells[row] };
+    if (!parse_bound(builder, cell, &bound->expr))
+        return false;
+    builder->cells[row] = bound;
+    return true;
+}
+
+static bool bind_cells(struct builder *builder)
+{
+    for (size_t t = 0; t < builder->facts->table_count; t++) {
+        const struct fact_table *table = &builder->facts->tables[t];
+        for (size_t i = 0; i < table->entries * table->columns; i++)
+            if (!bind_cell(builder, &table->cell[i]))
+                return false;
+    }
+    return true;
+}
+
 static bool prepare(struct builder *builder)
 {
     size_t rows = builder->book->count;
@@ -689,11 +745,15 @@ static bool prepare(struct builder *builder)
     builder->state = arena_alloc(builder->arena, rows + 1);
     builder->bound = arena_array(builder->arena, rows + 1, sizeof *builder->bound);
     builder->fact = arena_array(builder->arena, rows + 1, sizeof *builder->fact);
+    builder->cells = arena_array(builder->arena, rows + 1, sizeof *builder->cells);
     memo_grow(builder);
     for (size_t i = 0; i < builder->facts->scalar_count; i++) {
         const struct fact *fact = &builder->facts->scalars[i];
-        if (strchr(fact->name, '['))
+        if (strchr(fact->name, '[')) {
+            if (!bind_cell(builder, fact))
+                return false;
             continue;
+        }
         int row = book_find(builder->book, fact->name);
         if (row < 0)
             continue;                               /* a fact no formula uses */
@@ -701,7 +761,7 @@ static bool prepare(struct builder *builder)
         if (fact->expression && !parse_bound(builder, fact, &builder->bound[row]))
             return false;
     }
-    return true;
+    return bind_cells(builder);
 }
 
 bool list_build(struct arena *arena, const struct book *book, const struct facts *facts,

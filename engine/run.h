@@ -19,9 +19,4 @@ struct step {
 typedef void run_steps(const struct step *steps, size_t count);
 run_steps run_steps_scalar, run_steps_portable, run_steps_avx2, run_steps_avx512;
 
-/* Ours, of one number, for the readings that work on single points. */
-double scalar_exp(double x);
-double scalar_log(double x);
-double scalar_pow(double x, double y);
-
 #endif

@@ -60,7 +60,7 @@ static double grid_point(double low, double high, size_t i, size_t count)
         return high;
     if (low > 0 && high / low > 8)
         return low * scalar_pow(high / low, t);
-    if (low >= 0 && high > 1e3) {                   /* from zero: finer near it */
+    if (low == 0 && high > 1e3) {                   /* from zero: finer near it */
         double base = high * 1e-12;
         return base * scalar_pow(high / base, t);
     }
@@ -91,6 +91,23 @@ static void add_root(struct roots *roots, double x)
         roots->more++;
 }
 
+/* Where f touches zero without crossing it: the least |f| between the neighbours of the
+ * least grid point, by thirds. */
+static void scan_touching(struct search *search, double low, double high, struct roots *roots)
+{
+    double around = fmax(fabs(value_at(search, low)), fabs(value_at(search, high)));
+    for (int turn = 0; turn < TURNS && high - low > 4 * DBL_EPSILON * fabs(high); turn++) {
+        double a = low + (high - low) / 3, b = high - (high - low) / 3;
+        if (fabs(value_at(search, a)) <= fabs(value_at(search, b)))
+            high = b;
+        else
+            low = a;
+    }
+    double x = low + (high - low) / 2;
+    if (fabs(value_at(search, x)) <= 1e-12 * around)
+        add_root(roots, x);
+}
+
 static void scan(struct search *search, double low, double high, struct roots *roots)
 {
     double *x = arena_array(search->arena, GRID, sizeof *x);
@@ -98,6 +115,7 @@ static void scan(struct search *search, double low, double high, struct roots *r
     for (size_t i = 0; i < GRID; i++)
         x[i] = grid_point(low, high, i, GRID);
     grid_values(search, x, f, GRID);
+    size_t least = 0;
     roots->closest_value = INFINITY;
     for (size_t i = 0; i < GRID; i++) {
         if (fabs(f[i]) < fabs(roots->closest_value)) {
@@ -113,7 +131,11 @@ static void scan(struct search *search, double low, double high, struct roots *r
             if (fabs(value_at(search, root)) <= 1e-6 * scale)       /* not a jump */
                 add_root(roots, root);
         }
+        if (i && i + 1 < GRID && x[i] == roots->closest)
+            least = i;
     }
+    if (!roots->count && least && isfinite(roots->closest_value))
+        scan_touching(search, x[least - 1], x[least + 1], roots);
 }
 
 void list_roots(struct arena *arena, const struct list *list, size_t output, size_t input,
@@ -163,7 +185,7 @@ static double draw_normal(uint64_t *state)              /* Marsaglia's polar met
     }
 }
 
-static double draw_input(const struct input *input, uint64_t *state)
+static double draw_freely(const struct input *input, uint64_t *state)
 {
     double low = input->low, high = input->high;
     switch (input->spread) {
@@ -177,6 +199,19 @@ static double draw_input(const struct input *input, uint64_t *state)
     case SPREAD_UNIFORM: break;
     }
     return low + (high - low) * draw_unit(state);
+}
+
+/* A distribution is cut off at the range of its row: draws outside are drawn again. */
+static double draw_input(const struct input *input, uint64_t *state)
+{
+    enum { TRIES = 1000 };
+    double x = input->value;
+    for (int i = 0; i < TRIES; i++) {
+        x = draw_freely(input, state);
+        if (x >= input->least && x <= input->most)
+            return x;
+    }
+    return fmin(fmax(x, input->least), input->most);
 }
 
 static int by_value(const void *a, const void *b)

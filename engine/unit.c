@@ -156,31 +156,39 @@ bool unit_scale(const char *unit, double *scale)
     return unit_parse(text_of(unit), &parsed, scale, &error);
 }
 
-static void print_power(struct buffer *out, int i, int half)
+enum { UNIT_WORDS = 96 };
+
+static size_t add_power(char *text, size_t size, const char *join, int i, int half)
 {
-    buffer_print(out, "%s", base_names[i]);
+    char power[16] = "";
     if (half % 2)
-        buffer_print(out, "^%d/2", half);
+        snprintf(power, sizeof power, "^%d/2", half);
     else if (half != 2)
-        buffer_print(out, "^%d", half / 2);
+        snprintf(power, sizeof power, "^%d", half / 2);
+    int more = snprintf(text + size, UNIT_WORDS - size, "%s%s%s", join, base_names[i], power);
+    return size + (size_t)more < UNIT_WORDS ? size + (size_t)more : UNIT_WORDS - 1;
+}
+
+/* "B/s", "1", into UNIT_WORDS bytes. */
+static const char *unit_words(struct unit unit, char *text)
+{
+    size_t size = 0;
+    text[0] = 0;
+    for (int i = 0; i < UNIT_COUNT; i++)
+        if (unit.half[i] > 0)
+            size = add_power(text, size, size ? "*" : "", i, unit.half[i]);
+    if (!size)
+        size = (size_t)snprintf(text, UNIT_WORDS, "1");
+    for (int i = 0; i < UNIT_COUNT; i++)
+        if (unit.half[i] < 0)
+            size = add_power(text, size, "/", i, -unit.half[i]);
+    return text;
 }
 
 void unit_print(struct buffer *out, struct unit unit)
 {
-    bool any = false;
-    for (int i = 0; i < UNIT_COUNT; i++)
-        if (unit.half[i] > 0) {
-            buffer_print(out, any ? "*" : "");
-            print_power(out, i, unit.half[i]);
-            any = true;
-        }
-    if (!any)
-        buffer_print(out, "1");
-    for (int i = 0; i < UNIT_COUNT; i++)
-        if (unit.half[i] < 0) {
-            buffer_print(out, "/");
-            print_power(out, i, -unit.half[i]);
-        }
+    char text[UNIT_WORDS];
+    buffer_print(out, "%s", unit_words(unit, text));
 }
 
 /* ---- quantities: reading ------------------------------------------------------------- */
@@ -212,6 +220,18 @@ static size_t number_size(struct text text)
     return i;
 }
 
+/* A comma stands before groups of three digits only: "1,000", never "1,5". */
+static bool commas_stand(struct text text)
+{
+    size_t whole = 0;
+    while (whole < text.size && !strchr(".eE", text.data[whole]))
+        whole++;
+    for (size_t i = 0; i < text.size; i++)
+        if (text.data[i] == ',' && (i == 0 || i > whole || (whole - i) % 4 != 0))
+            return false;
+    return true;
+}
+
 /* A number with ',' and '_' between its digits allowed. */
 static bool plain_number(struct text text, double *number)
 {
@@ -223,7 +243,7 @@ static bool plain_number(struct text text, double *number)
         if (text.data[i] != ',' && text.data[i] != '_')
             clean[size++] = text.data[i];
     }
-    return text_number((struct text){ clean, size }, number);
+    return commas_stand(text) && text_number((struct text){ clean, size }, number);
 }
 
 static bool one_number(struct text text, struct unit unit, double *value, bool *bare,
@@ -251,7 +271,7 @@ static bool one_number(struct text text, struct unit unit, double *value, bool *
     bool counting = unit_same(unit, one) || unit_same(unit, token);
     *bare = rest.size == 0 && !dollar;
     double scale = 1;
-    if (text_is(rest, "%")) {
+    if (text_is(rest, "%") && unit_same(unit, one)) {
         number /= 100;
     } else if (counting && count_suffix(rest) > 0) {
         scale = count_suffix(rest);
@@ -265,16 +285,10 @@ static bool one_number(struct text text, struct unit unit, double *value, bool *
         if (!unit_parse((struct text){ padded, start + rest.size }, &got, &scale, error))
             return unit_unknown(rest, whole, error);
         if (!unit_same(got, unit)) {
-            char wanted[64], seen[64];
-            struct arena scratch = { 0 };
-            struct buffer a = { .arena = &scratch }, b = { .arena = &scratch };
-            unit_print(&a, unit);
-            unit_print(&b, got);
-            snprintf(wanted, sizeof wanted, "%s", a.data);
-            snprintf(seen, sizeof seen, "%s", b.data);
-            arena_free(&scratch);
-            error_set(error, "'%.*s' is in %s", (int)whole.size, whole.data, seen);
-            return error_hint(error, "a quantity in %s", wanted);
+            char wanted[UNIT_WORDS], seen[UNIT_WORDS];
+            error_set(error, "'%.*s' is in %s", (int)whole.size, whole.data,
+                      unit_words(got, seen));
+            return error_hint(error, "a quantity in %s", unit_words(unit, wanted));
         }
     }
     *value = sign * number * scale;
@@ -303,9 +317,10 @@ static bool two_numbers(struct text first, struct text second, struct unit unit,
         return false;
     struct text trimmed = text_trim(first);
     bool a_is_bare = number_size(trimmed) == trimmed.size && trimmed.size > 0;
-    if (a_is_bare && !bare_b) {
-        struct text t = text_trim(second);
-        size_t size = number_size(t);
+    struct text t = text_trim(second);
+    size_t size = number_size(t);
+    struct text borrowed = text_trim((struct text){ t.data + size, t.size - size });
+    if (a_is_bare && !bare_b && count_suffix(borrowed) == 0) {      /* "1..128k" is from 1 */
         char joined[160];
         int n = snprintf(joined, sizeof joined, "%.*s%.*s", (int)trimmed.size, trimmed.data,
                          (int)(t.size - size), t.data + size);

@@ -1198,7 +1198,7 @@ static void draws_are_independent(void **state)
     static const double at[3] = { 0.5, 0.8413447, 0.02275013 };
     struct small small;
     double got[3], again[3];
-    small_open(&small, "x : 1 = 1 in 0..9\ny : 1 = 1 in 0..9\n");
+    small_open(&small, "x : 1 = 1 in -99..99\ny : 1 = 1 in -99..99\n");
     small_value(&small, "x - y");
     for (int i = 0; i < 2; i++) {
         small.list.inputs[i].spread = SPREAD_NORMAL;
