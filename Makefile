@@ -126,6 +126,15 @@ bench:                          ## speeds as ratios: compiled and interpreted ro
 	@$(BENCH)
 	@bench/start.sh
 
+# ---- fit -------------------------------------------------------------------------------------------
+$(B)/fit: tools/fit.c $(B)/libchalkline.a
+	@$(CC) $(FLAGS) $^ -o $@ -lcminpack $(LIBS)
+fit:                            ## the prediction's constants again, and their error (POINTS=serving_points.csv)
+	@tools/setup.sh core fit
+	@$(MAKE) --no-print-directory -s $(B)/fit
+	$(B)/fit $(or $(POINTS),../shared/data/measurements/serving_points.csv) model
+	$(B)/fit $(or $(POINTS),../shared/data/measurements/serving_points.csv) machine
+
 # ---- docs, install -----------------------------------------------------------------------------------
 docs: chalkline                 ## build/docs: the reference of all rows, the man page
 	@mkdir -p build/docs
@@ -153,4 +162,4 @@ help:                           ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1|/p' Makefile | while IFS='|' read -r n t; do printf '  make %-8s %s\n' "$$n" "$$t"; done
 
 -include $(shell find build -name '*.d' 2>/dev/null)
-.PHONY: all always setup demo tests check asan fuzz bench docs install clean help $(FUZZERS:%=run-%)
+.PHONY: all always setup demo tests check asan fuzz bench fit docs install clean help $(FUZZERS:%=run-%)

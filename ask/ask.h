@@ -69,6 +69,7 @@ struct scenario {
     struct catalog catalog;
     struct formats formats;
     const char *model, *machine;    /* titles; NULL: none given */
+    const char *chosen_at;          /* of a curve: "context = 1 token", or NULL */
     bool lecture;
 };
 
@@ -90,6 +91,9 @@ bool scenario_catalog(struct arena *arena, struct catalog *catalog, struct error
 bool scenario_set(struct scenario *scenario, const char *text, struct error *error);
 bool scenario_set_row(struct scenario *scenario, const char *name, const char *value,
                       const char *source, struct error *error);
+/* The model and machine of `step MODEL --on MACHINE`: both are needed, the model once. */
+bool scenario_pair(struct scenario *scenario, struct arena *arena,
+                   const struct question *question, struct error *error);
 /* What was assumed: lines of the text, and a list "assumed" in the document. */
 void scenario_notes(const struct scenario *scenario, struct answer *answer);
 
@@ -115,6 +119,30 @@ struct range {
 };
 struct range values_range(struct scenario *scenario, const struct values *values, size_t output);
 struct unit scenario_unit(const struct scenario *scenario, const char *text);
+bool unit_counts(struct unit unit);         /* 1 or token: what comes in whole numbers */
+/* `share` of the way from low to high, even in the logarithm. */
+double log_between(double low, double high, double share);
+
+/* ---- what was given, what binds ---------------------------------------------------------- */
+
+/* Does an output move with an input while all others stay? */
+bool list_depends(struct arena *arena, const struct list *list, const char *input);
+/* The options ("--set pp", "--batch") whose rows no expression reads; their number. */
+size_t given_idle(struct scenario *scenario, const char *const *texts, size_t count,
+                  const char ***labels);
+/* A note for each: "--set pp has no effect on WHAT". */
+void given_note(struct scenario *scenario, const char *const *texts, size_t count,
+                const char *what);
+
+struct limit {
+    const char *name;               /* "KV cache", of tables and documents */
+    const char *overlapped;         /* as part of a sentence, for a step that overlaps, */
+    const char *added;              /* and for one whose parts add up */
+};
+/* Of times of one step: the longer of compute and memory, balanced within a per cent. */
+const struct limit *limit_of(double compute, double weights, double cache, double hbm_share);
+/* What a step with this `overlap` is: "what nothing on this machine can beat", or not so. */
+const char *limit_claim(double overlap);
 
 /* ---- tables of text ------------------------------------------------------------------------ */
 

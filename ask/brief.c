@@ -15,7 +15,7 @@
     X(exchange_time_two_racks) X(drain_time) X(hbm_hold_break_even) X(output_input_ratio)   \
     X(token_rate) X(racks_for_rate) X(inference_tokens) X(pretrain_tokens) X(overtraining)  \
     X(speed_ratio) X(unbatched_cost) X(cost_floor) X(unbatched_cost_ratio)                  \
-    X(weights_per_chip) X(kv_per_chip) X(recompute_cost) X(pp)
+    X(weights_per_chip) X(kv_per_chip) X(recompute_cost) X(pp) X(overlap)
 
 enum figure {
 #define X(name) FIGURE_##name,
@@ -58,6 +58,12 @@ static const char *count_text(struct arena *arena, double value, int digits)
     return quantity_text(arena, value, one, digits);
 }
 
+/* A rate to its nearest whole number, wherever it is printed. */
+static const char *rounded_text(struct arena *arena, double value)
+{
+    return count_text(arena, floor(value + 0.5), 9);
+}
+
 /* 671.0 B, 1.6 T, 162 M: counts too long to spell. */
 static const char *large_text(struct arena *arena, double value)
 {
@@ -76,7 +82,7 @@ static void line(struct brief *brief, const char *name, const char *text)
 }
 #define LINE(name, ...) line(brief, name, arena_print(brief->arena, __VA_ARGS__))
 
-/* ---- the table over batch ------------------------------------------------------------------ */
+/* ---- the table over batch --------------------------------------------------------------- */
 
 enum { COLUMN_STEP, COLUMN_USER, COLUMN_CHIP, COLUMN_COST, COLUMN_COMPUTE, COLUMN_WEIGHTS,
        COLUMN_KV, COLUMN_SHARE, COLUMNS, BATCHES = 6 };
@@ -87,15 +93,8 @@ static const char *const column_rows[COLUMNS] = {
 
 static const char *limited_by(double *const *columns, size_t i)
 {
-    double memory = columns[COLUMN_WEIGHTS][i] + columns[COLUMN_KV][i];
-    double compute = columns[COLUMN_COMPUTE][i];
-    if (columns[COLUMN_SHARE][i] > 1)
-        return "does not fit";
-    if (fabs(memory - compute) <= 0.01 * memory)
-        return "balanced";
-    if (compute > memory)
-        return "compute";
-    return columns[COLUMN_WEIGHTS][i] > columns[COLUMN_KV][i] ? "weights" : "KV cache";
+    return limit_of(columns[COLUMN_COMPUTE][i], columns[COLUMN_WEIGHTS][i],
+                    columns[COLUMN_KV][i], columns[COLUMN_SHARE][i])->name;
 }
 
 static void add_batch(double *batches, size_t *count, double batch)
@@ -133,47 +132,67 @@ static size_t choose_batches(struct brief *brief, double *batches)
     return count;
 }
 
-static bool answer_table(struct brief *brief)
+/* The columns at each batch, all else as it is. */
+static bool run_batches(struct brief *brief, const double *batches, size_t count,
+                        double *const *columns)
 {
-    double batches[BATCHES], column[COLUMNS][BATCHES], *columns[COLUMNS];
-    struct arena *arena = brief->arena;
     struct values values;
-    struct column inputs[4096];
-    size_t count = choose_batches(brief, batches);
     if (!values_of(&brief->scenario, column_rows, COLUMNS, &values, brief->error))
         return false;
+    struct column *inputs = arena_array(brief->arena, values.list.input_count + 1,
+                                        sizeof *inputs);
     int batch = list_input(&values.list, "batch");
-    if (batch < 0 || values.list.input_count > sizeof inputs / sizeof *inputs)
-        return error_set(brief->error, "the batch is not an input of this scenario");
     for (size_t i = 0; i < values.list.input_count; i++)
         inputs[i] = (struct column){ &values.inputs[i], 0 };
-    inputs[batch] = (struct column){ batches, 1 };
-    for (int j = 0; j < COLUMNS; j++)
-        columns[j] = column[j];
+    if (batch >= 0)
+        inputs[batch] = (struct column){ batches, 1 };
     list_run(&values.list, inputs, columns, count);
-    struct table table = { .arena = arena, .columns = 7, .left = "rrrrrrl" };
+    return true;
+}
+
+static void batch_document(struct brief *brief, struct doc *list, double batch,
+                           double *const *columns, size_t i)
+{
+    struct doc *one = doc_add(brief->arena, list, NULL, DOC_OBJECT);
+    doc_add_number(brief->arena, one, "batch", batch);
+    for (int j = 0; j < COLUMNS; j++)
+        if (j != COLUMN_CHIP)
+            doc_add_number(brief->arena, one, column_rows[j], columns[j][i]);
+    doc_add_string(brief->arena, one, "limited_by", limited_by(columns, i));
+}
+
+static void batch_line(struct brief *brief, struct table *table, double batch,
+                       double *const *columns, size_t i)
+{
+    struct arena *arena = brief->arena;
+    double share = batch / AT(chips);
+    table_cell(table, "%s%s", batch == AT(batch) ? "> " : "", count_text(arena, batch, 9));
+    table_cell(table, "%s", count_text(arena, share < 10 ? floor(share * 10) / 10
+                                                         : floor(share), 9));
+    table_cell(table, "%.2f", columns[COLUMN_STEP][i] * 1000);
+    table_cell(table, "%s", rounded_text(arena, columns[COLUMN_USER][i]));
+    table_cell(table, "%s", rounded_text(arena, columns[COLUMN_CHIP][i]));
+    table_cell(table, "%.3f", columns[COLUMN_COST][i] * 1e6);
+    table_cell(table, "%s", limited_by(columns, i));
+}
+
+static bool answer_table(struct brief *brief)
+{
     static const char *const head[] = { "batch", "a GPU", "step ms", "user tok/s", "GPU tok/s",
                                         "USD/M out", "limited by" };
+    double batches[BATCHES], column[COLUMNS][BATCHES], *columns[COLUMNS];
+    struct table table = { .arena = brief->arena, .columns = 7, .left = "rrrrrrl" };
+    size_t count = choose_batches(brief, batches);
+    for (int j = 0; j < COLUMNS; j++)
+        columns[j] = column[j];
+    if (!run_batches(brief, batches, count, columns))
+        return false;
     for (int j = 0; j < 7; j++)
         table_cell(&table, "%s", head[j]);
-    struct doc *list = doc_add(arena, brief->answer->doc, "batches", DOC_ARRAY);
+    struct doc *list = doc_add(brief->arena, brief->answer->doc, "batches", DOC_ARRAY);
     for (size_t i = 0; i < count; i++) {
-        struct doc *one = doc_add(arena, list, NULL, DOC_OBJECT);
-        doc_add_number(arena, one, "batch", batches[i]);
-        for (int j = 0; j < COLUMNS; j++)
-            if (j != COLUMN_CHIP)
-                doc_add_number(arena, one, column_rows[j], column[j][i]);
-        doc_add_string(arena, one, "limited_by", limited_by(columns, i));
-        table_cell(&table, "%s%s", batches[i] == AT(batch) ? "> " : "",
-                   count_text(arena, batches[i], 9));
-        double share = batches[i] / AT(chips);
-        table_cell(&table, "%s", count_text(arena, share < 10 ? floor(share * 10) / 10
-                                                              : floor(share), 9));
-        table_cell(&table, "%.2f", column[COLUMN_STEP][i] * 1000);
-        table_cell(&table, "%s", count_text(arena, floor(column[COLUMN_USER][i] + 0.5), 9));
-        table_cell(&table, "%s", count_text(arena, floor(column[COLUMN_CHIP][i] + 0.5), 9));
-        table_cell(&table, "%.3f", column[COLUMN_COST][i] * 1e6);
-        table_cell(&table, "%s", limited_by(columns, i));
+        batch_document(brief, list, batches[i], columns, i);
+        batch_line(brief, &table, batches[i], columns, i);
     }
     table_print(&table, &brief->answer->text, "  ");
     buffer_print(&brief->answer->text, "\n");
@@ -196,14 +215,14 @@ static const char *wrapped(struct arena *arena, const char *text)
     return out.data;
 }
 
-/* ---- the lines -------------------------------------------------------------------------------- */
+/* ---- the lines -------------------------------------------------------------------------- */
 
 static void head_lines(struct brief *brief)
 {
     struct scenario *scenario = &brief->scenario;
     struct buffer *out = &brief->answer->text;
     buffer_print(out, "%s on %s%s: %s\n\n", scenario->model, AT(chips) == 1 ? "one " : "",
-                 scenario->machine, "what nothing on this machine can beat");
+                 scenario->machine, limit_claim(AT(overlap)));
     LINE("model", "%s parameters, %s active, KV %s", large_text(brief->arena, AT(params_total)),
          large_text(brief->arena, AT(params_active)), TEXT(kv_per_token, 3));
     static const struct unit flops = { { -2, 0, 2 } }, usd_per_s = { { -2, 0, 0, 0, 2 } };
@@ -239,7 +258,12 @@ static void fast_line(struct brief *brief)
 
 static void memory_lines(struct brief *brief)
 {
-    if (AT(hbm_share) > 1)
+    double fits = AT(users_that_fit);
+    if (AT(hbm_share) > 1 && fits >= 1)
+        LINE("memory", "batch %s needs %s, has %s; %s such users fit",
+             count_text(brief->arena, AT(batch), 9), TEXT(hbm_needed, 3), TEXT(hbm_total, 3),
+             count_text(brief->arena, fits, 9));
+    else if (AT(hbm_share) > 1)
         LINE("memory", "does not fit: needs %s, has %s; %s GPUs would hold it",
              TEXT(hbm_needed, 3), TEXT(hbm_total, 3), TEXT(chips_to_fit, 6));
     else
@@ -255,10 +279,8 @@ static void memory_lines(struct brief *brief)
     }
 }
 
-static void expert_lines(struct brief *brief)
+static void expert_line(struct brief *brief)
 {
-    if (AT(experts) <= 1)
-        return;
     double per_chip = AT(experts_per_chip);
     const char *each = count_text(brief->arena, per_chip, 6);
     if (AT(chips) == 1)
@@ -269,13 +291,16 @@ static void expert_lines(struct brief *brief)
         LINE("experts", "%s over %s do not divide: %s on each of %s (%s idle), or %s copies",
              TEXT(experts, 6), TEXT(chips, 6), each, TEXT(expert_chips, 6), TEXT(idle_chips, 6),
              TEXT(expert_copies_to_fill, 6));
-    if (AT(chips) == 1)
-        return;
+}
+
+static void exchange_line(struct brief *brief)
+{
     bool hides = AT(exchange_time) <= AT(bound_step);
     bool hides_two = AT(exchange_time_two_racks) <= AT(bound_step);
-    LINE("exchange", "all-to-all %.2f of %.2f ms, %s; over two racks %.3g ms, %s",
-         1000 * AT(exchange_time), 1000 * AT(bound_step), hides ? "hides" : "does not hide",
-         1000 * AT(exchange_time_two_racks), hides_two ? "hides" : "does not");
+    if (AT(chips) > 1)
+        LINE("exchange", "all-to-all %.2f of %.2f ms, %s; over two racks %.3g ms, %s",
+             1000 * AT(exchange_time), 1000 * AT(bound_step), hides ? "hides" : "does not hide",
+             1000 * AT(exchange_time_two_racks), hides_two ? "hides" : "does not");
 }
 
 static void context_line(struct brief *brief)
@@ -308,35 +333,49 @@ static const char *cheapest_place(struct brief *brief, const char *hold_time)
     return best;
 }
 
+static void training_line(struct brief *brief)
+{
+    struct range range = { 0, 0, NULL };
+    if (values_uncertain(&brief->scenario, &brief->values))
+        range = values_range(&brief->scenario, &brief->values, FIGURE_overtraining);
+    LINE("training", "to match %s served tokens: %s x Chinchilla%s",
+         large_text(brief->arena, AT(inference_tokens)),
+         rounded_text(brief->arena, AT(overtraining)),
+         range.kind ? arena_print(brief->arena, " (%s..%s)",
+                                  large_text(brief->arena, floor(range.low + 0.5)),
+                                  large_text(brief->arena, floor(range.high + 0.5))) : "");
+}
+
+/* Lines on the speed and the cost of a step make sense only for one that fits. */
 static void lecture_lines(struct brief *brief)
 {
+    bool fits = AT(hbm_share) <= 1;
     LINE("latency", "%s to read every weight once: %s / %s", TEXT(latency_floor, 3),
          TEXT(weights_stored, 3), TEXT(hbm_bandwidth_total, 3));
-    LINE("batching", "one user alone pays %s x the lowest cost",
-         count_text(brief->arena, AT(unbatched_cost_ratio), 3));
-    fast_line(brief);
+    if (fits) {
+        LINE("batching", "one user alone pays %s x the lowest cost",
+             count_text(brief->arena, AT(unbatched_cost_ratio), 3));
+        fast_line(brief);
+    }
     memory_lines(brief);
-    expert_lines(brief);
+    if (AT(experts) > 1)
+        expert_line(brief);
+    if (AT(experts) > 1 && fits)
+        exchange_line(brief);
     context_line(brief);
     LINE("HBM", "read once in %s, the longest step worth taking", TEXT(drain_time, 3));
     LINE("cache", "keep a token in HBM %s; beyond, computing it again is cheaper",
          TEXT(hbm_hold_break_even, 2));
     LINE("pause", "of five minutes: %s; of an hour: %s",
          cheapest_place(brief, "time_to_live_short"), cheapest_place(brief, "time_to_live_long"));
-    LINE("prices", "output / input %s at >, from costs alone", TEXT(output_input_ratio, 2));
-    LINE("domain", "%s tok/s; %s of them make %s tok/s",
-         large_text(brief->arena, floor(AT(bound_throughput))),
-         count_text(brief->arena, ceil(AT(racks_for_rate)), 9),
-         large_text(brief->arena, AT(token_rate)));
-    struct range range = { 0, 0, NULL };
-    if (values_uncertain(&brief->scenario, &brief->values))
-        range = values_range(&brief->scenario, &brief->values, FIGURE_overtraining);
-    LINE("training", "to match %s served tokens: %s x Chinchilla%s",
-         large_text(brief->arena, AT(inference_tokens)),
-         count_text(brief->arena, floor(AT(overtraining) + 0.5), 9),
-         range.kind ? arena_print(brief->arena, " (%s..%s)",
-                                  large_text(brief->arena, floor(range.low + 0.5)),
-                                  large_text(brief->arena, floor(range.high + 0.5))) : "");
+    if (fits) {
+        LINE("prices", "output / input %s at >, from costs alone", TEXT(output_input_ratio, 2));
+        LINE("domain", "%s tok/s; %s of them make %s tok/s",
+             large_text(brief->arena, floor(AT(bound_throughput) + 0.5)),
+             count_text(brief->arena, ceil(AT(racks_for_rate)), 9),
+             large_text(brief->arena, AT(token_rate)));
+    }
+    training_line(brief);
 }
 
 static void answer_document(struct brief *brief)
@@ -352,26 +391,80 @@ static void answer_document(struct brief *brief)
         doc_add_number(arena, doc, figure_names[i], brief->values.at[i]);
 }
 
+/* ---- what was given --------------------------------------------------------------------- */
+
+/* The table goes over batches, so the batch is a number: an expression becomes one. */
+static bool settle_batch(struct scenario *scenario, struct error *error)
+{
+    const struct fact *batch = facts_find(&scenario->facts, "batch");
+    static const struct unit one = { { 0 } };
+    double value;
+    if (!batch || !batch->expression)
+        return true;
+    if (!value_of(scenario, "batch", &value, error))
+        return false;
+    facts_note(&scenario->facts, "batch = %s = %s", batch->expression,
+               quantity_text(scenario->arena, value, one, 9));
+    facts_set(&scenario->facts, "batch", value, batch->source);
+    return true;
+}
+
+/* Only the training line has room for a range. */
+static bool no_ranges(struct brief *brief)
+{
+    static const enum figure training[] = { FIGURE_inference_tokens, FIGURE_pretrain_tokens,
+                                            FIGURE_overtraining };
+    const struct list *list = &brief->values.list;
+    const char *texts[FIGURES_COUNT];
+    size_t count = 0;
+    struct values rest;
+    for (int i = 0; i < FIGURES_COUNT; i++)
+        if (i != (int)training[0] && i != (int)training[1] && i != (int)training[2])
+            texts[count++] = figure_names[i];
+    for (size_t i = 0; i < list->input_count; i++) {
+        const struct input *input = &list->inputs[i];
+        if (input->spread == SPREAD_NONE)
+            continue;
+        if (!values_of(&brief->scenario, texts, count, &rest, brief->error))
+            return false;
+        if (!list_depends(brief->arena, &rest.list, input->name))
+            continue;
+        error_set(brief->error, "brief: %s is given a %s, by %s", input->name,
+                  input->spread == SPREAD_RANGE ? "range" : "distribution", input->source);
+        return error_hint(brief->error, "a number here; `chalkline step` and `chalkline eval` "
+                          "take ranges");
+    }
+    return true;
+}
+
+/* All that the screen reads, for what has no effect on it. */
+static void note_idle(struct brief *brief)
+{
+    static const char *const more[] = { "fast_mode_batch", "fast_mode_cost_ratio",
+                                        "context_balanced", "batch_balanced",
+                                        "time_to_live_short", "time_to_live_long",
+                                        "SUM(tier, tier_total)" };
+    enum { MORE = sizeof more / sizeof *more };
+    const char *texts[FIGURES_COUNT + COLUMNS + MORE];
+    memcpy(texts, figure_names, sizeof figure_names);
+    memcpy(texts + FIGURES_COUNT, column_rows, sizeof column_rows);
+    memcpy(texts + FIGURES_COUNT + COLUMNS, more, sizeof more);
+    given_note(&brief->scenario, texts, FIGURES_COUNT + COLUMNS + MORE, "this screen");
+}
+
 bool ask_brief(struct arena *arena, const struct question *question, struct answer *answer,
                struct error *error)
 {
     struct brief *brief = arena_alloc(arena, sizeof *brief);
-    const char *machine = question->option[OPTION_ON];
-    const char *model = question->word_count ? question->words[0] : question->option[OPTION_MODEL];
     brief->arena = arena;
     brief->answer = answer;
     brief->error = error;
-    if (model && !machine && !scenario_read(&brief->scenario, arena, question, model, NULL, error))
-        return false;                           /* the model may be the mistake */
-    if (!model || question->word_count > 1 || !machine) {
-        error_set(error, !model ? "brief needs a model" : !machine ? "brief needs a machine: --on"
-                         : "brief takes one model, %zu words were given", question->word_count);
-        return error_hint(error, "chalkline deepseek-v3 --on gb200-nvl72; `chalkline list models`, "
-                          "`chalkline list hardware`");
-    }
-    if (!scenario_open(&brief->scenario, arena, question, model, machine, error) ||
-        !values_of(&brief->scenario, figure_names, FIGURES_COUNT, &brief->values, error))
+    if (!scenario_pair(&brief->scenario, arena, question, error) ||
+        !settle_batch(&brief->scenario, error) ||
+        !values_of(&brief->scenario, figure_names, FIGURES_COUNT, &brief->values, error) ||
+        !no_ranges(brief))
         return false;
+    note_idle(brief);
     answer_document(brief);
     head_lines(brief);
     if (!answer_table(brief))

@@ -1,23 +1,9 @@
 /* check: predicted against measured, scored. */
-#include "ask/ask.h"
-#include "import/measured.h"
+#include "ask/predictor.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char *const predictions[METRICS] = { "predicted_tpot", "predicted_ttft" };
-/* What moves from point to point of one model, machine, format and engine. */
-static const char *const moves[] = { "chips", "attention_dp", "concurrency", "prompt_tokens",
-                                     "output_tokens", "interference" };
-enum { MOVES = sizeof moves / sizeof *moves };
-
-struct setup {                      /* of one model, machine, formats and engine */
-    const char *key;
-    const char *refused;            /* the scenario could not be made: why */
-    struct list list;
-    int input[MOVES];
-};
 
 struct score {
     const char *name;               /* "total", or of a group */
@@ -36,72 +22,12 @@ struct check {
     const struct question *question;
     struct answer *answer;
     struct error *error;
-    struct setup *setups;
-    size_t setup_count, setup_room;
+    struct predictor predictor;
     struct score *scores;
     size_t score_count, score_room;
     struct refusal *refusals;
     size_t refusal_count, refusal_room;
 };
-
-/* ---- predicting one point ---------------------------------------------------------------- */
-
-static void setup_make(struct check *check, const struct measured *point, struct setup *setup)
-{
-    struct arena *arena = check->arena;
-    struct scenario *scenario = arena_alloc(arena, sizeof *scenario);
-    struct question *question = arena_alloc(arena, sizeof *question);
-    struct expr *wanted[METRICS];
-    struct error error;
-    *question = *check->question;
-    question->option[OPTION_PRECISION] = point->precision;
-    question->option[OPTION_EXPERTS] = point->experts;
-    question->option[OPTION_KV] = point->kv;
-    question->option[OPTION_ENGINE] = point->engine;
-    bool made = scenario_read(scenario, arena, question, point->model, point->machine, &error);
-    for (int i = 0; i < MOVES && made; i++)
-        facts_set(&scenario->facts, moves[i], 1, "measured");
-    for (int i = 0; i < METRICS && made; i++)
-        made = expr_parse(&scenario->book, NULL, 0, text_of(predictions[i]), &wanted[i], &error);
-    made = made && list_build(arena, &scenario->book, &scenario->facts, wanted, METRICS,
-                              &setup->list, &error);
-    if (!made) {
-        setup->refused = arena_copy(arena, error.what, strlen(error.what));
-        return;
-    }
-    for (int i = 0; i < MOVES; i++)
-        setup->input[i] = list_input(&setup->list, moves[i]);
-}
-
-static struct setup *setup_find(struct check *check, const struct measured *point)
-{
-    const char *key = arena_print(check->arena, "%s|%s|%s|%s|%s|%s", point->model, point->machine,
-                                  point->precision, point->experts ? point->experts : "",
-                                  point->kv, point->engine);
-    for (size_t i = 0; i < check->setup_count; i++)
-        if (!strcmp(check->setups[i].key, key))
-            return &check->setups[i];
-    struct setup *setup = arena_push(check->arena, &check->setups, &check->setup_count,
-                                     &check->setup_room, sizeof *setup);
-    *setup = (struct setup){ .key = key };
-    setup_make(check, point, setup);
-    return setup;
-}
-
-static void predict(struct check *check, const struct setup *setup, const struct measured *point,
-                    double *values)
-{
-    double *inputs = arena_array(check->arena, setup->list.input_count + 1, sizeof *inputs);
-    const double at[MOVES] = { point->chips, point->attention_dp, point->concurrency,
-                               point->input, point->output, point->lockstep &&
-                               !strcmp(point->engine, "sglang") ? 0.5 : 1 };
-    for (size_t i = 0; i < setup->list.input_count; i++)
-        inputs[i] = setup->list.inputs[i].value;
-    for (int i = 0; i < MOVES; i++)
-        if (setup->input[i] >= 0)
-            inputs[setup->input[i]] = at[i];
-    list_value(check->arena, &setup->list, inputs, NULL, values);
-}
 
 /* ---- scoring ----------------------------------------------------------------------------------- */
 
@@ -149,12 +75,14 @@ static void check_point(struct check *check, const struct measured *point)
         refuse(check, point->refused);
         return;
     }
-    const struct setup *setup = setup_find(check, point);
+    const struct setup *setup = predictor_find(&check->predictor, point);
     if (setup->refused) {
         refuse(check, setup->refused);
         return;
     }
-    predict(check, setup, point, values);
+    double *inputs = arena_array(check->arena, setup->list.input_count + 1, sizeof *inputs);
+    predictor_inputs(setup, point, inputs);
+    list_value(check->arena, &setup->list, inputs, NULL, values);
     for (int i = 0; i < METRICS; i++) {
         if (!(point->value[i] > 0))
             continue;
@@ -162,7 +90,7 @@ static void check_point(struct check *check, const struct measured *point)
             refuse(check, "no finite prediction");
             continue;
         }
-        double error = log(values[i] / point->value[i]);
+        double error = scalar_log(values[i] / point->value[i]);
         score_add(check, "total", -1, error);
         score_add(check, "total", i, error);
         score_add(check, group_of(check, point), i, error);
@@ -186,14 +114,14 @@ static struct figures figures_of(struct arena *arena, const struct score *score)
     double *sizes = arena_array(arena, score->count + 1, sizeof *sizes);
     struct figures figures = { 0 };
     for (size_t i = 0; i < score->count; i++) {
-        sizes[i] = fabs(exp(score->errors[i]) - 1);
+        sizes[i] = fabs(scalar_exp(score->errors[i]) - 1);
         figures.mean += sizes[i] / (double)score->count;
         figures.bias += score->errors[i] / (double)score->count;
     }
     qsort(sizes, score->count, sizeof *sizes, by_size);
     figures.median = sizes[score->count / 2];
     figures.p90 = sizes[score->count * 9 / 10];
-    figures.bias = exp(figures.bias) - 1;
+    figures.bias = scalar_exp(figures.bias) - 1;
     return figures;
 }
 
@@ -264,12 +192,17 @@ static void answer_all(struct check *check)
 bool ask_check(struct arena *arena, const struct question *question, struct answer *answer,
                struct error *error)
 {
-    struct check check = { .arena = arena, .question = question, .answer = answer, .error = error };
+    struct check check = { .arena = arena, .question = question, .answer = answer, .error = error,
+                           .predictor = { .arena = arena, .question = question } };
     struct measured_list list = { 0 };
     const char *path = question->option[OPTION_MEASURED];
     struct text text;
     struct csv csv;
     enum { LIMIT = 64 << 20 };
+    if (question->word_count) {
+        error_set(error, "check takes no words, '%.60s' was given", question->words[0]);
+        return error_hint(error, "--measured FILE");
+    }
     if (!path) {
         error_set(error, "check needs measurements");
         return error_hint(error, "--measured FILE, with the columns of serving_points.csv");

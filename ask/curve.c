@@ -27,7 +27,9 @@ struct curve {
     size_t points;
     double *x, *y[MOST_QUANTITIES];  /* [points] */
     const char **labels;            /* of a named axis */
-    const struct scenario *notes;
+    struct scenario *notes;
+    const char **idle;              /* over names: options without effect at any */
+    size_t idle_count;
 };
 
 static bool read_words(struct curve *curve)
@@ -58,9 +60,7 @@ static bool read_words(struct curve *curve)
 /* Rows for which only whole numbers make sense keep to them. */
 static bool whole(const struct row *row, double low, double high)
 {
-    static const struct unit one = { { 0 } }, token = { { 0, 0, 0, 2 } };
-    return (unit_same(row->unit, one) || unit_same(row->unit, token)) && low == floor(low) &&
-           high == floor(high) && high - low >= 2;
+    return unit_counts(row->unit) && low == floor(low) && high == floor(high) && high - low >= 2;
 }
 
 static void make_points(struct curve *curve, const struct row *row, double low, double high,
@@ -70,7 +70,7 @@ static void make_points(struct curve *curve, const struct row *row, double low, 
     curve->x = arena_array(curve->arena, wanted, sizeof(double));
     for (size_t i = 0; i < wanted; i++) {
         double t = wanted > 1 ? (double)i / (double)(wanted - 1) : 0;
-        double x = logarithmic ? low * pow(high / low, t) : low + (high - low) * t;
+        double x = logarithmic ? log_between(low, high, t) : low + (high - low) * t;
         x = i + 1 == wanted ? high : rounded ? floor(x + 0.5) : x;
         if (!curve->points || x > curve->x[curve->points - 1])
             curve->x[curve->points++] = x;
@@ -95,54 +95,161 @@ static bool read_points(struct curve *curve, size_t *points)
     return true;
 }
 
-/* Along a row: one list, one run over all points. */
-static bool over_row(struct curve *curve)
+/* The axis as written: a row, and a range within its bounds. */
+static bool read_axis(struct curve *curve, const struct scenario *scenario,
+                      const struct row **row, struct quantity *range)
 {
-    struct scenario *scenario = arena_alloc(curve->arena, sizeof *scenario);
-    struct quantity range;
-    struct values values;
-    size_t points;
-    if (!scenario_read(scenario, curve->arena, curve->question,
-                       curve->question->option[OPTION_MODEL], curve->question->option[OPTION_ON],
-                       curve->error))
-        return false;
     int index = book_find(&scenario->book, curve->axis.name);
     if (index < 0)
         return book_unknown(&scenario->book, curve->axis.name, curve->error);
-    const struct row *row = &scenario->book.rows[index];
-    if (!quantity_parse(text_of(curve->axis.value), row->unit, &range, curve->error))
+    const struct row *the = *row = &scenario->book.rows[index];
+    const struct fact *given = facts_find(&scenario->facts, the->name);
+    if (given && given->source && !strncmp(given->source, "--", 2)) {
+        error_set(curve->error, "'%s' is the axis, and given by %s", the->name, given->source);
+        return error_hint(curve->error, "one of the two");
+    }
+    if (!quantity_parse(text_of(curve->axis.value), the->unit, range, curve->error))
         return false;
-    if (range.spread != SPREAD_RANGE || range.low >= range.high) {
-        error_set(curve->error, "%s=%s is not a range", row->name, curve->axis.value);
-        return error_hint(curve->error, "%s=LOW..HIGH", row->name);
+    if (range->spread != SPREAD_RANGE || range->low >= range->high) {
+        error_set(curve->error, "%s=%s is not a range", the->name, curve->axis.value);
+        return error_hint(curve->error, "%s=LOW..HIGH", the->name);
     }
-    if (!row->expr && (range.low < row->low || range.high > row->high)) {
-        error_set(curve->error, "%s=%s leaves its range", row->name, curve->axis.value);
-        return error_hint(curve->error, "%s to %s",
-                          quantity_text(curve->arena, row->low, row->unit, 4),
-                          quantity_text(curve->arena, row->high, row->unit, 4));
+    if (the->expr || (range->low >= the->low && range->high <= the->high))
+        return true;
+    error_set(curve->error, "%s=%s leaves its range", the->name, curve->axis.value);
+    return error_hint(curve->error, "%s to %s",
+                      quantity_text(curve->arena, the->low, the->unit, 4),
+                      quantity_text(curve->arena, the->high, the->unit, 4));
+}
+
+/* One list, one run over all points of the axis. */
+static void run_axis(const struct curve *curve, const struct values *values, double *const *y)
+{
+    const struct list *list = &values->list;
+    struct column *inputs = arena_array(curve->arena, list->input_count + 1, sizeof *inputs);
+    for (size_t i = 0; i < list->input_count; i++)
+        inputs[i] = (struct column){ &values->inputs[i], 0 };
+    int input = list_input(list, curve->axis.name);
+    if (input >= 0)
+        inputs[input] = (struct column){ curve->x, 1 };
+    list_run(list, inputs, y, curve->points);
+}
+
+/* Where the points do not fit in memory, as a note. */
+static void note_fit(struct curve *curve)
+{
+    static const char *const share_row[] = { "hbm_share" };
+    struct scenario *scenario = curve->notes;
+    double *share = arena_array(curve->arena, curve->points, sizeof *share);
+    struct values values;
+    struct error ignored;
+    if (!scenario->model || !scenario->machine ||
+        !values_of(scenario, share_row, 1, &values, &ignored))
+        return;
+    run_axis(curve, &values, &share);
+    size_t over = 0, first = curve->points, last = 0;
+    for (size_t i = 0; i < curve->points; i++) {
+        if (!(share[i] > 1))
+            continue;
+        first = over++ ? first : i;
+        last = i;
     }
-    if (!read_points(curve, &points))
+    const char *from = over ? quantity_text(curve->arena, curve->x[first], curve->x_unit, 5) : "";
+    const char *to = quantity_text(curve->arena, curve->x[last], curve->x_unit, 5);
+    if (over == curve->points)
+        facts_note(&scenario->facts, "no point fits in memory");
+    else if (over && last + 1 == curve->points && over == curve->points - first)
+        facts_note(&scenario->facts, "does not fit in memory from %s = %s on", curve->axis.name,
+                   from);
+    else if (over && !first && over == last + 1)
+        facts_note(&scenario->facts, "does not fit in memory up to %s = %s", curve->axis.name, to);
+    else if (over)
+        facts_note(&scenario->facts, "does not fit in memory at %zu of the points, from %s = %s "
+                   "to %s", over, curve->axis.name, from, to);
+}
+
+static const char *asked(const struct curve *curve)
+{
+    return curve->quantity_count == 1 ? curve->quantities[0] : "any of these";
+}
+
+static bool axis_acts(struct curve *curve, const struct values *values)
+{
+    if (list_depends(curve->arena, &values->list, curve->axis.name))
+        return true;
+    error_set(curve->error, "'%s' has no effect on %s", curve->axis.name, asked(curve));
+    return error_hint(curve->error, "`chalkline why %s --deep` shows what does",
+                      curve->quantities[0]);
+}
+
+/* Along a row. */
+static bool over_row(struct curve *curve)
+{
+    struct scenario *scenario = arena_alloc(curve->arena, sizeof *scenario);
+    const struct question *question = curve->question;
+    const struct row *row = NULL;
+    struct quantity range;
+    struct values values;
+    size_t points;
+    if (!scenario_read(scenario, curve->arena, question, question->option[OPTION_MODEL],
+                       question->option[OPTION_ON], curve->error) ||
+        !read_axis(curve, scenario, &row, &range) || !read_points(curve, &points))
         return false;
     facts_set(&scenario->facts, row->name, range.low, "curve");
-    if (!scenario_assume(scenario, curve->error))
+    scenario->chosen_at = arena_print(curve->arena, "%s = %s", row->name,
+                                      quantity_text(curve->arena, range.low, row->unit, 5));
+    if (!scenario_assume(scenario, curve->error) ||
+        !values_of(scenario, curve->quantities, curve->quantity_count, &values, curve->error) ||
+        !axis_acts(curve, &values))
         return false;
     make_points(curve, row, range.low, range.high, points);
     curve->x_unit = row->unit;
     curve->notes = scenario;
-    if (!values_of(scenario, curve->quantities, curve->quantity_count, &values, curve->error))
-        return false;
-    struct column *inputs = arena_array(curve->arena, values.list.input_count + 1, sizeof *inputs);
-    for (size_t i = 0; i < values.list.input_count; i++)
-        inputs[i] = (struct column){ &values.inputs[i], 0 };
-    int input = list_input(&values.list, row->name);
-    if (input >= 0)
-        inputs[input] = (struct column){ curve->x, 1 };
     for (size_t j = 0; j < curve->quantity_count; j++) {
         curve->y[j] = arena_array(curve->arena, curve->points, sizeof(double));
         curve->units[j] = scenario_unit(scenario, curve->quantities[j]);
     }
-    list_run(&values.list, inputs, curve->y, curve->points);
+    run_axis(curve, &values, curve->y);
+    given_note(scenario, curve->quantities, curve->quantity_count, asked(curve));
+    note_fit(curve);
+    return true;
+}
+
+/* Options without effect at this name as at all names before. */
+static void keep_idle(struct curve *curve, struct scenario *scenario)
+{
+    const char **labels;
+    size_t count = given_idle(scenario, curve->quantities, curve->quantity_count, &labels);
+    size_t kept = 0;
+    if (!curve->points) {
+        curve->idle = labels;
+        curve->idle_count = count;
+        return;
+    }
+    for (size_t i = 0; i < curve->idle_count; i++) {
+        bool still = false;
+        for (size_t k = 0; k < count; k++)
+            still |= !strcmp(labels[k], curve->idle[i]);
+        if (still)
+            curve->idle[kept++] = curve->idle[i];
+    }
+    curve->idle_count = kept;
+}
+
+static bool at_name(struct curve *curve, const char *model, const char *machine,
+                    bool machines)
+{
+    struct scenario *scenario = arena_alloc(curve->arena, sizeof *scenario);
+    struct values values;
+    if (!scenario_open(scenario, curve->arena, curve->question, model, machine, curve->error) ||
+        !values_of(scenario, curve->quantities, curve->quantity_count, &values, curve->error))
+        return false;
+    keep_idle(curve, scenario);
+    curve->labels[curve->points] = machines ? scenario->machine : scenario->model;
+    for (size_t j = 0; j < curve->quantity_count; j++) {
+        curve->y[j][curve->points] = values.at[j];
+        curve->units[j] = scenario_unit(scenario, curve->quantities[j]);
+    }
     return true;
 }
 
@@ -151,29 +258,30 @@ static bool over_names(struct curve *curve)
 {
     char *names = arena_copy(curve->arena, curve->axis.value, strlen(curve->axis.value));
     bool machines = !strcmp(curve->axis.name, "on");
+    const char *const *option = curve->question->option;
     enum { MOST_NAMES = 200 };
+    if (option[machines ? OPTION_ON : OPTION_MODEL]) {
+        error_set(curve->error, "'%s' is the axis, and given by --%s", curve->axis.name,
+                  curve->axis.name);
+        return error_hint(curve->error, "one of the two");
+    }
     curve->labels = arena_array(curve->arena, MOST_NAMES, sizeof *curve->labels);
     for (size_t j = 0; j < curve->quantity_count; j++)
         curve->y[j] = arena_array(curve->arena, MOST_NAMES, sizeof(double));
     char *rest = names;
-    for (char *name; (name = strsep(&rest, ",")) && curve->points < MOST_NAMES; curve->points++) {
-        struct scenario *scenario = arena_alloc(curve->arena, sizeof *scenario);
-        struct values values;
-        const char *model = machines ? curve->question->option[OPTION_MODEL] : name;
-        const char *machine = machines ? name : curve->question->option[OPTION_ON];
-        if (!scenario_open(scenario, curve->arena, curve->question, model, machine, curve->error) ||
-            !values_of(scenario, curve->quantities, curve->quantity_count, &values, curve->error))
-            return false;
-        curve->labels[curve->points] = machines ? scenario->machine : scenario->model;
-        for (size_t j = 0; j < curve->quantity_count; j++) {
-            curve->y[j][curve->points] = values.at[j];
-            curve->units[j] = scenario_unit(scenario, curve->quantities[j]);
+    for (char *name; (name = strsep(&rest, ",")); curve->points++) {
+        if (curve->points == MOST_NAMES) {
+            error_set(curve->error, "curve: more than %d names", MOST_NAMES);
+            return error_hint(curve->error, "at most %d", MOST_NAMES);
         }
+        if (!at_name(curve, machines ? option[OPTION_MODEL] : name,
+                     machines ? name : option[OPTION_ON], machines))
+            return false;
     }
     return true;
 }
 
-/* ---- answers --------------------------------------------------------------------------------- */
+/* ---- answers ---------------------------------------------------------------------------- */
 
 static void answer_document(struct curve *curve)
 {
@@ -201,6 +309,40 @@ static const char *shown(struct curve *curve, double value, struct unit unit)
     return isfinite(value) ? quantity_text(curve->arena, value, unit, 5) : "none";
 }
 
+static void answer_point(struct curve *curve, size_t i, struct table *text, struct table *csv)
+{
+    if (curve->axis.named) {
+        table_cell(text, "%s", curve->labels[i]);
+        table_cell(csv, "%s", curve->labels[i]);
+    } else {
+        table_cell(text, "%s", shown(curve, curve->x[i], curve->x_unit));
+        table_cell(csv, "%.17g", curve->x[i]);
+    }
+    for (size_t j = 0; j < curve->quantity_count; j++) {
+        double y = curve->y[j][i];
+        table_cell(text, "%s", shown(curve, y, curve->units[j]));
+        table_cell(csv, "%s", isfinite(y) ? arena_print(curve->arena, "%.17g", y) : "");
+    }
+}
+
+static void answer_notes(struct curve *curve)
+{
+    if (curve->notes) {
+        scenario_notes(curve->notes, curve->answer);
+        return;
+    }
+    buffer_print(&curve->answer->text, "  assumed  context, batch and price are each one's own "
+                 "unless given; `step` names them\n");
+    struct doc *list = NULL;
+    for (size_t i = 0; i < curve->idle_count; i++) {
+        const char *note = arena_print(curve->arena, "%s has no effect on %s", curve->idle[i],
+                                       asked(curve));
+        list = list ? list : doc_add(curve->arena, curve->answer->doc, "assumed", DOC_ARRAY);
+        doc_add_string(curve->arena, list, NULL, note);
+        buffer_print(&curve->answer->text, "           %s\n", note);
+    }
+}
+
 static void answer_tables(struct curve *curve)
 {
     struct table text = { .arena = curve->arena, .columns = curve->quantity_count + 1,
@@ -212,32 +354,14 @@ static void answer_tables(struct curve *curve)
         table_cell(&text, "%s", curve->quantities[j]);
         table_cell(&csv, "%s", curve->quantities[j]);
     }
-    for (size_t i = 0; i < curve->points; i++) {
-        if (curve->axis.named) {
-            table_cell(&text, "%s", curve->labels[i]);
-            table_cell(&csv, "%s", curve->labels[i]);
-        } else {
-            table_cell(&text, "%s", shown(curve, curve->x[i], curve->x_unit));
-            table_cell(&csv, "%.17g", curve->x[i]);
-        }
-        for (size_t j = 0; j < curve->quantity_count; j++) {
-            table_cell(&text, "%s", shown(curve, curve->y[j][i], curve->units[j]));
-            if (isfinite(curve->y[j][i]))
-                table_cell(&csv, "%.17g", curve->y[j][i]);
-            else
-                table_cell(&csv, "%s", "");
-        }
-    }
+    for (size_t i = 0; i < curve->points; i++)
+        answer_point(curve, i, &text, &csv);
     table_print(&text, &curve->answer->text, "");
     table_csv(&csv, &curve->answer->csv);
-    if (curve->notes)
-        scenario_notes(curve->notes, curve->answer);
-    else
-        buffer_print(&curve->answer->text, "  assumed  context, batch and price are each one's own "
-                     "unless given; `step` names them\n");
+    answer_notes(curve);
 }
 
-/* ---- pictures, by gnuplot ---------------------------------------------------------------------- */
+/* ---- pictures, by gnuplot --------------------------------------------------------------- */
 
 static bool terminal_of(struct curve *curve, const char *path, struct buffer *script)
 {
@@ -279,69 +403,88 @@ static const char *quoted(struct curve *curve, const char *text)
     struct buffer out = { .arena = curve->arena };
     buffer_add(&out, "", 0);
     for (; *text; text++)
-        buffer_print(&out, *text == '\'' ? "" : "%c", *text);
+        if (*text != '\'')
+            buffer_add(&out, text, 1);
     return out.data;
+}
+
+struct drawn {
+    const char *unit;
+    double scale;
+    bool right;                     /* against the axis at the right */
+};
+
+static void plot_axes(struct curve *curve, const struct drawn *x, const struct drawn *y,
+                      struct buffer *script)
+{
+    bool named = curve->axis.named, second = false;
+    double low = named ? 0 : curve->x[0], high = named ? 0 : curve->x[curve->points - 1];
+    const struct scenario *notes = curve->notes;
+    for (size_t j = 0; j < curve->quantity_count; j++)
+        second |= y[j].right;
+    buffer_print(script, "%sset key outside bottom center maxcols 2\n"
+                 "set xlabel '%s%s%s' noenhanced\nset ylabel '%s' noenhanced\n%s",
+                 strcmp(curve->question->option[OPTION_PLOT], "-")
+                     ? "set grid lt 1 lc rgb '#dddddd'\n" : "",
+                 quoted(curve, curve->axis.name), *x->unit ? ", " : "", x->unit, y[0].unit,
+                 low > 0 && high > 8 * low ? "set logscale x\n" : "");
+    if (notes && notes->model)
+        buffer_print(script, "set title '%s%s%s' noenhanced\n", quoted(curve, notes->model),
+                     notes->machine ? " on " : "",
+                     notes->machine ? quoted(curve, notes->machine) : "");
+    if (!named)
+        buffer_print(script, "set xrange [%.9g:%.9g]\n", low / x->scale, high / x->scale);
+    if (second)
+        buffer_print(script, "set ytics nomirror\nset y2tics\nset yrange [0:*]\n"
+                     "set y2range [0:*]\n");
+    if (named)
+        buffer_print(script, "set style fill solid 0.8\nset boxwidth 0.8\nset yrange [0:*]\n"
+                     "set xtics rotate by -30\nset style data histograms\n");
+}
+
+static void plot_lines(struct curve *curve, const struct drawn *y, struct buffer *script)
+{
+    static const char *const colours[MOST_QUANTITIES] = {
+        "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999" };
+    buffer_print(script, "plot ");
+    for (size_t j = 0; j < curve->quantity_count; j++)
+        buffer_print(script, "%s'-' using %s%s title '%s%s%s' noenhanced %s lc rgb '%s'",
+                     j ? ", " : "", curve->axis.named ? "2:xtic(1)" : "1:2",
+                     y[j].right ? " axes x1y2" : "", quoted(curve, curve->quantities[j]),
+                     y[j].right ? ", right, " : "", y[j].right ? y[j].unit : "",
+                     curve->axis.named ? "" : "with lines lw 2", colours[j]);
+    buffer_print(script, "\n");
+}
+
+static void plot_data(struct curve *curve, const struct drawn *x, const struct drawn *y,
+                      struct buffer *script)
+{
+    for (size_t j = 0; j < curve->quantity_count; j++) {
+        for (size_t i = 0; i < curve->points; i++) {
+            double value = curve->y[j][i] / y[j].scale;
+            if (isfinite(value) && curve->axis.named)
+                buffer_print(script, "\"%s\" %.9g\n", curve->labels[i], value);
+            else if (isfinite(value))
+                buffer_print(script, "%.9g %.9g\n", curve->x[i] / x->scale, value);
+        }
+        buffer_print(script, "e\n");
+    }
 }
 
 static void plot_script(struct curve *curve, struct buffer *script)
 {
-    double scale[MOST_QUANTITIES], x_scale = 1;
-    const char *unit[MOST_QUANTITIES], *x_unit = "";
-    bool second = false;
+    struct drawn x = { "", 1, false }, y[MOST_QUANTITIES];
     if (!curve->axis.named)
-        x_unit = drawn_unit(curve, curve->x, curve->x_unit, &x_scale);
+        x.unit = drawn_unit(curve, curve->x, curve->x_unit, &x.scale);
     for (size_t j = 0; j < curve->quantity_count; j++) {
-        unit[j] = drawn_unit(curve, curve->y[j], curve->units[j], &scale[j]);
-        second |= !unit_same(curve->units[j], curve->units[0]);
-        if (unit_same(curve->units[j], curve->units[0])) {
-            unit[j] = unit[0];
-            scale[j] = scale[0];
-        }
+        y[j].right = !unit_same(curve->units[j], curve->units[0]);
+        y[j].unit = drawn_unit(curve, curve->y[j], curve->units[j], &y[j].scale);
+        if (!y[j].right)
+            y[j] = y[0];
     }
-    bool logarithmic = !curve->axis.named && curve->x[0] > 0 &&
-                       curve->x[curve->points - 1] > 8 * curve->x[0];
-    bool terminal = !strcmp(curve->question->option[OPTION_PLOT], "-");
-    buffer_print(script, "%sset key outside bottom center maxcols 2\nset xlabel '%s%s%s' noenhanced\nset ylabel '%s' noenhanced\n%s",
-                 terminal ? "" : "set grid lt 1 lc rgb '#dddddd'\n",
-                 quoted(curve, curve->axis.name), *x_unit ? ", " : "", x_unit, unit[0],
-                 logarithmic ? "set logscale x\n" : "");
-    if (curve->notes && curve->notes->model)
-        buffer_print(script, "set title '%s%s%s' noenhanced\n",
-                     quoted(curve, curve->notes->model), curve->notes->machine ? " on " : "",
-                     curve->notes->machine ? quoted(curve, curve->notes->machine) : "");
-    if (!curve->axis.named)
-        buffer_print(script, "set xrange [%.9g:%.9g]\n", curve->x[0] / x_scale,
-                     curve->x[curve->points - 1] / x_scale);
-    if (second)
-        buffer_print(script, "set ytics nomirror\nset y2tics\nset yrange [0:*]\n"
-                     "set y2range [0:*]\n");
-    if (curve->axis.named)
-        buffer_print(script, "set style fill solid 0.8\nset boxwidth 0.8\nset yrange [0:*]\n"
-                     "set xtics rotate by -30\nset style data histograms\n");
-    static const char *const colours[] = { "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00",
-                                           "#56b4e9", "#000000", "#999999" };
-    buffer_print(script, "plot ");
-    for (size_t j = 0; j < curve->quantity_count; j++) {
-        bool right = !unit_same(curve->units[j], curve->units[0]);
-        buffer_print(script, "%s'-' using %s%s title '%s%s%s' noenhanced %s lc rgb '%s'",
-                     j ? ", " : "", curve->axis.named ? "2:xtic(1)" : "1:2",
-                     right ? " axes x1y2" : "", quoted(curve, curve->quantities[j]),
-                     right ? ", right, " : "", right ? unit[j] : "",
-                     curve->axis.named ? "" : "with lines lw 2", colours[j]);
-    }
-    buffer_print(script, "\n");
-    for (size_t j = 0; j < curve->quantity_count; j++) {
-        for (size_t i = 0; i < curve->points; i++) {
-            if (!isfinite(curve->y[j][i]))
-                continue;
-            if (curve->axis.named)
-                buffer_print(script, "\"%s\" %.9g\n", curve->labels[i], curve->y[j][i] / scale[j]);
-            else
-                buffer_print(script, "%.9g %.9g\n", curve->x[i] / x_scale,
-                             curve->y[j][i] / scale[j]);
-        }
-        buffer_print(script, "e\n");
-    }
+    plot_axes(curve, &x, y, script);
+    plot_lines(curve, y, script);
+    plot_data(curve, &x, y, script);
 }
 
 static bool plot(struct curve *curve, const char *path)

@@ -55,7 +55,8 @@ bool ask_eval(struct arena *arena, const struct question *question, struct answe
     size_t count = 0, room = 0;
     if (!question->word_count) {
         error_set(error, "eval needs the name of a row");
-        return error_hint(error, "chalkline eval inference_tokens; `chalkline list rows` shows all");
+        return error_hint(error, "chalkline eval inference_tokens; `chalkline list rows` shows "
+                          "all");
     }
     if (!scenario_open(&scenario, arena, question, question->option[OPTION_MODEL],
                        question->option[OPTION_ON], error))
@@ -64,6 +65,7 @@ bool ask_eval(struct arena *arena, const struct question *question, struct answe
         expand(&scenario, question->words[i], &names, &count, &room);
     if (!values_of(&scenario, names, count, &values, error))
         return false;
+    given_note(&scenario, names, count, count == 1 ? names[0] : "any of these");
     bool uncertain = values_uncertain(&scenario, &values);
     struct table table = { .arena = arena, .columns = 3, .left = "lrl" };
     for (size_t i = 0; i < count; i++)

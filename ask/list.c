@@ -90,6 +90,10 @@ bool ask_list(struct arena *arena, const struct question *question, struct answe
     static const char *const price[] = { "input", "output", "cached_read" };
     struct catalog catalog;
     const char *what = question->word_count ? question->words[0] : "";
+    if (question->word_count > 1) {
+        error_set(error, "list takes one name, %zu were given", question->word_count);
+        return error_hint(error, "models, hardware, tiers, prices, rows or formats");
+    }
     if (!scenario_catalog(arena, &catalog, error))
         return false;
     if (!strcmp(what, "hardware") || !strcmp(what, "machines"))

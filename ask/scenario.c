@@ -22,7 +22,7 @@ const struct option_row options[OPTION_COUNT] = {
 #undef OPTION
 };
 
-/* ---- what is built in -------------------------------------------------------------------- */
+/* ---- what is built in ------------------------------------------------------------------- */
 
 bool scenario_book(struct arena *arena, unsigned conditions, struct book *book,
                    struct error *error)
@@ -68,7 +68,7 @@ bool scenario_formats(struct arena *arena, struct formats *formats, struct error
            formats_read(arena, &csv, formats, error);
 }
 
-/* ---- model and machine ---------------------------------------------------------------------- */
+/* ---- model and machine ------------------------------------------------------------------ */
 
 /* "deepseek-ai/DeepSeek-V3" is a name, "./config.json" a path. */
 static bool is_path(const struct catalog *catalog, const char *name)
@@ -143,7 +143,7 @@ static bool read_machine(struct scenario *scenario, const char *name, struct err
     return true;
 }
 
-/* ---- --set ------------------------------------------------------------------------------------ */
+/* ---- --set ------------------------------------------------------------------------------ */
 
 static bool out_of_range(const struct row *row, const char *value, const char *source,
                          struct arena *arena, struct error *error)
@@ -167,15 +167,67 @@ static void set_quantity(struct scenario *scenario, const char *name,
         }
 }
 
+static bool entry_unknown(struct arena *arena, const struct fact_table *table,
+                          const char *name, const char *entry, const char *source,
+                          struct error *error)
+{
+    static const char *const lone[] = { "default" };
+    const char *const *names = table ? table->entry : lone;
+    size_t count = table ? table->entries : 1;
+    const char *near = name_nearest(entry, names, count);
+    struct buffer all = { .arena = arena };
+    buffer_add(&all, "", 0);
+    for (size_t i = 0; i < count && i < 32; i++)
+        buffer_print(&all, "%s%s", i ? ", " : "", names[i]);
+    error_set(error, "%s: %s: no entry is called '%.60s'", source, name, entry);
+    if (near)
+        return error_hint(error, "did you mean '%s'? there are %s%s", near, all.data,
+                          count > 32 ? ", ..." : "");
+    return error_hint(error, "one of: %s%s", all.data, count > 32 ? ", ..." : "");
+}
+
 /* "cache_elements[moe]" sets one entry; a plain name sets the row for all. */
-static bool find_set_row(struct scenario *scenario, const char *name, int *row,
-                         struct error *error)
+static bool find_set_row(struct scenario *scenario, const char *name, const char *source,
+                         int *row, struct error *error)
 {
     const char *bracket = strchr(name, '[');
     const char *plain = bracket ? arena_copy(scenario->arena, name, (size_t)(bracket - name))
                                 : name;
     *row = book_find(&scenario->book, plain);
-    return *row >= 0 || book_unknown(&scenario->book, plain, error);
+    if (*row < 0)
+        return book_unknown(&scenario->book, plain, error);
+    if (!bracket)
+        return true;
+    const char *table = scenario->book.rows[*row].table;
+    if (!table) {
+        error_set(error, "%s: %s has one value, '%.60s' names an entry", source, plain, name);
+        return error_hint(error, "%s without brackets", plain);
+    }
+    size_t size = strlen(bracket + 1);
+    if (!size || bracket[size] != ']') {
+        error_set(error, "%s: '%.60s' has no ']' at its end", source, name);
+        return error_hint(error, "%s[ENTRY]", plain);
+    }
+    const char *entry = arena_copy(scenario->arena, bracket + 1, size - 1);
+    const struct fact_table *known = facts_table_find(&scenario->facts, table);
+    for (size_t i = 0; known && i < known->entries; i++)
+        if (!strcmp(known->entry[i], entry))
+            return true;
+    return (!known && !strcmp(entry, "default")) ||
+           entry_unknown(scenario->arena, known, plain, entry, source, error);
+}
+
+/* A bare number is in base units; where these read otherwise, say what it became. */
+static void note_bare(struct scenario *scenario, const struct row *row, const char *value,
+                      const struct quantity *quantity)
+{
+    const char *read = quantity_text(scenario->arena, quantity->value, row->unit, 6);
+    const char *unit = strchr(read, ' ');
+    if (quantity->spread != SPREAD_NONE || unit_counts(row->unit) || !unit ||
+        value[strspn(value, "0123456789.eE+- ")] || !strcmp(unit + 1, row->unit_text))
+        return;
+    facts_note(&scenario->facts, "%s = %.40s was read in %s: %s", row->name, value,
+               row->unit_text, read);
 }
 
 /* Neither a quantity nor an expression: the message of the one it was meant to be. */
@@ -197,7 +249,7 @@ bool scenario_set_row(struct scenario *scenario, const char *name, const char *v
                       const char *source, struct error *error)
 {
     int index;
-    if (!find_set_row(scenario, name, &index, error))
+    if (!find_set_row(scenario, name, source, &index, error))
         return false;
     const struct row *row = &scenario->book.rows[index];
     const struct fact *before = facts_find(&scenario->facts, name);
@@ -214,6 +266,7 @@ bool scenario_set_row(struct scenario *scenario, const char *name, const char *v
                            (bounds && (quantity.low < row->low || quantity.high > row->high))))
             return out_of_range(row, value, source, scenario->arena, error);
         set_quantity(scenario, name, &quantity, source);
+        note_bare(scenario, row, value, &quantity);
         return true;
     }
     struct expr *expr;
@@ -246,7 +299,7 @@ bool scenario_set(struct scenario *scenario, const char *text, struct error *err
                             equals + 1, "--set", error);
 }
 
-/* ---- options that set a row --------------------------------------------------------------------- */
+/* ---- options that set a row ------------------------------------------------------------- */
 
 static bool set_options(struct scenario *scenario, struct error *error)
 {
@@ -277,7 +330,7 @@ static bool read_more_rows(struct scenario *scenario, struct error *error)
     return !question->rows_count || book_check_units(&scenario->book, error);
 }
 
-/* ---- what is assumed for a real model ------------------------------------------------------------ */
+/* ---- what is assumed for a real model --------------------------------------------------- */
 
 enum { GRID = 384 };
 static const double near_lowest = 1.25;
@@ -295,7 +348,7 @@ static double cheap_batch(const struct values *values, size_t input, double most
         columns[i] = (struct column){ &values->inputs[i], 0 };
     columns[input] = (struct column){ x, 1 };
     for (int i = 0; i < GRID; i++)
-        x[i] = floor(exp(log(most) * i / (GRID - 1)) + 0.5);
+        x[i] = floor(log_between(1, most, (double)i / (GRID - 1)) + 0.5);
     list_run(list, columns, outputs, GRID);
     for (int i = 0; i < GRID; i++)
         least = cost[i] < least ? cost[i] : least;
@@ -333,11 +386,14 @@ static bool assume_batch(struct scenario *scenario, struct error *error)
     double batch = input < 0 || most < 2 ? 1 : cheap_batch(&values, (size_t)input, most);
     facts_set(&scenario->facts, "batch", batch, "assumed");
     static const struct unit one = { { 0 } };
+    const char *at = scenario->chosen_at;
     if (most < 1)
-        facts_note(&scenario->facts, "batch 1: no batch fits in memory");
+        facts_note(&scenario->facts, "batch 1%s%s: no batch fits in memory",
+                   at ? ", chosen at " : "", at ? at : "");
     else
-        facts_note(&scenario->facts, "batch %s: the smallest within 25 %% of the lowest cost",
-                   quantity_text(scenario->arena, batch, one, 9));
+        facts_note(&scenario->facts, "batch %s%s%s: the smallest within 25 %% of the lowest cost",
+                   quantity_text(scenario->arena, batch, one, 9), at ? ", chosen at " : "",
+                   at ? at : "");
     return true;
 }
 
@@ -363,8 +419,8 @@ bool scenario_assume(struct scenario *scenario, struct error *error)
         facts_note(&scenario->facts, "context 4,096 tokens");
     }
     if (weights && !scenario->question->option[OPTION_PRECISION])
-        facts_note(&scenario->facts, "weights as in the checkpoint, %.3g byte%s each", weights->value,
-                   weights->value < 1.01 && weights->value > 0.99 ? "" : "s");
+        facts_note(&scenario->facts, "weights as in the checkpoint, %.3g byte%s each",
+                   weights->value, weights->value < 1.01 && weights->value > 0.99 ? "" : "s");
     note_wider_peak(scenario);
     if (!scenario->question->option[OPTION_KV])
         facts_note(&scenario->facts, "KV cache and attention in bf16");
@@ -374,8 +430,8 @@ bool scenario_assume(struct scenario *scenario, struct error *error)
         facts_note(&scenario->facts, "%s a chip (rent)",
                    quantity_text(scenario->arena, price->value, usd_per_s, 4));
     } else if (!scenario->machine && !price) {
-        facts_note(&scenario->facts, "no machine: the lecture's 64 chips, B200 as in its data sheet, "
-                   "at 2 USD/h");
+        facts_note(&scenario->facts, "no machine: the lecture's 64 chips, B200 as in its data "
+                   "sheet, at 2 USD/h");
     }
     return facts_find(&scenario->facts, "batch") || assume_batch(scenario, error);
 }
@@ -415,7 +471,8 @@ bool scenario_read(struct scenario *scenario, struct arena *arena,
     scenario->facts.arena = arena;
     scenario->lecture = question->option[OPTION_LECTURE] != NULL;
     if (!scenario_book(arena, conditions, &scenario->book, error) ||
-        !read_sheets(scenario, model, machine, error) || !scenario_formats(arena, &scenario->formats, error))
+        !read_sheets(scenario, model, machine, error) ||
+        !scenario_formats(arena, &scenario->formats, error))
         return false;
     catalog_tiers(&scenario->catalog, &scenario->facts);
     if (!catalog_engine(&scenario->catalog, question->option[OPTION_ENGINE], &scenario->facts,
@@ -436,6 +493,27 @@ bool scenario_open(struct scenario *scenario, struct arena *arena,
 {
     return scenario_read(scenario, arena, question, model, machine, error) &&
            scenario_assume(scenario, error);
+}
+
+bool scenario_pair(struct scenario *scenario, struct arena *arena,
+                   const struct question *question, struct error *error)
+{
+    const char *verb = question->verb, *machine = question->option[OPTION_ON];
+    const char *option = question->option[OPTION_MODEL];
+    const char *model = question->word_count ? question->words[0] : option;
+    size_t models = question->word_count + (option != NULL);
+    if (model && !machine && !scenario_read(scenario, arena, question, model, NULL, error))
+        return false;                           /* the model may be the mistake */
+    if (models == 1 && machine)
+        return scenario_open(scenario, arena, question, model, machine, error);
+    if (!model)
+        error_set(error, "%s needs a model", verb);
+    else if (!machine)
+        error_set(error, "%s needs a machine: --on", verb);
+    else
+        error_set(error, "%s takes one model, %zu were given", verb, models);
+    return error_hint(error, "chalkline %s deepseek-v3 --on gb200-nvl72; `chalkline list models`, "
+                      "`chalkline list hardware`", verb);
 }
 
 void scenario_notes(const struct scenario *scenario, struct answer *answer)

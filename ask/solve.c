@@ -65,7 +65,12 @@ static bool free_unknown(struct scenario *scenario, const char *name, double *lo
     if (index < 0)
         return book_unknown(&scenario->book, name, error);
     const struct row *row = &scenario->book.rows[index];
+    const struct fact *given = facts_find(&scenario->facts, name);
     double value;
+    if (given && given->source && !strncmp(given->source, "--", 2)) {
+        error_set(error, "'%s' is to be found, and given by %s", name, given->source);
+        return error_hint(error, "one of the two");
+    }
     if (row->table) {
         error_set(error, "'%s' has one value per %s", name, row->table);
         return error_hint(error, "a row with one value");
@@ -82,9 +87,31 @@ static bool free_unknown(struct scenario *scenario, const char *name, double *lo
     return true;
 }
 
-static void answer_roots(struct scenario *scenario, const char *name, const char *left,
-                         const struct roots *roots, struct answer *answer)
+/* A count that comes in whole numbers: the one beside the root at which the left side is
+ * at most the right, or the lower one. NULL: not a count, or the root is whole. */
+static const char *whole_text(struct scenario *scenario, const struct row *row, double root,
+                              const char *left, const char *right)
 {
+    double low = floor(root), a, b;
+    struct error ignored;
+    if (row->expr || !unit_counts(row->unit) || row->value != floor(row->value) ||
+        row->low != floor(row->low) || row->high != floor(row->high) ||
+        row->high - row->low <= 2 || fabs(root - floor(root + 0.5)) <= 1e-9 * root)
+        return NULL;
+    facts_set(&scenario->facts, row->name, low + 1, "solve");
+    bool above = value_of(scenario, left, &a, &ignored) &&
+                 value_of(scenario, right, &b, &ignored) && a <= b;
+    facts_set(&scenario->facts, row->name, low, "solve");
+    bool below = low >= row->low && value_of(scenario, left, &a, &ignored) &&
+                 value_of(scenario, right, &b, &ignored) && a <= b;
+    static const struct unit one = { { 0 } };
+    return quantity_text(scenario->arena, above && !below ? low + 1 : low, one, 9);
+}
+
+static void answer_roots(struct scenario *scenario, const char *name, const char *left,
+                         const char *right, const struct roots *roots, struct answer *answer)
+{
+    const struct row *row = &scenario->book.rows[book_find(&scenario->book, name)];
     const char *where = scenario->question->option[OPTION_WHERE];
     struct arena *arena = scenario->arena;
     struct unit unit = scenario_unit(scenario, name);
@@ -98,8 +125,12 @@ static void answer_roots(struct scenario *scenario, const char *name, const char
     for (size_t i = 0; i < roots->count; i++) {
         double sides;
         doc_add_number(arena, all, NULL, roots->at[i]);
+        const char *root = quantity_text(arena, roots->at[i], unit, 6);
+        const char *whole = whole_text(scenario, row, roots->at[i], left, right);
         facts_set(&scenario->facts, name, roots->at[i], "solve");
-        buffer_print(&answer->text, "%s = %s", name, quantity_text(arena, roots->at[i], unit, 6));
+        buffer_print(&answer->text, "%s = %s", name, root);
+        if (whole && (strncmp(root, whole, strlen(whole)) || strchr(root, '.')))
+            buffer_print(&answer->text, " (%s whole)", whole);
         if (value_of(scenario, left, &sides, &ignored))
             buffer_print(&answer->text, "   where %s: both are %s", where,
                          quantity_text(arena, sides, scenario_unit(scenario, left), 6));
@@ -165,13 +196,15 @@ bool ask_solve(struct arena *arena, const struct question *question, struct answ
         !list_build(arena, &s->book, &s->facts, &expr, 1, &values.list, error))
         return false;
     int input = list_input(&values.list, name);
-    if (input < 0) {
+    if (input < 0 || !list_depends(arena, &values.list, name)) {
         error_set(error, "'%s' does not appear in %s = %s", name, left, right);
         return error_hint(error, "`chalkline why %s --deep` shows what does", left);
     }
+    const char *sides[] = { left, right };
+    given_note(&scenario, sides, 2, question->option[OPTION_WHERE]);
     list_roots(arena, &values.list, 0, (size_t)input, low, high, &roots);
     if (roots.count)
-        answer_roots(&scenario, name, left, &roots, answer);
+        answer_roots(&scenario, name, left, right, &roots, answer);
     else
         answer_none(&scenario, name, left, right, low, high, &roots, answer);
     doc_add_string(arena, answer->doc, "where", question->option[OPTION_WHERE]);

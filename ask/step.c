@@ -7,9 +7,10 @@
 static const char *const names[] = {
     "bound_step", "bound_compute", "bound_weights", "bound_kv", "bound_memory", "bound_mfu",
     "bound_mbu", "user_speed", "bound_throughput", "bound_cost_per_token", "hbm_share",
-    "weights_per_chip", "kv_per_chip", "exchange_time", "batch", "context", "chips" };
+    "weights_per_chip", "kv_per_chip", "exchange_time", "batch", "context", "chips",
+    "overlap" };
 enum { STEP, COMPUTE, WEIGHTS, KV, MEMORY, MFU, MBU, USER, THROUGHPUT, COST, SHARE, CHIP_WEIGHTS,
-       CHIP_KV, EXCHANGE, BATCH, CONTEXT, CHIPS, COUNT, OPERATORS = 6 };
+       CHIP_KV, EXCHANGE, BATCH, CONTEXT, CHIPS, OVERLAP, COUNT, SHOWN = 6 };
 
 struct share {
     const char *name;
@@ -27,6 +28,39 @@ static int longest_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
+/* The times of each operator, two texts an entry. */
+static const char **operator_texts(struct scenario *scenario, size_t *count)
+{
+    struct arena *arena = scenario->arena;
+    const struct fact_table *table = facts_table(&scenario->facts, "operator");
+    const char **texts = arena_array(arena, 2 * table->entries + 1, sizeof *texts);
+    *count = 2 * table->entries;
+    for (size_t i = 0; i < table->entries; i++) {
+        texts[2 * i] = arena_print(arena, "operator_compute_time[%s]", table->entry[i]);
+        texts[2 * i + 1] = arena_print(arena, "operator_read_time[%s]", table->entry[i]);
+    }
+    return texts;
+}
+
+static void answer_longest(struct arena *arena, const struct share *shares, size_t count,
+                           struct answer *answer)
+{
+    static const struct unit seconds = { { 2 } };
+    struct table lines = { .arena = arena, .columns = 3, .left = "lrr" };
+    table_cell(&lines, "operator");
+    table_cell(&lines, "compute");
+    table_cell(&lines, "read");
+    for (size_t i = 0; i < count && i < SHOWN; i++) {
+        table_cell(&lines, "%s", shares[i].name);
+        table_cell(&lines, "%s", quantity_text(arena, shares[i].compute, seconds, 3));
+        table_cell(&lines, "%s", quantity_text(arena, shares[i].read, seconds, 3));
+    }
+    buffer_print(&answer->text, "\n");
+    table_print(&lines, &answer->text, "  ");
+    if (count > SHOWN)
+        buffer_print(&answer->text, "  and %zu smaller\n", count - SHOWN);
+}
+
 /* The weights operator by operator: what each must compute and read. */
 static bool answer_operators(struct scenario *scenario, struct answer *answer,
                              struct error *error)
@@ -34,15 +68,11 @@ static bool answer_operators(struct scenario *scenario, struct answer *answer,
     struct arena *arena = scenario->arena;
     const struct fact_table *table = facts_table(&scenario->facts, "operator");
     struct share *shares = arena_array(arena, table->entries + 1, sizeof *shares);
-    static const struct unit seconds = { { 2 } };
     struct doc *list = doc_add(arena, answer->doc, "operators", DOC_OBJECT);
-    const char **texts = arena_array(arena, 2 * table->entries + 1, sizeof *texts);
-    for (size_t i = 0; i < table->entries; i++) {
-        texts[2 * i] = arena_print(arena, "operator_compute_time[%s]", table->entry[i]);
-        texts[2 * i + 1] = arena_print(arena, "operator_read_time[%s]", table->entry[i]);
-    }
+    size_t count;
+    const char **texts = operator_texts(scenario, &count);
     struct values values;
-    if (!values_of(scenario, texts, 2 * table->entries, &values, error))
+    if (!values_of(scenario, texts, count, &values, error))
         return false;
     for (size_t i = 0; i < table->entries; i++) {
         shares[i] = (struct share){ table->entry[i], values.at[2 * i], values.at[2 * i + 1] };
@@ -51,41 +81,56 @@ static bool answer_operators(struct scenario *scenario, struct answer *answer,
         doc_add_number(arena, one, "operator_read_time", shares[i].read);
     }
     qsort(shares, table->entries, sizeof *shares, longest_first);
-    struct table lines = { .arena = arena, .columns = 3, .left = "lrr" };
-    table_cell(&lines, "operator");
-    table_cell(&lines, "compute");
-    table_cell(&lines, "read");
-    for (size_t i = 0; i < table->entries && i < OPERATORS; i++) {
-        table_cell(&lines, "%s", shares[i].name);
-        table_cell(&lines, "%s", quantity_text(arena, shares[i].compute, seconds, 3));
-        table_cell(&lines, "%s", quantity_text(arena, shares[i].read, seconds, 3));
-    }
-    buffer_print(&answer->text, "\n");
-    table_print(&lines, &answer->text, "  ");
-    if (table->entries > OPERATORS)
-        buffer_print(&answer->text, "  and %zu smaller\n", table->entries - OPERATORS);
+    answer_longest(arena, shares, table->entries, answer);
     return true;
 }
 
-static const char *binds(const struct values *values)
+static void note_idle(struct scenario *scenario)
 {
-    if (values->at[COMPUTE] >= values->at[MEMORY])
-        return "compute";
-    return values->at[WEIGHTS] >= values->at[KV] ? "reading weights" : "reading the KV cache";
+    size_t count;
+    const char **operators = operator_texts(scenario, &count);
+    const char **texts = arena_array(scenario->arena, count + COUNT, sizeof *texts);
+    memcpy(texts, operators, count * sizeof *texts);
+    memcpy(texts + count, names, sizeof names);
+    given_note(scenario, texts, count + COUNT, "the step");
+}
+
+static const struct limit *limit_at(const struct values *values)
+{
+    return limit_of(values->at[COMPUTE], values->at[WEIGHTS], values->at[KV], values->at[SHARE]);
+}
+
+/* "3.5 ms", of some with its range where something given has one. */
+static const char *spread_text(struct scenario *scenario, const struct values *values, int i)
+{
+    bool wide = i == STEP || i == USER || i == THROUGHPUT || i == COST || i == BATCH ||
+                i == CONTEXT;
+    struct unit unit = scenario_unit(scenario, names[i]);
+    const char *text = quantity_text(scenario->arena, values->at[i], unit, 4);
+    struct range range = { 0, 0, NULL };
+    if (wide)
+        range = values_range(scenario, values, (size_t)i);
+    if (range.low == range.high)
+        return text;
+    return arena_print(scenario->arena, "%s (%s %s to %s)", text, range.kind,
+                       quantity_text(scenario->arena, range.low, unit, 4),
+                       quantity_text(scenario->arena, range.high, unit, 4));
 }
 
 static void answer_lines(struct scenario *scenario, const struct values *values,
                          struct answer *answer)
 {
-    struct arena *arena = scenario->arena;
     struct buffer *out = &answer->text;
     const char *text[COUNT];
     for (int i = 0; i < COUNT; i++)
-        text[i] = quantity_text(arena, values->at[i], scenario_unit(scenario, names[i]), 4);
+        text[i] = spread_text(scenario, values, i);
+    const struct limit *limit = limit_at(values);
+    bool overlapped = values->at[OVERLAP] < 1;
     buffer_print(out, "%s on %s x %s, batch %s, context %ss\n\n", scenario->model,
                  scenario->machine, text[CHIPS], text[BATCH], text[CONTEXT]);
-    buffer_print(out, "  step    %s, limited by %s (a bound: nothing is faster)\n", text[STEP],
-                 binds(values));
+    buffer_print(out, "  step    %s, %s (%s)\n", text[STEP],
+                 overlapped ? limit->overlapped : limit->added,
+                 overlapped ? "a bound: nothing is faster" : limit_claim(values->at[OVERLAP]));
     buffer_print(out, "          compute %s; weights %s + KV %s = memory %s\n", text[COMPUTE],
                  text[WEIGHTS], text[KV], text[MEMORY]);
     buffer_print(out, "  use     MFU %.1f %%, MBU %.1f %%%s%s\n", 100 * values->at[MFU],
@@ -103,21 +148,16 @@ bool ask_step(struct arena *arena, const struct question *question, struct answe
 {
     struct scenario scenario;
     struct values values;
-    const char *model = question->word_count ? question->words[0] : question->option[OPTION_MODEL];
-    const char *machine = question->option[OPTION_ON];
-    if (!model || !machine || question->word_count > 1) {
-        error_set(error, !model ? "step needs a model" : !machine ? "step needs a machine: --on"
-                         : "step takes one model, %zu words were given", question->word_count);
-        return error_hint(error, "chalkline step llama-3.3-70b --on h100-sxm --batch 64");
-    }
-    if (!scenario_open(&scenario, arena, question, model, machine, error) ||
+    if (!scenario_pair(&scenario, arena, question, error) ||
         !values_of(&scenario, names, COUNT, &values, error))
         return false;
+    values_uncertain(&scenario, &values);
+    note_idle(&scenario);
     doc_add_string(arena, answer->doc, "model", scenario.model);
     doc_add_string(arena, answer->doc, "machine", scenario.machine);
     for (int i = 0; i < COUNT; i++)
         doc_add_number(arena, answer->doc, names[i], values.at[i]);
-    doc_add_string(arena, answer->doc, "limited_by", binds(&values));
+    doc_add_string(arena, answer->doc, "limited_by", limit_at(&values)->name);
     answer_lines(&scenario, &values, answer);
     if (!answer_operators(&scenario, answer, error))
         return false;

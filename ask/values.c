@@ -14,6 +14,17 @@ struct unit scenario_unit(const struct scenario *scenario, const char *text)
     return unit;
 }
 
+bool unit_counts(struct unit unit)
+{
+    static const struct unit one = { { 0 } }, token = { { 0, 0, 0, 2 } };
+    return unit_same(unit, one) || unit_same(unit, token);
+}
+
+double log_between(double low, double high, double share)
+{
+    return low * scalar_exp(share * scalar_log(high / low));
+}
+
 /* The first node without a finite value belongs to some row: name it. */
 bool values_finite(const struct scenario *scenario, const struct list *list,
                    const double *inputs, struct error *error)

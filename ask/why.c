@@ -79,11 +79,12 @@ static const char *algebra_text(struct why *why, const struct expr *expr, bool n
     return out.data;
 }
 
-/* ---- what binds --------------------------------------------------------------------------- */
+/* ---- what binds ------------------------------------------------------------------------- */
 
 struct part {
     const char *name;
     double value;
+    const char *source;             /* of an input; NULL: its default */
 };
 
 static int larger_first(const void *a, const void *b)
@@ -97,7 +98,7 @@ static void add_part(struct why *why, const struct expr *expr, double sign, stru
 {
     double value;
     if (*count < 64 && number_of(why, expr, &value))
-        parts[(*count)++] = (struct part){ algebra_text(why, expr, false), sign * value };
+        parts[(*count)++] = (struct part){ algebra_text(why, expr, false), sign * value, NULL };
 }
 
 /* The operands of max, min and sums; the entries of a SUM. */
@@ -128,7 +129,7 @@ static void find_entries(struct why *why, const struct expr *sum, struct part *p
         struct error ignored;
         double value;
         if (value_of(scenario, name, &value, &ignored))
-            parts[(*count)++] = (struct part){ name, value };
+            parts[(*count)++] = (struct part){ name, value, NULL };
     }
 }
 
@@ -175,7 +176,7 @@ static void answer_parts(struct why *why, const struct expr *expr, struct unit u
         buffer_print(&answer->text, "  and %zu smaller\n", count - MOST_PARTS);
 }
 
-/* ---- elasticities ---------------------------------------------------------------------------- */
+/* ---- elasticities ----------------------------------------------------------------------- */
 
 /* "data/hardware.csv:244"; `show` has the rest. */
 static const char *short_source(struct arena *arena, const char *source)
@@ -206,6 +207,7 @@ static bool answer_elasticities(struct why *why, const char *name, struct answer
         while (k < count && strcmp(parts[k].name, row->name))
             k++;
         parts[k].name = row->name;
+        parts[k].source = list->inputs[i].source;
         parts[k].value += elasticity;
         count += k == count;
     }
@@ -216,10 +218,10 @@ static bool answer_elasticities(struct why *why, const char *name, struct answer
         doc_add_number(arena, doc, parts[i].name, parts[i].value);
         if (i >= MOST_ELASTIC || fabs(parts[i].value) < 5e-4)
             continue;
-        const struct fact *fact = facts_find(&scenario->facts, parts[i].name);
+        const char *source = parts[i].source;
         table_cell(&table, "%s", parts[i].name);
         table_cell(&table, "%+.3f %%", parts[i].value);
-        table_cell(&table, "%s", fact ? short_source(arena, fact->source) : "");
+        table_cell(&table, "%s", source ? short_source(arena, source) : "default");
     }
     if (!table.count)
         return true;
@@ -228,7 +230,7 @@ static bool answer_elasticities(struct why *why, const char *name, struct answer
     return true;
 }
 
-/* ---- going deeper ------------------------------------------------------------------------------ */
+/* ---- going deeper ----------------------------------------------------------------------- */
 
 static void deeper(struct why *why, int row, int depth, uint8_t *seen, struct answer *answer);
 
@@ -268,7 +270,7 @@ static void deeper(struct why *why, int index, int depth, uint8_t *seen, struct 
         deeper_expr(why, row->expr, depth + 1, seen, answer);
 }
 
-/* ---- the answer ----------------------------------------------------------------------------------- */
+/* ---- the answer ------------------------------------------------------------------------- */
 
 static void answer_head(struct why *why, const char *name, const struct row *row, double value,
                         struct answer *answer)
@@ -352,6 +354,7 @@ bool ask_why(struct arena *arena, const struct question *question, struct answer
     const char *name = arena_print(arena, "%s%s", row->name, row->table ? why.entry : "");
     if (!value_of(&scenario, name, &value, error))
         return false;
+    given_note(&scenario, &name, 1, name);
     answer_head(&why, name, row, value, answer);
     answer_algebra(&why, row, facts_find(&scenario.facts, row->name), value, answer);
     if (!answer_elasticities(&why, name, answer))

@@ -32,7 +32,8 @@ void help_print(struct buffer *out, const char *name)
                  "distributions\nnormal(mean, deviation), lognormal(median, factor), "
                  "uniform(low, high).\n");
     if (all)
-        buffer_print(out, "`chalkline help VERB`, `chalkline reference`, `chalkline man`, `chalkline completion bash`.\n");
+        buffer_print(out, "`chalkline help VERB`, `chalkline reference`, `chalkline man`, "
+                     "`chalkline completion bash`.\n");
 }
 
 static void print_completion(struct buffer *out)
@@ -42,10 +43,10 @@ static void print_completion(struct buffer *out)
                  "    case $before in\n"
                  "    --on) COMPREPLY=($(compgen -W \"$(chalkline list hardware --csv | "
                  "cut -d, -f1)\" -- \"$word\")); return;;\n"
-                 "    --model|brief|step) COMPREPLY=($(compgen -W \"$(chalkline list models --csv | "
-                 "cut -d, -f1)\" -f -- \"$word\")); return;;\n"
-                 "    why|eval|curve|solve) COMPREPLY=($(compgen -W \"$(chalkline list rows --csv | "
-                 "cut -d, -f1)\" -- \"$word\")); return;;\n"
+                 "    --model|brief|step) COMPREPLY=($(compgen -W \"$(chalkline list models "
+                 "--csv | cut -d, -f1)\" -f -- \"$word\")); return;;\n"
+                 "    why|eval|curve|solve) COMPREPLY=($(compgen -W \"$(chalkline list rows "
+                 "--csv | cut -d, -f1)\" -- \"$word\")); return;;\n"
                  "    esac\n    COMPREPLY=($(compgen -W \"");
     for (const struct verb *verb = verbs; verb->name; verb++)
         buffer_print(out, "%s ", verb->name);
@@ -67,7 +68,8 @@ static void print_man(struct buffer *out)
     for (int i = 0; i < OPTION_COUNT; i++)
         buffer_print(out, ".TP\n.B \\-\\-%s %s\n%s\n", options[i].name,
                      options[i].argument ? options[i].argument : "", options[i].help);
-    buffer_print(out, ".SH EXIT STATUS\n0 an answer, 1 nothing feasible, 2 wrong usage or input.\n");
+    buffer_print(out, ".SH EXIT STATUS\n0 an answer, 1 nothing feasible, 2 wrong usage or "
+                 "input.\n");
 }
 
 static bool verb_known(struct arena *arena, const char *name, struct error *error)
@@ -82,25 +84,44 @@ static bool verb_known(struct arena *arena, const char *name, struct error *erro
     return error_hint(error, "one of: %s", all.data);
 }
 
+/* What stands after these would be ignored. */
+static bool no_more(int count, char **words, int most, struct error *error)
+{
+    if (count - 1 <= most)
+        return true;
+    error_set(error, "%s: '%.60s' means nothing here", words[1], words[most + 1]);
+    return error_hint(error, "chalkline %s%s%s", words[1], most > 1 ? " " : "",
+                      most > 1 ? words[2] : "");
+}
+
+static bool completion_known(const char *shell, struct error *error)
+{
+    if (shell && !strcmp(shell, "bash"))
+        return true;
+    error_set(error, "completion: %s%s%s", shell ? "not for '" : "no shell given",
+              shell ? shell : "", shell ? "'" : "");
+    return error_hint(error, "completion bash");
+}
+
 bool help_answers(struct arena *arena, int count, char **words, struct buffer *out,
                   struct error *error)
 {
     const char *first = count > 1 ? words[1] : "help";
     const char *second = count > 2 ? words[2] : NULL;
     if (!strcmp(first, "help") || (count == 2 && !strcmp(first, "--help"))) {
-        if (!second || verb_known(arena, second, error))
+        if (no_more(count, words, 2, error) && (!second || verb_known(arena, second, error)))
             help_print(out, second);
-    } else if (!strcmp(first, "completion") && (!second || strcmp(second, "bash"))) {
-        error_set(error, "completion: %s%s%s", second ? "not for '" : "no shell given",
-                  second ? second : "", second ? "'" : "");
-        error_hint(error, "completion bash");
-    } else if (!strcmp(first, "--version"))
-        buffer_print(out, "chalkline %s\n", CHALKLINE_VERSION);
-    else if (!strcmp(first, "completion"))
-        print_completion(out);
-    else if (!strcmp(first, "man"))
-        print_man(out);
-    else
+    } else if (!strcmp(first, "completion")) {
+        if (completion_known(second, error) && no_more(count, words, 2, error))
+            print_completion(out);
+    } else if (!strcmp(first, "--version")) {
+        if (no_more(count, words, 1, error))
+            buffer_print(out, "chalkline %s\n", CHALKLINE_VERSION);
+    } else if (!strcmp(first, "man")) {
+        if (no_more(count, words, 1, error))
+            print_man(out);
+    } else {
         return false;
+    }
     return true;
 }

@@ -77,15 +77,29 @@ static bool is_verb(const char *word)
     return false;
 }
 
-/* An option that the verb would ignore is a mistake. */
+static bool is_given(const struct question *question, int option)
+{
+    return option == OPTION_SET ? question->set_count > 0
+           : option == OPTION_ROWS ? question->rows_count > 0 : question->option[option] != NULL;
+}
+
+/* An option that the verb, or another option, would ignore is a mistake. */
 static bool options_fit(const struct question *question, struct error *error)
 {
+    if (question->option[OPTION_VERSION]) {
+        error_set(error, "--version stands alone");
+        return error_hint(error, "chalkline --version");
+    }
     for (int i = 0; i < OPTION_COUNT; i++)
-        if (question->option[i] && options[i].verbs &&
+        if (is_given(question, i) && options[i].verbs &&
             !strstr(options[i].verbs, question->verb)) {
             error_set(error, "--%s means nothing to '%s'", options[i].name, question->verb);
             return error_hint(error, "it goes with: %s", options[i].verbs);
         }
+    if (question->option[OPTION_JSON] && question->option[OPTION_CSV]) {
+        error_set(error, "--json and --csv are both given");
+        return error_hint(error, "one of the two");
+    }
     return true;
 }
 
@@ -102,7 +116,8 @@ static bool verb_meant(const struct question *question, struct error *error)
     if (!near)
         return true;
     error_set(error, "no verb is called '%.60s'", question->words[0]);
-    return error_hint(error, "did you mean '%s'? A model needs a machine: MODEL --on HARDWARE", near);
+    return error_hint(error, "did you mean '%s'? A model needs a machine: MODEL --on HARDWARE",
+                      near);
 }
 
 bool question_read(struct arena *arena, int count, char **words, struct question *question,
@@ -117,7 +132,8 @@ bool question_read(struct arena *arena, int count, char **words, struct question
                 return false;
         } else if (!words_only && words[i][0] == '-' && words[i][1]) {
             error_set(error, "'%.60s' is no option", words[i]);
-            return error_hint(error, "options are long: --json, --set NAME=VALUE; `chalkline help`");
+            return error_hint(error, "options are long: --json, --set NAME=VALUE; "
+                              "`chalkline help`");
         } else if (!question->verb && is_verb(words[i])) {
             question->verb = words[i];
         } else {

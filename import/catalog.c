@@ -17,6 +17,7 @@ static const struct known machine_facts[] = {
     { "peak_int8", "FLOP/s" },          { "achieved_bf16", "FLOP/s" },
     { "achieved_fp8", "FLOP/s" },       { "hbm_capacity", "B" },
     { "hbm_bandwidth", "B/s" },         { "memory_kind", "text" },
+    { "hbm_reported", "B" },
     { "chips", "1" },                   { "scale_up_bandwidth", "B/s" },
     { "scale_up_topology", "text" },    { "scale_out_bandwidth", "B/s" },
     { "chip_power", "W" },              { "system_power", "W" },
@@ -74,15 +75,15 @@ static const struct known engine_facts[] = {
 #define LIST(array) array, sizeof array / sizeof *array
 
 static const struct {
-    const char *what;
+    const char *what, *list;            /* NULL: `chalkline list` has none */
     const struct known *facts;          /* NULL: any key, as in config.json */
     size_t count;
 } kinds[CATALOG_KINDS] = {
-    [CATALOG_MACHINE] = { "machine", LIST(machine_facts) },
-    [CATALOG_MODEL]   = { "model", NULL, 0 },
-    [CATALOG_TIER]    = { "tier", LIST(tier_facts) },
-    [CATALOG_PRICE]   = { "price", LIST(price_facts) },
-    [CATALOG_ENGINE]  = { "engine", LIST(engine_facts) },
+    [CATALOG_MACHINE] = { "machine", "hardware", LIST(machine_facts) },
+    [CATALOG_MODEL]   = { "model", "models", NULL, 0 },
+    [CATALOG_TIER]    = { "tier", "tiers", LIST(tier_facts) },
+    [CATALOG_PRICE]   = { "price", "prices", LIST(price_facts) },
+    [CATALOG_ENGINE]  = { "engine", NULL, LIST(engine_facts) },
 };
 
 static const char *const marks[] = { "", "memory", "announced", "not chosen" };
@@ -377,7 +378,19 @@ static const struct catalog_entry *entry_find(const struct catalog_sheet *sheet,
     return NULL;
 }
 
-static void name_unknown(struct arena *arena, const struct catalog_sheet *sheet,
+static const char *entry_names(struct arena *arena, const struct catalog_sheet *sheet)
+{
+    enum { MOST = 16 };
+    struct buffer all = { .arena = arena };
+    buffer_add(&all, "", 0);
+    for (size_t i = 0; i < sheet->count && i < MOST; i++)
+        buffer_print(&all, "%s%s", i ? ", " : "", sheet->entries[i].name);
+    buffer_print(&all, "%s", sheet->count > MOST ? ", ..." : "");
+    return all.data;
+}
+
+/* A sheet that is not built in is not in `chalkline list`: its own names are told. */
+static void name_unknown(struct arena *arena, const struct catalog_sheet *sheet, bool built_in,
                          const char *name, struct error *error)
 {
     const char **names = NULL;
@@ -390,12 +403,14 @@ static void name_unknown(struct arena *arena, const struct catalog_sheet *sheet,
                 *(const char **)arena_push(arena, &names, &count, &room, sizeof *names) =
                     catalog_row(entry, j).value;
     }
+    const char *list = kinds[sheet->kind].list, *near = name_nearest(name, names, count);
     error_set(error, "no %s is called '%s'", kinds[sheet->kind].what, name);
-    const char *near = name_nearest(name, names, count);
     if (near)
         error_hint(error, "%s", near);
+    else if (built_in && list)
+        error_hint(error, "one of the %zu of `chalkline list %s`, or a file", sheet->count, list);
     else
-        error_hint(error, "one of the %zu of `chalkline list`, or a file", sheet->count);
+        error_hint(error, "one of: %s", entry_names(arena, sheet));
 }
 
 /* "FILE.csv" or "FILE.csv:NAME": how many bytes of it are the file; 0 for a name. */
@@ -422,7 +437,7 @@ static const struct catalog_entry *file_find(const struct catalog *catalog,
     if (name[size] == ':') {
         found = entry_find(sheet, name + size + 1);
         if (!found)
-            name_unknown(catalog->arena, sheet, name + size + 1, error);
+            name_unknown(catalog->arena, sheet, false, name + size + 1, error);
     } else if (sheet->count == 1) {
         found = &sheet->entries[0];
     } else {
@@ -441,6 +456,6 @@ const struct catalog_entry *catalog_find(const struct catalog *catalog, enum cat
     size_t size = file_part(name);
     if (size)
         return file_find(catalog, kind, name, size, error);
-    name_unknown(catalog->arena, &catalog->sheets[kind], name, error);
+    name_unknown(catalog->arena, &catalog->sheets[kind], true, name, error);
     return NULL;
 }

@@ -59,7 +59,8 @@ static void note_doubts(const struct catalog_entry *entry, struct facts *facts)
         facts_note(facts, "%s is announced: %zu of its figures are the vendor's plans",
                    entry->title, announced);
     if (memory)
-        facts_note(facts, "%zu figures of %s are from memory, not re-read", memory, entry->title);
+        facts_note(facts, "%zu figure%s of %s %s from memory, not re-read", memory,
+                   memory == 1 ? "" : "s", entry->title, memory == 1 ? "is" : "are");
     char unknown[128] = "";
     catalog_number(entry, "chips", &chips);
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
