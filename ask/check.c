@@ -9,6 +9,7 @@ struct score {
     const char *name;               /* "total", or of a group */
     int metric;                     /* -1: all */
     double *errors;                 /* ln predicted / measured */
+    size_t inside;                  /* measured values inside the band of their prediction */
     size_t count, room;
 };
 
@@ -43,7 +44,8 @@ static void refuse(struct check *check, const char *reason)
         (struct refusal){ reason, 1 };
 }
 
-static void score_add(struct check *check, const char *name, int metric, double error)
+static void score_add(struct check *check, const char *name, int metric, double error,
+                      bool inside)
 {
     struct score *score = NULL;
     for (size_t i = 0; i < check->score_count; i++)
@@ -56,6 +58,7 @@ static void score_add(struct check *check, const char *name, int metric, double 
     }
     *(double *)arena_push(check->arena, &score->errors, &score->count, &score->room,
                           sizeof error) = error;
+    score->inside += inside;
 }
 
 static const char *group_of(const struct check *check, const struct measured *point)
@@ -70,7 +73,7 @@ static const char *group_of(const struct check *check, const struct measured *po
 
 static void check_point(struct check *check, const struct measured *point)
 {
-    double values[METRICS];
+    double values[PREDICTOR_OUTPUTS];
     if (point->refused) {
         refuse(check, point->refused);
         return;
@@ -91,9 +94,11 @@ static void check_point(struct check *check, const struct measured *point)
             continue;
         }
         double error = scalar_log(values[i] / point->value[i]);
-        score_add(check, "total", -1, error);
-        score_add(check, "total", i, error);
-        score_add(check, group_of(check, point), i, error);
+        bool inside = point->value[i] >= values[PREDICTOR_LOW + i] &&
+                      point->value[i] <= values[PREDICTOR_HIGH + i];
+        score_add(check, "total", -1, error, inside);
+        score_add(check, "total", i, error, inside);
+        score_add(check, group_of(check, point), i, error, inside);
     }
 }
 
@@ -137,6 +142,7 @@ static void answer_score(struct check *check, const struct score *score, struct 
     doc_add_number(arena, doc, "mean", figures.mean);
     doc_add_number(arena, doc, "p90", figures.p90);
     doc_add_number(arena, doc, "bias", figures.bias);
+    doc_add_number(arena, doc, "coverage", (double)score->inside / (double)score->count);
     table_cell(table, "%s", score->name);
     table_cell(table, "%s", score->metric < 0 ? "all" : metric_names[score->metric]);
     table_cell(table, "%zu", score->count);
@@ -144,41 +150,39 @@ static void answer_score(struct check *check, const struct score *score, struct 
     table_cell(table, "%.1f", 100 * figures.mean);
     table_cell(table, "%.1f", 100 * figures.p90);
     table_cell(table, "%+.1f", 100 * figures.bias);
+    table_cell(table, "%.0f", 100 * (double)score->inside / (double)score->count);
+}
+
+/* The group's object, made when it is first asked for. */
+static struct doc *group_doc(struct arena *arena, struct doc *by, const char *name)
+{
+    for (struct doc *group = by->first; group; group = group->next)
+        if (!strcmp(group->key, name))
+            return group;
+    return doc_add(arena, by, name, DOC_OBJECT);
 }
 
 static void answer_all(struct check *check)
 {
     struct arena *arena = check->arena;
-    struct doc *doc = check->answer->doc, *by = NULL, *group = NULL;
-    struct table table = { .arena = arena, .columns = 7, .left = "llrrrrr" };
-    static const char *const head[] = { "", "metric", "n", "median %", "mean %", "p90 %", "bias %" };
-    for (int i = 0; i < 7; i++)
+    struct doc *doc = check->answer->doc;
+    struct table table = { .arena = arena, .columns = 8, .left = "llrrrrrr" };
+    static const char *const head[] = { "", "metric", "n", "median %", "mean %", "p90 %", "bias %",
+                                        "in band %" };
+    for (int i = 0; i < 8; i++)
         table_cell(&table, "%s", head[i]);
     for (size_t i = 0; i < check->score_count; i++)
         if (check->scores[i].metric < 0)
             answer_score(check, &check->scores[i], doc_add(arena, doc, "total", DOC_OBJECT), &table);
-    by = doc_add(arena, doc, "by", DOC_OBJECT);
-    for (size_t i = 0; i < check->score_count; i++) {
-        const char *name = check->scores[i].name;
-        bool first = true;
-        for (size_t j = 0; j < i; j++)
-            first &= strcmp(check->scores[j].name, name) != 0;
-        if (check->scores[i].metric >= 0 && !first && strcmp(name, "total"))
-            continue;
-        if (!first && strcmp(name, "total"))
-            continue;
-        if (check->scores[i].metric < 0)
-            group = doc_add(arena, by, name, DOC_OBJECT);
-        else if (strcmp(name, "total"))
-            group = doc_add(arena, by, name, DOC_OBJECT);
-        else
-            continue;
-        for (size_t j = 0; j < check->score_count; j++)
-            if (check->scores[j].metric >= 0 && !strcmp(check->scores[j].name, name))
-                answer_score(check, &check->scores[j],
-                             doc_add(arena, group, metric_names[check->scores[j].metric],
+    struct doc *by = doc_add(arena, doc, "by", DOC_OBJECT);
+    for (size_t i = 0; i < check->score_count; i++)
+        group_doc(arena, by, check->scores[i].name);
+    for (struct doc *group = by->first; group; group = group->next)
+        for (size_t i = 0; i < check->score_count; i++)
+            if (check->scores[i].metric >= 0 && !strcmp(check->scores[i].name, group->key))
+                answer_score(check, &check->scores[i],
+                             doc_add(arena, group, metric_names[check->scores[i].metric],
                                      DOC_OBJECT), &table);
-    }
     table_print(&table, &check->answer->text, "");
     table_csv(&table, &check->answer->csv);
     struct doc *refused = doc_add(arena, doc, "refused", DOC_OBJECT);

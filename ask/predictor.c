@@ -2,7 +2,9 @@
 
 #include <string.h>
 
-static const char *const predictions[METRICS] = { "predicted_tpot", "predicted_ttft" };
+static const char *const predictions[PREDICTOR_OUTPUTS] = {
+    "predicted_tpot", "predicted_ttft", "predicted_tpot_low", "predicted_ttft_low",
+    "predicted_tpot_high", "predicted_ttft_high" };
 static const char *const moves[PREDICTOR_MOVES] = { "chips", "attention_dp", "concurrency",
                                                     "prompt_tokens", "output_tokens",
                                                     "interference" };
@@ -13,7 +15,7 @@ static void setup_make(struct predictor *predictor, const struct measured *point
     struct arena *arena = predictor->arena;
     struct scenario *scenario = arena_alloc(arena, sizeof *scenario);
     struct question *question = arena_alloc(arena, sizeof *question);
-    struct expr *wanted[METRICS];
+    struct expr *wanted[PREDICTOR_OUTPUTS];
     struct error error;
     *question = *predictor->question;
     question->option[OPTION_PRECISION] = point->precision;
@@ -23,9 +25,9 @@ static void setup_make(struct predictor *predictor, const struct measured *point
     bool made = scenario_read(scenario, arena, question, point->model, point->machine, &error);
     for (int i = 0; i < PREDICTOR_MOVES && made; i++)
         facts_set(&scenario->facts, moves[i], 1, "measured");
-    for (int i = 0; i < METRICS && made; i++)
+    for (int i = 0; i < PREDICTOR_OUTPUTS && made; i++)
         made = expr_parse(&scenario->book, NULL, 0, text_of(predictions[i]), &wanted[i], &error);
-    made = made && list_build(arena, &scenario->book, &scenario->facts, wanted, METRICS,
+    made = made && list_build(arena, &scenario->book, &scenario->facts, wanted, PREDICTOR_OUTPUTS,
                               &setup->list, &error);
     if (!made) {
         setup->refused = arena_copy(arena, error.what, strlen(error.what));

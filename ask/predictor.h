@@ -8,12 +8,14 @@
 #include "ask/ask.h"
 #include "import/measured.h"
 
-enum { PREDICTOR_MOVES = 6 };
+enum { PREDICTOR_MOVES = 6, PREDICTOR_LOW = METRICS, PREDICTOR_HIGH = 2 * METRICS,
+       PREDICTOR_OUTPUTS = 3 * METRICS };
 
 struct setup {                      /* of one model, machine, formats and engine */
     const char *key;
     const char *refused;            /* the scenario could not be made: why */
-    struct list list;               /* outputs: one per metric */
+    struct list list;               /* outputs: a value per metric, then the low and the
+                                       high end of its band */
     int input[PREDICTOR_MOVES];
 };
 

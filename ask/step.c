@@ -8,9 +8,11 @@ static const char *const names[] = {
     "bound_step", "bound_compute", "bound_weights", "bound_kv", "bound_memory", "bound_mfu",
     "bound_mbu", "user_speed", "bound_throughput", "bound_cost_per_token", "hbm_share",
     "weights_per_chip", "kv_per_chip", "exchange_time", "batch", "context", "chips",
-    "overlap" };
+    "overlap", "step_time", "step_over_bound", "products_time", "attention_decode_time",
+    "launch_time", "link_time", "host_time", "tensor_parallel", "attention_dp" };
 enum { STEP, COMPUTE, WEIGHTS, KV, MEMORY, MFU, MBU, USER, THROUGHPUT, COST, SHARE, CHIP_WEIGHTS,
-       CHIP_KV, EXCHANGE, BATCH, CONTEXT, CHIPS, OVERLAP, COUNT, SHOWN = 6 };
+       CHIP_KV, EXCHANGE, BATCH, CONTEXT, CHIPS, OVERLAP, REAL, OVER, PRODUCTS, ATTENTION, LAUNCH, TRANSFER,
+       HOST, TP, DP, COUNT, SHOWN = 6 };
 
 struct share {
     const char *name;
@@ -133,6 +135,11 @@ static void answer_lines(struct scenario *scenario, const struct values *values,
                  overlapped ? "a bound: nothing is faster" : limit_claim(values->at[OVERLAP]));
     buffer_print(out, "          compute %s; weights %s + KV %s = memory %s\n", text[COMPUTE],
                  text[WEIGHTS], text[KV], text[MEMORY]);
+    buffer_print(out, "  server  %s as servers do it, %s x the bound (TP %s%s%s): matrices %s,\n"
+                 "          attention %s, kernel launches %s, transfers %s, host %s\n", text[REAL],
+                 text[OVER], text[TP], values->at[DP] > 1 ? ", attention DP " : "",
+                 values->at[DP] > 1 ? text[DP] : "", text[PRODUCTS], text[ATTENTION],
+                 text[LAUNCH], text[TRANSFER], text[HOST]);
     buffer_print(out, "  use     MFU %.1f %%, MBU %.1f %%%s%s\n", 100 * values->at[MFU],
                  100 * values->at[MBU], values->at[EXCHANGE] > 0 ? "; exchange between GPUs " : "",
                  values->at[EXCHANGE] > 0 ? text[EXCHANGE] : "");

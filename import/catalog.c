@@ -69,6 +69,8 @@ static const struct known engine_facts[] = {
     { "host_request", "s" },            { "interference", "1" },
     { "first_token_base", "s" },        { "first_token_per_token", "s/token" },
     { "first_wave", "1" },              { "cache_fraction", "1" },
+    { "tpot_band_low", "1" },           { "tpot_band_high", "1" },
+    { "ttft_band_low", "1" },           { "ttft_band_high", "1" },
     { "engine_reserve", "B" },          { "prefill_size", "token" },
 };
 

@@ -102,7 +102,7 @@ static int residuals(void *context, int m, int n, const double *x, double *value
                      int stride, int flag)
 {
     struct fit *fit = context;
-    double inputs[8192], gradient[8192], predicted[METRICS];
+    double inputs[8192], gradient[8192], predicted[PREDICTOR_OUTPUTS];
     int at = 0;
     if (flag == 2)
         memset(jacobian, 0, (size_t)stride * (size_t)n * sizeof *jacobian);
@@ -173,7 +173,7 @@ struct scores {
 
 static void collect(struct fit *fit, bool left_out, struct scores *scores)
 {
-    double inputs[8192], predicted[METRICS];
+    double inputs[8192], predicted[PREDICTOR_OUTPUTS];
     for (size_t i = 0; i < fit->count; i++) {
         const struct fitted *row = &fit->rows[i];
         if (row->left_out != left_out)
