@@ -38,6 +38,8 @@ static void bind_peaks(const struct catalog_entry *entry, struct facts *facts)
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         if (!catalog_number(entry, steps[i].peak, &value))
             facts_bind(facts, steps[i].peak, steps[i].wider, entry->sheet->csv.file);
+    if (!catalog_number(entry, "scale_out_bandwidth", &value))      /* no faster than inside */
+        facts_bind(facts, "scale_out_bandwidth", "scale_up_bandwidth", entry->sheet->csv.file);
 }
 
 /* One note each for what is doubtful and for what nobody knows. */

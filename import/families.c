@@ -80,14 +80,18 @@ const struct family *family_find(struct config *config)
     const struct family *family = by_type(type_in(config->text));
     if (!family)
         family = by_type(type_in(config->root));
-    if (!family)
-        family = by_class(doc_get(config->text, "architectures"));
+    if (family)
+        return family;
+    family = by_class(doc_get(config->text, "architectures"));
     if (!family)
         family = by_class(doc_get(config->root, "architectures"));
+    const char *type = type_in(config->text) ? type_in(config->text) : type_in(config->root);
+    if (family && type)
+        facts_note(config->facts, "model_type '%.60s' is unknown: read by its architecture, "
+                   "as %s", type, family->name);
     if (!family && doc_get(config->root, "n_activated_experts"))
         family = by_type("deepseek-native");    /* DeepSeek's own files do not say */
     if (family)
         return family;
-    const char *type = type_in(config->text) ? type_in(config->text) : type_in(config->root);
     return unknown(config, type ? type : "");
 }

@@ -109,7 +109,7 @@ static const char *base_format(struct config *config)
     if (!name)
         name = config_string(config, "dtype");
     if (!name)
-        facts_note(config->facts, "no torch_dtype: weights taken as bf16");
+        facts_note(config->facts, "no torch_dtype: what is not quantised taken as bf16");
     if (!name || same(name, "bfloat16") || same(name, "fp8") || same(name, "bf16"))
         return "bf16";                  /* "fp8" is DeepSeek's own word for both */
     if (same(name, "float16") || same(name, "float32"))
