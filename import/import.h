@@ -76,6 +76,9 @@ struct model_options {
 bool model_config(struct arena *arena, const struct doc *config, const char *file,
                   const struct model_options *options, struct facts *facts,
                   struct error *error);
+/* NVIDIA's modelopt keeps what it quantised in hf_quant_config.json beside config.json:
+ * where that file is and config.json says nothing, it becomes its quantization_config. */
+bool model_beside(struct arena *arena, const char *path, struct doc *config, struct error *error);
 /* A GGUF header has the shapes and formats of the tensors themselves. */
 bool model_gguf(struct arena *arena, const struct doc *gguf, const char *file,
                 const struct model_options *options, struct facts *facts,
