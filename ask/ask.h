@@ -94,6 +94,11 @@ bool scenario_set_row(struct scenario *scenario, const char *name, const char *v
 /* The model and machine of `step MODEL --on MACHINE`: both are needed, the model once. */
 bool scenario_pair(struct scenario *scenario, struct arena *arena,
                    const struct question *question, struct error *error);
+/* A name that is no row; an option's name leads to the row that it sets. */
+bool scenario_unknown(const struct scenario *scenario, const char *name, struct error *error);
+/* "does not fit: needs 1.2 TB of 640 GB" of a model on a machine here; NULL: it does. */
+const char *scenario_misfit(struct scenario *scenario);
+void scenario_note_misfit(struct scenario *scenario);
 /* What was assumed: lines of the text, and a list "assumed" in the document. */
 void scenario_notes(const struct scenario *scenario, struct answer *answer);
 

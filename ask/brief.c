@@ -307,7 +307,8 @@ static void context_line(struct brief *brief)
 {
     struct error ignored;
     double context;
-    if (value_of(&brief->scenario, "context_balanced", &context, &ignored))
+    if (value_of(&brief->scenario, "select(context_balanced < context_most, context_balanced, 0)",
+                 &context, &ignored) && context > 0)
         LINE("context", "beyond %s tokens reading the cache costs more than compute",
              count_text(brief->arena, floor(context), 9));
     else

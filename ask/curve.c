@@ -3,6 +3,7 @@
 #include "ask/ask.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,8 @@ struct curve {
     double *x, *y[MOST_QUANTITIES];  /* [points] */
     const char **labels;            /* of a named axis */
     struct scenario *notes;
+    struct scenario **at;           /* of a named axis: one a name */
+    const char **fits;              /* "yes", "no"; NULL: no model or no machine */
     const char **idle;              /* over names: options without effect at any */
     size_t idle_count;
 };
@@ -101,7 +104,7 @@ static bool read_axis(struct curve *curve, const struct scenario *scenario,
 {
     int index = book_find(&scenario->book, curve->axis.name);
     if (index < 0)
-        return book_unknown(&scenario->book, curve->axis.name, curve->error);
+        return scenario_unknown(scenario, curve->axis.name, curve->error);
     const struct row *the = *row = &scenario->book.rows[index];
     const struct fact *given = facts_find(&scenario->facts, the->name);
     if (given && given->source && !strncmp(given->source, "--", 2)) {
@@ -236,6 +239,15 @@ static void keep_idle(struct curve *curve, struct scenario *scenario)
     curve->idle_count = kept;
 }
 
+/* Does it fit in memory at this name? */
+static void note_name_fit(struct curve *curve, struct scenario *scenario)
+{
+    size_t before = scenario->facts.note_count;
+    scenario_note_misfit(scenario);
+    if (curve->fits)
+        curve->fits[curve->points] = scenario->facts.note_count > before ? "no" : "yes";
+}
+
 static bool at_name(struct curve *curve, const char *model, const char *machine,
                     bool machines)
 {
@@ -245,6 +257,8 @@ static bool at_name(struct curve *curve, const char *model, const char *machine,
         !values_of(scenario, curve->quantities, curve->quantity_count, &values, curve->error))
         return false;
     keep_idle(curve, scenario);
+    curve->at[curve->points] = scenario;
+    note_name_fit(curve, scenario);
     curve->labels[curve->points] = machines ? scenario->machine : scenario->model;
     for (size_t j = 0; j < curve->quantity_count; j++) {
         curve->y[j][curve->points] = values.at[j];
@@ -266,6 +280,9 @@ static bool over_names(struct curve *curve)
         return error_hint(curve->error, "one of the two");
     }
     curve->labels = arena_array(curve->arena, MOST_NAMES, sizeof *curve->labels);
+    curve->at = arena_array(curve->arena, MOST_NAMES, sizeof *curve->at);
+    if (option[machines ? OPTION_MODEL : OPTION_ON])
+        curve->fits = arena_array(curve->arena, MOST_NAMES, sizeof *curve->fits);
     for (size_t j = 0; j < curve->quantity_count; j++)
         curve->y[j] = arena_array(curve->arena, MOST_NAMES, sizeof(double));
     char *rest = names;
@@ -302,6 +319,9 @@ static void answer_document(struct curve *curve)
         for (size_t i = 0; i < curve->points; i++)
             doc_add_number(arena, values, NULL, curve->y[j][i]);
     }
+    struct doc *fits = curve->fits ? doc_add(arena, doc, "fits", DOC_ARRAY) : NULL;
+    for (size_t i = 0; fits && i < curve->points; i++)
+        doc_add_bool(arena, fits, NULL, !strcmp(curve->fits[i], "yes"));
 }
 
 static const char *shown(struct curve *curve, double value, struct unit unit)
@@ -323,6 +343,10 @@ static void answer_point(struct curve *curve, size_t i, struct table *text, stru
         table_cell(text, "%s", shown(curve, y, curve->units[j]));
         table_cell(csv, "%s", isfinite(y) ? arena_print(curve->arena, "%.17g", y) : "");
     }
+    if (curve->fits) {
+        table_cell(text, "%s", curve->fits[i]);
+        table_cell(csv, "%s", curve->fits[i]);
+    }
 }
 
 static void answer_notes(struct curve *curve)
@@ -333,26 +357,36 @@ static void answer_notes(struct curve *curve)
     }
     buffer_print(&curve->answer->text, "  assumed  context, batch and price are each one's own "
                  "unless given; `step` names them\n");
-    struct doc *list = NULL;
     for (size_t i = 0; i < curve->idle_count; i++) {
         const char *note = arena_print(curve->arena, "%s has no effect on %s", curve->idle[i],
                                        asked(curve));
-        list = list ? list : doc_add(curve->arena, curve->answer->doc, "assumed", DOC_ARRAY);
-        doc_add_string(curve->arena, list, NULL, note);
+        for (size_t k = 0; k < curve->points; k++)
+            facts_note(&curve->at[k]->facts, "%s", note);
         buffer_print(&curve->answer->text, "           %s\n", note);
+    }
+    struct doc *all = doc_add(curve->arena, curve->answer->doc, "assumed", DOC_ARRAY);
+    for (size_t i = 0; i < curve->points; i++) {
+        const struct facts *facts = &curve->at[i]->facts;
+        struct doc *list = doc_add(curve->arena, all, NULL, DOC_ARRAY);
+        for (size_t k = 0; k < facts->note_count; k++)
+            doc_add_string(curve->arena, list, NULL, facts->notes[k]);
     }
 }
 
 static void answer_tables(struct curve *curve)
 {
-    struct table text = { .arena = curve->arena, .columns = curve->quantity_count + 1,
-                          .left = curve->axis.named ? "lrrrrrrrr" : "rrrrrrrrr" };
+    struct table text = { .arena = curve->arena, .left = curve->axis.named ? "lrrrrrrrrr" : "rrrrrrrrr",
+                          .columns = curve->quantity_count + 1 + (curve->fits != NULL) };
     struct table csv = text;
     table_cell(&text, "%s", curve->axis.name);
     table_cell(&csv, "%s", curve->axis.name);
     for (size_t j = 0; j < curve->quantity_count; j++) {
         table_cell(&text, "%s", curve->quantities[j]);
         table_cell(&csv, "%s", curve->quantities[j]);
+    }
+    if (curve->fits) {
+        table_cell(&text, "fits");
+        table_cell(&csv, "fits");
     }
     for (size_t i = 0; i < curve->points; i++)
         answer_point(curve, i, &text, &csv);
@@ -494,9 +528,12 @@ static bool plot(struct curve *curve, const char *path)
         return false;
     plot_script(curve, &script);
     fflush(stdout);
+    void (*before)(int) = signal(SIGPIPE, SIG_IGN);     /* no gnuplot: an error, not the end */
     FILE *gnuplot = popen("gnuplot", "w");
-    bool written = gnuplot && fwrite(script.data, 1, script.size, gnuplot) == script.size;
-    if (!gnuplot || pclose(gnuplot) != 0 || !written) {
+    bool drawn = gnuplot && fwrite(script.data, 1, script.size, gnuplot) == script.size;
+    drawn = gnuplot && pclose(gnuplot) == 0 && drawn;
+    signal(SIGPIPE, before);
+    if (!drawn) {
         error_set(curve->error, "--plot: gnuplot did not draw '%s'", path);
         return error_hint(curve->error, "gnuplot on the PATH (package gnuplot-nox), a folder that "
                           "can be written");

@@ -72,5 +72,9 @@ bool ask_eval(struct arena *arena, const struct question *question, struct answe
         answer_one(&scenario, &values, i, names[i], uncertain, &table, answer);
     table_print(&table, &answer->text, "");
     scenario_notes(&scenario, answer);
+    const char *misfit = scenario_misfit(&scenario);
+    if (misfit)                     /* for people: a program asks for hbm_share */
+        buffer_print(&answer->text, "%s%s\n", scenario.facts.note_count ? "           "
+                                                                        : "  assumed  ", misfit);
     return true;
 }

@@ -100,6 +100,7 @@ static bool read_model_file(struct scenario *scenario, const char *path,
         return gguf_read(scenario->arena, path, text, &doc, error) &&
                model_gguf(scenario->arena, doc, path, how, &scenario->facts, error);
     return json_read(scenario->arena, path, text, &doc, error) &&
+           model_beside(scenario->arena, path, doc, error) &&
            model_config(scenario->arena, doc, path, how, &scenario->facts, error);
 }
 
@@ -186,6 +187,15 @@ static bool entry_unknown(struct arena *arena, const struct fact_table *table,
     return error_hint(error, "one of: %s%s", all.data, count > 32 ? ", ..." : "");
 }
 
+bool scenario_unknown(const struct scenario *scenario, const char *name, struct error *error)
+{
+    book_unknown(&scenario->book, name, error);
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (options[i].row && !strcmp(options[i].name, name))
+            error_hint(error, "did you mean '%s'? --%s sets it", options[i].row, name);
+    return false;
+}
+
 /* "cache_elements[moe]" sets one entry; a plain name sets the row for all. */
 static bool find_set_row(struct scenario *scenario, const char *name, const char *source,
                          int *row, struct error *error)
@@ -195,7 +205,7 @@ static bool find_set_row(struct scenario *scenario, const char *name, const char
                                 : name;
     *row = book_find(&scenario->book, plain);
     if (*row < 0)
-        return book_unknown(&scenario->book, plain, error);
+        return scenario_unknown(scenario, plain, error);
     if (!bracket)
         return true;
     const char *table = scenario->book.rows[*row].table;
@@ -447,6 +457,20 @@ static bool read_sheets(struct scenario *scenario, const char *model, const char
            (!model || read_sheet(&scenario->catalog, CATALOG_MODEL, error));
 }
 
+/* There are few engines: name them all, less the entry that every engine starts from. */
+static bool engine_unknown(const struct scenario *scenario, struct error *error)
+{
+    struct buffer all = { .arena = scenario->arena };
+    size_t count = catalog_count(&scenario->catalog, CATALOG_ENGINE);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = catalog_entry(&scenario->catalog, CATALOG_ENGINE, i)->name;
+        if (strcmp(name, "any"))
+            buffer_print(&all, "%s%s", all.size ? ", " : "", name);
+    }
+    bool file = strstr(scenario->question->option[OPTION_ENGINE], ".csv") != NULL;
+    return !file && count < 10 && all.size ? error_hint(error, "one of: %s", all.data) : false;
+}
+
 /* Without a model --precision says what the lecture's weights are. */
 static bool set_precision(struct scenario *scenario, struct error *error)
 {
@@ -477,7 +501,7 @@ bool scenario_read(struct scenario *scenario, struct arena *arena,
     catalog_tiers(&scenario->catalog, &scenario->facts);
     if (!catalog_engine(&scenario->catalog, question->option[OPTION_ENGINE], &scenario->facts,
                         error))
-        return false;
+        return engine_unknown(scenario, error);
     if (machine && !read_machine(scenario, machine, error))
         return false;
     if (model && !read_model(scenario, model, error))
@@ -514,6 +538,33 @@ bool scenario_pair(struct scenario *scenario, struct arena *arena,
         error_set(error, "%s takes one model, %zu were given", verb, models);
     return error_hint(error, "chalkline %s deepseek-v3 --on gb200-nvl72; `chalkline list models`, "
                       "`chalkline list hardware`", verb);
+}
+
+const char *scenario_misfit(struct scenario *scenario)
+{
+    static const char *const texts[] = { "hbm_share", "hbm_needed",
+                                         "hbm_total * (1 - hbm_reserve)" };
+    struct values values;
+    struct error ignored;
+    if (!scenario->model || !scenario->machine ||
+        !values_of(scenario, texts, 3, &values, &ignored) || !(values.at[0] > 1))
+        return NULL;
+    const char *needed = "", *room = "";
+    struct unit unit = scenario_unit(scenario, texts[1]);
+    for (int digits = 3; digits < 10; digits += 2) {
+        needed = quantity_text(scenario->arena, values.at[1], unit, digits);
+        room = quantity_text(scenario->arena, values.at[2], unit, digits);
+        if (strcmp(needed, room))
+            break;
+    }
+    return arena_print(scenario->arena, "does not fit: needs %s of %s", needed, room);
+}
+
+void scenario_note_misfit(struct scenario *scenario)
+{
+    const char *misfit = scenario_misfit(scenario);
+    if (misfit)
+        facts_note(&scenario->facts, "%s", misfit);
 }
 
 void scenario_notes(const struct scenario *scenario, struct answer *answer)

@@ -63,7 +63,7 @@ static bool free_unknown(struct scenario *scenario, const char *name, double *lo
 {
     int index = book_find(&scenario->book, name);
     if (index < 0)
-        return book_unknown(&scenario->book, name, error);
+        return scenario_unknown(scenario, name, error);
     const struct row *row = &scenario->book.rows[index];
     const struct fact *given = facts_find(&scenario->facts, name);
     double value;
@@ -87,29 +87,44 @@ static bool free_unknown(struct scenario *scenario, const char *name, double *lo
     return true;
 }
 
-/* A count that comes in whole numbers: the one beside the root at which the left side is
- * at most the right, or the lower one. NULL: not a count, or the root is whole. */
-static const char *whole_text(struct scenario *scenario, const struct row *row, double root,
-                              const char *left, const char *right)
+/* Does the row come in whole numbers, and the root not? */
+static bool between_wholes(const struct row *row, double root)
 {
-    double low = floor(root), a, b;
-    struct error ignored;
-    if (row->expr || !unit_counts(row->unit) || row->value != floor(row->value) ||
-        row->low != floor(row->low) || row->high != floor(row->high) ||
-        row->high - row->low <= 2 || fabs(root - floor(root + 0.5)) <= 1e-9 * root)
-        return NULL;
-    facts_set(&scenario->facts, row->name, low + 1, "solve");
-    bool above = value_of(scenario, left, &a, &ignored) &&
-                 value_of(scenario, right, &b, &ignored) && a <= b;
-    facts_set(&scenario->facts, row->name, low, "solve");
-    bool below = low >= row->low && value_of(scenario, left, &a, &ignored) &&
-                 value_of(scenario, right, &b, &ignored) && a <= b;
+    return !row->expr && unit_counts(row->unit) && row->value == floor(row->value) &&
+           row->low == floor(row->low) && row->high == floor(row->high) &&
+           row->high - row->low > 2 && fabs(root - floor(root + 0.5)) > 1e-9 * root;
+}
+
+/* " (96: 100.1, 97: 99.55 token/s)": the left side at the whole numbers beside a root.
+ * Which of the two is wanted, an equation does not say. */
+static const char *wholes_text(struct scenario *scenario, const struct row *row, double root,
+                               const char *root_text, const char *left)
+{
     static const struct unit one = { { 0 } };
-    return quantity_text(scenario->arena, above && !below ? low + 1 : low, one, 9);
+    struct arena *arena = scenario->arena;
+    struct unit unit = scenario_unit(scenario, left);
+    const char *count[2], *side[2] = { "", "" };
+    double value[2];
+    struct error ignored;
+    for (int i = 0; i < 2; i++) {
+        facts_set(&scenario->facts, row->name, floor(root) + i, "solve");
+        count[i] = quantity_text(arena, floor(root) + i, one, 9);
+        if (!value_of(scenario, left, &value[i], &ignored) ||
+            (!strchr(root_text, '.') && !strncmp(root_text, count[i], strlen(count[i]))))
+            return "";
+    }
+    for (int digits = 4; digits < 12 && !strcmp(side[0], side[1]); digits += 2)
+        for (int i = 0; i < 2; i++)
+            side[i] = quantity_text(arena, value[i], unit, digits);
+    const char *first = strchr(side[0], ' '), *second = strchr(side[1], ' ');
+    size_t size = first && second && !strcmp(first, second) ? (size_t)(first - side[0])
+                                                            : strlen(side[0]);
+    return arena_print(arena, " (%s: %.*s, %s: %s)", count[0], (int)size, side[0], count[1],
+                       side[1]);
 }
 
 static void answer_roots(struct scenario *scenario, const char *name, const char *left,
-                         const char *right, const struct roots *roots, struct answer *answer)
+                         const struct roots *roots, struct answer *answer)
 {
     const struct row *row = &scenario->book.rows[book_find(&scenario->book, name)];
     const char *where = scenario->question->option[OPTION_WHERE];
@@ -126,16 +141,23 @@ static void answer_roots(struct scenario *scenario, const char *name, const char
         double sides;
         doc_add_number(arena, all, NULL, roots->at[i]);
         const char *root = quantity_text(arena, roots->at[i], unit, 6);
-        const char *whole = whole_text(scenario, row, roots->at[i], left, right);
+        const char *wholes = "";
+        if (between_wholes(row, roots->at[i]))
+            wholes = wholes_text(scenario, row, roots->at[i], root, left);
         facts_set(&scenario->facts, name, roots->at[i], "solve");
-        buffer_print(&answer->text, "%s = %s", name, root);
-        if (whole && (strncmp(root, whole, strlen(whole)) || strchr(root, '.')))
-            buffer_print(&answer->text, " (%s whole)", whole);
+        buffer_print(&answer->text, "%s = %s%s", name, root, wholes);
         if (value_of(scenario, left, &sides, &ignored))
             buffer_print(&answer->text, "   where %s: both are %s", where,
                          quantity_text(arena, sides, scenario_unit(scenario, left), 6));
         buffer_print(&answer->text, "\n");
     }
+    if (between_wholes(row, roots->at[0])) {
+        struct doc *wholes = doc_add(arena, one, "whole", DOC_ARRAY);
+        doc_add_number(arena, wholes, NULL, floor(roots->at[0]));
+        doc_add_number(arena, wholes, NULL, ceil(roots->at[0]));
+    }
+    facts_set(&scenario->facts, name, roots->at[0], "solve");
+    scenario_note_misfit(scenario);
     if (roots->more)
         buffer_print(&answer->text, "and %zu more\n", roots->more);
 }
@@ -204,7 +226,7 @@ bool ask_solve(struct arena *arena, const struct question *question, struct answ
     given_note(&scenario, sides, 2, question->option[OPTION_WHERE]);
     list_roots(arena, &values.list, 0, (size_t)input, low, high, &roots);
     if (roots.count)
-        answer_roots(&scenario, name, left, right, &roots, answer);
+        answer_roots(&scenario, name, left, &roots, answer);
     else
         answer_none(&scenario, name, left, right, low, high, &roots, answer);
     doc_add_string(arena, answer->doc, "where", question->option[OPTION_WHERE]);

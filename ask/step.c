@@ -102,6 +102,21 @@ static const struct limit *limit_at(const struct values *values)
     return limit_of(values->at[COMPUTE], values->at[WEIGHTS], values->at[KV], values->at[SHARE]);
 }
 
+/* "192,000 tokens (range 128,000 to 256,000)" */
+static const char *context_text(const struct scenario *scenario, double value,
+                                struct range range)
+{
+    static const struct unit one = { { 0 } };
+    struct arena *arena = scenario->arena;
+    const char *text = arena_print(arena, "%s token%s", quantity_text(arena, value, one, 4),
+                                   value == 1 ? "" : "s");
+    if (range.low == range.high)
+        return text;
+    return arena_print(arena, "%s (%s %s to %s)", text, range.kind,
+                       quantity_text(arena, range.low, one, 4),
+                       quantity_text(arena, range.high, one, 4));
+}
+
 /* "3.5 ms", of some with its range where something given has one. */
 static const char *spread_text(struct scenario *scenario, const struct values *values, int i)
 {
@@ -112,11 +127,25 @@ static const char *spread_text(struct scenario *scenario, const struct values *v
     struct range range = { 0, 0, NULL };
     if (wide)
         range = values_range(scenario, values, (size_t)i);
+    if (i == CONTEXT)
+        return context_text(scenario, values->at[i], range);
     if (range.low == range.high)
         return text;
     return arena_print(scenario->arena, "%s (%s %s to %s)", text, range.kind,
                        quantity_text(scenario->arena, range.low, unit, 4),
                        quantity_text(scenario->arena, range.high, unit, 4));
+}
+
+/* "H100 SXM x 8"; "4 x RTX 4090" has its count already. */
+static const char *machine_text(const struct scenario *scenario, const char *chips)
+{
+    const char *title = scenario->machine;
+    size_t digits = strspn(title, "0123456789");
+    if (!digits || strncmp(title + digits, " x ", 3))
+        return arena_print(scenario->arena, "%s x %s", title, chips);
+    if (strlen(chips) == digits && !strncmp(title, chips, digits))
+        return title;
+    return arena_print(scenario->arena, "%s x %s", title + digits + 3, chips);
 }
 
 static void answer_lines(struct scenario *scenario, const struct values *values,
@@ -128,8 +157,8 @@ static void answer_lines(struct scenario *scenario, const struct values *values,
         text[i] = spread_text(scenario, values, i);
     const struct limit *limit = limit_at(values);
     bool overlapped = values->at[OVERLAP] < 1;
-    buffer_print(out, "%s on %s x %s, batch %s, context %ss\n\n", scenario->model,
-                 scenario->machine, text[CHIPS], text[BATCH], text[CONTEXT]);
+    buffer_print(out, "%s on %s, batch %s, context %s\n\n", scenario->model,
+                 machine_text(scenario, text[CHIPS]), text[BATCH], text[CONTEXT]);
     buffer_print(out, "  step    %s, %s (%s)\n", text[STEP],
                  overlapped ? limit->overlapped : limit->added,
                  overlapped ? "a bound: nothing is faster" : limit_claim(values->at[OVERLAP]));

@@ -323,7 +323,7 @@ static bool find_word(struct why *why, const char *word, int *index, struct erro
     const char *name = bracket ? arena_copy(scenario->arena, word, (size_t)(bracket - word)) : word;
     *index = book_find(&scenario->book, name);
     if (*index < 0)
-        return book_unknown(&scenario->book, name, error);
+        return scenario_unknown(scenario, name, error);
     why->entry = bracket ? bracket : "";
     const char *table = scenario->book.rows[*index].table;
     if (!table || bracket)
@@ -355,6 +355,7 @@ bool ask_why(struct arena *arena, const struct question *question, struct answer
     if (!value_of(&scenario, name, &value, error))
         return false;
     given_note(&scenario, &name, 1, name);
+    scenario_note_misfit(&scenario);
     answer_head(&why, name, row, value, answer);
     answer_algebra(&why, row, facts_find(&scenario.facts, row->name), value, answer);
     if (!answer_elasticities(&why, name, answer))

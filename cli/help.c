@@ -3,9 +3,12 @@
 
 #include <string.h>
 
-static void print_options(struct buffer *out)
+/* Of one verb, or all with NULL. */
+static void print_options(struct buffer *out, const char *verb)
 {
     for (int i = 0; i < OPTION_COUNT; i++) {
+        if (verb && options[i].verbs && !strstr(options[i].verbs, verb))
+            continue;
         const char *argument = options[i].argument ? options[i].argument : "";
         buffer_print(out, "  --%s %s%*s%s\n", options[i].name, argument,
                      (int)(22 - strlen(options[i].name) - strlen(argument)), "", options[i].help);
@@ -27,7 +30,7 @@ void help_print(struct buffer *out, const char *name)
                          verb->summary, verb->example);
     }
     buffer_print(out, "\n");
-    print_options(out);
+    print_options(out, name);
     buffer_print(out, "\nValues carry units: 20ms, 8TB/s, 192GB, 2USD/h; ranges 1..2; "
                  "distributions\nnormal(mean, deviation), lognormal(median, factor), "
                  "uniform(low, high).\n");

@@ -103,19 +103,22 @@ static bool options_fit(const struct question *question, struct error *error)
     return true;
 }
 
-/* A lone word without --on that is nearly a verb was meant as one. */
+/* Without a verb: a lone word without --on, or a first word of several, that is nearly a
+ * verb was meant as one. */
 static bool verb_meant(const struct question *question, struct error *error)
 {
     const char *names[64];
     size_t count = 0;
     for (const struct verb *verb = verbs; verb->name && count < 64; verb++)
         names[count++] = verb->name;
-    if (strcmp(question->verb, "brief") || !question->word_count || question->option[OPTION_ON])
+    if (!question->word_count || (question->word_count == 1 && question->option[OPTION_ON]))
         return true;
     const char *near = name_nearest(question->words[0], names, count);
     if (!near)
         return true;
     error_set(error, "no verb is called '%.60s'", question->words[0]);
+    if (question->word_count > 1)
+        return error_hint(error, "did you mean '%s'? `chalkline help` lists them", near);
     return error_hint(error, "did you mean '%s'? A model needs a machine: MODEL --on HARDWARE",
                       near);
 }
@@ -123,7 +126,7 @@ static bool verb_meant(const struct question *question, struct error *error)
 bool question_read(struct arena *arena, int count, char **words, struct question *question,
                    struct error *error)
 {
-    bool words_only = false;
+    bool words_only = false, implied = false;
     for (int i = 1; i < count; i++) {
         if (!words_only && !strcmp(words[i], "--"))
             words_only = true;
@@ -137,6 +140,7 @@ bool question_read(struct arena *arena, int count, char **words, struct question
         } else if (!question->verb && is_verb(words[i])) {
             question->verb = words[i];
         } else {
+            implied |= !question->verb;
             if (!question->verb)
                 question->verb = "brief";
             push(arena, &question->words, &question->word_count, &question->word_room, words[i]);
@@ -144,5 +148,5 @@ bool question_read(struct arena *arena, int count, char **words, struct question
     }
     if (!question->verb)
         question->verb = "brief";
-    return options_fit(question, error) && verb_meant(question, error);
+    return options_fit(question, error) && (!implied || verb_meant(question, error));
 }

@@ -222,6 +222,15 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* By its name (FNV-1a), so that other rows do not change what an input draws. */
+static uint64_t name_seed(const char *name)
+{
+    uint64_t hash = 14695981039346656037u;
+    for (; *name; name++)
+        hash = (hash ^ (unsigned char)*name) * 1099511628211u;
+    return hash;
+}
+
 void list_quantiles(struct arena *arena, const struct list *list, size_t output,
                     uint64_t seed, size_t samples, const double *at, size_t count,
                     double *quantiles)
@@ -233,8 +242,7 @@ void list_quantiles(struct arena *arena, const struct list *list, size_t output,
         const struct input *input = &list->inputs[i];
         bool spread = input->spread != SPREAD_NONE;
         double *data = arena_array(&scratch, spread ? samples : 1, sizeof *data);
-        uint64_t state = seed + 0x9e3779b97f4a7c15u * (uint64_t)(input->row + 1) +
-                         (uint64_t)(input->entry + 1);
+        uint64_t state = seed ^ name_seed(input->name);
         draw(&state);
         for (size_t k = 0; k < (spread ? samples : 1); k++)
             data[k] = draw_input(input, &state);
