@@ -6,17 +6,14 @@
  * 1. depends[row]: the rows and tables whose value can reach a row, as bits.
  * 2. build: walk the trees; the node of (row, the frames its depends touch) is kept, so
  *    that a row read twice at the same point is one node. Equal nodes are one.
- * 3. finish: keep what the outputs reach, in order; the body of a ROOT stands between
- *    its VAR and its ROOT, and all that does not move with the VAR before it. */
-#include "engine/engine.h"
+ * 3. finish (nodes.c): keep what the outputs reach, in order. */
+#include "engine/nodes.h"
 
-#include <assert.h>
 #include <float.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Walks are recursive, and operators such as AT multiply what they read: both end. */
-enum { ROOTS = 60, DEEPEST = 2000, TALLEST = 10000, MOST_READS = 4000000 };
+enum { ROOTS = 60, DEEPEST = 2000, MOST_READS = 4000000 };
 
 struct frame {
     const struct frame *up;
@@ -52,19 +49,9 @@ struct builder {
     struct expr **bound;            /* [rows] the expression a fact binds, parsed */
     struct bound_cell **cells;      /* [rows] those of its entries */
     const struct fact **fact;       /* [rows] */
-    struct node *nodes;
-    size_t count, room;
-    uint64_t *moves;                /* [nodes] which VARs a node moves with */
-    size_t moves_count, moves_room;
-    int *height;                    /* [nodes] over the inputs */
-    size_t height_count, height_room;
-    bool too_tall;
-    int *same;                      /* hash of nodes + 1 */
-    size_t same_size;
+    struct nodes set;
     struct memo *memos;
     size_t memo_size, memo_count;
-    struct input *inputs;
-    size_t input_count, input_room;
     int roots, depth, reads;
     int *path;                      /* rows being built, to name a cycle */
     size_t path_count, path_room;
@@ -169,113 +156,10 @@ static bool depends_row(struct builder *builder, int row)
     return known;
 }
 
-/* ---- nodes -------------------------------------------------------------------------------- */
-
-static uint64_t node_hash(const struct node *node)
-{
-    uint64_t bits;
-    memcpy(&bits, &node->value, sizeof bits);
-    uint64_t hash = 14695981039346656037u;
-    const uint64_t parts[] = { (uint64_t)node->op, (uint64_t)node->a, (uint64_t)node->b,
-                               (uint64_t)node->c, bits, (uint64_t)node->input,
-                               (uint64_t)node->first };
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        hash = (hash ^ parts[i]) * 1099511628211u ^ hash >> 29;
-    return hash;
-}
-
-static bool node_equal(const struct node *a, const struct node *b)
-{
-    return a->op == b->op && a->a == b->a && a->b == b->b && a->c == b->c &&
-           a->input == b->input && a->first == b->first &&
-           !memcmp(&a->value, &b->value, sizeof a->value);
-}
-
-static void same_grow(struct builder *builder)
-{
-    builder->same_size = builder->same_size ? 2 * builder->same_size : 1024;
-    builder->same = arena_array(builder->arena, builder->same_size, sizeof *builder->same);
-    for (size_t i = 0; i < builder->count; i++) {
-        size_t at = node_hash(&builder->nodes[i]) & (builder->same_size - 1);
-        while (builder->same[at])
-            at = (at + 1) & (builder->same_size - 1);
-        builder->same[at] = (int)i + 1;
-    }
-}
-
-static int height_of(const struct builder *builder, int node)
-{
-    return node < 0 ? 0 : builder->height[node];
-}
-
-static int larger(int a, int b)
-{
-    return a > b ? a : b;
-}
-
-static uint64_t moves_with(const struct builder *builder, int node)
-{
-    return node < 0 ? 0 : builder->moves[node];
-}
-
-static int node_add(struct builder *builder, struct node node)
-{
-    if (2 * builder->count >= builder->same_size)
-        same_grow(builder);
-    size_t at = node_hash(&node) & (builder->same_size - 1);
-    for (; builder->same[at]; at = (at + 1) & (builder->same_size - 1))
-        if (node_equal(&builder->nodes[builder->same[at] - 1], &node))
-            return builder->same[at] - 1;
-    *(struct node *)arena_push(builder->arena, &builder->nodes, &builder->count,
-                               &builder->room, sizeof node) = node;
-    builder->same[at] = (int)builder->count;
-    uint64_t moves = moves_with(builder, node.a) | moves_with(builder, node.b) |
-                     moves_with(builder, node.c);
-    if (node.op == OP_VAR)
-        moves = (uint64_t)1 << (int)node.value;
-    if (node.op == OP_ROOT)
-        moves &= ~moves_with(builder, node.first);
-    *(uint64_t *)arena_push(builder->arena, &builder->moves, &builder->moves_count,
-                            &builder->moves_room, sizeof moves) = moves;
-    int height = 1 + larger(height_of(builder, node.a), larger(height_of(builder, node.b),
-                                                               height_of(builder, node.c)));
-    builder->too_tall |= height > TALLEST;
-    *(int *)arena_push(builder->arena, &builder->height, &builder->height_count,
-                       &builder->height_room, sizeof height) = height;
-    return (int)builder->count - 1;
-}
-
-static struct node node_of(enum op op, int a, int b, int c)
-{
-    return (struct node){ .op = op, .a = a, .b = b, .c = c, .first = -1, .row = -1,
-                          .input = -1 };
-}
-
-static int node_number(struct builder *builder, double value)
-{
-    struct node node = node_of(OP_NUMBER, -1, -1, -1);
-    node.value = value;
-    return node_add(builder, node);
-}
-
 /* ---- rows and inputs ------------------------------------------------------------------------ */
 
 static bool build_expr(struct builder *builder, const struct expr *expr,
                        const struct frame *frame, int *node);
-
-static int input_add(struct builder *builder, struct input input)
-{
-    for (size_t i = 0; i < builder->input_count; i++)
-        if (builder->inputs[i].row == input.row && builder->inputs[i].entry == input.entry)
-            return builder->inputs[i].node;
-    struct node node = node_of(OP_INPUT, -1, -1, -1);
-    node.input = (int)builder->input_count;
-    input.node = node_add(builder, node);
-    builder->nodes[input.node].row = input.row;
-    *(struct input *)arena_push(builder->arena, &builder->inputs, &builder->input_count,
-                                &builder->input_room, sizeof input) = input;
-    return input.node;
-}
 
 /* "name[entry]", without the cost of printf: a model has thousands. */
 static const char *entry_label(struct arena *arena, const char *name, const char *entry)
@@ -306,7 +190,7 @@ static int input_of(struct builder *builder, int row, int entry, const char *ent
         input.spread = fact->spread;
         input.source = fact->source ? fact->source : "given";
     }
-    return input_add(builder, input);
+    return nodes_input(&builder->set, input);
 }
 
 static const struct fact *cell_find(const struct frame *frame, const char *column)
@@ -470,8 +354,8 @@ static bool build_row(struct builder *builder, int row, const struct frame *fram
     }
     if (!build_fresh(builder, row, frame, node))
         return false;
-    if (builder->nodes[*node].row < 0)
-        builder->nodes[*node].row = row;
+    if (builder->set.nodes[*node].row < 0)
+        builder->set.nodes[*node].row = row;
     if (2 * ++builder->memo_count >= builder->memo_size)
         memo_grow(builder);
     int *kept = arena_array(builder->arena, size + 1, sizeof *kept);
@@ -496,13 +380,13 @@ static bool build_over(struct builder *builder, const struct expr *expr,
     const struct fact_table *table = facts_table_find(builder->facts, expr->name);
     size_t entries = table ? table->entries : 1;
     enum op op = expr->op == OP_SUM ? OP_ADD : expr->op == OP_LEAST ? OP_MIN : OP_MAX;
-    *node = expr->op == OP_SUM ? node_number(builder, 0) : -1;
+    *node = expr->op == OP_SUM ? nodes_number(&builder->set, 0) : -1;
     for (size_t i = 0; i < entries; i++) {
         struct frame inner = entry_frame(builder, expr->name, frame, (int)i);
         int one;
         if (!build_expr(builder, expr->kid[0], &inner, &one))
             return false;
-        *node = *node < 0 ? one : node_add(builder, node_of(op, *node, one, -1));
+        *node = *node < 0 ? one : nodes_add(&builder->set, node_of(op, *node, one, -1));
     }
     if (*node < 0)
         return error_set(builder->error, "the table '%s' has no entries", expr->name);
@@ -558,14 +442,14 @@ static bool build_root(struct builder *builder, const struct expr *expr,
         return false;
     var.a = low;
     var.b = high;
-    int first = node_add(builder, var);
-    builder->nodes[first].row = expr->row;
+    int first = nodes_add(&builder->set, var);
+    builder->set.nodes[first].row = expr->row;
     struct frame inner = { .up = frame, .row = expr->row, .node = first };
     if (!build_expr(builder, expr->kid[2], &inner, &f))
         return false;
     struct node root = node_of(OP_ROOT, low, high, f);
     root.first = first;
-    *node = node_add(builder, root);
+    *node = nodes_add(&builder->set, root);
     return true;
 }
 
@@ -577,9 +461,9 @@ static bool build_expr(struct builder *builder, const struct expr *expr,
 {
     if (builder->depth == DEEPEST)
         return too_deep(builder);
-    if (++builder->reads > MOST_READS || builder->too_tall) {
+    if (++builder->reads > MOST_READS || builder->set.too_tall) {
         error_set(builder->error, "the rows unfold to more than %d steps",
-                  builder->too_tall ? TALLEST : MOST_READS);
+                  builder->set.too_tall ? NODES_TALLEST : MOST_READS);
         return error_hint(builder->error, "fewer AT, SUM and ROOT inside each other");
     }
     builder->depth++;
@@ -592,7 +476,7 @@ static bool build_kind(struct builder *builder, const struct expr *expr,
                        const struct frame *frame, int *node)
 {
     switch (expr->op) {
-    case OP_NUMBER: *node = node_number(builder, expr->number); return true;
+    case OP_NUMBER: *node = nodes_number(&builder->set, expr->number); return true;
     case OP_ROW:    return build_row(builder, expr->row, frame, node);
     case OP_ENTRY:  return build_entry(builder, expr, frame, node);
     case OP_AT:     return build_at(builder, expr, frame, node);
@@ -605,100 +489,8 @@ static bool build_kind(struct builder *builder, const struct expr *expr,
     for (int i = 0; i < 3 && expr->kid[i]; i++)
         if (!build_expr(builder, expr->kid[i], frame, &kid[i]))
             return false;
-    *node = node_add(builder, node_of(expr->op, kid[0], kid[1], kid[2]));
+    *node = nodes_add(&builder->set, node_of(expr->op, kid[0], kid[1], kid[2]));
     return true;
-}
-
-/* ---- finish: reachable nodes in order ----------------------------------------------------- */
-
-struct order {
-    struct builder *builder;
-    struct node *nodes;
-    size_t count;
-    int *place;                     /* old -> new, -1 not yet */
-};
-
-static void order_node(struct order *order, int node, uint64_t inside);
-
-static int placed(const struct order *order, int node)
-{
-    return node < 0 ? -1 : order->place[node];
-}
-
-static void place_node(struct order *order, int node)
-{
-    struct node copy = order->builder->nodes[node];
-    copy.a = placed(order, copy.a);
-    copy.b = placed(order, copy.b);
-    copy.c = placed(order, copy.c);
-    copy.first = placed(order, copy.first);
-    order->place[node] = (int)order->count;
-    order->nodes[order->count++] = copy;
-}
-
-/* Place everything under `node` that does not move with `var`. */
-static void order_still(struct order *order, int node, uint64_t var, uint64_t inside,
-                        uint8_t *seen)
-{
-    if (node < 0 || order->place[node] >= 0 || seen[node])
-        return;
-    seen[node] = 1;
-    const struct node *the = &order->builder->nodes[node];
-    if (!(order->builder->moves[node] & var)) {
-        order_node(order, node, inside);
-        return;
-    }
-    if (the->op == OP_ROOT)                         /* nor what moves with a VAR further in */
-        var |= order->builder->moves[the->first];
-    order_still(order, the->a, var, inside, seen);
-    order_still(order, the->b, var, inside, seen);
-    order_still(order, the->c, var, inside, seen);
-}
-
-static void order_node(struct order *order, int node, uint64_t inside)
-{
-    if (node < 0 || order->place[node] >= 0)
-        return;
-    const struct node the = order->builder->nodes[node];
-    order_node(order, the.a, inside);
-    order_node(order, the.b, inside);
-    if (the.op == OP_ROOT) {
-        uint64_t var = order->builder->moves[the.first];
-        uint8_t *seen = arena_alloc(order->builder->arena, order->builder->count);
-        order_still(order, the.c, var, inside, seen);
-        place_node(order, the.first);
-        inside |= var;
-    }
-    order_node(order, the.c, inside);
-    place_node(order, node);
-}
-
-/* Inputs that no node needs any more are dropped; the rest keep their order. */
-static void finish(struct builder *builder, const int *wanted, size_t count, struct list *list)
-{
-    struct order order = { .builder = builder };
-    order.nodes = arena_array(builder->arena, builder->count + 1, sizeof *order.nodes);
-    order.place = arena_array(builder->arena, builder->count + 1, sizeof *order.place);
-    for (size_t i = 0; i < builder->count; i++)
-        order.place[i] = -1;
-    list->outputs = arena_array(builder->arena, count, sizeof *list->outputs);
-    for (size_t i = 0; i < count; i++)
-        order_node(&order, wanted[i], 0);
-    for (size_t i = 0; i < count; i++)
-        list->outputs[i] = order.place[wanted[i]];
-    list->nodes = order.nodes;
-    list->count = order.count;
-    list->output_count = count;
-    list->inputs = arena_array(builder->arena, builder->input_count + 1, sizeof *list->inputs);
-    list->input_count = 0;
-    for (size_t i = 0; i < builder->input_count; i++) {
-        int node = order.place[builder->inputs[i].node];
-        if (node < 0)
-            continue;
-        list->nodes[node].input = (int)list->input_count;
-        list->inputs[list->input_count] = builder->inputs[i];
-        list->inputs[list->input_count++].node = node;
-    }
 }
 
 /* The row that "name" or "name[entry]" speaks of, or -1. */
@@ -768,7 +560,7 @@ bool list_build(struct arena *arena, const struct book *book, const struct facts
                 struct expr *const *wanted, size_t count, struct list *list,
                 struct error *error)
 {
-    struct builder builder = { .arena = arena, .book = book, .facts = facts, .error = error };
+    struct builder builder = { .arena = arena, .set.arena = arena, .book = book, .facts = facts, .error = error };
     if (!prepare(&builder))
         return false;
     int *nodes = arena_array(arena, count + 1, sizeof *nodes);
@@ -777,7 +569,7 @@ bool list_build(struct arena *arena, const struct book *book, const struct facts
         if (!build_expr(&builder, wanted[i], NULL, &nodes[i]))
             return false;
     }
-    finish(&builder, nodes, count, list);
+    nodes_finish(&builder.set, nodes, count, list);
     return true;
 }
 
@@ -787,59 +579,4 @@ int list_input(const struct list *list, const char *name)
         if (!strcmp(list->inputs[i].name, name))
             return (int)i;
     return -1;
-}
-
-/* ---- partial evaluation ------------------------------------------------------------------------ */
-
-enum { FREE_INPUT = 63 };            /* the bit beside those of the ROOTs' VARs */
-
-/* What a node moves with: an input that varies, the VAR of a ROOT around it. */
-static uint64_t free_with(const struct list *list, size_t i, const bool *vary,
-                          const uint64_t *free)
-{
-    const struct node *node = &list->nodes[i];
-    if (node->op == OP_INPUT)
-        return vary[node->input] ? (uint64_t)1 << FREE_INPUT : 0;
-    if (node->op == OP_VAR)
-        return (uint64_t)1 << (int)node->value;
-    uint64_t with = (node->a < 0 ? 0 : free[node->a]) | (node->b < 0 ? 0 : free[node->b]) |
-                    (node->c < 0 ? 0 : free[node->c]);
-    return node->op == OP_ROOT ? with & ~free[node->first] : with;
-}
-
-/* Fixed nodes become numbers, computed by the same operators; a select whose condition
- * is fixed becomes its branch; then what nobody needs goes. */
-void list_fix(struct arena *arena, const struct list *list, const double *values,
-              const bool *vary, struct list *left)
-{
-    struct builder builder = { .arena = arena };
-    double *known = arena_array(arena, list->count + 1, sizeof *known);
-    int *moved = arena_array(arena, list->count + 1, sizeof *moved);
-    uint64_t *free = arena_array(arena, list->count + 1, sizeof *free);
-    list_value(arena, list, values, known, NULL);
-    for (size_t i = 0; i < list->count; i++) {
-        struct node node = list->nodes[i];
-        free[i] = free_with(list, i, vary, free);
-        int a = node.a < 0 ? -1 : moved[node.a], b = node.b < 0 ? -1 : moved[node.b];
-        int c = node.c < 0 ? -1 : moved[node.c];
-        if (!free[i]) {
-            moved[i] = node_number(&builder, known[i]);
-        } else if (node.op == OP_SELECT && !free[node.a]) {
-            moved[i] = builder.nodes[a].value != 0 ? b : c;
-        } else if (node.op == OP_INPUT) {
-            struct input input = list->inputs[node.input];
-            moved[i] = input_add(&builder, input);
-        } else {
-            struct node copy = node_of(node.op, a, b, c);
-            copy.value = node.value;
-            copy.first = node.first < 0 ? -1 : moved[node.first];
-            moved[i] = node_add(&builder, copy);
-        }
-        if (builder.nodes[moved[i]].row < 0)
-            builder.nodes[moved[i]].row = node.row;
-    }
-    int *wanted = arena_array(arena, list->output_count + 1, sizeof *wanted);
-    for (size_t i = 0; i < list->output_count; i++)
-        wanted[i] = moved[list->outputs[i]];
-    finish(&builder, wanted, list->output_count, left);
 }
