@@ -88,10 +88,8 @@ static double value_of_constant(int k, double x)
     return fmin(fmax(exp(x), constants[k].low), constants[k].high);
 }
 
-static void row_inputs(const struct fit *fit, const struct fitted *row, const double *x,
-                       double *inputs)
+static void row_inputs(const struct fitted *row, const double *x, double *inputs)
 {
-    (void)fit;
     predictor_inputs(row->setup, row->point, inputs);
     for (int k = 0; k < CONSTANTS; k++) {
         int input = applies(&constants[k], row->point) ? list_input(&row->setup->list,
@@ -120,7 +118,7 @@ static int residuals(void *context, int m, int n, const double *x, double *value
         memset(jacobian, 0, (size_t)stride * (size_t)n * sizeof *jacobian);
     for (size_t i = 0; i < fit->count; i++) {
         const struct fitted *row = &fit->rows[i];
-        row_inputs(fit, row, x, inputs);
+        row_inputs(row, x, inputs);
         if (flag != 2 && !row->left_out)
             list_value(&fit->scratch, &row->setup->list, inputs, NULL, predicted);
         for (int metric = 0; metric < METRICS; metric++, at++) {
@@ -190,7 +188,7 @@ static void collect(struct fit *fit, bool left_out, struct scores *scores)
         const struct fitted *row = &fit->rows[i];
         if (row->left_out != left_out)
             continue;
-        row_inputs(fit, row, fit->x, inputs);
+        row_inputs(row, fit->x, inputs);
         list_value(&fit->scratch, &row->setup->list, inputs, NULL, predicted);
         for (int metric = 0; metric < METRICS; metric++)
             if (row->point->value[metric] > 0)
