@@ -67,13 +67,13 @@ static const char *group_of(const struct check *check, const struct measured *po
     if (by && !strcmp(by, "hardware"))
         return point->machine;
     if (by && !strcmp(by, "source"))
-        return point->engine;
-    return point->model;
+        return point->kind;
+    return point->model ? point->model : point->kind;
 }
 
 static void check_point(struct check *check, const struct measured *point)
 {
-    double values[PREDICTOR_OUTPUTS];
+    struct prediction predictions[MEASURED_VALUES];
     if (point->refused) {
         refuse(check, point->refused);
         return;
@@ -85,20 +85,19 @@ static void check_point(struct check *check, const struct measured *point)
     }
     double *inputs = arena_array(check->arena, setup->list.input_count + 1, sizeof *inputs);
     predictor_inputs(setup, point, inputs);
-    list_value(check->arena, &setup->list, inputs, NULL, values);
-    for (int i = 0; i < METRICS; i++) {
-        if (!(point->value[i] > 0))
-            continue;
-        if (!(values[i] > 0) || !isfinite(values[i])) {
+    predictor_predict(check->arena, setup, point, inputs, predictions);
+    for (int i = 0; i < point->value_count; i++) {
+        double measured = point->values[i].value, predicted = predictions[i].value;
+        int metric = (int)point->values[i].metric;
+        if (!(predicted > 0) || !isfinite(predicted)) {
             refuse(check, "no finite prediction");
             continue;
         }
-        double error = scalar_log(values[i] / point->value[i]);
-        bool inside = point->value[i] >= values[PREDICTOR_LOW + i] &&
-                      point->value[i] <= values[PREDICTOR_HIGH + i];
+        double error = scalar_log(predicted / measured);
+        bool inside = measured >= predictions[i].low && measured <= predictions[i].high;
         score_add(check, "total", -1, error, inside);
-        score_add(check, "total", i, error, inside);
-        score_add(check, group_of(check, point), i, error, inside);
+        score_add(check, "total", metric, error, inside);
+        score_add(check, group_of(check, point), metric, error, inside);
     }
 }
 

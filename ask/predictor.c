@@ -2,12 +2,28 @@
 
 #include <string.h>
 
-static const char *const predictions[PREDICTOR_OUTPUTS] = {
-    "predicted_tpot", "predicted_ttft", "predicted_tpot_low", "predicted_ttft_low",
-    "predicted_tpot_high", "predicted_ttft_high" };
-static const char *const moves[PREDICTOR_MOVES] = { "chips", "attention_dp", "concurrency",
-                                                    "prompt_tokens", "output_tokens",
-                                                    "interference" };
+enum { FIGURES = 3, OUTPUTS = FIGURES * MEASURED_VALUES };      /* value, low, high */
+
+static bool setup_list(struct predictor *predictor, const struct measured *point,
+                       struct scenario *scenario, struct setup *setup, struct error *error)
+{
+    struct arena *arena = predictor->arena;
+    struct expr *wanted[OUTPUTS];
+    for (int i = 0; i < point->input_count; i++)
+        facts_set(&scenario->facts, point->inputs[i].name, 1, "measured");
+    for (int i = 0; i < point->value_count; i++) {
+        const char *row = point->values[i].row, *metric = metric_names[point->values[i].metric];
+        const char *texts[FIGURES] = { row,
+                                       arena_print(arena, "%s * %s_band_low", row, metric),
+                                       arena_print(arena, "%s * %s_band_high", row, metric) };
+        for (int j = 0; j < FIGURES; j++)
+            if (!expr_parse(&scenario->book, NULL, 0, text_of(texts[j]), &wanted[FIGURES * i + j],
+                            error))
+                return false;
+    }
+    return list_build(arena, &scenario->book, &scenario->facts, wanted,
+                      (size_t)(FIGURES * point->value_count), &setup->list, error);
+}
 
 static void setup_make(struct predictor *predictor, const struct measured *point,
                        struct setup *setup)
@@ -15,33 +31,38 @@ static void setup_make(struct predictor *predictor, const struct measured *point
     struct arena *arena = predictor->arena;
     struct scenario *scenario = arena_alloc(arena, sizeof *scenario);
     struct question *question = arena_alloc(arena, sizeof *question);
-    struct expr *wanted[PREDICTOR_OUTPUTS];
     struct error error;
     *question = *predictor->question;
     question->option[OPTION_PRECISION] = point->precision;
     question->option[OPTION_EXPERTS] = point->experts;
     question->option[OPTION_KV] = point->kv;
     question->option[OPTION_ENGINE] = point->engine;
-    bool made = scenario_read(scenario, arena, question, point->model, point->machine, &error);
-    for (int i = 0; i < PREDICTOR_MOVES && made; i++)
-        facts_set(&scenario->facts, moves[i], 1, "measured");
-    for (int i = 0; i < PREDICTOR_OUTPUTS && made; i++)
-        made = expr_parse(&scenario->book, NULL, 0, text_of(predictions[i]), &wanted[i], &error);
-    made = made && list_build(arena, &scenario->book, &scenario->facts, wanted, PREDICTOR_OUTPUTS,
-                              &setup->list, &error);
-    if (!made) {
+    if (!scenario_read(scenario, arena, question, point->model, point->machine, &error) ||
+        !setup_list(predictor, point, scenario, setup, &error)) {
         setup->refused = arena_copy(arena, error.what, strlen(error.what));
         return;
     }
-    for (int i = 0; i < PREDICTOR_MOVES; i++)
-        setup->input[i] = list_input(&setup->list, moves[i]);
+    for (int i = 0; i < point->input_count; i++)
+        setup->input[i] = list_input(&setup->list, point->inputs[i].name);
+}
+
+static const char *key_of(struct arena *arena, const struct measured *point)
+{
+    const char *const words[] = { point->model,     point->machine, point->engine,
+                                  point->precision, point->experts, point->kv };
+    struct buffer key = { .arena = arena };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        buffer_print(&key, "%s|", words[i] ? words[i] : "");
+    for (int i = 0; i < point->input_count; i++)
+        buffer_print(&key, "%s,", point->inputs[i].name);
+    for (int i = 0; i < point->value_count; i++)
+        buffer_print(&key, "|%s", point->values[i].row);
+    return key.data;
 }
 
 struct setup *predictor_find(struct predictor *predictor, const struct measured *point)
 {
-    const char *key = arena_print(predictor->arena, "%s|%s|%s|%s|%s|%s", point->model,
-                                  point->machine, point->precision,
-                                  point->experts ? point->experts : "", point->kv, point->engine);
+    const char *key = key_of(predictor->arena, point);
     for (size_t i = 0; i < predictor->count; i++)
         if (!strcmp(predictor->setups[i].key, key))
             return &predictor->setups[i];
@@ -52,20 +73,28 @@ struct setup *predictor_find(struct predictor *predictor, const struct measured 
     return setup;
 }
 
-/* Equal requests under a scheduler that prefills first run in lockstep: a decode waits
- * only for the prompts behind it. */
-static double interference_of(const struct measured *point)
-{
-    return point->lockstep && !strcmp(point->engine, "sglang") ? 0.5 : 1;
-}
-
 void predictor_inputs(const struct setup *setup, const struct measured *point, double *inputs)
 {
-    const double at[PREDICTOR_MOVES] = { point->chips, point->attention_dp, point->concurrency,
-                                         point->input, point->output, interference_of(point) };
     for (size_t i = 0; i < setup->list.input_count; i++)
         inputs[i] = setup->list.inputs[i].value;
-    for (int i = 0; i < PREDICTOR_MOVES; i++)
+    for (int i = 0; i < point->input_count; i++)
         if (setup->input[i] >= 0)
-            inputs[setup->input[i]] = at[i];
+            inputs[setup->input[i]] = point->inputs[i].value;
+}
+
+void predictor_predict(struct arena *scratch, const struct setup *setup,
+                       const struct measured *point, const double *inputs,
+                       struct prediction predictions[MEASURED_VALUES])
+{
+    double values[OUTPUTS];
+    list_value(scratch, &setup->list, inputs, NULL, values);
+    for (int i = 0; i < point->value_count; i++)
+        predictions[i] = (struct prediction){ values[FIGURES * i], values[FIGURES * i + 1],
+                                              values[FIGURES * i + 2] };
+}
+
+double predictor_gradient(struct arena *scratch, const struct setup *setup, int i,
+                          const double *inputs, double *gradient)
+{
+    return list_gradient(scratch, &setup->list, (size_t)(FIGURES * i), inputs, gradient);
 }

@@ -20,7 +20,7 @@
 enum { CONSTANTS = 24 };
 
 static const double soft = 0.15, prior_weight = 0.5;
-static const double weight_of[METRICS] = { 1, 0.35 };
+static const double weight_of[METRICS] = { [METRIC_TPOT] = 1, [METRIC_TTFT] = 0.35 };
 
 /* A constant, the engine whose rows it is of (NULL: all), its bounds, and what is thought
  * of it before any server was seen: single kernels, or a round figure. */
@@ -79,7 +79,7 @@ static void give_up(const char *what)
 
 static bool applies(const struct constant *constant, const struct measured *point)
 {
-    return !constant->engine || !strcmp(constant->engine, point->engine);
+    return !constant->engine || (point->engine && !strcmp(constant->engine, point->engine));
 }
 
 /* Inside its bounds a constant is e^x; beyond, it stays at the bound. */
@@ -108,26 +108,33 @@ static double soften(double error, double *slope)
     return error < 0 ? -size : size;
 }
 
+/* The weight of a value in the fit; 0: not in it. */
+static double weight_of_value(const struct fitted *row, int i)
+{
+    return row->left_out ? 0 : row->weight * weight_of[row->point->values[i].metric];
+}
+
 static int residuals(void *context, int m, int n, const double *x, double *values, double *jacobian,
                      int stride, int flag)
 {
     struct fit *fit = context;
-    double inputs[8192], gradient[8192], predicted[PREDICTOR_OUTPUTS];
+    double inputs[8192], gradient[8192];
     int at = 0;
     if (flag == 2)
         memset(jacobian, 0, (size_t)stride * (size_t)n * sizeof *jacobian);
     for (size_t i = 0; i < fit->count; i++) {
         const struct fitted *row = &fit->rows[i];
+        struct prediction predictions[MEASURED_VALUES];
         row_inputs(row, x, inputs);
         if (flag != 2 && !row->left_out)
-            list_value(&fit->scratch, &row->setup->list, inputs, NULL, predicted);
-        for (int metric = 0; metric < METRICS; metric++, at++) {
-            double weight = row->left_out || !(row->point->value[metric] > 0)
-                            ? 0 : row->weight * weight_of[metric], slope;
+            predictor_predict(&fit->scratch, row->setup, row->point, inputs, predictions);
+        for (int j = 0; j < row->point->value_count; j++, at++) {
+            double weight = weight_of_value(row, j), slope, predicted = 1;
             if (flag == 2 && weight > 0)
-                predicted[metric] = list_gradient(&fit->scratch, &row->setup->list,
-                                                  (size_t)metric, inputs, gradient);
-            double error = weight > 0 ? log(predicted[metric] / row->point->value[metric]) : 0;
+                predicted = predictor_gradient(&fit->scratch, row->setup, j, inputs, gradient);
+            else if (weight > 0)
+                predicted = predictions[j].value;
+            double error = weight > 0 ? log(predicted / row->point->values[j].value) : 0;
             double soft_error = soften(isfinite(error) ? error : 0, &slope);
             if (flag != 2)
                 values[at] = weight * soft_error;
@@ -136,7 +143,7 @@ static int residuals(void *context, int m, int n, const double *x, double *value
                             ? list_input(&row->setup->list, constants[k].name) : -1;
                 if (input >= 0)
                     jacobian[at + k * stride] = weight * slope * gradient[input] * inputs[input] /
-                                                predicted[metric];
+                                                predicted;
             }
         }
     }
@@ -151,7 +158,9 @@ static int residuals(void *context, int m, int n, const double *x, double *value
 
 static void minimise(struct fit *fit)
 {
-    int m = (int)fit->count * METRICS + CONSTANTS, n = CONSTANTS, pivots[CONSTANTS];
+    int m = CONSTANTS, n = CONSTANTS, pivots[CONSTANTS];
+    for (size_t i = 0; i < fit->count; i++)
+        m += fit->rows[i].point->value_count;
     int work_size = 5 * n + m;
     double *values = calloc((size_t)m, sizeof *values);
     double *jacobian = calloc((size_t)m * (size_t)n, sizeof *jacobian);
@@ -183,17 +192,19 @@ struct scores {
 
 static void collect(struct fit *fit, bool left_out, struct scores *scores)
 {
-    double inputs[8192], predicted[PREDICTOR_OUTPUTS];
+    double inputs[8192];
+    struct prediction predictions[MEASURED_VALUES];
     for (size_t i = 0; i < fit->count; i++) {
         const struct fitted *row = &fit->rows[i];
         if (row->left_out != left_out)
             continue;
         row_inputs(row, fit->x, inputs);
-        list_value(&fit->scratch, &row->setup->list, inputs, NULL, predicted);
-        for (int metric = 0; metric < METRICS; metric++)
-            if (row->point->value[metric] > 0)
-                scores->errors[metric][scores->count[metric]++] =
-                    log(predicted[metric] / row->point->value[metric]);
+        predictor_predict(&fit->scratch, row->setup, row->point, inputs, predictions);
+        for (int j = 0; j < row->point->value_count; j++) {
+            int metric = row->point->values[j].metric;
+            scores->errors[metric][scores->count[metric]++] =
+                log(predictions[j].value / row->point->values[j].value);
+        }
     }
 }
 
