@@ -135,6 +135,14 @@ fit:                            ## the prediction's constants again, and their e
 	$(B)/fit $(or $(POINTS),../shared/data/measurements/serving_points.csv) model
 	$(B)/fit $(or $(POINTS),../shared/data/measurements/serving_points.csv) machine
 
+# ---- accuracy --------------------------------------------------------------------------------------
+SHEETS   := serving_points serving vllm_load_h100 kernels
+MEASURED ?= $(or $(wildcard $(SHEETS:%=../shared/data/measurements/%.csv)),data/measured.csv)
+accuracy:                       ## docs/accuracy.md and .png (MEASURED="FILE...", LEFT_OUT=1: with the fit's own)
+	@tools/setup.sh core check $(if $(LEFT_OUT),fit)
+	@$(MAKE) --no-print-directory -s chalkline $(if $(LEFT_OUT),$(B)/fit)
+	@FIT="$(if $(LEFT_OUT),$(B)/fit $(or $(POINTS),$(firstword $(MEASURED))))" tools/accuracy.sh $(MEASURED)
+
 # ---- docs, install -----------------------------------------------------------------------------------
 docs: chalkline                 ## build/docs: the reference of all rows, the man page
 	@mkdir -p build/docs
@@ -162,4 +170,4 @@ help:                           ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1|/p' Makefile | while IFS='|' read -r n t; do printf '  make %-8s %s\n' "$$n" "$$t"; done
 
 -include $(shell find build -name '*.d' 2>/dev/null)
-.PHONY: all always setup demo tests check asan fuzz bench fit docs install clean help $(FUZZERS:%=run-%)
+.PHONY: all always setup demo tests check asan fuzz bench fit accuracy docs install clean help $(FUZZERS:%=run-%)

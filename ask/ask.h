@@ -32,6 +32,8 @@ struct question {
     size_t set_count, set_room;
     const char **rows;              /* files of more rows */
     size_t rows_count, rows_room;
+    const char **measured;          /* files of measurements */
+    size_t measured_count, measured_room;
 };
 
 struct answer {

@@ -1,220 +1,232 @@
-/* check: predicted against measured, scored. */
-#include "ask/predictor.h"
+/* check: predicted against measured, scored.
+ *
+ *     files -> points -> outcomes -> scores, tables, lines, picture */
+#include "ask/check.h"
+
+#include "base/embedded.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-struct score {
-    const char *name;               /* "total", or of a group */
-    int metric;                     /* -1: all */
-    double *errors;                 /* ln predicted / measured */
-    size_t inside;                  /* measured values inside the band of their prediction */
-    size_t count, room;
-};
+enum { MOST_WORST = 10000 };
 
-struct refusal {
-    const char *reason;
-    size_t count;
-};
+/* ---- the question ------------------------------------------------------------------------ */
 
-struct check {
-    struct arena *arena;
-    const struct question *question;
-    struct answer *answer;
-    struct error *error;
-    struct predictor predictor;
-    struct score *scores;
-    size_t score_count, score_room;
-    struct refusal *refusals;
-    size_t refusal_count, refusal_room;
-};
-
-/* ---- scoring ----------------------------------------------------------------------------------- */
-
-static void refuse(struct check *check, const char *reason)
+static bool read_by(struct check *check)
 {
+    static const char *const words[] = { [BY_MODEL] = "model", [BY_HARDWARE] = "hardware",
+                                         [BY_SOURCE] = "source" };
+    const char *by = check->question->option[OPTION_BY];
+    for (int i = 0; by && i < 3; i++)
+        if (!strcmp(by, words[i])) {
+            check->by = (enum grouping)i;
+            return true;
+        }
+    if (!by)
+        return true;
+    error_set(check->error, "--by: '%.60s'", by);
+    return error_hint(check->error, "source, model or hardware");
+}
+
+static bool read_worst(struct check *check, size_t *worst)
+{
+    const char *text = check->question->option[OPTION_WORST];
+    struct quantity quantity;
+    struct error ignored;
+    if (!text)
+        return true;
+    if (!quantity_parse(text_of(text), (struct unit){ { 0 } }, &quantity, &ignored) ||
+        !(quantity.value >= 1) || quantity.value > MOST_WORST) {
+        error_set(check->error, "--worst: '%.60s'", text);
+        return error_hint(check->error, "1 to %d", MOST_WORST);
+    }
+    *worst = (size_t)quantity.value;
+    return true;
+}
+
+/* ---- points ------------------------------------------------------------------------------ */
+
+/* Who published a row, as the first word of its source says: "NVIDIA/TensorRT-LLM". Only
+ * sheets that collect from several publishers have both columns. */
+static void read_publishers(struct check *check, const struct csv *csv)
+{
+    bool collected = csv_column(csv, "source") >= 0 && csv_column(csv, "model") >= 0;
+    while (check->publisher_count < check->points.count) {
+        const char *source = check->points.points[check->publisher_count].source;
+        size_t size = collected ? strcspn(source, " ,;") : 0;
+        *(const char **)arena_push(check->arena, &check->publishers, &check->publisher_count,
+                                   &check->publisher_room, sizeof source) =
+            size ? arena_copy(check->arena, source, size) : NULL;
+    }
+}
+
+static bool read_sheet(struct check *check, const char *path, struct text text)
+{
+    struct csv csv;
+    if (!csv_read(check->arena, path, text, &csv, check->error) ||
+        !measured_read(check->arena, &csv, &check->points, check->error))
+        return false;
+    read_publishers(check, &csv);
+    return true;
+}
+
+static bool read_points(struct check *check)
+{
+    enum { LIMIT = 64 << 20 };
+    const struct question *question = check->question;
+    struct text text;
+    for (size_t i = 0; i < question->measured_count; i++)
+        if (!file_read(check->arena, question->measured[i], LIMIT, &text, check->error) ||
+            !read_sheet(check, question->measured[i], text))
+            return false;
+    if (question->measured_count)
+        return true;
+    for (const struct embedded *file = embedded_data; file->path; file++)
+        if (!strcmp(file->path, "data/measured.csv"))
+            return read_sheet(check, file->path, (struct text){ file->data, file->size });
+    return error_set(check->error, "no measurements are built in");
+}
+
+/* ---- groups ------------------------------------------------------------------------------ */
+
+/* Files spell one machine in several ways ("h100_sxm", "H100-SXM"): one group, named as
+ * it was met first. */
+static const char *label_of(struct check *check, enum catalog_kind kind, const char *spelling)
+{
+    struct error ignored;
+    for (size_t i = 0; i < check->label_count; i++)
+        if (!strcmp(check->labels[i].spelling, spelling))
+            return check->labels[i].label;
+    const struct catalog_entry *entry = catalog_find(&check->catalog, kind, spelling, &ignored);
+    const char *label = spelling;
+    for (size_t i = check->label_count; entry && i-- > 0;)
+        if (check->labels[i].entry == entry)
+            label = check->labels[i].label;
+    *(struct label *)arena_push(check->arena, &check->labels, &check->label_count,
+                                &check->label_room, sizeof(struct label)) =
+        (struct label){ spelling, label, entry };
+    return label;
+}
+
+static const char *group_of(struct check *check, size_t i)
+{
+    const struct measured *point = &check->points.points[i];
+    if (check->by == BY_HARDWARE)
+        return label_of(check, CATALOG_MACHINE, point->machine);
+    if (check->by == BY_MODEL && point->model)
+        return label_of(check, CATALOG_MODEL, point->model);
+    if (check->by == BY_SOURCE && check->publishers[i])
+        return check->publishers[i];
+    return point->kind;
+}
+
+/* ---- outcomes ---------------------------------------------------------------------------- */
+
+static struct outcome *add_outcome(struct check *check, const struct measured *point)
+{
+    struct outcome *outcome = arena_push(check->arena, &check->outcomes, &check->outcome_count,
+                                         &check->outcome_room, sizeof *outcome);
+    *outcome = (struct outcome){ .point = point };
+    return outcome;
+}
+
+static void refuse(struct check *check, const struct measured *point, const char *reason)
+{
+    add_outcome(check, point)->refused = reason;
+    check->refused++;
     for (size_t i = 0; i < check->refusal_count; i++)
         if (!strcmp(check->refusals[i].reason, reason)) {
             check->refusals[i].count++;
             return;
         }
-    *(struct refusal *)arena_push(check->arena, &check->refusals, &check->refusal_count,
-                                  &check->refusal_room, sizeof(struct refusal)) =
-        (struct refusal){ reason, 1 };
+    struct refusal *refusal = arena_push(check->arena, &check->refusals, &check->refusal_count,
+                                         &check->refusal_room, sizeof *refusal);
+    *refusal = (struct refusal){ reason, 1, check->refusal_count };
 }
 
-static void score_add(struct check *check, const char *name, int metric, double error,
-                      bool inside)
+/* Why a row has no prediction, or NULL. One of its values without a prediction refuses the
+ * row, so that rows are those scored and those refused. */
+static const char *predict(struct check *check, const struct measured *point,
+                           struct prediction predictions[MEASURED_VALUES])
 {
-    struct score *score = NULL;
-    for (size_t i = 0; i < check->score_count; i++)
-        if (check->scores[i].metric == metric && !strcmp(check->scores[i].name, name))
-            score = &check->scores[i];
-    if (!score) {
-        score = arena_push(check->arena, &check->scores, &check->score_count, &check->score_room,
-                           sizeof *score);
-        *score = (struct score){ .name = name, .metric = metric };
-    }
-    *(double *)arena_push(check->arena, &score->errors, &score->count, &score->room,
-                          sizeof error) = error;
-    score->inside += inside;
-}
-
-static const char *group_of(const struct check *check, const struct measured *point)
-{
-    const char *by = check->question->option[OPTION_BY];
-    if (by && !strcmp(by, "hardware"))
-        return point->machine;
-    if (by && !strcmp(by, "source"))
-        return point->kind;
-    return point->model ? point->model : point->kind;
-}
-
-static void check_point(struct check *check, const struct measured *point)
-{
-    struct prediction predictions[MEASURED_VALUES];
-    if (point->refused) {
-        refuse(check, point->refused);
-        return;
-    }
+    if (point->refused)
+        return point->refused;
     const struct setup *setup = predictor_find(&check->predictor, point);
-    if (setup->refused) {
-        refuse(check, setup->refused);
-        return;
-    }
+    if (setup->refused)
+        return setup->refused;
+    if (!point->value_count)
+        return "nothing measured";
     double *inputs = arena_array(check->arena, setup->list.input_count + 1, sizeof *inputs);
     predictor_inputs(setup, point, inputs);
     predictor_predict(check->arena, setup, point, inputs, predictions);
+    for (int i = 0; i < point->value_count; i++)
+        if (!(predictions[i].value > 0) || !isfinite(predictions[i].value))
+            return arena_print(check->arena, "no finite prediction of %s",
+                               metric_names[point->values[i].metric]);
+    return NULL;
+}
+
+static void check_point(struct check *check, size_t at)
+{
+    const struct measured *point = &check->points.points[at];
+    struct prediction predictions[MEASURED_VALUES];
+    const char *refused = predict(check, point, predictions);
+    if (refused) {
+        refuse(check, point, refused);
+        return;
+    }
     for (int i = 0; i < point->value_count; i++) {
-        double measured = point->values[i].value, predicted = predictions[i].value;
+        struct outcome *outcome = add_outcome(check, point);
         int metric = (int)point->values[i].metric;
-        if (!(predicted > 0) || !isfinite(predicted)) {
-            refuse(check, "no finite prediction");
-            continue;
+        outcome->group = group_of(check, at);
+        outcome->measured = &point->values[i];
+        outcome->predicted = predictions[i];
+        outcome->error = scalar_log(predictions[i].value / point->values[i].value);
+        score_add(&check->all, "total", -1, outcome);
+        score_add(&check->metrics, "total", metric, outcome);
+        score_add(&check->groups, outcome->group, metric, outcome);
+    }
+}
+
+/* ---- all of it --------------------------------------------------------------------------- */
+
+/* Words and options, before anything is read; --set and --rows are wrong here, or nowhere. */
+static bool read_question(struct check *check, size_t *worst)
+{
+    const struct question *question = check->question;
+    struct scenario *scenario = arena_alloc(check->arena, sizeof *scenario);
+    if (question->word_count) {
+        error_set(check->error, "check takes no words, '%.60s' was given", question->words[0]);
+        return error_hint(check->error, "--measured FILE");
+    }
+    for (size_t i = 0; i < question->rows_count; i++)
+        if (!strcmp(question->rows[i], "-")) {
+            error_set(check->error, "check reads --rows for every model, '-' can be read once");
+            return error_hint(check->error, "the path of a file");
         }
-        double error = scalar_log(predicted / measured);
-        bool inside = measured >= predictions[i].low && measured <= predictions[i].high;
-        score_add(check, "total", -1, error, inside);
-        score_add(check, "total", metric, error, inside);
-        score_add(check, group_of(check, point), metric, error, inside);
-    }
-}
-
-static int by_size(const void *a, const void *b)
-{
-    double x, y;
-    memcpy(&x, a, sizeof x);
-    memcpy(&y, b, sizeof y);
-    return (x > y) - (x < y);
-}
-
-struct figures {
-    double median, mean, p90, bias;
-};
-
-static struct figures figures_of(struct arena *arena, const struct score *score)
-{
-    double *sizes = arena_array(arena, score->count + 1, sizeof *sizes);
-    struct figures figures = { 0 };
-    for (size_t i = 0; i < score->count; i++) {
-        sizes[i] = fabs(scalar_exp(score->errors[i]) - 1);
-        figures.mean += sizes[i] / (double)score->count;
-        figures.bias += score->errors[i] / (double)score->count;
-    }
-    qsort(sizes, score->count, sizeof *sizes, by_size);
-    figures.median = sizes[score->count / 2];
-    figures.p90 = sizes[score->count * 9 / 10];
-    figures.bias = scalar_exp(figures.bias) - 1;
-    return figures;
-}
-
-/* ---- the answer --------------------------------------------------------------------------------- */
-
-static void answer_score(struct check *check, const struct score *score, struct doc *doc,
-                         struct table *table)
-{
-    struct arena *arena = check->arena;
-    struct figures figures = figures_of(arena, score);
-    doc_add_number(arena, doc, "n", (double)score->count);
-    doc_add_number(arena, doc, "median", figures.median);
-    doc_add_number(arena, doc, "mean", figures.mean);
-    doc_add_number(arena, doc, "p90", figures.p90);
-    doc_add_number(arena, doc, "bias", figures.bias);
-    doc_add_number(arena, doc, "coverage", (double)score->inside / (double)score->count);
-    table_cell(table, "%s", score->name);
-    table_cell(table, "%s", score->metric < 0 ? "all" : metric_names[score->metric]);
-    table_cell(table, "%zu", score->count);
-    table_cell(table, "%.1f", 100 * figures.median);
-    table_cell(table, "%.1f", 100 * figures.mean);
-    table_cell(table, "%.1f", 100 * figures.p90);
-    table_cell(table, "%+.1f", 100 * figures.bias);
-    table_cell(table, "%.0f", 100 * (double)score->inside / (double)score->count);
-}
-
-/* The group's object, made when it is first asked for. */
-static struct doc *group_doc(struct arena *arena, struct doc *by, const char *name)
-{
-    for (struct doc *group = by->first; group; group = group->next)
-        if (!strcmp(group->key, name))
-            return group;
-    return doc_add(arena, by, name, DOC_OBJECT);
-}
-
-static void answer_all(struct check *check)
-{
-    struct arena *arena = check->arena;
-    struct doc *doc = check->answer->doc;
-    struct table table = { .arena = arena, .columns = 8, .left = "llrrrrrr" };
-    static const char *const head[] = { "", "metric", "n", "median %", "mean %", "p90 %", "bias %",
-                                        "in band %" };
-    for (int i = 0; i < 8; i++)
-        table_cell(&table, "%s", head[i]);
-    for (size_t i = 0; i < check->score_count; i++)
-        if (check->scores[i].metric < 0)
-            answer_score(check, &check->scores[i], doc_add(arena, doc, "total", DOC_OBJECT), &table);
-    struct doc *by = doc_add(arena, doc, "by", DOC_OBJECT);
-    for (size_t i = 0; i < check->score_count; i++)
-        group_doc(arena, by, check->scores[i].name);
-    for (struct doc *group = by->first; group; group = group->next)
-        for (size_t i = 0; i < check->score_count; i++)
-            if (check->scores[i].metric >= 0 && !strcmp(check->scores[i].name, group->key))
-                answer_score(check, &check->scores[i],
-                             doc_add(arena, group, metric_names[check->scores[i].metric],
-                                     DOC_OBJECT), &table);
-    table_print(&table, &check->answer->text, "");
-    table_csv(&table, &check->answer->csv);
-    struct doc *refused = doc_add(arena, doc, "refused", DOC_OBJECT);
-    for (size_t i = 0; i < check->refusal_count; i++) {
-        doc_add_number(arena, refused, check->refusals[i].reason, (double)check->refusals[i].count);
-        buffer_print(&check->answer->text, "%s%6zu  %s\n", i ? "" : "\nnot predicted\n",
-                     check->refusals[i].count, check->refusals[i].reason);
-    }
+    return read_by(check) && read_worst(check, worst) &&
+           scenario_read(scenario, check->arena, question, NULL, NULL, check->error) &&
+           scenario_catalog(check->arena, &check->catalog, check->error);
 }
 
 bool ask_check(struct arena *arena, const struct question *question, struct answer *answer,
                struct error *error)
 {
     struct check check = { .arena = arena, .question = question, .answer = answer, .error = error,
-                           .predictor = { .arena = arena, .question = question } };
-    struct measured_list list = { 0 };
-    const char *path = question->option[OPTION_MEASURED];
-    struct text text;
-    struct csv csv;
-    enum { LIMIT = 64 << 20 };
-    if (question->word_count) {
-        error_set(error, "check takes no words, '%.60s' was given", question->words[0]);
-        return error_hint(error, "--measured FILE");
-    }
-    if (!path) {
-        error_set(error, "check needs measurements");
-        return error_hint(error, "--measured FILE, with the columns of serving_points.csv");
-    }
-    if (!file_read(arena, path, LIMIT, &text, error) || !csv_read(arena, path, text, &csv, error) ||
-        !measured_read(arena, &csv, &list, error))
+                           .predictor = { .arena = arena, .question = question },
+                           .all.arena = arena, .metrics.arena = arena, .groups.arena = arena };
+    const char *picture = question->option[OPTION_PLOT];
+    size_t worst = 0;
+    if (!read_question(&check, &worst) || !read_points(&check))
         return false;
-    for (size_t i = 0; i < list.count; i++)
-        check_point(&check, &list.points[i]);
-    answer_all(&check);
-    return true;
+    for (size_t i = 0; i < check.points.count; i++)
+        check_point(&check, i);
+    scores_sort(&check.metrics);
+    scores_sort(&check.groups);
+    check_scores(&check);
+    check_counts(&check);
+    if (worst)
+        check_worst(&check, worst);
+    check_lines(&check);
+    return !picture || scatter_plot(arena, picture, check.outcomes, check.outcome_count, error);
 }

@@ -1,10 +1,9 @@
 /* curve: any quantity against any other, or over machines and models. */
 #define _GNU_SOURCE
 #include "ask/ask.h"
+#include "ask/plot.h"
 
 #include <math.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -397,28 +396,6 @@ static void answer_tables(struct curve *curve)
 
 /* ---- pictures, by gnuplot --------------------------------------------------------------- */
 
-static bool terminal_of(struct curve *curve, const char *path, struct buffer *script)
-{
-    size_t size = strlen(path);
-    if (!strcmp(path, "-"))
-        buffer_print(script, "set terminal dumb 79 24\n");
-    else if (size > 4 && !strcmp(path + size - 4, ".png"))
-        buffer_print(script, "set terminal pngcairo size 1000,640 font 'sans,11'\n");
-    else if (size > 4 && !strcmp(path + size - 4, ".svg"))
-        buffer_print(script, "set terminal svg size 1000,640 font 'sans,12' background 'white'\n");
-    else {
-        error_set(curve->error, "--plot: '%s' is neither a picture nor '-'", path);
-        return error_hint(curve->error, "a name ending in .png or .svg, or - for the terminal");
-    }
-    if (strpbrk(path, "'\"\\\n")) {
-        error_set(curve->error, "--plot: a quote in '%s'", path);
-        return error_hint(curve->error, "a plain file name");
-    }
-    if (strcmp(path, "-"))
-        buffer_print(script, "set output '%s'\n", path);
-    return true;
-}
-
 /* The unit a column is drawn in, as its largest value likes it: its name and scale. */
 static const char *drawn_unit(struct curve *curve, const double *values, struct unit unit,
                               double *scale)
@@ -430,16 +407,6 @@ static const char *drawn_unit(struct curve *curve, const double *values, struct 
     const char *name = strchr(quantity_text(curve->arena, largest, unit, 3), ' ');
     *scale = 1;
     return name && unit_scale(name + 1, scale) ? name + 1 : "";
-}
-
-static const char *quoted(struct curve *curve, const char *text)
-{
-    struct buffer out = { .arena = curve->arena };
-    buffer_add(&out, "", 0);
-    for (; *text; text++)
-        if (*text != '\'')
-            buffer_add(&out, text, 1);
-    return out.data;
 }
 
 struct drawn {
@@ -460,12 +427,12 @@ static void plot_axes(struct curve *curve, const struct drawn *x, const struct d
                  "set xlabel '%s%s%s' noenhanced\nset ylabel '%s' noenhanced\n%s",
                  strcmp(curve->question->option[OPTION_PLOT], "-")
                      ? "set grid lt 1 lc rgb '#dddddd'\n" : "",
-                 quoted(curve, curve->axis.name), *x->unit ? ", " : "", x->unit, y[0].unit,
-                 low > 0 && high > 8 * low ? "set logscale x\n" : "");
+                 plot_quoted(curve->arena, curve->axis.name), *x->unit ? ", " : "", x->unit,
+                 y[0].unit, low > 0 && high > 8 * low ? "set logscale x\n" : "");
     if (notes && notes->model)
-        buffer_print(script, "set title '%s%s%s' noenhanced\n", quoted(curve, notes->model),
-                     notes->machine ? " on " : "",
-                     notes->machine ? quoted(curve, notes->machine) : "");
+        buffer_print(script, "set title '%s%s%s' noenhanced\n",
+                     plot_quoted(curve->arena, notes->model), notes->machine ? " on " : "",
+                     notes->machine ? plot_quoted(curve->arena, notes->machine) : "");
     if (!named)
         buffer_print(script, "set xrange [%.9g:%.9g]\n", low / x->scale, high / x->scale);
     if (second)
@@ -484,7 +451,8 @@ static void plot_lines(struct curve *curve, const struct drawn *y, struct buffer
     for (size_t j = 0; j < curve->quantity_count; j++)
         buffer_print(script, "%s'-' using %s%s title '%s%s%s' noenhanced %s lc rgb '%s'",
                      j ? ", " : "", curve->axis.named ? "2:xtic(1)" : "1:2",
-                     y[j].right ? " axes x1y2" : "", quoted(curve, curve->quantities[j]),
+                     y[j].right ? " axes x1y2" : "",
+                     plot_quoted(curve->arena, curve->quantities[j]),
                      y[j].right ? ", right, " : "", y[j].right ? y[j].unit : "",
                      curve->axis.named ? "" : "with lines lw 2", colours[j]);
     buffer_print(script, "\n");
@@ -524,21 +492,10 @@ static void plot_script(struct curve *curve, struct buffer *script)
 static bool plot(struct curve *curve, const char *path)
 {
     struct buffer script = { .arena = curve->arena };
-    if (!terminal_of(curve, path, &script))
+    if (!plot_open(&script, path, 1000, 640, curve->error))
         return false;
     plot_script(curve, &script);
-    fflush(stdout);
-    void (*before)(int) = signal(SIGPIPE, SIG_IGN);     /* no gnuplot: an error, not the end */
-    FILE *gnuplot = popen("gnuplot", "w");
-    bool drawn = gnuplot && fwrite(script.data, 1, script.size, gnuplot) == script.size;
-    drawn = gnuplot && pclose(gnuplot) == 0 && drawn;
-    signal(SIGPIPE, before);
-    if (!drawn) {
-        error_set(curve->error, "--plot: gnuplot did not draw '%s'", path);
-        return error_hint(curve->error, "gnuplot on the PATH (package gnuplot-nox), a folder that "
-                          "can be written");
-    }
-    return true;
+    return plot_draw(&script, path, curve->error);
 }
 
 bool ask_curve(struct arena *arena, const struct question *question, struct answer *answer,

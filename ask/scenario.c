@@ -457,18 +457,28 @@ static bool read_sheets(struct scenario *scenario, const char *model, const char
            (!model || read_sheet(&scenario->catalog, CATALOG_MODEL, error));
 }
 
-/* There are few engines: name them all, less the entry that every engine starts from. */
+/* There are few engines: name them all, less the entry that every engine starts from and
+ * those of families of chips. */
 static bool engine_unknown(const struct scenario *scenario, struct error *error)
 {
     struct buffer all = { .arena = scenario->arena };
-    size_t count = catalog_count(&scenario->catalog, CATALOG_ENGINE);
-    for (size_t i = 0; i < count; i++) {
-        const char *name = catalog_entry(&scenario->catalog, CATALOG_ENGINE, i)->name;
-        if (strcmp(name, "any"))
-            buffer_print(&all, "%s%s", all.size ? ", " : "", name);
+    size_t named = 0;
+    for (size_t i = 0; i < catalog_count(&scenario->catalog, CATALOG_ENGINE); i++) {
+        const struct catalog_entry *entry = catalog_entry(&scenario->catalog, CATALOG_ENGINE, i);
+        if (strcmp(entry->name, "any") && !catalog_is_family(entry))
+            buffer_print(&all, "%s%s", named++ ? ", " : "", entry->name);
     }
     bool file = strstr(scenario->question->option[OPTION_ENGINE], ".csv") != NULL;
-    return !file && count < 10 && all.size ? error_hint(error, "one of: %s", all.data) : false;
+    return !file && named > 0 && named < 10 ? error_hint(error, "one of: %s", all.data) : false;
+}
+
+/* The family of a machine; NULL where there is none, or no such machine. */
+static const char *family_of(const struct scenario *scenario, const char *machine)
+{
+    struct error ignored;
+    const struct catalog_entry *entry =
+        machine ? catalog_find(&scenario->catalog, CATALOG_MACHINE, machine, &ignored) : NULL;
+    return entry ? catalog_text(entry, "family") : NULL;
 }
 
 /* Without a model --precision says what the lecture's weights are. */
@@ -499,8 +509,8 @@ bool scenario_read(struct scenario *scenario, struct arena *arena,
         !scenario_formats(arena, &scenario->formats, error))
         return false;
     catalog_tiers(&scenario->catalog, &scenario->facts);
-    if (!catalog_engine(&scenario->catalog, question->option[OPTION_ENGINE], &scenario->facts,
-                        error))
+    if (!catalog_engine(&scenario->catalog, question->option[OPTION_ENGINE],
+                        family_of(scenario, machine), &scenario->facts, error))
         return engine_unknown(scenario, error);
     if (machine && !read_machine(scenario, machine, error))
         return false;

@@ -38,6 +38,9 @@ static bool keep_option(struct arena *arena, struct question *question, int opti
         push(arena, &question->sets, &question->set_count, &question->set_room, value);
     else if (option == OPTION_ROWS)
         push(arena, &question->rows, &question->rows_count, &question->rows_room, value);
+    else if (option == OPTION_MEASURED)
+        push(arena, &question->measured, &question->measured_count, &question->measured_room,
+             value);
     else if (question->option[option]) {
         error_set(error, "--%s is given twice", options[option].name);
         return error_hint(error, "once");
@@ -80,7 +83,9 @@ static bool is_verb(const char *word)
 static bool is_given(const struct question *question, int option)
 {
     return option == OPTION_SET ? question->set_count > 0
-           : option == OPTION_ROWS ? question->rows_count > 0 : question->option[option] != NULL;
+           : option == OPTION_ROWS ? question->rows_count > 0
+           : option == OPTION_MEASURED ? question->measured_count > 0
+           : question->option[option] != NULL;
 }
 
 /* An option that the verb, or another option, would ignore is a mistake. */

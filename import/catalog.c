@@ -12,6 +12,7 @@ struct known {
 
 static const struct known machine_facts[] = {
     { "title", "text" },                { "alias", "text" },
+    { "family", "text" },
     { "peak_fp32", "FLOP/s" },          { "peak_bf16", "FLOP/s" },
     { "peak_fp8", "FLOP/s" },           { "peak_fp4", "FLOP/s" },
     { "peak_int8", "FLOP/s" },          { "achieved_bf16", "FLOP/s" },
@@ -62,16 +63,33 @@ static const struct known engine_facts[] = {
     { "reach_fp4", "1" },               { "reach_int8", "1" },
     { "reach_experts", "1" },           { "reach_weights", "1" },
     { "reach_kv", "1" },                { "reach_attention", "1" },
-    { "reach_link", "1" },              { "launch_large", "s" },
+    { "reach_link", "1" },              { "reach_weights_fp4", "1" },
+    { "launch_bf16", "s" },             { "launch_fp8", "s" },
+    { "launch_fp4", "s" },              { "launch_attention", "s" },
     { "launch_small", "s" },            { "launch_experts", "s" },
     { "reduce_start", "s" },            { "reduce_per_chip", "s" },
     { "host_step", "s" },               { "host_sequence", "s" },
-    { "host_request", "s" },            { "interference", "1" },
+    { "host_request", "s" },            { "prefill_first", "1" },
     { "first_token_base", "s" },        { "first_token_per_token", "s/token" },
     { "first_wave", "1" },              { "cache_fraction", "1" },
-    { "tpot_band_low", "1" },           { "tpot_band_high", "1" },
-    { "ttft_band_low", "1" },           { "ttft_band_high", "1" },
-    { "engine_reserve", "B" },          { "prefill_size", "token" },
+    { "tpot_low", "1" },                { "tpot_high", "1" },
+    { "ttft_low", "1" },                { "ttft_high", "1" },
+    { "throughput_low", "1" },          { "throughput_high", "1" },
+    { "energy_low", "1" },              { "energy_high", "1" },
+    { "reduce_middle", "s" },           { "reduce_start_out", "s" },
+           { "exchange_start", "s" },
+    { "launch_touched", "s" },          { "expert_tile", "token" },
+    { "idle_power", "1" },              { "busy_power", "1" },
+    { "accepted_share", "1" },          { "hand_over_start", "s" },
+    { "reach_hand_over", "1" },         { "cache_fraction_rest", "1" },
+    { "engine_context", "B" },          { "engine_graphs", "B" },
+    { "activation_widths", "1" },       { "sequences_most", "1" },
+    { "cache_block", "token" },         { "prefill_size", "token" },
+    { "family", "text" },               { "family_band", "1" },
+    { "kernel_low", "1" },              { "kernel_high", "1" },
+#define KERNEL(name, unit, low, high, prior) { #name, unit },
+#include "import/kernels.def"
+#undef KERNEL
 };
 
 #define LIST(array) array, sizeof array / sizeof *array
@@ -188,7 +206,7 @@ static bool check_fact(const struct catalog_sheet *sheet, const struct catalog_r
     size_t count = kinds[sheet->kind].count;
     if (!facts)
         return true;
-    const char *names[64];
+    const char *names[128];
     for (size_t i = 0; i < count; i++) {
         names[i] = facts[i].fact;
         if (strcmp(facts[i].fact, row->fact))

@@ -76,9 +76,12 @@ bool catalog_number(const struct catalog_entry *entry, const char *fact, double 
  * type's; facts from memory and facts nobody knows become notes. */
 bool catalog_machine(const struct catalog *catalog, const char *name, struct facts *facts,
                      struct error *error);
-/* Set what an engine achieves and costs: the entry "any", then the engine's own. */
-bool catalog_engine(const struct catalog *catalog, const char *name, struct facts *facts,
-                    struct error *error);
+/* Set what chips and engines achieve: the entry "any", then that of the family of chips,
+ * then the engine's own. A family without an entry was not measured. */
+bool catalog_engine(const struct catalog *catalog, const char *name, const char *family,
+                    struct facts *facts, struct error *error);
+/* An entry may be of a family of chips instead of an engine. */
+bool catalog_is_family(const struct catalog_entry *entry);
 /* The model as the document its config.json would be. */
 bool catalog_model(const struct catalog *catalog, const char *name, struct doc **config,
                    struct error *error);

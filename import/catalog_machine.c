@@ -108,15 +108,27 @@ static void set_numbers(const struct catalog_entry *entry, struct facts *facts)
     }
 }
 
-bool catalog_engine(const struct catalog *catalog, const char *name, struct facts *facts,
-                    struct error *error)
+bool catalog_is_family(const struct catalog_entry *entry)
+{
+    return catalog_text(entry, "family") != NULL;
+}
+
+bool catalog_engine(const struct catalog *catalog, const char *name, const char *family,
+                    struct facts *facts, struct error *error)
 {
     const struct catalog_entry *any = catalog_find(catalog, CATALOG_ENGINE, "any", error);
     const struct catalog_entry *own = name ? catalog_find(catalog, CATALOG_ENGINE, name, error)
                                            : any;
+    struct error unmeasured;
+    const struct catalog_entry *chips =
+        family ? catalog_find(catalog, CATALOG_ENGINE, family, &unmeasured) : NULL;
     if (!any || !own)
         return false;
+    if (catalog_is_family(own))
+        return error_set(error, "'%s' is a family of chips and not an engine", own->name);
     set_numbers(any, facts);
+    if (chips && catalog_is_family(chips))
+        set_numbers(chips, facts);
     if (own != any)
         set_numbers(own, facts);
     return true;

@@ -8,17 +8,18 @@ struct sizes {                      /* of one server, or of the workers of one p
     double workers, chips, attention_dp;    /* chips of one worker */
 };
 
-/* Sessions that are known to have used multi-token prediction. */
-static bool speculative(const struct measured *point)
+/* Guesses a step of sessions that are known to have used multi-token prediction: DeepSeek
+ * under TensorRT-LLM on these dates, against their twins of other dates. */
+static double draft_tokens(const struct measured *point, const struct sizes *sizes)
 {
-    static const char *const sessions[] = { "measured=2026-01-14", "measured=2026-02-05",
-                                            "measured=2026-02-06" };
-    if (!strstr(point->model, "DeepSeek"))
-        return false;
-    for (size_t i = 0; i < sizeof sessions / sizeof *sessions; i++)
-        if (strstr(point->source, sessions[i]) && !strcmp(point->engine, "trtllm"))
-            return true;
-    return strstr(point->source, "measured=2026-03-25") && !strcmp(point->engine, "sglang");
+    if (!strstr(point->model, "DeepSeek") || strcmp(point->engine, "trtllm"))
+        return 0;
+    if (strstr(point->source, "measured=2026-01-14"))
+        return 1;
+    if (strstr(point->source, "measured=2026-02-05") ||
+        strstr(point->source, "measured=2026-02-06"))
+        return sizes->attention_dp > 1 ? 1 : 3;
+    return 0;
 }
 
 /* The size columns of most files multiply what they should list: the width of the experts
@@ -40,33 +41,40 @@ static struct sizes read_sizes(struct arena *arena, const struct csv *csv, size_
 }
 
 /* An fp4 checkpoint of a mixture of experts keeps all else in 16 bits, a dense one is fp4
- * throughout; the cache of a quantised model is fp8, of a bf16 one bf16. */
+ * throughout. The cache of a quantised model is fp8, of a bf16 one bf16, and of any under
+ * vLLM on Hopper: the load at which TTFT jumps tells it. */
 static void read_formats(const struct csv *csv, size_t row, struct measured *point)
 {
     const char *precision = measured_word(csv, row, "precision");
     bool sparse = *measured_word(csv, row, "moe_quant_mode") &&
-                  measured_number(csv, row, "moe_ep_size") > 0 &&
+                  (measured_number(csv, row, "moe_ep_size") > 0 ||
+                   measured_number(csv, row, "decode_moe_ep_size") > 0) &&
                   !strstr(point->model, "Llama") && !strstr(point->model, "Qwen3-32B");
     point->precision = !*precision ? "bf16" : !strcmp(precision, "fp4") && sparse ? "bf16"
                                                                                  : precision;
     point->experts = !strcmp(precision, "fp4") && sparse ? "fp4" : NULL;
-    point->kv = !*precision || !strcmp(precision, "bf16") ? "bf16" : "fp8";
+    bool hopper = strstr(point->machine, "h100") || strstr(point->machine, "h200");
+    point->kv = !*precision || !strcmp(precision, "bf16") ||
+                (hopper && !strcmp(point->engine, "vllm")) ? "bf16" : "fp8";
 }
 
-static void read_aggregated(struct arena *arena, const struct csv *csv, size_t row, bool lockstep,
+static void read_aggregated(struct arena *arena, const struct csv *csv, size_t row, bool equal,
                             struct measured *point)
 {
-    struct sizes sizes = read_sizes(arena, csv, row, "", lockstep);
+    struct sizes sizes = read_sizes(arena, csv, row, "", equal);
     /* MiniMax rows of two dates claim attention ranks and repeat the values without */
     if (strstr(point->model, "MiniMax") && !strstr(point->source, "measured=2026-04-22"))
         sizes.attention_dp = 1;
     point->kind = "aggregated";
     point->chips = sizes.chips;
+    double drafts = draft_tokens(point, &sizes);
+    if (drafts > 0) {
+        point->kind = "multi-token prediction";
+        measured_input(point, "draft_tokens", drafts);
+    }
     measured_input(point, "chips", sizes.chips);
     measured_input(point, "attention_dp", sizes.attention_dp);
-    /* equal requests under a scheduler that prefills first run in lockstep: a decode waits
-       only for the prompts behind it */
-    measured_input(point, "interference", lockstep && !strcmp(point->engine, "sglang") ? 0.5 : 1);
+    measured_input(point, "equal_requests", equal);
     if (!strcmp(point->machine, "gb200-nvl72") && point->chips >= 12)
         point->refused = "a split server without its pools";
 }
@@ -99,14 +107,14 @@ static void read_point(struct arena *arena, const struct csv *csv, size_t row,
     point->machine = !strcmp(system, "gb200") ? "gb200-nvl72" : system;
     point->engine = measured_word(csv, row, "backend");
     point->concurrency = measured_after(point->source, "silicon_concurrency=");
-    bool lockstep = strstr(point->source, "gap-analysis") || strstr(point->source, "gap_analysis");
-    double scale = lockstep ? 1 : 0.9;                  /* drawn from 0.8x to 1.0x */
+    bool equal = strstr(point->source, "auto-gap-analysis") != NULL;
+    double scale = equal ? 1 : 0.9;                  /* drawn from 0.8x to 1.0x */
     double input = scale * measured_number(csv, row, "isl");
     double output = scale * measured_number(csv, row, "osl");
     if (split)
         read_disaggregated(arena, csv, row, point);
     else
-        read_aggregated(arena, csv, row, lockstep, point);
+        read_aggregated(arena, csv, row, equal, point);
     read_formats(csv, row, point);
     measured_input(point, "concurrency", point->concurrency);
     measured_input(point, "prompt_tokens", input);
@@ -117,24 +125,53 @@ static void read_point(struct arena *arena, const struct csv *csv, size_t row,
                    1e-3 * measured_number(csv, row, "silicon_ttft_ms"));
     if (strstr(point->source, "gtl_"))
         point->refused = "several replicas behind a router";
-    else if (speculative(point) && !split)
-        point->refused = "multi-token prediction";
     else if (!point->refused && (point->concurrency < 1 || point->chips < 1 || !(input >= 1) ||
                                  !(output >= 1) || !point->value_count))
         point->refused = "sizes or load not stated";
 }
 
-/* The same measurement exported twice, or another night of it: the first is kept. */
-static bool twins(const struct measured *a, const struct measured *b)
+/* ---- rows against each other --------------------------------------------------------------- */
+
+static bool same_run(const struct measured *a, const struct measured *b)
 {
     bool equal = a->input_count == b->input_count && a->value_count == b->value_count &&
                  !strcmp(a->machine, b->machine) && !strcmp(a->engine, b->engine) &&
-                 !strcmp(a->precision, b->precision);
+                 !strcmp(a->precision, b->precision) && !a->experts == !b->experts;
     for (int i = 0; i < a->input_count && equal; i++)
         equal = a->inputs[i].value == b->inputs[i].value;
+    return equal;
+}
+
+/* The same measurement exported twice, or another night of it: the first is kept. */
+static bool twins(const struct measured *a, const struct measured *b)
+{
+    bool equal = same_run(a, b);
     for (int i = 0; i < a->value_count && equal; i++)
         equal = fabs(a->values[i].value - b->values[i].value) <= 0.002 * b->values[i].value;
     return equal;
+}
+
+/* One session of SGLang has two values for most of its configurations, the faster with
+ * multi-token prediction. */
+static bool of_double_session(const struct measured *point)
+{
+    return !point->refused && strstr(point->model, "DeepSeek") && point->value_count == 2 &&
+           !strcmp(point->engine, "sglang") && !strcmp(point->precision, "fp8") &&
+           !strcmp(point->kind, "aggregated") && strstr(point->source, "measured=2026-03-25");
+}
+
+static void mark_faster(struct measured_list *list, size_t from)
+{
+    enum { DRAFTS = 3 };
+    for (size_t i = from; i < list->count; i++)
+        for (size_t j = from; j < i && of_double_session(&list->points[i]); j++) {
+            struct measured *a = &list->points[i], *b = &list->points[j];
+            if (!of_double_session(b) || !same_run(a, b))
+                continue;
+            struct measured *faster = a->values[0].value < b->values[0].value ? a : b;
+            faster->kind = "multi-token prediction";
+            measured_input(faster, "draft_tokens", DRAFTS);
+        }
 }
 
 void measured_points(struct arena *arena, const struct csv *csv, struct measured_list *list)
@@ -146,4 +183,5 @@ void measured_points(struct arena *arena, const struct csv *csv, struct measured
         for (size_t j = from; j < i && !list->points[i].refused; j++)
             if (!list->points[j].refused && twins(&list->points[i], &list->points[j]))
                 list->points[i].refused = "the same measurement again";
+    mark_faster(list, from);
 }

@@ -118,6 +118,19 @@ static const char *entry_name(struct arena *arena, const struct fact_table *tabl
     }
 }
 
+/* Engines run keys and values with the queries, up with gate, and the latent of the keys
+ * with that of the queries. */
+static bool joins_another(const char *name)
+{
+    static const char *const ends[] = { "k_proj", "v_proj", "up_proj", "kv_a_proj_with_mqa" };
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t size = strlen(name), end = strlen(ends[i]);
+        if (size >= end && !strcmp(name + size - end, ends[i]))
+            return true;
+    }
+    return false;
+}
+
 static void weight_fact(const struct model *model, const struct weight *weight)
 {
     struct facts *facts = model->config->facts;
@@ -134,6 +147,7 @@ static void weight_fact(const struct model *model, const struct weight *weight)
         { "operator_routed", weight->routed },
         { "operator_lookup", weight->lookup },
         { "operator_head", !strcmp(short_name(weight->name), "lm_head") },
+        { "operator_joined", joins_another(short_name(weight->name)) },
         { "operator_bytes", weight->format->bytes },
     };
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
@@ -142,6 +156,8 @@ static void weight_fact(const struct model *model, const struct weight *weight)
     facts_cell_bind(facts, table, entry, "operator_peak", weight->format->peak, file);
     facts_cell_bind(facts, table, entry, "operator_reached",
                     arena_print(model->config->arena, "reached_%s", kind), file);
+    facts_cell_bind(facts, table, entry, "operator_launch",
+                    arena_print(model->config->arena, "launch_%s", kind), file);
 }
 
 static void cache_fact(const struct model *model, const struct cache *cache)
@@ -174,8 +190,6 @@ static void cache_fact(const struct model *model, const struct cache *cache)
         facts_cell(facts, table, entry, cells[i].column, cells[i].value, file);
     const char *kernels = cache->kernels ? cache->kernels : "recurrent";
     facts_cell_bind(facts, table, entry, "cache_bytes", "kv_bytes", file);
-    facts_cell_bind(facts, table, entry, "mixer_large_kernels",
-                    arena_print(model->config->arena, "large_kernels_%s", kernels), file);
     facts_cell_bind(facts, table, entry, "mixer_small_kernels",
                     arena_print(model->config->arena, "small_kernels_%s", kernels), file);
 }

@@ -82,7 +82,7 @@ static void limits_hold(void **state)
     assert_true(fabs(products / compute - 1) < 1e-12);
     /* everything reached and nothing fixed is the bound, where memory binds */
     const char *ideal = "AT(step_time, reach_weights = 1, reach_kv = 1, reach_bf16 = 1,"
-        " reach_attention = 1, reach_link = 1, launch_large = 0, launch_small = 0,"
+        " reach_attention = 1, reach_link = 1, launch_bf16 = 0, launch_fp8 = 0, launch_fp4 = 0, launch_attention = 0, launch_small = 0,"
         " launch_experts = 0, reduce_start = 0, reduce_per_chip = 0, scale_up_bandwidth = 1e200 * scale_up_bandwidth,"
         " host_step = 0, host_sequence = 0)";
     double over = value(&world, ideal) / value(&world, "bound_step");

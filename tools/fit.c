@@ -1,74 +1,84 @@
 /* fit -- the constants of the prediction from open measurements.
  *
- *     fit POINTS.csv [model|machine]
+ *     fit POINTS.csv [model|machine]      of servers: tools/fit.def
+ *     fit kernels KERNELS.csv             of single kernels: import/kernels.def
  *
- * Minimises, over the logarithms of the constants, soft-L1 of ln(predicted / measured) of
- * TPOT and (at half weight) TTFT by Levenberg and Marquardt, with our own derivatives. A
- * configuration that many rows repeat weighs less than its rows; every constant is held
- * near what was thought of it before (the weight was chosen with models left out), and inside bounds.
+ * Minimises, over the logarithms of the constants, soft-L1 of ln(predicted / measured) by
+ * Levenberg and Marquardt, with our own derivatives. Every constant is held near what was
+ * thought of it before, and inside bounds.
  *
- * Prints the constants and the score. With `model` or `machine`, each in turn is left out
- * of the fit and scored by it: the error a user must expect. */
+ * Of servers it fits TPOT and (at less weight) TTFT; a configuration that many rows repeat
+ * weighs less than its rows. With `model` or `machine`, each in turn is left out of the fit
+ * and scored by it: the error a user must expect.
+ *
+ * Of kernels it fits one set of constants to all chips and one to each family, printed as
+ * rows for data/efficiency.csv; and to all families but one, which scores that one and
+ * gives the band. */
 #include "ask/predictor.h"
+
+#include "engine/engine.h"
 
 #include <cminpack-1/cminpack.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-enum { CONSTANTS = 24 };
-
-static const double soft = 0.15, prior_weight = 0.5;
-static const double weight_of[METRICS] = { [METRIC_TPOT] = 1, [METRIC_TTFT] = 0.35 };
+enum { CONSTANTS_MOST = 96, INPUTS_MOST = 8192 };
 
 /* A constant, the engine whose rows it is of (NULL: all), its bounds, and what is thought
- * of it before any server was seen: single kernels, or a round figure. */
+ * of it before; all in `unit`. */
 struct constant {
-    const char *name, *engine;
+    const char *name, *engine, *unit;
     double low, high, prior;
 };
 
-static const struct constant constants[CONSTANTS] = {
-    { "reach_bf16", NULL, 0.3, 0.92, 0.75 },       /* kernels: 0.67 to 0.79 */
-    { "reach_fp8", NULL, 0.2, 0.9, 0.54 },         /* kernels: 0.50 to 0.57 */
-    { "reach_fp4", NULL, 0.1, 0.9, 0.37 },         /* kernels */
-    { "reach_experts", NULL, 0.1, 1, 0.5 },        /* kernels: 0.4 to 0.7 */
-    { "reach_weights", NULL, 0.4, 0.95, 0.77 },    /* kernels: 0.69 to 0.83 */
-    { "reach_kv", NULL, 0.3, 0.95, 0.88 },         /* kernels: 0.85 to 0.89 */
-    { "reach_attention", NULL, 0.2, 0.9, 0.6 },    /* kernels: 0.47 to 0.87 */
-    { "reach_link", NULL, 0.2, 0.95, 0.6 },        /* kernels: 0.45 to 0.77 */
-    { "launch_large", NULL, 1e-6, 3e-5, 6e-6 },    /* kernels: 4 to 13 us */
-    { "launch_experts", NULL, 5e-6, 2e-4, 30e-6 }, /* kernels: 26 to 32 us */
-    { "reduce_start", NULL, 2e-7, 2e-5, 3e-6 },    /* kernels: 2.6 to 4.6 us */
-    { "reduce_per_chip", NULL, 5e-8, 5e-6, 0.3e-6 },
-    { "host_sequence", NULL, 1e-6, 1e-4, 1e-5 },
-    { "host_request", NULL, 2e-4, 3e-2, 2e-3 },
-    { "first_token_per_token", NULL, 1e-7, 2e-5, 1e-6 },
-    { "host_step", "vllm", 1e-5, 5e-3, 3e-4 },
-    { "host_step", "sglang", 1e-5, 5e-3, 3e-4 },
-    { "host_step", "trtllm", 1e-5, 5e-3, 3e-4 },
-    { "first_token_base", "vllm", 1e-3, 1, 0.1 },
-    { "first_token_base", "sglang", 1e-3, 1, 0.1 },
-    { "first_token_base", "trtllm", 1e-3, 1, 0.1 },
-    { "first_wave", "vllm", 0.01, 0.5, 0.05 },
-    { "first_wave", "sglang", 0.01, 0.5, 0.05 },
-    { "first_wave", "trtllm", 0.01, 0.5, 0.05 },
+struct problem {
+    const struct constant *constants;
+    int count;
+    double soft, prior_weight, weight_of[METRICS];
+};
+
+static const struct constant server_constants[] = {
+#define CONSTANT(name, engine, low, high, prior) { #name, engine, "", low, high, prior },
+#include "tools/fit.def"
+#undef CONSTANT
+};
+
+static const struct constant kernel_constants[] = {
+#define KERNEL(name, unit, low, high, prior) { #name, NULL, unit, low, high, prior },
+#include "import/kernels.def"
+#undef KERNEL
+};
+
+#define LIST(array) array, sizeof array / sizeof *array
+
+static const struct problem servers = {
+    LIST(server_constants), 0.15, 0.5, { [METRIC_TPOT] = 1, [METRIC_TTFT] = 0.35 },
+};
+
+static const struct problem kernels = {
+    LIST(kernel_constants), 0.1, 0.05, { [METRIC_KERNEL] = 1 },
 };
 
 struct fitted {
     const struct measured *point;
     struct setup *setup;
+    const char *family;             /* of the machine; "" where there is none */
+    int input[CONSTANTS_MOST];      /* of each constant in the setup's list; -1: not read */
     double weight;
     bool left_out;
 };
 
 struct fit {
+    const struct problem *problem;
     struct arena arena, scratch;
     struct predictor predictor;
     struct fitted *rows;
     size_t count, room;
-    double start[CONSTANTS], x[CONSTANTS];      /* logarithms */
+    double scale[CONSTANTS_MOST];                           /* of a constant's unit */
+    double start[CONSTANTS_MOST], x[CONSTANTS_MOST];        /* logarithms, in that unit */
 };
 
 static void give_up(const char *what)
@@ -77,30 +87,24 @@ static void give_up(const char *what)
     exit(1);
 }
 
-static bool applies(const struct constant *constant, const struct measured *point)
-{
-    return !constant->engine || (point->engine && !strcmp(constant->engine, point->engine));
-}
-
 /* Inside its bounds a constant is e^x; beyond, it stays at the bound. */
-static double value_of_constant(int k, double x)
+static double value_of_constant(const struct fit *fit, int k, double x)
 {
-    return fmin(fmax(exp(x), constants[k].low), constants[k].high);
+    const struct constant *constant = &fit->problem->constants[k];
+    return fmin(fmax(exp(x), constant->low), constant->high);
 }
 
-static void row_inputs(const struct fitted *row, const double *x, double *inputs)
+static void row_inputs(const struct fit *fit, const struct fitted *row, const double *x,
+                       double *inputs)
 {
     predictor_inputs(row->setup, row->point, inputs);
-    for (int k = 0; k < CONSTANTS; k++) {
-        int input = applies(&constants[k], row->point) ? list_input(&row->setup->list,
-                                                                    constants[k].name) : -1;
-        if (input >= 0)
-            inputs[input] = value_of_constant(k, x[k]);
-    }
+    for (int k = 0; k < fit->problem->count; k++)
+        if (row->input[k] >= 0)
+            inputs[row->input[k]] = value_of_constant(fit, k, x[k]) * fit->scale[k];
 }
 
 /* soft-L1 as a residual: its square is 2 s^2 (sqrt(1 + (e/s)^2) - 1). */
-static double soften(double error, double *slope)
+static double soften(double error, double soft, double *slope)
 {
     double root = sqrt(1 + error * error / (soft * soft));
     double size = soft * sqrt(2 * (root - 1));
@@ -109,72 +113,90 @@ static double soften(double error, double *slope)
 }
 
 /* The weight of a value in the fit; 0: not in it. */
-static double weight_of_value(const struct fitted *row, int i)
+static double weight_of_value(const struct fit *fit, const struct fitted *row, int i)
 {
-    return row->left_out ? 0 : row->weight * weight_of[row->point->values[i].metric];
+    return row->left_out ? 0
+                         : row->weight * fit->problem->weight_of[row->point->values[i].metric];
+}
+
+/* Value j of a row as a residual, into `value`, or its derivatives, into `jacobian`. */
+static void residual(struct fit *fit, const struct fitted *row, int j, double predicted,
+                     double *value)
+{
+    double weight = weight_of_value(fit, row, j), slope;
+    double error = weight > 0 ? log(predicted / row->point->values[j].value) : 0;
+    *value = weight * soften(isfinite(error) ? error : 0, fit->problem->soft, &slope);
+}
+
+static void residual_slopes(struct fit *fit, const struct fitted *row, int j,
+                            const double *inputs, double *jacobian, int stride)
+{
+    double weight = weight_of_value(fit, row, j), slope, gradient[INPUTS_MOST];
+    if (!(weight > 0))
+        return;
+    double predicted = predictor_gradient(&fit->scratch, row->setup, j, inputs, gradient);
+    double error = log(predicted / row->point->values[j].value);
+    soften(isfinite(error) ? error : 0, fit->problem->soft, &slope);
+    for (int k = 0; k < fit->problem->count; k++) {
+        int input = row->input[k];
+        if (input >= 0)
+            jacobian[k * stride] = weight * slope * gradient[input] * inputs[input] / predicted;
+    }
 }
 
 static int residuals(void *context, int m, int n, const double *x, double *values, double *jacobian,
                      int stride, int flag)
 {
     struct fit *fit = context;
-    double inputs[8192], gradient[8192];
+    double inputs[INPUTS_MOST];
     int at = 0;
     if (flag == 2)
         memset(jacobian, 0, (size_t)stride * (size_t)n * sizeof *jacobian);
     for (size_t i = 0; i < fit->count; i++) {
         const struct fitted *row = &fit->rows[i];
-        struct prediction predictions[MEASURED_VALUES];
-        row_inputs(row, x, inputs);
+        struct prediction predictions[MEASURED_VALUES] = { { 0 } };
+        row_inputs(fit, row, x, inputs);
         if (flag != 2 && !row->left_out)
             predictor_predict(&fit->scratch, row->setup, row->point, inputs, predictions);
         for (int j = 0; j < row->point->value_count; j++, at++) {
-            double weight = weight_of_value(row, j), slope, predicted = 1;
-            if (flag == 2 && weight > 0)
-                predicted = predictor_gradient(&fit->scratch, row->setup, j, inputs, gradient);
-            else if (weight > 0)
-                predicted = predictions[j].value;
-            double error = weight > 0 ? log(predicted / row->point->values[j].value) : 0;
-            double soft_error = soften(isfinite(error) ? error : 0, &slope);
-            if (flag != 2)
-                values[at] = weight * soft_error;
-            for (int k = 0; k < n && flag == 2 && weight > 0; k++) {
-                int input = applies(&constants[k], row->point)
-                            ? list_input(&row->setup->list, constants[k].name) : -1;
-                if (input >= 0)
-                    jacobian[at + k * stride] = weight * slope * gradient[input] * inputs[input] /
-                                                predicted;
-            }
+            if (flag == 2)
+                residual_slopes(fit, row, j, inputs, jacobian + at, stride);
+            else
+                residual(fit, row, j, predictions[j].value, &values[at]);
         }
     }
     for (int k = 0; k < n; k++, at++) {
         if (flag == 2)
-            jacobian[at + k * stride] = prior_weight;
+            jacobian[at + k * stride] = fit->problem->prior_weight;
         else
-            values[at] = prior_weight * (x[k] - fit->start[k]);
+            values[at] = fit->problem->prior_weight * (x[k] - fit->start[k]);
     }
     return at == m ? 0 : -1;
 }
 
+/* A first step of the logarithms no longer than a tenth: they are large numbers, and the
+ * default, of a hundred times their length, jumps out of all bounds. */
 static void minimise(struct fit *fit)
 {
-    int m = CONSTANTS, n = CONSTANTS, pivots[CONSTANTS];
+    enum { CALLS = 400 };
+    int n = fit->problem->count, m = n, calls, slope_calls, pivots[CONSTANTS_MOST];
+    double scales[CONSTANTS_MOST], work[4][CONSTANTS_MOST];
     for (size_t i = 0; i < fit->count; i++)
         m += fit->rows[i].point->value_count;
-    int work_size = 5 * n + m;
     double *values = calloc((size_t)m, sizeof *values);
     double *jacobian = calloc((size_t)m * (size_t)n, sizeof *jacobian);
-    double *work = calloc((size_t)work_size, sizeof *work);
-    if (!values || !jacobian || !work)
+    double *more = calloc((size_t)m, sizeof *more);
+    if (!values || !jacobian || !more)
         give_up("out of memory");
     memcpy(fit->x, fit->start, sizeof fit->x);
-    int reason = lmder1(residuals, fit, m, n, fit->x, values, jacobian, m, 1e-6, pivots, work,
-                        work_size);
+    int reason = lmder(residuals, fit, m, n, fit->x, values, jacobian, m, 1e-6, 1e-6, 0, CALLS,
+                       scales, 1, 0.1, 0, &calls, &slope_calls, pivots, work[0], work[1],
+                       work[2], work[3], more);
     if (reason < 1 || reason > 3)
         fprintf(stderr, "fit: Levenberg-Marquardt stopped with %d\n", reason);
     free(values);
     free(jacobian);
-    free(work);
+    free(more);
 }
 
 /* ---- scores -------------------------------------------------------------------------------- */
@@ -192,13 +214,13 @@ struct scores {
 
 static void collect(struct fit *fit, bool left_out, struct scores *scores)
 {
-    double inputs[8192];
+    double inputs[INPUTS_MOST];
     struct prediction predictions[MEASURED_VALUES];
     for (size_t i = 0; i < fit->count; i++) {
         const struct fitted *row = &fit->rows[i];
         if (row->left_out != left_out)
             continue;
-        row_inputs(row, fit->x, inputs);
+        row_inputs(fit, row, fit->x, inputs);
         predictor_predict(&fit->scratch, row->setup, row->point, inputs, predictions);
         for (int j = 0; j < row->point->value_count; j++) {
             int metric = row->point->values[j].metric;
@@ -256,34 +278,66 @@ static void read_points(struct fit *fit, const char *path)
         give_up(error.what);
     fit->predictor = (struct predictor){ .arena = &fit->arena, .question = &question };
     for (size_t i = 0; i < list->count; i++)
-        if (!list->points[i].refused)
-            *(struct fitted *)arena_push(&fit->arena, &fit->rows, &fit->count, &fit->room,
-                                      sizeof(struct fitted)) = (struct fitted){ &list->points[i], NULL, 1,
-                                                                          false };
+        if (!list->points[i].refused) {
+            struct fitted *row = arena_push(&fit->arena, &fit->rows, &fit->count, &fit->room,
+                                            sizeof *row);
+            *row = (struct fitted){ .point = &list->points[i], .family = "", .weight = 1 };
+        }
 }
 
-/* Setups move while they are added, so rows get theirs when all are there. A family of
- * n rows weighs as (60 n^3)^(1/4). */
+static bool applies(const struct constant *constant, const struct measured *point)
+{
+    return !constant->engine || (point->engine && !strcmp(constant->engine, point->engine));
+}
+
+/* Setups move while they are added, so rows get theirs when all are there. */
 static void link_setups(struct fit *fit)
 {
     for (size_t i = 0; i < fit->count; i++)
         predictor_find(&fit->predictor, fit->rows[i].point);
-    for (size_t i = 0; i < fit->count; i++)
-        fit->rows[i].setup = predictor_find(&fit->predictor, fit->rows[i].point);
     for (size_t i = 0; i < fit->count; i++) {
-        size_t same = 0;
-        for (size_t j = 0; j < fit->count; j++)
-            same += fit->rows[j].setup == fit->rows[i].setup;
-        fit->rows[i].weight = pow(60.0 / (double)same, 0.25);
-        if (fit->rows[i].setup->refused)
-            give_up(fit->rows[i].setup->refused);
+        struct fitted *row = &fit->rows[i];
+        row->setup = predictor_find(&fit->predictor, row->point);
+        if (row->setup->refused)
+            give_up(row->setup->refused);
+        for (int k = 0; k < fit->problem->count; k++) {
+            const struct constant *constant = &fit->problem->constants[k];
+            row->input[k] = applies(constant, row->point)
+                            ? list_input(&row->setup->list, constant->name) : -1;
+        }
     }
 }
 
 static void find_starts(struct fit *fit)
 {
-    for (int k = 0; k < CONSTANTS; k++)
-        fit->start[k] = log(constants[k].prior);
+    for (int k = 0; k < fit->problem->count; k++) {
+        const struct constant *constant = &fit->problem->constants[k];
+        fit->start[k] = log(constant->prior);
+        fit->scale[k] = 1;
+        if (*constant->unit && !unit_scale(constant->unit, &fit->scale[k]))
+            give_up(constant->unit);
+    }
+}
+
+static void fit_open(struct fit *fit, const struct problem *problem, const char *path)
+{
+    fit->problem = problem;
+    read_points(fit, path);
+    link_setups(fit);
+    find_starts(fit);
+}
+
+/* ---- servers ----------------------------------------------------------------------------------- */
+
+/* A family of n rows weighs as (60 n^3)^(1/4). */
+static void weigh(struct fit *fit)
+{
+    for (size_t i = 0; i < fit->count; i++) {
+        size_t same = 0;
+        for (size_t j = 0; j < fit->count; j++)
+            same += fit->rows[j].setup == fit->rows[i].setup;
+        fit->rows[i].weight = pow(60.0 / (double)same, 0.25);
+    }
 }
 
 static const char *group_of(const struct measured *point, bool machine)
@@ -313,23 +367,220 @@ static void leave_out(struct fit *fit, bool machine)
     print_scores(machine ? "machine left out, all" : "model left out, all", &all);
 }
 
+static void fit_servers(struct fit *fit, const char *path, const char *leave)
+{
+    fit_open(fit, &servers, path);
+    weigh(fit);
+    minimise(fit);
+    for (int k = 0; k < fit->problem->count; k++) {
+        const struct constant *constant = &fit->problem->constants[k];
+        printf("%-22s %-7s %12.5g   thought %12.5g\n", constant->name,
+               constant->engine ? constant->engine : "any", value_of_constant(fit, k, fit->x[k]),
+               constant->prior);
+    }
+    struct scores scores = scores_new(fit->count);
+    collect(fit, false, &scores);
+    print_scores("all in the fit", &scores);
+    if (leave)
+        leave_out(fit, !strcmp(leave, "machine"));
+}
+
+/* ---- kernels ----------------------------------------------------------------------------------- */
+
+enum { FITS = 3 };                  /* the row's family alone, all families, all but the row's */
+
+struct kernel_errors {
+    double *log[FITS];              /* ln(predicted / measured) of each row; NAN: not known */
+};
+
+static void find_families(struct fit *fit)
+{
+    struct catalog *catalog = arena_alloc(&fit->arena, sizeof *catalog);
+    struct error error;
+    if (!scenario_catalog(&fit->arena, catalog, &error))
+        give_up(error.what);
+    for (size_t i = 0; i < fit->count; i++) {
+        const struct catalog_entry *entry =
+            catalog_find(catalog, CATALOG_MACHINE, fit->rows[i].point->machine, &error);
+        const char *family = entry ? catalog_text(entry, "family") : NULL;
+        fit->rows[i].family = family ? family : "";
+    }
+}
+
+/* Fits to the rows of one family, to all (NULL), or to all but it. */
+static void fit_family(struct fit *fit, const char *family, bool but)
+{
+    for (size_t i = 0; i < fit->count; i++)
+        fit->rows[i].left_out = family && but == !strcmp(fit->rows[i].family, family);
+    minimise(fit);
+}
+
+static double error_of(struct fit *fit, const struct fitted *row)
+{
+    double inputs[INPUTS_MOST];
+    struct prediction predictions[MEASURED_VALUES];
+    row_inputs(fit, row, fit->x, inputs);
+    predictor_predict(&fit->scratch, row->setup, row->point, inputs, predictions);
+    return log(predictions[0].value / row->point->values[0].value);
+}
+
+/* Whether a row in the fit asks for the same prediction. */
+static bool known(const struct fit *fit, const struct fitted *row)
+{
+    for (size_t i = 0; i < fit->count; i++)
+        if (!fit->rows[i].left_out &&
+            !strcmp(fit->rows[i].point->values[0].row, row->point->values[0].row))
+            return true;
+    return false;
+}
+
+static void keep_errors(struct fit *fit, const char *family, double *errors)
+{
+    for (size_t i = 0; i < fit->count; i++)
+        if (!family || !strcmp(fit->rows[i].family, family))
+            errors[i] = known(fit, &fit->rows[i]) ? error_of(fit, &fit->rows[i]) : NAN;
+}
+
+/* Quantile of some sizes, which are sorted. */
+static double quantile(double *sizes, size_t count, double share)
+{
+    qsort(sizes, count, sizeof *sizes, by_size);
+    return count ? sizes[(size_t)fmin(share * (double)count, (double)count - 1)] : NAN;
+}
+
+static const char *today(void)
+{
+    static char date[16];
+    time_t now = time(NULL);
+    strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
+    return date;
+}
+
+/* Whether a constant moves a row's prediction: a row may read it and multiply by nothing. */
+static bool moves(struct fit *fit, const struct fitted *row, int k)
+{
+    double inputs[INPUTS_MOST], gradient[INPUTS_MOST];
+    if (row->input[k] < 0)
+        return false;
+    row_inputs(fit, row, fit->x, inputs);
+    double value = predictor_gradient(&fit->scratch, row->setup, 0, inputs, gradient);
+    return fabs(gradient[row->input[k]] * inputs[row->input[k]]) > 1e-9 * value;
+}
+
+/* Rows for data/efficiency.csv: the constants that move a row in the fit, each with the
+ * error of the rows it moves. */
+static void print_constants(struct fit *fit, const char *entry)
+{
+    double *sizes = calloc(fit->count, sizeof *sizes);
+    size_t all = 0;
+    for (size_t i = 0; i < fit->count; i++)
+        all += !fit->rows[i].left_out;
+    for (int k = 0; k < fit->problem->count; k++) {
+        const struct constant *constant = &fit->problem->constants[k];
+        size_t count = 0;
+        for (size_t i = 0; i < fit->count; i++)
+            if (!fit->rows[i].left_out && moves(fit, &fit->rows[i], k))
+                sizes[count++] = fabs(exp(error_of(fit, &fit->rows[i])) - 1);
+        if (count)
+            printf("%s,%s,%.4g,%s,`make fit` on %zu open kernels,%s,,median %.1f %% of %zu\n", entry,
+                   constant->name, value_of_constant(fit, k, fit->x[k]), constant->unit, all,
+                   today(), 100 * quantile(sizes, count, 0.5), count);
+    }
+    free(sizes);
+}
+
+static bool first_of_family(const struct fit *fit, size_t row)
+{
+    for (size_t i = 0; i < row; i++)
+        if (!strcmp(fit->rows[i].family, fit->rows[row].family))
+            return false;
+    return true;
+}
+
+static void fit_families(struct fit *fit, struct kernel_errors *errors)
+{
+    fit_family(fit, NULL, false);
+    keep_errors(fit, NULL, errors->log[1]);
+    print_constants(fit, "any");
+    for (size_t i = 0; i < fit->count; i++) {
+        const char *family = fit->rows[i].family;
+        if (!first_of_family(fit, i))
+            continue;
+        fit_family(fit, family, false);
+        keep_errors(fit, family, errors->log[0]);
+        print_constants(fit, family);
+        fit_family(fit, family, true);
+        keep_errors(fit, family, errors->log[2]);
+    }
+}
+
+static bool same_group(const struct measured *a, const struct measured *b)
+{
+    return !strcmp(a->kind, b->kind) && !strcmp(a->machine, b->machine);
+}
+
+static void print_group(const struct fit *fit, size_t first, const struct kernel_errors *errors)
+{
+    const struct measured *point = fit->rows[first].point;
+    double *sizes = calloc(fit->count, sizeof *sizes);
+    printf("%-40s %-10s", point->kind, point->machine);
+    for (int f = 0; f < FITS; f++) {
+        size_t count = 0;
+        for (size_t i = first; i < fit->count; i++)
+            if (same_group(point, fit->rows[i].point) && isfinite(errors->log[f][i]))
+                sizes[count++] = fabs(exp(errors->log[f][i]) - 1);
+        if (count)
+            printf(" | %3zu %5.1f %5.1f", count, 100 * quantile(sizes, count, 0.5),
+                   100 * quantile(sizes, count, 0.9));
+        else
+            printf(" |   -     -     -");
+    }
+    printf("\n");
+    free(sizes);
+}
+
+/* Measured over predicted, of chips not in the fit. */
+static void print_band(const struct fit *fit, const double *errors)
+{
+    double *ratios = calloc(fit->count, sizeof *ratios);
+    size_t count = 0;
+    for (size_t i = 0; i < fit->count; i++)
+        if (isfinite(errors[i]))
+            ratios[count++] = exp(-errors[i]);
+    printf("any,kernel_low,%.3f,1,\"`make fit`, chip left out: 10 %% of the residuals\",%s,,of %zu\n",
+           quantile(ratios, count, 0.1), today(), count);
+    printf("any,kernel_high,%.3f,1,\"`make fit`, chip left out: 90 %% of the residuals\",%s,,of %zu\n",
+           quantile(ratios, count, 0.9), today(), count);
+    free(ratios);
+}
+
+static void fit_kernels(struct fit *fit, const char *path)
+{
+    struct kernel_errors errors;
+    fit_open(fit, &kernels, path);
+    find_families(fit);
+    for (int f = 0; f < FITS; f++)
+        errors.log[f] = arena_array(&fit->arena, fit->count, sizeof(double));
+    fit_families(fit, &errors);
+    print_band(fit, errors.log[2]);
+    printf("\nerror, %%: rows, median, 90 %% | its family fitted | all families | all others\n");
+    for (size_t i = 0; i < fit->count; i++) {
+        bool first = true;
+        for (size_t j = 0; j < i; j++)
+            first &= !same_group(fit->rows[i].point, fit->rows[j].point);
+        if (first)
+            print_group(fit, i, &errors);
+    }
+}
+
 int main(int count, char **words)
 {
     static struct fit fit;
     if (count < 2)
-        give_up("fit POINTS.csv [model|machine]");
-    read_points(&fit, words[1]);
-    link_setups(&fit);
-    find_starts(&fit);
-    minimise(&fit);
-    for (int k = 0; k < CONSTANTS; k++)
-        printf("%-22s %-7s %12.5g   thought %12.5g\n", constants[k].name,
-               constants[k].engine ? constants[k].engine : "any", value_of_constant(k, fit.x[k]),
-               exp(fit.start[k]));
-    struct scores scores = scores_new(fit.count);
-    collect(&fit, false, &scores);
-    print_scores("all in the fit", &scores);
-    if (count > 2)
-        leave_out(&fit, !strcmp(words[2], "machine"));
+        give_up("fit POINTS.csv [model|machine], or fit kernels KERNELS.csv");
+    if (!strcmp(words[1], "kernels") && count > 2)
+        fit_kernels(&fit, words[2]);
+    else
+        fit_servers(&fit, words[1], count > 2 ? words[2] : NULL);
     return 0;
 }

@@ -1,0 +1,78 @@
+#!/bin/sh
+# accuracy.sh FILE... -- write the measured part of docs/accuracy.md, and docs/accuracy.png.
+#
+# FILE: measurements, as `chalkline check --measured` reads them. What stands between the
+# marks "<!-- scores -->" and "<!-- end -->" is replaced. FIT, where set, is the fit program
+# with its sheet: the part "<!-- left out -->" is then made again too (minutes).
+set -eu
+CHALKLINE=${CHALKLINE:-./chalkline}
+DOC=${DOC:-docs/accuracy.md}
+here=$(mktemp -d)
+trap 'rm -rf "$here"' EXIT
+
+[ $# -gt 0 ] || { echo "accuracy.sh: no measurements" >&2; exit 2; }
+files=$*
+
+check() {
+    for file in $files; do set -- "$@" --measured "$file"; done
+    "$CHALKLINE" check "$@"
+}
+
+fence() {
+    echo '```text'
+    cat "$1"
+    echo '```'
+}
+
+# The lines of the groups, without the totals that every grouping repeats, and without the
+# kernels where they have no model.
+groups() {
+    check --by "$1" >"$here/all"
+    sed '/^$/,$d; /^total /d' "$here/all" >"$here/groups"
+    [ "$1" != model ] || sed -i '/  kernel  /d' "$here/groups"
+    printf '\nBy %s:\n\n' "$1"
+    fence "$here/groups"
+}
+
+scores() {
+    printf 'Measurements: %s.\n\n' "$(printf '`%s`\n' $files | sed 's|`.*/|`|' | paste -sd, |
+                                      sed 's/,/, /g')"
+    check --by source --plot "${DOC%.md}.png" >"$here/all"
+    fence "$here/all"
+    printf '\n![Predicted against measured, by metric](%s.png)\n' "$(basename "${DOC%.md}")"
+    groups hardware
+    groups model
+}
+
+# Each entity left out of the fit in turn, and scored by it.
+left_out() {
+    for entity in model machine; do
+        $FIT "$entity" >"$here/fit"
+        grep ' median ' "$here/fit" >>"$here/lines"
+    done
+    awk '!seen[$0]++' "$here/lines" >"$here/once"
+    fence "$here/once"
+}
+
+# replace MARK FILE: what stands between the mark and the next end.
+replace() {
+    grep -qx "<!-- $1 -->" "$DOC" || { echo "accuracy.sh: no <!-- $1 --> in $DOC" >&2; exit 1; }
+    awk -v mark="<!-- $1 -->" -v new="$2" '
+        $0 == mark {
+            print $0 "\n"
+            while ((getline line < new) > 0) print line
+            print ""
+            skip = 1
+        }
+        $0 == "<!-- end -->" { skip = 0 }
+        !skip { print }' "$DOC" >"$here/doc"
+    cat "$here/doc" >"$DOC"
+}
+
+scores >"$here/scores"
+replace scores "$here/scores"
+if [ -n "${FIT:-}" ]; then
+    left_out >"$here/left_out"
+    replace 'left out' "$here/left_out"
+fi
+echo "$DOC ${DOC%.md}.png"
