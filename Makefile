@@ -129,11 +129,12 @@ bench:                          ## speeds as ratios: compiled and interpreted ro
 # ---- fit -------------------------------------------------------------------------------------------
 $(B)/fit: tools/fit.c $(B)/libchalkline.a
 	@$(CC) $(FLAGS) $^ -o $@ -lcminpack $(LIBS)
-fit:                            ## the prediction's constants again, and their error (POINTS=serving_points.csv)
+fit:                            ## the prediction's constants again, and their error (POINTS=serving_points.csv KERNELS=kernels.csv)
 	@tools/setup.sh core fit
 	@$(MAKE) --no-print-directory -s $(B)/fit
 	$(B)/fit $(or $(POINTS),../shared/data/measurements/serving_points.csv) model
 	$(B)/fit $(or $(POINTS),../shared/data/measurements/serving_points.csv) machine
+	$(B)/fit kernels $(or $(KERNELS),../shared/data/measurements/kernels.csv)
 
 # ---- accuracy --------------------------------------------------------------------------------------
 SHEETS   := serving_points serving vllm_load_h100 kernels

@@ -1,5 +1,5 @@
 /* brief: the whole lecture for one model on one machine, on one screen. */
-#include "ask/ask.h"
+#include "ask/server.h"
 
 #include <math.h>
 #include <string.h>
@@ -34,6 +34,7 @@ struct brief {
     struct scenario scenario;
     struct arena *arena;
     struct values values;
+    struct server server;
     struct answer *answer;
     struct error *error;
 };
@@ -315,6 +316,27 @@ static void context_line(struct brief *brief)
         LINE("context", "reading the cache never costs more than compute");
 }
 
+/* What servers reach at > beside the bound in the table. */
+static void served_lines(struct brief *brief)
+{
+    const struct server *server = &brief->server;
+    struct arena *arena = brief->arena;
+    const char *verdict = server_verdict(server);
+    if (verdict) {
+        LINE("served", "%s", verdict);
+        return;
+    }
+    LINE("served", "> %s (%s), %s user tok/s, %s GPU tok/s",
+         server_text(server, SERVER_predicted_tpot, 3),
+         server_band(server, SERVER_predicted_tpot, SERVER_tpot_band_low, SERVER_tpot_band_high, 3),
+         count_text(arena, server_at(server, SERVER_speed_per_user), 2),
+         rounded_text(arena, server_at(server, SERVER_throughput_per_chip)));
+    LINE("", "%.3f USD/M in, %.3f out; %s; %s",
+         1e6 * server_at(server, SERVER_input_cost_per_token),
+         1e6 * server_at(server, SERVER_output_cost_per_token),
+         server_text(server, SERVER_predicted_energy_per_token, 2), server_layout(server));
+}
+
 /* Where a paused conversation is cheapest kept: a tier's name, or computing it again. */
 static const char *cheapest_place(struct brief *brief, const char *hold_time)
 {
@@ -351,8 +373,9 @@ static void training_line(struct brief *brief)
 static void lecture_lines(struct brief *brief)
 {
     bool fits = AT(hbm_share) <= 1;
-    LINE("latency", "%s to read every weight once: %s / %s", TEXT(latency_floor, 3),
-         TEXT(weights_stored, 3), TEXT(hbm_bandwidth_total, 3));
+    served_lines(brief);
+    LINE("latency", "%s to read every weight once; all of HBM takes %s",
+         TEXT(latency_floor, 3), TEXT(drain_time, 3));
     if (fits) {
         LINE("batching", "one user alone pays %s x the lowest cost",
              count_text(brief->arena, AT(unbatched_cost_ratio), 3));
@@ -364,18 +387,14 @@ static void lecture_lines(struct brief *brief)
     if (AT(experts) > 1 && fits)
         exchange_line(brief);
     context_line(brief);
-    LINE("HBM", "read once in %s, the longest step worth taking", TEXT(drain_time, 3));
-    LINE("cache", "keep a token in HBM %s; beyond, computing it again is cheaper",
-         TEXT(hbm_hold_break_even, 2));
-    LINE("pause", "of five minutes: %s; of an hour: %s",
-         cheapest_place(brief, "time_to_live_short"), cheapest_place(brief, "time_to_live_long"));
-    if (fits) {
-        LINE("prices", "output / input %s at >, from costs alone", TEXT(output_input_ratio, 2));
-        LINE("domain", "%s tok/s; %s of them make %s tok/s",
+    LINE("cache", "keep a token in HBM %s; for five minutes: %s; an hour: %s",
+         TEXT(hbm_hold_break_even, 2), cheapest_place(brief, "time_to_live_short"),
+         cheapest_place(brief, "time_to_live_long"));
+    if (fits)
+        LINE("domain", "%s tok/s, %s make %s; output / input price %s from costs",
              large_text(brief->arena, floor(AT(bound_throughput) + 0.5)),
              count_text(brief->arena, ceil(AT(racks_for_rate)), 9),
-             large_text(brief->arena, AT(token_rate)));
-    }
+             large_text(brief->arena, AT(token_rate)), TEXT(output_input_ratio, 2));
     training_line(brief);
 }
 
@@ -390,6 +409,7 @@ static void answer_document(struct brief *brief)
         doc_add_string(arena, assumed, NULL, brief->scenario.facts.notes[i]);
     for (int i = 0; i < FIGURES_COUNT; i++)
         doc_add_number(arena, doc, figure_names[i], brief->values.at[i]);
+    server_document(&brief->server, doc_add(arena, doc, "served", DOC_OBJECT));
 }
 
 /* ---- what was given --------------------------------------------------------------------- */
@@ -463,7 +483,7 @@ bool ask_brief(struct arena *arena, const struct question *question, struct answ
     if (!scenario_pair(&brief->scenario, arena, question, error) ||
         !settle_batch(&brief->scenario, error) ||
         !values_of(&brief->scenario, figure_names, FIGURES_COUNT, &brief->values, error) ||
-        !no_ranges(brief))
+        !server_open(&brief->server, &brief->scenario, error) || !no_ranges(brief))
         return false;
     note_idle(brief);
     answer_document(brief);

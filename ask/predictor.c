@@ -25,19 +25,38 @@ static bool setup_list(struct predictor *predictor, const struct measured *point
                       (size_t)(FIGURES * point->value_count), &setup->list, error);
 }
 
+static bool read_as(struct predictor *predictor, const struct measured *point,
+                    const char *precision, const char *experts, struct scenario *scenario,
+                    struct error *error)
+{
+    struct question *question = arena_alloc(predictor->arena, sizeof *question);
+    *question = *predictor->question;
+    question->option[OPTION_PRECISION] = precision;
+    question->option[OPTION_EXPERTS] = experts;
+    question->option[OPTION_KV] = point->kv;
+    question->option[OPTION_ENGINE] = point->engine;
+    return scenario_read(scenario, predictor->arena, question, point->model, point->machine, error);
+}
+
+static bool read_scenario(struct predictor *predictor, const struct measured *point,
+                          struct scenario *scenario, struct error *error)
+{
+    if (!point->experts_only)
+        return read_as(predictor, point, point->precision, NULL, scenario, error);
+    if (!read_as(predictor, point, "bf16", point->precision, scenario, error))
+        return false;
+    const struct fact *sparse = facts_find(&scenario->facts, "moe_layers");
+    return (sparse && sparse->value > 0) ||
+           read_as(predictor, point, point->precision, NULL, scenario, error);
+}
+
 static void setup_make(struct predictor *predictor, const struct measured *point,
                        struct setup *setup)
 {
     struct arena *arena = predictor->arena;
     struct scenario *scenario = arena_alloc(arena, sizeof *scenario);
-    struct question *question = arena_alloc(arena, sizeof *question);
     struct error error;
-    *question = *predictor->question;
-    question->option[OPTION_PRECISION] = point->precision;
-    question->option[OPTION_EXPERTS] = point->experts;
-    question->option[OPTION_KV] = point->kv;
-    question->option[OPTION_ENGINE] = point->engine;
-    if (!scenario_read(scenario, arena, question, point->model, point->machine, &error) ||
+    if (!read_scenario(predictor, point, scenario, &error) ||
         !setup_list(predictor, point, scenario, setup, &error)) {
         setup->refused = arena_copy(arena, error.what, strlen(error.what));
         return;
@@ -48,8 +67,8 @@ static void setup_make(struct predictor *predictor, const struct measured *point
 
 static const char *key_of(struct arena *arena, const struct measured *point)
 {
-    const char *const words[] = { point->model,     point->machine, point->engine,
-                                  point->precision, point->experts, point->kv };
+    const char *const words[] = { point->model, point->machine, point->engine, point->precision,
+                                  point->experts_only ? "experts" : "all", point->kv };
     struct buffer key = { .arena = arena };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         buffer_print(&key, "%s|", words[i] ? words[i] : "");

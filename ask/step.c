@@ -1,5 +1,6 @@
-/* step: one forward pass, what binds it, what it yields. */
-#include "ask/ask.h"
+/* step: one forward pass, what binds it, what it yields; beside it what a server reaches,
+ * and where its time goes. */
+#include "ask/server.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,11 +9,9 @@ static const char *const names[] = {
     "bound_step", "bound_compute", "bound_weights", "bound_kv", "bound_memory", "bound_mfu",
     "bound_mbu", "user_speed", "bound_throughput", "bound_cost_per_token", "hbm_share",
     "weights_per_chip", "kv_per_chip", "exchange_time", "batch", "context", "chips",
-    "overlap", "step_time", "step_over_bound", "products_time", "attention_decode_time",
-    "launch_time", "link_time", "host_time", "tensor_parallel", "attention_dp" };
+    "overlap", "step_time", "step_over_bound" };
 enum { STEP, COMPUTE, WEIGHTS, KV, MEMORY, MFU, MBU, USER, THROUGHPUT, COST, SHARE, CHIP_WEIGHTS,
-       CHIP_KV, EXCHANGE, BATCH, CONTEXT, CHIPS, OVERLAP, REAL, OVER, PRODUCTS, ATTENTION, LAUNCH, TRANSFER,
-       HOST, TP, DP, COUNT, SHOWN = 6 };
+       CHIP_KV, EXCHANGE, BATCH, CONTEXT, CHIPS, OVERLAP, COUNT = OVERLAP + 3, SHOWN = 6 };
 
 struct share {
     const char *name;
@@ -91,10 +90,12 @@ static void note_idle(struct scenario *scenario)
 {
     size_t count;
     const char **operators = operator_texts(scenario, &count);
-    const char **texts = arena_array(scenario->arena, count + COUNT, sizeof *texts);
+    const char **texts = arena_array(scenario->arena, count + COUNT + SERVER_ROW_COUNT,
+                                     sizeof *texts);
     memcpy(texts, operators, count * sizeof *texts);
     memcpy(texts + count, names, sizeof names);
-    given_note(scenario, texts, count + COUNT, "the step");
+    memcpy(texts + count + COUNT, server_rows, SERVER_ROW_COUNT * sizeof *server_rows);
+    given_note(scenario, texts, count + COUNT + SERVER_ROW_COUNT, "the step");
 }
 
 static const struct limit *limit_at(const struct values *values)
@@ -148,9 +149,58 @@ static const char *machine_text(const struct scenario *scenario, const char *chi
     return arena_print(scenario->arena, "%s x %s", title + digits + 3, chips);
 }
 
-static void answer_lines(struct scenario *scenario, const struct values *values,
+/* ---- the server ------------------------------------------------------------------------- */
+
+static void load_line(const struct server *server, struct buffer *out)
+{
+    buffer_print(out, "          load %.2f of what it can do with every seat taken: ",
+                 server_at(server, SERVER_server_load));
+    if (server_at(server, SERVER_arrival_rate) > 0)
+        buffer_print(out, "%s requests a second\n", server_count(server, SERVER_arrival_rate));
+    else
+        buffer_print(out, "%s of %s a rank\n", server_text(server, SERVER_loaded_running, 3),
+                     server_text(server, SERVER_rank_seats, 4));
+}
+
+static void server_lines(const struct server *server, double bound, struct buffer *out)
+{
+    const char *verdict = server_verdict(server);
+    bool open = server_at(server, SERVER_arrival_rate) > 0;
+    if (verdict) {
+        buffer_print(out, "\n  server  %s\n          %s\n", verdict, server_layout(server));
+        return;
+    }
+    buffer_print(out, "\n  server  %s a token%s; 4 of 5 lie in %s\n",
+                 server_text(server, SERVER_predicted_tpot, 3),
+                 open ? "" : arena_print(server->scenario.arena, ", %.3g x the bound",
+                                         server_at(server, SERVER_predicted_tpot) / bound),
+                 server_band(server, SERVER_predicted_tpot, SERVER_tpot_band_low,
+                             SERVER_tpot_band_high, 3));
+    buffer_print(out, "          first token after %s; 4 of 5 in %s\n",
+                 server_text(server, SERVER_predicted_ttft, 3),
+                 server_band(server, SERVER_predicted_ttft, SERVER_ttft_band_low,
+                             SERVER_ttft_band_high, 3));
+    buffer_print(out, "          %s; %s%s tokens in, %s out\n", server_layout(server),
+                 open ? "requests of "
+                      : arena_print(server->scenario.arena, "%s at once, each ",
+                                    server_count(server, SERVER_concurrency)),
+                 server_count(server, SERVER_prompt_tokens),
+                 server_count(server, SERVER_output_tokens));
+    load_line(server, out);
+    buffer_print(out, "          %s in all, %s a GPU, %s a user; %s\n",
+                 server_text(server, SERVER_predicted_throughput, 4),
+                 server_text(server, SERVER_throughput_per_chip, 4),
+                 server_text(server, SERVER_speed_per_user, 3),
+                 server_text(server, SERVER_predicted_energy_per_token, 3));
+    buffer_print(out, "          %s in, %s out\n",
+                 server_text(server, SERVER_input_cost_per_token, 3),
+                 server_text(server, SERVER_output_cost_per_token, 3));
+}
+
+static void answer_lines(struct server *server, const struct values *values,
                          struct answer *answer)
 {
+    struct scenario *scenario = &server->scenario;
     struct buffer *out = &answer->text;
     const char *text[COUNT];
     for (int i = 0; i < COUNT; i++)
@@ -164,11 +214,6 @@ static void answer_lines(struct scenario *scenario, const struct values *values,
                  overlapped ? "a bound: nothing is faster" : limit_claim(values->at[OVERLAP]));
     buffer_print(out, "          compute %s; weights %s + KV %s = memory %s\n", text[COMPUTE],
                  text[WEIGHTS], text[KV], text[MEMORY]);
-    buffer_print(out, "  server  %s as servers do it, %s x the bound (TP %s%s%s): matrices %s,\n"
-                 "          attention %s, kernel launches %s, transfers %s, host %s\n", text[REAL],
-                 text[OVER], text[TP], values->at[DP] > 1 ? ", attention DP " : "",
-                 values->at[DP] > 1 ? text[DP] : "", text[PRODUCTS], text[ATTENTION],
-                 text[LAUNCH], text[TRANSFER], text[HOST]);
     buffer_print(out, "  use     MFU %.1f %%, MBU %.1f %%%s%s\n", 100 * values->at[MFU],
                  100 * values->at[MBU], values->at[EXCHANGE] > 0 ? "; exchange between GPUs " : "",
                  values->at[EXCHANGE] > 0 ? text[EXCHANGE] : "");
@@ -177,6 +222,52 @@ static void answer_lines(struct scenario *scenario, const struct values *values,
     buffer_print(out, "  memory  weights %s + KV %s a GPU: %.0f %% of it%s\n", text[CHIP_WEIGHTS],
                  text[CHIP_KV], 100 * values->at[SHARE],
                  values->at[SHARE] > 1 ? ", does not fit" : "");
+    server_lines(server, values->at[STEP], out);
+}
+
+enum { BAR = 20 };
+
+static const char *bar_of(struct arena *arena, double share)
+{
+    struct buffer out = { .arena = arena };
+    buffer_add(&out, "", 0);
+    for (int i = 0; i < (int)(share * BAR + 0.5); i++)
+        buffer_print(&out, "\u2588");
+    return out.data;
+}
+
+/* Where the time of a token goes: a bar for each part. */
+static void answer_parts(const struct server *server, struct buffer *out)
+{
+    static const struct unit seconds = { { 2 } };
+    static const char *const head[] = { "a token's time", "time", "saved if free", "share", "" };
+    struct arena *arena = server->scenario.arena;
+    struct table table = { .arena = arena, .columns = 5, .left = "lrrrl" };
+    double tpot = server_at(server, SERVER_predicted_tpot);
+    for (int i = 0; i < 5; i++)
+        table_cell(&table, "%s", head[i]);
+    for (size_t i = 0; i < server->part_count; i++) {
+        const struct server_part *part = &server->parts[i];
+        if (!(part->time > 0))
+            continue;
+        table_cell(&table, "%s", part->name);
+        table_cell(&table, "%s", quantity_text(arena, part->time, seconds, 3));
+        table_cell(&table, "%s", quantity_text(arena, part->saved, seconds, 3));
+        table_cell(&table, "%.0f %%", 100 * part->time / tpot);
+        table_cell(&table, "%s", bar_of(arena, part->time / tpot));
+    }
+    buffer_print(out, "\n");
+    table_print(&table, out, "  ");
+}
+
+static void answer_bound(const struct scenario *scenario, const struct values *values,
+                         struct answer *answer)
+{
+    doc_add_string(scenario->arena, answer->doc, "model", scenario->model);
+    doc_add_string(scenario->arena, answer->doc, "machine", scenario->machine);
+    for (int i = 0; i < COUNT; i++)
+        doc_add_number(scenario->arena, answer->doc, names[i], values->at[i]);
+    doc_add_string(scenario->arena, answer->doc, "limited_by", limit_at(values)->name);
 }
 
 bool ask_step(struct arena *arena, const struct question *question, struct answer *answer,
@@ -184,21 +275,23 @@ bool ask_step(struct arena *arena, const struct question *question, struct answe
 {
     struct scenario scenario;
     struct values values;
+    struct server server;
     if (!scenario_pair(&scenario, arena, question, error) ||
-        !values_of(&scenario, names, COUNT, &values, error))
+        !server_open(&server, &scenario, error) ||
+        (!server_verdict(&server) && !server_parts(&server, error)) ||
+        !values_of(&server.scenario, names, COUNT, &values, error))
         return false;
-    values_uncertain(&scenario, &values);
-    note_idle(&scenario);
-    doc_add_string(arena, answer->doc, "model", scenario.model);
-    doc_add_string(arena, answer->doc, "machine", scenario.machine);
-    for (int i = 0; i < COUNT; i++)
-        doc_add_number(arena, answer->doc, names[i], values.at[i]);
-    doc_add_string(arena, answer->doc, "limited_by", limit_at(&values)->name);
-    answer_lines(&scenario, &values, answer);
+    values_uncertain(&server.scenario, &values);
+    note_idle(&server.scenario);
+    answer_bound(&scenario, &values, answer);
+    server_document(&server, answer->doc);
+    answer_lines(&server, &values, answer);
+    if (server.part_count)
+        answer_parts(&server, &answer->text);
     if (!answer_operators(&scenario, answer, error))
         return false;
     buffer_print(&answer->text, "\n");
-    scenario_notes(&scenario, answer);
+    scenario_notes(&server.scenario, answer);
     answer->status = values.at[SHARE] > 1;
     return true;
 }

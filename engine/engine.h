@@ -189,6 +189,9 @@ double list_gradient(struct arena *arena, const struct list *list, size_t output
 struct interval {
     double low, high;
 };
+/* What is left of a list while every input stays within its bounds: the same bits there. */
+void list_within(struct arena *arena, const struct list *list, const struct interval *inputs,
+                 struct list *left);
 /* Bounds of an output over a box of inputs; exact in the inputs along which the
  * derivative keeps its sign, ROOTs aside. */
 struct interval list_interval(struct arena *arena, const struct list *list, size_t output,

@@ -182,22 +182,33 @@ static inline lanes lanes_log(lanes x)
     return lanes_select(x >= lanes_splat(0), value, nothing);
 }
 
-static inline lanes lanes_pow_positive(lanes x, lanes y)
+struct lanes_log {
+    lanes high, low;
+};
+
+static inline struct lanes_log lanes_log_of(lanes x)
 {
-    lanes high, low, product, rest;
-    lanes_log_parts(x, &high, &low);
-    lanes_product(high, y, &product, &rest);
-    lanes small = lanes_select(lanes_abs(product) < lanes_splat(800), rest + low * y,
+    struct lanes_log log;
+    lanes_log_parts(x, &log.high, &log.low);
+    return log;
+}
+
+static inline lanes lanes_pow_positive(struct lanes_log log, lanes y)
+{
+    lanes product, rest;
+    lanes_product(log.high, y, &product, &rest);
+    lanes small = lanes_select(lanes_abs(product) < lanes_splat(800), rest + log.low * y,
                                lanes_splat(0));
     lanes e = lanes_exp(product);
     return lanes_select(e < lanes_splat(__builtin_inf()), e + e * small, e);
 }
 
-/* As C's pow where it is finite; a negative base needs a whole exponent. */
-static inline lanes lanes_pow(lanes x, lanes y)
+/* As C's pow where it is finite; a negative base needs a whole exponent. `log` is that of
+ * |x|, for who takes many powers of one base. */
+static inline lanes lanes_pow_of(lanes x, struct lanes_log log, lanes y)
 {
     lanes zero = lanes_splat(0), one = lanes_splat(1), infinite = lanes_splat(__builtin_inf());
-    lanes value = lanes_pow_positive(lanes_abs(x), y);
+    lanes value = lanes_pow_positive(log, y);
     lanes_bits odd = lanes_round(y * 0.5) * 2 != y;
     lanes_bits whole = lanes_round(y) == y;
     lanes negative = lanes_select(whole, lanes_select(odd, -value, value),
@@ -209,4 +220,9 @@ static inline lanes lanes_pow(lanes x, lanes y)
     value = lanes_select(x == infinite, of_infinite, value);
     value = lanes_select(x == one, one, value);
     return lanes_select(y == zero, one, value);
+}
+
+static inline lanes lanes_pow(lanes x, lanes y)
+{
+    return lanes_pow_of(x, lanes_log_of(lanes_abs(x)), y);
 }

@@ -1,5 +1,6 @@
 #include "engine/nodes.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- adding ------------------------------------------------------------------------------- */
@@ -51,6 +52,20 @@ static uint64_t moves_with(const struct nodes *set, int node)
     return node < 0 ? 0 : set->moves[node];
 }
 
+/* A sum is -0 only where both parts are, a difference where the first is. */
+static bool never_minus_zero(const struct nodes *set, const struct node *node)
+{
+    switch (node->op) {
+    case OP_NUMBER: return !(node->value == 0 && signbit(node->value));
+    case OP_ADD:    return set->plain[node->a] || set->plain[node->b];
+    case OP_SUB:    return set->plain[node->a];
+    case OP_MAX: case OP_MIN: return set->plain[node->a] && set->plain[node->b];
+    case OP_SELECT: return set->plain[node->b] && set->plain[node->c];
+    case OP_ABS: case OP_LESS: case OP_ATMOST: case OP_BOTH: case OP_EITHER: return true;
+    default:        return false;
+    }
+}
+
 int nodes_add(struct nodes *set, struct node node)
 {
     if (2 * set->count >= set->same_size)
@@ -75,6 +90,9 @@ int nodes_add(struct nodes *set, struct node node)
     set->too_tall |= height > NODES_TALLEST;
     *(int *)arena_push(set->arena, &set->height, &set->height_count,
                        &set->height_room, sizeof height) = height;
+    bool plain = never_minus_zero(set, &node);
+    *(bool *)arena_push(set->arena, &set->plain, &set->plain_count, &set->plain_room,
+                        sizeof plain) = plain;
     return (int)set->count - 1;
 }
 

@@ -18,6 +18,8 @@ struct nodes {
     int *height;                    /* [count] over the inputs */
     size_t height_count, height_room;
     bool too_tall;
+    bool *plain;                    /* [count] surely never -0 */
+    size_t plain_count, plain_room;
     int *same;                      /* hash of nodes + 1 */
     size_t same_size;
     struct input *inputs;

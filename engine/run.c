@@ -2,6 +2,7 @@
 #include "engine/run.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 struct set {
@@ -83,8 +84,7 @@ void list_value(struct arena *arena, const struct list *list, const double *inpu
 
 /* ---- many points ------------------------------------------------------------------------ */
 
-struct list_program {
-    run_steps *run;
+struct body {
     struct step *steps;
     size_t count;
     size_t input_count, output_count;
@@ -93,9 +93,17 @@ struct list_program {
     const double **outputs;         /* [output_count] blocks to read */
 };
 
-static void fill(double *block, double value)
+/* Two bodies: one for anything, and a shorter one for blocks whose inputs lie in a range
+ * in which terms vanish, conditions are decided and products with 0 are 0. */
+struct list_program {
+    run_steps *run;
+    struct body whole, within;
+    struct interval *range;         /* [whole.input_count] of `within` */
+};
+
+static void fill(double *block, double value, size_t size)
 {
-    for (int i = 0; i < BLOCK; i++)
+    for (size_t i = 0; i < size; i++)
         block[i] = value;
 }
 
@@ -112,33 +120,66 @@ static void last_uses(const struct list *list, size_t *last)
         last[list->outputs[i]] = list->count;
 }
 
+/* Which operand of a node is one vector: a number. */
+static enum form form_of(const struct list *list, const struct node *node)
+{
+    switch (node->op) {
+    case OP_POW:
+        return list->nodes[node->a].op == OP_NUMBER ? FORM_NUMBER_A : FORM_BLOCKS;
+    case OP_ADD: case OP_SUB: case OP_MUL: case OP_DIV: case OP_MAX: case OP_MIN:
+        return list->nodes[node->b].op == OP_NUMBER ? FORM_NUMBER_B
+               : list->nodes[node->a].op == OP_NUMBER ? FORM_NUMBER_A : FORM_BLOCKS;
+    default: return FORM_BLOCKS;
+    }
+}
+
+/* Numbers that some node reads as a block, or that are an answer. */
+static void mark_wide(const struct list *list, bool *wide)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct node *node = &list->nodes[i];
+        enum form form = form_of(list, node);
+        if (node->a >= 0 && form != FORM_NUMBER_A)
+            wide[node->a] = true;
+        if (node->b >= 0 && form != FORM_NUMBER_B)
+            wide[node->b] = true;
+        if (node->c >= 0)
+            wide[node->c] = true;
+    }
+    for (size_t i = 0; i < list->output_count; i++)
+        wide[list->outputs[i]] = true;
+}
+
 /* A block per node; those read no more are given to later nodes. Numbers, inputs and
  * whatever a ROOT's loop could touch keep theirs. */
-static void program_make(struct arena *arena, const struct list *list, struct list_program *program)
+static void body_make(struct arena *arena, const struct list *list, struct body *body)
 {
     size_t *last = arena_array(arena, list->count + 1, sizeof *last);
     double **blocks = arena_array(arena, list->count + 1, sizeof *blocks);
     double **unused = arena_array(arena, list->count + 1, sizeof *unused);
+    bool *wide = arena_array(arena, list->count + 1, sizeof *wide);
     size_t unused_count = 0;
     bool loops = false;
     last_uses(list, last);
-    *program = (struct list_program){ .input_count = list->input_count,
-                                      .output_count = list->output_count };
-    program->steps = arena_array(arena, list->count + 1, sizeof(struct step));
-    program->inputs = arena_array(arena, list->input_count + 1, sizeof(double *));
-    program->outputs = arena_array(arena, list->output_count + 1, sizeof(double *));
+    mark_wide(list, wide);
+    *body = (struct body){ .input_count = list->input_count,
+                           .output_count = list->output_count };
+    body->steps = arena_array(arena, list->count + 1, sizeof(struct step));
+    body->inputs = arena_array(arena, list->input_count + 1, sizeof(double *));
+    body->outputs = arena_array(arena, list->output_count + 1, sizeof(double *));
     for (size_t i = 0; i < list->count; i++)
         loops |= list->nodes[i].op == OP_ROOT;
     for (size_t i = 0; i < list->count; i++) {
         const struct node *node = &list->nodes[i];
         bool still = node->op == OP_NUMBER || node->op == OP_INPUT;
+        size_t size = node->op == OP_NUMBER && !wide[i] ? VECTOR : BLOCK;
         blocks[i] = still || !unused_count
-                    ? arena_align(arena, BLOCK * sizeof(double), 64)
+                    ? arena_align(arena, size * sizeof(double), VECTOR * sizeof(double))
                     : unused[--unused_count];
         if (node->op == OP_NUMBER)
-            fill(blocks[i], node->value);
+            fill(blocks[i], node->value, size);
         if (node->op == OP_INPUT)
-            program->inputs[node->input] = blocks[i];
+            body->inputs[node->input] = blocks[i];
         const int kids[] = { node->a, node->b, node->c };
         for (int k = 0; k < 3 && !loops; k++) {
             bool again = k && kids[k] >= 0 && (kids[k] == kids[0] || (k == 2 && kids[2] == kids[1]));
@@ -148,15 +189,36 @@ static void program_make(struct arena *arena, const struct list *list, struct li
         }
         if (still && !loops)
             continue;
-        program->steps[program->count++] = (struct step){
-            .op = node->op, .to = blocks[i], .a = node->a < 0 ? NULL : blocks[node->a],
-            .b = node->b < 0 ? NULL : blocks[node->b],
+        body->steps[body->count++] = (struct step){
+            .op = node->op, .form = form_of(list, node), .to = blocks[i],
+            .a = node->a < 0 ? NULL : blocks[node->a], .b = node->b < 0 ? NULL : blocks[node->b],
             .c = node->c < 0 ? NULL : blocks[node->c] };
     }
     if (loops)
-        link_roots(list, program->steps);
+        link_roots(list, body->steps);
     for (size_t i = 0; i < list->output_count; i++)
-        program->outputs[i] = blocks[list->outputs[i]];
+        body->outputs[i] = blocks[list->outputs[i]];
+}
+
+/* Which columns of the whole list's inputs fill those of a part of it. */
+static void body_columns(struct arena *arena, const struct list *list, const struct list *left,
+                         struct body *body)
+{
+    body->columns = arena_array(arena, left->input_count + 1, sizeof *body->columns);
+    for (size_t i = 0, j = 0; i < left->input_count; i++) {
+        while (list->inputs[j].row != left->inputs[i].row ||
+               list->inputs[j].entry != left->inputs[i].entry)
+            j = (j + 1) % list->input_count;
+        body->columns[i] = j;
+    }
+}
+
+/* Where the first value of a column is a usual one, the others are expected to be. */
+static struct interval usual(const struct column *column)
+{
+    static const struct interval range = { 1e-11, 1e11 };
+    bool in = column->data[0] >= range.low && column->data[0] <= range.high;
+    return in ? range : (struct interval){ -INFINITY, INFINITY };
 }
 
 struct list_program *list_program_make(struct arena *arena, const char *set_name,
@@ -166,23 +228,36 @@ struct list_program *list_program_make(struct arena *arena, const char *set_name
     bool *vary = arena_array(arena, list->input_count + 1, sizeof *vary);
     struct list_program *program = arena_alloc(arena, sizeof *program);
     const struct set *set = set_find(set_name);
-    struct list left;
+    struct list left, within;
     assert(set);
     for (size_t i = 0; i < list->input_count; i++) {
         values[i] = inputs[i].data[0];
         vary[i] = inputs[i].stride != 0;
     }
     list_fix(arena, list, values, vary, &left);
-    program_make(arena, &left, program);
+    body_make(arena, &left, &program->whole);
+    body_columns(arena, list, &left, &program->whole);
+    program->range = arena_array(arena, left.input_count + 1, sizeof *program->range);
+    for (size_t i = 0; i < left.input_count; i++)
+        program->range[i] = usual(&inputs[program->whole.columns[i]]);
+    list_within(arena, &left, program->range, &within);
+    body_make(arena, &within, &program->within);
+    body_columns(arena, list, &within, &program->within);
     program->run = set->run;
-    program->columns = arena_array(arena, left.input_count + 1, sizeof *program->columns);
-    for (size_t i = 0, j = 0; i < left.input_count; i++) {
-        while (list->inputs[j].row != left.inputs[i].row ||
-               list->inputs[j].entry != left.inputs[i].entry)
-            j = (j + 1) % list->input_count;
-        program->columns[i] = j;
-    }
     return program;
+}
+
+static bool in_range(const struct list_program *program, const struct column *inputs,
+                     size_t start, size_t count)
+{
+    bool in = true;
+    for (size_t j = 0; j < program->whole.input_count; j++) {
+        const double *x = inputs[program->whole.columns[j]].data + start;
+        const struct interval range = program->range[j];
+        for (size_t k = 0; k < count && range.low > -INFINITY; k++)
+            in &= (x[k] >= range.low) & (x[k] <= range.high);
+    }
+    return in;
 }
 
 void list_program_run(const struct list_program *program, const struct column *inputs,
@@ -190,12 +265,13 @@ void list_program_run(const struct list_program *program, const struct column *i
 {
     for (size_t start = 0; start < points; start += BLOCK) {
         size_t count = points - start < BLOCK ? points - start : BLOCK;
-        for (size_t j = 0; j < program->input_count; j++)
-            memcpy(program->inputs[j], inputs[program->columns[j]].data + start,
-                   count * sizeof(double));
-        program->run(program->steps, program->count);
-        for (size_t j = 0; j < program->output_count; j++)
-            memcpy(outputs[j] + start, program->outputs[j], count * sizeof(double));
+        const struct body *body = in_range(program, inputs, start, count) ? &program->within
+                                                                          : &program->whole;
+        for (size_t j = 0; j < body->input_count; j++)
+            memcpy(body->inputs[j], inputs[body->columns[j]].data + start, count * sizeof(double));
+        program->run(body->steps, body->count);
+        for (size_t j = 0; j < body->output_count; j++)
+            memcpy(outputs[j] + start, body->outputs[j], count * sizeof(double));
     }
 }
 

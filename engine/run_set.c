@@ -26,10 +26,46 @@ enum { VECTORS = POINTS / LANES };
         to[i] = (expression);                                                               \
     break
 
+/* Of x and y, one of which may be a number: it stays in its register. */
+#define EVERY_PAIR(expression)                                                              \
+    if (step->form == FORM_NUMBER_A) {                                                      \
+        const lanes x = a[0];                                                               \
+        UNROLLED for (int i = 0; i < VECTORS; i++) {                                        \
+            const lanes y = b[i];                                                           \
+            to[i] = (expression);                                                           \
+        }                                                                                   \
+    } else if (step->form == FORM_NUMBER_B) {                                               \
+        const lanes y = b[0];                                                               \
+        UNROLLED for (int i = 0; i < VECTORS; i++) {                                        \
+            const lanes x = a[i];                                                           \
+            to[i] = (expression);                                                           \
+        }                                                                                   \
+    } else {                                                                                \
+        UNROLLED for (int i = 0; i < VECTORS; i++) {                                        \
+            const lanes x = a[i], y = b[i];                                                 \
+            to[i] = (expression);                                                           \
+        }                                                                                   \
+    }                                                                                       \
+    break
+
 /* Conditions are kept as 1 and 0. */
 static inline lanes truth(lanes_bits condition)
 {
     return lanes_select(condition, lanes_splat(1), lanes_splat(0));
+}
+
+/* Powers of one number: its logarithm is taken once, and of a usual number nothing is
+ * special but the exponent 0. */
+static void run_powers(const struct step *step)
+{
+    lanes *to = (lanes *)step->to;
+    const lanes base = *(const lanes *)step->a, *b = (const lanes *)step->b;
+    const struct lanes_log log = lanes_log_of(lanes_abs(base));
+    const bool usual = base[0] > 0 && base[0] != 1 && base[0] < __builtin_inf();
+    for (int i = 0; i < VECTORS; i++)
+        to[i] = usual ? lanes_select(b[i] == lanes_splat(0), lanes_splat(1),
+                                     lanes_pow_positive(log, b[i]))
+                      : lanes_pow_of(base, log, b[i]);
 }
 
 static inline __attribute__((always_inline)) void run_step(const struct step *step)
@@ -39,17 +75,22 @@ static inline __attribute__((always_inline)) void run_step(const struct step *st
     const lanes *c = (const lanes *)step->c;
     const lanes zero = lanes_splat(0);
     switch (step->op) {
-    case OP_ADD:    EVERY(a[i] + b[i]);
-    case OP_SUB:    EVERY(a[i] - b[i]);
-    case OP_MUL:    EVERY(a[i] * b[i]);
-    case OP_DIV:    EVERY(a[i] / b[i]);
+    case OP_ADD:    EVERY_PAIR(x + y);
+    case OP_SUB:    EVERY_PAIR(x - y);
+    case OP_MUL:    EVERY_PAIR(x * y);
+    case OP_DIV:    EVERY_PAIR(x / y);
     case OP_NEG:    EVERY(-a[i]);
-    case OP_MAX:    EVERY(lanes_max(a[i], b[i]));
-    case OP_MIN:    EVERY(lanes_min(a[i], b[i]));
+    case OP_MAX:    EVERY_PAIR(lanes_max(x, y));
+    case OP_MIN:    EVERY_PAIR(lanes_min(x, y));
     case OP_EXP:    EVERY(lanes_exp(a[i]));
     case OP_LOG:    EVERY(lanes_log(a[i]));
     case OP_SQRT:   EVERY(lanes_sqrt(a[i]));
-    case OP_POW:    EVERY(lanes_pow(a[i], b[i]));
+    case OP_POW:
+        if (step->form == FORM_NUMBER_A) {
+            run_powers(step);
+            break;
+        }
+        EVERY(lanes_pow(a[i], b[i]));
     case OP_FLOOR:  EVERY(lanes_floor(a[i]));
     case OP_CEIL:   EVERY(lanes_ceil(a[i]));
     case OP_ABS:    EVERY(lanes_abs(a[i]));

@@ -36,7 +36,9 @@ struct measured {
     const char *source;                         /* who measured, as the file says */
     const char *kind;                           /* what ran: "aggregated", "disaggregated", ... */
     const char *model, *machine, *engine;       /* model NULL: a kernel alone; engine NULL: any */
-    const char *precision, *experts, *kv;       /* formats; NULL: the model's own */
+    const char *precision, *kv;                 /* formats; NULL: the model's own */
+    bool experts_only;                          /* the format is of the routed experts alone,
+                                                   where the model has any; the rest bf16 */
     double chips, concurrency;                  /* 0: not stated */
     struct measured_input inputs[MEASURED_INPUTS];
     int input_count;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 struct sizes {                      /* of one server, or of the workers of one pool */
-    double workers, chips, attention_dp;    /* chips of one worker */
+    double workers, chips, attention_dp, expert_parallel;       /* chips of one worker */
 };
 
 /* Guesses a step of sessions that are known to have used multi-token prediction: DeepSeek
@@ -37,6 +37,8 @@ static struct sizes read_sizes(struct arena *arena, const struct csv *csv, size_
         sizes.workers = measured_number(csv, row, arena_print(arena, "%snum_workers", pool));
     sizes.chips = plain ? tensor * data : experts > 1 ? experts : fmax(tensor, data);
     sizes.attention_dp = fmin(data, sizes.chips);
+    double spread = measured_number(csv, row, arena_print(arena, "%smoe_ep_size", pool));
+    sizes.expert_parallel = fmin(fmax(spread, 1), sizes.chips);
     return sizes;
 }
 
@@ -46,13 +48,8 @@ static struct sizes read_sizes(struct arena *arena, const struct csv *csv, size_
 static void read_formats(const struct csv *csv, size_t row, struct measured *point)
 {
     const char *precision = measured_word(csv, row, "precision");
-    bool sparse = *measured_word(csv, row, "moe_quant_mode") &&
-                  (measured_number(csv, row, "moe_ep_size") > 0 ||
-                   measured_number(csv, row, "decode_moe_ep_size") > 0) &&
-                  !strstr(point->model, "Llama") && !strstr(point->model, "Qwen3-32B");
-    point->precision = !*precision ? "bf16" : !strcmp(precision, "fp4") && sparse ? "bf16"
-                                                                                 : precision;
-    point->experts = !strcmp(precision, "fp4") && sparse ? "fp4" : NULL;
+    point->precision = !*precision ? "bf16" : precision;
+    point->experts_only = !strcmp(precision, "fp4");
     bool hopper = strstr(point->machine, "h100") || strstr(point->machine, "h200");
     point->kv = !*precision || !strcmp(precision, "bf16") ||
                 (hopper && !strcmp(point->engine, "vllm")) ? "bf16" : "fp8";
@@ -74,6 +71,7 @@ static void read_aggregated(struct arena *arena, const struct csv *csv, size_t r
     }
     measured_input(point, "chips", sizes.chips);
     measured_input(point, "attention_dp", sizes.attention_dp);
+    measured_input(point, "expert_parallel", sizes.expert_parallel);
     measured_input(point, "equal_requests", equal);
     if (!strcmp(point->machine, "gb200-nvl72") && point->chips >= 12)
         point->refused = "a split server without its pools";
@@ -88,6 +86,8 @@ static void read_disaggregated(struct arena *arena, const struct csv *csv, size_
     point->chips = prefill.workers * prefill.chips + decode.workers * decode.chips;
     measured_input(point, "chips", decode.chips);
     measured_input(point, "attention_dp", decode.attention_dp);
+    measured_input(point, "expert_parallel", decode.expert_parallel);
+    measured_input(point, "prefill_expert_parallel", prefill.expert_parallel);
     measured_input(point, "decode_workers", decode.workers);
     measured_input(point, "prefill_workers", prefill.workers);
     measured_input(point, "prefill_chips", prefill.chips);
@@ -136,7 +136,7 @@ static bool same_run(const struct measured *a, const struct measured *b)
 {
     bool equal = a->input_count == b->input_count && a->value_count == b->value_count &&
                  !strcmp(a->machine, b->machine) && !strcmp(a->engine, b->engine) &&
-                 !strcmp(a->precision, b->precision) && !a->experts == !b->experts;
+                 !strcmp(a->precision, b->precision);
     for (int i = 0; i < a->input_count && equal; i++)
         equal = a->inputs[i].value == b->inputs[i].value;
     return equal;

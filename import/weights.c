@@ -118,17 +118,20 @@ static const char *entry_name(struct arena *arena, const struct fact_table *tabl
     }
 }
 
-/* Engines run keys and values with the queries, up with gate, and the latent of the keys
- * with that of the queries. */
-static bool joins_another(const char *name)
+static bool ends_with(const char *text, const char *end)
 {
-    static const char *const ends[] = { "k_proj", "v_proj", "up_proj", "kv_a_proj_with_mqa" };
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        size_t size = strlen(name), end = strlen(ends[i]);
-        if (size >= end && !strcmp(name + size - end, ends[i]))
-            return true;
-    }
-    return false;
+    size_t size = strlen(text), tail = strlen(end);
+    return size >= tail && !strcmp(text + size - tail, end);
+}
+
+/* Engines run keys and values with the queries, the latent of the keys with that of the
+ * queries, and up with gate, where the block has one: it stands just before. */
+static bool joins_another(const struct model *model, const struct weight *weight)
+{
+    if (ends_with(weight->name, "up_proj"))
+        return weight > model->weights && ends_with(weight[-1].name, "gate_proj");
+    return ends_with(weight->name, "k_proj") || ends_with(weight->name, "v_proj") ||
+           ends_with(weight->name, "kv_a_proj_with_mqa");
 }
 
 static void weight_fact(const struct model *model, const struct weight *weight)
@@ -147,7 +150,7 @@ static void weight_fact(const struct model *model, const struct weight *weight)
         { "operator_routed", weight->routed },
         { "operator_lookup", weight->lookup },
         { "operator_head", !strcmp(short_name(weight->name), "lm_head") },
-        { "operator_joined", joins_another(short_name(weight->name)) },
+        { "operator_joined", joins_another(model, weight) },
         { "operator_bytes", weight->format->bytes },
     };
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)

@@ -199,7 +199,7 @@ static void minimise(struct fit *fit)
     free(more);
 }
 
-/* ---- scores -------------------------------------------------------------------------------- */
+/* ---- scores ------------------------------------------------------------------------------ */
 
 static int by_size(const void *a, const void *b)
 {
@@ -262,7 +262,7 @@ static struct scores scores_new(size_t count)
     return scores;
 }
 
-/* ---- points ------------------------------------------------------------------------------------ */
+/* ---- points ------------------------------------------------------------------------------ */
 
 static void read_points(struct fit *fit, const char *path)
 {
@@ -327,7 +327,7 @@ static void fit_open(struct fit *fit, const struct problem *problem, const char 
     find_starts(fit);
 }
 
-/* ---- servers ----------------------------------------------------------------------------------- */
+/* ---- servers ----------------------------------------------------------------------------- */
 
 /* A family of n rows weighs as (60 n^3)^(1/4). */
 static void weigh(struct fit *fit)
@@ -385,7 +385,7 @@ static void fit_servers(struct fit *fit, const char *path, const char *leave)
         leave_out(fit, !strcmp(leave, "machine"));
 }
 
-/* ---- kernels ----------------------------------------------------------------------------------- */
+/* ---- kernels ----------------------------------------------------------------------------- */
 
 enum { FITS = 3 };                  /* the row's family alone, all families, all but the row's */
 
@@ -482,9 +482,9 @@ static void print_constants(struct fit *fit, const char *entry)
             if (!fit->rows[i].left_out && moves(fit, &fit->rows[i], k))
                 sizes[count++] = fabs(exp(error_of(fit, &fit->rows[i])) - 1);
         if (count)
-            printf("%s,%s,%.4g,%s,`make fit` on %zu open kernels,%s,,median %.1f %% of %zu\n", entry,
-                   constant->name, value_of_constant(fit, k, fit->x[k]), constant->unit, all,
-                   today(), 100 * quantile(sizes, count, 0.5), count);
+            printf("%s,%s,%.4g,%s,`make fit` on %zu open kernels,%s,,median %.1f %% of %zu\n",
+                   entry, constant->name, value_of_constant(fit, k, fit->x[k]), constant->unit,
+                   all, today(), 100 * quantile(sizes, count, 0.5), count);
     }
     free(sizes);
 }
@@ -539,7 +539,7 @@ static void print_group(const struct fit *fit, size_t first, const struct kernel
     free(sizes);
 }
 
-/* Measured over predicted, of chips not in the fit. */
+/* The band: measured over predicted, of chips not in the fit. */
 static void print_band(const struct fit *fit, const double *errors)
 {
     double *ratios = calloc(fit->count, sizeof *ratios);
@@ -547,10 +547,12 @@ static void print_band(const struct fit *fit, const double *errors)
     for (size_t i = 0; i < fit->count; i++)
         if (isfinite(errors[i]))
             ratios[count++] = exp(-errors[i]);
-    printf("any,kernel_low,%.3f,1,\"`make fit`, chip left out: 10 %% of the residuals\",%s,,of %zu\n",
-           quantile(ratios, count, 0.1), today(), count);
-    printf("any,kernel_high,%.3f,1,\"`make fit`, chip left out: 90 %% of the residuals\",%s,,of %zu\n",
-           quantile(ratios, count, 0.9), today(), count);
+    static const struct { const char *name; double share; } ends[] = { { "kernel_low", 0.1 },
+                                                                       { "kernel_high", 0.9 } };
+    for (int i = 0; i < 2; i++)
+        printf("any,%s,%.3f,1,\"`make fit`, family left out: %.0f %% of the residuals\",%s,,"
+               "of %zu\n", ends[i].name, quantile(ratios, count, ends[i].share),
+               100 * ends[i].share, today(), count);
     free(ratios);
 }
 
