@@ -1,5 +1,5 @@
 /* bench -- points a second of one core: rows compiled, rows interpreted, and the same
- * columns by hand, for each instruction set. Ratios are the answer; absolute figures move
+ * columns by hand, for each instruction set; then serving points of models. Ratios are the answer; absolute figures move
  * with the machine. Each figure is the best of several turns taken in rotation, so that
  * all see the same machine. */
 #include "ask/ask.h"
@@ -129,6 +129,106 @@ static void measure(struct bench *bench, const struct set *set)
            best[INTERPRETED] / best[HAND_LANES]);
 }
 
+/* ---- serving points: model, machine and layout fixed ------------------------------------- */
+
+/* What a search over servers asks of each point; hand it the columns that vary. */
+static const char *const point_rows[] = {
+    "loaded_token", "attention_dp * running * one_token / loaded_token / chips",
+    "chips * chip_price * loaded_token / (attention_dp * running * one_token)",
+    "running / rank_seats" };
+enum { POINT_ROWS = sizeof point_rows / sizeof *point_rows, VARY = 3, SETS = sizeof sets / sizeof *sets };
+
+static const struct {
+    const char *model, *machine, *ranks, *what, *vary[VARY];
+} serving[] = {
+    { "llama-3.1-70b", "h100-sxm", "1", "running, context", { "running", "mean_context" } },
+    { "llama-3.1-70b", "h100-sxm", "1", "running, prompt, output",
+      { "running", "prompt_tokens", "output_tokens" } },
+    { "deepseek-v3", "gb200-nvl72", "8", "running, context", { "running", "mean_context" } },
+    { "deepseek-v3", "gb200-nvl72", "8", "running, prompt, output",
+      { "running", "prompt_tokens", "output_tokens" } },
+};
+
+struct points {
+    struct arena arena;
+    struct scenario scenario;
+    struct question question;
+    struct list list;
+    struct column *inputs;
+    double *vary[VARY], *out[POINT_ROWS];
+};
+
+static double *padded(struct arena *arena)
+{
+    return arena_align(arena, (POINTS + PAD) * sizeof(double), 64);
+}
+
+static void prepare_points(struct points *points, size_t which)
+{
+    struct expr *exprs[POINT_ROWS];
+    struct error error;
+    need(scenario_open(&points->scenario, &points->arena, &points->question, serving[which].model,
+                       serving[which].machine, &error), &error);
+    need(scenario_set_row(&points->scenario, "attention_dp", serving[which].ranks, "bench", &error),
+         &error);
+    for (int i = 0; i < VARY && serving[which].vary[i]; i++) {
+        points->vary[i] = padded(&points->arena);
+        for (size_t k = 0; k < POINTS; k++)
+            points->vary[i][k] = i ? 100 + (double)(k * 104729 % 20000) : 1 + (double)(k * 7919 % 512);
+        facts_set(&points->scenario.facts, serving[which].vary[i], points->vary[i][0], "bench");
+    }
+    for (int i = 0; i < POINT_ROWS; i++) {
+        points->out[i] = padded(&points->arena);
+        need(expr_parse(&points->scenario.book, "bench", 1, text_of(point_rows[i]), &exprs[i],
+                        &error), &error);
+    }
+    need(list_build(&points->arena, &points->scenario.book, &points->scenario.facts, exprs,
+                    POINT_ROWS, &points->list, &error), &error);
+    points->inputs = arena_array(&points->arena, points->list.input_count, sizeof(struct column));
+    for (size_t i = 0; i < points->list.input_count; i++)
+        points->inputs[i] = (struct column){ &points->list.inputs[i].value, 0 };
+    for (int i = 0; i < VARY && serving[which].vary[i]; i++)
+        points->inputs[list_input(&points->list, serving[which].vary[i])] =
+            (struct column){ points->vary[i], 1 };
+}
+
+static void measure_points(struct points *points, size_t which)
+{
+    struct list_program *program[SETS] = { 0 };
+    double best[SETS] = { 0 };
+    for (size_t s = 0; s < SETS; s++)
+        if (list_run_has(sets[s].name))
+            program[s] = list_program_make(&points->arena, sets[s].name, &points->list,
+                                           points->inputs);
+    for (int turn = 0; turn < TURNS; turn++)
+        for (size_t s = 0; s < SETS; s++) {
+            double start = seconds();
+            for (int i = 0; i < REPEATS / 10 && program[s]; i++)
+                list_program_run(program[s], points->inputs, points->out, POINTS);
+            double rate = REPEATS / 10 * (double)POINTS / (seconds() - start) / 1e6;
+            best[s] = program[s] && rate > best[s] ? rate : best[s];
+        }
+    printf("%-14s %-24s", serving[which].model, serving[which].what);
+    for (size_t s = 0; s < SETS; s++)
+        printf(" %8.1f", best[s]);
+    printf("   %5.1f\n", best[SETS > 1] / best[0]);
+}
+
+static void bench_points(void)
+{
+    printf("\nserving points, interpreted, million a second: time between tokens, tokens/s a GPU,\n"
+           "cost of a token, share of the seats taken\n%-14s %-24s", "model", "what varies");
+    for (size_t s = 0; s < SETS; s++)
+        printf(" %8s", sets[s].name);
+    printf("   %s of portable\n", sets[SETS > 1].name);
+    for (size_t i = 0; i < sizeof serving / sizeof *serving; i++) {
+        struct points points = { 0 };
+        prepare_points(&points, i);
+        measure_points(&points, i);
+        arena_free(&points.arena);
+    }
+}
+
 int main(void)
 {
     static struct bench bench;
@@ -141,5 +241,6 @@ int main(void)
         if (list_run_has(sets[i].name))
             measure(&bench, &sets[i]);
     arena_free(&bench.arena);
+    bench_points();
     return 0;
 }

@@ -85,7 +85,7 @@ static span truth(bool surely, bool never)
     return (span){ surely ? 1 : 0, never ? 0 : 1 };
 }
 
-static span root_span(const struct list *list, size_t root, span *values);
+static span root_span(const struct list *list, size_t root, const bool *needed, span *values);
 
 static span forward_node(const struct list *list, size_t i, const span *v)
 {
@@ -119,16 +119,17 @@ static span forward_node(const struct list *list, size_t i, const span *v)
     }
 }
 
-static void forward_range(const struct list *list, size_t first, size_t last, span *values)
+static void forward_range(const struct list *list, size_t first, size_t last,
+                          const bool *needed, span *values)
 {
     for (size_t i = first; i <= last; i++) {
         const struct node *node = &list->nodes[i];
-        if (node->op == OP_INPUT)
+        if (node->op == OP_INPUT || !needed[i])
             continue;
         if (node->op == OP_VAR)                     /* its body belongs to the ROOT */
             values[i] = hull(values[node->a], values[node->b]);
         else if (node->op == OP_ROOT)
-            values[i] = root_span(list, i, values);
+            values[i] = root_span(list, i, needed, values);
         else
             values[i] = forward_node(list, i, values);
         if (isnan(values[i].low) || isnan(values[i].high))
@@ -137,7 +138,7 @@ static void forward_range(const struct list *list, size_t first, size_t last, sp
 }
 
 /* Pieces of the bracket whose f cannot be zero are cut off at both ends. */
-static span root_span(const struct list *list, size_t root, span *values)
+static span root_span(const struct list *list, size_t root, const bool *needed, span *values)
 {
     const struct node *node = &list->nodes[root];
     const size_t first = (size_t)node->first, f = (size_t)node->c;
@@ -152,7 +153,7 @@ static span root_span(const struct list *list, size_t root, span *values)
                                            : bracket.low + width * (k + 1) / PIECES };
             values[first] = piece;
             if (f > first)
-                forward_range(list, first + 1, root - 1, values);
+                forward_range(list, first + 1, root - 1, needed, values);
             if (values[f].low <= 0 && values[f].high >= 0)
                 kept = hull(kept, piece);
         }
@@ -162,7 +163,7 @@ static span root_span(const struct list *list, size_t root, span *values)
     }
     values[first] = bracket;
     if (f > first)
-        forward_range(list, first + 1, root - 1, values);
+        forward_range(list, first + 1, root - 1, needed, values);
     return widen(bracket);
 }
 
@@ -279,14 +280,26 @@ static double rounding(const struct list *list, size_t top, const span *values,
 }
 
 static span corner(const struct list *list, size_t top, const span *inputs, const int *sign,
-                   int side, span *values)
+                   int side, const bool *needed, span *values)
 {
     for (size_t i = 0; i < list->input_count; i++) {
         double end = sign[i] * side < 0 ? inputs[i].low : inputs[i].high;
         values[list->inputs[i].node] = sign[i] ? (span){ end, end } : inputs[i];
     }
-    forward_range(list, 0, top, values);
+    forward_range(list, 0, top, needed, values);
     return values[top];
+}
+
+/* What the output reads: a list may hold many others. */
+static void mark_needed(const struct list *list, size_t top, bool *needed)
+{
+    needed[top] = true;
+    for (size_t i = top + 1; i-- > 0;) {
+        const int kids[] = { list->nodes[i].a, list->nodes[i].b, list->nodes[i].c };
+        for (int k = 0; k < 3 && needed[i]; k++)
+            if (kids[k] >= 0)
+                needed[kids[k]] = true;
+    }
 }
 
 struct interval list_interval(struct arena *arena, const struct list *list, size_t output,
@@ -297,14 +310,16 @@ struct interval list_interval(struct arena *arena, const struct list *list, size
     span *values = arena_array(&scratch, list->count + 1, sizeof *values);
     span *adjoint = arena_array(&scratch, list->count + 1, sizeof *adjoint);
     int *sign = arena_array(&scratch, list->input_count + 1, sizeof *sign);
+    bool *needed = arena_array(&scratch, list->count + 1, sizeof *needed);
+    mark_needed(list, top, needed);
     for (size_t i = 0; i < list->input_count; i++)
         values[list->inputs[i].node] = inputs[i];
-    forward_range(list, 0, top, values);
+    forward_range(list, 0, top, needed, values);
     span plain = values[top];
     signs(list, top, values, adjoint, sign);
     double slack = rounding(list, top, values, adjoint);
-    span low = corner(list, top, inputs, sign, 1, values);
-    span high = corner(list, top, inputs, sign, -1, values);
+    span low = corner(list, top, inputs, sign, 1, needed, values);
+    span high = corner(list, top, inputs, sign, -1, needed, values);
     arena_free(&scratch);
     return (span){ fmax(plain.low, low.low - slack), fmin(plain.high, high.high + slack) };
 }

@@ -8,14 +8,15 @@
 struct set {
     const char *name;
     run_steps *run;
+    run_inside *inside;
 };
 
 static const struct set sets[] = {
 #if defined(__x86_64__)
-    { "avx512", run_steps_avx512 },
-    { "avx2", run_steps_avx2 },
+    { "avx512", run_steps_avx512, run_inside_avx512 },
+    { "avx2", run_steps_avx2, run_inside_avx2 },
 #endif
-    { "portable", run_steps_portable },
+    { "portable", run_steps_portable, run_inside_portable },
 };
 
 static bool set_here(const char *name)
@@ -96,9 +97,10 @@ struct body {
 /* Two bodies: one for anything, and a shorter one for blocks whose inputs lie in a range
  * in which terms vanish, conditions are decided and products with 0 are 0. */
 struct list_program {
-    run_steps *run;
+    const struct set *set;
     struct body whole, within;
     struct interval *range;         /* [whole.input_count] of `within` */
+    bool shorter;                   /* is it? */
 };
 
 static void fill(double *block, double value, size_t size)
@@ -243,21 +245,20 @@ struct list_program *list_program_make(struct arena *arena, const char *set_name
     list_within(arena, &left, program->range, &within);
     body_make(arena, &within, &program->within);
     body_columns(arena, list, &within, &program->within);
-    program->run = set->run;
+    program->shorter = program->within.count < program->whole.count;
+    program->set = set;
     return program;
 }
 
 static bool in_range(const struct list_program *program, const struct column *inputs,
                      size_t start, size_t count)
 {
-    bool in = true;
     for (size_t j = 0; j < program->whole.input_count; j++) {
         const double *x = inputs[program->whole.columns[j]].data + start;
-        const struct interval range = program->range[j];
-        for (size_t k = 0; k < count && range.low > -INFINITY; k++)
-            in &= (x[k] >= range.low) & (x[k] <= range.high);
+        if (program->range[j].low > -INFINITY && !program->set->inside(x, count, program->range[j]))
+            return false;
     }
-    return in;
+    return true;
 }
 
 void list_program_run(const struct list_program *program, const struct column *inputs,
@@ -265,11 +266,11 @@ void list_program_run(const struct list_program *program, const struct column *i
 {
     for (size_t start = 0; start < points; start += BLOCK) {
         size_t count = points - start < BLOCK ? points - start : BLOCK;
-        const struct body *body = in_range(program, inputs, start, count) ? &program->within
-                                                                          : &program->whole;
+        bool within = program->shorter && in_range(program, inputs, start, count);
+        const struct body *body = within ? &program->within : &program->whole;
         for (size_t j = 0; j < body->input_count; j++)
             memcpy(body->inputs[j], inputs[body->columns[j]].data + start, count * sizeof(double));
-        program->run(body->steps, body->count);
+        program->set->run(body->steps, body->count);
         for (size_t j = 0; j < body->output_count; j++)
             memcpy(outputs[j] + start, body->outputs[j], count * sizeof(double));
     }

@@ -10,6 +10,8 @@
 #include "engine/root.h"
 #include "engine/run.h"
 
+#include <string.h>
+
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 
@@ -135,6 +137,26 @@ void JOIN(run_steps_, SET)(const struct step *steps, size_t count)
         }
     }
 }
+
+#ifndef SCALAR
+bool JOIN(run_inside_, SET)(const double *x, size_t count, struct interval range)
+{
+    const lanes low = lanes_splat(range.low), high = lanes_splat(range.high);
+    lanes_bits outside = { 0 };
+    size_t k = 0;
+    for (; k + LANES <= count; k += LANES) {
+        lanes one;
+        memcpy(&one, x + k, sizeof one);
+        outside |= ~((one >= low) & (one <= high));
+    }
+    bool inside = true;
+    for (int i = 0; i < LANES; i++)
+        inside &= !outside[i];
+    for (; k < count; k++)
+        inside &= (x[k] >= range.low) & (x[k] <= range.high);
+    return inside;
+}
+#endif
 
 #ifdef SCALAR
 double scalar_exp(double x)
