@@ -127,8 +127,8 @@ bench:                          ## speeds as ratios: compiled and interpreted ro
 	@bench/start.sh
 
 # ---- fit -------------------------------------------------------------------------------------------
-$(B)/fit: tools/fit.c $(B)/libchalkline.a
-	@$(CC) $(FLAGS) $^ -o $@ -lcminpack $(LIBS)
+$(B)/fit: $(wildcard fit/*.c) fit/fit.h fit/servers.def import/kernels.def $(B)/libchalkline.a
+	@$(CC) $(FLAGS) $(filter %.c %.a,$^) -o $@ -lcminpack $(LIBS)
 fit:                            ## the prediction's constants again, and their error (POINTS=serving_points.csv KERNELS=kernels.csv)
 	@tools/setup.sh core fit
 	@$(MAKE) --no-print-directory -s $(B)/fit

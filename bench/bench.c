@@ -136,7 +136,8 @@ static const char *const point_rows[] = {
     "loaded_token", "attention_dp * running * one_token / loaded_token / chips",
     "chips * chip_price * loaded_token / (attention_dp * running * one_token)",
     "running / rank_seats" };
-enum { POINT_ROWS = sizeof point_rows / sizeof *point_rows, VARY = 3, SETS = sizeof sets / sizeof *sets };
+enum { POINT_ROWS = sizeof point_rows / sizeof *point_rows, VARY = 3,
+       SETS = sizeof sets / sizeof *sets };
 
 static const struct {
     const char *model, *machine, *ranks, *what, *vary[VARY];

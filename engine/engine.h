@@ -185,6 +185,9 @@ const char *list_run_set(void);                 /* the one list_run uses */
 /* d output / d inputs[i], reverse mode; returns the value. */
 double list_gradient(struct arena *arena, const struct list *list, size_t output,
                      const double *inputs, double *gradient);
+/* The same from the nodes[count] that list_value gave, for who wants several outputs. */
+void list_slopes(struct arena *arena, const struct list *list, size_t output,
+                 const double *nodes, double *gradient);
 
 struct interval {
     double low, high;

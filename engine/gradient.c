@@ -88,19 +88,28 @@ static void sweep_root(struct sweep *sweep, size_t root)
     sweep_range(sweep, first + 1, root - 1);
 }
 
+void list_slopes(struct arena *arena, const struct list *list, size_t output,
+                 const double *nodes, double *gradient)
+{
+    struct arena scratch = { .exhausted = arena->exhausted, .context = arena->context };
+    double *adjoint = arena_array(&scratch, list->count + 1, sizeof *adjoint);
+    struct sweep sweep = { arena, list, nodes, adjoint };
+    const size_t top = (size_t)list->outputs[output];
+    adjoint[top] = 1;
+    sweep_range(&sweep, 0, top);
+    for (size_t i = 0; i < list->input_count; i++)
+        gradient[i] = adjoint[list->inputs[i].node];
+    arena_free(&scratch);
+}
+
 double list_gradient(struct arena *arena, const struct list *list, size_t output,
                      const double *inputs, double *gradient)
 {
     struct arena scratch = { .exhausted = arena->exhausted, .context = arena->context };
-    double *value = arena_array(&scratch, list->count + 1, sizeof *value);
-    struct sweep sweep = { arena, list, value, arena_array(&scratch, list->count + 1, sizeof(double)) };
-    const size_t top = (size_t)list->outputs[output];
-    list_value(arena, list, inputs, value, NULL);
-    sweep.adjoint[top] = 1;
-    sweep_range(&sweep, 0, top);
-    for (size_t i = 0; i < list->input_count; i++)
-        gradient[i] = sweep.adjoint[list->inputs[i].node];
-    const double result = value[top];
+    double *nodes = arena_array(&scratch, list->count + 1, sizeof *nodes);
+    list_value(&scratch, list, inputs, nodes, NULL);
+    list_slopes(&scratch, list, output, nodes, gradient);
+    const double result = nodes[list->outputs[output]];
     arena_free(&scratch);
     return result;
 }

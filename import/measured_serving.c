@@ -149,6 +149,7 @@ static void read_drafts(const struct reading *reading, struct measured *point)
         return;
     double drafts = measured_after(at, "MTP with ");
     measured_input(point, "draft_tokens", drafts > 0 ? drafts : USUAL);
+    point->kind = drafts > 0 ? "multi-token prediction" : "multi-token prediction, depth assumed";
 }
 
 /* A phase measured alone: a batch is requests, or where the note says so tokens or requests
@@ -206,6 +207,8 @@ static const char *row_of(const struct reading *reading)
 
 static const char *kind_of(const struct reading *reading)
 {
+    if (strstr(reading->note, "production"))
+        return "production";
     if (reading->figure->metric == METRIC_PREFILL)
         return "prefill alone";
     if (reading->figure->metric == METRIC_DECODE)

@@ -189,12 +189,14 @@ static void gradients_are_finite(void **state)
 {
     (void)state;
     size_t wrong = 0, derivatives = 0;
-    static const size_t some[] = { 0, 2, 5, 6, 11 };
+    static const size_t some[] = { 0, 6, 11 };
     for (size_t i = 0; i < COUNT(some); i++) {
         struct world *world = &worlds[some[i]];
         double *gradient = arena_array(&world->arena, world->list.input_count, sizeof(double));
+        double *nodes = arena_array(&world->arena, world->list.count + 1, sizeof(double));
+        list_value(&world->arena, &world->list, world->inputs, nodes, NULL);
         for (size_t k = 0; k < world->list.output_count; k++) {
-            list_gradient(&world->arena, &world->list, k, world->inputs, gradient);
+            list_slopes(&world->arena, &world->list, k, nodes, gradient);
             for (size_t j = 0; j < world->list.input_count; j++, derivatives++)
                 if (!isfinite(gradient[j]) && wrong++ < 20)
                     fprintf(stderr, "%s: d %s / d %s = %g\n", world_name(world), world->names[k],
@@ -337,8 +339,10 @@ static void compare_gradients(const struct world *world, const double *point,
                                              sizeof *slopes);
     for (int side = 0; side < 3; side++)
         values[side] = arena_array(&arena, list->output_count, sizeof(double));
+    double *nodes = arena_array(&arena, list->count + 1, sizeof *nodes);
+    list_value(&arena, list, point, nodes, NULL);
     for (size_t k = 0; k < list->output_count; k++)
-        list_gradient(&arena, list, k, point, &slopes[k * list->input_count]);
+        list_slopes(&arena, list, k, nodes, &slopes[k * list->input_count]);
     for (size_t j = 0; j < list->input_count; j++) {
         values_beside(world, point, j, 1e-5 * (point[j] == 0 ? 1 : fabs(point[j])), values);
         for (size_t k = 0; k < list->output_count; k++) {
@@ -355,11 +359,11 @@ static void gradient_is_the_slope(void **state)
     (void)state;
     struct differences count = { 0 };
     uint64_t random = 1;
-    static const size_t some[] = { 0, 1, 4, 5, 8, 9, 10 };
+    static const size_t some[] = { 0, 5, 9 };
     for (size_t i = 0; i < COUNT(some); i++) {
         struct world *world = &worlds[some[i]];
         double *point = arena_array(&world->arena, world->list.input_count, sizeof *point);
-        for (int turn = 0; turn < (world->model ? 1 : 8); turn++) {
+        for (int turn = 0; turn < (world->model ? 1 : 3); turn++) {
             draw_point(world, 1.2, &random, point);
             compare_gradients(world, point, &count);
         }
@@ -652,7 +656,7 @@ static void sets_agree(void **state)
     (void)state;
     static const char *const sets[] = { "portable", "avx2", "avx512" };
     static const size_t lengths[] = { 1, 63, 64, 65, LONGEST };
-    static const size_t some[] = { 0, 6, 9, 10, 11 };
+    static const size_t some[] = { 0, 9, 11 };
     uint64_t random = 5;
     for (size_t w = 0; w < COUNT(some); w++) {
         const struct world *world = &worlds[some[w]];
