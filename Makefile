@@ -127,22 +127,26 @@ bench:                          ## speeds as ratios: compiled and interpreted ro
 	@bench/start.sh
 
 # ---- fit -------------------------------------------------------------------------------------------
+SERVERS  := serving_points serving
+SHEETS   := $(SERVERS) vllm_load_h100 kernels
 $(B)/fit: $(wildcard fit/*.c) fit/fit.h fit/servers.def import/kernels.def $(B)/libchalkline.a
 	@$(CC) $(FLAGS) $(filter %.c %.a,$^) -o $@ -lcminpack $(LIBS)
-fit:                            ## the prediction's constants again, and their error (POINTS=serving_points.csv KERNELS=kernels.csv)
+POINTS   ?= $(wildcard $(SERVERS:%=../shared/data/measurements/%.csv))
+fit:                            ## the constants again, and the error of what was left out (POINTS="FILE..." KERNELS=FILE)
 	@tools/setup.sh core fit
 	@$(MAKE) --no-print-directory -s $(B)/fit
-	$(B)/fit $(or $(POINTS),../shared/data/measurements/serving_points.csv) model
-	$(B)/fit $(or $(POINTS),../shared/data/measurements/serving_points.csv) machine
+	$(B)/fit servers $(POINTS)
+	$(B)/fit servers model $(POINTS)
+	$(B)/fit servers machine $(POINTS)
+	$(B)/fit servers both $(POINTS)
 	$(B)/fit kernels $(or $(KERNELS),../shared/data/measurements/kernels.csv)
 
 # ---- accuracy --------------------------------------------------------------------------------------
-SHEETS   := serving_points serving vllm_load_h100 kernels
 MEASURED ?= $(or $(wildcard $(SHEETS:%=../shared/data/measurements/%.csv)),data/measured.csv)
 accuracy:                       ## docs/accuracy.md and .png (MEASURED="FILE...", LEFT_OUT=1: with the fit's own)
 	@tools/setup.sh core check $(if $(LEFT_OUT),fit)
 	@$(MAKE) --no-print-directory -s chalkline $(if $(LEFT_OUT),$(B)/fit)
-	@FIT="$(if $(LEFT_OUT),$(B)/fit $(or $(POINTS),$(firstword $(MEASURED))))" tools/accuracy.sh $(MEASURED)
+	@FIT="$(if $(LEFT_OUT),$(B)/fit)" POINTS="$(POINTS)" tools/accuracy.sh $(MEASURED)
 
 # ---- docs, install -----------------------------------------------------------------------------------
 docs: chalkline                 ## build/docs: the reference of all rows, the man page

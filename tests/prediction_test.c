@@ -82,12 +82,22 @@ static void limits_hold(void **state)
     assert_true(fabs(products / compute - 1) < 1e-12);
     /* everything reached and nothing fixed is the bound, where memory binds */
     const char *ideal = "AT(step_time, reach_weights = 1, reach_kv = 1, reach_bf16 = 1,"
-        " reach_attention = 1, reach_link = 1, launch_bf16 = 0, launch_fp8 = 0, launch_fp4 = 0, launch_attention = 0, launch_small = 0,"
-        " launch_experts = 0, reduce_start = 0, reduce_per_chip = 0, scale_up_bandwidth = 1e200 * scale_up_bandwidth,"
-        " host_step = 0, host_sequence = 0)";
+        " reach_attention = 1, reach_link = 1, launch_bf16 = 0, launch_fp8 = 0, launch_fp4 = 0,"
+        " launch_attention = 0, launch_small = 0, launch_experts = 0, reduce_start = 0,"
+        " reduce_per_chip = 0, scale_up_bandwidth = 1e200 * scale_up_bandwidth, host_step = 0, host_sequence = 0)";
     double over = value(&world, ideal) / value(&world, "bound_step");
     assert_true(over >= 1 && over < 1.02);
+    /* the same where compute binds: at an endless batch a token costs what the bound says */
+    facts_set(&world.scenario.facts, "batch", 1e6, "test");
+    facts_set(&world.scenario.facts, "context", 1, "test");
+    over = value(&world, ideal) / value(&world, "bound_step");
+    assert_true(over >= 1 && over < 1.02);
     arena_free(&world.arena);
+}
+
+static bool near(double a, double b, double share)
+{
+    return fabs(a - b) <= share * fabs(b);
 }
 
 /* By hand: Llama-3.1-70B, bf16, 8 x H100, batch 64, 4,096 tokens. */
@@ -99,11 +109,157 @@ static void counts_by_hand(void **state)
     double reach = value(&world, "reach_kv"), read = 64.0 * 4096 * 2 * 80 * 8 * 128 * 2;
     double cache = read / (8 * 3.35e12 * reach);
     assert_true(fabs(value(&world, "SUM(layer, layer_cache_time)") / cache - 1) < 1e-12);
-    double launches = 80 * ((3 + 2) * value(&world, "launch_large") +
-                            (4 + 2) * value(&world, "launch_small"));
+    /* a layer: q with k and v, o, gate with up, down; attention; four small and two small; and
+       the head once */
+    double launches = 80 * (4 * value(&world, "launch_bf16") + value(&world, "launch_attention") +
+                            (4 + 2) * value(&world, "launch_small")) +
+                      value(&world, "launch_bf16");
     assert_true(fabs(value(&world, "launch_time") / launches - 1) < 1e-12);
     double reduces = 2 * 80 * (value(&world, "reduce_start") + 8 * value(&world, "reduce_per_chip"));
     assert_true(fabs(value(&world, "reduce_fixed_time") / reduces - 1) < 1e-12);
+    arena_free(&world.arena);
+}
+
+/* By hand: DeepSeek-V3, fp8, 8 x H200 as one rank, batch 64, 4,096 tokens, cache in bf16: 61
+ * layers with a latent of 576 for 128 heads, 58 with 256 experts of 3 x 7168 x 2048, 8 used. */
+static void experts_and_latent_by_hand(void **state)
+{
+    (void)state;
+    struct world world;
+    world_open(&world, "deepseek-v3", "h200-sxm");
+    double bandwidth = 4.8e12, tokens = 64.0 * 4096;
+    double cache = tokens * 576 * 2 * 61 / (bandwidth * value(&world, "reach_kv"));
+    double compute = tokens * 128 * (576 + 512) * 2 * 61 /
+                     (8 * 989.5e12 * value(&world, "reach_attention"));
+    assert_true(near(value(&world, "attention_decode_time"), cache + compute, 1e-3));
+    double touched = 256 * (1 - pow(1 - 8.0 / 256, 64));
+    double bytes = touched * 3 * 7168 * 2048 * 58 * (1 + 4.0 / (128 * 128));
+    assert_true(near(value(&world, "SUM(operator, operator_routed * operator_stream)"),
+                     bytes / (8 * bandwidth * value(&world, "reach_weights")), 1e-9));
+    double seen = value(&world, "accepted");
+    assert_true(seen == 1);
+    assert_true(near(value(&world, "AT(accepted, draft_tokens = 2, accepted_share = 0.5)"), 1.75, 1e-12));
+    assert_true(near(value(&world, "AT(accepted, draft_tokens = 2, accepted_share = 1)"), 3, 1e-12));
+    arena_free(&world.arena);
+}
+
+/* One product for decode and prompt: dearer than either, cheaper than both, and as dear as
+ * that many sequences where the head is left out. */
+static void mixed_steps_are_priced_once(void **state)
+{
+    (void)state;
+    struct world world;
+    world_open(&world, "llama-3.1-70b", "h100-sxm");
+    double both = value(&world, "AT(products_time, prefill_chunk = 512 * one_token)");
+    double decode = value(&world, "products_time");
+    double prompt = value(&world, "AT(products_time, stage_running = 0, prefill_chunk = 512 * one_token)");
+    assert_true(both > fmax(decode, prompt) && both < decode + prompt);
+    double more = value(&world, "AT(products_time - SUM(operator, operator_head * operator_time),"
+                                " batch = 576)");
+    assert_true(near(both - value(&world, "SUM(operator, operator_head * operator_time)"), more,
+                     1e-12));
+    /* a chunk after others attends to them too: two halves are the whole */
+    double whole = value(&world, "AT(prompt_attention_time, prefill_chunk = 4096 * one_token)");
+    double halves = value(&world, "AT(prompt_attention_time, prefill_chunk = 2048 * one_token)"
+                                  " + AT(prompt_attention_time, prefill_chunk = 2048 * one_token,"
+                                  " prefill_done = 2048 * one_token)");
+    assert_true(near(halves, whole, 1e-12));
+    arena_free(&world.arena);
+}
+
+/* Between breakpoints a step is affine in the cached tokens: equal steps of context cost the
+ * same. A window is a breakpoint. */
+static void steps_are_affine(void **state)
+{
+    (void)state;
+    static const struct { const char *model; double from; } cases[] = {
+        { "llama-3.1-70b", 1 }, { "deepseek-v3", 1 }, { "gpt-oss-120b", 128 },
+        { "qwen3.5-397b-a17b", 1 } };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct world world;
+        double step[3];
+        world_open(&world, cases[i].model, "b200-sxm");
+        for (int k = 0; k < 3; k++) {
+            facts_set(&world.scenario.facts, "context", cases[i].from + 5000.0 * k, "test");
+            step[k] = value(&world, "step_time");
+        }
+        assert_true(near(step[2] - step[1], step[1] - step[0], 1e-9));
+        arena_free(&world.arena);
+    }
+}
+
+/* Two stages on twice the chips: each works on half the sequences, as one stage would. */
+static void stages_take_turns(void **state)
+{
+    (void)state;
+    struct world world;
+    world_open(&world, "llama-3.1-70b", "h100-sxm");
+    double one = value(&world, "AT(step_time, chips = 4, batch = 32)");
+    double two = value(&world, "AT(step_time - stage_hand_over_time, chips = 8, pipeline_parallel = 2)");
+    assert_true(near(two, one, 1e-12));
+    assert_true(value(&world, "AT(stage_hand_over_time, chips = 8, pipeline_parallel = 2)") > 0);
+    arena_free(&world.arena);
+}
+
+/* An open loop at the rate that a closed one finishes at is the same server; beyond what it
+ * can do it is not stable, and delivers what it can. */
+static void loops_agree(void **state)
+{
+    (void)state;
+    struct world world;
+    world_open(&world, "llama-3.1-70b", "h100-sxm");
+    facts_set(&world.scenario.facts, "prompt_tokens", 2000, "test");
+    facts_set(&world.scenario.facts, "output_tokens", 500, "test");
+    double running = value(&world, "loaded_running"), tpot = value(&world, "predicted_tpot");
+    assert_true(running > 0 && running < 64);
+    facts_set(&world.scenario.facts, "arrival_rate", running / (500 * tpot), "test");
+    assert_true(near(value(&world, "loaded_running"), running, 1e-9));
+    assert_true(near(value(&world, "predicted_tpot"), tpot, 1e-9));
+    assert_true(value(&world, "server_stable") == 1);
+    double most = value(&world, "saturated_throughput / output_tokens");
+    facts_set(&world.scenario.facts, "arrival_rate", 1.5 * most, "test");
+    assert_true(value(&world, "server_stable") == 0 && value(&world, "server_load") > 1.49);
+    assert_true(near(value(&world, "predicted_throughput / output_tokens"), most, 0.02));
+    arena_free(&world.arena);
+}
+
+/* A prefill pool that never queues leaves the decode pool with all requests but those on
+ * their way. */
+static void pools_balance(void **state)
+{
+    (void)state;
+    struct world world;
+    world_open(&world, "llama-3.1-70b", "h100-sxm");
+    facts_set(&world.scenario.facts, "prefill_workers", 1000, "test");
+    facts_set(&world.scenario.facts, "prompt_tokens", 2000, "test");
+    facts_set(&world.scenario.facts, "output_tokens", 500, "test");
+    double running = value(&world, "split_running"), tpot = value(&world, "split_tpot");
+    double rate = running / (500 * tpot);
+    double away = rate * value(&world, "split_first_work + first_token_base");
+    assert_true(near(running + away, 64, 1e-6));
+    /* one prefill worker too few: it is the one that is full */
+    facts_set(&world.scenario.facts, "prefill_workers", 1, "test");
+    facts_set(&world.scenario.facts, "prefill_chips", 1, "test");
+    facts_set(&world.scenario.facts, "batch", 512, "test");
+    double load = value(&world, "AT(split_prefill_load, running = split_running)");
+    assert_true(load > 0.9 && load < 1);
+    arena_free(&world.arena);
+}
+
+/* vLLM 0.19 with Llama-3.1-8B in bf16 on an RTX 4090, at 0.90 of its memory and 2,048 tokens a
+ * pass, has 2,588 blocks of 16 tokens, as its start-up log says. */
+static void blocks_as_vllm_counts(void **state)
+{
+    (void)state;
+    struct world world;
+    world_open(&world, "llama-3.1-8b", "rtx-4090");
+    facts_set(&world.scenario.facts, "chips", 1, "test");
+    facts_set(&world.scenario.facts, "cache_fraction", 0.9, "test");
+    facts_set(&world.scenario.facts, "prefill_size", 2048, "test");
+    double blocks = value(&world, "cache_room / (kv_per_token * cache_block)");
+    assert_true(near(blocks, 2588, 0.03));
+    double seats = value(&world, "AT(seats, cache_blocks = 2588)");
+    assert_true(near(value(&world, "seats"), seats, 0.03));
     arena_free(&world.arena);
 }
 
@@ -113,6 +269,13 @@ int main(void)
         cmocka_unit_test(never_below_the_bound),
         cmocka_unit_test(limits_hold),
         cmocka_unit_test(counts_by_hand),
+        cmocka_unit_test(experts_and_latent_by_hand),
+        cmocka_unit_test(mixed_steps_are_priced_once),
+        cmocka_unit_test(steps_are_affine),
+        cmocka_unit_test(stages_take_turns),
+        cmocka_unit_test(loops_agree),
+        cmocka_unit_test(pools_balance),
+        cmocka_unit_test(blocks_as_vllm_counts),
     };
     return cmocka_run_group_tests_name("prediction", tests, NULL, NULL);
 }

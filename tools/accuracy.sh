@@ -3,7 +3,7 @@
 #
 # FILE: measurements, as `chalkline check --measured` reads them. What stands between the
 # marks "<!-- scores -->" and "<!-- end -->" is replaced. FIT, where set, is the fit program
-# with its sheet: the part "<!-- left out -->" is then made again too (minutes).
+# and POINTS its sheets: the part "<!-- left out -->" is then made again too (minutes).
 set -eu
 CHALKLINE=${CHALKLINE:-./chalkline}
 DOC=${DOC:-docs/accuracy.md}
@@ -46,12 +46,12 @@ scores() {
 
 # Each entity left out of the fit in turn, and scored by it.
 left_out() {
-    for entity in model machine; do
-        $FIT "$entity" >"$here/fit"
-        grep ' median ' "$here/fit" >>"$here/lines"
+    for way in '' model machine both; do
+        $FIT servers $way $POINTS >"$here/fit"
+        grep '  median ' "$here/fit" >>"$here/lines"
     done
-    awk '!seen[$0]++' "$here/lines" >"$here/once"
-    fence "$here/once"
+    printf 'Errors in per cent; `both`: a model on a machine, by a fit that saw neither.\n\n'
+    fence "$here/lines"
 }
 
 # replace MARK FILE: what stands between the mark and the next end.
