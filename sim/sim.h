@@ -1,0 +1,84 @@
+/* sim -- what queues do that formulas cannot.
+ *
+ *     trace (arrivals, lengths)
+ *        |  router: which replica
+ *        v
+ *     waiting -> [ running: prompts in chunks, then one token a step ] -> done
+ *                      |
+ *                      blocks of the cache; none free: somebody starts again
+ *
+ * A replica forms a batch, runs it for as long as the step time says, and forms the next.
+ * What enters a batch is a rule set. Between two events a batch of decoding requests only
+ * gets longer contexts, so that a stretch of steps is one sum: cost is by event and not by
+ * token. `stepping` runs every step instead; a test shows that both agree. */
+#ifndef SIM_SIM_H
+#define SIM_SIM_H
+
+#include "base/base.h"
+
+/* ---- requests -------------------------------------------------------------------------- */
+
+/* In order of arrival; requests that arrive together keep the order of the file. */
+struct trace {
+    size_t count;
+    double *arrival;                /* s, from the first request on */
+    uint32_t *prompt, *output;      /* tokens, at least 1 */
+};
+
+/* Azure LLM CSV (TIMESTAMP, ContextTokens, GeneratedTokens) and a plain CSV (arrival, input,
+ * output); times are divided by `scale`. Error: no requests, a column missing, a time that
+ * goes back, a length below 1 or above LENGTH_MOST, with its line. */
+enum { LENGTH_MOST = 100000000 };
+bool trace_read(struct arena *arena, const char *path, double scale, struct trace *trace,
+                struct error *error);
+
+/* ---- what runs ------------------------------------------------------------------------- */
+
+enum rules { RULES_SARATHI, RULES_VLLM_2023, RULES_COUNT };
+extern const char *const rules_names[RULES_COUNT];
+
+/* Seconds of a step with so many tokens, cached tokens before them, and sequences:
+ * base + by_token * tokens + by_cached * cached + by_sequence * sequences. */
+struct step_cost {
+    double base, by_token, by_cached, by_sequence;
+};
+
+struct sim_options {
+    enum rules rules;
+    size_t replicas;
+    size_t sequences_most;          /* in a replica */
+    size_t chunk;                   /* sarathi: tokens of a batch */
+    size_t batch_tokens_most;       /* vllm-2023: sequences times the longest prompt */
+    size_t blocks, block;           /* of a replica; tokens of one */
+    double watermark;               /* share of the blocks that admission leaves free */
+    struct step_cost cost;
+    bool stepping;                  /* every step by itself */
+};
+
+/* ---- what comes out -------------------------------------------------------------------- */
+
+struct sim_result {
+    double *first_token, *completed;        /* s, of each request */
+    uint32_t *restarts;
+    uint64_t iterations, batch_tokens, preemptions;
+    double makespan;
+};
+
+/* Error: a request that no empty replica could take. */
+bool sim_run(struct arena *arena, const struct trace *trace, const struct sim_options *options,
+             struct sim_result *result, struct error *error);
+
+/* ---- quantiles in fixed room ------------------------------------------------------------ */
+
+/* Counts by size, each class 2 % wide, so that a quantile is within 1 %; sizes from 1 us to
+ * 1e6 s, smaller ones count as 0. */
+enum { SKETCH_CLASSES = 1400 };
+struct sketch {
+    uint64_t count, zeros, classes[SKETCH_CLASSES];
+    double sum, most;
+};
+void sketch_add(struct sketch *sketch, double size);
+double sketch_quantile(const struct sketch *sketch, double share);      /* 0 of none */
+double sketch_mean(const struct sketch *sketch);
+
+#endif
