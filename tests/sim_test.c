@@ -1,0 +1,407 @@
+/* The simulator against a second program of the same rules in words, against its own stepping
+ * path, against reference runs where they are present, and against the theory of queues. */
+#include "test.h"
+
+#include "sim/sim.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- a second program, slow and plain ----------------------------------------------------- */
+
+enum { MOST = 400 };
+
+struct plain {
+    const struct trace *trace;
+    const struct sim_options *options;
+    uint64_t prompt[MOST], total[MOST], done[MOST], blocks[MOST];
+    bool admitted[MOST];
+    size_t waiting[MOST], running[MOST], batch[MOST], waiting_count, running_count, batch_count;
+    uint64_t take[MOST], free_blocks, iterations, preemptions, arrived;
+    double now, first[MOST], last[MOST];
+};
+
+static void drop(size_t *list, size_t *count, size_t at)
+{
+    memmove(&list[at], &list[at + 1], (--*count - at) * sizeof *list);
+}
+
+static void put_first(size_t *list, size_t *count, size_t id)
+{
+    memmove(&list[1], &list[0], (*count)++ * sizeof *list);
+    list[0] = id;
+}
+
+static uint64_t ceiling(uint64_t a, uint64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static void plain_restart(struct plain *p, size_t id)
+{
+    p->free_blocks += p->blocks[id];
+    p->blocks[id] = 0;
+    p->admitted[id] = false;
+    p->prompt[id] = p->done[id];
+    p->done[id] = 0;
+    p->preemptions++;
+    put_first(p->waiting, &p->waiting_count, id);
+}
+
+static void plain_add(struct plain *p, size_t id, uint64_t tokens)
+{
+    p->batch[p->batch_count] = id;
+    p->take[p->batch_count++] = tokens;
+}
+
+static uint64_t plain_tokens(const struct plain *p)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < p->batch_count; i++)
+        sum += p->take[i];
+    return sum;
+}
+
+static size_t plain_admitted(const struct plain *p)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < p->trace->count; i++)
+        count += p->admitted[i];
+    return count;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Rule 4 of the words: sort, walk, preempt; returns those in their prompt. */
+static size_t plain_walk(struct plain *p, size_t *aside)
+{
+    size_t count = 0;
+    qsort(p->running, p->running_count, sizeof *p->running, by_id);
+    while (p->running_count && p->batch_count < p->options->sequences_most) {
+        size_t id = p->running[0];
+        drop(p->running, &p->running_count, 0);
+        if (p->done[id] < p->prompt[id]) {
+            aside[count++] = id;
+            continue;
+        }
+        while (!p->free_blocks && p->running_count)
+            plain_restart(p, p->running[--p->running_count]);
+        if (!p->free_blocks) {
+            plain_restart(p, id);
+            break;
+        }
+        if (p->done[id] > p->blocks[id] * p->options->block) {
+            p->blocks[id]++;
+            p->free_blocks--;
+        }
+        plain_add(p, id, 1);
+    }
+    return count;
+}
+
+static bool plain_admit(struct plain *p)
+{
+    const struct sim_options *o = p->options;
+    if (!p->waiting_count || plain_admitted(p) == o->sequences_most ||
+        p->batch_count == o->sequences_most)
+        return false;
+    size_t id = p->waiting[0];
+    uint64_t needed = ceiling(p->prompt[id], o->block), tokens = p->prompt[id];
+    if (p->free_blocks < needed + (uint64_t)floor(o->watermark * (double)o->blocks))
+        return false;
+    if (o->rules == RULES_SARATHI) {
+        uint64_t used = plain_tokens(p);
+        if (used >= o->chunk)
+            return false;
+        tokens = tokens < o->chunk - used ? tokens : o->chunk - used;
+    } else {
+        uint64_t longest = tokens;
+        for (size_t i = 0; i < p->batch_count; i++)
+            longest = p->prompt[p->batch[i]] > longest ? p->prompt[p->batch[i]] : longest;
+        if ((p->batch_count + 1) * longest > o->batch_tokens_most)
+            return false;
+    }
+    drop(p->waiting, &p->waiting_count, 0);
+    p->free_blocks -= needed;
+    p->blocks[id] = needed;
+    p->admitted[id] = true;
+    plain_add(p, id, tokens);
+    return true;
+}
+
+static void plain_form(struct plain *p)
+{
+    size_t aside[MOST], count = 0;
+    p->batch_count = 0;
+    if (p->options->rules == RULES_VLLM_2023) {
+        while (plain_admit(p))
+            ;
+        if (!p->batch_count)
+            count = plain_walk(p, aside);
+    } else {
+        count = plain_walk(p, aside);
+        for (size_t i = 0; i < count; i++) {
+            uint64_t used = plain_tokens(p), rest = p->prompt[aside[i]] - p->done[aside[i]];
+            if (used < p->options->chunk)
+                plain_add(p, aside[i], rest < p->options->chunk - used ? rest
+                                                                       : p->options->chunk - used);
+            else
+                p->running[p->running_count++] = aside[i];
+        }
+        while (plain_admit(p))
+            ;
+    }
+}
+
+static void plain_end(struct plain *p)
+{
+    for (size_t i = 0; i < p->batch_count; i++) {
+        size_t id = p->batch[i];
+        p->done[id] += p->take[i];
+        if (p->done[id] == p->prompt[id]) {
+            p->done[id]++;
+            if (p->first[id] < 0)
+                p->first[id] = p->now;
+        }
+        if (p->done[id] == p->total[id]) {
+            p->last[id] = p->now;
+            p->free_blocks += p->blocks[id];
+            p->admitted[id] = false;
+        } else {
+            p->running[p->running_count++] = id;
+        }
+    }
+}
+
+static void plain_arrivals(struct plain *p, double until)
+{
+    for (; p->arrived < p->trace->count && p->trace->arrival[p->arrived] <= until; p->arrived++)
+        p->waiting[p->waiting_count++] = p->arrived;
+}
+
+static void plain_run(struct plain *p, const struct trace *trace, const struct sim_options *o)
+{
+    *p = (struct plain){ .trace = trace, .options = o, .free_blocks = o->blocks };
+    for (size_t i = 0; i < trace->count; i++) {
+        p->prompt[i] = trace->prompt[i];
+        p->total[i] = trace->prompt[i] + trace->output[i];
+        p->first[i] = -1;
+    }
+    for (;;) {
+        plain_arrivals(p, p->now);
+        plain_form(p);
+        if (!p->batch_count) {
+            if (p->arrived == trace->count)
+                return;
+            p->now = trace->arrival[p->arrived];
+            continue;
+        }
+        double tokens = 0, cached = 0;
+        for (size_t i = 0; i < p->batch_count; i++) {
+            tokens += (double)p->take[i];
+            cached += (double)p->done[p->batch[i]];
+        }
+        p->now += o->cost.base + o->cost.by_token * tokens + o->cost.by_cached * cached +
+                  o->cost.by_sequence * (double)p->batch_count;
+        p->iterations++;
+        plain_end(p);
+    }
+}
+
+/* ---- random workloads ----------------------------------------------------------------------- */
+
+static void draw_trace(struct arena *arena, uint64_t *seed, struct trace *trace)
+{
+    size_t count = 2 + (size_t)(draw(seed) * (draw(seed) < 0.2 ? MOST - 3 : 60));
+    double now = 0, pace = pow(10, -2 + 2 * draw(seed));
+    *trace = (struct trace){ count, arena_array(arena, count, sizeof(double)),
+                             arena_array(arena, count, sizeof(uint32_t)),
+                             arena_array(arena, count, sizeof(uint32_t)) };
+    for (size_t i = 0; i < count; i++) {
+        trace->arrival[i] = now;
+        trace->prompt[i] = 1 + (uint32_t)(draw(seed) * 300);
+        trace->output[i] = 1 + (uint32_t)(draw(seed) * 120);
+        if (draw(seed) > 0.2)                       /* some arrive together */
+            now += -log(1 - draw(seed)) * pace;
+    }
+}
+
+static void draw_options(uint64_t *seed, struct sim_options *options)
+{
+    static const size_t sizes[] = { 1, 4, 16 };
+    *options = (struct sim_options){
+        .rules = draw(seed) < 0.5 ? RULES_SARATHI : RULES_VLLM_2023, .replicas = 1,
+        .sequences_most = 1 + (size_t)(draw(seed) * 40), .chunk = 8 + (size_t)(draw(seed) * 300),
+        .batch_tokens_most = 600 + (size_t)(draw(seed) * 2000),
+        .block = sizes[(size_t)(draw(seed) * 3)], .watermark = draw(seed) < 0.5 ? 0 : 0.01,
+        .cost = { 0.01 * draw(seed) + 1e-4, 1e-4 * draw(seed), 1e-6 * draw(seed), 1e-4 * draw(seed) },
+    };
+    options->blocks = (size_t)(460 / options->block * (1 + 8 * draw(seed) * draw(seed)));
+}
+
+static void same_times(const struct trace *trace, const double *first, const double *last,
+                       const struct sim_result *result)
+{
+    for (size_t i = 0; i < trace->count; i++) {
+        if (fabs(first[i] - result->first_token[i]) > 1e-9 ||
+            fabs(last[i] - result->completed[i]) > 1e-9)
+            fail_msg("request %zu: %.12f %.12f, and %.12f %.12f", i, first[i], last[i],
+                     result->first_token[i], result->completed[i]);
+    }
+}
+
+static void words_and_leaps_agree(void **state)
+{
+    (void)state;
+    static struct plain plain;
+    uint64_t seed = 7, preemptions = 0, iterations = 0;
+    for (int turn = 0; turn < 1000; turn++) {
+        struct arena arena = { 0 };
+        struct trace trace;
+        struct sim_options options;
+        struct sim_result leaps, steps;
+        struct error error;
+        draw_trace(&arena, &seed, &trace);
+        draw_options(&seed, &options);
+        if (!sim_run(&arena, &trace, &options, &leaps, &error))
+            fail_msg("%s", error.what);
+        options.stepping = true;
+        assert_true(sim_run(&arena, &trace, &options, &steps, &error));
+        plain_run(&plain, &trace, &options);
+        same_times(&trace, plain.first, plain.last, &leaps);
+        same_times(&trace, steps.first_token, steps.completed, &leaps);
+        assert_int_equal(plain.iterations, leaps.iterations);
+        assert_int_equal(plain.preemptions, leaps.preemptions);
+        assert_int_equal(steps.iterations, leaps.iterations);
+        preemptions += leaps.preemptions;
+        iterations += leaps.iterations;
+        arena_free(&arena);
+    }
+    print_message("1000 workloads, %llu iterations, %llu preemptions\n",
+                  (unsigned long long)iterations, (unsigned long long)preemptions);
+    assert_true(preemptions > 1000);
+}
+
+/* ---- theory --------------------------------------------------------------------------------- */
+
+/* One server, one request at a time, Poisson arrivals: the mean wait is
+ * rho / (1 - rho) * (1 + cv^2) / 2 services. Batches of 100 requests give its error. */
+static void waits_follow_theory(void **state)
+{
+    (void)state;
+    enum { COUNT_ALL = 200000, GROUP = 2000, SCALE = 10000 };
+    static const struct { double load, spread; } cases[] = {
+        { 0.5, 0 }, { 0.8, 0 }, { 0.5, 1 }, { 0.7, 1 } };
+    for (size_t c = 0; c < COUNT(cases); c++) {
+        struct arena arena = { 0 };
+        struct sim_options options = { .replicas = 1, .sequences_most = 1, .chunk = 1000000000,
+                                       .blocks = 1000000000, .block = 16,
+                                       .cost = { 0, 1.0 / SCALE, 0, 0 } };
+        struct trace trace = { COUNT_ALL, arena_array(&arena, COUNT_ALL, sizeof(double)),
+                               arena_array(&arena, COUNT_ALL, sizeof(uint32_t)),
+                               arena_array(&arena, COUNT_ALL, sizeof(uint32_t)) };
+        struct sim_result result;
+        struct error error;
+        uint64_t seed = 20261121 + c;
+        double now = 0, sum = 0, squares = 0;
+        for (size_t i = 0; i < COUNT_ALL; i++) {
+            double service = cases[c].spread > 0 ? -log(1 - draw(&seed)) : 1;
+            trace.arrival[i] = now;
+            trace.prompt[i] = 1 + (uint32_t)(service * SCALE);
+            trace.output[i] = 1;
+            now += -log(1 - draw(&seed)) / cases[c].load;
+        }
+        if (!sim_run(&arena, &trace, &options, &result, &error))
+            fail_msg("%s", error.what);
+        for (size_t g = 0; g < COUNT_ALL / GROUP; g++) {
+            double mean = 0;
+            for (size_t i = g * GROUP; i < (g + 1) * GROUP; i++)
+                mean += (result.completed[i] - trace.arrival[i] - (double)trace.prompt[i] / SCALE) /
+                        GROUP;
+            sum += mean;
+            squares += mean * mean;
+        }
+        double groups = COUNT_ALL / GROUP, mean = sum / groups;
+        double error_of_mean = sqrt((squares / groups - mean * mean) / groups);
+        double theory = cases[c].load / (1 - cases[c].load) *
+                        (1 + cases[c].spread * cases[c].spread) / 2;
+        if (fabs(mean - theory) > 3 * error_of_mean + 2e-3 * theory)
+            fail_msg("load %g: wait %g +- %g, theory %g", cases[c].load, mean, error_of_mean, theory);
+        arena_free(&arena);
+    }
+}
+
+static void sketches_are_close(void **state)
+{
+    (void)state;
+    enum { SIZES = 20000 };
+    static double sizes[SIZES];
+    struct sketch *sketch = calloc(1, sizeof *sketch);
+    uint64_t seed = 3;
+    for (size_t i = 0; i < SIZES; i++) {
+        sizes[i] = pow(10, -5 + 9 * (double)i / SIZES);
+        size_t other = (size_t)(draw(&seed) * (double)(i + 1));
+        double kept = sizes[other];
+        sizes[other] = sizes[i];
+        sizes[i] = kept;
+    }
+    for (size_t i = 0; i < SIZES; i++)
+        sketch_add(sketch, sizes[i]);
+    for (int k = 0; k <= 100; k++) {
+        double rank = floor(k / 100.0 * (SIZES - 1));
+        double right = pow(10, -5 + 9 * rank / SIZES);
+        assert_true(fabs(sketch_quantile(sketch, k / 100.0) / right - 1) < 0.0101);
+    }
+    free(sketch);
+}
+
+/* ---- reference runs ---------------------------------------------------------------------------- */
+
+/* Runs of another simulator with these rules; files that a fresh clone does not have. */
+static void reference_runs(void **state)
+{
+    (void)state;
+    static const struct { const char *trace; size_t blocks; uint64_t iterations, tokens, preempted;
+                          double makespan; } runs[] = {
+        { "azure2023_conv.csv", 28000, 177366, 26431169, 0, 3505.61807 },
+        { "azure2023_code.csv", 28000, 52803, 18297051, 0, 3459.454332 },
+        { "azure2023_conv.csv", 3000, 177019, 26501018, 51, 3505.622386 } };
+    for (size_t i = 0; i < COUNT(runs); i++) {
+        struct arena arena = { 0 };
+        struct sim_options options = { .replicas = 1, .sequences_most = 128, .chunk = 512,
+                                       .blocks = runs[i].blocks, .block = 16, .watermark = 0.01,
+                                       .cost = { 0.01, 5e-5, 8e-8, 0 } };
+        struct trace trace;
+        struct sim_result result;
+        struct error error;
+        char path[256];
+        snprintf(path, sizeof path, "../shared/data/traces/%s", runs[i].trace);
+        if (!trace_read(&arena, path, 1, &trace, &error)) {
+            print_message("not here: %s\n", runs[i].trace);
+            continue;
+        }
+        assert_true(sim_run(&arena, &trace, &options, &result, &error));
+        assert_int_equal(result.iterations, runs[i].iterations);
+        assert_int_equal(result.batch_tokens, runs[i].tokens);
+        assert_int_equal(result.preemptions, runs[i].preempted);
+        assert_true(fabs(result.makespan - runs[i].makespan) < 1e-6);
+        arena_free(&arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_and_leaps_agree),
+        cmocka_unit_test(waits_follow_theory),
+        cmocka_unit_test(sketches_are_close),
+        cmocka_unit_test(reference_runs),
+    };
+    return cmocka_run_group_tests_name("sim", tests, NULL, NULL);
+}
