@@ -1,5 +1,6 @@
 #include "ask/server.h"
 
+#include <math.h>
 #include <string.h>
 
 const char *const server_rows[SERVER_ROW_COUNT] = {
@@ -55,6 +56,10 @@ const char *server_layout(const struct server *server)
 
 const char *server_verdict(const struct server *server)
 {
+    double width = server_at(server, SERVER_tensor_parallel);
+    if (width < 1 || width != floor(width))
+        return arena_print(server->scenario.arena, "no such server: %s GPUs to each attention rank of "
+                           "a stage", server_text(server, SERVER_tensor_parallel, 4));
     if (!(server_at(server, SERVER_server_fits) > 0))
         return "no request fits beside the weights: nothing is served";
     if (!(server_at(server, SERVER_server_stable) > 0))
@@ -141,6 +146,8 @@ static bool choose_ranks(struct server *server, struct error *error)
     if (!(values.at[2] > 0) || values.at[3] == 1 || values.at[3] > 1e4 || input < 0)
         return true;
     size_t count = divisors(values.at[4], ranks), best = 0;
+    if (!count)
+        return true;                            /* no whole layout: the verdict says so */
     struct column *inputs = arena_array(scenario->arena, values.list.input_count, sizeof *inputs);
     for (size_t i = 0; i < values.list.input_count; i++)
         inputs[i] = (struct column){ &values.inputs[i], 0 };
@@ -174,7 +181,7 @@ bool server_open(struct server *server, const struct scenario *scenario, struct 
                              error))
         return false;
     if (server_at(server, SERVER_family_band) > 1)
-        facts_note(&server->scenario.facts, "nobody measured chips of this family: the server's "
+        facts_note(&server->scenario.facts, "few or no measurements of such chips: the server's "
                    "band is widened");
     return true;
 }
@@ -185,7 +192,7 @@ enum kind { ATTENTION_PROJECTIONS, EXPERTS, SHARED, DENSE, ROUTER, HEAD, KINDS }
 
 /* By name, the first that matches; what matches none belongs to a mixer. */
 static const struct {
-    const char *start, *part;
+    const char *start, *part;       /* how it begins, and what it contains */
     enum kind kind;
 } kinds[] = {
     { "experts.", "", EXPERTS }, { "shared_expert", "", SHARED }, { "lm_head", "", HEAD },

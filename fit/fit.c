@@ -22,6 +22,12 @@ static double bounded(const struct fit *fit, int k, double x)
     return fmin(fmax(exp(x), constant->low), constant->high);
 }
 
+static bool inside(const struct fit *fit, int k, double x)
+{
+    const struct constant *constant = &fit->problem->constants[k];
+    return exp(x) > constant->low && exp(x) < constant->high;
+}
+
 double fit_constant(const struct fit *fit, int k)
 {
     return bounded(fit, k, fit->x[k]);
@@ -51,25 +57,35 @@ static double weight_of(const struct fit *fit, const struct fitted *row, int j)
                          : row->weight * fit->problem->weight_of[row->point->values[j].metric];
 }
 
+/* ln(predicted / measured); a row without a finite prediction ends the fit. */
+static double error_of(const struct fitted *row, int j, double predicted)
+{
+    double error = log(predicted / row->point->values[j].value);
+    if (!isfinite(error)) {
+        fprintf(stderr, "fit: %s:%d: %s is %g\n", row->point->file, row->point->line,
+                row->point->values[j].row, predicted);
+        exit(1);
+    }
+    return error;
+}
+
 static double residual(const struct fit *fit, const struct fitted *row, int j, double predicted)
 {
     double weight = weight_of(fit, row, j), slope;
-    double error = weight > 0 ? log(predicted / row->point->values[j].value) : 0;
-    return weight * soften(isfinite(error) ? error : 0, fit->problem->soft, &slope);
+    return weight > 0 ? weight * soften(error_of(row, j, predicted), fit->problem->soft, &slope) : 0;
 }
 
-static void residual_slopes(struct fit *fit, const struct fitted *row, int j,
+static void residual_slopes(struct fit *fit, const struct fitted *row, int j, const double *x,
                             const double *inputs, double *jacobian, int stride)
 {
     double weight = weight_of(fit, row, j), slope, gradient[INPUTS_MOST];
     if (!(weight > 0))
         return;
     double predicted = predictor_gradient(&fit->scratch, row->setup, j, inputs, gradient);
-    double error = log(predicted / row->point->values[j].value);
-    soften(isfinite(error) ? error : 0, fit->problem->soft, &slope);
+    soften(error_of(row, j, predicted), fit->problem->soft, &slope);
     for (int k = 0; k < fit->problem->count; k++) {
         int input = row->input[k];
-        if (input >= 0)
+        if (input >= 0 && inside(fit, k, x[k]))
             jacobian[k * stride] = weight * slope * gradient[input] * inputs[input] / predicted;
     }
 }
@@ -90,7 +106,7 @@ static int residuals(void *context, int m, int n, const double *x, double *value
             predictor_predict(&fit->scratch, row->setup, row->point, inputs, predictions);
         for (int j = 0; j < row->point->value_count; j++, at++) {
             if (flag == 2)
-                residual_slopes(fit, row, j, inputs, jacobian + at, stride);
+                residual_slopes(fit, row, j, x, inputs, jacobian + at, stride);
             else
                 values[at] = residual(fit, row, j, predictions[j].value);
         }
@@ -200,6 +216,8 @@ static void link_setups(struct fit *fit)
         size_t at = (size_t)(row->setup - fit->predictor.setups);
         if (!done[at])
             narrow(fit, row->setup, row->point);
+        if (row->setup->list.input_count > INPUTS_MOST)
+            fit_give_up("more inputs than there is room for");
         done[at] = 1;
         for (int k = 0; k < fit->problem->count; k++)
             row->input[k] = applies(fit, k, row)
@@ -239,6 +257,10 @@ void fit_open(struct fit *fit, const struct problem *problem, char *const *paths
     fit->predictor = (struct predictor){ .arena = &fit->arena, .question = &question };
     for (int i = 0; i < count; i++)
         read_points(fit, paths[i]);
+    if (!fit->count)
+        fit_give_up("no points that a row predicts");
+    if (problem->count > CONSTANTS_MOST)
+        fit_give_up("more constants than there is room for");
     find_families(fit);
     link_setups(fit);
     find_starts(fit);
@@ -308,10 +330,10 @@ void fit_print_constants(struct fit *fit, const char *name, const char *what)
                 if (weight_of(fit, &fit->rows[i], j) > 0 && fit_moves(fit, &fit->rows[i], j, k))
                     sizes[count++] = fabs(exp(fit_error(fit, &fit->rows[i], j)) - 1);
         if (count)
-            printf("%s,%s,%.4g,%s,`make fit` on %zu open %s,%s,,median %.1f %% of %zu\n",
+            printf("%s,%s,%.4g,%s,`make fit` on %zu open %s,%s,,median %.1f %% of %zu%s\n",
                    constant->entry ? constant->entry : name, constant->name, fit_constant(fit, k),
                    constant->unit, all, what, fit_today(), 100 * fit_quantile(sizes, count, 0.5),
-                   count);
+                   count, inside(fit, k, fit->x[k]) ? "" : "; at its bound");
     }
     free(sizes);
 }

@@ -33,7 +33,7 @@ static bool for_checking(const struct measured *point)
     return false;
 }
 
-/* A setup of n rows weighs as (60 n^3)^(1/4). */
+/* A setup of n rows weighs as sqrt(60 n) in the sum of squares. */
 static void weigh(struct fit *fit)
 {
     for (size_t i = 0; i < fit->count; i++) {
@@ -66,6 +66,7 @@ static struct errors errors_new(const struct fit *fit)
     return errors;
 }
 
+/* Of a kind; NULL: of all that are not for checking. */
 static size_t pick(const struct fit *fit, const struct errors *errors, const char *kind,
                    int metric, double *picked)
 {
@@ -74,7 +75,8 @@ static size_t pick(const struct fit *fit, const struct errors *errors, const cha
         for (int j = 0; j < fit->rows[i].point->value_count; j++) {
             double error = errors->log[i * MEASURED_VALUES + (size_t)j];
             if (isfinite(error) && (int)fit->rows[i].point->values[j].metric == metric &&
-                (!kind || !strcmp(fit->rows[i].point->kind, kind)))
+                (kind ? !strcmp(fit->rows[i].point->kind, kind)
+                      : !for_checking(fit->rows[i].point)))
                 picked[count++] = error;
         }
     return count;
@@ -142,8 +144,7 @@ static const char *kin(const char *model)
 /* Grace-Blackwell is the same chip. */
 static const char *chip(const char *machine)
 {
-    return strstr(machine, "200") && (machine[0] == 'b' || machine[0] == 'B' || machine[0] == 'g' ||
-                                      machine[0] == 'G') ? "B200" : machine;
+    return strstr(machine, "b200") || strstr(machine, "B200") ? "B200" : machine;
 }
 
 static bool same_model(const struct measured *a, const struct measured *b)
@@ -185,7 +186,12 @@ void fit_servers(struct fit *fit, char **words, int count)
 {
     bool model = !strcmp(words[0], "model"), machine = !strcmp(words[0], "machine");
     bool both = !strcmp(words[0], "both"), leave = model || machine || both;
+    if (count <= leave)
+        fit_give_up("fit servers [model|machine|both] FILE...");
     fit_open(fit, &servers, words + leave, count - leave);
+    for (size_t i = 0; i < fit->count; i++)
+        if (!fit->rows[i].point->model)
+            fit_give_up("kernels among the servers: fit kernels FILE");
     weigh(fit);
     struct errors errors = errors_new(fit);
     if (!leave) {

@@ -212,7 +212,7 @@ static void loops_agree(void **state)
     facts_set(&world.scenario.facts, "output_tokens", 500, "test");
     double running = value(&world, "loaded_running"), tpot = value(&world, "predicted_tpot");
     assert_true(running > 0 && running < 64);
-    facts_set(&world.scenario.facts, "arrival_rate", running / (500 * tpot), "test");
+    facts_set(&world.scenario.facts, "arrival_rate", running / (499 * tpot), "test");
     assert_true(near(value(&world, "loaded_running"), running, 1e-9));
     assert_true(near(value(&world, "predicted_tpot"), tpot, 1e-9));
     assert_true(value(&world, "server_stable") == 1);
@@ -233,16 +233,87 @@ static void pools_balance(void **state)
     facts_set(&world.scenario.facts, "prefill_workers", 1000, "test");
     facts_set(&world.scenario.facts, "prompt_tokens", 2000, "test");
     facts_set(&world.scenario.facts, "output_tokens", 500, "test");
-    double running = value(&world, "split_running"), tpot = value(&world, "split_tpot");
-    double rate = running / (500 * tpot);
-    double away = rate * value(&world, "split_first_work + first_token_base");
-    assert_true(near(running + away, 64, 1e-6));
+    /* Little's law from outside: requests in the loop are the rate times a whole turn */
+    double rate = value(&world, "split_throughput / output_tokens");
+    double turn = value(&world, "split_ttft + answer_steps * split_tpot");
+    assert_true(near(rate * turn, 64, 1e-6));
+    double power = value(&world, "split_energy_per_token * split_throughput / split_chips");
+    assert_true(power > 0.3 * 700 && power < 700);
     /* one prefill worker too few: it is the one that is full */
     facts_set(&world.scenario.facts, "prefill_workers", 1, "test");
     facts_set(&world.scenario.facts, "prefill_chips", 1, "test");
     facts_set(&world.scenario.facts, "batch", 512, "test");
     double load = value(&world, "AT(split_prefill_load, running = split_running)");
     assert_true(load > 0.9 && load < 1);
+    arena_free(&world.arena);
+}
+
+/* Little's law from outside, with seats for all and without. */
+static void turns_add_up(void **state)
+{
+    (void)state;
+    struct world world;
+    world_open(&world, "llama-3.1-70b", "h100-sxm");
+    facts_set(&world.scenario.facts, "chips", 4, "test");
+    facts_set(&world.scenario.facts, "prompt_tokens", 4000, "test");
+    facts_set(&world.scenario.facts, "output_tokens", 500, "test");
+    for (double many = 8; many <= 2048; many *= 4) {
+        facts_set(&world.scenario.facts, "concurrency", many, "test");
+        double rate = value(&world, "predicted_throughput / output_tokens");
+        assert_true(near(rate * value(&world, "predicted_e2e"), many, 1e-9));
+    }
+    arena_free(&world.arena);
+}
+
+/* No server takes more prompts than one after the other, whatever its requests and rules. */
+static void prompts_fit_in_time(void **state)
+{
+    (void)state;
+    struct world world;
+    world_open(&world, "llama-3.1-70b", "h100-sxm");
+    facts_set(&world.scenario.facts, "prompt_tokens", 8000, "test");
+    facts_set(&world.scenario.facts, "output_tokens", 50, "test");
+    for (int first = 0; first < 2; first++)
+        for (int equal = 0; equal < 2; equal++) {
+            facts_set(&world.scenario.facts, "prefill_first", first, "test");
+            facts_set(&world.scenario.facts, "equal_requests", equal, "test");
+            double busy = value(&world, "saturated_throughput / output_tokens * prefill_taken");
+            assert_true(busy > 0.5 && busy <= 1);
+        }
+    /* arrivals at random queue, however equal the requests */
+    facts_set(&world.scenario.facts, "arrival_rate", 0.5, "test");
+    for (int equal = 0; equal < 2; equal++) {
+        facts_set(&world.scenario.facts, "equal_requests", equal, "test");
+        assert_true(value(&world, "prompt_queue_time") > 0 && value(&world, "interference") == 1);
+        }
+    arena_free(&world.arena);
+}
+
+/* A guess costs a layer and the head for one token of each sequence, whatever the depth. */
+static void guesses_cost_alike(void **state)
+{
+    (void)state;
+    struct world world;
+    world_open(&world, "deepseek-v3", "h200-sxm");
+    double one = value(&world, "AT(draft_time, draft_tokens = 1)");
+    double four = value(&world, "AT(draft_time, draft_tokens = 4)");
+    assert_true(near(four, 4 * one, 1e-12));
+    double head = value(&world, "head_time"), step = value(&world, "device_time");
+    assert_true(near(one, (step - head) / 61 + head, 1e-12));
+    arena_free(&world.arena);
+}
+
+/* Prompts overlap in stages: more stages, more prompts. */
+static void stages_take_prompts(void **state)
+{
+    (void)state;
+    struct world world;
+    world_open(&world, "llama-3.1-70b", "h100-sxm");
+    facts_set(&world.scenario.facts, "prompt_tokens", 4000, "test");
+    double one = value(&world, "prefill_alone"), load = value(&world, "prefill_load");
+    facts_set(&world.scenario.facts, "pipeline_parallel", 4, "test");
+    assert_true(value(&world, "prefill_alone") > 1.2 * one);
+    assert_true(value(&world, "prefill_load") < load);
     arena_free(&world.arena);
 }
 
@@ -275,6 +346,10 @@ int main(void)
         cmocka_unit_test(stages_take_turns),
         cmocka_unit_test(loops_agree),
         cmocka_unit_test(pools_balance),
+        cmocka_unit_test(turns_add_up),
+        cmocka_unit_test(prompts_fit_in_time),
+        cmocka_unit_test(guesses_cost_alike),
+        cmocka_unit_test(stages_take_prompts),
         cmocka_unit_test(blocks_as_vllm_counts),
     };
     return cmocka_run_group_tests_name("prediction", tests, NULL, NULL);
