@@ -69,8 +69,8 @@ static bool is_linear(struct arena *arena, const struct list *list)
         bool a = node->a >= 0 && varies[node->a], b = node->b >= 0 && varies[node->b];
         bool fixed = node->op == OP_INPUT && !strcmp(list->inputs[node->input].name, "second");
         varies[i] = a || b || (node->op == OP_INPUT && !fixed);
-        bool linear = node->op == OP_NUMBER || node->op == OP_INPUT || node->op == OP_ADD ||
-                      node->op == OP_SUB || node->op == OP_NEG || (node->op == OP_MUL && !(a && b)) ||
+        bool linear = node->op == OP_INPUT || node->op == OP_ADD || node->op == OP_SUB ||
+                      node->op == OP_NEG || (node->op == OP_MUL && !(a && b)) ||
                       (node->op == OP_DIV && !b);
         if (varies[i] && !linear)
             return false;

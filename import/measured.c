@@ -1,5 +1,6 @@
 #include "import/measured.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,8 +36,7 @@ struct measured *measured_add(struct arena *arena, struct measured_list *list,
 
 void measured_input(struct measured *point, const char *name, double value)
 {
-    if (point->input_count == MEASURED_INPUTS)
-        abort();
+    assert(point->input_count < MEASURED_INPUTS);
     point->inputs[point->input_count++] = (struct measured_input){ name, value };
 }
 
@@ -44,8 +44,7 @@ void measured_value(struct measured *point, enum metric metric, const char *row,
 {
     if (!(value > 0))
         return;
-    if (point->value_count == MEASURED_VALUES)
-        abort();
+    assert(point->value_count < MEASURED_VALUES);
     point->values[point->value_count++] = (struct measured_value){ metric, row, value };
 }
 

@@ -27,9 +27,13 @@ static void read_stage(struct arena *arena, const struct csv *csv, size_t row,
     measured_input(point, "prefix_cached", input > BLOCK ? 1 - BLOCK / input : 0);
     measured_input(point, "prefill_size", PASS);
     measured_input(point, "sequences_most", SEATS);
-    measured_value(point, METRIC_TTFT, "predicted_ttft", 1e-3 * measured_number(csv, row, "ttft_mean"));
-    measured_value(point, METRIC_TPOT, "predicted_tpot", 1e-3 * measured_number(csv, row, "tpot_mean"));
-    measured_value(point, METRIC_E2E, "predicted_e2e", 1e-3 * measured_number(csv, row, "e2e_mean"));
+    const struct { enum metric metric; const char *row, *column; } figures[] = {
+        { METRIC_TTFT, "predicted_ttft", "ttft_mean" }, { METRIC_TPOT, "predicted_tpot", "tpot_mean" },
+        { METRIC_E2E, "predicted_e2e", "e2e_mean" },
+    };
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        measured_value(point, figures[i].metric, figures[i].row,
+                       1e-3 * measured_number(csv, row, figures[i].column));
     const double kept_up = 0.9;
     if (strstr(experiment, "/all"))
         point->refused = "the stages of one run together";

@@ -1,4 +1,6 @@
-/* serving_points.csv: TTFT and TPOT at a concurrency, most of them dumps of InferenceX. */
+/* serving_points.csv: TTFT and TPOT at a concurrency: `silicon_sample.csv` of
+ * ai-dynamo/aiconfigurator @095f58a (2026-08-21), most of it the nightly runs of InferenceX,
+ * the rest that project's own ("auto-gap-analysis") or without a known setting ("gtl_"). */
 #include "import/measured.h"
 
 #include <math.h>
@@ -132,6 +134,7 @@ static void read_point(struct arena *arena, const struct csv *csv, size_t row,
 
 /* ---- rows against each other --------------------------------------------------------------- */
 
+/* Not by name of the model: DeepSeek V3 and R1 are one, often exported under both. */
 static bool same_run(const struct measured *a, const struct measured *b)
 {
     bool equal = a->input_count == b->input_count && a->value_count == b->value_count &&

@@ -14,7 +14,8 @@ static const struct figure {
     const char *row, *split;
     enum { AS_IS, MILLISECONDS, PER_CHIP, PER_NODE, PER_USER } scale;
 } figures[] = {
-    { "output_throughput_total", METRIC_THROUGHPUT, "predicted_throughput", "split_throughput", AS_IS },
+    { "output_throughput_total", METRIC_THROUGHPUT, "predicted_throughput", "split_throughput",
+      AS_IS },
     { "total_throughput_per_gpu", METRIC_THROUGHPUT, "total_throughput_per_chip",
       "split_total_throughput_per_chip", AS_IS },
     { "tpot_median", METRIC_TPOT, "predicted_tpot", "split_tpot", MILLISECONDS },
@@ -113,7 +114,8 @@ static void read_pools(const struct reading *reading, struct measured *point)
     const char *end = decode + strcspn(decode, ";");
     double prefill_chips = after_in(prefill, decode, "prefill TP");
     double decode_chips = after_in(decode, end, "decode TP");
-    const char *prefill_dp = strstr(prefill, "DP-attention"), *decode_dp = strstr(decode, "DP-attention");
+    const char *prefill_dp = strstr(prefill, "DP-attention");
+    const char *decode_dp = strstr(decode, "DP-attention");
     measured_input(point, "chips", decode_chips);
     measured_input(point, "attention_dp", decode_dp && decode_dp < end ? decode_chips : 1);
     measured_input(point, "decode_workers", strtod(decode + 1, NULL));
@@ -216,12 +218,9 @@ static const char *kind_of(const struct reading *reading)
     return reading->split ? "disaggregated" : reading->offline ? "offline" : "aggregated";
 }
 
-static void read_row(struct arena *arena, const struct csv *csv, size_t row,
-                     struct measured_list *list)
+static struct reading read_cells(const struct csv *csv, size_t row)
 {
-    struct measured *point = measured_add(arena, list, csv, row);
-    const char *load = measured_word(csv, row, "batch_concurrency");
-    struct reading reading = {
+    return (struct reading){
         .figure = figure_of(measured_word(csv, row, "metric")),
         .note = measured_word(csv, row, "note"),
         .chips = measured_number(csv, row, "gpus"),
@@ -231,8 +230,15 @@ static void read_row(struct arena *arena, const struct csv *csv, size_t row,
         .load = measured_number(csv, row, "batch_concurrency"),
         .input = measured_number(csv, row, "input_len"),
         .output = measured_number(csv, row, "output_len"),
-        .offline = !strcmp(load, "max"),
+        .offline = !strcmp(measured_word(csv, row, "batch_concurrency"), "max"),
     };
+}
+
+static void read_row(struct arena *arena, const struct csv *csv, size_t row,
+                     struct measured_list *list)
+{
+    struct measured *point = measured_add(arena, list, csv, row);
+    struct reading reading = read_cells(csv, row);
     point->source = measured_word(csv, row, "source");
     point->kind = "aggregated";
     point->model = measured_word(csv, row, "model");
@@ -251,7 +257,8 @@ static void read_row(struct arena *arena, const struct csv *csv, size_t row,
     else
         read_layout(&reading, point);
     read_drafts(&reading, point);
-    bool phase = reading.figure->metric == METRIC_PREFILL || reading.figure->metric == METRIC_DECODE;
+    enum metric metric = reading.figure->metric;
+    bool phase = metric == METRIC_PREFILL || metric == METRIC_DECODE;
     if (phase)
         read_phase(&reading, point);
     double scale = strstr(reading.note, "0.8x to 1.0x") ? 0.9 : 1;      /* drawn from a range */
