@@ -8,7 +8,7 @@ CFLAGS   ?= -O2 -g
 # No contraction to fused operations, ever: same input, same bits.
 FLAGS    := -std=gnu17 $(WARN) $(CFLAGS) -ffp-contract=off -fno-math-errno -I. \
             -DCHALKLINE_VERSION='"$(VERSION)"'
-LIBS     := -ljansson -lm
+LIBS     := -ljansson -lz -lzstd -lm
 MACHINE  := $(shell $(CC) -dumpmachine 2>/dev/null | cut -d- -f1)
 
 CHALK    := $(addprefix formulas/,$(shell cat formulas/order.txt))
@@ -165,7 +165,7 @@ install: chalkline docs         ## binary, man page, completion, library, header
 	install -D -m 644 build/docs/completion $(DESTDIR)$(PREFIX)/share/bash-completion/completions/chalkline
 	install -D -m 644 $(B)/libchalkline.a $(DESTDIR)$(PREFIX)/lib/libchalkline.a
 	for h in $(HEADERS); do install -D -m 644 $$h $(DESTDIR)$(PREFIX)/include/chalkline/$$h; done
-	printf 'prefix=$(PREFIX)\nName: chalkline\nDescription: bounds of large language models on real machines\nVersion: $(VERSION)\nCflags: -I$${prefix}/include/chalkline\nLibs: -L$${prefix}/lib -lchalkline -ljansson -lm\n' > build/docs/chalkline.pc
+	printf 'prefix=$(PREFIX)\nName: chalkline\nDescription: bounds of large language models on real machines\nVersion: $(VERSION)\nCflags: -I$${prefix}/include/chalkline\nLibs: -L$${prefix}/lib -lchalkline -ljansson -lz -lzstd -lm\n' > build/docs/chalkline.pc
 	install -D -m 644 build/docs/chalkline.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/chalkline.pc
 
 clean:                          ## remove what was built

@@ -580,12 +580,12 @@ static bool fits_nowhere(const struct sim *sim, struct error *error)
             error_set(error, "request %zu needs %zu blocks of cache for %llu tokens, a replica has "
                       "%zu, of which admission leaves %zu", i, needed, (unsigned long long)total,
                       options->blocks, spare_blocks(sim));
-            return !error_hint(error, "--blocks");
+            return !error_hint(error, "--blocks %zu or more", needed + spare_blocks(sim));
         }
         if (options->rules == RULES_VLLM_2023 && total > options->batch_tokens_most) {
             error_set(error, "request %zu has %llu tokens, a batch takes %zu at most", i,
                       (unsigned long long)total, options->batch_tokens_most);
-            return !error_hint(error, "--max-batch-tokens");
+            return !error_hint(error, "--max-batch-tokens %llu or more", (unsigned long long)total);
         }
     }
     return false;

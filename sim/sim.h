@@ -14,23 +14,7 @@
 #ifndef SIM_SIM_H
 #define SIM_SIM_H
 
-#include "base/base.h"
-
-/* ---- requests -------------------------------------------------------------------------- */
-
-/* In order of arrival; requests that arrive together keep the order of the file. */
-struct trace {
-    size_t count;
-    double *arrival;                /* s, from the first request on */
-    uint32_t *prompt, *output;      /* tokens, at least 1 */
-};
-
-/* Azure LLM CSV (TIMESTAMP, ContextTokens, GeneratedTokens) and a plain CSV (arrival, input,
- * output); times are divided by `scale`. Error: no requests, a column missing, a time that
- * goes back, a length below 1 or above LENGTH_MOST, with its line. */
-enum { LENGTH_MOST = 100000000 };
-bool trace_read(struct arena *arena, const char *path, double scale, struct trace *trace,
-                struct error *error);
+#include "sim/trace.h"
 
 /* ---- what runs ------------------------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-#include "sim/sim.h"
+#include "sim/trace.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -46,6 +46,8 @@ static bool find_columns(const struct csv *csv, struct columns *columns, struct 
 {
     static const char *const names[][3] = {
         { "TIMESTAMP", "ContextTokens", "GeneratedTokens" },
+        { "Timestamp", "Request tokens", "Response tokens" },
+        { "arrived_at", "num_prefill_tokens", "num_decode_tokens" },
         { "arrival", "input", "output" },
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -55,22 +57,40 @@ static bool find_columns(const struct csv *csv, struct columns *columns, struct 
             return true;
     }
     error_set(error, "%s: no trace that is understood", csv->file);
-    return error_hint(error, "the columns TIMESTAMP,ContextTokens,GeneratedTokens (Azure) or "
-                             "arrival,input,output");
+    return error_hint(error, "the columns TIMESTAMP,ContextTokens,GeneratedTokens (Azure), "
+                             "Timestamp,Request tokens,Response tokens (BurstGPT), "
+                             "arrived_at,num_prefill_tokens,num_decode_tokens (Vidur) or "
+                             "arrival,input,output; or JSON lines as Mooncake's");
+}
+
+bool trace_length(const char *path, int line, double number, const char *words, uint32_t *length,
+                  struct error *error)
+{
+    if (number >= 1 && number <= LENGTH_MOST && number == floor(number)) {
+        *length = (uint32_t)number;
+        return true;
+    }
+    error_set(error, "%s:%d: '%.40s' is no length of a request", path, line, words);
+    return error_hint(error, "a whole number of tokens from 1 to %d", LENGTH_MOST);
+}
+
+bool trace_order(const char *path, int line, const struct trace *trace, size_t row,
+                 struct error *error)
+{
+    if (!row || trace->arrival[row] >= trace->arrival[row - 1])
+        return true;
+    error_set(error, "%s:%d: arrives before the request above it", path, line);
+    return error_hint(error, "requests in order of arrival");
 }
 
 static bool read_length(const struct csv *csv, size_t row, int column, uint32_t *length,
                         struct error *error)
 {
     const char *cell = csv_cell(csv, row, column);
-    double number;
-    if (text_number(text_of(cell), &number) && number >= 1 && number <= LENGTH_MOST &&
-        number == floor(number)) {
-        *length = (uint32_t)number;
-        return true;
-    }
-    error_set(error, "%s:%d: '%.40s' is no length of a request", csv->file, csv->lines[row], cell);
-    return error_hint(error, "a whole number of tokens from 1 to %d", LENGTH_MOST);
+    double number = 0;
+    if (!text_number(text_of(cell), &number))
+        number = 0;
+    return trace_length(csv->file, csv->lines[row], number, cell, length, error);
 }
 
 static bool read_row(const struct csv *csv, const struct columns *columns, size_t row,
@@ -83,36 +103,52 @@ static bool read_row(const struct csv *csv, const struct columns *columns, size_
         return error_hint(error, "seconds, or 2023-11-16 18:15:46.68");
     }
     trace->arrival[row] = between(first, time) / scale;
-    if (row && trace->arrival[row] < trace->arrival[row - 1]) {
-        error_set(error, "%s:%d: arrives before the request above it", csv->file, csv->lines[row]);
-        return error_hint(error, "requests in order of arrival");
-    }
+    if (!trace_order(csv->file, csv->lines[row], trace, row, error))
+        return false;
     return read_length(csv, row, columns->input, &trace->prompt[row], error) &&
            read_length(csv, row, columns->output, &trace->output[row], error);
+}
+
+static bool parse_csv(struct arena *arena, const char *path, struct text text, double scale,
+                      struct trace *trace, struct error *error)
+{
+    struct csv csv;
+    struct columns columns;
+    struct stamp first;
+    if (!csv_read(arena, path, text, &csv, error) || !find_columns(&csv, &columns, error))
+        return false;
+    *trace = (struct trace){ .count = csv.rows,
+                             .arrival = arena_array(arena, csv.rows + 1, sizeof(double)),
+                             .prompt = arena_array(arena, csv.rows + 1, sizeof(uint32_t)),
+                             .output = arena_array(arena, csv.rows + 1, sizeof(uint32_t)) };
+    if (csv.rows)
+        read_time(csv_cell(&csv, 0, columns.arrival), &first);
+    for (size_t row = 0; row < csv.rows; row++)
+        if (!read_row(&csv, &columns, row, first, scale, trace, error))
+            return false;
+    return true;
+}
+
+bool trace_parse(struct arena *arena, const char *path, struct text text, double scale,
+                 struct trace *trace, struct error *error)
+{
+    struct text start = text_trim(text);
+    bool lines = start.size && start.data[0] == '{';
+    if (!(lines ? trace_parse_lines(arena, path, text, scale, trace, error)
+                : parse_csv(arena, path, text, scale, trace, error)))
+        return false;
+    if (trace->count)
+        return true;
+    error_set(error, "%s: no requests", path);
+    return error_hint(error, "a line for each request");
 }
 
 bool trace_read(struct arena *arena, const char *path, double scale, struct trace *trace,
                 struct error *error)
 {
-    enum { LIMIT = 1 << 30 };
-    struct text text;
-    struct csv csv;
-    struct columns columns;
-    struct stamp first;
-    if (!file_read(arena, path, LIMIT, &text, error) || !csv_read(arena, path, text, &csv, error) ||
-        !find_columns(&csv, &columns, error))
-        return false;
-    if (!csv.rows) {
-        error_set(error, "%s: no requests", path);
-        return error_hint(error, "a line for each request below the names of the columns");
-    }
-    *trace = (struct trace){ .count = csv.rows,
-                             .arrival = arena_array(arena, csv.rows, sizeof(double)),
-                             .prompt = arena_array(arena, csv.rows, sizeof(uint32_t)),
-                             .output = arena_array(arena, csv.rows, sizeof(uint32_t)) };
-    read_time(csv_cell(&csv, 0, columns.arrival), &first);
-    for (size_t row = 0; row < csv.rows; row++)
-        if (!read_row(&csv, &columns, row, first, scale, trace, error))
-            return false;
-    return true;
+    const size_t limit = (size_t)1 << 30;
+    struct text packed, text;
+    return file_read(arena, path, limit, &packed, error) &&
+           trace_unpack(arena, path, packed, limit, &text, error) &&
+           trace_parse(arena, path, text, scale, trace, error);
 }

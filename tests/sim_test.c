@@ -2,6 +2,7 @@
  * path, against reference runs where they are present, and against the theory of queues. */
 #include "test.h"
 
+#include "sim/prefix.h"
 #include "sim/sim.h"
 
 #include <math.h>
@@ -220,9 +221,9 @@ static void draw_trace(struct arena *arena, uint64_t *seed, struct trace *trace)
 {
     size_t count = 2 + (size_t)(draw(seed) * (draw(seed) < 0.2 ? MOST - 3 : 60));
     double now = 0, pace = pow(10, -2 + 2 * draw(seed));
-    *trace = (struct trace){ count, arena_array(arena, count, sizeof(double)),
-                             arena_array(arena, count, sizeof(uint32_t)),
-                             arena_array(arena, count, sizeof(uint32_t)) };
+    *trace = (struct trace){ .count = count, .arrival = arena_array(arena, count, sizeof(double)),
+                             .prompt = arena_array(arena, count, sizeof(uint32_t)),
+                             .output = arena_array(arena, count, sizeof(uint32_t)) };
     for (size_t i = 0; i < count; i++) {
         trace->arrival[i] = now;
         trace->prompt[i] = 1 + (uint32_t)(draw(seed) * 300);
@@ -303,9 +304,10 @@ static void waits_follow_theory(void **state)
         struct sim_options options = { .replicas = 1, .sequences_most = 1, .chunk = 1000000000,
                                        .blocks = 1000000000, .block = 16,
                                        .cost = { 0, 1.0 / SCALE, 0, 0 } };
-        struct trace trace = { COUNT_ALL, arena_array(&arena, COUNT_ALL, sizeof(double)),
-                               arena_array(&arena, COUNT_ALL, sizeof(uint32_t)),
-                               arena_array(&arena, COUNT_ALL, sizeof(uint32_t)) };
+        struct trace trace = { .count = COUNT_ALL,
+                               .arrival = arena_array(&arena, COUNT_ALL, sizeof(double)),
+                               .prompt = arena_array(&arena, COUNT_ALL, sizeof(uint32_t)),
+                               .output = arena_array(&arena, COUNT_ALL, sizeof(uint32_t)) };
         struct sim_result result;
         struct error error;
         uint64_t seed = 20261121 + c;
@@ -361,6 +363,69 @@ static void sketches_are_close(void **state)
     free(sketch);
 }
 
+/* ---- traces -------------------------------------------------------------------------------- */
+
+static void formats_agree(void **state)
+{
+    (void)state;
+    static const struct { const char *file; size_t count, block; double last; uint32_t input; } files[] = {
+        { "plain.csv", 3, 0, 0.5, 30 },        { "azure.csv", 2, 0, 4.314579, 396 },
+        { "mooncake.jsonl", 2, 512, 0.25, 900 }, { "mooncake.jsonl.gz", 2, 512, 0.25, 900 },
+        { "qwen.jsonl", 1, 16, 0, 20 } };
+    for (size_t i = 0; i < COUNT(files); i++) {
+        struct arena arena = { 0 };
+        struct trace trace;
+        struct error error;
+        char path[256];
+        snprintf(path, sizeof path, "tests/corpus/trace/%s", files[i].file);
+        if (!trace_read(&arena, path, 1, &trace, &error))
+            fail_msg("%s", error.what);
+        size_t last = trace.count - 1;
+        assert_int_equal(trace.count, files[i].count);
+        assert_int_equal(trace.block, files[i].block);
+        assert_int_equal(trace.prompt[last], files[i].input);
+        assert_true(fabs(trace.arrival[last] - files[i].last) < 1e-9);
+        arena_free(&arena);
+    }
+}
+
+/* Two requests share a block of 512: 512 of 700 + 900 tokens, with room for one block or more. */
+static void hits_by_hand(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct trace trace;
+    struct error error;
+    assert_true(trace_read(&arena, "tests/corpus/trace/mooncake.jsonl", 1, &trace, &error));
+    for (size_t room = 0; room < 4; room++)
+        assert_true(trace_hit_ratio(&arena, &trace, room) == 512.0 / 1600);
+    arena_free(&arena);
+}
+
+/* The table that came with the Mooncake traces; files that a fresh clone does not have. */
+static void hit_tables(void **state)
+{
+    (void)state;
+    static const size_t rooms[] = { 1000, 3000, 10000, 30000, 50000, 100000, 0 };
+    static const struct { const char *file; double ratio[COUNT(rooms)]; } tables[] = {
+        { "mooncake_conversation", { 0.0454, 0.0666, 0.2157, 0.3322, 0.3615, 0.3708, 0.3736 } },
+        { "mooncake_synthetic", { 0.0857, 0.1942, 0.4318, 0.6356, 0.6512, 0.6512, 0.6512 } } };
+    for (size_t i = 0; i < COUNT(tables); i++) {
+        struct arena arena = { 0 };
+        struct trace trace;
+        struct error error;
+        char path[256];
+        snprintf(path, sizeof path, "../shared/data/traces/%s.jsonl.gz", tables[i].file);
+        if (!trace_read(&arena, path, 1, &trace, &error)) {
+            print_message("not here: %s\n", tables[i].file);
+            continue;
+        }
+        for (size_t k = 0; k < COUNT(rooms); k++)
+            assert_true(fabs(trace_hit_ratio(&arena, &trace, rooms[k]) - tables[i].ratio[k]) < 5.1e-5);
+        arena_free(&arena);
+    }
+}
+
 /* ---- reference runs ---------------------------------------------------------------------------- */
 
 /* Runs of another simulator with these rules; files that a fresh clone does not have. */
@@ -401,6 +466,9 @@ int main(void)
         cmocka_unit_test(words_and_leaps_agree),
         cmocka_unit_test(waits_follow_theory),
         cmocka_unit_test(sketches_are_close),
+        cmocka_unit_test(formats_agree),
+        cmocka_unit_test(hits_by_hand),
+        cmocka_unit_test(hit_tables),
         cmocka_unit_test(reference_runs),
     };
     return cmocka_run_group_tests_name("sim", tests, NULL, NULL);
