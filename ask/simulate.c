@@ -107,9 +107,24 @@ static bool formula_list(struct arena *arena, const char *formula, struct list *
     return true;
 }
 
-static bool read_cost(struct arena *arena, const char *formula, struct step_cost *cost,
+struct step_cost {
+    double base, by_token, by_cached, by_sequence;
+};
+
+static double linear_seconds(void *context, const struct sim_step *step)
+{
+    const struct step_cost *cost = context;
+    return cost->base + cost->by_token * (step->decoding + step->prompt) +
+           cost->by_cached * (step->decode_cached + step->prompt_cached) +
+           cost->by_sequence * step->sequences;
+}
+
+static bool read_cost(struct arena *arena, const char *formula, struct sim_options *sim,
                       struct error *error)
 {
+    struct step_cost *cost = arena_alloc(arena, sizeof *cost);
+    sim->seconds = linear_seconds;
+    sim->context = cost;
     struct list list;
     double inputs[QUANTITIES + 1] = { 0 }, slopes[QUANTITIES + 1], *to[QUANTITIES] = {
         &cost->by_token, &cost->by_cached, &cost->by_sequence };
@@ -195,7 +210,7 @@ static bool read_options(struct arena *arena, const struct question *question,
            read_count(question, OPTION_MAX_BATCH_TOKENS, BATCH_TOKENS, &sim->batch_tokens_most,
                       error) &&
            read_count(question, OPTION_BLOCKS, 0, &sim->blocks, error) &&
-           read_cost(arena, question->option[OPTION_STEP_TIME], &sim->cost, error);
+           read_cost(arena, question->option[OPTION_STEP_TIME], sim, error);
 }
 
 /* ---- the answer ---------------------------------------------------------------------------- */

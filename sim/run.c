@@ -279,17 +279,36 @@ static void end_batch(struct sim *sim, struct replica *replica)
 /* ---- forming a batch ----------------------------------------------------------------------- */
 
 struct batch {
-    uint64_t tokens, cached;
-    size_t sequences, prompt_most;
+    struct sim_step step;
+    size_t prompt_most;
 };
 
-static void add_part(struct sim *sim, struct replica *replica, struct batch *batch, uint32_t id,
-                     uint64_t tokens)
+static size_t batch_tokens(const struct batch *batch)
+{
+    return (size_t)(batch->step.decoding + batch->step.prompt);
+}
+
+static void add_part(struct replica *replica, struct batch *batch, uint32_t id, uint64_t tokens)
 {
     replica->parts[replica->part_count++] = (struct part){ id, (uint32_t)tokens };
-    batch->tokens += tokens;
-    batch->cached += (uint64_t)sim->requests.done[id];
-    batch->sequences++;
+    batch->step.sequences++;
+}
+
+static void add_decode(struct sim *sim, struct replica *replica, struct batch *batch, uint32_t id)
+{
+    batch->step.decoding++;
+    batch->step.decode_cached += (double)sim->requests.done[id];
+    add_part(replica, batch, id, 1);
+}
+
+static void add_prompt(struct sim *sim, struct replica *replica, struct batch *batch, uint32_t id,
+                       uint64_t tokens)
+{
+    double before = (double)sim->requests.done[id], now = (double)tokens;
+    batch->step.prompt += now;
+    batch->step.prompt_cached += before;
+    batch->step.prompt_pairs += now * (before + now / 2);
+    add_part(replica, batch, id, tokens);
 }
 
 /* The next that waits, with as much of its prompt as the batch has room for. */
@@ -297,7 +316,7 @@ static bool admit_one(struct sim *sim, struct replica *replica, struct batch *ba
 {
     const struct sim_options *options = sim->options;
     if (!replica->waiting || replica->running_count >= options->sequences_most ||
-        batch->sequences >= options->sequences_most)
+        batch->step.sequences >= (double)options->sequences_most)
         return false;
     uint32_t id = replica->head;
     uint64_t prompt = sim->requests.prompt[id], tokens = prompt;
@@ -305,13 +324,13 @@ static bool admit_one(struct sim *sim, struct replica *replica, struct batch *ba
     if (replica->free_blocks < needed + spare_blocks(sim))
         return false;
     if (options->rules == RULES_SARATHI) {
-        uint64_t room = options->chunk > batch->tokens ? options->chunk - batch->tokens : 0;
+        size_t used = batch_tokens(batch), room = options->chunk > used ? options->chunk - used : 0;
         tokens = prompt < room ? prompt : room;
         if (!tokens)
             return false;
     } else {
         size_t most = prompt > batch->prompt_most ? prompt : batch->prompt_most;
-        if ((batch->sequences + 1) * most > options->batch_tokens_most)
+        if (((size_t)batch->step.sequences + 1) * most > options->batch_tokens_most)
             return false;
         batch->prompt_most = most;
     }
@@ -320,7 +339,7 @@ static bool admit_one(struct sim *sim, struct replica *replica, struct batch *ba
     sim->requests.done[id] = 0;
     list_insert(replica->running, &replica->running_count, id);
     list_insert(replica->prefills, &replica->prefill_count, id);
-    add_part(sim, replica, batch, id, tokens);
+    add_prompt(sim, replica, batch, id, tokens);
     return true;
 }
 
@@ -336,10 +355,9 @@ static void go_on_with_prompts(struct sim *sim, struct replica *replica, struct 
 {
     for (size_t i = 0; i < count; i++) {
         uint64_t rest = sim->requests.prompt[ids[i]] - (uint64_t)sim->requests.done[ids[i]];
-        uint64_t room = sim->options->chunk > batch->tokens ? sim->options->chunk - batch->tokens
-                                                            : 0;
-        if (rest && room)
-            add_part(sim, replica, batch, ids[i], rest < room ? rest : room);
+        size_t used = batch_tokens(batch), chunk = sim->options->chunk;
+        if (rest && chunk > used)
+            add_prompt(sim, replica, batch, ids[i], rest < chunk - used ? rest : chunk - used);
     }
 }
 
@@ -363,7 +381,7 @@ static void decode_one_by_one(struct sim *sim, struct replica *replica, struct b
 {
     struct requests *requests = &sim->requests;
     for (size_t i = 0; i < replica->running_count &&
-                       batch->sequences < sim->options->sequences_most; i++) {
+                       batch->step.sequences < (double)sim->options->sequences_most; i++) {
         uint32_t id = replica->running[i];
         if (requests->done[id] < requests->prompt[id]) {
             prefills[(*prefill_count)++] = id;
@@ -377,7 +395,7 @@ static void decode_one_by_one(struct sim *sim, struct replica *replica, struct b
         }
         uint64_t done = (uint64_t)requests->done[id];
         replica->free_blocks -= done > (uint64_t)blocks_held(sim, id, done) * sim->options->block;
-        add_part(sim, replica, batch, id, 1);
+        add_decode(sim, replica, batch, id);
     }
 }
 
@@ -418,8 +436,8 @@ static void form_turn(struct sim *sim, struct replica *replica, struct batch *ba
 {
     replica->turn = true;
     replica->free_blocks -= replica->takes[replica->turns % sim->options->block];
-    batch->tokens = batch->sequences = replica->decoding;
-    batch->cached = cached_sum(replica);
+    batch->step.decoding = batch->step.sequences = (double)replica->decoding;
+    batch->step.decode_cached = (double)cached_sum(replica);
 }
 
 static void form(struct sim *sim, struct replica *replica, struct batch *batch)
@@ -429,7 +447,7 @@ static void form(struct sim *sim, struct replica *replica, struct batch *batch)
     replica->turn = replica->exact = false;
     if (sim->options->rules == RULES_VLLM_2023) {
         admit(sim, replica, batch);                 /* prompts before any decode */
-        if (batch->sequences)
+        if (batch->step.sequences > 0)
             return;
     }
     if (replica->decoding && !turn_is_safe(sim, replica)) {
@@ -446,11 +464,9 @@ static void form(struct sim *sim, struct replica *replica, struct batch *batch)
 
 /* ---- time ----------------------------------------------------------------------------------- */
 
-static double seconds_of(const struct step_cost *cost, double tokens, double cached,
-                         double sequences)
+static double seconds_of(const struct sim *sim, const struct sim_step *step)
 {
-    return cost->base + cost->by_token * tokens + cost->by_cached * cached +
-           cost->by_sequence * sequences;
+    return sim->options->seconds(sim->options->context, step);
 }
 
 /* A stretch of turns in which nothing else happens: nobody is admitted or completes. */
@@ -461,6 +477,30 @@ struct stretch {
 static double stretch_seconds(const struct stretch *stretch, double turns)
 {
     return turns * stretch->first + stretch->growth * turns * (turns - 1) / 2;
+}
+
+/* Of at most so many turns the first ones over which the step grows evenly. A convex step that
+ * is on the line between its ends in the middle is on it everywhere. */
+static struct stretch even_stretch(const struct sim *sim, const struct replica *replica,
+                                   uint64_t *turns)
+{
+    struct sim_step step = { .decoding = (double)replica->decoding,
+                             .sequences = (double)replica->decoding };
+    const double cached = (double)cached_sum(replica), close = 1e-12;
+    step.decode_cached = cached;
+    const double first = seconds_of(sim, &step);
+    for (; *turns > 1; *turns = (*turns + 1) / 2) {
+        double last = (double)(*turns - 1), middle = floor(last / 2), at[2];
+        const double turn[2] = { middle, last };
+        for (int i = 0; i < 2; i++) {
+            step.decode_cached = cached + turn[i] * step.decoding;
+            at[i] = seconds_of(sim, &step);
+        }
+        double growth = (at[1] - first) / last;
+        if (fabs(first + growth * middle - at[0]) <= close * at[0])
+            return (struct stretch){ first, growth };
+    }
+    return (struct stretch){ first, 0 };
 }
 
 /* Turns for which blocks suffice whoever takes them. */
@@ -517,16 +557,14 @@ static void take_blocks(const struct sim *sim, struct replica *replica, uint64_t
 /* As many turns at once as end before `until` and before anything else can happen. */
 static double leap(struct sim *sim, struct replica *replica, double now, double until)
 {
-    const struct step_cost *cost = &sim->options->cost;
     if (!replica->decoding || replica->prefill_count || !turn_is_safe(sim, replica) ||
         !nobody_enters(sim, replica))
         return now;
-    double decoding = (double)replica->decoding;
-    struct stretch stretch = { seconds_of(cost, decoding, (double)cached_sum(replica), decoding),
-                               cost->by_cached * decoding };
     uint64_t most = replica->finishes[0].turn - replica->turns - 1;
     uint64_t blocks = turns_with_blocks(sim, replica);
-    uint64_t turns = turns_before(&stretch, now, until, most < blocks ? most : blocks);
+    most = most < blocks ? most : blocks;
+    struct stretch stretch = even_stretch(sim, replica, &most);
+    uint64_t turns = turns_before(&stretch, now, until, most);
     take_blocks(sim, replica, turns);
     replica->turns += turns;
     sim->result->iterations += turns;
@@ -537,15 +575,17 @@ static double leap(struct sim *sim, struct replica *replica, double now, double 
 static void start_batch(struct sim *sim, struct replica *replica, double now, double until)
 {
     struct batch batch;
-    now = leap(sim, replica, now, until);
+    for (double before = -1; now > before && !replica->busy;) {
+        before = now;                       /* until the stretch is at its end */
+        now = leap(sim, replica, now, until);
+    }
     form(sim, replica, &batch);
-    if (!batch.sequences)
+    if (!(batch.step.sequences > 0))
         return;
     replica->busy = true;
-    replica->end = now + seconds_of(&sim->options->cost, (double)batch.tokens,
-                                    (double)batch.cached, (double)batch.sequences);
+    replica->end = now + seconds_of(sim, &batch.step);
     sim->result->iterations++;
-    sim->result->batch_tokens += batch.tokens;
+    sim->result->batch_tokens += batch_tokens(&batch);
 }
 
 /* Batches that end before `until`. One that ends then waits for those who arrive then. */

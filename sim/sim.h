@@ -21,11 +21,15 @@
 enum rules { RULES_SARATHI, RULES_VLLM_2023, RULES_COUNT };
 extern const char *const rules_names[RULES_COUNT];
 
-/* Seconds of a step with so many tokens, cached tokens before them, and sequences:
- * base + by_token * tokens + by_cached * cached + by_sequence * sequences. */
-struct step_cost {
-    double base, by_token, by_cached, by_sequence;
+/* What a step holds. */
+struct sim_step {
+    double decoding, decode_cached;         /* requests that decode; tokens they had before */
+    double prompt, prompt_cached;           /* prompt tokens; tokens their requests had before */
+    double prompt_pairs;                    /* of prompt tokens with those before them */
+    double sequences;                       /* requests in all */
 };
+/* Its seconds, above 0; convex in decode_cached while all else stays. */
+typedef double sim_seconds(void *context, const struct sim_step *step);
 
 struct sim_options {
     enum rules rules;
@@ -35,7 +39,8 @@ struct sim_options {
     size_t batch_tokens_most;       /* vllm-2023: sequences times the longest prompt */
     size_t blocks, block;           /* of a replica; tokens of one */
     double watermark;               /* share of the blocks that admission leaves free */
-    struct step_cost cost;
+    sim_seconds *seconds;
+    void *context;                  /* of `seconds` */
     bool stepping;                  /* every step by itself */
 };
 

@@ -5,11 +5,17 @@
 
 #include <assert.h>
 
+static double seconds(void *context, const struct sim_step *step)
+{
+    (void)context;
+    return 0.01 + 1e-4 * (step->decoding + step->prompt) + 1e-7 * step->decode_cached;
+}
+
 static void replay(struct arena *arena, const struct trace *trace)
 {
     struct sim_options options = { .replicas = 2, .sequences_most = 8, .chunk = 64,
                                    .batch_tokens_most = 4096, .blocks = 256, .block = 16,
-                                   .watermark = 0.01, .cost = { 0.01, 1e-4, 1e-7, 0 } };
+                                   .watermark = 0.01, .seconds = seconds };
     struct sim_result result;
     struct error error;
     for (int rules = 0; rules < RULES_COUNT; rules++) {

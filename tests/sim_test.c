@@ -10,6 +10,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Seconds of a step with so many tokens, cached tokens before them, and sequences. */
+struct cost {
+    double base, by_token, by_cached, by_sequence;
+};
+
+static double cost_of(const struct cost *cost, double tokens, double cached, double sequences)
+{
+    return cost->base + cost->by_token * tokens + cost->by_cached * cached +
+           cost->by_sequence * sequences;
+}
+
+static double linear(void *context, const struct sim_step *step)
+{
+    return cost_of(context, step->decoding + step->prompt,
+                   step->decode_cached + step->prompt_cached, step->sequences);
+}
+
 /* ---- a second program, slow and plain ----------------------------------------------------- */
 
 enum { MOST = 400 };
@@ -208,8 +225,7 @@ static void plain_run(struct plain *p, const struct trace *trace, const struct s
             tokens += (double)p->take[i];
             cached += (double)p->done[p->batch[i]];
         }
-        p->now += o->cost.base + o->cost.by_token * tokens + o->cost.by_cached * cached +
-                  o->cost.by_sequence * (double)p->batch_count;
+        p->now += cost_of(o->context, tokens, cached, (double)p->batch_count);
         p->iterations++;
         plain_end(p);
     }
@@ -233,7 +249,7 @@ static void draw_trace(struct arena *arena, uint64_t *seed, struct trace *trace)
     }
 }
 
-static void draw_options(uint64_t *seed, struct sim_options *options)
+static void draw_options(uint64_t *seed, struct sim_options *options, struct cost *cost)
 {
     static const size_t sizes[] = { 1, 4, 16 };
     *options = (struct sim_options){
@@ -241,8 +257,10 @@ static void draw_options(uint64_t *seed, struct sim_options *options)
         .sequences_most = 1 + (size_t)(draw(seed) * 40), .chunk = 8 + (size_t)(draw(seed) * 300),
         .batch_tokens_most = 600 + (size_t)(draw(seed) * 2000),
         .block = sizes[(size_t)(draw(seed) * 3)], .watermark = draw(seed) < 0.5 ? 0 : 0.01,
-        .cost = { 0.01 * draw(seed) + 1e-4, 1e-4 * draw(seed), 1e-6 * draw(seed), 1e-4 * draw(seed) },
+        .seconds = linear, .context = cost,
     };
+    *cost = (struct cost){ 0.01 * draw(seed) + 1e-4, 1e-4 * draw(seed), 1e-6 * draw(seed),
+                           1e-4 * draw(seed) };
     options->blocks = (size_t)(460 / options->block * (1 + 8 * draw(seed) * draw(seed)));
 }
 
@@ -269,7 +287,8 @@ static void words_and_leaps_agree(void **state)
         struct sim_result leaps, steps;
         struct error error;
         draw_trace(&arena, &seed, &trace);
-        draw_options(&seed, &options);
+        struct cost cost;
+        draw_options(&seed, &options, &cost);
         if (!sim_run(&arena, &trace, &options, &leaps, &error))
             fail_msg("%s", error.what);
         options.stepping = true;
@@ -302,8 +321,8 @@ static void waits_follow_theory(void **state)
     for (size_t c = 0; c < COUNT(cases); c++) {
         struct arena arena = { 0 };
         struct sim_options options = { .replicas = 1, .sequences_most = 1, .chunk = 1000000000,
-                                       .blocks = 1000000000, .block = 16,
-                                       .cost = { 0, 1.0 / SCALE, 0, 0 } };
+                                       .blocks = 1000000000, .block = 16, .seconds = linear,
+                                       .context = &(struct cost){ 0, 1.0 / SCALE, 0, 0 } };
         struct trace trace = { .count = COUNT_ALL,
                                .arrival = arena_array(&arena, COUNT_ALL, sizeof(double)),
                                .prompt = arena_array(&arena, COUNT_ALL, sizeof(uint32_t)),
@@ -441,7 +460,8 @@ static void reference_runs(void **state)
         struct arena arena = { 0 };
         struct sim_options options = { .replicas = 1, .sequences_most = 128, .chunk = 512,
                                        .blocks = runs[i].blocks, .block = 16, .watermark = 0.01,
-                                       .cost = { 0.01, 5e-5, 8e-8, 0 } };
+                                       .seconds = linear,
+                                       .context = &(struct cost){ 0.01, 5e-5, 8e-8, 0 } };
         struct trace trace;
         struct sim_result result;
         struct error error;
