@@ -466,11 +466,13 @@ static void note_idle(struct brief *brief)
                                         "time_to_live_short", "time_to_live_long",
                                         "SUM(tier, tier_total)" };
     enum { MORE = sizeof more / sizeof *more };
-    const char *texts[FIGURES_COUNT + COLUMNS + MORE];
+    const char *texts[FIGURES_COUNT + COLUMNS + MORE + SERVER_ROW_COUNT];
     memcpy(texts, figure_names, sizeof figure_names);
     memcpy(texts + FIGURES_COUNT, column_rows, sizeof column_rows);
     memcpy(texts + FIGURES_COUNT + COLUMNS, more, sizeof more);
-    given_note(&brief->scenario, texts, FIGURES_COUNT + COLUMNS + MORE, "this screen");
+    memcpy(texts + FIGURES_COUNT + COLUMNS + MORE, server_rows, sizeof server_rows);
+    given_note(&brief->scenario, texts, FIGURES_COUNT + COLUMNS + MORE + SERVER_ROW_COUNT,
+               "this screen");
 }
 
 bool ask_brief(struct arena *arena, const struct question *question, struct answer *answer,

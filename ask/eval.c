@@ -1,5 +1,5 @@
 /* eval: any rows or expressions, as numbers. */
-#include "ask/ask.h"
+#include "ask/server.h"
 
 #include <string.h>
 
@@ -66,6 +66,7 @@ bool ask_eval(struct arena *arena, const struct question *question, struct answe
     if (!values_of(&scenario, names, count, &values, error))
         return false;
     given_note(&scenario, names, count, count == 1 ? names[0] : "any of these");
+    server_note_unstable(&scenario, &values.list);
     bool uncertain = values_uncertain(&scenario, &values);
     struct table table = { .arena = arena, .columns = 3, .left = "lrl" };
     for (size_t i = 0; i < count; i++)

@@ -29,8 +29,15 @@ bool plot_open(struct buffer *script, const char *path, int width, int height,
         error_set(error, "--plot: a quote in '%s'", path);
         return error_hint(error, "a plain file name");
     }
-    if (strcmp(path, "-"))
-        buffer_print(script, "set output '%s'\n", path);
+    if (!strcmp(path, "-"))
+        return true;
+    FILE *file = fopen(path, "ab");         /* gnuplot would draw on the terminal instead */
+    if (!file) {
+        error_set(error, "--plot: '%s' cannot be written", path);
+        return error_hint(error, "a file in a folder that exists");
+    }
+    fclose(file);
+    buffer_print(script, "set output '%s'\n", path);
     return true;
 }
 

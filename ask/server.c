@@ -138,7 +138,8 @@ static bool choose_ranks(struct server *server, struct error *error)
     struct scenario *scenario = &server->scenario;
     struct values values;
     double ranks[LAYOUTS], columns[5][LAYOUTS], *outputs[5];
-    if (facts_find(&scenario->facts, "attention_dp"))
+    const struct fact *sparse = facts_find(&scenario->facts, "moe_layers");
+    if (facts_find(&scenario->facts, "attention_dp") || !sparse || !(sparse->value > 0))
         return true;
     if (!values_of(scenario, texts, 5, &values, error))
         return false;
@@ -173,13 +174,10 @@ bool server_open(struct server *server, const struct scenario *scenario, struct 
     copy_facts(&server->scenario.facts);
     assume_requests(&server->scenario.facts);
     if (!choose_ranks(server, error) ||
-        !values_of(&server->scenario, server_rows, SERVER_KNOWN, &server->values, error))
+        !values_of(&server->scenario, server_rows, SERVER_ROW_COUNT, &server->values, error))
         return false;
-    bool stable = server_at(server, SERVER_server_stable) > 0;
-    server->row_count = stable ? SERVER_ROW_COUNT : SERVER_KNOWN;
-    if (stable && !values_of(&server->scenario, server_rows, SERVER_ROW_COUNT, &server->values,
-                             error))
-        return false;
+    server->row_count = server_at(server, SERVER_server_stable) > 0 ? SERVER_ROW_COUNT
+                                                                    : SERVER_KNOWN;
     if (server_at(server, SERVER_family_band) > 1)
         facts_note(&server->scenario.facts, "few or no measurements of such chips: the server's "
                    "band is widened");
@@ -331,4 +329,16 @@ bool server_parts(struct server *server, struct error *error)
     for (size_t i = 0; i < server->part_count; i++)
         server->parts[i].saved = server_at(server, SERVER_predicted_tpot) - tpot[i];
     return true;
+}
+
+/* ---- single rows --------------------------------------------------------------------------- */
+
+void server_note_unstable(struct scenario *scenario, const struct list *list)
+{
+    struct error ignored;
+    double stable;
+    if (list_depends(scenario->arena, list, "arrival_rate") &&
+        value_of(scenario, "server_stable", &stable, &ignored) && !(stable > 0))
+        facts_note(&scenario->facts, "not stable: more arrives than the server can do, and queues "
+                   "grow without end");
 }

@@ -57,4 +57,7 @@ const char *server_layout(const struct server *server);
 const char *server_verdict(const struct server *server);
 void server_document(const struct server *server, struct doc *doc);
 
+/* A note where an open loop does not keep up, for who reads single rows of the prediction. */
+void server_note_unstable(struct scenario *scenario, const struct list *list);
+
 #endif

@@ -114,6 +114,15 @@ static bool write_requests(const char *path, const struct trace *trace,
     return error_hint(error, "a file in a folder that exists");
 }
 
+/* "-" where no request has the time: a TPOT takes two tokens. */
+static const char *seconds_text(struct arena *arena, const struct sketch *sketch, double value)
+{
+    struct unit second;
+    struct error ignored;
+    unit_parse(text_of("s"), &second, &(double){ 0 }, &ignored);
+    return sketch->count ? quantity_text(arena, value, second, 4) : "-";
+}
+
 static void answer_sketch(struct arena *arena, const char *name, const struct sketch *sketch,
                           struct doc *doc, struct table *table)
 {
@@ -122,14 +131,14 @@ static void answer_sketch(struct arena *arena, const char *name, const struct sk
     struct doc *one = doc_add(arena, doc, name, DOC_OBJECT);
     doc_add_number(arena, one, "mean", sketch_mean(sketch));
     table_cell(table, "%s", name);
-    table_cell(table, "%.4g", 1e3 * sketch_mean(sketch));
+    table_cell(table, "%s", seconds_text(arena, sketch, sketch_mean(sketch)));
     for (size_t i = 0; i < sizeof quantiles / sizeof *quantiles; i++) {
         double value = sketch_quantile(sketch, quantiles[i].share);
         doc_add_number(arena, one, quantiles[i].name, value);
-        table_cell(table, "%.4g", 1e3 * value);
+        table_cell(table, "%s", seconds_text(arena, sketch, value));
     }
     doc_add_number(arena, one, "max", sketch->most);
-    table_cell(table, "%.4g", 1e3 * sketch->most);
+    table_cell(table, "%s", seconds_text(arena, sketch, sketch->most));
 }
 
 static void answer_times(struct arena *arena, const struct trace *trace,
@@ -139,7 +148,7 @@ static void answer_times(struct arena *arena, const struct trace *trace,
     static const char *const names[TIMES] = { "ttft", "tpot", "e2e" };
     struct sketch *sketches = arena_array(arena, TIMES, sizeof *sketches);
     struct table table = { .arena = arena, .columns = 7, .left = "lrrrrrr" };
-    static const char *const head[] = { "ms", "mean", "p50", "p90", "p95", "p99", "max" };
+    static const char *const head[] = { "", "mean", "p50", "p90", "p95", "p99", "max" };
     for (size_t i = 0; i < trace->count; i++) {
         double first = result->first_token[i], last = result->completed[i];
         sketch_add(&sketches[TTFT], first - trace->arrival[i]);
@@ -189,8 +198,8 @@ bool ask_simulate(struct arena *arena, const struct question *question, struct a
         return false;
     answer_counts(arena, &trace, &result, answer);
     answer_times(arena, &trace, &result, answer);
-    buffer_print(&answer->text, "\n  a server has %zu blocks of %zu tokens, at most %zu sequences, "
-                 "%zu tokens a batch\n%s", sim.blocks, sim.block, sim.sequences_most,
+    buffer_print(&answer->text, "\n  quantiles within 1 %%; a server has %zu blocks of %zu tokens, "
+                 "%zu sequences at most, %zu tokens a batch\n%s", sim.blocks, sim.block, sim.sequences_most,
                  sim.rules == RULES_SARATHI ? sim.chunk : sim.batch_tokens_most,
                  notes.text.data ? notes.text.data : "");
     const char *path = question->option[OPTION_REQUESTS];

@@ -49,6 +49,7 @@ struct builder {
     struct expr **bound;            /* [rows] the expression a fact binds, parsed */
     struct bound_cell **cells;      /* [rows] those of its entries */
     const struct fact **fact;       /* [rows] */
+    bool entries_given;             /* some fact is of one entry: "cache_elements[moe]" */
     struct nodes set;
     struct memo *memos;
     size_t memo_size, memo_count;
@@ -209,7 +210,7 @@ static const struct fact *entry_fact(struct builder *builder, const struct frame
                                      const char *row)
 {
     const char *entry = frame->table ? frame->table->entry[frame->entry] : "default";
-    for (size_t i = 0; i < builder->facts->scalar_count; i++) {
+    for (size_t i = 0; builder->entries_given && i < builder->facts->scalar_count; i++) {
         const char *name = builder->facts->scalars[i].name;
         size_t size = strlen(row);
         if (!strncmp(name, row, size) && name[size] == '[' &&
@@ -542,6 +543,7 @@ static bool prepare(struct builder *builder)
     for (size_t i = 0; i < builder->facts->scalar_count; i++) {
         const struct fact *fact = &builder->facts->scalars[i];
         if (strchr(fact->name, '[')) {
+            builder->entries_given = true;
             if (!bind_cell(builder, fact))
                 return false;
             continue;

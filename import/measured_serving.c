@@ -139,8 +139,8 @@ static void read_layout(const struct reading *reading, struct measured *point)
         measured_input(point, "sequences_most", OFFLINE_SEQUENCES);
     if (reading->pipeline > 1)
         measured_input(point, "pipeline_parallel", reading->pipeline);
-    if (!(reading->tensor >= 1))
-        point->refused = "layout not stated";
+    if (!(reading->tensor >= 1) && reading->chips != 1)
+        point->refused = "layout not stated: tp";
 }
 
 static void read_drafts(const struct reading *reading, struct measured *point)
@@ -245,6 +245,11 @@ static void read_row(struct arena *arena, const struct csv *csv, size_t row,
     point->machine = measured_word(csv, row, "hardware");
     point->engine = engine_of(reading.note, point->source);
     read_formats(arena, measured_word(csv, row, "precision"), point);
+    const char *unit = measured_word(csv, row, "unit");
+    if (reading.figure && *unit && (reading.figure->scale == MILLISECONDS) != !strcmp(unit, "ms")) {
+        point->refused = "a unit that is not the metric's";
+        return;
+    }
     if (!reading.figure) {
         point->refused = strstr(measured_word(csv, row, "metric"), "mlperf")
                          ? "MLPerf: layout and lengths not stated" : "a metric no row predicts";

@@ -22,7 +22,8 @@ double sketch_quantile(const struct sketch *sketch, double share)
 {
     if (!sketch->count)
         return 0;
-    uint64_t rank = (uint64_t)floor(share * (double)(sketch->count - 1)), seen = sketch->zeros;
+    uint64_t rank = (uint64_t)fmax(ceil(share * (double)sketch->count) - 1, 0);
+    uint64_t seen = sketch->zeros;
     if (rank < seen)
         return 0;
     for (size_t i = 0; i < SKETCH_CLASSES; i++) {

@@ -56,7 +56,8 @@ static bool find_columns(const struct csv *csv, struct columns *columns, struct 
         if (columns->arrival >= 0 && columns->input >= 0 && columns->output >= 0)
             return true;
     }
-    error_set(error, "%s: no trace that is understood", csv->file);
+    error_set(error, "%s: no trace that is understood: %zu columns, the first '%.40s'", csv->file,
+              csv->columns, csv->columns ? csv->header[0] : "");
     return error_hint(error, "the columns TIMESTAMP,ContextTokens,GeneratedTokens (Azure), "
                              "Timestamp,Request tokens,Response tokens (BurstGPT), "
                              "arrived_at,num_prefill_tokens,num_decode_tokens (Vidur) or "
