@@ -238,7 +238,7 @@ static size_t list_sources(struct server *server, struct source *sources)
           "accepted" },
         { "host", "step_time", "host_time", "accepted" },
         { "guesses", "draft_time", "draft_time", "accepted" },
-        { "prompts of others", "prefill_per_token", "running * prefill_per_token", "1" } };
+        { "prompts of others", "prefill_per_token", "running * others * prefill_per_token", "1" } };
     size_t count = 0;
     for (int i = 0; i < KINDS; i++) {
         const char *time = operators_text(server, (enum kind)i);

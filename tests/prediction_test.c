@@ -201,8 +201,9 @@ static void stages_take_turns(void **state)
     arena_free(&world.arena);
 }
 
-/* An open loop at the rate that a closed one finishes at is the same server; beyond what it
- * can do it is not stable, and delivers what it can. */
+/* An open loop at the rate that a closed one finishes at is the same server, where the closed
+ * one counts a request's own next prompt too; beyond what it can do it is not stable, and
+ * delivers what it can. */
 static void loops_agree(void **state)
 {
     (void)state;
@@ -210,6 +211,7 @@ static void loops_agree(void **state)
     world_open(&world, "llama-3.1-70b", "h100-sxm");
     facts_set(&world.scenario.facts, "prompt_tokens", 2000, "test");
     facts_set(&world.scenario.facts, "output_tokens", 500, "test");
+    facts_set(&world.scenario.facts, "others", 1, "test");
     double running = value(&world, "loaded_running"), tpot = value(&world, "predicted_tpot");
     assert_true(running > 0 && running < 64);
     facts_set(&world.scenario.facts, "arrival_rate", running / (499 * tpot), "test");
@@ -303,6 +305,17 @@ static void guesses_cost_alike(void **state)
     arena_free(&world.arena);
 }
 
+/* One user alone waits for nobody's prompt. */
+static void one_user_waits_for_nobody(void **state)
+{
+    (void)state;
+    struct world world;
+    world_open(&world, "llama-3.1-70b", "h100-sxm");
+    facts_set(&world.scenario.facts, "concurrency", 1, "test");
+    assert_true(value(&world, "predicted_tpot") == value(&world, "decode_step"));
+    arena_free(&world.arena);
+}
+
 /* Prompts overlap in stages: more stages, more prompts. */
 static void stages_take_prompts(void **state)
 {
@@ -350,6 +363,7 @@ int main(void)
         cmocka_unit_test(prompts_fit_in_time),
         cmocka_unit_test(guesses_cost_alike),
         cmocka_unit_test(stages_take_prompts),
+        cmocka_unit_test(one_user_waits_for_nobody),
         cmocka_unit_test(blocks_as_vllm_counts),
     };
     return cmocka_run_group_tests_name("prediction", tests, NULL, NULL);
