@@ -265,8 +265,10 @@ static void serving_points(void **state)
     struct tally tally = { 0 };
     struct catalog catalog;
     struct csv csv;
-    if (!sheet_open(&tally, "serving_points.csv", &csv))
+    if (!sheet_open(&tally, "serving_points.csv", &csv)) {
+        arena_free(&tally.arena);                   /* skip() does not come back */
         skip();
+    }
     catalog_ready(&tally, &catalog);
     for (size_t row = 0; row < csv.rows; row++) {
         struct point point = { .place = arena_print(&tally.arena, "serving_points.csv:%d",
@@ -321,8 +323,10 @@ static void serving(void **state)
     struct tally tally = { 0 };
     struct catalog catalog;
     struct csv csv;
-    if (!sheet_open(&tally, "serving.csv", &csv))
+    if (!sheet_open(&tally, "serving.csv", &csv)) {
+        arena_free(&tally.arena);                   /* skip() does not come back */
         skip();
+    }
     catalog_ready(&tally, &catalog);
     for (size_t row = 0; row < csv.rows; row++) {
         struct point point = { .place = arena_print(&tally.arena, "serving.csv:%d",
