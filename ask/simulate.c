@@ -25,20 +25,32 @@ static bool read_count(const struct question *question, enum option option, size
     return error_hint(error, "a whole number from 1 to %d", MOST);
 }
 
-static bool read_rules(const struct question *question, enum rules *rules, struct error *error)
+static int name_at(const char *name, const char *const *names, int count)
+{
+    int at = 0;
+    while (at < count && strcmp(name, names[at]))
+        at++;
+    return at;
+}
+
+static bool read_rules(const struct question *question, struct sim_options *sim,
+                       struct error *error)
 {
     const char *name = question->option[OPTION_RULES], *router = question->option[OPTION_ROUTER];
-    if (router && strcmp(router, "least-pending")) {
-        error_set(error, "no router is called '%.60s'", router);
-        return error_hint(error, "least-pending");
+    int rules = name ? name_at(name, rules_names, RULES_COUNT) : RULES_SARATHI;
+    int route = router ? name_at(router, router_names, ROUTER_COUNT) : ROUTER_LEAST_PENDING;
+    if (rules == RULES_COUNT) {
+        error_set(error, "no rules are called '%.60s'", name);
+        return error_hint(error, "one of: %s, %s", rules_names[0], rules_names[1]);
     }
-    for (int i = 0; i < RULES_COUNT; i++)
-        if (!name || !strcmp(name, rules_names[i])) {
-            *rules = (enum rules)i;
-            return true;
-        }
-    error_set(error, "no rules are called '%.60s'", name);
-    return error_hint(error, "one of: %s, %s", rules_names[0], rules_names[1]);
+    if (route == ROUTER_COUNT) {
+        error_set(error, "no router is called '%.60s'", router);
+        return error_hint(error, "one of: %s, %s, %s", router_names[0], router_names[1],
+                          router_names[2]);
+    }
+    sim->rules = (enum rules)rules;
+    sim->router = (enum router)route;
+    return true;
 }
 
 /* Where nothing says otherwise: those of the reference runs. */
@@ -83,7 +95,7 @@ static bool read_options(struct arena *arena, const struct question *question,
         error_set(error, "simulate needs the size of the cache");
         return error_hint(error, "--blocks N, of %zu tokens each", sim->block);
     }
-    return read_rules(question, &sim->rules, error) &&
+    return read_rules(question, sim, error) &&
            read_count(question, OPTION_REPLICAS, 1, &sim->replicas, error) &&
            read_count(question, OPTION_CHUNK, sim->chunk, &sim->chunk, error) &&
            read_count(question, OPTION_MAX_SEQS, sim->sequences_most, &sim->sequences_most,
@@ -163,20 +175,40 @@ static void answer_times(struct arena *arena, const struct trace *trace,
     table_print(&table, &answer->text, "  ");
 }
 
-static void answer_counts(struct arena *arena, const struct trace *trace,
-                          const struct sim_result *result, struct answer *answer)
+/* Where requests wait most of the time a small error in the step is a large one in TTFT. More
+ * of them when the last one comes than the servers run say that there were too many. */
+static const char *verdict_of(const struct sim_options *sim, const struct sim_result *result)
 {
+    const double most = 0.5;
+    if (result->waiting_at_last > (double)(sim->sequences_most * sim->replicas))
+        return "overloaded";
+    return result->queued > most * result->busy ? "backlogged" : "stable";
+}
+
+static void answer_counts(struct arena *arena, const struct trace *trace,
+                          const struct sim_options *sim, const struct sim_result *result,
+                          struct answer *answer)
+{
+    double time = result->makespan * (double)sim->replicas;
+    double utilisation = result->busy / time, queued = result->queued / time;
+    const char *verdict = verdict_of(sim, result);
     const struct { const char *name; double value; } counts[] = {
         { "requests", (double)trace->count },     { "iterations", (double)result->iterations },
         { "batch_tokens", (double)result->batch_tokens },
         { "preemptions", (double)result->preemptions }, { "makespan", result->makespan },
+        { "utilisation", utilisation },           { "queued", queued },
+        { "waiting_at_last", result->waiting_at_last },
     };
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         doc_add_number(arena, answer->doc, counts[i].name, counts[i].value);
     buffer_print(&answer->text, "%zu requests in %.6f s: %llu iterations, %llu tokens, %llu "
-                 "preemptions\n\n", trace->count, result->makespan,
+                 "preemptions\n", trace->count, result->makespan,
                  (unsigned long long)result->iterations, (unsigned long long)result->batch_tokens,
                  (unsigned long long)result->preemptions);
+    doc_add_string(arena, answer->doc, "verdict", verdict);
+    buffer_print(&answer->text, "%s: batches ran %.1f %% of the time, requests waited in %.1f %%, %.0f "
+                 "when the last one came\n\n", verdict, 100 * utilisation, 100 * queued,
+                 result->waiting_at_last);
 }
 
 bool ask_simulate(struct arena *arena, const struct question *question, struct answer *answer,
@@ -196,7 +228,7 @@ bool ask_simulate(struct arena *arena, const struct question *question, struct a
         !trace_read(arena, question->words[0], scale, &trace, error) ||
         !sim_run(arena, &trace, &sim, &result, error))
         return false;
-    answer_counts(arena, &trace, &result, answer);
+    answer_counts(arena, &trace, &sim, &result, answer);
     answer_times(arena, &trace, &result, answer);
     buffer_print(&answer->text, "\n  quantiles within 1 %%; a server has %zu blocks of %zu tokens, "
                  "%zu sequences at most, %zu tokens a batch\n%s", sim.blocks, sim.block, sim.sequences_most,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 const char *const rules_names[RULES_COUNT] = { "sarathi", "vllm-2023" };
+const char *const router_names[ROUTER_COUNT] = { "round-robin", "least-pending", "least-tokens" };
 
 enum { NOBODY = UINT32_MAX };
 
@@ -32,6 +33,8 @@ struct part {               /* of a batch: a prompt's chunk, or a step of `stepp
 struct replica {
     uint32_t head, tail;            /* of the queue that waits */
     size_t waiting;
+    uint64_t tokens_given;          /* of all requests that were sent here, prompt and output */
+    uint64_t tokens_done;           /* of these, processed */
     uint32_t *running;              /* in order of arrival: decoding and in their prompt */
     size_t running_count;
     uint32_t *prefills;             /* in order of arrival: those in their prompt */
@@ -366,6 +369,7 @@ static void restart(struct sim *sim, struct replica *replica, uint32_t id)
 {
     struct requests *requests = &sim->requests;
     replica->free_blocks += blocks_held(sim, id, (uint64_t)requests->done[id]);
+    replica->tokens_given += (uint64_t)requests->done[id];      /* to be processed again */
     list_remove(replica->running, &replica->running_count, id);
     requests->prompt[id] = (uint32_t)requests->done[id];
     requests->done[id] = 0;
@@ -554,6 +558,12 @@ static void take_blocks(const struct sim *sim, struct replica *replica, uint64_t
         replica->free_blocks -= replica->takes[(replica->turns + i) % block];
 }
 
+static void run_for(struct sim *sim, const struct replica *replica, double seconds)
+{
+    sim->result->busy += seconds;
+    sim->result->queued += replica->waiting ? seconds : 0;
+}
+
 /* As many turns at once as end before `until` and before anything else can happen. */
 static double leap(struct sim *sim, struct replica *replica, double now, double until)
 {
@@ -569,7 +579,10 @@ static double leap(struct sim *sim, struct replica *replica, double now, double 
     replica->turns += turns;
     sim->result->iterations += turns;
     sim->result->batch_tokens += turns * replica->decoding;
-    return now + stretch_seconds(&stretch, (double)turns);
+    replica->tokens_done += turns * replica->decoding;
+    const double seconds = stretch_seconds(&stretch, (double)turns);
+    run_for(sim, replica, seconds);
+    return now + seconds;
 }
 
 static void start_batch(struct sim *sim, struct replica *replica, double now, double until)
@@ -582,8 +595,11 @@ static void start_batch(struct sim *sim, struct replica *replica, double now, do
     form(sim, replica, &batch);
     if (!(batch.step.sequences > 0))
         return;
+    const double seconds = seconds_of(sim, &batch.step);
     replica->busy = true;
-    replica->end = now + seconds_of(sim, &batch.step);
+    replica->end = now + seconds;
+    run_for(sim, replica, seconds);
+    replica->tokens_done += batch_tokens(&batch);
     sim->result->iterations++;
     sim->result->batch_tokens += batch_tokens(&batch);
 }
@@ -600,14 +616,24 @@ static void advance(struct sim *sim, struct replica *replica, double until)
 
 /* ---- the run ---------------------------------------------------------------------------------- */
 
-/* Fewest that wait; of equals the first. */
-static struct replica *least_pending(struct sim *sim)
+/* What the router looks at: the least is chosen. */
+static uint64_t load_of(const struct sim *sim, const struct replica *replica)
 {
-    struct replica *least = &sim->replicas[0];
-    for (size_t i = 1; i < sim->options->replicas; i++)
-        if (sim->replicas[i].waiting < least->waiting)
-            least = &sim->replicas[i];
-    return least;
+    return sim->options->router == ROUTER_LEAST_PENDING
+           ? replica->waiting : replica->tokens_given - replica->tokens_done;
+}
+
+static void route(struct sim *sim, uint32_t id)
+{
+    struct replica *chosen = &sim->replicas[0];
+    if (sim->options->router == ROUTER_ROUND_ROBIN)
+        chosen = &sim->replicas[id % sim->options->replicas];
+    else
+        for (size_t i = 1; i < sim->options->replicas; i++)
+            if (load_of(sim, &sim->replicas[i]) < load_of(sim, chosen))
+                chosen = &sim->replicas[i];
+    chosen->tokens_given += sim->requests.total[id] - 1;        /* its last token is not an input */
+    wait_last(sim, chosen, id);
 }
 
 static bool fits_nowhere(const struct sim *sim, struct error *error)
@@ -678,7 +704,7 @@ bool sim_run(struct arena *arena, const struct trace *trace, const struct sim_op
         for (size_t r = 0; r < options->replicas; r++)
             advance(&sim, &sim.replicas[r], now);
         for (; i < trace->count && trace->arrival[i] == now; i++)
-            wait_last(&sim, least_pending(&sim), (uint32_t)i);
+            route(&sim, (uint32_t)i);
         next = i < trace->count ? trace->arrival[i] : INFINITY;
         for (size_t r = 0; r < options->replicas; r++) {
             struct replica *replica = &sim.replicas[r];
@@ -688,6 +714,8 @@ bool sim_run(struct arena *arena, const struct trace *trace, const struct sim_op
                 start_batch(&sim, replica, now, next);
         }
     }
+    for (size_t r = 0; r < options->replicas; r++)
+        result->waiting_at_last += (double)sim.replicas[r].waiting;
     for (size_t r = 0; r < options->replicas; r++)
         advance(&sim, &sim.replicas[r], INFINITY);
     return true;

@@ -21,6 +21,11 @@
 enum rules { RULES_SARATHI, RULES_VLLM_2023, RULES_COUNT };
 extern const char *const rules_names[RULES_COUNT];
 
+/* Which replica takes a request: each in turn; the fewest that wait; the fewest tokens left to
+ * do, of those that wait and run. Of equals the first. */
+enum router { ROUTER_ROUND_ROBIN, ROUTER_LEAST_PENDING, ROUTER_LEAST_TOKENS, ROUTER_COUNT };
+extern const char *const router_names[ROUTER_COUNT];
+
 /* What a step holds. */
 struct sim_step {
     double decoding, decode_cached;         /* requests that decode; tokens they had before */
@@ -33,6 +38,7 @@ typedef double sim_seconds(void *context, const struct sim_step *step);
 
 struct sim_options {
     enum rules rules;
+    enum router router;
     size_t replicas;
     size_t sequences_most;          /* in a replica */
     size_t chunk;                   /* sarathi: tokens of a batch */
@@ -51,6 +57,9 @@ struct sim_result {
     uint32_t *restarts;
     uint64_t iterations, batch_tokens, preemptions;
     double makespan;
+    double busy;                            /* s that replicas ran batches, all together */
+    double queued;                          /* of these, s in which some request waited */
+    double waiting_at_last;                 /* requests that waited when the last one came */
 };
 
 /* Error: a request that no empty replica could take. */

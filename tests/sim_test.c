@@ -308,6 +308,57 @@ static void words_and_leaps_agree(void **state)
     assert_true(preemptions > 1000);
 }
 
+/* Replicas: each in turn is as many servers with a part of the trace each; all routers finish
+ * all, and those that look at load wait no longer than those that do not. */
+static void routers_share(void **state)
+{
+    (void)state;
+    enum { ALL = 3000, SERVERS = 3 };
+    struct arena arena = { 0 };
+    uint64_t seed = 11;
+    struct cost cost = { 0.01, 5e-5, 8e-8, 0 };
+    struct sim_options options = { .replicas = SERVERS, .sequences_most = 32, .chunk = 256,
+                                   .blocks = 4000, .block = 16, .watermark = 0.01,
+                                   .seconds = linear, .context = &cost };
+    struct trace trace = { .count = ALL, .arrival = arena_array(&arena, ALL, sizeof(double)),
+                           .prompt = arena_array(&arena, ALL, sizeof(uint32_t)),
+                           .output = arena_array(&arena, ALL, sizeof(uint32_t)) };
+    double now = 0, wait[ROUTER_COUNT] = { 0 };
+    for (size_t i = 0; i < ALL; i++) {
+        trace.arrival[i] = now += -log(1 - draw(&seed)) * 0.11;
+        trace.prompt[i] = 1 + (uint32_t)(-log(1 - draw(&seed)) * 600);
+        trace.output[i] = 1 + (uint32_t)(draw(&seed) * 300);
+    }
+    for (int router = 0; router < ROUTER_COUNT; router++) {
+        struct sim_result together, alone;
+        struct error error;
+        options.router = (enum router)router;
+        options.replicas = SERVERS;
+        assert_true(sim_run(&arena, &trace, &options, &together, &error));
+        assert_true(together.busy > 0 && together.busy <= SERVERS * together.makespan);
+        for (size_t i = 0; i < ALL; i++)
+            wait[router] += together.first_token[i] - trace.arrival[i];
+        options.replicas = 1;
+        for (size_t r = 0; r < SERVERS && router == ROUTER_ROUND_ROBIN; r++) {
+            struct trace part = { .arrival = arena_array(&arena, ALL, sizeof(double)),
+                                  .prompt = arena_array(&arena, ALL, sizeof(uint32_t)),
+                                  .output = arena_array(&arena, ALL, sizeof(uint32_t)) };
+            for (size_t i = r; i < ALL; i += SERVERS, part.count++) {
+                part.arrival[part.count] = trace.arrival[i];
+                part.prompt[part.count] = trace.prompt[i];
+                part.output[part.count] = trace.output[i];
+            }
+            assert_true(sim_run(&arena, &part, &options, &alone, &error));
+            for (size_t i = 0; i < part.count; i++)
+                assert_true(fabs(alone.completed[i] - together.completed[r + i * SERVERS]) < 1e-9);
+        }
+    }
+    print_message("wait, s: in turn %.3f, least pending %.3f, least tokens %.3f\n", wait[0] / ALL,
+                  wait[1] / ALL, wait[2] / ALL);
+    assert_true(wait[ROUTER_LEAST_TOKENS] < wait[ROUTER_ROUND_ROBIN]);
+    arena_free(&arena);
+}
+
 /* ---- theory --------------------------------------------------------------------------------- */
 
 /* One server, one request at a time, Poisson arrivals: the mean wait is
@@ -484,6 +535,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_and_leaps_agree),
+        cmocka_unit_test(routers_share),
         cmocka_unit_test(waits_follow_theory),
         cmocka_unit_test(sketches_are_close),
         cmocka_unit_test(formats_agree),
