@@ -41,7 +41,8 @@ static bool read_rules(const struct question *question, struct sim_options *sim,
     int route = router ? name_at(router, router_names, ROUTER_COUNT) : ROUTER_LEAST_PENDING;
     if (rules == RULES_COUNT) {
         error_set(error, "no rules are called '%.60s'", name);
-        return error_hint(error, "one of: %s, %s", rules_names[0], rules_names[1]);
+        return error_hint(error, "one of: %s, %s, %s", rules_names[0], rules_names[1],
+                          rules_names[2]);
     }
     if (route == ROUTER_COUNT) {
         error_set(error, "no router is called '%.60s'", router);
@@ -83,11 +84,14 @@ static bool read_options(struct arena *arena, const struct question *question,
     const char *formula = question->option[OPTION_STEP_TIME];
     *sim = usual;
     sim->stepping = question->option[OPTION_STEPPING] != NULL;
+    sim->synchronous = question->option[OPTION_SYNC] != NULL;
     *scale = 1;
     if (text && (!text_number(text_of(text), scale) || !(*scale > 0))) {
         error_set(error, "--time-scale: '%.60s' is no number above 0", text);
         return error_hint(error, "2: twice as many requests a second");
     }
+    if (!read_rules(question, sim, error))
+        return false;
     if (!(formula ? simulate_formula(arena, formula, sim, error)
                   : read_model(arena, question, scenario, sim, answer, error)))
         return false;
@@ -95,8 +99,7 @@ static bool read_options(struct arena *arena, const struct question *question,
         error_set(error, "simulate needs the size of the cache");
         return error_hint(error, "--blocks N, of %zu tokens each", sim->block);
     }
-    return read_rules(question, sim, error) &&
-           read_count(question, OPTION_REPLICAS, 1, &sim->replicas, error) &&
+    return read_count(question, OPTION_REPLICAS, 1, &sim->replicas, error) &&
            read_count(question, OPTION_CHUNK, sim->chunk, &sim->chunk, error) &&
            read_count(question, OPTION_MAX_SEQS, sim->sequences_most, &sim->sequences_most,
                       error) &&
@@ -232,7 +235,7 @@ bool ask_simulate(struct arena *arena, const struct question *question, struct a
     answer_times(arena, &trace, &result, answer);
     buffer_print(&answer->text, "\n  quantiles within 1 %%; a server has %zu blocks of %zu tokens, "
                  "%zu sequences at most, %zu tokens a batch\n%s", sim.blocks, sim.block, sim.sequences_most,
-                 sim.rules == RULES_SARATHI ? sim.chunk : sim.batch_tokens_most,
+                 sim.rules == RULES_VLLM_2023 ? sim.batch_tokens_most : sim.chunk,
                  notes.text.data ? notes.text.data : "");
     const char *path = question->option[OPTION_REQUESTS];
     return !path || write_requests(path, &trace, &result, error);

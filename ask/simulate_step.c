@@ -172,15 +172,15 @@ static double predicted_seconds(void *context, const struct sim_step *step)
     return seconds;
 }
 
-static bool predicted_list(struct scenario *scenario, struct predicted *predicted,
-                           struct error *error)
+static bool predicted_list(struct scenario *scenario, const char *formula,
+                           struct predicted *predicted, struct error *error)
 {
     struct arena *arena = scenario->arena;
     struct expr *expr;
     struct list list;
     for (int i = 0; i < MOVES; i++)
         facts_set(&scenario->facts, moves[i], 1, "the batch");
-    if (!expr_parse(&scenario->book, NULL, 0, text_of("step_time"), &expr, error) ||
+    if (!expr_parse(&scenario->book, NULL, 0, text_of(formula), &expr, error) ||
         !list_build(arena, &scenario->book, &scenario->facts, &expr, 1, &list, error))
         return false;
     double *values = arena_array(arena, list.input_count + 1, sizeof *values);
@@ -205,8 +205,11 @@ bool simulate_predicted(struct scenario *scenario, struct sim_options *sim, stru
                                          "cache_block" };
     struct predicted *predicted = arena_alloc(scenario->arena, sizeof *predicted);
     struct values values;
+    /* an engine that forms steps ahead does so beside the chips */
+    bool ahead = sim->rules == RULES_VLLM_V1 && !sim->synchronous;
+    const char *formula = ahead ? "max(device_time, host_time)" : "step_time";
     if (!values_of(scenario, texts, 4, &values, error) ||
-        !predicted_list(scenario, predicted, error))
+        !predicted_list(scenario, formula, predicted, error))
         return false;
     if (values.at[0] < 1) {
         error_set(error, "%s on %s: the weights leave no room for a cache",

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const rules_names[RULES_COUNT] = { "sarathi", "vllm-2023" };
+const char *const rules_names[RULES_COUNT] = { "sarathi", "vllm-2023", "vllm-v1" };
 const char *const router_names[ROUTER_COUNT] = { "round-robin", "least-pending", "least-tokens" };
 
 enum { NOBODY = UINT32_MAX };
@@ -77,6 +77,8 @@ static size_t blocks_held(const struct sim *sim, uint32_t id, uint64_t done)
 
 static size_t spare_blocks(const struct sim *sim)
 {
+    if (sim->options->rules == RULES_VLLM_V1)
+        return 1;                                   /* the one that is never given out */
     return (size_t)floor(sim->options->watermark * (double)sim->options->blocks);
 }
 
@@ -614,6 +616,10 @@ static void advance(struct sim *sim, struct replica *replica, double until)
     }
 }
 
+/* In vllm.c: another engine, whose blocks have names. */
+void sim_run_vllm(struct arena *arena, const struct trace *trace,
+                  const struct sim_options *options, struct sim_result *result);
+
 /* ---- the run ---------------------------------------------------------------------------------- */
 
 /* What the router looks at: the least is chosen. */
@@ -699,6 +705,14 @@ bool sim_run(struct arena *arena, const struct trace *trace, const struct sim_op
     if (fits_nowhere(&sim, error))
         return false;
     open_sim(arena, &sim);
+    if (options->rules == RULES_VLLM_V1 && options->replicas > 1) {
+        error_set(error, "rules vllm-v1 know one replica, %zu were given", options->replicas);
+        return error_hint(error, "--replicas 1, or --rules sarathi");
+    }
+    if (options->rules == RULES_VLLM_V1) {
+        sim_run_vllm(arena, trace, options, result);
+        return true;
+    }
     for (size_t i = 0; i < trace->count;) {
         double now = trace->arrival[i], next;
         for (size_t r = 0; r < options->replicas; r++)

@@ -18,7 +18,7 @@
 
 /* ---- what runs ------------------------------------------------------------------------- */
 
-enum rules { RULES_SARATHI, RULES_VLLM_2023, RULES_COUNT };
+enum rules { RULES_SARATHI, RULES_VLLM_2023, RULES_VLLM_V1, RULES_COUNT };
 extern const char *const rules_names[RULES_COUNT];
 
 /* Which replica takes a request: each in turn; the fewest that wait; the fewest tokens left to
@@ -41,13 +41,14 @@ struct sim_options {
     enum router router;
     size_t replicas;
     size_t sequences_most;          /* in a replica */
-    size_t chunk;                   /* sarathi: tokens of a batch */
+    size_t chunk;                   /* sarathi, vllm-v1: tokens of a batch */
     size_t batch_tokens_most;       /* vllm-2023: sequences times the longest prompt */
     size_t blocks, block;           /* of a replica; tokens of one */
     double watermark;               /* share of the blocks that admission leaves free */
     sim_seconds *seconds;
     void *context;                  /* of `seconds` */
-    bool stepping;                  /* every step by itself */
+    bool stepping;                  /* every step by itself; vllm-v1 always does */
+    bool synchronous;               /* vllm-v1: a step is formed when the one before has ended */
 };
 
 /* ---- what comes out -------------------------------------------------------------------- */
@@ -62,7 +63,7 @@ struct sim_result {
     double waiting_at_last;                 /* requests that waited when the last one came */
 };
 
-/* Error: a request that no empty replica could take. */
+/* Error: a request that no empty replica could take; more replicas than the rules know. */
 bool sim_run(struct arena *arena, const struct trace *trace, const struct sim_options *options,
              struct sim_result *result, struct error *error);
 

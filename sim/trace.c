@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct columns {
@@ -48,6 +49,7 @@ static bool find_columns(const struct csv *csv, struct columns *columns, struct 
         { "TIMESTAMP", "ContextTokens", "GeneratedTokens" },
         { "Timestamp", "Request tokens", "Response tokens" },
         { "arrived_at", "num_prefill_tokens", "num_decode_tokens" },
+        { "workload_arrival_s", "input_tokens", "output_tokens" },
         { "arrival", "input", "output" },
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -110,6 +112,51 @@ static bool read_row(const struct csv *csv, const struct columns *columns, size_
            read_length(csv, row, columns->output, &trace->output[row], error);
 }
 
+/* "0-146 207 300-302": names of blocks of 16 tokens, runs of them as their ends. */
+static bool read_names(struct arena *arena, const struct csv *csv, size_t row, int column,
+                       struct trace *trace, size_t *count, size_t *room, struct error *error)
+{
+    enum { LONGEST = 1 << 24 };
+    const char *at = csv_cell(csv, row, column);
+    trace->first[row] = *count;
+    while (*at) {
+        char *end;
+        uint64_t from = strtoull(at, &end, 10), to = from;
+        bool good = end > at && *at >= '0' && *at <= '9';
+        if (good && *end == '-') {
+            at = end + 1;
+            to = strtoull(at, &end, 10);
+            good = end > at && to >= from && to - from < LONGEST;
+        }
+        if (!good || (*end && *end != ' ')) {
+            error_set(error, "%s:%d: '%.40s' names no blocks", csv->file, csv->lines[row],
+                      csv_cell(csv, row, column));
+            return error_hint(error, "numbers and runs of them: 0-146 207");
+        }
+        for (uint64_t name = from; name <= to; name++)
+            *(uint64_t *)arena_push(arena, &trace->blocks, count, room, sizeof name) = name;
+        at = end + strspn(end, " ");
+    }
+    trace->first[row + 1] = *count;
+    return true;
+}
+
+static bool read_all_names(struct arena *arena, const struct csv *csv, struct trace *trace,
+                           struct error *error)
+{
+    enum { NAMED_BLOCK = 16 };
+    int column = csv_column(csv, "prefix_block_ids_16");
+    size_t count = 0, room = 0;
+    if (column < 0)
+        return true;
+    trace->block = NAMED_BLOCK;
+    trace->first = arena_array(arena, csv->rows + 1, sizeof *trace->first);
+    for (size_t row = 0; row < csv->rows; row++)
+        if (!read_names(arena, csv, row, column, trace, &count, &room, error))
+            return false;
+    return true;
+}
+
 static bool parse_csv(struct arena *arena, const char *path, struct text text, double scale,
                       struct trace *trace, struct error *error)
 {
@@ -127,7 +174,7 @@ static bool parse_csv(struct arena *arena, const char *path, struct text text, d
     for (size_t row = 0; row < csv.rows; row++)
         if (!read_row(&csv, &columns, row, first, scale, trace, error))
             return false;
-    return true;
+    return read_all_names(arena, &csv, trace, error);
 }
 
 bool trace_parse(struct arena *arena, const char *path, struct text text, double scale,
