@@ -37,7 +37,7 @@ static bool read_rules(const struct question *question, struct sim_options *sim,
                        struct error *error)
 {
     const char *name = question->option[OPTION_RULES], *router = question->option[OPTION_ROUTER];
-    int rules = name ? name_at(name, rules_names, RULES_COUNT) : RULES_SARATHI;
+    int rules = name ? name_at(name, rules_names, RULES_COUNT) : RULES_VLLM_V1;
     int route = router ? name_at(router, router_names, ROUTER_COUNT) : ROUTER_LEAST_PENDING;
     if (rules == RULES_COUNT) {
         error_set(error, "no rules are called '%.60s'", name);

@@ -705,10 +705,6 @@ bool sim_run(struct arena *arena, const struct trace *trace, const struct sim_op
     if (fits_nowhere(&sim, error))
         return false;
     open_sim(arena, &sim);
-    if (options->rules == RULES_VLLM_V1 && options->replicas > 1) {
-        error_set(error, "rules vllm-v1 know one replica, %zu were given", options->replicas);
-        return error_hint(error, "--replicas 1, or --rules sarathi");
-    }
     if (options->rules == RULES_VLLM_V1) {
         sim_run_vllm(arena, trace, options, result);
         return true;

@@ -63,7 +63,7 @@ struct sim_result {
     double waiting_at_last;                 /* requests that waited when the last one came */
 };
 
-/* Error: a request that no empty replica could take; more replicas than the rules know. */
+/* Error: a request that no empty replica could take. */
 bool sim_run(struct arena *arena, const struct trace *trace, const struct sim_options *options,
              struct sim_result *result, struct error *error);
 

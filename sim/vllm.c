@@ -34,11 +34,11 @@ struct engine {
     const struct trace *trace;
     const struct sim_options *options;
     struct sim_result *result;
-    struct arena *arena;
-    struct request *requests;
+    struct request *requests;       /* of all engines */
     struct blocks *blocks;
     uint32_t head, tail, *running, **spare;
-    size_t waiting, running_count, spare_count, blocks_most, arrived;
+    size_t waiting, running_count, spare_count;
+    uint64_t tokens_left;           /* of its requests: prompt and output not received yet */
     struct flight flights[FLIGHT];
     size_t flight_count;
     double free_at;                 /* when the chips end what they have */
@@ -287,6 +287,7 @@ static void finish(struct engine *engine, uint32_t id, double now)
     size_t at = 0;
     engine->result->completed[id] = now;
     engine->result->makespan = fmax(engine->result->makespan, now);
+    engine->tokens_left -= engine->trace->prompt[id];
     while (at < engine->running_count && engine->running[at] != id)
         at++;
     if (at < engine->running_count)
@@ -312,57 +313,102 @@ static void receive(struct engine *engine)
             engine->result->first_token[id] = done.end;
         if (request->blocks && request->computed)
             name_blocks(engine, id);
+        engine->tokens_left--;
         if (request->known == limit_of(engine, id))
             finish(engine, id, done.end);
     }
 }
 
-static void arrive(struct engine *engine, double now)
-{
-    for (; engine->arrived < engine->trace->count &&
-           engine->trace->arrival[engine->arrived] <= now; engine->arrived++) {
-        engine->requests[engine->arrived].known = engine->trace->prompt[engine->arrived];
-        wait_last(engine, (uint32_t)engine->arrived);
-    }
-}
-
 /* ---- the run ------------------------------------------------------------------------------------ */
 
-static void open_engine(struct engine *engine)
+static size_t most_blocks(const struct engine *engine)
 {
-    const struct trace *trace = engine->trace;
-    size_t seats = engine->options->sequences_most;
-    for (size_t i = 0; i < trace->count; i++) {
-        size_t most = blocks_for(engine, limit_of(engine, (uint32_t)i)) + 1;
-        engine->blocks_most = most > engine->blocks_most ? most : engine->blocks_most;
-        engine->result->first_token[i] = -1;
+    size_t most = 0;
+    for (size_t i = 0; i < engine->trace->count; i++) {
+        size_t blocks = blocks_for(engine, limit_of(engine, (uint32_t)i)) + 1;
+        most = blocks > most ? blocks : most;
     }
+    return most;
+}
+
+static void open_engine(struct arena *arena, struct engine *engine)
+{
+    size_t seats = engine->options->sequences_most, most = most_blocks(engine);
     engine->head = engine->tail = NOBODY;
-    engine->requests = arena_array(engine->arena, trace->count, sizeof *engine->requests);
-    engine->running = arena_array(engine->arena, seats + 1, sizeof *engine->running);
-    engine->spare = arena_array(engine->arena, seats + 1, sizeof *engine->spare);
+    engine->running = arena_array(arena, seats + 1, sizeof *engine->running);
+    engine->spare = arena_array(arena, seats + 1, sizeof *engine->spare);
     for (engine->spare_count = 0; engine->spare_count < seats; engine->spare_count++)
-        engine->spare[engine->spare_count] = arena_array(engine->arena, engine->blocks_most,
-                                                         sizeof(uint32_t));
-    engine->blocks = blocks_open(engine->arena, engine->options->blocks);
+        engine->spare[engine->spare_count] = arena_array(arena, most, sizeof(uint32_t));
+    engine->blocks = blocks_open(arena, engine->options->blocks);
     for (int i = 0; i < FLIGHT; i++)
-        engine->flights[i].parts = arena_array(engine->arena, seats + 1, sizeof(struct part));
+        engine->flights[i].parts = arena_array(arena, seats + 1, sizeof(struct part));
+}
+
+static uint64_t load_of(const struct engine *engine)
+{
+    return engine->options->router == ROUTER_LEAST_PENDING ? engine->waiting : engine->tokens_left;
+}
+
+static void route(struct engine *engines, uint32_t id)
+{
+    const struct sim_options *options = engines->options;
+    struct engine *chosen = &engines[0];
+    if (options->router == ROUTER_ROUND_ROBIN)
+        chosen = &engines[id % options->replicas];
+    else
+        for (size_t r = 1; r < options->replicas; r++)
+            if (load_of(&engines[r]) < load_of(chosen))
+                chosen = &engines[r];
+    chosen->requests[id].known = chosen->trace->prompt[id];
+    chosen->tokens_left += limit_of(chosen, id);
+    wait_last(chosen, id);
+}
+
+/* The next arrival or end of a step; INFINITY: nothing is left to happen. */
+static double next_event(const struct engine *engines, size_t arrived)
+{
+    const struct trace *trace = engines->trace;
+    double now = arrived < trace->count ? trace->arrival[arrived] : INFINITY;
+    for (size_t r = 0; r < engines->options->replicas; r++)
+        if (engines[r].flight_count)
+            now = fmin(now, engines[r].flights[0].end);
+    return now;
+}
+
+/* An engine looks at what came when a step of its ends, or at once when it has nothing to do. */
+static void turn(struct engine *engine, bool ended, double now)
+{
+    const size_t depth = engine->options->synchronous ? 1 : FLIGHT;
+    if (ended || !engine->flight_count)
+        while (engine->flight_count < depth && launch(engine, now))
+            ;
 }
 
 void sim_run_vllm(struct arena *arena, const struct trace *trace,
                   const struct sim_options *options, struct sim_result *result)
 {
-    struct engine engine = { .trace = trace, .options = options, .result = result, .arena = arena };
-    const size_t depth = options->synchronous ? 1 : FLIGHT;
-    open_engine(&engine);
-    while (engine.arrived < trace->count || engine.flight_count) {
-        double now = engine.flight_count ? engine.flights[0].end : trace->arrival[engine.arrived];
-        if (engine.flight_count)
-            receive(&engine);
-        arrive(&engine, now);
-        if (engine.arrived == trace->count && !result->waiting_at_last)
-            result->waiting_at_last = (double)engine.waiting;
-        while (engine.flight_count < depth && launch(&engine, now))
-            ;
+    struct engine *engines = arena_array(arena, options->replicas, sizeof *engines);
+    bool *ended = arena_array(arena, options->replicas, sizeof *ended);
+    struct request *requests = arena_array(arena, trace->count, sizeof *requests);
+    size_t arrived = 0;
+    for (size_t r = 0; r < options->replicas; r++) {
+        engines[r] = (struct engine){ .trace = trace, .options = options, .result = result,
+                                      .requests = requests };
+        open_engine(arena, &engines[r]);
+    }
+    for (double now; (now = next_event(engines, arrived)) < INFINITY;) {
+        for (size_t r = 0; r < options->replicas; r++) {
+            ended[r] = engines[r].flight_count && engines[r].flights[0].end == now;
+            if (ended[r])
+                receive(&engines[r]);
+        }
+        bool last = arrived < trace->count;
+        for (; arrived < trace->count && trace->arrival[arrived] <= now; arrived++)
+            route(engines, (uint32_t)arrived);
+        last = last && arrived == trace->count;
+        for (size_t r = 0; r < options->replicas; r++) {
+            turn(&engines[r], ended[r], now);
+            result->waiting_at_last += last ? (double)engines[r].waiting : 0;
+        }
     }
 }

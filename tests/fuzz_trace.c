@@ -20,7 +20,6 @@ static void replay(struct arena *arena, const struct trace *trace)
     struct error error;
     for (int rules = 0; rules < RULES_COUNT; rules++) {
         options.rules = (enum rules)rules;
-        options.replicas = rules == RULES_VLLM_V1 ? 1 : 2;
         if (!sim_run(arena, trace, &options, &result, &error))
             continue;
         for (size_t i = 0; i < trace->count; i++)

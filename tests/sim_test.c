@@ -308,8 +308,42 @@ static void words_and_leaps_agree(void **state)
     assert_true(preemptions > 1000);
 }
 
-/* Replicas: each in turn is as many servers with a part of the trace each; all routers finish
- * all, and those that look at load wait no longer than those that do not. */
+/* Replicas: each in turn is as many servers with a part of the trace each. Every third request
+ * is a long one, so that in turn they meet on one server, and by tokens they do not. */
+static void share_by(struct arena *arena, const struct trace *trace, struct sim_options *options)
+{
+    size_t servers = options->replicas;
+    double wait[ROUTER_COUNT] = { 0 };
+    for (int router = 0; router < ROUTER_COUNT; router++) {
+        struct sim_result together, alone;
+        struct error error;
+        options->router = (enum router)router;
+        options->replicas = servers;
+        assert_true(sim_run(arena, trace, options, &together, &error));
+        assert_true(together.busy > 0 && together.busy <= (double)servers * together.makespan);
+        for (size_t i = 0; i < trace->count; i++)
+            wait[router] += (together.first_token[i] - trace->arrival[i]) / (double)trace->count;
+        options->replicas = 1;
+        for (size_t r = 0; r < servers && router == ROUTER_ROUND_ROBIN; r++) {
+            struct trace part = { .arrival = arena_array(arena, trace->count, sizeof(double)),
+                                  .prompt = arena_array(arena, trace->count, sizeof(uint32_t)),
+                                  .output = arena_array(arena, trace->count, sizeof(uint32_t)) };
+            for (size_t i = r; i < trace->count; i += servers, part.count++) {
+                part.arrival[part.count] = trace->arrival[i];
+                part.prompt[part.count] = trace->prompt[i];
+                part.output[part.count] = trace->output[i];
+            }
+            assert_true(sim_run(arena, &part, options, &alone, &error));
+            for (size_t i = 0; i < part.count; i++)
+                assert_true(fabs(alone.completed[i] - together.completed[r + i * servers]) < 1e-9);
+        }
+    }
+    options->replicas = servers;
+    print_message("%s: wait %.3f s in turn, %.3f least pending, %.3f least tokens\n",
+                  rules_names[options->rules], wait[0], wait[1], wait[2]);
+    assert_true(wait[ROUTER_LEAST_TOKENS] < 0.8 * wait[ROUTER_ROUND_ROBIN]);
+}
+
 static void routers_share(void **state)
 {
     (void)state;
@@ -317,45 +351,22 @@ static void routers_share(void **state)
     struct arena arena = { 0 };
     uint64_t seed = 11;
     struct cost cost = { 0.01, 5e-5, 8e-8, 0 };
-    struct sim_options options = { .replicas = SERVERS, .sequences_most = 32, .chunk = 256,
+    struct sim_options options = { .replicas = SERVERS, .sequences_most = 16, .chunk = 256,
                                    .blocks = 4000, .block = 16, .watermark = 0.01,
                                    .seconds = linear, .context = &cost };
     struct trace trace = { .count = ALL, .arrival = arena_array(&arena, ALL, sizeof(double)),
                            .prompt = arena_array(&arena, ALL, sizeof(uint32_t)),
                            .output = arena_array(&arena, ALL, sizeof(uint32_t)) };
-    double now = 0, wait[ROUTER_COUNT] = { 0 };
+    double now = 0;
     for (size_t i = 0; i < ALL; i++) {
-        trace.arrival[i] = now += -log(1 - draw(&seed)) * 0.11;
+        trace.arrival[i] = now += -log(1 - draw(&seed)) * 0.08;
         trace.prompt[i] = 1 + (uint32_t)(-log(1 - draw(&seed)) * 600);
-        trace.output[i] = 1 + (uint32_t)(draw(&seed) * 300);
+        trace.output[i] = 1 + (uint32_t)(draw(&seed) * (i % SERVERS ? 200 : 600));
     }
-    for (int router = 0; router < ROUTER_COUNT; router++) {
-        struct sim_result together, alone;
-        struct error error;
-        options.router = (enum router)router;
-        options.replicas = SERVERS;
-        assert_true(sim_run(&arena, &trace, &options, &together, &error));
-        assert_true(together.busy > 0 && together.busy <= SERVERS * together.makespan);
-        for (size_t i = 0; i < ALL; i++)
-            wait[router] += together.first_token[i] - trace.arrival[i];
-        options.replicas = 1;
-        for (size_t r = 0; r < SERVERS && router == ROUTER_ROUND_ROBIN; r++) {
-            struct trace part = { .arrival = arena_array(&arena, ALL, sizeof(double)),
-                                  .prompt = arena_array(&arena, ALL, sizeof(uint32_t)),
-                                  .output = arena_array(&arena, ALL, sizeof(uint32_t)) };
-            for (size_t i = r; i < ALL; i += SERVERS, part.count++) {
-                part.arrival[part.count] = trace.arrival[i];
-                part.prompt[part.count] = trace.prompt[i];
-                part.output[part.count] = trace.output[i];
-            }
-            assert_true(sim_run(&arena, &part, &options, &alone, &error));
-            for (size_t i = 0; i < part.count; i++)
-                assert_true(fabs(alone.completed[i] - together.completed[r + i * SERVERS]) < 1e-9);
-        }
-    }
-    print_message("wait, s: in turn %.3f, least pending %.3f, least tokens %.3f\n", wait[0] / ALL,
-                  wait[1] / ALL, wait[2] / ALL);
-    assert_true(wait[ROUTER_LEAST_TOKENS] < wait[ROUTER_ROUND_ROBIN]);
+    options.rules = RULES_SARATHI;
+    share_by(&arena, &trace, &options);
+    options.rules = RULES_VLLM_V1;
+    share_by(&arena, &trace, &options);
     arena_free(&arena);
 }
 
