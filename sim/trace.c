@@ -185,6 +185,8 @@ bool trace_parse(struct arena *arena, const char *path, struct text text, double
     if (!(lines ? trace_parse_lines(arena, path, text, scale, trace, error)
                 : parse_csv(arena, path, text, scale, trace, error)))
         return false;
+    if (!trace->blocks)
+        trace->blocks = arena_alloc(arena, sizeof *trace->blocks);      /* none, and no NULL */
     if (trace->count)
         return true;
     error_set(error, "%s: no requests", path);
