@@ -112,11 +112,13 @@ static bool read_row(const struct csv *csv, const struct columns *columns, size_
            read_length(csv, row, columns->output, &trace->output[row], error);
 }
 
+enum { NAMED_BLOCK = 16 };
+
 /* "0-146 207 300-302": names of blocks of 16 tokens, runs of them as their ends. */
 static bool read_names(struct arena *arena, const struct csv *csv, size_t row, int column,
                        struct trace *trace, size_t *count, size_t *room, struct error *error)
 {
-    enum { LONGEST = 1 << 24 };
+    const uint64_t largest = (uint64_t)1 << 62, most = trace->prompt[row] / NAMED_BLOCK + 1;
     const char *at = csv_cell(csv, row, column);
     trace->first[row] = *count;
     while (*at) {
@@ -126,12 +128,15 @@ static bool read_names(struct arena *arena, const struct csv *csv, size_t row, i
         if (good && *end == '-') {
             at = end + 1;
             to = strtoull(at, &end, 10);
-            good = end > at && to >= from && to - from < LONGEST;
+            good = end > at && *at >= '0' && *at <= '9';
         }
+        good = good && from <= to && to < largest &&
+               to - from < most - (*count - trace->first[row]);
         if (!good || (*end && *end != ' ')) {
             error_set(error, "%s:%d: '%.40s' names no blocks", csv->file, csv->lines[row],
                       csv_cell(csv, row, column));
-            return error_hint(error, "numbers and runs of them: 0-146 207");
+            return error_hint(error, "numbers and runs of them, as many as the prompt has blocks of "
+                              "%d tokens: 0-146 207", NAMED_BLOCK);
         }
         for (uint64_t name = from; name <= to; name++)
             *(uint64_t *)arena_push(arena, &trace->blocks, count, room, sizeof name) = name;
@@ -144,7 +149,6 @@ static bool read_names(struct arena *arena, const struct csv *csv, size_t row, i
 static bool read_all_names(struct arena *arena, const struct csv *csv, struct trace *trace,
                            struct error *error)
 {
-    enum { NAMED_BLOCK = 16 };
     int column = csv_column(csv, "prefix_block_ids_16");
     size_t count = 0, room = 0;
     if (column < 0)
