@@ -3,7 +3,6 @@
 #include "ask/score.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { PANEL = 400 };               /* pixels, both ways */
@@ -27,14 +26,6 @@ static bool shows(const struct outcome *outcome, int metric)
     return !outcome->refused && (int)outcome->measured->metric == metric;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x, y;
-    memcpy(&x, a, sizeof x);
-    memcpy(&y, b, sizeof y);
-    return (x > y) - (x < y);
-}
-
 /* The middle of the bands' upper or lower ends, as shares of the prediction: bands are
  * one per metric, but wider for machines that nobody measured. */
 static double band_edge(struct scatter *scatter, int metric, bool high)
@@ -46,8 +37,7 @@ static double band_edge(struct scatter *scatter, int metric, bool high)
         if (shows(&scatter->outcomes[i], metric))
             shares[count++] = (high ? predicted->high : predicted->low) / predicted->value;
     }
-    qsort(shares, count, sizeof *shares, by_size);
-    return shares[count / 2];
+    return sizes_quantile(shares, count, 0.5);
 }
 
 static void panel_range(struct scatter *scatter, int metric, double scale)

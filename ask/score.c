@@ -40,12 +40,14 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of sorted values, straight between neighbours. */
-static double quantile(const double *sorted, size_t count, double share)
+double sizes_quantile(double *sizes, size_t count, double share)
 {
+    if (!count)
+        return NAN;
+    qsort(sizes, count, sizeof *sizes, by_size);
     double at = share * (double)(count - 1);
     size_t below = (size_t)at, above = below + 1 < count ? below + 1 : below;
-    return sorted[below] + (at - (double)below) * (sorted[above] - sorted[below]);
+    return sizes[below] + (at - (double)below) * (sizes[above] - sizes[below]);
 }
 
 struct figures score_figures(struct arena *arena, const struct score *score)
@@ -59,9 +61,8 @@ struct figures score_figures(struct arena *arena, const struct score *score)
         sum += sizes[i];
         error += score->errors[i];
     }
-    qsort(sizes, score->count, sizeof *sizes, by_size);
-    return (struct figures){ .median = quantile(sizes, score->count, 0.5), .mean = sum / n,
-                             .p90 = quantile(sizes, score->count, 0.9),
+    return (struct figures){ .median = sizes_quantile(sizes, score->count, 0.5), .mean = sum / n,
+                             .p90 = sizes_quantile(sizes, score->count, 0.9),
                              .bias = scalar_exp(error / n) - 1,
                              .coverage = (double)score->inside / n };
 }

@@ -42,6 +42,8 @@ extern const char *const metric_units[METRICS];     /* base units, as text */
 
 void score_add(struct scores *scores, const char *group, int metric,
                const struct outcome *outcome);
+/* Sorts them; straight between neighbours. NaN of none. */
+double sizes_quantile(double *sizes, size_t count, double share);
 struct figures score_figures(struct arena *arena, const struct score *score);
 /* By group, "9" before "10", then by metric. */
 void scores_sort(struct scores *scores);

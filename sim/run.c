@@ -1,4 +1,5 @@
 #include "sim/sim.h"
+#include "sim/vllm.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -615,10 +616,6 @@ static void advance(struct sim *sim, struct replica *replica, double until)
         start_batch(sim, replica, now, until);
     }
 }
-
-/* In vllm.c: another engine, whose blocks have names. */
-void sim_run_vllm(struct arena *arena, const struct trace *trace,
-                  const struct sim_options *options, struct sim_result *result);
 
 /* ---- the run ---------------------------------------------------------------------------------- */
 

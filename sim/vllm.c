@@ -1,8 +1,9 @@
 /* vLLM v1, as of 0.19: one budget of tokens for decodes and prompts, the last admitted starts
  * again when blocks end, prefixes are found in the cache, and two steps are in flight: the next
  * but one is formed when a step ends (asynchronous scheduling). Every step is run by itself. */
+#include "sim/vllm.h"
+
 #include "sim/blocks.h"
-#include "sim/sim.h"
 
 #include <math.h>
 #include <stdlib.h>
