@@ -6,9 +6,11 @@ B        := build/$(CC)
 WARN     := -Wall -Wextra -Wshadow -Wno-psabi $(WERROR)
 CFLAGS   ?= -O2 -g
 # No contraction to fused operations, ever: same input, same bits.
-FLAGS    := -std=gnu17 $(WARN) $(CFLAGS) -ffp-contract=off -fno-math-errno -I. \
+FLAGS    := -std=gnu17 $(WARN) $(CFLAGS) -ffp-contract=off -fno-math-errno $(or $(OPENMP),-Wno-unknown-pragmas) -I. \
             -DCHALKLINE_VERSION='"$(VERSION)"'
 LIBS     := -ljansson -lz -lzstd -lm
+# Searches of `simulate` run side by side where the compiler has OpenMP.
+OPENMP   := $(shell echo 'int main(void){return 0;}' | $(CC) -fopenmp -x c - -o /dev/null 2>/dev/null && echo -fopenmp)
 MACHINE  := $(shell $(CC) -dumpmachine 2>/dev/null | cut -d- -f1)
 
 CHALK    := $(addprefix formulas/,$(shell cat formulas/order.txt))

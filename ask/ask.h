@@ -34,6 +34,11 @@ struct question {
     size_t rows_count, rows_room;
     const char **measured;          /* files of measurements */
     size_t measured_count, measured_room;
+    const char **lanes;             /* each "NAME=N" */
+    size_t lane_count, lane_room;
+    const char **tiers;             /* each "NAME:KEY=VALUE,..." */
+    size_t tier_count, tier_room;
+    void (*progress)(double share);         /* who wants to see how far a long answer is; or NULL */
 };
 
 struct answer {

@@ -342,11 +342,13 @@ static const char *cheapest_place(struct brief *brief, const char *hold_time)
 {
     struct scenario *scenario = &brief->scenario;
     const struct fact_table *tiers = facts_table(&scenario->facts, "tier");
-    double least = AT(recompute_cost), total;
-    const char *best = "compute it again";
+    double least, total;
+    struct error ignored;
+    if (!value_of(scenario, "recompute_cost * context", &least, &ignored))
+        return "?";
+    const char *best = "recompute";
     for (size_t i = 0; i < tiers->entries; i++) {
-        struct error ignored;
-        const char *text = arena_print(brief->arena, "AT(tier_total[%s], hold_time = %s)",
+        const char *text = arena_print(brief->arena, "AT(tier_pause_cost[%s], hold_time = %s)",
                                        tiers->entry[i], hold_time);
         if (value_of(scenario, text, &total, &ignored) && total < least) {
             least = total;
@@ -464,7 +466,7 @@ static void note_idle(struct brief *brief)
     static const char *const more[] = { "fast_mode_batch", "fast_mode_cost_ratio",
                                         "context_balanced", "batch_balanced",
                                         "time_to_live_short", "time_to_live_long",
-                                        "SUM(tier, tier_total)" };
+                                        "SUM(tier, tier_pause_cost)" };
     enum { MORE = sizeof more / sizeof *more };
     const char *texts[FIGURES_COUNT + COLUMNS + MORE + SERVER_ROW_COUNT];
     memcpy(texts, figure_names, sizeof figure_names);

@@ -5,238 +5,189 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- options ----------------------------------------------------------------------------- */
+/* ---- a run ------------------------------------------------------------------------------------- */
 
-static bool read_count(const struct question *question, enum option option, size_t usual,
-                       size_t *count, struct error *error)
+static void score_request(struct lane_score *lane, const struct simulation *simulation,
+                          const struct simulated *outcome, size_t i)
 {
-    enum { MOST = 1000000000 };
-    const char *text = question->option[option];
-    double number;
-    *count = usual;
-    if (!text)
-        return true;
-    if (text_number(text_of(text), &number) && number >= 1 && number <= MOST &&
-        number == floor(number)) {
-        *count = (size_t)number;
-        return true;
-    }
-    error_set(error, "--%s: '%.60s' is no count", options[option].name, text);
-    return error_hint(error, "a whole number from 1 to %d", MOST);
-}
-
-static int name_at(const char *name, const char *const *names, int count)
-{
-    int at = 0;
-    while (at < count && strcmp(name, names[at]))
-        at++;
-    return at;
-}
-
-static bool read_rules(const struct question *question, struct sim_options *sim,
-                       struct error *error)
-{
-    const char *name = question->option[OPTION_RULES], *router = question->option[OPTION_ROUTER];
-    int rules = name ? name_at(name, rules_names, RULES_COUNT) : RULES_VLLM_V1;
-    int route = router ? name_at(router, router_names, ROUTER_COUNT) : ROUTER_LEAST_PENDING;
-    if (rules == RULES_COUNT) {
-        error_set(error, "no rules are called '%.60s'", name);
-        return error_hint(error, "one of: %s, %s, %s", rules_names[0], rules_names[1],
-                          rules_names[2]);
-    }
-    if (route == ROUTER_COUNT) {
-        error_set(error, "no router is called '%.60s'", router);
-        return error_hint(error, "one of: %s, %s, %s", router_names[0], router_names[1],
-                          router_names[2]);
-    }
-    sim->rules = (enum rules)rules;
-    sim->router = (enum router)route;
-    return true;
-}
-
-/* Where nothing says otherwise: those of the reference runs. */
-static const struct sim_options usual = {
-    .block = 16, .watermark = 0.01, .chunk = 512, .sequences_most = 128, .batch_tokens_most = 4096,
-};
-
-static bool read_model(struct arena *arena, const struct question *question,
-                       struct scenario *scenario, struct sim_options *sim, struct answer *answer,
-                       struct error *error)
-{
-    const char *model = question->option[OPTION_MODEL], *machine = question->option[OPTION_ON];
-    if (!model || !machine) {
-        error_set(error, "simulate needs the time of a step");
-        return error_hint(error, "--model MODEL --on HARDWARE, or --step-time \"10ms + "
-                                 "0.05ms*tokens + 8e-5ms*cached\" and --blocks N");
-    }
-    if (!scenario_open(scenario, arena, question, model, machine, error) ||
-        !simulate_predicted(scenario, sim, error))
-        return false;
-    scenario_notes(scenario, answer);
-    return true;
-}
-
-static bool read_options(struct arena *arena, const struct question *question,
-                         struct scenario *scenario, struct sim_options *sim, double *scale,
-                         struct answer *answer, struct error *error)
-{
-    const char *text = question->option[OPTION_TIME_SCALE];
-    const char *formula = question->option[OPTION_STEP_TIME];
-    *sim = usual;
-    sim->stepping = question->option[OPTION_STEPPING] != NULL;
-    sim->synchronous = question->option[OPTION_SYNC] != NULL;
-    *scale = 1;
-    if (text && (!text_number(text_of(text), scale) || !(*scale > 0))) {
-        error_set(error, "--time-scale: '%.60s' is no number above 0", text);
-        return error_hint(error, "2: twice as many requests a second");
-    }
-    if (!read_rules(question, sim, error))
-        return false;
-    if (!(formula ? simulate_formula(arena, formula, sim, error)
-                  : read_model(arena, question, scenario, sim, answer, error)))
-        return false;
-    if (!sim->blocks && !question->option[OPTION_BLOCKS]) {
-        error_set(error, "simulate needs the size of the cache");
-        return error_hint(error, "--blocks N, of %zu tokens each", sim->block);
-    }
-    return read_count(question, OPTION_REPLICAS, 1, &sim->replicas, error) &&
-           read_count(question, OPTION_CHUNK, sim->chunk, &sim->chunk, error) &&
-           read_count(question, OPTION_MAX_SEQS, sim->sequences_most, &sim->sequences_most,
-                      error) &&
-           read_count(question, OPTION_MAX_BATCH_TOKENS, sim->batch_tokens_most,
-                      &sim->batch_tokens_most, error) &&
-           read_count(question, OPTION_BLOCKS, sim->blocks, &sim->blocks, error);
-}
-
-/* ---- the answer ---------------------------------------------------------------------------- */
-
-static bool write_requests(const char *path, const struct trace *trace,
-                           const struct sim_result *result, struct error *error)
-{
-    FILE *file = fopen(path, "w");
-    bool good = file != NULL;
-    if (good)
-        fprintf(file, "id,arrival,prompt,decode,first_token_at,completed_at,restarts\n");
-    for (size_t i = 0; i < trace->count && good; i++)
-        good = fprintf(file, "%zu,%.9f,%u,%u,%.9f,%.9f,%u\n", i, trace->arrival[i],
-                       trace->prompt[i], trace->output[i], result->first_token[i],
-                       result->completed[i], result->restarts[i]) > 0;
-    if (file && fclose(file))
-        good = false;
-    if (good)
-        return true;
-    error_set(error, "%s: cannot be written", path);
-    return error_hint(error, "a file in a folder that exists");
-}
-
-/* "-" where no request has the time: a TPOT takes two tokens. */
-static const char *seconds_text(struct arena *arena, const struct sketch *sketch, double value)
-{
-    struct unit second;
-    struct error ignored;
-    unit_parse(text_of("s"), &second, &(double){ 0 }, &ignored);
-    return sketch->count ? quantity_text(arena, value, second, 4) : "-";
-}
-
-static void answer_sketch(struct arena *arena, const char *name, const struct sketch *sketch,
-                          struct doc *doc, struct table *table)
-{
-    static const struct { const char *name; double share; } quantiles[] = {
-        { "p50", 0.5 }, { "p90", 0.9 }, { "p95", 0.95 }, { "p99", 0.99 } };
-    struct doc *one = doc_add(arena, doc, name, DOC_OBJECT);
-    doc_add_number(arena, one, "mean", sketch_mean(sketch));
-    table_cell(table, "%s", name);
-    table_cell(table, "%s", seconds_text(arena, sketch, sketch_mean(sketch)));
-    for (size_t i = 0; i < sizeof quantiles / sizeof *quantiles; i++) {
-        double value = sketch_quantile(sketch, quantiles[i].share);
-        doc_add_number(arena, one, quantiles[i].name, value);
-        table_cell(table, "%s", seconds_text(arena, sketch, value));
-    }
-    doc_add_number(arena, one, "max", sketch->most);
-    table_cell(table, "%s", seconds_text(arena, sketch, sketch->most));
-}
-
-static void answer_times(struct arena *arena, const struct trace *trace,
-                         const struct sim_result *result, struct answer *answer)
-{
-    enum { TTFT, TPOT, E2E, TIMES };
-    static const char *const names[TIMES] = { "ttft", "tpot", "e2e" };
-    struct sketch *sketches = arena_array(arena, TIMES, sizeof *sketches);
-    struct table table = { .arena = arena, .columns = 7, .left = "lrrrrrr" };
-    static const char *const head[] = { "", "mean", "p50", "p90", "p95", "p99", "max" };
-    for (size_t i = 0; i < trace->count; i++) {
-        double first = result->first_token[i], last = result->completed[i];
-        sketch_add(&sketches[TTFT], first - trace->arrival[i]);
-        sketch_add(&sketches[E2E], last - trace->arrival[i]);
-        if (trace->output[i] > 1)
-            sketch_add(&sketches[TPOT], (last - first) / (trace->output[i] - 1));
-    }
-    for (size_t i = 0; i < sizeof head / sizeof *head; i++)
-        table_cell(&table, "%s", head[i]);
-    for (int i = 0; i < TIMES; i++)
-        answer_sketch(arena, names[i], &sketches[i], answer->doc, &table);
-    table_print(&table, &answer->text, "  ");
+    const struct sim_result *result = &outcome->result;
+    const uint32_t output = outcome->trace.output[i];
+    double arrival = result->arrival[i], first = result->first_token[i], last = result->completed[i];
+    lane->requests++;
+    if (!(last >= 0))
+        return;
+    double tpot = output > 1 ? (last - first) / (output - 1) : 0;
+    lane->answered++;
+    lane->outputs += output;
+    lane->inputs += outcome->trace.prompt[i];
+    lane->met += first - arrival <= simulation->ttft_most && tpot <= simulation->tpot_most;
+    sketch_add(&lane->times[SIMULATE_TTFT], first - arrival);
+    sketch_add(&lane->times[SIMULATE_E2E], last - arrival);
+    if (output > 1)
+        sketch_add(&lane->times[SIMULATE_TPOT], tpot);
 }
 
 /* Where requests wait most of the time a small error in the step is a large one in TTFT. More
  * of them when the last one comes than the servers run say that there were too many. */
-static const char *verdict_of(const struct sim_options *sim, const struct sim_result *result)
+static const char *verdict_of(const struct simulated *outcome)
 {
+    const struct sim_options *sim = &outcome->options;
+    const struct sim_result *result = &outcome->result;
     const double most = 0.5;
-    if (result->waiting_at_last > (double)(sim->sequences_most * sim->replicas))
+    size_t servers = sim->scaling.most ? sim->scaling.most : sim->replicas + sim->split.replicas;
+    size_t ranks = sim->server.ranks ? sim->server.ranks : 1;
+    if (result->waiting_at_last > (double)(sim->server.sequences_most * servers * ranks))
         return "overloaded";
     return result->queued > most * result->busy ? "backlogged" : "stable";
 }
 
-static void answer_counts(struct arena *arena, const struct trace *trace,
-                          const struct sim_options *sim, const struct sim_result *result,
-                          struct answer *answer)
+static void score(struct arena *arena, const struct simulation *simulation, struct simulated *outcome)
 {
-    double time = result->makespan * (double)sim->replicas;
-    double utilisation = result->busy / time, queued = result->queued / time;
-    const char *verdict = verdict_of(sim, result);
-    const struct { const char *name; double value; } counts[] = {
-        { "requests", (double)trace->count },     { "iterations", (double)result->iterations },
-        { "batch_tokens", (double)result->batch_tokens },
-        { "preemptions", (double)result->preemptions }, { "makespan", result->makespan },
-        { "utilisation", utilisation },           { "queued", queued },
-        { "waiting_at_last", result->waiting_at_last },
-    };
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        doc_add_number(arena, answer->doc, counts[i].name, counts[i].value);
-    buffer_print(&answer->text, "%zu requests in %.6f s: %llu iterations, %llu tokens, %llu "
-                 "preemptions\n", trace->count, result->makespan,
-                 (unsigned long long)result->iterations, (unsigned long long)result->batch_tokens,
-                 (unsigned long long)result->preemptions);
-    doc_add_string(arena, answer->doc, "verdict", verdict);
-    buffer_print(&answer->text, "%s: batches ran %.1f %% of the time, requests waited in %.1f %%, %.0f "
-                 "when the last one came\n\n", verdict, 100 * utilisation, 100 * queued,
-                 result->waiting_at_last);
+    const struct trace *trace = &outcome->trace;
+    const struct sim_result *result = &outcome->result;
+    double first = INFINITY, last = 0;
+    outcome->lanes = arena_array(arena, trace->lanes + 1, sizeof *outcome->lanes);
+    for (size_t i = 0; i < trace->count; i++) {
+        score_request(&outcome->all, simulation, outcome, i);
+        if (trace->lanes)
+            score_request(&outcome->lanes[trace->lane[i]], simulation, outcome, i);
+        first = fmin(first, result->arrival[i]);
+        last = fmax(last, result->arrival[i]);
+    }
+    outcome->rate = last > first ? (double)(trace->count - 1) / (last - first) : 0;
+    outcome->goodput = (double)outcome->all.met / result->makespan;
+    outcome->output_rate = (double)outcome->all.outputs / result->makespan;
+    outcome->input_rate = (double)outcome->all.inputs / result->makespan;
+    outcome->verdict = verdict_of(outcome);
 }
+
+/* The description with another seed. */
+static const char *reseeded(struct arena *arena, const char *words, uint64_t more)
+{
+    const char *seed = strstr(words, "seed=");
+    double number = 1;
+    if (!seed)
+        return arena_print(arena, "%s%cseed=%llu", words, strchr(words, ':') ? ',' : ':',
+                           (unsigned long long)(1 + more));
+    size_t digits = strspn(seed + 5, "0123456789");
+    text_number((struct text){ seed + 5, digits }, &number);
+    return arena_print(arena, "%.*s%.0f%s", (int)(seed + 5 - words), words, number + (double)more,
+                       seed + 5 + digits);
+}
+
+/* The trace of a variation: arrivals are its own, the rest is shared. */
+static bool vary_trace(struct arena *arena, const struct simulation *simulation,
+                       const struct variation *variation, struct trace *trace, struct error *error)
+{
+    const double scale = simulation->scale * variation->scale;
+    *trace = simulation->trace;
+    if (simulation->drawn && variation->seed &&
+        !generate_trace(arena, reseeded(arena, simulation->question->words[0], variation->seed),
+                        trace, error))
+        return false;
+    if (scale == 1)
+        return true;
+    double *arrival = arena_array(arena, trace->count, sizeof *arrival);
+    for (size_t i = 0; i < trace->count; i++)
+        arrival[i] = trace->arrival[i] / scale;
+    trace->arrival = arrival;
+    return true;
+}
+
+static size_t either(size_t varied, size_t asked)
+{
+    return varied ? varied : asked;
+}
+
+bool simulate_run(struct arena *arena, const struct simulation *simulation,
+                  const struct variation *variation, const struct sim_watch *watch,
+                  struct simulated *outcome, struct error *error)
+{
+    *outcome = (struct simulated){ .options = simulation->options };
+    struct sim_options *sim = &outcome->options;
+    sim->server = simulate_own(arena, &simulation->options.server);
+    sim->split.server = simulate_own(arena, &simulation->options.split.server);
+    sim->server.chunk = either(variation->chunk, sim->server.chunk);
+    sim->server.sequences_most = either(variation->sequences_most, sim->server.sequences_most);
+    sim->server.blocks = either(variation->blocks, sim->server.blocks);
+    sim->replicas = either(variation->replicas, sim->replicas);
+    sim->users = either(variation->users, sim->users);
+    sim->waiting_most = either(variation->waiting_most, sim->waiting_most);
+    sim->seed += variation->seed;
+    if (watch)
+        sim->watch = *watch;
+    if (!vary_trace(arena, simulation, variation, &outcome->trace, error) ||
+        !sim_run(arena, &outcome->trace, sim, &outcome->result, error))
+        return false;
+    score(arena, simulation, outcome);
+    return true;
+}
+
+bool simulate_meets(const struct simulation *simulation, const struct simulated *outcome)
+{
+    const bool limits = isfinite(simulation->ttft_most) || isfinite(simulation->tpot_most);
+    const struct lane_score *all = &outcome->all;
+    if (!limits && all->answered < all->requests)
+        return false;
+    return limits ? (double)all->met >= simulation->met * (double)all->requests
+                  : strcmp(outcome->verdict, "overloaded") != 0;
+}
+
+/* ---- only the caches --------------------------------------------------------------------------- */
+
+static bool answer_hits(const struct simulation *simulation, struct answer *answer,
+                        struct error *error)
+{
+    static const size_t sizes[] = { 1000, 3000, 10000, 30000, 50000, 100000, 0 };
+    struct arena *arena = simulation->arena;
+    struct table table = { .arena = arena, .columns = 2, .left = "rr" };
+    if (!simulation->trace.block) {
+        error_set(error, "--hits: the trace names no prefix blocks");
+        return error_hint(error, "a trace with hash_ids (Mooncake, Qwen-Bailian)");
+    }
+    struct doc *list = doc_add(arena, answer->doc, "hits", DOC_ARRAY);
+    table_cell(&table, "blocks of %zu", simulation->trace.block);
+    table_cell(&table, "prompt tokens found");
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        double ratio = trace_hit_ratio(arena, &simulation->trace, sizes[i]);
+        struct doc *one = doc_add(arena, list, NULL, DOC_OBJECT);
+        if (sizes[i])
+            doc_add_number(arena, one, "blocks", (double)sizes[i]);
+        doc_add_number(arena, one, "hit_ratio", ratio);
+        table_cell(&table, sizes[i] ? "%zu" : "any", sizes[i]);
+        table_cell(&table, "%.4f", ratio);
+    }
+    table_print(&table, &answer->text, "  ");
+    table_csv(&table, &answer->csv);
+    return true;
+}
+
+/* ---- the question ------------------------------------------------------------------------------- */
 
 bool ask_simulate(struct arena *arena, const struct question *question, struct answer *answer,
                   struct error *error)
 {
-    struct scenario scenario;
-    struct sim_options sim;
-    struct sim_result result;
-    struct trace trace;
-    double scale;
-    if (question->word_count != 1) {
-        error_set(error, "simulate takes one trace, %zu were given", question->word_count);
-        return error_hint(error, "chalkline simulate trace.csv --blocks 28000 --step-time ...");
-    }
+    struct simulation *simulation = arena_alloc(arena, sizeof *simulation);
+    struct simulated *outcome = arena_alloc(arena, sizeof *outcome);
     struct answer notes = { .doc = answer->doc, .text = { .arena = arena } };
-    if (!read_options(arena, question, &scenario, &sim, &scale, &notes, error) ||
-        !trace_read(arena, question->words[0], scale, &trace, error) ||
-        !sim_run(arena, &trace, &sim, &result, error))
+    const struct variation as_asked = { .scale = 1 };
+    struct recorder *recorder;
+    struct sim_watch watch = { 0 };
+    bool searched;
+    if (!simulate_read(arena, question, simulation, &notes, error))
         return false;
-    answer_counts(arena, &trace, &sim, &result, answer);
-    answer_times(arena, &trace, &result, answer);
-    buffer_print(&answer->text, "\n  quantiles within 1 %%; a server has %zu blocks of %zu tokens, "
-                 "%zu sequences at most, %zu tokens a batch\n%s", sim.blocks, sim.block, sim.sequences_most,
-                 sim.rules == RULES_VLLM_2023 ? sim.batch_tokens_most : sim.chunk,
-                 notes.text.data ? notes.text.data : "");
-    const char *path = question->option[OPTION_REQUESTS];
-    return !path || write_requests(path, &trace, &result, error);
+    if (question->option[OPTION_HITS])
+        return answer_hits(simulation, answer, error);
+    if (!simulate_search(simulation, answer, &searched, error))
+        return false;
+    if (!searched) {
+        if (!simulate_record(simulation, &recorder, &watch, error) ||
+            !simulate_run(arena, simulation, &as_asked, &watch, outcome, error) ||
+            !simulate_answer(simulation, outcome, answer, error) ||
+            !simulate_write(recorder, outcome, answer, error))
+            return false;
+    }
+    if (notes.text.size)
+        buffer_add(&answer->text, notes.text.data, notes.text.size);
+    return true;
 }

@@ -1,14 +1,100 @@
-/* simulate -- the parts of the question `simulate`. */
+/* simulate -- the parts of the question `simulate`.
+ *
+ *     options --simulate_read--> struct simulation --simulate_run--> struct simulated
+ *                                        |                                |
+ *                          searches, sweeps, repeats              table, JSON, files, pictures
+ *
+ * A simulation may be run many times, at other loads, in threads: a run changes nothing of it. */
 #ifndef ASK_SIMULATE_H
 #define ASK_SIMULATE_H
 
 #include "ask/ask.h"
 #include "sim/sim.h"
 
-/* Seconds of a step by a formula that is linear in tokens, cached and sequences. */
-bool simulate_formula(struct arena *arena, const char *formula, struct sim_options *sim,
+/* ---- what is to be run ------------------------------------------------------------------------- */
+
+struct simulation {
+    struct arena *arena;
+    const struct question *question;
+    struct scenario scenario, prompts;      /* of the servers; of a pool for prompts alone */
+    bool predicted;                         /* the step time is the prediction's: scenarios are open */
+    struct sim_options options;
+    struct trace trace;
+    bool drawn;                             /* the trace is a description: other seeds, other traces */
+    double scale;                           /* requests arrive so many times as fast */
+    double ttft_most, tpot_most;            /* s; INFINITY: no limit */
+    double met;                             /* share of requests that must meet them */
+    const char *tier_names[TIERS_MOST];
+};
+
+bool simulate_read(struct arena *arena, const struct question *question,
+                   struct simulation *simulation, struct answer *notes, struct error *error);
+
+/* simulate_step.c: seconds of a step by a formula that is linear in tokens, cached, sequences. */
+bool simulate_formula(struct arena *arena, const char *formula, struct sim_server *server,
                       struct error *error);
-/* By the prediction; also the blocks, sequences and tokens of a batch that the engine has. */
-bool simulate_predicted(struct scenario *scenario, struct sim_options *sim, struct error *error);
+/* By the prediction; also the blocks, sequences and tokens of a batch that the engine has, and
+ * the bytes that a token takes in the cache. */
+bool simulate_predicted(struct scenario *scenario, struct sim_server *server, double *token_bytes,
+                        struct error *error);
+/* A server for a thread of its own. */
+struct sim_server simulate_own(struct arena *arena, const struct sim_server *server);
+
+/* Options as numbers: `*value` stays where the option is not given. */
+bool simulate_count(const struct question *question, enum option option, size_t *value,
+                    struct error *error);
+bool simulate_quantity(const struct question *question, enum option option, const char *unit,
+                       double *value, struct error *error);
+
+/* ---- what came out ------------------------------------------------------------------------------- */
+
+enum simulate_time { SIMULATE_TTFT, SIMULATE_TPOT, SIMULATE_E2E, SIMULATE_TIMES };
+
+struct lane_score {
+    uint64_t requests, answered, met;
+    uint64_t outputs, inputs;               /* tokens of the answered ones */
+    struct sketch times[SIMULATE_TIMES];
+};
+
+struct simulated {
+    struct trace trace;                     /* as it ran */
+    struct sim_options options;
+    struct sim_result result;
+    struct lane_score all, *lanes;        /* [trace.lanes] */
+    double rate;                            /* requests/s that came */
+    double goodput;                         /* requests/s that met the limits */
+    double output_rate, input_rate;         /* token/s */
+    const char *verdict;                    /* stable, backlogged, overloaded */
+};
+
+/* A point at which a simulation may be run. */
+struct variation {
+    double scale;                           /* times that of the question */
+    uint64_t seed;                          /* added to the question's seeds */
+    size_t replicas, chunk, sequences_most, blocks, users, waiting_most;    /* 0: as asked */
+};
+
+bool simulate_run(struct arena *arena, const struct simulation *simulation,
+                  const struct variation *variation, const struct sim_watch *watch,
+                  struct simulated *outcome, struct error *error);
+/* Enough of its requests met the limits; without limits: the servers kept up. */
+bool simulate_meets(const struct simulation *simulation, const struct simulated *outcome);
+
+/* ---- answers --------------------------------------------------------------------------------------- */
+
+bool simulate_answer(struct simulation *simulation, const struct simulated *outcome,
+                     struct answer *answer, struct error *error);
+const char *simulate_seconds(struct arena *arena, double seconds);
+
+/* simulate_search.c: several runs; false in `asked`: none was asked for. */
+bool simulate_search(const struct simulation *simulation, struct answer *answer, bool *asked,
+                     struct error *error);
+
+/* simulate_files.c: what is written while it runs, and after. */
+struct recorder;
+bool simulate_record(struct simulation *simulation, struct recorder **recorder,
+                     struct sim_watch *watch, struct error *error);
+bool simulate_write(struct recorder *recorder, const struct simulated *outcome,
+                    struct answer *answer, struct error *error);
 
 #endif

@@ -112,17 +112,17 @@ struct step_cost {
 static double linear_seconds(void *context, const struct sim_step *step)
 {
     const struct step_cost *cost = context;
-    return cost->base + cost->by_token * (step->decoding + step->prompt) +
+    return cost->base + cost->by_token * (step->decoding + step->drafts + step->prompt) +
            cost->by_cached * (step->decode_cached + step->prompt_cached) +
            cost->by_sequence * step->sequences;
 }
 
-bool simulate_formula(struct arena *arena, const char *formula, struct sim_options *sim,
+bool simulate_formula(struct arena *arena, const char *formula, struct sim_server *server,
                       struct error *error)
 {
     struct step_cost *cost = arena_alloc(arena, sizeof *cost);
-    sim->seconds = linear_seconds;
-    sim->context = cost;
+    server->seconds = linear_seconds;
+    server->context = cost;
     struct list list;
     double inputs[QUANTITIES + 1] = { 0 }, slopes[QUANTITIES + 1], *to[QUANTITIES] = {
         &cost->by_token, &cost->by_cached, &cost->by_sequence };
@@ -147,8 +147,9 @@ bool simulate_formula(struct arena *arena, const char *formula, struct sim_optio
 
 /* ---- the prediction: what is left of its rows when all but the batch is fixed --------------- */
 
-enum { RUNNING, CONTEXT, CHUNK, DONE, MOVES };
-static const char *const moves[MOVES] = { "running", "context", "prefill_chunk", "prefill_done" };
+enum { RUNNING, CONTEXT, CHUNK, DONE, FULLEST, MOVES };
+static const char *const moves[MOVES] = { "running", "context", "prefill_chunk", "prefill_done",
+                                          "rank_imbalance" };
 
 struct predicted {
     struct arena scratch;
@@ -163,7 +164,8 @@ static double predicted_seconds(void *context, const struct sim_step *step)
     struct predicted *predicted = context;
     const double at[MOVES] = {
         step->decoding, step->decoding > 0 ? step->decode_cached / step->decoding : 1, step->prompt,
-        step->prompt > 0 ? step->prompt_pairs / step->prompt - step->prompt / 2 : 0 };
+        step->prompt > 0 ? step->prompt_pairs / step->prompt - step->prompt / 2 : 0,
+        fmax(step->imbalance, 1) };
     double seconds;
     for (int i = 0; i < MOVES; i++)
         if (predicted->input[i] >= 0)
@@ -199,29 +201,57 @@ static bool predicted_list(struct scenario *scenario, const char *formula,
     return true;
 }
 
-bool simulate_predicted(struct scenario *scenario, struct sim_options *sim, struct error *error)
+struct sim_server simulate_own(struct arena *arena, const struct sim_server *server)
 {
-    static const char *const texts[] = { "rank_blocks", "sequences_most", "prefill_size",
-                                         "cache_block" };
+    struct sim_server own = *server;
+    if (server->seconds == predicted_seconds) {
+        const struct predicted *from = server->context;
+        struct predicted *to = own.context = arena_alloc(arena, sizeof *to);
+        *to = *from;
+        to->scratch = (struct arena){ 0 };
+        to->inputs = arena_array(arena, from->list.input_count + 1, sizeof *to->inputs);
+        memcpy(to->inputs, from->inputs, from->list.input_count * sizeof *to->inputs);
+    }
+    return own;
+}
+
+/* An engine that forms steps ahead does so beside the chips. */
+static bool forms_ahead(const struct sim_server *server)
+{
+    return !server->synchronous &&
+           (server->rules == RULES_VLLM_V1 || server->rules == RULES_SGLANG ||
+            server->rules == RULES_TRTLLM);
+}
+
+bool simulate_predicted(struct scenario *scenario, struct sim_server *server, double *token_bytes,
+                        struct error *error)
+{
+    enum { BLOCKS, SEATS, BUDGET, BLOCK, RANKS, DRAFT, ACCEPTED, BYTES, ROWS };
+    static const char *const texts[ROWS] = {
+        "rank_blocks", "sequences_most", "prefill_size", "cache_block", "attention_dp",
+        "draft_tokens", "accepted_share", "kv_per_token" };
     struct predicted *predicted = arena_alloc(scenario->arena, sizeof *predicted);
     struct values values;
-    /* an engine that forms steps ahead does so beside the chips */
-    bool ahead = sim->rules == RULES_VLLM_V1 && !sim->synchronous;
-    const char *formula = ahead ? "max(device_time, host_time)" : "step_time";
-    if (!values_of(scenario, texts, 4, &values, error) ||
+    const char *formula = forms_ahead(server) ? "max(device_time, host_time)" : "step_time";
+    if (!values_of(scenario, texts, ROWS, &values, error) ||
         !predicted_list(scenario, formula, predicted, error))
         return false;
-    if (values.at[0] < 1) {
+    if (values.at[BLOCKS] < 1) {
         error_set(error, "%s on %s: the weights leave no room for a cache",
                   scenario->model ? scenario->model : "the model",
                   scenario->machine ? scenario->machine : "the machine");
         return error_hint(error, "more --gpus, a narrower --precision, or --blocks");
     }
-    sim->blocks = (size_t)values.at[0];
-    sim->sequences_most = (size_t)values.at[1];
-    sim->chunk = (size_t)values.at[2];
-    sim->block = (size_t)values.at[3];
-    sim->seconds = predicted_seconds;
-    sim->context = predicted;
+    server->blocks = (size_t)values.at[BLOCKS];
+    server->sequences_most = (size_t)values.at[SEATS];
+    server->chunk = (size_t)values.at[BUDGET];
+    server->block = (size_t)values.at[BLOCK];
+    server->draft = (size_t)values.at[DRAFT];
+    server->accepted = values.at[ACCEPTED];
+    if (server->rules == RULES_VLLM_V1)
+        server->ranks = (size_t)values.at[RANKS];
+    *token_bytes = values.at[BYTES];
+    server->seconds = predicted_seconds;
+    server->context = predicted;
     return true;
 }

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 enum { EXIT_ANSWER = 0, EXIT_INFEASIBLE = 1, EXIT_USAGE = 2 };
 
@@ -60,6 +62,27 @@ static int answer_question(struct arena *arena, const struct question *question)
     return answer.status;
 }
 
+/* A bar for what lasts longer than a second; gone when it is done. */
+static void show_progress(double share)
+{
+    enum { WIDTH = 40 };
+    static struct timespec begin;
+    static bool shown;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (!begin.tv_sec)
+        begin = now;
+    if (share >= 1) {
+        fprintf(stderr, shown ? "\r\033[K" : "");
+        shown = false;
+    } else if (now.tv_sec - begin.tv_sec > 1) {
+        int filled = (int)(share * WIDTH);
+        fprintf(stderr, "\r[%.*s%*s] %3.0f %%", filled,
+                "########################################", WIDTH - filled, "", 100 * share);
+        shown = true;
+    }
+}
+
 static int run(struct arena *arena, int count, char **words)
 {
     struct question question = { 0 };
@@ -84,7 +107,12 @@ static int run(struct arena *arena, int count, char **words)
         write_out(&text);
         return EXIT_ANSWER;
     }
-    return answer_question(arena, &question);
+    if (isatty(STDERR_FILENO))
+        question.progress = show_progress;
+    int status = answer_question(arena, &question);
+    if (question.progress)
+        question.progress(1);
+    return status;
 }
 
 int main(int count, char **words)

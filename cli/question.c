@@ -41,6 +41,10 @@ static bool keep_option(struct arena *arena, struct question *question, int opti
     else if (option == OPTION_MEASURED)
         push(arena, &question->measured, &question->measured_count, &question->measured_room,
              value);
+    else if (option == OPTION_LANE)
+        push(arena, &question->lanes, &question->lane_count, &question->lane_room, value);
+    else if (option == OPTION_TIER)
+        push(arena, &question->tiers, &question->tier_count, &question->tier_room, value);
     else if (question->option[option]) {
         error_set(error, "--%s is given twice", options[option].name);
         return error_hint(error, "once");
@@ -85,6 +89,8 @@ static bool is_given(const struct question *question, int option)
     return option == OPTION_SET ? question->set_count > 0
            : option == OPTION_ROWS ? question->rows_count > 0
            : option == OPTION_MEASURED ? question->measured_count > 0
+           : option == OPTION_LANE ? question->lane_count > 0
+           : option == OPTION_TIER ? question->tier_count > 0
            : question->option[option] != NULL;
 }
 

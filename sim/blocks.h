@@ -14,6 +14,10 @@ struct blocks *blocks_open(struct arena *arena, size_t count);
 size_t blocks_free(const struct blocks *blocks);
 /* A block nobody uses, with no name yet. There must be one. */
 uint32_t blocks_take(struct blocks *blocks);
+/* The name that taking one now would forget; false: it has none. */
+bool blocks_next_name(const struct blocks *blocks, uint64_t *name);
+/* Blocks that can be taken before a name is forgotten, at least. */
+size_t blocks_nameless(const struct blocks *blocks);
 /* What it holds from now on. Of equal names one is found. */
 void blocks_name(struct blocks *blocks, uint32_t block, uint64_t name);
 /* The block of a name, or BLOCKS_NONE; whether nobody uses it. */
@@ -23,5 +27,7 @@ bool blocks_idle(const struct blocks *blocks, uint32_t block);
 /* One more uses it; one fewer: the last one puts it at the end of the queue. */
 void blocks_share(struct blocks *blocks, uint32_t block);
 void blocks_release(struct blocks *blocks, uint32_t block);
+/* All names are lost. Nobody may use a block. */
+void blocks_forget(struct blocks *blocks);
 
 #endif

@@ -4,17 +4,42 @@
 
 static const double least = 1e-6, width = 1.01 / 0.99;
 
+static size_t class_of(double size)
+{
+    return (size_t)fmin(floor(log(size / least) / log(width)), SKETCH_CLASSES - 1);
+}
+
+static void add_many(struct sketch *sketch, double size, uint64_t count)
+{
+    *(size > least ? &sketch->classes[class_of(size)] : &sketch->zeros) += count;
+}
+
 void sketch_add(struct sketch *sketch, double size)
 {
-    sketch->count++;
-    sketch->sum += size;
-    sketch->most = fmax(sketch->most, size);
-    if (!(size > least)) {
-        sketch->zeros++;
+    sketch_add_line(sketch, size, 0, 1, 1);
+}
+
+/* Those of a class at once. */
+void sketch_add_line(struct sketch *sketch, double first, double growth, uint64_t count,
+                     uint64_t weight)
+{
+    const double last = first + growth * (double)(count - 1);
+    if (!count)
         return;
+    sketch->count += count * weight;
+    sketch->sum += (double)weight * (first + last) / 2 * (double)count;
+    sketch->most = fmax(sketch->most, last);
+    for (uint64_t done = 0; done < count;) {
+        double size = first + growth * (double)done;
+        uint64_t same = count - done;
+        if (growth > 0 && size > least) {
+            double end = least * pow(width, (double)class_of(size) + 1);
+            double more = fmax(ceil((end - size) / growth), 1);
+            same = more < (double)same ? (uint64_t)more : same;
+        }
+        add_many(sketch, size, same * weight);
+        done += same;
     }
-    double class = floor(log(size / least) / log(width));
-    sketch->classes[(size_t)fmin(class, SKETCH_CLASSES - 1)]++;
 }
 
 /* The middle of the class that holds the request of that rank. */

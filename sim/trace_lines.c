@@ -1,17 +1,21 @@
 /* JSON lines. Mooncake: timestamp in ms, blocks of 512 tokens. Qwen-Bailian: timestamp in s,
- * blocks of 16, and a chat_id by which it is known. */
-#include "sim/trace.h"
+ * blocks of 16, and a chat_id by which it is known; parent_chat_id is the turn before, -1 for
+ * none. A parent that is not above it was asked before the file begins. */
+#include "sim/trace_read.h"
 
 #include <jansson.h>
-#include <string.h>
+#include <math.h>
 
 struct reader {
     struct arena *arena;
     const char *path;
     int line;
     struct trace *trace;
-    double first, scale;
-    size_t block_count, block_room, room[3];
+    bool qwen;                      /* as its first line */
+    bool later;                     /* some request has a turn before */
+    double first;                   /* s */
+    size_t block_count, block_room, room[5];
+    struct trace_turns turns;
     struct error *error;
 };
 
@@ -22,18 +26,71 @@ static bool missing(const struct reader *reader, const char *key)
                                      "prefixes, hash_ids");
 }
 
+static bool no_blocks(const struct reader *reader)
+{
+    error_set(reader->error, "%s:%d: 'hash_ids' names no blocks", reader->path, reader->line);
+    return error_hint(reader->error, "a list of whole numbers: [46, 47, 48]");
+}
+
 static bool read_blocks(struct reader *reader, const json_t *ids)
 {
     struct trace *trace = reader->trace;
+    if (ids && !json_is_array(ids))
+        return no_blocks(reader);
     for (size_t i = 0; i < json_array_size(ids); i++) {
         const json_t *id = json_array_get(ids, i);
         if (!json_is_integer(id))
-            return missing(reader, "hash_ids");
+            return no_blocks(reader);
         *(uint64_t *)arena_push(reader->arena, &trace->blocks, &reader->block_count,
                                 &reader->block_room, sizeof(uint64_t)) =
             (uint64_t)json_integer_value(id);
     }
     return true;
+}
+
+/* Whole, or absent: then the usual one. */
+static bool read_id(struct reader *reader, const json_t *line, const char *key, json_int_t *id)
+{
+    const json_t *number = json_object_get(line, key);
+    if (number && !json_is_integer(number)) {
+        error_set(reader->error, "%s:%d: '%s' is no whole number", reader->path, reader->line, key);
+        return error_hint(reader->error, "chat_id: 159, parent_chat_id: 55, or -1 for none");
+    }
+    if (number)
+        *id = json_integer_value(number);
+    return true;
+}
+
+/* Its turn before, if any, and its own name for later turns. */
+static bool read_turn(struct reader *reader, const json_t *line, size_t row)
+{
+    struct trace *trace = reader->trace;
+    json_int_t chat = -1, parent = -1;
+    size_t counts[2] = { row, row };
+    uint32_t *before = arena_push(reader->arena, &trace->before, &counts[0], &reader->room[3],
+                                  sizeof *before);
+    double *wait = arena_push(reader->arena, &trace->wait, &counts[1], &reader->room[4],
+                              sizeof *wait);
+    *wait = NAN;
+    if (!read_id(reader, line, "chat_id", &chat) ||
+        !read_id(reader, line, "parent_chat_id", &parent))
+        return false;
+    *before = parent < 0 ? UINT32_MAX
+                         : trace_turns_find(&reader->turns, (uint64_t)parent, NULL);
+    trace_turns_put(reader->arena, &reader->turns, (uint64_t)chat, NULL, (uint32_t)row);
+    reader->later |= *before != UINT32_MAX;
+    return true;
+}
+
+static bool read_kind(struct reader *reader, bool qwen, size_t row)
+{
+    if (!row)
+        reader->qwen = qwen;
+    if (reader->qwen == qwen)
+        return true;
+    error_set(reader->error, "%s:%d: %s chat_id, unlike the lines above", reader->path,
+              reader->line, qwen ? "a" : "no");
+    return error_hint(reader->error, "all lines as Mooncake's (ms), or all as Qwen-Bailian's (s)");
 }
 
 static bool read_request(struct reader *reader, const json_t *line)
@@ -51,6 +108,8 @@ static bool read_request(struct reader *reader, const json_t *line)
     bool qwen = json_object_get(line, "chat_id") != NULL;
     size_t row = trace->count, counts[3] = { row, row, row };
     double time = qwen ? numbers[0] : 1e-3 * numbers[0];
+    if (!read_kind(reader, qwen, row))
+        return false;
     if (!row)
         reader->first = time;
     double *arrival = arena_push(reader->arena, &trace->arrival, &counts[0], &reader->room[0],
@@ -59,13 +118,14 @@ static bool read_request(struct reader *reader, const json_t *line)
                                   sizeof *prompt);
     uint32_t *output = arena_push(reader->arena, &trace->output, &counts[2], &reader->room[2],
                                   sizeof *output);
-    *arrival = (time - reader->first) / reader->scale;
+    *arrival = time - reader->first;
     trace->count++;
     if (json_object_get(line, "hash_ids"))
         trace->block = qwen ? QWEN_BLOCK : MOONCAKE_BLOCK;
     return trace_order(reader->path, reader->line, trace, row, reader->error) &&
-           trace_length(reader->path, reader->line, numbers[1], keys[1], prompt, reader->error) &&
-           trace_length(reader->path, reader->line, numbers[2], keys[2], output, reader->error) &&
+           trace_length(reader->path, reader->line, numbers[1], NULL, prompt, reader->error) &&
+           trace_length(reader->path, reader->line, numbers[2], NULL, output, reader->error) &&
+           (!qwen || read_turn(reader, line, row)) &&
            read_blocks(reader, json_object_get(line, "hash_ids"));
 }
 
@@ -85,11 +145,10 @@ static bool read_line(struct reader *reader, struct text text)
     return good;
 }
 
-bool trace_parse_lines(struct arena *arena, const char *path, struct text text, double scale,
+bool trace_parse_lines(struct arena *arena, const char *path, struct text text,
                        struct trace *trace, struct error *error)
 {
-    struct reader reader = { .arena = arena, .path = path, .trace = trace, .scale = scale,
-                             .error = error };
+    struct reader reader = { .arena = arena, .path = path, .trace = trace, .error = error };
     size_t *firsts = NULL, count = 0, room = 0;
     *trace = (struct trace){ 0 };
     while (text.size) {
@@ -103,5 +162,7 @@ bool trace_parse_lines(struct arena *arena, const char *path, struct text text, 
     }
     *(size_t *)arena_push(arena, &firsts, &count, &room, sizeof *firsts) = reader.block_count;
     trace->first = firsts;
+    if (!reader.later)
+        trace->before = NULL, trace->wait = NULL;
     return true;
 }

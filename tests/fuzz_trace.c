@@ -2,8 +2,10 @@
  * is replayed, if short, and every request ends. */
 #include "sim/prefix.h"
 #include "sim/sim.h"
+#include "sim/trace_read.h"
 
 #include <assert.h>
+#include <math.h>
 
 static double seconds(void *context, const struct sim_step *step)
 {
@@ -13,18 +15,33 @@ static double seconds(void *context, const struct sim_step *step)
 
 static void replay(struct arena *arena, const struct trace *trace)
 {
-    struct sim_options options = { .replicas = 2, .sequences_most = 8, .chunk = 64,
-                                   .batch_tokens_most = 4096, .blocks = 256, .block = 16,
-                                   .watermark = 0.01, .seconds = seconds };
+    struct sim_options options = { .replicas = 2,
+                                   .server = { .sequences_most = 8, .chunk = 64,
+                                               .batch_tokens_most = 4096, .blocks = 256,
+                                               .block = 16, .watermark = 0.01, .cadence = 1,
+                                               .seconds = seconds } };
     struct sim_result result;
     struct error error;
     for (int rules = 0; rules < RULES_COUNT; rules++) {
-        options.rules = (enum rules)rules;
+        options.server.rules = (enum rules)rules;
         if (!sim_run(arena, trace, &options, &result, &error))
             continue;
         for (size_t i = 0; i < trace->count; i++)
-            assert(result.first_token[i] >= trace->arrival[i] &&
+            assert(result.arrival[i] >= trace->arrival[i] &&
+                   result.first_token[i] >= result.arrival[i] &&
                    result.completed[i] >= result.first_token[i]);
+    }
+}
+
+static void check(const struct trace *trace)
+{
+    assert(trace->lanes <= TRACE_LANES && (!trace->lanes || trace->lane));
+    for (size_t i = 0; i < trace->count; i++) {
+        assert(trace->arrival[i] >= 0 && trace->arrival[i] <= TIME_MOST);
+        assert(!i || trace->arrival[i] >= trace->arrival[i - 1]);
+        assert(!trace->lane || trace->lane[i] < trace->lanes);
+        assert(!trace->before || trace->before[i] < i || trace->before[i] == UINT32_MAX);
+        assert(!trace->wait || isnan(trace->wait[i]) || trace->wait[i] >= 0);
     }
 }
 
@@ -36,11 +53,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct trace trace;
     struct error error;
     struct text text = { (const char *)data, size };
+    struct trace_lengths lengths;
     if (trace_unpack(&arena, "fuzz", text, LIMIT, &text, &error) &&
-        trace_parse(&arena, "fuzz", text, 1, &trace, &error) && trace.count <= FEW) {
+        trace_parse(&arena, "fuzz", text, 1, &trace, &error)) {
+        check(&trace);
         trace_hit_ratio(&arena, &trace, 3);
-        replay(&arena, &trace);
+        if (trace.count <= FEW)
+            replay(&arena, &trace);
     }
+    trace_parse_csv_lengths(&arena, "fuzz", text, &lengths, &error);
     arena_free(&arena);
     return 0;
 }

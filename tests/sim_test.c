@@ -101,7 +101,7 @@ static size_t plain_walk(struct plain *p, size_t *aside)
 {
     size_t count = 0;
     qsort(p->running, p->running_count, sizeof *p->running, by_id);
-    while (p->running_count && p->batch_count < p->options->sequences_most) {
+    while (p->running_count && p->batch_count < p->options->server.sequences_most) {
         size_t id = p->running[0];
         drop(p->running, &p->running_count, 0);
         if (p->done[id] < p->prompt[id]) {
@@ -114,7 +114,7 @@ static size_t plain_walk(struct plain *p, size_t *aside)
             plain_restart(p, id);
             break;
         }
-        if (p->done[id] > p->blocks[id] * p->options->block) {
+        if (p->done[id] > p->blocks[id] * p->options->server.block) {
             p->blocks[id]++;
             p->free_blocks--;
         }
@@ -126,23 +126,23 @@ static size_t plain_walk(struct plain *p, size_t *aside)
 static bool plain_admit(struct plain *p)
 {
     const struct sim_options *o = p->options;
-    if (!p->waiting_count || plain_admitted(p) == o->sequences_most ||
-        p->batch_count == o->sequences_most)
+    if (!p->waiting_count || plain_admitted(p) == o->server.sequences_most ||
+        p->batch_count == o->server.sequences_most)
         return false;
     size_t id = p->waiting[0];
-    uint64_t needed = ceiling(p->prompt[id], o->block), tokens = p->prompt[id];
-    if (p->free_blocks < needed + (uint64_t)floor(o->watermark * (double)o->blocks))
+    uint64_t needed = ceiling(p->prompt[id], o->server.block), tokens = p->prompt[id];
+    if (p->free_blocks < needed + (uint64_t)floor(o->server.watermark * (double)o->server.blocks))
         return false;
-    if (o->rules == RULES_SARATHI) {
+    if (o->server.rules == RULES_SARATHI) {
         uint64_t used = plain_tokens(p);
-        if (used >= o->chunk)
+        if (used >= o->server.chunk)
             return false;
-        tokens = tokens < o->chunk - used ? tokens : o->chunk - used;
+        tokens = tokens < o->server.chunk - used ? tokens : o->server.chunk - used;
     } else {
         uint64_t longest = tokens;
         for (size_t i = 0; i < p->batch_count; i++)
             longest = p->prompt[p->batch[i]] > longest ? p->prompt[p->batch[i]] : longest;
-        if ((p->batch_count + 1) * longest > o->batch_tokens_most)
+        if ((p->batch_count + 1) * longest > o->server.batch_tokens_most)
             return false;
     }
     drop(p->waiting, &p->waiting_count, 0);
@@ -157,7 +157,7 @@ static void plain_form(struct plain *p)
 {
     size_t aside[MOST], count = 0;
     p->batch_count = 0;
-    if (p->options->rules == RULES_VLLM_2023) {
+    if (p->options->server.rules == RULES_VLLM_2023) {
         while (plain_admit(p))
             ;
         if (!p->batch_count)
@@ -166,9 +166,9 @@ static void plain_form(struct plain *p)
         count = plain_walk(p, aside);
         for (size_t i = 0; i < count; i++) {
             uint64_t used = plain_tokens(p), rest = p->prompt[aside[i]] - p->done[aside[i]];
-            if (used < p->options->chunk)
-                plain_add(p, aside[i], rest < p->options->chunk - used ? rest
-                                                                       : p->options->chunk - used);
+            if (used < p->options->server.chunk)
+                plain_add(p, aside[i], rest < p->options->server.chunk - used ? rest
+                                                                       : p->options->server.chunk - used);
             else
                 p->running[p->running_count++] = aside[i];
         }
@@ -205,7 +205,7 @@ static void plain_arrivals(struct plain *p, double until)
 
 static void plain_run(struct plain *p, const struct trace *trace, const struct sim_options *o)
 {
-    *p = (struct plain){ .trace = trace, .options = o, .free_blocks = o->blocks };
+    *p = (struct plain){ .trace = trace, .options = o, .free_blocks = o->server.blocks };
     for (size_t i = 0; i < trace->count; i++) {
         p->prompt[i] = trace->prompt[i];
         p->total[i] = trace->prompt[i] + trace->output[i];
@@ -225,7 +225,7 @@ static void plain_run(struct plain *p, const struct trace *trace, const struct s
             tokens += (double)p->take[i];
             cached += (double)p->done[p->batch[i]];
         }
-        p->now += cost_of(o->context, tokens, cached, (double)p->batch_count);
+        p->now += cost_of(o->server.context, tokens, cached, (double)p->batch_count);
         p->iterations++;
         plain_end(p);
     }
@@ -253,15 +253,15 @@ static void draw_options(uint64_t *seed, struct sim_options *options, struct cos
 {
     static const size_t sizes[] = { 1, 4, 16 };
     *options = (struct sim_options){
-        .rules = draw(seed) < 0.5 ? RULES_SARATHI : RULES_VLLM_2023, .replicas = 1,
-        .sequences_most = 1 + (size_t)(draw(seed) * 40), .chunk = 8 + (size_t)(draw(seed) * 300),
-        .batch_tokens_most = 600 + (size_t)(draw(seed) * 2000),
-        .block = sizes[(size_t)(draw(seed) * 3)], .watermark = draw(seed) < 0.5 ? 0 : 0.01,
-        .seconds = linear, .context = cost,
+        .server.rules = draw(seed) < 0.5 ? RULES_SARATHI : RULES_VLLM_2023, .replicas = 1,
+        .server.sequences_most = 1 + (size_t)(draw(seed) * 40), .server.chunk = 8 + (size_t)(draw(seed) * 300),
+        .server.batch_tokens_most = 600 + (size_t)(draw(seed) * 2000),
+        .server.block = sizes[(size_t)(draw(seed) * 3)], .server.watermark = draw(seed) < 0.5 ? 0 : 0.01,
+        .server.seconds = linear, .server.context = cost,
     };
     *cost = (struct cost){ 0.01 * draw(seed) + 1e-4, 1e-4 * draw(seed), 1e-6 * draw(seed),
                            1e-4 * draw(seed) };
-    options->blocks = (size_t)(460 / options->block * (1 + 8 * draw(seed) * draw(seed)));
+    options->server.blocks = (size_t)(460 / options->server.block * (1 + 8 * draw(seed) * draw(seed)));
 }
 
 static void same_times(const struct trace *trace, const double *first, const double *last,
@@ -340,7 +340,7 @@ static void share_by(struct arena *arena, const struct trace *trace, struct sim_
     }
     options->replicas = servers;
     print_message("%s: wait %.3f s in turn, %.3f least pending, %.3f least tokens\n",
-                  rules_names[options->rules], wait[0], wait[1], wait[2]);
+                  rules_name(options->server.rules), wait[0], wait[1], wait[2]);
     assert_true(wait[ROUTER_LEAST_TOKENS] < 0.8 * wait[ROUTER_ROUND_ROBIN]);
 }
 
@@ -351,9 +351,9 @@ static void routers_share(void **state)
     struct arena arena = { 0 };
     uint64_t seed = 11;
     struct cost cost = { 0.01, 5e-5, 8e-8, 0 };
-    struct sim_options options = { .replicas = SERVERS, .sequences_most = 16, .chunk = 256,
-                                   .blocks = 4000, .block = 16, .watermark = 0.01,
-                                   .seconds = linear, .context = &cost };
+    struct sim_options options = { .replicas = SERVERS, .server.sequences_most = 16, .server.chunk = 256,
+                                   .server.blocks = 4000, .server.block = 16, .server.watermark = 0.01,
+                                   .server.seconds = linear, .server.context = &cost };
     struct trace trace = { .count = ALL, .arrival = arena_array(&arena, ALL, sizeof(double)),
                            .prompt = arena_array(&arena, ALL, sizeof(uint32_t)),
                            .output = arena_array(&arena, ALL, sizeof(uint32_t)) };
@@ -363,9 +363,9 @@ static void routers_share(void **state)
         trace.prompt[i] = 1 + (uint32_t)(-log(1 - draw(&seed)) * 600);
         trace.output[i] = 1 + (uint32_t)(draw(&seed) * (i % SERVERS ? 200 : 600));
     }
-    options.rules = RULES_SARATHI;
+    options.server.rules = RULES_SARATHI;
     share_by(&arena, &trace, &options);
-    options.rules = RULES_VLLM_V1;
+    options.server.rules = RULES_VLLM_V1;
     share_by(&arena, &trace, &options);
     arena_free(&arena);
 }
@@ -389,8 +389,8 @@ static void vllm_by_hand(void **state)
     double arrival[] = { 0, 1 };
     uint32_t prompt[] = { 250, 50 }, output[] = { 4, 2 };
     struct trace trace = { .count = 2, .arrival = arrival, .prompt = prompt, .output = output };
-    struct sim_options options = { .rules = RULES_VLLM_V1, .replicas = 1, .sequences_most = 8,
-                                   .chunk = 100, .blocks = 100, .block = 16, .seconds = by_part };
+    struct sim_options options = { .server.rules = RULES_VLLM_V1, .replicas = 1, .server.sequences_most = 8,
+                                   .server.chunk = 100, .server.blocks = 100, .server.block = 16, .server.seconds = by_part };
     struct sim_result result;
     struct error error;
     assert_true(sim_run(&arena, &trace, &options, &result, &error));
@@ -402,7 +402,7 @@ static void vllm_by_hand(void **state)
     arrival[1] = 5.5;
     assert_true(sim_run(&arena, &trace, &options, &result, &error));
     assert_true(result.first_token[1] == 9);
-    options.synchronous = true;
+    options.server.synchronous = true;
     assert_true(sim_run(&arena, &trace, &options, &result, &error));
     assert_true(result.first_token[1] == 8);
     arena_free(&arena);
@@ -415,8 +415,8 @@ static void vllm_finds_prefixes(void **state)
     struct arena arena = { 0 };
     struct trace trace;
     struct error error;
-    struct sim_options options = { .rules = RULES_VLLM_V1, .replicas = 1, .sequences_most = 8,
-                                   .chunk = 100, .blocks = 100, .block = 16, .seconds = by_part };
+    struct sim_options options = { .server.rules = RULES_VLLM_V1, .replicas = 1, .server.sequences_most = 8,
+                                   .server.chunk = 100, .server.blocks = 100, .server.block = 16, .server.seconds = by_part };
     struct sim_result result;
     assert_true(trace_read(&arena, "tests/corpus/trace/names.csv", 1, &trace, &error));
     assert_true(sim_run(&arena, &trace, &options, &result, &error));
@@ -440,10 +440,10 @@ static void vllm_ends(void **state)
         uint64_t least = 0;
         draw_trace(&arena, &seed, &trace);
         draw_options(&seed, &options, &cost);
-        options.rules = RULES_VLLM_V1;
-        options.watermark = 0;
-        options.blocks += 2;
-        options.synchronous = turn % 2;
+        options.server.rules = RULES_VLLM_V1;
+        options.server.watermark = 0;
+        options.server.blocks += 2;
+        options.server.synchronous = turn % 2;
         if (!sim_run(&arena, &trace, &options, &result, &error))
             fail_msg("%s", error.what);
         for (size_t i = 0; i < trace.count; i++) {
@@ -460,6 +460,41 @@ static void vllm_ends(void **state)
     assert_true(preemptions > 100);
 }
 
+/* A stretch of steps in one sum is every step by itself. */
+static void vllm_leaps_agree(void **state)
+{
+    (void)state;
+    uint64_t seed = 11, preemptions = 0;
+    for (int turn = 0; turn < 1000; turn++) {
+        struct arena arena = { 0 };
+        struct trace trace;
+        struct cost cost;
+        struct sim_options options;
+        struct sim_result leaps, steps;
+        struct error error;
+        draw_trace(&arena, &seed, &trace);
+        draw_options(&seed, &options, &cost);
+        options.server.rules = RULES_VLLM_V1;
+        options.server.watermark = 0;
+        options.server.blocks += 2;
+        options.server.synchronous = turn % 2;
+        options.replicas = 1 + (size_t)turn % 3;
+        options.router = (enum router)(turn % ROUTER_COUNT);
+        assert_true(sim_run(&arena, &trace, &options, &leaps, &error));
+        options.stepping = true;
+        assert_true(sim_run(&arena, &trace, &options, &steps, &error));
+        same_times(&trace, steps.first_token, steps.completed, &leaps);
+        assert_int_equal(steps.iterations, leaps.iterations);
+        assert_int_equal(steps.preemptions, leaps.preemptions);
+        assert_int_equal(steps.batch_tokens, leaps.batch_tokens);
+        assert_float_equal(steps.busy, leaps.busy, 1e-9 * steps.busy);
+        preemptions += leaps.preemptions;
+        arena_free(&arena);
+    }
+    print_message("%llu preemptions\n", (unsigned long long)preemptions);
+    assert_true(preemptions > 1000);
+}
+
 /* A real run of vLLM, with steps that grow as its own do; a file that a fresh clone does not
  * have. A program of these rules with measured steps had 6,140 of them and 196 preemptions. */
 static double like_a_4090(void *context, const struct sim_step *step)
@@ -474,9 +509,9 @@ static void vllm_real_run(void **state)
     struct arena arena = { 0 };
     struct trace trace;
     struct error error;
-    struct sim_options options = { .rules = RULES_VLLM_V1, .replicas = 1, .sequences_most = 256,
-                                   .chunk = 2048, .blocks = 2588, .block = 16,
-                                   .seconds = like_a_4090 };
+    struct sim_options options = { .server.rules = RULES_VLLM_V1, .replicas = 1, .server.sequences_most = 256,
+                                   .server.chunk = 2048, .server.blocks = 2588, .server.block = 16,
+                                   .server.seconds = like_a_4090 };
     struct sim_result result;
     if (!trace_read(&arena, "../shared/data/traces/vllm-ground-truth/RTX4090_Llama-3.1-8B.csv", 1,
                     &trace, &error)) {
@@ -504,9 +539,9 @@ static void waits_follow_theory(void **state)
         { 0.5, 0 }, { 0.8, 0 }, { 0.5, 1 }, { 0.7, 1 } };
     for (size_t c = 0; c < COUNT(cases); c++) {
         struct arena arena = { 0 };
-        struct sim_options options = { .replicas = 1, .sequences_most = 1, .chunk = 1000000000,
-                                       .blocks = 1000000000, .block = 16, .seconds = linear,
-                                       .context = &(struct cost){ 0, 1.0 / SCALE, 0, 0 } };
+        struct sim_options options = { .replicas = 1, .server.sequences_most = 1, .server.chunk = 1000000000,
+                                       .server.blocks = 1000000000, .server.block = 16, .server.seconds = linear,
+                                       .server.context = &(struct cost){ 0, 1.0 / SCALE, 0, 0 } };
         struct trace trace = { .count = COUNT_ALL,
                                .arrival = arena_array(&arena, COUNT_ALL, sizeof(double)),
                                .prompt = arena_array(&arena, COUNT_ALL, sizeof(uint32_t)),
@@ -642,10 +677,10 @@ static void reference_runs(void **state)
         { "azure2023_conv.csv", 3000, 177019, 26501018, 51, 3505.622386 } };
     for (size_t i = 0; i < COUNT(runs); i++) {
         struct arena arena = { 0 };
-        struct sim_options options = { .replicas = 1, .sequences_most = 128, .chunk = 512,
-                                       .blocks = runs[i].blocks, .block = 16, .watermark = 0.01,
-                                       .seconds = linear,
-                                       .context = &(struct cost){ 0.01, 5e-5, 8e-8, 0 } };
+        struct sim_options options = { .replicas = 1, .server.sequences_most = 128, .server.chunk = 512,
+                                       .server.blocks = runs[i].blocks, .server.block = 16, .server.watermark = 0.01,
+                                       .server.seconds = linear,
+                                       .server.context = &(struct cost){ 0.01, 5e-5, 8e-8, 0 } };
         struct trace trace;
         struct sim_result result;
         struct error error;
@@ -672,6 +707,7 @@ int main(void)
         cmocka_unit_test(vllm_by_hand),
         cmocka_unit_test(vllm_finds_prefixes),
         cmocka_unit_test(vllm_ends),
+        cmocka_unit_test(vllm_leaps_agree),
         cmocka_unit_test(vllm_real_run),
         cmocka_unit_test(waits_follow_theory),
         cmocka_unit_test(sketches_are_close),

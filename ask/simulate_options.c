@@ -1,0 +1,510 @@
+/* The options of `simulate`: what is to be run. */
+#include "ask/simulate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- numbers ----------------------------------------------------------------------------------- */
+
+bool simulate_count(const struct question *question, enum option option, size_t *value,
+                    struct error *error)
+{
+    enum { MOST = 1000000000 };
+    const char *text = question->option[option];
+    double number;
+    if (!text)
+        return true;
+    if (text_number(text_of(text), &number) && number >= 1 && number <= MOST &&
+        number == floor(number)) {
+        *value = (size_t)number;
+        return true;
+    }
+    error_set(error, "--%s: '%.60s' is no count", options[option].name, text);
+    return error_hint(error, "a whole number from 1 to %d", MOST);
+}
+
+static bool read_quantity(const char *label, const char *text, const char *unit, double *value,
+                          struct error *error)
+{
+    struct unit wanted;
+    struct quantity quantity;
+    struct error inner;
+    unit_parse(text_of(unit), &wanted, &(double){ 0 }, &inner);
+    if (quantity_parse(text_of(text), wanted, &quantity, &inner) &&
+        quantity.spread == SPREAD_NONE && quantity.value >= 0) {
+        *value = quantity.value;
+        return true;
+    }
+    error_set(error, "%s: '%.60s' is no %s", label, text,
+              !strcmp(unit, "s") ? "time" : !strcmp(unit, "1") ? "number" : "quantity");
+    return error_hint(error, "a number, 0 or more%s%s", strcmp(unit, "1") ? ", in " : "",
+                      strcmp(unit, "1") ? unit : "");
+}
+
+bool simulate_quantity(const struct question *question, enum option option, const char *unit,
+                       double *value, struct error *error)
+{
+    char label[32];
+    snprintf(label, sizeof label, "--%s", options[option].name);
+    return !question->option[option] ||
+           read_quantity(label, question->option[option], unit, value, error);
+}
+
+static bool read_share(const struct question *question, enum option option, double *value,
+                       struct error *error)
+{
+    if (!simulate_quantity(question, option, "1", value, error))
+        return false;
+    if (*value <= 1)
+        return true;
+    error_set(error, "--%s: '%.60s' is no share", options[option].name, question->option[option]);
+    return error_hint(error, "from 0 to 1");
+}
+
+/* ---- names ------------------------------------------------------------------------------------- */
+
+static bool read_name(const struct question *question, enum option option, const char *what,
+                      const char *const *names, int count, int *at, struct error *error)
+{
+    const char *name = question->option[option];
+    if (!name)
+        return true;
+    for (*at = 0; *at < count; ++*at)
+        if (!strcmp(name, names[*at]))
+            return true;
+    char text[256] = "";
+    for (int i = 0; i < count; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i ? ", " : "", names[i]);
+    error_set(error, "no %s called '%.60s'", what, name);
+    return error_hint(error, "one of: %s", text);
+}
+
+static bool read_rules(const struct question *question, struct sim_options *sim,
+                       struct error *error)
+{
+    const char *names[RULES_COUNT];
+    int rules = RULES_VLLM_V1, router = ROUTER_LEAST_PENDING;
+    for (int i = 0; i < RULES_COUNT; i++)
+        names[i] = rules_name((enum rules)i);
+    if (!read_name(question, OPTION_RULES, "rules are", names, RULES_COUNT, &rules, error) ||
+        !read_name(question, OPTION_ROUTER, "router is", router_names, ROUTER_COUNT, &router,
+                   error))
+        return false;
+    sim->server.rules = (enum rules)rules;
+    sim->router = (enum router)router;
+    return true;
+}
+
+/* An option that only some rules read is a mistake elsewhere. */
+static bool options_fit_rules(const struct question *question, const struct sim_server *server,
+                              struct error *error)
+{
+    static const struct { enum option option; unsigned rules; } only[] = {
+        { OPTION_RANKS, 1u << RULES_VLLM_V1 },       { OPTION_DRAFT, 1u << RULES_VLLM_V1 },
+        { OPTION_ACCEPTED, 1u << RULES_VLLM_V1 },    { OPTION_MIXED_CHUNK, 1u << RULES_SGLANG },
+        { OPTION_CONSERVATIVENESS, 1u << RULES_SGLANG },
+        { OPTION_MAX_UTILIZATION, 1u << RULES_TRTLLM }, { OPTION_CADENCE, 1u << RULES_TRAIN },
+        { OPTION_MAX_BATCH_TOKENS, 1u << RULES_VLLM_2023 | 1u << RULES_SGLANG },
+        { OPTION_PREFILL_REPLICAS, 1u << RULES_VLLM_V1 },
+        { OPTION_SYNC, 1u << RULES_VLLM_V1 | 1u << RULES_SGLANG | 1u << RULES_TRTLLM },
+    };
+    const char *wrong = NULL;
+    for (size_t i = 0; i < sizeof only / sizeof *only; i++)
+        if (question->option[only[i].option] && !(only[i].rules >> server->rules & 1))
+            wrong = options[only[i].option].name;
+    if (server->rules != RULES_VLLM_V1 && (question->lane_count || question->tier_count))
+        wrong = question->lane_count ? "lane" : "tier";
+    if (!wrong)
+        return true;
+    error_set(error, "--%s means nothing to the rules %s", wrong, rules_name(server->rules));
+    return error_hint(error, "`chalkline help simulate` says to which it does");
+}
+
+/* ---- lanes and tiers ----------------------------------------------------------------------------- */
+
+static bool read_lane(const char *text, struct trace *trace, struct sim_server *server, size_t at,
+                      struct error *error)
+{
+    const char *equals = strrchr(text, '=');
+    double most = 0;
+    size_t size = equals ? (size_t)(equals - text) : strlen(text), lane = 0;
+    while (lane < trace->lanes && (strlen(trace->lane_names[lane]) != size ||
+                                   memcmp(trace->lane_names[lane], text, size)))
+        lane++;
+    if (lane == trace->lanes || lane < at) {
+        error_set(error, "--lane: '%.60s' is no class of the trace%s", text,
+                  lane < trace->lanes ? " that was not given before" : "");
+        return error_hint(error, trace->lanes ? "one of its column class" :
+                          "a trace with a column class, or class=fast(1)|slow(9) of a description");
+    }
+    if (equals && (!text_number(text_of(equals + 1), &most) || !(most >= 1) ||
+                   most != floor(most))) {
+        error_set(error, "--lane: '%.60s' is no count", equals + 1);
+        return error_hint(error, "fast=8: no more than 8 sequences in a step with one of class fast");
+    }
+    const char *name = trace->lane_names[lane];         /* lanes go in the order given */
+    trace->lane_names[lane] = trace->lane_names[at];
+    trace->lane_names[at] = name;
+    for (size_t i = 0; i < trace->count; i++)
+        trace->lane[i] = trace->lane[i] == lane ? (uint8_t)at
+                         : trace->lane[i] == at ? (uint8_t)lane : trace->lane[i];
+    server->lane_most[at] = (size_t)most;
+    return true;
+}
+
+static bool read_lanes(const struct question *question, struct simulation *simulation,
+                       struct error *error)
+{
+    for (size_t i = 0; i < question->lane_count; i++)
+        if (!read_lane(question->lanes[i], &simulation->trace, &simulation->options.server, i,
+                       error))
+            return false;
+    return true;
+}
+
+/* What the catalog says of a tier. */
+static bool known_tier(struct simulation *simulation, const char *name, double block_bytes,
+                       struct tier_options *tier, struct error *error)
+{
+    struct scenario *scenario = &simulation->scenario;
+    double capacity, rent, in_place;
+    const struct { const char *row; double *to; } rows[] = {
+        { "tier_capacity", &capacity }, { "tier_bandwidth", &tier->bandwidth },
+        { "tier_price", &rent }, { "tier_endurance", &tier->endurance },
+        { "tier_in_place", &in_place } };
+    const struct catalog_entry *entry = catalog_find(&scenario->catalog, CATALOG_TIER, name, error);
+    if (!entry)
+        return false;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (!value_of(scenario, arena_print(simulation->arena, "%s[%s]", rows[i].row, entry->name),
+                      rows[i].to, error)) {
+            error_set(error, "--tier: '%.60s' holds no cache", name);
+            return error_hint(error, "ddr, flash or disk: `chalkline list tiers`");
+        }
+    if (in_place) {
+        error_set(error, "--tier: '%.60s' is where the cache leaves from", name);
+        return error_hint(error, "ddr, flash or disk: `chalkline list tiers`");
+    }
+    tier->capacity = (size_t)floor(capacity / block_bytes);
+    tier->hold_price = rent / capacity;
+    return true;
+}
+
+static bool tier_key(const char *key, const char *value, double block_bytes,
+                     struct tier_options *tier, struct error *error)
+{
+    const struct { const char *name, *unit; double *to; } keys[] = {
+        { "capacity", "B", NULL },               { "bandwidth", "B/s", &tier->bandwidth },
+        { "latency", "s", &tier->latency },      { "lifetime", "s", &tier->lifetime },
+        { "endurance", "B", &tier->endurance },  { "price", "USD/B/s", &tier->hold_price },
+    };
+    double capacity = 0;
+    if (!strcmp(key, "shared")) {
+        tier->shared = true;
+        return true;
+    }
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (!strcmp(key, keys[i].name)) {
+            char label[48];
+            snprintf(label, sizeof label, "--tier: %s", key);
+            if (!read_quantity(label, value, keys[i].unit, keys[i].to ? keys[i].to : &capacity,
+                               error))
+                return false;
+            if (!keys[i].to)
+                tier->capacity = (size_t)fmin(capacity / block_bytes, 1e15);
+            return true;
+        }
+    error_set(error, "--tier: no key is called '%.60s'", key);
+    return error_hint(error, "capacity, bandwidth, latency, lifetime, endurance, price, shared");
+}
+
+static bool read_tier(struct simulation *simulation, const char *text, size_t at,
+                      struct error *error)
+{
+    struct tier_options *tier = &simulation->options.tier[at];
+    const double block_bytes = simulation->options.token_bytes *
+                               (double)simulation->options.server.block;
+    char *words = arena_copy(simulation->arena, text, strlen(text)), *colon = strchr(words, ':');
+    if (at >= TIERS_MOST) {
+        error_set(error, "--tier is given more than %d times", TIERS_MOST);
+        return error_hint(error, "%d tiers at most", TIERS_MOST);
+    }
+    if (colon)
+        *colon = 0;
+    simulation->tier_names[at] = words;
+    if (!known_tier(simulation, words, block_bytes, tier, error))
+        return false;
+    for (char *key = colon ? colon + 1 : NULL, *next; key; key = next) {
+        char *comma = strchr(key, ','), *equals;
+        next = comma ? comma + 1 : NULL;
+        if (comma)
+            *comma = 0;
+        equals = strchr(key, '=');
+        if (equals)
+            *equals = 0;
+        if (!tier_key(key, equals ? equals + 1 : "", block_bytes, tier, error))
+            return false;
+    }
+    if (tier->bandwidth > 0)
+        return true;
+    error_set(error, "--tier %.60s: a bandwidth of 0", words);
+    return error_hint(error, "bandwidth=50GB/s");
+}
+
+static bool read_tiers(const struct question *question, struct simulation *simulation,
+                       struct error *error)
+{
+    if (question->tier_count && !(simulation->options.token_bytes > 0)) {
+        error_set(error, "--tier: how many bytes a token takes is not known");
+        return error_hint(error, "--model MODEL --on HARDWARE instead of --step-time");
+    }
+    simulation->options.tiers = question->tier_count;
+    for (size_t i = 0; i < question->tier_count; i++)
+        if (!read_tier(simulation, question->tiers[i], i, error))
+            return false;
+    return true;
+}
+
+/* ---- servers --------------------------------------------------------------------------------------- */
+
+/* The rules are an engine's: so are its constants, unless another is named. */
+static const char *engine_of(const struct question *question, enum rules rules)
+{
+    if (question->option[OPTION_ENGINE])
+        return question->option[OPTION_ENGINE];
+    return rules == RULES_VLLM_V1 ? "vllm" : rules == RULES_SGLANG ? "sglang"
+           : rules == RULES_TRTLLM ? "trtllm" : NULL;
+}
+
+/* Rows that the rules share with the prediction. */
+static bool set_shared(const struct question *question, struct scenario *scenario,
+                       struct error *error)
+{
+    static const struct { enum option option; const char *row; } shared[] = {
+        { OPTION_RANKS, "attention_dp" }, { OPTION_DRAFT, "draft_tokens" },
+        { OPTION_ACCEPTED, "accepted_share" } };
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++) {
+        const char *value = question->option[shared[i].option];
+        if (value && !scenario_set_row(scenario, shared[i].row, value,
+                                       options[shared[i].option].name, error))
+            return false;
+    }
+    return true;
+}
+
+static bool open_model(struct simulation *simulation, struct scenario *scenario,
+                       const char *machine, const char *gpus, struct sim_server *server,
+                       double *token_bytes, struct error *error)
+{
+    struct question *own = arena_alloc(simulation->arena, sizeof *own);
+    const char *model = simulation->question->option[OPTION_MODEL];
+    *own = *simulation->question;
+    own->option[OPTION_ON] = machine;
+    own->option[OPTION_GPUS] = gpus;
+    own->option[OPTION_ENGINE] = engine_of(own, server->rules);
+    return scenario_open(scenario, simulation->arena, own, model, machine, error) &&
+           set_shared(own, scenario, error) &&
+           simulate_predicted(scenario, server, token_bytes, error);
+}
+
+static bool read_model(struct simulation *simulation, struct answer *notes, struct error *error)
+{
+    const struct question *question = simulation->question;
+    if (!question->option[OPTION_MODEL] || !question->option[OPTION_ON]) {
+        error_set(error, "simulate needs the time of a step");
+        return error_hint(error, "--model MODEL --on HARDWARE, or --step-time \"10ms + "
+                                 "0.05ms*tokens + 8e-5ms*cached\" and --blocks N");
+    }
+    simulation->predicted = true;
+    if (!open_model(simulation, &simulation->scenario, question->option[OPTION_ON],
+                    question->option[OPTION_GPUS], &simulation->options.server,
+                    &simulation->options.token_bytes, error))
+        return false;
+    scenario_notes(&simulation->scenario, notes);
+    return true;
+}
+
+static bool read_server(const struct question *question, struct sim_server *server,
+                        struct error *error)
+{
+    server->synchronous = question->option[OPTION_SYNC] != NULL;
+    server->mixed_chunk = question->option[OPTION_MIXED_CHUNK] != NULL;
+    server->eager = question->option[OPTION_MAX_UTILIZATION] != NULL;
+    if (!simulate_count(question, OPTION_CHUNK, &server->chunk, error) ||
+        !simulate_count(question, OPTION_MAX_SEQS, &server->sequences_most, error) ||
+        !simulate_count(question, OPTION_MAX_BATCH_TOKENS, &server->batch_tokens_most, error) ||
+        !simulate_count(question, OPTION_BLOCKS, &server->blocks, error) ||
+        !simulate_count(question, OPTION_RANKS, &server->ranks, error) ||
+        !simulate_count(question, OPTION_DRAFT, &server->draft, error) ||
+        !read_share(question, OPTION_ACCEPTED, &server->accepted, error) ||
+        !read_share(question, OPTION_WATERMARK, &server->watermark, error) ||
+        !simulate_quantity(question, OPTION_CADENCE, "s", &server->cadence, error) ||
+        !simulate_quantity(question, OPTION_CONSERVATIVENESS, "1", &server->conservativeness,
+                           error))
+        return false;
+    if (question->option[OPTION_BLOCK_SIZE]) {
+        size_t block = server->block;
+        if (!simulate_count(question, OPTION_BLOCK_SIZE, &block, error))
+            return false;
+        if (!question->option[OPTION_BLOCKS])           /* the same memory */
+            server->blocks = server->blocks * server->block / block;
+        server->block = block;
+    }
+    if (server->blocks || server->rules == RULES_TRAIN)
+        return true;
+    error_set(error, "simulate needs the size of the cache");
+    return error_hint(error, "--blocks N, of %zu tokens each", server->block);
+}
+
+/* Where nothing says otherwise: those of the reference runs. */
+static const struct sim_server usual = {
+    .block = 16, .chunk = 512, .sequences_most = 128, .accepted = 0.6, .cadence = 0.02,
+    .conservativeness = 1,
+};
+
+static bool read_servers(struct simulation *simulation, struct answer *notes, struct error *error)
+{
+    const struct question *question = simulation->question;
+    struct sim_server *server = &simulation->options.server;
+    const enum rules rules = server->rules;
+    const char *formula = question->option[OPTION_STEP_TIME];
+    *server = usual;
+    server->rules = rules;
+    server->batch_tokens_most = rules == RULES_VLLM_2023 ? 4096 : 0;
+    server->watermark = rules == RULES_SARATHI || rules == RULES_VLLM_2023 ? 0.01 : 0;
+    server->synchronous = question->option[OPTION_SYNC] != NULL;
+    if (!options_fit_rules(question, server, error))
+        return false;
+    if (rules != RULES_TRAIN &&
+        !(formula ? simulate_formula(simulation->arena, formula, server, error)
+                  : read_model(simulation, notes, error)))
+        return false;
+    return read_server(question, server, error);
+}
+
+/* A pool for prompts: the same server but for machine and chips. */
+static bool read_split(struct simulation *simulation, struct error *error)
+{
+    const struct question *question = simulation->question;
+    struct sim_split *split = &simulation->options.split;
+    const char *machine = question->option[OPTION_PREFILL_ON];
+    const char *gpus = question->option[OPTION_PREFILL_GPUS];
+    double token_bytes;
+    *split = (struct sim_split){ .bandwidth = 50e9, .latency = 10e-6 };
+    if (!simulate_count(question, OPTION_PREFILL_REPLICAS, &split->replicas, error) ||
+        !simulate_quantity(question, OPTION_LINK, "B/s", &split->bandwidth, error) ||
+        !simulate_quantity(question, OPTION_LINK_LATENCY, "s", &split->latency, error))
+        return false;
+    if (!split->replicas && (machine || gpus || question->option[OPTION_LINK] ||
+                             question->option[OPTION_LINK_LATENCY])) {
+        error_set(error, "%s without --prefill-replicas", machine ? "--prefill-on" : gpus ?
+                  "--prefill-gpus" : "--link");
+        return error_hint(error, "--prefill-replicas N");
+    }
+    split->server = simulation->options.server;
+    split->token_bytes = simulation->options.token_bytes;
+    if (!split->replicas || !simulation->predicted)
+        return true;
+    return open_model(simulation, &simulation->prompts,
+                      machine ? machine : question->option[OPTION_ON],
+                      gpus || machine ? gpus : question->option[OPTION_GPUS], &split->server,
+                      &token_bytes, error) &&
+           read_server(question, &split->server, error);
+}
+
+/* ---- the world around them ----------------------------------------------------------------------------- */
+
+static bool read_world(const struct question *question, struct simulation *simulation,
+                       struct error *error)
+{
+    struct sim_options *sim = &simulation->options;
+    size_t seed = 1;
+    sim->replicas = 1;
+    sim->stepping = question->option[OPTION_STEPPING] != NULL;
+    sim->restart = 300;
+    sim->scaling = (struct sim_scaling){ .every = 15, .start_up = 120,
+                                         .load = (double)sim->server.sequences_most / 2 };
+    simulation->scale = 1;
+    simulation->ttft_most = simulation->tpot_most = INFINITY;
+    simulation->met = 0.99;
+    if (!simulate_count(question, OPTION_REPLICAS, &sim->replicas, error) ||
+        !simulate_count(question, OPTION_USERS, &sim->users, error) ||
+        !simulate_quantity(question, OPTION_THINK, "s", &sim->think, error) ||
+        !simulate_count(question, OPTION_MAX_WAITING, &sim->waiting_most, error) ||
+        !simulate_quantity(question, OPTION_PATIENCE, "s", &sim->patience, error) ||
+        !simulate_quantity(question, OPTION_FAILS_EVERY, "s", &sim->fails_every, error) ||
+        !simulate_quantity(question, OPTION_RESTART, "s", &sim->restart, error) ||
+        !simulate_count(question, OPTION_SCALE_TO, &sim->scaling.most, error) ||
+        !simulate_quantity(question, OPTION_SCALE_LOAD, "1", &sim->scaling.load, error) ||
+        !simulate_quantity(question, OPTION_SCALE_EVERY, "s", &sim->scaling.every, error) ||
+        !simulate_quantity(question, OPTION_START_UP, "s", &sim->scaling.start_up, error) ||
+        !simulate_count(question, OPTION_SEED, &seed, error) ||
+        !simulate_quantity(question, OPTION_TTFT, "s", &simulation->ttft_most, error) ||
+        !simulate_quantity(question, OPTION_TPOT, "s", &simulation->tpot_most, error) ||
+        !read_share(question, OPTION_MET, &simulation->met, error) ||
+        !simulate_quantity(question, OPTION_TIME_SCALE, "1", &simulation->scale, error))
+        return false;
+    sim->seed = seed;
+    return true;
+}
+
+static bool above_zero(const struct question *question, enum option option, double value,
+                       const char *hint, struct error *error)
+{
+    if (value > 0)
+        return true;
+    error_set(error, "--%s: '%.60s' is no number above 0", options[option].name,
+              question->option[option]);
+    return error_hint(error, "%s", hint);
+}
+
+static bool world_makes_sense(const struct simulation *simulation, struct error *error)
+{
+    const struct question *question = simulation->question;
+    const struct sim_options *sim = &simulation->options;
+    const struct { enum option option; double value; const char *hint; } positive[] = {
+        { OPTION_TIME_SCALE, simulation->scale, "2: twice as many requests a second" },
+        { OPTION_SCALE_LOAD, sim->scaling.load, "32: a server for each 32 requests" },
+        { OPTION_SCALE_EVERY, sim->scaling.every, "15s" },
+        { OPTION_CADENCE, sim->server.cadence, "20ms" },
+        { OPTION_LINK, sim->split.bandwidth, "50GB/s" },
+    };
+    for (size_t i = 0; i < sizeof positive / sizeof *positive; i++)
+        if (!above_zero(question, positive[i].option, positive[i].value, positive[i].hint, error))
+            return false;
+    if (question->option[OPTION_THINK] && !sim->users) {
+        error_set(error, "--think without --users");
+        return error_hint(error, "--users N");
+    }
+    if (sim->scaling.most && sim->scaling.most <= sim->replicas) {
+        error_set(error, "--scale-to %zu is no more than the %zu of --replicas", sim->scaling.most,
+                  sim->replicas);
+        return error_hint(error, "more than --replicas");
+    }
+    const bool pools = sim->replicas + sim->scaling.most + sim->split.replicas > 60000;
+    if (pools) {
+        error_set(error, "%zu servers", sim->replicas + sim->scaling.most + sim->split.replicas);
+        return error_hint(error, "60,000 at most");
+    }
+    return true;
+}
+
+bool simulate_read(struct arena *arena, const struct question *question,
+                   struct simulation *simulation, struct answer *notes, struct error *error)
+{
+    if (question->word_count != 1) {
+        error_set(error, "simulate takes one trace, %zu were given", question->word_count);
+        return error_hint(error, "chalkline simulate trace.csv --blocks 28000 --step-time ...");
+    }
+    const char *source = question->words[0];
+    *simulation = (struct simulation){ .arena = arena, .question = question,
+                                       .drawn = generate_is(source) };
+    return read_rules(question, &simulation->options, error) &&
+           read_servers(simulation, notes, error) && read_split(simulation, error) &&
+           read_world(question, simulation, error) && world_makes_sense(simulation, error) &&
+           (simulation->drawn ? generate_trace(arena, source, &simulation->trace, error)
+                              : trace_read(arena, source, 1, &simulation->trace, error)) &&
+           read_lanes(question, simulation, error) && read_tiers(question, simulation, error);
+}

@@ -1,0 +1,473 @@
+/* Many runs of a simulation: a sweep, repeats with other seeds, the highest rate, the fewest
+ * servers. Runs go side by side in threads; which runs are made does not depend on how many. */
+#include "ask/simulate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- many runs ----------------------------------------------------------------------------------- */
+
+#define NUMBERS(X)                                                                            \
+    X(request_rate) X(ttft_mean) X(ttft_p50) X(ttft_p99) X(tpot_mean) X(tpot_p99) X(e2e_mean) \
+    X(e2e_p99) X(output_rate) X(goodput) X(met) X(utilisation)
+enum number {
+#define X(name) NUMBER_##name,
+    NUMBERS(X)
+#undef X
+    NUMBER_COUNT
+};
+static const char *const number_names[NUMBER_COUNT] = {
+#define X(name) #name,
+    NUMBERS(X)
+#undef X
+};
+
+struct run {
+    struct variation variation;
+    double numbers[NUMBER_COUNT];
+    const char *verdict;
+    bool meets;
+    struct error error;             /* what is not empty: it could not be run */
+};
+
+static void fill(struct run *run, const struct simulation *simulation,
+                 const struct simulated *outcome)
+{
+    const struct sketch *times = outcome->all.times;
+    const struct sim_result *result = &outcome->result;
+    const double there = result->pool_there[0] + result->pool_there[1];
+    const double numbers[NUMBER_COUNT] = {
+        outcome->rate, sketch_mean(&times[SIMULATE_TTFT]),
+        sketch_quantile(&times[SIMULATE_TTFT], 0.5), sketch_quantile(&times[SIMULATE_TTFT], 0.99),
+        sketch_mean(&times[SIMULATE_TPOT]), sketch_quantile(&times[SIMULATE_TPOT], 0.99),
+        sketch_mean(&times[SIMULATE_E2E]), sketch_quantile(&times[SIMULATE_E2E], 0.99),
+        outcome->output_rate, outcome->goodput,
+        (double)outcome->all.met / (double)outcome->all.requests, result->busy / there };
+    memcpy(run->numbers, numbers, sizeof numbers);
+    run->verdict = outcome->verdict;
+    run->meets = simulate_meets(simulation, outcome);
+}
+
+static void run_one(const struct simulation *simulation, struct run *run)
+{
+    struct arena arena = { 0 };
+    struct simulated *outcome = arena_alloc(&arena, sizeof *outcome);
+    run->error = (struct error){ .what = "" };
+    if (simulate_run(&arena, simulation, &run->variation, NULL, outcome, &run->error))
+        fill(run, simulation, outcome);
+    arena_free(&arena);
+}
+
+static bool run_all(const struct simulation *simulation, struct run *runs, size_t count,
+                    struct error *error)
+{
+#pragma omp parallel for schedule(dynamic)
+    for (size_t i = 0; i < count; i++)
+        run_one(simulation, &runs[i]);
+    for (size_t i = 0; i < count; i++)
+        if (*runs[i].error.what) {
+            *error = runs[i].error;
+            return false;
+        }
+    return true;
+}
+
+/* ---- tables ------------------------------------------------------------------------------------------ */
+
+static const enum number shown[] = { NUMBER_request_rate, NUMBER_ttft_mean, NUMBER_ttft_p99,
+                                     NUMBER_tpot_mean, NUMBER_tpot_p99, NUMBER_output_rate,
+                                     NUMBER_met };
+enum { SHOWN = sizeof shown / sizeof *shown };
+
+static bool is_time(enum number number)
+{
+    return number >= NUMBER_ttft_mean && number <= NUMBER_e2e_p99;
+}
+
+static const char *number_text(struct arena *arena, enum number number, double value)
+{
+    return is_time(number) ? simulate_seconds(arena, value)
+           : number == NUMBER_met ? arena_print(arena, "%.2f %%", 100 * value)
+           : number == NUMBER_output_rate ? arena_print(arena, "%.0f", value)
+           : arena_print(arena, "%.4g", value);
+}
+
+/* `name` is what varies, `values` where it stood. */
+static void answer_runs(struct arena *arena, const char *name, const double *values,
+                        const struct run *runs, size_t count, struct answer *answer)
+{
+    struct table table = { .arena = arena, .columns = SHOWN + 2, .left = "rrrrrrrrl" };
+    struct doc *list = doc_add(arena, answer->doc, "runs", DOC_ARRAY);
+    table_cell(&table, "%s", name);
+    for (int j = 0; j < SHOWN; j++)
+        table_cell(&table, "%s", number_names[shown[j]]);
+    table_cell(&table, "verdict");
+    buffer_print(&answer->csv, "%s", name);
+    for (int j = 0; j < NUMBER_COUNT; j++)
+        buffer_print(&answer->csv, ",%s", number_names[j]);
+    buffer_print(&answer->csv, ",verdict\n");
+    for (size_t i = 0; i < count; i++) {
+        struct doc *one = doc_add(arena, list, NULL, DOC_OBJECT);
+        doc_add_number(arena, one, name, values[i]);
+        table_cell(&table, "%.6g", values[i]);
+        buffer_print(&answer->csv, "%.17g", values[i]);
+        for (int j = 0; j < NUMBER_COUNT; j++) {
+            doc_add_number(arena, one, number_names[j], runs[i].numbers[j]);
+            buffer_print(&answer->csv, ",%.17g", runs[i].numbers[j]);
+        }
+        for (int j = 0; j < SHOWN; j++)
+            table_cell(&table, "%s", number_text(arena, shown[j], runs[i].numbers[shown[j]]));
+        doc_add_string(arena, one, "verdict", runs[i].verdict);
+        table_cell(&table, "%s%s", runs[i].verdict, runs[i].meets ? "" : ", misses");
+        buffer_print(&answer->csv, ",%s\n", runs[i].verdict);
+    }
+    table_print(&table, &answer->text, "  ");
+}
+
+/* ---- a sweep --------------------------------------------------------------------------------------------- */
+
+static const char *const sweep_names[] = { "time-scale", "replicas", "chunk", "max-seqs", "blocks",
+                                           "users", "max-waiting" };
+enum { SWEEPS = sizeof sweep_names / sizeof *sweep_names };
+
+static void vary(struct variation *variation, int what, double value)
+{
+    size_t count = (size_t)value;
+    *variation = (struct variation){ .scale = 1 };
+    switch (what) {
+    case 0: variation->scale = value; break;
+    case 1: variation->replicas = count; break;
+    case 2: variation->chunk = count; break;
+    case 3: variation->sequences_most = count; break;
+    case 4: variation->blocks = count; break;
+    case 5: variation->users = count; break;
+    default: variation->waiting_most = count; break;
+    }
+}
+
+static bool read_sweep(const char *text, int *what, double *low, double *high,
+                       struct error *error)
+{
+    const char *equals = strchr(text, '='), *dots = equals ? strstr(equals, "..") : NULL;
+    for (*what = 0; equals && *what < SWEEPS; ++*what)
+        if (strlen(sweep_names[*what]) == (size_t)(equals - text) &&
+            !memcmp(sweep_names[*what], text, (size_t)(equals - text)))
+            break;
+    if (!equals || *what == SWEEPS) {
+        error_set(error, "--sweep: '%.60s' names nothing that can be swept", text);
+        return error_hint(error, "time-scale, replicas, chunk, max-seqs, blocks, users, "
+                                 "max-waiting: --sweep replicas=1..8");
+    }
+    if (!dots || !text_number((struct text){ equals + 1, (size_t)(dots - equals - 1) }, low) ||
+        !text_number(text_of(dots + 2), high) || !(*low > 0) || !(*high >= *low) ||
+        (*what && !(*low >= 1 && *high <= 1e9))) {
+        error_set(error, "--sweep: '%.60s' is no range", equals + 1);
+        return error_hint(error, *what ? "counts: 1..8" : "above 0: 0.5..4");
+    }
+    return true;
+}
+
+/* Even steps, of the logarithm where the range is wide; counts are whole and differ. */
+static size_t sweep_values(double low, double high, size_t points, bool counts, double *values)
+{
+    const double wide = 10;
+    size_t count = 0;
+    for (size_t i = 0; i < points; i++) {
+        double share = points > 1 ? (double)i / (double)(points - 1) : 0;
+        double value = high > wide * low ? low * pow(high / low, share) : low + (high - low) * share;
+        value = counts ? round(value) : value;
+        if (!count || value > values[count - 1])
+            values[count++] = value;
+    }
+    return count;
+}
+
+static bool sweep(const struct simulation *simulation, struct answer *answer, struct error *error)
+{
+    int what;
+    double low, high;
+    size_t points = 10;
+    if (!read_sweep(simulation->question->option[OPTION_SWEEP], &what, &low, &high, error) ||
+        !simulate_count(simulation->question, OPTION_POINTS, &points, error))
+        return false;
+    double *values = arena_array(simulation->arena, points, sizeof *values);
+    size_t count = sweep_values(low, high, points, what > 0, values);
+    struct run *runs = arena_array(simulation->arena, count, sizeof *runs);
+    for (size_t i = 0; i < count; i++)
+        vary(&runs[i].variation, what, values[i]);
+    if (!run_all(simulation, runs, count, error))
+        return false;
+    answer_runs(simulation->arena, sweep_names[what], values, runs, count, answer);
+    return true;
+}
+
+/* ---- repeats ------------------------------------------------------------------------------------------------ */
+
+/* 97.5 % of Student's t, by degrees of freedom; beyond: Cornish-Fisher's first terms. */
+static double student(size_t freedom)
+{
+    static const double table[] = { 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262 };
+    const double normal = 1.959964, n = (double)freedom;
+    if (freedom <= sizeof table / sizeof *table)
+        return table[freedom - 1];
+    return normal + (pow(normal, 3) + normal) / (4 * n) +
+           (5 * pow(normal, 5) + 16 * pow(normal, 3) + 3 * normal) / (96 * n * n);
+}
+
+static bool repeats_differ(const struct simulation *simulation, size_t count, struct error *error)
+{
+    const struct sim_options *sim = &simulation->options;
+    if (count > 1 && (simulation->drawn || sim->fails_every > 0 || sim->server.draft))
+        return true;
+    if (count > 1)
+        error_set(error, "--repeat: nothing is drawn, every run would be the same");
+    else
+        error_set(error, "--repeat: one run has no interval");
+    return error_hint(error, count > 1 ? "a trace by description (poisson:...), --fails-every or --draft"
+                                       : "2 or more");
+}
+
+static bool repeat(const struct simulation *simulation, struct answer *answer, struct error *error)
+{
+    struct arena *arena = simulation->arena;
+    struct table table = { .arena = arena, .columns = 3, .left = "lrr" };
+    size_t count = 0;
+    if (!simulate_count(simulation->question, OPTION_REPEAT, &count, error) ||
+        !repeats_differ(simulation, count, error))
+        return false;
+    struct run *runs = arena_array(arena, count, sizeof *runs);
+    for (size_t i = 0; i < count; i++)
+        runs[i].variation = (struct variation){ .scale = 1, .seed = i };
+    if (!run_all(simulation, runs, count, error))
+        return false;
+    doc_add_number(arena, answer->doc, "repeats", (double)count);
+    table_cell(&table, "%zu runs", count);
+    table_cell(&table, "mean");
+    table_cell(&table, "95 %% interval");
+    for (int j = 0; j < NUMBER_COUNT; j++) {
+        double mean = 0, square = 0;
+        for (size_t i = 0; i < count; i++)
+            mean += runs[i].numbers[j] / (double)count;
+        for (size_t i = 0; i < count; i++)
+            square += (runs[i].numbers[j] - mean) * (runs[i].numbers[j] - mean);
+        double half = student(count - 1) * sqrt(square / (double)(count - 1) / (double)count);
+        struct doc *one = doc_add(arena, answer->doc, number_names[j], DOC_OBJECT);
+        doc_add_number(arena, one, "mean", mean);
+        doc_add_number(arena, one, "half_interval", half);
+        table_cell(&table, "%s", number_names[j]);
+        table_cell(&table, "%s", number_text(arena, (enum number)j, mean));
+        table_cell(&table, "+- %s", number_text(arena, (enum number)j, half));
+    }
+    table_print(&table, &answer->text, "  ");
+    table_csv(&table, &answer->csv);
+    return true;
+}
+
+/* ---- searches -------------------------------------------------------------------------------------------------- */
+
+enum { TRIES = 256, SECTIONS = 3 };
+
+struct search {
+    const struct simulation *simulation;
+    int what;                       /* of sweep_names */
+    bool more_is_worse;
+    double values[TRIES];           /* of all runs, in the order they were made */
+    struct run runs[TRIES];
+    size_t count;
+};
+
+static bool try_values(struct search *search, const double *values, size_t count,
+                       struct error *error)
+{
+    struct run *runs = &search->runs[search->count];
+    if (search->count + count > TRIES) {
+        error_set(error, "%d runs did not find the limit", TRIES);
+        return error_hint(error, "other --ttft and --tpot, or another --time-scale");
+    }
+    for (size_t i = 0; i < count; i++) {
+        search->values[search->count + i] = values[i];
+        vary(&runs[i].variation, search->what, values[i]);
+    }
+    search->count += count;
+    return run_all(search->simulation, runs, count, error);
+}
+
+/* Whether the run lies on the side from which the limit is looked for. */
+static bool good(const struct search *search, size_t run)
+{
+    return search->runs[run].meets;
+}
+
+/* Between a value that meets the limits and one that does not, by three at a time. */
+static bool narrow(struct search *search, double *meets, double *misses, struct error *error)
+{
+    const bool counts = search->what > 0;
+    const double close = 0.01;
+    for (;;) {
+        double gap = fabs(*misses - *meets), values[SECTIONS];
+        size_t count = 0;
+        if (counts ? gap <= 1 : gap <= close * fmin(*misses, *meets))
+            return true;
+        for (int i = 1; i <= SECTIONS; i++) {
+            double value = *meets + (*misses - *meets) * i / (SECTIONS + 1);
+            value = counts ? round(value) : value;
+            if (value != *meets && value != *misses && (!count || value != values[count - 1]))
+                values[count++] = value;
+        }
+        size_t first = search->count;
+        if (!try_values(search, values, count, error))
+            return false;
+        for (size_t i = 0; i < count; i++) {
+            if (!good(search, first + i)) {
+                *misses = values[i];
+                break;
+            }
+            *meets = values[i];
+        }
+    }
+}
+
+/* From `start` on, twice or half as much each time, until both sides are known. `floor`: it may
+ * not go lower; *misses NAN: everything down to there meets. */
+static bool bracket(struct search *search, double start, double lowest, double highest,
+                    double *meets, double *misses, bool *found, struct error *error)
+{
+    double value = start;
+    *meets = *misses = NAN;
+    *found = false;
+    while (isnan(*meets) || isnan(*misses)) {
+        if (!try_values(search, &value, 1, error))
+            return false;
+        bool met = good(search, search->count - 1);
+        *(met ? meets : misses) = value;
+        bool up = met == search->more_is_worse;
+        if ((up && value >= highest) || (!up && value <= lowest)) {
+            *found = met;
+            return true;
+        }
+        value = up ? fmin(2 * value, highest) : fmax(value / 2, lowest);
+        value = search->what ? fmax(floor(value), 1) : value;
+    }
+    *found = true;
+    return narrow(search, meets, misses, error);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = **(const double *const *)a, y = **(const double *const *)b;
+    return (x > y) - (x < y);
+}
+
+static void answer_search(struct search *search, struct answer *answer)
+{
+    struct arena *arena = search->simulation->arena;
+    const double **order = arena_array(arena, search->count, sizeof *order);
+    double *values = arena_array(arena, search->count, sizeof *values);
+    struct run *runs = arena_array(arena, search->count, sizeof *runs);
+    for (size_t i = 0; i < search->count; i++)
+        order[i] = &search->values[i];
+    qsort(order, search->count, sizeof *order, by_value);
+    for (size_t i = 0; i < search->count; i++) {
+        values[i] = *order[i];
+        runs[i] = search->runs[order[i] - search->values];
+    }
+    answer_runs(arena, sweep_names[search->what], values, runs, search->count, answer);
+}
+
+static const struct run *run_at(const struct search *search, double value)
+{
+    size_t i = 0;
+    while (search->values[i] != value)
+        i++;
+    return &search->runs[i];
+}
+
+static bool find_saturation(const struct simulation *simulation, struct answer *answer,
+                            struct error *error)
+{
+    enum { MOST = 1 << 20 };
+    struct search *search = arena_alloc(simulation->arena, sizeof *search);
+    const bool users = simulation->options.users > 0;
+    double meets, misses;
+    bool found;
+    *search = (struct search){ .simulation = simulation, .what = users ? 5 : 0,
+                               .more_is_worse = true };
+    if (!bracket(search, users ? (double)simulation->options.users : 1, users ? 1 : 1.0 / MOST,
+                 MOST, &meets, &misses, &found, error))
+        return false;
+    if (!found) {
+        buffer_print(&answer->text, "no rate meets the limits, not even %.3g times as slow\n\n",
+                     1 / search->values[search->count - 1]);
+        answer->status = 1;
+    } else if (users) {
+        doc_add_number(simulation->arena, answer->doc, "users", meets);
+        buffer_print(&answer->text, "%.0f users: as many as meet the limits\n\n", meets);
+    } else {
+        const double rate = run_at(search, meets)->numbers[NUMBER_request_rate];
+        doc_add_number(simulation->arena, answer->doc, "time_scale", meets * simulation->scale);
+        doc_add_number(simulation->arena, answer->doc, "request_rate", rate);
+        buffer_print(&answer->text, "saturates at %.4g requests/s, %.4g times the trace: the highest "
+                     "rate tried that meets the limits, within 1 %%\n\n", rate,
+                     meets * simulation->scale);
+    }
+    answer_search(search, answer);
+    return true;
+}
+
+static bool min_gpus(const struct simulation *simulation, struct answer *answer,
+                     struct error *error)
+{
+    enum { MOST = 4096 };
+    struct search *search = arena_alloc(simulation->arena, sizeof *search);
+    double meets, misses, chips = 1;
+    bool found;
+    *search = (struct search){ .simulation = simulation, .what = 1, .more_is_worse = false };
+    if (!bracket(search, (double)simulation->options.replicas, 1, MOST, &meets, &misses, &found,
+                 error))
+        return false;
+    if (!found) {
+        buffer_print(&answer->text, "not even %d servers meet the limits\n\n", MOST);
+        answer->status = 1;
+    } else {
+        struct scenario scenario = simulation->scenario;
+        if (simulation->predicted && !value_of(&scenario, "chips", &chips, error))
+            return false;
+        doc_add_number(simulation->arena, answer->doc, "replicas", meets);
+        doc_add_number(simulation->arena, answer->doc, "gpus", meets * chips);
+        buffer_print(&answer->text, "%.0f servers, %.0f GPUs: the fewest that meet the limits%s\n\n",
+                     meets, meets * chips, isnan(misses) ? "" : ", with one fewer they do not");
+    }
+    answer_search(search, answer);
+    return true;
+}
+
+bool simulate_search(const struct simulation *simulation, struct answer *answer, bool *asked,
+                     struct error *error)
+{
+    static const struct {
+        enum option option;
+        bool (*search)(const struct simulation *, struct answer *, struct error *);
+    } searches[] = { { OPTION_SWEEP, sweep }, { OPTION_REPEAT, repeat },
+                     { OPTION_FIND_SATURATION, find_saturation }, { OPTION_MIN_GPUS, min_gpus } };
+    static const enum option files[] = { OPTION_REQUESTS, OPTION_SERIES, OPTION_TRACE, OPTION_PLOT };
+    int chosen = -1;
+    for (int i = 0; i < 4; i++) {
+        if (!simulation->question->option[searches[i].option])
+            continue;
+        if (chosen >= 0) {
+            error_set(error, "--%s and --%s are both given", options[searches[chosen].option].name,
+                      options[searches[i].option].name);
+            return error_hint(error, "one of the two");
+        }
+        chosen = i;
+    }
+    *asked = chosen >= 0;
+    for (int i = 0; *asked && i < 4; i++)
+        if (simulation->question->option[files[i]]) {
+            error_set(error, "--%s is of one run, --%s makes many", options[files[i]].name,
+                      options[searches[chosen].option].name);
+            return error_hint(error, "one of the two");
+        }
+    return !*asked || searches[chosen].search(simulation, answer, error);
+}

@@ -1,0 +1,120 @@
+/* engine -- what a rule set has to do so that the world can run it.
+ *
+ *     world: the clock, arrivals, the router        engine: one replica, its queue and batches
+ *
+ *        take(id)    --->  it waits there
+ *        next        <---  when the batch, or the stretch of equal batches, that runs will end
+ *        end(now)    --->  what ends now gives tokens:   world_first_token, world_done
+ *        start(now)  --->  the next batch is formed:     world_ran
+ *
+ * Nobody else changes an engine. While it runs a stretch of many steps it may be asked to take
+ * a request: then it settles first, that is, it counts the steps that have ended before now. */
+#ifndef SIM_ENGINE_H
+#define SIM_ENGINE_H
+
+#include "sim/sim.h"
+#include "sim/tiers.h"
+
+enum { NOBODY = UINT32_MAX };
+
+struct world {
+    const struct trace *trace;
+    const struct sim_options *options;
+    struct sim_result *result;
+    uint32_t *want;         /* outputs after which an engine lets go of a request */
+    uint32_t *got;          /* outputs its user had when it came to its engine */
+    uint32_t *ready;        /* tokens whose cache comes with it, from another pool */
+    uint32_t *next;         /* the request behind it in the queue that it is in */
+    struct tiers *tiers;    /* below the caches of all engines; NULL: none */
+    void *shared;           /* what the engines of a rule set keep of requests; the first opens it */
+    uint32_t *ended;        /* requests done in this moment */
+    size_t ended_count;
+    uint64_t restarts;      /* since a request was done */
+};
+
+/* A replica. A rule set puts this first in a struct of its own. */
+struct engine {
+    const struct rule_set *rules;
+    const struct sim_server *server;
+    struct world *world;
+    size_t index;                   /* of all replicas */
+    double next;                    /* s; INFINITY: it has nothing to do */
+    size_t waiting, running;        /* requests */
+    uint64_t tokens_left;           /* prompt and output tokens to process, of both */
+    size_t blocks_used;             /* blocks of the cache in use */
+    bool stalls;                    /* a step without decodes keeps some from decoding */
+    double between;                 /* s of such steps since the last that decoded */
+};
+
+struct rule_set {
+    const char *name;
+    struct engine *(*open)(struct arena *arena, struct world *world,
+                           const struct sim_server *server);
+    void (*take)(struct engine *engine, uint32_t id, double now);
+    void (*end)(struct engine *engine, double now);         /* called at `next` only */
+    void (*start)(struct engine *engine, double now);       /* called after `end`, or when idle */
+    /* Steps that ended before now are counted: `tokens_left` and `blocks_used` are right. NULL:
+     * they always are. */
+    void (*settle)(struct engine *engine, double now);
+    /* It leaves the queue; false: it does not wait. NULL: requests cannot be taken back. */
+    bool (*drop)(struct engine *engine, uint32_t id);
+    /* Tokens of a request's prompt that the cache has, or tiers below. NULL: none. */
+    size_t (*cached)(struct engine *engine, uint32_t id, double now);
+    /* All is lost: its requests, which the world knows, and its cache. `got` of each is what its
+     * user has. NULL: replicas of this kind cannot fail. */
+    void (*clear)(struct engine *engine, double now);
+    /* What of its cache was fetched from a tier is there. NULL: it uses no tiers. */
+    void (*fetched)(struct engine *engine, uint32_t id, double now);
+};
+extern const struct rule_set rules_sarathi, rules_vllm_2023, rules_vllm_v1, rules_sglang,
+    rules_trtllm, rules_train;
+
+/* ---- stretches: steps of the same decoding requests, whose contexts grow -------------------- */
+
+struct stretch {
+    double from;                    /* s, when its first step starts */
+    double first, growth;           /* seconds of its first step, and more in each next one */
+    uint64_t steps;
+    struct sim_step step;           /* the first */
+};
+/* Of at most `most` steps, each one token longer for each request, the first ones over which the
+ * step grows evenly. */
+struct stretch stretch_of(const struct sim_server *server, double from, const struct sim_step *step,
+                          uint64_t most);
+double stretch_seconds(const struct stretch *stretch, double steps);    /* of its first steps */
+uint64_t stretch_before(const struct stretch *stretch, double until);   /* steps that end before */
+
+/* ---- what engines tell the world ---------------------------------------------------------- */
+
+/* A batch runs from a time on; the first steps of a stretch did. `waiting` is of meanwhile. */
+void world_ran(struct engine *engine, double from, double seconds, const struct sim_step *step);
+void world_stretched(struct engine *engine, const struct stretch *stretch, uint64_t steps);
+
+void world_first_token(struct world *world, uint32_t id, double now);   /* the first one counts */
+void world_done(struct world *world, uint32_t id, double now);
+void world_restarted(struct world *world, uint32_t id);
+
+/* What a request brings: tokens to process before its next output; when it is done. */
+static inline uint64_t world_prompt(const struct world *world, uint32_t id)
+{
+    return (uint64_t)world->trace->prompt[id] + world->got[id];
+}
+
+static inline uint64_t world_total(const struct world *world, uint32_t id)
+{
+    return (uint64_t)world->trace->prompt[id] + world->want[id];
+}
+
+/* ---- queues of requests, linked through world->next ---------------------------------------- */
+
+struct queue {
+    uint32_t head, tail;
+    size_t count;
+};
+#define QUEUE_EMPTY (struct queue){ NOBODY, NOBODY, 0 }
+void queue_first(struct world *world, struct queue *queue, uint32_t id);    /* put at its head */
+void queue_last(struct world *world, struct queue *queue, uint32_t id);
+uint32_t queue_pop(struct world *world, struct queue *queue);
+bool queue_remove(struct world *world, struct queue *queue, uint32_t id);
+
+#endif

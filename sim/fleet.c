@@ -1,0 +1,469 @@
+#include "sim/fleet.h"
+
+#include <math.h>
+
+const char *const router_names[ROUTER_COUNT] = {
+    "round-robin", "least-pending", "least-tokens", "prefix" };
+
+enum { NOWHERE = UINT16_MAX };
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+static bool sooner(const struct event *a, const struct event *b)
+{
+    return a->time < b->time || (a->time == b->time && a->order < b->order);
+}
+
+static bool brings_something(enum event_kind kind)
+{
+    return kind == EVENT_ASK || kind == EVENT_RETURN || kind == EVENT_READY;
+}
+
+void fleet_plan(struct run *run, double time, enum event_kind kind, uint32_t id)
+{
+    struct event event = { time, run->planned++, kind, id };
+    arena_push(run->arena, &run->heap, &run->event_count, &run->event_room, sizeof event);
+    size_t at = run->event_count - 1;
+    for (; at && sooner(&event, &run->heap[(at - 1) / 2]); at = (at - 1) / 2)
+        run->heap[at] = run->heap[(at - 1) / 2];
+    run->heap[at] = event;
+    run->promised += brings_something(kind);
+}
+
+static struct event pop(struct run *run)
+{
+    struct event *heap = run->heap, top = heap[0], last = heap[--run->event_count];
+    size_t at = 0, child;
+    while ((child = 2 * at + 1) < run->event_count) {
+        if (child + 1 < run->event_count && sooner(&heap[child + 1], &heap[child]))
+            child++;
+        if (!sooner(&heap[child], &last))
+            break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = last;
+    run->promised -= brings_something(top.kind);
+    return top;
+}
+
+double fleet_next(const struct run *run)
+{
+    double next = run->event_count ? run->heap[0].time : INFINITY;
+    if (run->link)
+        next = fmin(next, link_next(run->link));
+    return run->world.tiers ? fmin(next, tiers_next(run->world.tiers)) : next;
+}
+
+bool fleet_due(struct run *run, double now, struct event *event)
+{
+    if (run->link && link_next(run->link) <= now) {
+        *event = (struct event){ .time = now, .kind = EVENT_MOVED };
+        return link_end(run->link, now, &event->id);
+    }
+    if (run->world.tiers && tiers_next(run->world.tiers) <= now) {
+        *event = (struct event){ .time = now, .kind = EVENT_FETCHED };
+        if (tiers_end(run->world.tiers, now, &event->id))
+            return true;
+    }
+    if (!run->event_count || run->heap[0].time > now)
+        return false;
+    *event = pop(run);
+    return true;
+}
+
+bool fleet_expects(const struct run *run)
+{
+    return run->promised || (run->link && link_next(run->link) < INFINITY) ||
+           (run->world.tiers && tiers_next(run->world.tiers) < INFINITY);
+}
+
+/* ---- the router -------------------------------------------------------------------------------- */
+
+/* What it looks at: the least is chosen. */
+static uint64_t load_of(struct engine *engine, enum router router, double now)
+{
+    if (router == ROUTER_LEAST_PENDING)
+        return engine->waiting;
+    if (engine->rules->settle)
+        engine->rules->settle(engine, now);
+    return engine->tokens_left;
+}
+
+static struct engine *round_robin(struct run *run, struct pool *pool)
+{
+    for (size_t tries = 0; tries < pool->count; tries++) {
+        size_t at = pool->first + pool->turn++ % pool->count;
+        if (run->state[at] == REPLICA_UP)
+            return run->engines[at];
+    }
+    return NULL;
+}
+
+/* Most of its prompt in the cache, of those with no more to do than a quarter above the mean
+ * (bounded loads: Mirrokni, Thorup, Zadimoghaddam 2016); of equals the least to do. */
+static struct engine *by_prefix(struct run *run, struct pool *pool, uint32_t id, double now)
+{
+    const double most_load = 1.25;
+    double mean = 0, up = 0;
+    struct engine *chosen = NULL;
+    size_t most = 0;
+    for (size_t i = pool->first; i < pool->first + pool->count; i++)
+        if (run->state[i] == REPLICA_UP) {
+            mean += (double)load_of(run->engines[i], ROUTER_PREFIX, now);
+            up++;
+        }
+    mean = (mean + (double)world_total(&run->world, id)) / up;
+    for (size_t i = pool->first; i < pool->first + pool->count; i++) {
+        struct engine *engine = run->engines[i];
+        if (run->state[i] != REPLICA_UP || (double)engine->tokens_left > most_load * mean)
+            continue;
+        size_t cached = engine->rules->cached ? engine->rules->cached(engine, id, now) : 0;
+        if (!chosen || cached > most ||
+            (cached == most && engine->tokens_left < chosen->tokens_left)) {
+            most = cached;
+            chosen = engine;
+        }
+    }
+    return chosen;
+}
+
+/* NULL: none is up. */
+static struct engine *choose(struct run *run, struct pool *pool, uint32_t id, double now)
+{
+    const enum router router = run->world.options->router;
+    struct engine *chosen = NULL;
+    uint64_t least = UINT64_MAX;
+    if (router == ROUTER_ROUND_ROBIN)
+        return round_robin(run, pool);
+    if (router == ROUTER_PREFIX)
+        return by_prefix(run, pool, id, now);
+    for (size_t i = pool->first; i < pool->first + pool->count; i++) {
+        if (run->state[i] != REPLICA_UP)
+            continue;
+        if (pool->count == 1)
+            return run->engines[i];
+        uint64_t load = load_of(run->engines[i], router, now);
+        if (load < least) {
+            least = load;
+            chosen = run->engines[i];
+        }
+    }
+    return chosen;
+}
+
+static void send(struct run *run, struct pool *pool, uint32_t id, double now)
+{
+    struct engine *engine = choose(run, pool, id, now);
+    run->where[id] = NOWHERE;
+    if (!engine) {
+        queue_last(&run->world, &run->homeless, id);
+        return;
+    }
+    run->where[id] = (uint16_t)engine->index;
+    engine->rules->take(engine, id, now);
+}
+
+static struct pool *pool_of(struct run *run, uint32_t id)
+{
+    bool prompt = run->world.options->split.replicas && run->world.result->first_token[id] < 0;
+    return prompt ? &run->prompts : &run->decodes;
+}
+
+void fleet_route(struct run *run, uint32_t id, double now)
+{
+    const struct sim_options *options = run->world.options;
+    struct pool *pool = pool_of(run, id);
+    size_t waiting = 0, up = 0;
+    for (size_t i = pool->first; options->waiting_most && i < pool->first + pool->count; i++)
+        if (run->state[i] == REPLICA_UP) {
+            waiting += run->engines[i]->waiting;
+            up++;
+        }
+    if (options->waiting_most && waiting >= up * options->waiting_most) {
+        run->world.result->refused++;
+        run_leave(run, id, false, now);
+        return;
+    }
+    if (pool == &run->prompts)
+        run->world.want[id] = 1;
+    if (options->patience > 0)
+        fleet_plan(run, now + options->patience, EVENT_GIVE_UP, id);
+    send(run, pool, id, now);
+}
+
+static void give_up(struct run *run, uint32_t id, double now)
+{
+    struct world *world = &run->world;
+    uint16_t at = run->where[id];
+    if (world->result->first_token[id] >= 0)
+        return;
+    if (at == NOWHERE ? !queue_remove(world, &run->homeless, id)
+                      : !run->engines[at]->rules->drop ||
+                        !run->engines[at]->rules->drop(run->engines[at], id))
+        return;                                     /* its prompt is being read */
+    run->where[id] = NOWHERE;
+    world->result->gave_up++;
+    run_leave(run, id, false, now);
+}
+
+static void house_homeless(struct run *run, double now)
+{
+    struct queue waiting = run->homeless;
+    run->homeless = QUEUE_EMPTY;
+    while (waiting.count) {
+        uint32_t id = queue_pop(&run->world, &waiting);
+        send(run, pool_of(run, id), id, now);
+    }
+}
+
+/* ---- two pools ------------------------------------------------------------------------------------ */
+
+void fleet_move(struct run *run, uint32_t id, double now)
+{
+    struct world *world = &run->world;
+    double bytes = world->trace->prompt[id] * world->options->split.token_bytes;
+    run->where[id] = NOWHERE;
+    link_add(run->link, now, bytes, id);
+    world->result->moved_bytes += bytes;
+    world->result->moving -= now;
+}
+
+static void arrive_moved(struct run *run, uint32_t id, double now)
+{
+    struct world *world = &run->world;
+    world->result->moving += now;
+    world->want[id] = world->trace->output[id];
+    world->got[id] = 1;
+    world->ready[id] = world->trace->prompt[id];
+    send(run, &run->decodes, id, now);
+}
+
+/* ---- tiers ---------------------------------------------------------------------------------------- */
+
+static void fetched(struct run *run, uint32_t id, double now)
+{
+    struct engine *engine = run->engines[run->where[id] == NOWHERE ? 0 : run->where[id]];
+    engine->rules->fetched(engine, id, now);
+}
+
+static void open_tiers(struct arena *arena, struct run *run)
+{
+    const struct sim_options *options = run->world.options;
+    if (options->tiers)
+        run->world.tiers = tiers_open(arena, options->tier, options->tiers, run->engine_count,
+                                      options->token_bytes * (double)options->server.block);
+}
+
+static void add_use(struct tier_use *all, const struct tier_use *use)
+{
+    all->fetched += use->fetched;
+    all->written += use->written;
+    all->known += use->known;
+    all->evicted += use->evicted;
+    all->expired += use->expired;
+    all->lost += use->lost;
+    all->used += use->used;
+    all->used_most += use->used_most;
+    all->held += use->held;
+    all->read_bytes += use->read_bytes;
+    all->written_bytes += use->written_bytes;
+    all->behind_most = fmax(all->behind_most, use->behind_most);
+    all->busy += use->busy;
+    all->wear = fmax(all->wear, use->wear);
+    all->hold_cost += use->hold_cost;
+    all->write_cost += use->write_cost;
+}
+
+static void close_tiers(struct run *run)
+{
+    const struct sim_options *options = run->world.options;
+    struct sim_result *result = run->world.result;
+    for (size_t tier = 0; tier < options->tiers; tier++)
+        for (size_t i = 0; i < (options->tier[tier].shared ? 1 : run->engine_count); i++) {
+            struct tier_use use = tiers_use(run->world.tiers, i, tier, result->makespan);
+            add_use(&result->tier[tier], &use);
+        }
+}
+
+/* ---- failures --------------------------------------------------------------------------------------- */
+
+static void plan_failure(struct run *run, uint32_t replica, double now)
+{
+    const struct sim_options *options = run->world.options;
+    if (options->fails_every > 0)
+        fleet_plan(run, now + options->fails_every * random_exponential(&run->random), EVENT_FAIL,
+                   replica);
+}
+
+static void comes_up(struct run *run, uint32_t replica, double now)
+{
+    run->state[replica] = REPLICA_UP;
+    plan_failure(run, replica, now);
+    house_homeless(run, now);
+}
+
+/* Its requests go to others, from their start; their users keep what they have. */
+static void fail(struct run *run, uint32_t replica, double now)
+{
+    struct world *world = &run->world;
+    struct engine *engine = run->engines[replica];
+    if (run->state[replica] != REPLICA_UP)
+        return;
+    run->state[replica] = REPLICA_FAILED;
+    world->result->failures++;
+    engine->rules->clear(engine, now);
+    if (world->tiers)
+        tiers_clear(world->tiers, replica, now);
+    fleet_plan(run, now + world->options->restart, EVENT_RETURN, replica);
+    for (uint32_t id = 0; id < world->trace->count; id++)
+        if (run->where[id] == replica && !(world->result->completed[id] >= 0)) {
+            world->result->lost++;
+            world->ready[id] = 0;
+            send(run, pool_of(run, id), id, now);
+        }
+}
+
+/* ---- scaling ------------------------------------------------------------------------------------------ */
+
+static void stop(struct run *run, size_t replica, double now)
+{
+    run->state[replica] = REPLICA_DOWN;
+    run->world.result->pool_there[replica < run->prompts.count] += now - run->since[replica];
+    run->since[replica] = NAN;
+}
+
+static void start_one(struct run *run, double now)
+{
+    const struct sim_scaling *scaling = &run->world.options->scaling;
+    struct pool *pool = &run->decodes;
+    for (size_t i = pool->first; i < pool->first + pool->count; i++)
+        if (run->state[i] == REPLICA_LEAVING) {
+            run->state[i] = REPLICA_UP;
+            return;
+        }
+    for (size_t i = pool->first; i < pool->first + pool->count; i++)
+        if (run->state[i] == REPLICA_DOWN) {
+            run->state[i] = REPLICA_STARTING;
+            run->since[i] = now;
+            fleet_plan(run, now + scaling->start_up, EVENT_READY, (uint32_t)i);
+            return;
+        }
+}
+
+static void send_one_away(struct run *run)
+{
+    struct pool *pool = &run->decodes;
+    for (size_t i = pool->first + pool->count; i-- > pool->first;)
+        if (run->state[i] == REPLICA_UP) {
+            run->state[i] = REPLICA_LEAVING;
+            return;
+        }
+}
+
+static void look(struct run *run, double now)
+{
+    const struct sim_options *options = run->world.options;
+    struct pool *pool = &run->decodes;
+    size_t requests = run->homeless.count, there = 0;
+    for (size_t i = pool->first; i < pool->first + pool->count; i++) {
+        const struct engine *engine = run->engines[i];
+        requests += engine->waiting + engine->running;
+        if (run->state[i] == REPLICA_LEAVING && !engine->waiting && !engine->running)
+            stop(run, i, now);
+        there += run->state[i] == REPLICA_UP || run->state[i] == REPLICA_STARTING ||
+                 run->state[i] == REPLICA_FAILED;
+    }
+    size_t wanted = (size_t)ceil((double)requests / options->scaling.load);
+    wanted = wanted < options->replicas ? options->replicas : wanted;
+    wanted = wanted > options->scaling.most ? options->scaling.most : wanted;
+    for (; there < wanted; there++)
+        start_one(run, now);
+    for (; there > wanted; there--)
+        send_one_away(run);
+    fleet_plan(run, now + options->scaling.every, EVENT_LOOK, 0);
+}
+
+/* ---- samples ------------------------------------------------------------------------------------------- */
+
+static void sample(struct run *run, double now)
+{
+    const struct sim_watch *watch = &run->world.options->watch;
+    struct sim_sample sample = { .done = run->done, .tokens = run->tokens,
+                                 .waiting = run->homeless.count };
+    for (size_t i = 0; i < run->engine_count; i++) {
+        sample.waiting += run->engines[i]->waiting;
+        sample.running += run->engines[i]->running;
+        sample.blocks_used += run->engines[i]->blocks_used;
+        sample.replicas += run->state[i] == REPLICA_UP;
+    }
+    watch->sample(watch->context, now, &sample);
+    fleet_plan(run, now + watch->every, EVENT_SAMPLE, 0);
+}
+
+/* ---- the fleet ------------------------------------------------------------------------------------------- */
+
+void fleet_act(struct run *run, const struct event *event, double now)
+{
+    switch (event->kind) {
+    case EVENT_ASK:     fleet_route(run, event->id, now); break;
+    case EVENT_GIVE_UP: give_up(run, event->id, now); break;
+    case EVENT_MOVED:   arrive_moved(run, event->id, now); break;
+    case EVENT_FETCHED: fetched(run, event->id, now); break;
+    case EVENT_FAIL:    fail(run, event->id, now); break;
+    case EVENT_RETURN:
+    case EVENT_READY:   comes_up(run, event->id, now); break;
+    case EVENT_LOOK:    look(run, now); break;
+    case EVENT_SAMPLE:  sample(run, now); break;
+    }
+}
+
+static size_t decode_replicas(const struct sim_options *options)
+{
+    return options->scaling.most > options->replicas ? options->scaling.most : options->replicas;
+}
+
+size_t fleet_size(const struct sim_options *options)
+{
+    return options->split.replicas + decode_replicas(options);
+}
+
+const struct sim_server *fleet_server(const struct sim_options *options, size_t index)
+{
+    return index < options->split.replicas ? &options->split.server : &options->server;
+}
+
+void fleet_open(struct arena *arena, struct run *run)
+{
+    const struct sim_options *options = run->world.options;
+    const size_t prompts = options->split.replicas, count = run->world.trace->count;
+    run->arena = arena;
+    run->prompts = (struct pool){ .first = 0, .count = prompts };
+    run->decodes = (struct pool){ .first = prompts, .count = decode_replicas(options) };
+    run->state = arena_array(arena, run->engine_count, sizeof *run->state);
+    run->since = arena_array(arena, run->engine_count, sizeof *run->since);
+    run->where = arena_array(arena, count, sizeof *run->where);
+    for (size_t i = 0; i < count; i++)
+        run->where[i] = NOWHERE;
+    run->homeless = QUEUE_EMPTY;
+    random_stream(&run->random, options->seed, "failures", 0);
+    open_tiers(arena, run);
+    if (prompts)
+        run->link = link_open(arena, options->split.bandwidth, options->split.latency);
+    for (size_t i = 0; i < run->engine_count; i++)
+        run->since[i] = i < prompts + options->replicas ? 0 : NAN;
+    for (size_t i = 0; i < prompts + options->replicas; i++)
+        comes_up(run, (uint32_t)i, 0);
+    if (options->scaling.most)
+        fleet_plan(run, options->scaling.every, EVENT_LOOK, 0);
+    if (options->watch.sample)
+        fleet_plan(run, 0, EVENT_SAMPLE, 0);
+}
+
+void fleet_close(struct run *run)
+{
+    for (size_t i = 0; i < run->engine_count; i++)
+        if (!isnan(run->since[i]))
+            stop(run, i, run->world.result->makespan);
+    close_tiers(run);
+}

@@ -1,0 +1,81 @@
+/* fleet -- the replicas of a run, and what happens to them: who takes which request, caches that
+ * move from the pool of prompts to the one that decodes, failures, replicas that come and go. */
+#ifndef SIM_FLEET_H
+#define SIM_FLEET_H
+
+#include "sim/engine.h"
+#include "sim/link.h"
+#include "sim/random.h"
+
+enum event_kind {
+    EVENT_ASK,              /* request `id` comes to the router */
+    EVENT_GIVE_UP,          /* its patience ends */
+    EVENT_MOVED,            /* its cache is where it will decode */
+    EVENT_FETCHED,          /* its cache has come from a tier */
+    EVENT_FAIL, EVENT_RETURN, EVENT_READY,      /* replica `id`: lost; back; started */
+    EVENT_LOOK,             /* are they enough? */
+    EVENT_SAMPLE,
+};
+
+struct event {
+    double time;
+    uint64_t order;         /* of equal times the first planned */
+    enum event_kind kind;
+    uint32_t id;
+};
+
+enum replica_state {
+    REPLICA_DOWN, REPLICA_STARTING, REPLICA_UP, REPLICA_LEAVING, REPLICA_FAILED
+};
+
+struct pool {               /* engines from `first` on, for the router */
+    size_t first, count;
+    uint64_t turn;
+};
+
+struct run {
+    struct world world;
+    struct arena *arena;
+    struct engine **engines;
+    size_t engine_count;
+    bool *stirred;          /* engines whose batch ended in this moment */
+    size_t arrived;         /* requests of the trace that came, or that users asked */
+    size_t left;            /* requests not yet gone */
+    bool last_came;         /* in this moment */
+    uint32_t *after;        /* the next turn of a session; NULL: none has one */
+    uint64_t done, tokens;  /* requests answered; their outputs */
+
+    struct event *heap;
+    size_t event_count, event_room;
+    uint64_t planned;       /* events, ever */
+    size_t promised;        /* events that bring a request or a replica */
+    struct pool prompts, decodes;       /* the first only where pools are split */
+    enum replica_state *state;
+    double *since;          /* that a replica is there */
+    uint16_t *where;        /* the engine that has a request */
+    struct queue homeless;  /* requests for which no replica is up */
+    struct link *link;
+    struct random random;
+};
+
+/* Engines in all, and what each is. */
+size_t fleet_size(const struct sim_options *options);
+const struct sim_server *fleet_server(const struct sim_options *options, size_t index);
+void fleet_open(struct arena *arena, struct run *run);
+void fleet_close(struct run *run);
+
+/* The request goes to a replica, or is refused. */
+void fleet_route(struct run *run, uint32_t id, double now);
+/* Its cache sets out from the pool of prompts. */
+void fleet_move(struct run *run, uint32_t id, double now);
+
+void fleet_plan(struct run *run, double time, enum event_kind kind, uint32_t id);
+double fleet_next(const struct run *run);                   /* INFINITY: nothing is planned */
+bool fleet_due(struct run *run, double now, struct event *event);
+void fleet_act(struct run *run, const struct event *event, double now);
+bool fleet_expects(const struct run *run);                  /* a request or a replica will come */
+
+/* world.c: a request is gone, with its answer or without. */
+void run_leave(struct run *run, uint32_t id, bool answered, double now);
+
+#endif

@@ -1,0 +1,34 @@
+/* generate_plan -- a description, read: what generate.c draws from. */
+#ifndef SIM_GENERATE_PLAN_H
+#define SIM_GENERATE_PLAN_H
+
+#include "sim/generate.h"
+
+enum kind { KIND_POISSON, KIND_GAMMA, KIND_CONSTANT, KINDS };
+extern const char *const generate_kinds[KINDS];
+
+enum amount_kind {
+    AMOUNT_FIXED, AMOUNT_UNIFORM, AMOUNT_EXPONENTIAL, AMOUNT_LOGNORMAL, AMOUNT_GEOMETRIC
+};
+
+/* A number that may be drawn: the number itself; both ends; the mean, and lognormal's cv. */
+struct amount {
+    enum amount_kind kind;
+    double a, b;
+};
+
+struct plan {
+    enum kind kind;
+    double rate, cv, duration;      /* duration INFINITY: `count` sessions */
+    size_t count;
+    struct amount input, output, turns, wait;
+    struct trace_lengths lengths;   /* count 0: input and output are drawn */
+    double shares[TRACE_LANES];     /* of the classes of the trace; together 1 */
+    uint64_t seed;
+};
+
+/* Names the classes of the trace. */
+bool generate_read(struct arena *arena, const char *words, struct plan *plan, struct trace *trace,
+                   struct error *error);
+
+#endif

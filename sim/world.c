@@ -1,0 +1,337 @@
+/* The clock. At every moment: who arrives is given to a replica, batches that end give their
+ * tokens, who asks again because of an answer is given to a replica too, and replicas that have
+ * nothing to run form a batch. */
+#include "sim/engine.h"
+#include "sim/fleet.h"
+
+#include <math.h>
+
+static const struct rule_set *const rule_sets[RULES_COUNT] = {
+    &rules_sarathi, &rules_vllm_2023, &rules_vllm_v1, &rules_sglang, &rules_trtllm, &rules_train,
+};
+
+const char *rules_name(enum rules rules)
+{
+    return rule_sets[rules]->name;
+}
+
+/* ---- what engines tell ------------------------------------------------------------------------ */
+
+/* Of requests that decode in two steps one behind the other, whatever ran between. Those that
+ * came in between count as if they had been there. */
+static void add_gaps(struct engine *engine, const struct stretch *stretch, uint64_t steps)
+{
+    struct sketch *gaps = engine->world->result->gaps;
+    const uint64_t requests = (uint64_t)stretch->step.decoding;
+    if (!requests) {
+        engine->between = engine->stalls
+                          ? engine->between + stretch_seconds(stretch, (double)steps) : 0;
+        return;
+    }
+    sketch_add_line(gaps, stretch->first + engine->between, 0, 1, requests);
+    sketch_add_line(gaps, stretch->first + stretch->growth, stretch->growth, steps - 1, requests);
+    engine->between = 0;
+}
+
+void world_stretched(struct engine *engine, const struct stretch *stretch, uint64_t steps)
+{
+    struct sim_result *result = engine->world->result;
+    const struct sim_options *options = engine->world->options;
+    const double seconds = stretch_seconds(stretch, (double)steps);
+    result->busy += seconds;
+    result->pool_busy[engine->index < options->split.replicas] += seconds;
+    result->sequence_seconds += seconds * stretch->step.sequences;
+    result->queued += engine->waiting ? seconds : 0;
+    result->iterations += steps;
+    result->batch_tokens += steps * (uint64_t)(stretch->step.decoding + stretch->step.drafts +
+                                               stretch->step.prompt);
+    add_gaps(engine, stretch, steps);
+    if (options->watch.ran)
+        options->watch.ran(options->watch.context, engine->index, stretch->from, seconds, steps,
+                           &stretch->step);
+}
+
+void world_ran(struct engine *engine, double from, double seconds, const struct sim_step *step)
+{
+    const struct stretch one = { .from = from, .first = seconds, .steps = 1, .step = *step };
+    world_stretched(engine, &one, 1);
+}
+
+void world_first_token(struct world *world, uint32_t id, double now)
+{
+    if (!(world->result->first_token[id] >= 0))
+        world->result->first_token[id] = now;
+}
+
+void world_done(struct world *world, uint32_t id, double now)
+{
+    world->result->completed[id] = now;
+    world->ended[world->ended_count++] = id;
+    world->restarts = 0;
+}
+
+void world_restarted(struct world *world, uint32_t id)
+{
+    world->result->restarts[id]++;
+    world->result->preemptions++;
+    world->restarts++;
+}
+
+/* ---- the next questions ------------------------------------------------------------------------ */
+
+static void ask(struct run *run, uint32_t id, double now)
+{
+    run->world.result->arrival[id] = now;
+    fleet_route(run, id, now);
+}
+
+/* A user who has an answer, or none to wait for, thinks and asks the next of the trace. */
+static void user_asks_next(struct run *run, double now)
+{
+    if (run->arrived < run->world.trace->count)
+        fleet_plan(run, now + run->world.options->think, EVENT_ASK, (uint32_t)run->arrived++);
+}
+
+static void session_goes_on(struct run *run, uint32_t id, double now)
+{
+    const struct trace *trace = run->world.trace;
+    uint32_t next = run->after ? run->after[id] : NOBODY;
+    if (next != NOBODY)
+        fleet_plan(run, isnan(trace->wait[next]) ? fmax(trace->arrival[next], now)
+                                                 : now + trace->wait[next], EVENT_ASK, next);
+}
+
+/* What was not answered has no next turn. */
+static void session_ends(struct run *run, uint32_t id)
+{
+    for (uint32_t at = run->after ? run->after[id] : NOBODY; at != NOBODY; at = run->after[at]) {
+        run->world.result->unasked++;
+        run->left--;
+    }
+}
+
+void run_leave(struct run *run, uint32_t id, bool answered, double now)
+{
+    run->left--;
+    if (answered) {
+        run->done++;
+        run->tokens += run->world.trace->output[id];
+        session_goes_on(run, id, now);
+    } else {
+        session_ends(run, id);
+    }
+    if (run->world.options->users)
+        user_asks_next(run, now);
+}
+
+/* ---- one moment ---------------------------------------------------------------------------------- */
+
+static double trace_next(const struct run *run)
+{
+    const struct trace *trace = run->world.trace;
+    bool comes = !run->world.options->users && run->arrived < trace->count;
+    return comes ? trace->arrival[run->arrived] : INFINITY;
+}
+
+static double engines_next(const struct run *run)
+{
+    double next = INFINITY;
+    for (size_t i = 0; i < run->engine_count; i++)
+        next = fmin(next, run->engines[i]->next);
+    return next;
+}
+
+static void skip_later_turns(struct run *run)
+{
+    const struct trace *trace = run->world.trace;
+    while (trace->before && run->arrived < trace->count &&
+           trace->before[run->arrived] != NOBODY)
+        run->arrived++;
+}
+
+static void come(struct run *run, double now)
+{
+    const struct trace *trace = run->world.trace;
+    while (!run->world.options->users && run->arrived < trace->count &&
+           trace->arrival[run->arrived] <= now) {
+        ask(run, (uint32_t)run->arrived++, now);
+        skip_later_turns(run);
+        run->last_came = run->arrived == trace->count;
+    }
+    for (struct event event; fleet_due(run, now, &event);)
+        if (event.kind == EVENT_ASK)
+            ask(run, event.id, now);
+        else
+            fleet_act(run, &event, now);
+}
+
+static void settle_ended(struct run *run, double now)
+{
+    struct world *world = &run->world;
+    for (size_t i = 0; i < world->ended_count; i++) {
+        uint32_t id = world->ended[i];
+        if (world->want[id] < world->trace->output[id])
+            fleet_move(run, id, now);
+        else
+            run_leave(run, id, true, now);
+    }
+    world->ended_count = 0;
+}
+
+static void moment(struct run *run, double now)
+{
+    come(run, now);
+    for (size_t i = 0; i < run->engine_count; i++) {
+        struct engine *engine = run->engines[i];
+        run->stirred[i] = engine->next <= now;
+        if (run->stirred[i])
+            engine->rules->end(engine, now);
+    }
+    settle_ended(run, now);
+    while (fleet_next(run) <= now && run->left)             /* who asks again without thinking */
+        come(run, now);
+    for (size_t i = 0; i < run->engine_count; i++) {
+        struct engine *engine = run->engines[i];
+        if (run->stirred[i] || (engine->next == INFINITY && engine->waiting))
+            engine->rules->start(engine, now);
+    }
+}
+
+/* ---- the run --------------------------------------------------------------------------------------- */
+
+static size_t blocks_needed(const struct sim_server *server, uint64_t tokens)
+{
+    size_t blocks = (size_t)((tokens + server->block - 1) / server->block);
+    return blocks + (server->rules == RULES_VLLM_V1     /* one that is never given out */
+                     ? 1 : (size_t)floor(server->watermark * (double)server->blocks));
+}
+
+static bool fits_server(const struct sim_server *server, size_t id, uint64_t tokens,
+                        struct error *error)
+{
+    size_t needed = blocks_needed(server, tokens);
+    if (server->rules == RULES_TRAIN)
+        return true;
+    if (needed > server->blocks) {
+        error_set(error, "request %zu needs %zu blocks of cache for %llu tokens, a replica has "
+                  "%zu, of which %zu stay free", id, needed, (unsigned long long)tokens,
+                  server->blocks, blocks_needed(server, 0));
+        return error_hint(error, "--blocks %zu or more", needed);
+    }
+    if (server->rules == RULES_VLLM_2023 && tokens > server->batch_tokens_most) {
+        error_set(error, "request %zu has %llu tokens, a batch takes %zu at most", id,
+                  (unsigned long long)tokens, server->batch_tokens_most);
+        return error_hint(error, "--max-batch-tokens %llu or more", (unsigned long long)tokens);
+    }
+    return true;
+}
+
+static bool all_fit(const struct trace *trace, const struct sim_options *options,
+                    struct error *error)
+{
+    for (size_t i = 0; i < trace->count; i++) {
+        uint64_t prompt = trace->prompt[i];
+        if (!fits_server(&options->server, i, prompt + trace->output[i], error) ||
+            (options->split.replicas &&
+             !fits_server(&options->split.server, i, prompt + 1, error)))
+            return false;
+    }
+    return true;
+}
+
+static void open_world(struct arena *arena, struct world *world)
+{
+    size_t count = world->trace->count;
+    *world->result = (struct sim_result){ .arrival = arena_array(arena, count, sizeof(double)),
+                                          .first_token = arena_array(arena, count, sizeof(double)),
+                                          .completed = arena_array(arena, count, sizeof(double)),
+                                          .restarts = arena_array(arena, count, sizeof(uint32_t)),
+                                          .gaps = arena_alloc(arena, sizeof(struct sketch)) };
+    world->want = arena_array(arena, count, sizeof *world->want);
+    world->got = arena_array(arena, count, sizeof *world->got);
+    world->ready = arena_array(arena, count, sizeof *world->ready);
+    world->next = arena_array(arena, count, sizeof *world->next);
+    world->ended = arena_array(arena, count, sizeof *world->ended);
+    for (size_t i = 0; i < count; i++) {
+        world->want[i] = world->trace->output[i];
+        world->result->arrival[i] = world->trace->arrival[i];
+        world->result->first_token[i] = world->result->completed[i] = -1;
+    }
+}
+
+static void open_sessions(struct arena *arena, struct run *run)
+{
+    const struct trace *trace = run->world.trace;
+    if (!trace->before || run->world.options->users)
+        return;
+    run->after = arena_array(arena, trace->count, sizeof *run->after);
+    for (size_t i = 0; i < trace->count; i++)
+        run->after[i] = NOBODY;
+    for (size_t i = 0; i < trace->count; i++)
+        if (trace->before[i] != NOBODY)
+            run->after[trace->before[i]] = (uint32_t)i;
+    skip_later_turns(run);
+}
+
+static void open_engines(struct arena *arena, struct run *run)
+{
+    const struct sim_options *options = run->world.options;
+    run->engine_count = fleet_size(options);
+    run->engines = arena_array(arena, run->engine_count, sizeof *run->engines);
+    run->stirred = arena_array(arena, run->engine_count, sizeof *run->stirred);
+    for (size_t i = 0; i < run->engine_count; i++) {
+        const struct sim_server *server = fleet_server(options, i);
+        const struct rule_set *rules = rule_sets[server->rules];
+        struct engine *engine = run->engines[i] = rules->open(arena, &run->world, server);
+        engine->rules = rules;
+        engine->server = server;
+        engine->world = &run->world;
+        engine->index = i;
+        engine->next = INFINITY;
+    }
+}
+
+/* No event is left, or the same requests throw each other out for ever. */
+static bool stuck(const struct run *run, double now, struct error *error)
+{
+    const uint64_t too_many = 1000000;
+    const bool loop = run->world.restarts >= too_many;
+    if (!loop && (fleet_expects(run) || engines_next(run) < INFINITY || trace_next(run) < INFINITY))
+        return false;
+    if (loop)
+        error_set(error, "at %.3f s %llu requests started again for lack of blocks and none was "
+                  "done: they throw each other out", now,
+                  (unsigned long long)run->world.restarts);
+    else
+        error_set(error, "%zu requests wait and no replica can ever take one", run->left);
+    return !error_hint(error, "more --blocks, or a lower --max-seqs");
+}
+
+bool sim_run(struct arena *arena, const struct trace *trace, const struct sim_options *options,
+             struct sim_result *result, struct error *error)
+{
+    struct run *run = arena_alloc(arena, sizeof *run);
+    run->world = (struct world){ .trace = trace, .options = options, .result = result };
+    run->left = trace->count;
+    if (!all_fit(trace, options, error))
+        return false;
+    open_world(arena, &run->world);
+    open_sessions(arena, run);
+    open_engines(arena, run);
+    fleet_open(arena, run);
+    for (; run->arrived < options->users && run->arrived < trace->count; run->arrived++)
+        fleet_plan(run, 0, EVENT_ASK, (uint32_t)run->arrived);
+    while (run->left) {
+        double now = fmin(fmin(trace_next(run), engines_next(run)), fleet_next(run));
+        if (stuck(run, now, error))
+            return false;
+        moment(run, now);
+        if (run->last_came)
+            for (size_t i = 0; i < run->engine_count; i++)
+                result->waiting_at_last += (double)run->engines[i]->waiting;
+        run->last_came = false;
+        result->makespan = fmax(result->makespan, now);
+    }
+    fleet_close(run);
+    return true;
+}
