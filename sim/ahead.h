@@ -15,6 +15,7 @@ struct ahead {
     size_t depth, count;
     double end[AHEAD_MOST];
     struct stretch stretch;         /* steps 0: none */
+    size_t waiting;                 /* requests, when it began */
 };
 
 /* When a step that is launched now will start: behind those before it. */
@@ -43,10 +44,14 @@ static inline uint64_t ahead_before(const struct ahead *ahead, double now)
 }
 
 /* The stretch's first steps are launched, as many are read. */
-static inline void ahead_move(struct ahead *ahead, uint64_t steps)
+static inline void ahead_move(struct ahead *ahead, struct engine *engine, uint64_t steps)
 {
     struct stretch *stretch = &ahead->stretch;
+    const size_t waiting = engine->waiting;
     double end[AHEAD_MOST];
+    engine->waiting = ahead->waiting;
+    world_stretched(engine, stretch, steps);
+    engine->waiting = waiting;
     for (size_t i = 0; i < ahead->count; i++)
         end[i] = ahead_end(ahead, steps + i);
     for (size_t i = 0; i < ahead->count; i++)

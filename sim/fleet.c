@@ -192,6 +192,15 @@ void fleet_route(struct run *run, uint32_t id, double now)
     send(run, pool, id, now);
 }
 
+/* Who waits behind it may enter now: a stretch ends. */
+static bool take_back(struct engine *engine, uint32_t id, double now)
+{
+    const struct rule_set *rules = engine->rules;
+    if (rules->settle)
+        rules->settle(engine, now);
+    return rules->drop && rules->drop(engine, id);
+}
+
 static void give_up(struct run *run, uint32_t id, double now)
 {
     struct world *world = &run->world;
@@ -199,8 +208,7 @@ static void give_up(struct run *run, uint32_t id, double now)
     if (world->result->first_token[id] >= 0)
         return;
     if (at == NOWHERE ? !queue_remove(world, &run->homeless, id)
-                      : !run->engines[at]->rules->drop ||
-                        !run->engines[at]->rules->drop(run->engines[at], id))
+                      : !take_back(run->engines[at], id, now))
         return;                                     /* its prompt is being read */
     run->where[id] = NOWHERE;
     world->result->gave_up++;
@@ -224,6 +232,7 @@ void fleet_move(struct run *run, uint32_t id, double now)
     struct world *world = &run->world;
     double bytes = world->trace->prompt[id] * world->options->split.token_bytes;
     run->where[id] = NOWHERE;
+    world->result->completed[id] = -1;              /* only its prompt is */
     link_add(run->link, now, bytes, id);
     world->result->moved_bytes += bytes;
     world->result->moving -= now;

@@ -16,6 +16,7 @@ struct train {
     size_t boarded_count;
     bool rides;
     struct stretch stretch;         /* rides after this one; steps 0: none */
+    size_t waited;                  /* requests, when it began */
     uint64_t left;                  /* tokens to process */
 };
 
@@ -81,6 +82,7 @@ static void try_stretch(struct train *train)
                                        .first = server->cadence, .step = decodes_step(riders),
                                        .steps = riders->heap[0].turn - riders->launched };
     train->stretch.step.decode_cached += (double)riders->count;
+    train->waited = train->queue.count;
 }
 
 static void train_start(struct engine *engine, double now)
@@ -88,6 +90,8 @@ static void train_start(struct engine *engine, double now)
     struct train *train = (struct train *)engine;
     struct decodes *riders = &train->riders;
     struct sim_step step = decodes_step(riders);
+    if (train->rides)
+        return;
     assert(departure(train, riders->launched) <= now);
     train->boarded_count = 0;
     while (train->queue.count && riders->count < engine->server->sequences_most)
@@ -108,6 +112,7 @@ static void go_on(struct train *train, uint64_t rides)
     struct stretch *stretch = &train->stretch;
     if (!rides)
         return;
+    train->engine.waiting = train->waited;
     world_stretched(&train->engine, stretch, rides);
     train->riders.launched += rides;
     train->left -= rides * train->riders.count;
@@ -128,11 +133,32 @@ static void get_off(struct train *train, double now)
     }
 }
 
+static void train_settle(struct engine *engine, double now)
+{
+    struct train *train = (struct train *)engine;
+    uint64_t rides = 0;
+    if (train->stretch.steps && departure(train, train->riders.launched + 1) < now)
+        rides = next_ride(train, now) - train->riders.launched - 1;
+    go_on(train, rides < train->stretch.steps ? rides : train->stretch.steps);
+}
+
+static void leave_stretch(struct train *train, double now)
+{
+    train_settle(&train->engine, now);
+    train->stretch.steps = 0;
+    train->engine.next = departure(train, train->riders.launched + train->rides);
+}
+
 static void train_end(struct engine *engine, double now)
 {
     struct train *train = (struct train *)engine;
     if (!train->rides)                              /* it was waiting for its departure */
         return;
+    if (!engine->next) {                            /* called at once: somebody left the queue */
+        leave_stretch(train, now);
+        if (engine->next > now)
+            return;
+    }
     go_on(train, train->stretch.steps);
     for (size_t i = 0; i < train->boarded_count; i++)
         world_first_token(engine->world, train->boarded[i], now);
@@ -144,24 +170,13 @@ static void train_end(struct engine *engine, double now)
 
 /* ---- who comes, who goes ------------------------------------------------------------------------- */
 
-static void train_settle(struct engine *engine, double now)
-{
-    struct train *train = (struct train *)engine;
-    uint64_t rides = 0;
-    if (train->stretch.steps && departure(train, train->riders.launched + 1) < now)
-        rides = next_ride(train, now) - train->riders.launched - 1;
-    go_on(train, rides < train->stretch.steps ? rides : train->stretch.steps);
-}
-
 /* It may board when this ride is over. */
 static void train_take(struct engine *engine, uint32_t id, double now)
 {
     struct train *train = (struct train *)engine;
-    train_settle(engine, now);
-    train->stretch.steps = 0;
     if (!train->rides)
         train->riders.launched = next_ride(train, now);
-    engine->next = departure(train, train->riders.launched + train->rides);
+    leave_stretch(train, now);
     train->left += tokens_of(train, id);
     queue_last(engine->world, &train->queue, id);
     counts(train);
@@ -173,6 +188,8 @@ static bool train_drop(struct engine *engine, uint32_t id)
     if (!queue_remove(engine->world, &train->queue, id))
         return false;
     train->left -= tokens_of(train, id);
+    if (train->stretch.steps)
+        engine->next = 0;
     counts(train);
     return true;
 }

@@ -459,6 +459,7 @@ static void try_stretch(struct replica *replica)
         return;
     struct sim_step step = decodes_step(decodes);
     ahead->stretch = stretch_of(server_of(replica), ahead->end[ahead->count - 1], &step, most);
+    ahead->waiting = replica->queue.count;
     replica->engine.next = ahead_end(ahead, ahead->stretch.steps);
 }
 
@@ -467,13 +468,12 @@ static void go_on(struct replica *replica, uint64_t turns)
     struct decodes *decodes = &replica->decodes;
     if (!turns)
         return;
-    world_stretched(&replica->engine, &replica->ahead.stretch, turns);
     replica->outside += taken_by(replica, turns);
     replica->left -= (int64_t)(turns * decodes->count);
     decodes->launched += turns;
     decodes->read += turns;
     make_room(replica);
-    ahead_move(&replica->ahead, turns);
+    ahead_move(&replica->ahead, &replica->engine, turns);
     counts(replica);
 }
 
@@ -495,9 +495,30 @@ static void finish(struct replica *replica, uint32_t id, double now)
     world_done(world_of(replica), id, now);
 }
 
+static void trtllm_settle(struct engine *engine, double now)
+{
+    struct replica *replica = (struct replica *)engine;
+    if (replica->ahead.stretch.steps)
+        go_on(replica, ahead_before(&replica->ahead, now));
+}
+
+/* The batch that is formed next may be another one. */
+static void leave_stretch(struct replica *replica, double now)
+{
+    trtllm_settle(&replica->engine, now);
+    replica->ahead.stretch.steps = 0;
+    replica->engine.next = replica->ahead.end[0];
+    replica->steady = false;
+}
+
 static void trtllm_end(struct engine *engine, double now)
 {
     struct replica *replica = (struct replica *)engine;
+    if (!engine->next) {                            /* called at once: somebody left the queue */
+        leave_stretch(replica, now);
+        if (engine->next > now)
+            return;
+    }
     go_on(replica, replica->ahead.stretch.steps);
     struct flight ended = replica->flights[0];
     replica->flights[0] = replica->flights[1];
@@ -518,22 +539,11 @@ static void trtllm_end(struct engine *engine, double now)
     counts(replica);
 }
 
-static void trtllm_settle(struct engine *engine, double now)
-{
-    struct replica *replica = (struct replica *)engine;
-    if (replica->ahead.stretch.steps)
-        go_on(replica, ahead_before(&replica->ahead, now));
-}
-
-/* The batch that is formed next may have it: the stretch is over. */
 static void trtllm_take(struct engine *engine, uint32_t id, double now)
 {
     struct replica *replica = (struct replica *)engine;
-    trtllm_settle(engine, now);
-    if (replica->ahead.stretch.steps) {
-        replica->ahead.stretch.steps = 0;
-        engine->next = replica->ahead.end[0];
-    }
+    if (replica->ahead.stretch.steps)
+        leave_stretch(replica, now);
     replica->requests[id] = (struct request){ .had = engine->world->got[id] };
     replica->left += (int64_t)(last_of(replica, id) - ready_of(replica, id));
     queue_last(engine->world, &replica->queue, id);
@@ -546,6 +556,8 @@ static bool trtllm_drop(struct engine *engine, uint32_t id)
     if (!queue_remove(engine->world, &replica->queue, id))
         return false;
     replica->left -= (int64_t)(last_of(replica, id) - ready_of(replica, id));
+    if (replica->ahead.stretch.steps)
+        engine->next = 0;
     counts(replica);
     return true;
 }

@@ -545,16 +545,21 @@ static void turns_settle(struct engine *engine, double now)
         settle_turns(replica, stretch_before(&replica->stretch, now));
 }
 
-/* The turn that runs goes on by itself: after it the new one may enter. */
+/* The turn that runs goes on by itself: after it somebody else may enter. */
+static void leave_stretch(struct replica *replica)
+{
+    if (!replica->stretch.steps)
+        return;
+    replica->stretch.steps = 0;
+    form_batch(replica, replica->stretch.from);
+}
+
 static void turns_take(struct engine *engine, uint32_t id, double now)
 {
     struct replica *replica = (struct replica *)engine;
     struct world *world = engine->world;
-    if (replica->stretch.steps) {
-        turns_settle(engine, now);
-        replica->stretch.steps = 0;
-        form_batch(replica, replica->stretch.from);
-    }
+    turns_settle(engine, now);
+    leave_stretch(replica);
     replica->requests->prompt[id] = (uint32_t)world_prompt(world, id);
     replica->requests->total[id] = (uint32_t)world_total(world, id);
     engine->tokens_left += world_total(world, id) - 1;      /* its last token is not an input */
@@ -567,6 +572,7 @@ static bool turns_drop(struct engine *engine, uint32_t id)
     struct replica *replica = (struct replica *)engine;
     if (!queue_remove(engine->world, &replica->queue, id))
         return false;
+    leave_stretch(replica);
     engine->tokens_left -= replica->requests->total[id] - 1;
     counts(replica);
     return true;

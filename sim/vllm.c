@@ -592,6 +592,8 @@ static void receive_part(struct vllm *vllm, struct rank *rank, const struct part
     struct request *request = &vllm->shared->requests[part->id];
     uint64_t total = world_total(vllm->engine.world, part->id);
     uint32_t draft = part->drafts ? (uint32_t)vllm->engine.server->draft : 0, extra = 0;
+    if (request->known >= total)                    /* its guesses ended it while this step flew */
+        return;
     if (draft) {
         extra = accepted_of(vllm, part->id, request->known);
         if (request->computed)                      /* nothing to take back after a restart */
@@ -644,8 +646,12 @@ static bool only_decodes(const struct vllm *vllm)
         (vllm->flight_count && (!rank->flights[0].decode ||
                                 rank->flights[0].count != rank->running_count)))
         return false;
-    return !rank->waiting || rank->running_count >= vllm->engine.server->sequences_most ||
-           !has_room(vllm, rank, rank->queue[0].head, &run);
+    if (!rank->waiting || rank->running_count >= vllm->engine.server->sequences_most)
+        return true;
+    if (vllm->shared->root && vllm->engine.world->options->users)
+        return false;                               /* turns of a session beside each other: what one
+                                                       decodes another may find */
+    return !has_room(vllm, rank, rank->queue[0].head, &run);
 }
 
 /* Steps that each of the running ones can take, before one of them ends. */

@@ -14,7 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define STEP 1e-4                   /* s; services are 1 s in the mean, 10000 steps */
+#define STEP 1e-3                   /* s; services are 1 s in the mean, 1000 steps */
 
 /* A step takes as long for one as for many, or as long for each. */
 static double for_all(void *context, const struct sim_step *step)
@@ -32,11 +32,12 @@ static double for_each(void *context, const struct sim_step *step)
 
 static struct sim_options server(enum rules rules, size_t seats, sim_seconds *seconds)
 {
-    enum { PLENTY = 1000000000, BLOCK = 10000 };
+    enum { PLENTY = 1000000000 };
+    const size_t blocks = rules == RULES_VLLM_V1 ? 100000 : PLENTY;     /* it has something of each */
     return (struct sim_options){ .replicas = 1,
                                  .server = { .rules = rules, .sequences_most = seats, .chunk = 1000,
-                                             .batch_tokens_most = PLENTY, .blocks = PLENTY / BLOCK,
-                                             .block = BLOCK, .synchronous = true,
+                                             .batch_tokens_most = PLENTY, .block = 16,
+                                             .blocks = blocks, .synchronous = true,
                                              .seconds = seconds } };
 }
 
@@ -111,19 +112,19 @@ static const struct {
     double load, variation;         /* of the services; below 0: services are exponential */
     double shape;                   /* of the gaps then */
 } queues[] = {
-    { "M/D/1, load 0.5", "poisson:rate=0.5,count=80k,output=10k", 0.5, 0, 0 },
-    { "M/D/1, load 0.9", "poisson:rate=0.9,count=400k,output=10k", 0.9, 0, 0 },
-    { "M/M/1, load 0.3", "poisson:rate=0.3,count=80k,output=exponential(10k)", 0.3, 1, 0 },
-    { "M/M/1, load 0.8", "poisson:rate=0.8,count=400k,output=exponential(10k)", 0.8, 1, 0 },
-    { "M/G/1, uniform, load 0.7", "poisson:rate=0.7,count=160k,output=1..19999", 0.7,
-      0.57729 /* (n^2 - 1) / 12 of 19999 values, over their mean */, 0 },
+    { "M/D/1, load 0.5", "poisson:rate=0.5,count=80k,output=1k", 0.5, 0, 0 },
+    { "M/D/1, load 0.9", "poisson:rate=0.9,count=400k,output=1k", 0.9, 0, 0 },
+    { "M/M/1, load 0.3", "poisson:rate=0.3,count=80k,output=exponential(1k)", 0.3, 1, 0 },
+    { "M/M/1, load 0.8", "poisson:rate=0.8,count=400k,output=exponential(1k)", 0.8, 1, 0 },
+    { "M/G/1, uniform, load 0.7", "poisson:rate=0.7,count=160k,output=1..1999", 0.7,
+      0.57735 /* 1 / sqrt(3) */, 0 },
     { "M/G/1, lognormal, load 0.6",
-      "poisson:rate=0.6,count=400k,output=lognormal(10k,cv=1.5)", 0.6, 1.5, 0 },
-    { "G/M/1, bursts, load 0.6", "gamma:rate=0.6,cv=2,count=400k,output=exponential(10k)", 0.6,
+      "poisson:rate=0.6,count=400k,output=lognormal(1k,cv=1.5)", 0.6, 1.5, 0 },
+    { "G/M/1, bursts, load 0.6", "gamma:rate=0.6,cv=2,count=400k,output=exponential(1k)", 0.6,
       -1, 0.25 },
-    { "G/M/1, even, load 0.8", "gamma:rate=0.8,cv=0.5,count=400k,output=exponential(10k)", 0.8,
+    { "G/M/1, even, load 0.8", "gamma:rate=0.8,cv=0.5,count=400k,output=exponential(1k)", 0.8,
       -1, 4 },
-    { "D/M/1, load 0.8", "constant:rate=0.8,count=400k,output=exponential(10k)", 0.8, -1,
+    { "D/M/1, load 0.8", "constant:rate=0.8,count=400k,output=exponential(1k)", 0.8, -1,
       INFINITY },
 };
 
@@ -199,7 +200,7 @@ static void in_turn(void **state)
     struct sim_options options = server(RULES_SARATHI, 1, for_all);
     options.replicas = 3;
     options.router = ROUTER_ROUND_ROBIN;
-    generate(&arena, "poisson:rate=2.4,count=800k,input=1,output=exponential(10k),seed=6", &trace);
+    generate(&arena, "poisson:rate=2.4,count=800k,input=1,output=exponential(1k),seed=6", &trace);
     run(&arena, &trace, &options, &result);
     double *waits = arena_array(&arena, trace.count, sizeof *waits);
     for (size_t i = 0; i < trace.count; i++)
@@ -231,7 +232,7 @@ static void several_seats(void **state)
         struct trace trace;
         struct sim_result result;
         struct sim_options options = server(RULES_SARATHI, (size_t)cases[i].seats, for_all);
-        generate(&arena, arena_print(&arena, "%s,input=1,output=exponential(10k),seed=7",
+        generate(&arena, arena_print(&arena, "%s,input=1,output=exponential(1k),seed=7",
                                      cases[i].words), &trace);
         run(&arena, &trace, &options, &result);
         double *waits = arena_array(&arena, trace.count, sizeof *waits);
@@ -249,7 +250,7 @@ static void several_seats(void **state)
 static void all_share(void **state)
 {
     (void)state;
-    static const char *const outputs[] = { "10k", "exponential(10k)", "lognormal(10k,cv=2)" };
+    static const char *const outputs[] = { "1k", "exponential(1k)", "lognormal(1k,cv=2)" };
     const double load = 0.75;
     for (size_t i = 0; i < COUNT(outputs); i++) {
         struct arena arena = { 0 };
@@ -363,10 +364,10 @@ static void littles_law(void **state)
     struct arena arena = { 0 };
     struct trace trace;
     struct sim_options options = server(RULES_SARATHI, 1, for_all);
-    generate(&arena, "poisson:rate=0.8,count=40k,input=1,output=exponential(10k)", &trace);
+    generate(&arena, "poisson:rate=0.8,count=40k,input=1,output=exponential(1k)", &trace);
     check_little("M/M/1, load 0.8", &arena, &trace, &options);
     options = server(RULES_VLLM_V1, 8, for_all);
-    generate(&arena, "gamma:rate=7,cv=2,count=60k,input=1,output=lognormal(10k,cv=1)", &trace);
+    generate(&arena, "gamma:rate=7,cv=2,count=60k,input=1,output=lognormal(1k,cv=1)", &trace);
     check_little("eight seats, bursts", &arena, &trace, &options);
     arena_free(&arena);
 }
@@ -389,7 +390,6 @@ static void sessions_come_back(void **state)
         struct trace trace;
         struct sim_result result;
         struct sim_options options = server(rules[r], 64, real_step);
-        options.server.block = 16;
         options.server.blocks = 4000;
         options.server.synchronous = false;
         generate(&arena, "poisson:rate=0.6,count=8k,input=lognormal(300,cv=1),turns=geometric(3),"
