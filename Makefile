@@ -5,12 +5,12 @@ PREFIX   ?= /usr/local
 B        := build/$(CC)
 WARN     := -Wall -Wextra -Wshadow -Wno-psabi $(WERROR)
 CFLAGS   ?= -O2 -g
+# Searches of `simulate` run side by side where the compiler has OpenMP.
+OPENMP   := $(shell echo 'int main(void){return 0;}' | $(CC) -fopenmp -x c - -o /dev/null 2>/dev/null && echo -fopenmp)
 # No contraction to fused operations, ever: same input, same bits.
 FLAGS    := -std=gnu17 $(WARN) $(CFLAGS) -ffp-contract=off -fno-math-errno $(or $(OPENMP),-Wno-unknown-pragmas) -I. \
             -DCHALKLINE_VERSION='"$(VERSION)"'
 LIBS     := -ljansson -lz -lzstd -lm
-# Searches of `simulate` run side by side where the compiler has OpenMP.
-OPENMP   := $(shell echo 'int main(void){return 0;}' | $(CC) -fopenmp -x c - -o /dev/null 2>/dev/null && echo -fopenmp)
 MACHINE  := $(shell $(CC) -dumpmachine 2>/dev/null | cut -d- -f1)
 
 CHALK    := $(addprefix formulas/,$(shell cat formulas/order.txt))
@@ -122,10 +122,15 @@ $(LANES:%=$(B)/bench/hand_%.o): $(B)/bench/hand_%.o: bench/hand.c
 $(BENCH): bench/bench.c $(LANES:%=$(B)/bench/hand_%.o) $(B)/libchalkline.a
 	@$(CC) $(FLAGS) $^ -o $@ $(LIBS)
 
+$(B)/bench/simulate: bench/simulate.c $(B)/libchalkline.a
+	@mkdir -p $(@D)
+	@$(CC) $(FLAGS) $^ -o $@ $(LIBS)
+
 bench:                          ## speeds as ratios: compiled and interpreted rows, start-up
 	@tools/setup.sh core bench
-	@$(MAKE) --no-print-directory -s $(BENCH) chalkline
+	@$(MAKE) --no-print-directory -s $(BENCH) $(B)/bench/simulate chalkline
 	@$(BENCH)
+	@$(B)/bench/simulate
 	@bench/start.sh
 
 # ---- fit -------------------------------------------------------------------------------------------
@@ -145,10 +150,12 @@ fit:                            ## the constants again, and the error of what wa
 
 # ---- accuracy --------------------------------------------------------------------------------------
 MEASURED ?= $(or $(wildcard $(SHEETS:%=../shared/data/measurements/%.csv)),data/measured.csv)
-accuracy:                       ## docs/accuracy.md and .png (MEASURED="FILE...", LEFT_OUT=1: with the fit's own)
+REAL     ?= ../shared/data
+accuracy:                       ## docs/accuracy.md and .png (MEASURED="FILE...", REAL=DIR, LEFT_OUT=1: with the fit's own)
 	@tools/setup.sh core check $(if $(LEFT_OUT),fit)
 	@$(MAKE) --no-print-directory -s chalkline $(if $(LEFT_OUT),$(B)/fit)
 	@FIT="$(if $(LEFT_OUT),$(B)/fit)" POINTS="$(POINTS)" tools/accuracy.sh $(MEASURED)
+	@tools/simulated.sh $(REAL)
 
 # ---- docs, install -----------------------------------------------------------------------------------
 docs: chalkline                 ## build/docs: the reference of all rows, the man page

@@ -377,10 +377,11 @@ static bool read_servers(struct simulation *simulation, struct answer *notes, st
     server->synchronous = question->option[OPTION_SYNC] != NULL;
     if (!options_fit_rules(question, server, error))
         return false;
-    if (rules != RULES_TRAIN &&
-        !(formula ? simulate_formula(simulation->arena, formula, server, error)
-                  : read_model(simulation, notes, error)))
+    const bool model = question->option[OPTION_MODEL] || question->option[OPTION_ON];
+    if (rules != RULES_TRAIN && (model || !formula) && !read_model(simulation, notes, error))
         return false;
+    if (formula && !simulate_formula(simulation->arena, formula, server, error))
+        return false;                               /* a model's memory, and a time of one's own */
     return read_server(question, server, error);
 }
 
@@ -501,6 +502,10 @@ bool simulate_read(struct arena *arena, const struct question *question,
     const char *source = question->words[0];
     *simulation = (struct simulation){ .arena = arena, .question = question,
                                        .drawn = generate_is(source) };
+    if (question->option[OPTION_HITS])                  /* of the trace alone */
+        return !simulation->drawn
+               ? trace_read(arena, source, 1, &simulation->trace, error)
+               : generate_trace(arena, source, &simulation->trace, error);
     return read_rules(question, &simulation->options, error) &&
            read_servers(simulation, notes, error) && read_split(simulation, error) &&
            read_world(question, simulation, error) && world_makes_sense(simulation, error) &&

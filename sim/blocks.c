@@ -87,9 +87,9 @@ size_t blocks_free(const struct blocks *blocks)
 
 static void forget(struct blocks *blocks, uint32_t at)
 {
-    uint32_t *from = slot_of(blocks, blocks->all[at].name);
     if (!blocks->all[at].named)
         return;
+    uint32_t *from = slot_of(blocks, blocks->all[at].name);
     while (*from != at)
         from = &blocks->all[*from].chain;
     *from = blocks->all[at].chain;

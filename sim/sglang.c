@@ -241,7 +241,8 @@ static void retract(struct replica *replica)
     queue_last(replica->engine.world, &replica->queue, id);
 }
 
-/* Until so many tokens, and one of each that decodes if they take a turn, have room. */
+/* Until so many tokens, and one of each that decodes if they take a turn, have room, or only
+ * `stay` of them are left. True: some start again. */
 static bool retract_for(struct replica *replica, size_t tokens, bool turn, size_t stay)
 {
     struct decodes *decodes = &replica->decodes;
@@ -339,51 +340,51 @@ static bool add_cut(struct replica *replica, struct batch *batch)
 }
 
 /* What is there of its cache when it is admitted. */
-struct begin {
+struct found {
     size_t tree, takes;             /* tokens in the tree; what becomes in use of what is there */
     uint64_t start, rest;           /* tokens that are there, in the tree or came with it; others */
 };
 
-static struct begin begin_of(const struct replica *replica, uint32_t id)
+static struct found find(const struct replica *replica, uint32_t id)
 {
     uint64_t known = known_of(replica, id), ready = ready_of(replica, id);
     struct radix_hit hit = radix_find(replica->cache, id, (size_t)known - 1);
     uint64_t start = hit.units > ready ? hit.units : ready;
-    return (struct begin){ hit.units, hit.idle + (size_t)start - hit.units, start, known - start };
+    return (struct found){ hit.units, hit.idle + (size_t)start - hit.units, start, known - start };
 }
 
-static void begin(struct replica *replica, uint32_t id, const struct begin *begin)
+static void begin(struct replica *replica, uint32_t id, const struct found *found)
 {
     struct world *world = replica->engine.world;
     struct request *request = &replica->requests[id];
     queue_pop(world, &replica->queue);
     replica->engine.running++;
-    replica->left -= (int64_t)(begin->start - ready_of(replica, id));
-    replica->outside += begin->start - begin->tree;
+    replica->left -= (int64_t)(found->start - ready_of(replica, id));
+    replica->outside += found->start - found->tree;
     if (!world->result->restarts[id] && !world->got[id])
-        world->result->cached_tokens += begin->tree;
-    *request = (struct request){ .had = request->had, .cached = (int64_t)begin->start };
-    request->node = radix_lock(replica->cache, id, RADIX_ROOT, begin->tree);
+        world->result->cached_tokens += found->tree;
+    *request = (struct request){ .had = request->had, .cached = (int64_t)found->start };
+    request->node = radix_lock(replica->cache, id, RADIX_ROOT, found->tree);
 }
 
 /* False: nobody behind it is looked at. */
 static bool admit_one(struct replica *replica, struct batch *batch)
 {
     uint32_t id = replica->queue.head;
-    const struct begin there = begin_of(replica, id);
+    const struct found found = find(replica, id);
     const uint64_t keep = outputs_to_keep(replica, id) + 1, ready = ready_of(replica, id);
     const bool alone = !replica->decodes.count && !batch->parts && replica->cut == NOBODY;
     const bool decodes = ready && ready + 1 == known_of(replica, id);   /* no prompt to read */
-    const bool whole = decodes || (int64_t)there.rest <= batch->chunk_room;
-    if (!alone && (double)(there.rest + keep + there.takes) >= batch->room) {
+    const bool whole = decodes || (int64_t)found.rest <= batch->chunk_room;
+    if (!alone && (double)(found.rest + keep + found.takes) >= batch->room) {
         replica->full = true;
         return false;
     }
     if (!whole && batch->chunk_room <= 0)
         return false;
-    uint64_t tokens = whole ? there.rest : (uint64_t)batch->chunk_room;
-    begin(replica, id, &there);
-    batch->room -= (double)(there.takes + tokens + (whole ? keep : 0));
+    uint64_t tokens = whole ? found.rest : (uint64_t)batch->chunk_room;
+    begin(replica, id, &found);
+    batch->room -= (double)(found.takes + tokens + (whole ? keep : 0));
     if (decodes)
         join(replica, id, replica->requests[id].had);
     else
@@ -552,6 +553,7 @@ static void sglang_start(struct engine *engine, double now)
         fill(replica, now);                         /* who ended is out of the batch only now */
     }
     engine->next = replica->ahead.count ? replica->ahead.end[0] : INFINITY;
+    assert(engine->running || (!replica->left && !in_use(replica)) || replica->queue.count);
     try_stretch(replica);
     counts(replica);
 }

@@ -6,22 +6,21 @@
 #include <math.h>
 #include <string.h>
 
-enum { NONE = UINT32_MAX, SLOT_BITS_FIRST = 9, ROOM_FIRST = 1 << (SLOT_BITS_FIRST - 1) };
+enum { NONE = UINT32_MAX, ROOM_FIRST = 256 };
+#define EMPTY UINT64_MAX
 
 struct held {                       /* a block in a tier */
     uint64_t name;
     double used;                    /* s, the last time */
     uint32_t next, before;          /* in the order of use, the least recent first; next: spare */
-    uint32_t chain;                 /* the next of the same slot */
 };
 
 struct tier {
     const struct tier_options *options;
     struct link *link;
     struct held *all;
-    uint32_t *slots;                /* two for each of `room` */
-    size_t count, room;             /* of `all` */
-    int shift;                      /* leaves the bits of a slot's number */
+    uint64_t *slots;                /* two for each of `room`, a power of two: `mask` and one */
+    size_t count, room, mask;       /* of `all` */
     uint32_t first, last, spare;
     double at;                      /* s, up to when use.held counts */
     bool stale;                     /* tiers->next does not know what its link does now */
@@ -62,34 +61,58 @@ static inline double smaller(double a, double b)
 
 /* ---- blocks of a tier, by name and in order of use --------------------------------------- */
 
-/* The upper bits of a product with the golden ratio: names that follow each other, as those of
+/* The upper half of a product with the golden ratio: names that follow each other, as those of
  * traces do, fall far apart (Knuth, volume 3, 6.4). */
-static uint32_t *slot_of(const struct tier *tier, uint64_t name)
+static uint32_t hash_of(uint64_t name)
 {
-    return &tier->slots[(name ^ name >> 32) * 0x9e3779b97f4a7c15u >> tier->shift];
+    return (uint32_t)((name ^ name >> 32) * 0x9e3779b97f4a7c15u >> 32);
+}
+
+/* Slots are probed one after the other, and hold the hash beside the number, so that a name that
+ * is not there is rarely looked for in `all`. */
+static uint64_t slot_with(const struct tier *tier, uint32_t at)
+{
+    return (uint64_t)hash_of(tier->all[at].name) << 32 | at;
+}
+
+static size_t home_of(const struct tier *tier, uint64_t slot)
+{
+    return (size_t)(slot >> 32) & tier->mask;
 }
 
 static uint32_t find(const struct tier *tier, uint64_t name)
 {
-    uint32_t at = tier->room ? *slot_of(tier, name) : NONE;
-    while (at != NONE && tier->all[at].name != name)
-        at = tier->all[at].chain;
-    return at;
+    const uint32_t hash = hash_of(name);
+    if (!tier->room)
+        return NONE;
+    for (size_t i = hash & tier->mask; tier->slots[i] != EMPTY; i = (i + 1) & tier->mask)
+        if (tier->slots[i] >> 32 == hash && tier->all[(uint32_t)tier->slots[i]].name == name)
+            return (uint32_t)tier->slots[i];
+    return NONE;
 }
 
-static void chain_add(struct tier *tier, uint32_t at)
+static void slot_add(struct tier *tier, uint32_t at)
 {
-    uint32_t *slot = slot_of(tier, tier->all[at].name);
-    tier->all[at].chain = *slot;
-    *slot = at;
+    const uint64_t slot = slot_with(tier, at);
+    size_t i = home_of(tier, slot);
+    while (tier->slots[i] != EMPTY)
+        i = (i + 1) & tier->mask;
+    tier->slots[i] = slot;
 }
 
-static void chain_remove(struct tier *tier, uint32_t at)
+/* What was pushed on by the one that leaves moves back (Knuth, volume 3, 6.4, algorithm R). */
+static void slot_remove(struct tier *tier, uint32_t at)
 {
-    uint32_t *from = slot_of(tier, tier->all[at].name);
-    while (*from != at)
-        from = &tier->all[*from].chain;
-    *from = tier->all[at].chain;
+    const uint64_t slot = slot_with(tier, at);
+    size_t i = home_of(tier, slot);
+    while (tier->slots[i] != slot)
+        i = (i + 1) & tier->mask;
+    for (size_t j = (i + 1) & tier->mask; tier->slots[j] != EMPTY; j = (j + 1) & tier->mask)
+        if (((j - home_of(tier, tier->slots[j])) & tier->mask) >= ((j - i) & tier->mask)) {
+            tier->slots[i] = tier->slots[j];
+            i = j;
+        }
+    tier->slots[i] = EMPTY;
 }
 
 static void order_remove(struct tier *tier, uint32_t at)
@@ -118,11 +141,11 @@ static void grow(struct tier *tier, struct arena *arena)
         memcpy(all, tier->all, tier->count * sizeof *all);
     tier->all = all;
     tier->room = room;
-    tier->shift = tier->shift ? tier->shift - 1 : 64 - SLOT_BITS_FIRST;
+    tier->mask = 2 * room - 1;
     tier->slots = arena_array(arena, 2 * room, sizeof *tier->slots);
     memset(tier->slots, 0xff, 2 * room * sizeof *tier->slots);
     for (uint32_t at = tier->first; at != NONE; at = all[at].next)
-        chain_add(tier, at);
+        slot_add(tier, at);
 }
 
 static uint32_t take(struct tier *tier, struct arena *arena)
@@ -145,7 +168,7 @@ static void count_held(struct tier *tier, double now)
 
 static void drop(struct tier *tier, uint32_t at)
 {
-    chain_remove(tier, at);
+    slot_remove(tier, at);
     order_remove(tier, at);
     tier->all[at].next = tier->spare;
     tier->spare = at;
@@ -289,7 +312,7 @@ static bool put(struct tiers *tiers, struct tier *tier, uint64_t *name, double n
     }
     at = take(tier, tiers->arena);
     tier->all[at] = (struct held){ .name = *name, .used = now };
-    chain_add(tier, at);
+    slot_add(tier, at);
     order_add(tier, at, NONE);
     if (++tier->use.used > tier->use.used_most)
         tier->use.used_most = tier->use.used;

@@ -27,8 +27,9 @@ struct trace {
     uint8_t *lane;                  /* of each request; NULL without lanes */
 
     /* Sessions: a later turn's prompt begins with all of the turn before, as far as it reaches,
-     * and it is asked when that is answered and `wait` has passed; wait NAN: at `arrival`, or
-     * with the answer if that is later. NULL: no request has a turn before. */
+     * and it is asked when that is answered and `wait` has passed, whatever `arrival`; wait NAN:
+     * at `arrival`, or with the answer if that is later. Several may follow the same one. NULL:
+     * no request has a turn before. */
     uint32_t *before;               /* the turn before, by number, always lower; UINT32_MAX: none */
     double *wait;                   /* s */
 };

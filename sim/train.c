@@ -100,6 +100,7 @@ static void train_start(struct engine *engine, double now)
     engine->next = INFINITY;
     train->left -= (uint64_t)(step.decoding + step.prompt);
     counts(train);
+    assert(train->rides || (!train->left && !riders->cached));
     if (!train->rides)
         return;
     world_ran(engine, departure(train, riders->launched), engine->server->cadence, &step);

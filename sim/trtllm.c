@@ -485,6 +485,7 @@ static void trtllm_start(struct engine *engine, double now)
     while (replica->ahead.count < replica->ahead.depth && form(replica, now))
         ;
     engine->next = replica->ahead.count ? replica->ahead.end[0] : INFINITY;
+    assert(engine->running || (!replica->left && !in_use(replica)) || replica->queue.count);
     try_stretch(replica);
 }
 

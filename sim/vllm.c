@@ -26,6 +26,7 @@ struct request {
 struct shared {
     struct request *requests;
     uint32_t *root;                 /* the first turn of its session; NULL: no sessions */
+    bool own_names;                 /* no two requests share a prefix, and there are no tiers */
     void *rooms[CLASSES];           /* lists of blocks that nobody uses, linked */
     struct arena *arena;
 };
@@ -92,7 +93,7 @@ static uint64_t name_of(const struct vllm *vllm, uint32_t id, size_t index)
 }
 
 /* Full blocks whose tokens are known and scheduled get their names. */
-static void name_blocks(struct vllm *vllm, struct rank *rank, uint32_t id)
+static void name_now(struct vllm *vllm, struct rank *rank, uint32_t id)
 {
     struct request *request = &vllm->shared->requests[id];
     uint32_t sure = request->computed < request->known ? request->computed : request->known;
@@ -100,6 +101,13 @@ static void name_blocks(struct vllm *vllm, struct rank *rank, uint32_t id)
     for (; request->named < full; request->named++)
         blocks_name(rank->blocks, request->blocks[request->named],
                     name_of(vllm, id, request->named));
+}
+
+/* Names that no other request has are not looked for before it starts again: then is early enough. */
+static void name_blocks(struct vllm *vllm, struct rank *rank, uint32_t id)
+{
+    if (!vllm->shared->own_names)
+        name_now(vllm, rank, id);
 }
 
 /* ---- lists of blocks, in rooms of a power of two --------------------------------------------- */
@@ -170,6 +178,7 @@ static void preempt(struct vllm *vllm, struct rank *rank, size_t at)
 {
     uint32_t id = rank->running[at];
     struct request *request = &vllm->shared->requests[id];
+    name_now(vllm, rank, id);
     stop_running(vllm, rank, at);
     request->computed = 0;
     vllm->engine.world->ready[id] = 0;
@@ -354,7 +363,10 @@ static size_t find_below(struct vllm *vllm, uint32_t id, size_t run, size_t *per
 {
     struct world *world = vllm->engine.world;
     size_t most = (vllm->shared->requests[id].known - 1) / vllm->engine.server->block, count = 0;
-    if (!world->tiers || world->ready[id])
+    if (!world->tiers || world->ready[id] || run == most)
+        return 0;
+    const uint64_t first = name_of(vllm, id, run);
+    if (!tiers_find(world->tiers, vllm->engine.index, &first, 1, vllm->now, per_tier))
         return 0;
     for (size_t i = run; i < most; i++)
         *(uint64_t *)arena_push(vllm->shared->arena, &vllm->names, &count, &vllm->name_room,
@@ -952,11 +964,13 @@ static void vllm_clear(struct engine *engine, double now)
     count_requests(vllm);
 }
 
-static struct shared *open_shared(struct arena *arena, const struct trace *trace)
+static struct shared *open_shared(struct arena *arena, const struct world *world)
 {
+    const struct trace *trace = world->trace;
     struct shared *shared = arena_alloc(arena, sizeof *shared);
     shared->arena = arena;
     shared->requests = arena_array(arena, trace->count, sizeof *shared->requests);
+    shared->own_names = !trace->block && !trace->before && !world->options->tiers;
     if (!trace->before)
         return shared;
     shared->root = arena_array(arena, trace->count, sizeof *shared->root);
@@ -970,7 +984,7 @@ static struct engine *vllm_open(struct arena *arena, struct world *world,
 {
     struct vllm *vllm = arena_alloc(arena, sizeof *vllm);
     if (!world->shared)
-        world->shared = open_shared(arena, world->trace);
+        world->shared = open_shared(arena, world);
     *vllm = (struct vllm){ .engine = { .world = world, .server = server }, .shared = world->shared,
                            .rank_count = server->ranks ? server->ranks : 1,
                            .lanes = world->trace->lanes ? world->trace->lanes : 1 };

@@ -13,6 +13,15 @@ static double seconds(void *context, const struct sim_step *step)
     return 0.01 + 1e-4 * (step->decoding + step->prompt) + 1e-7 * step->decode_cached;
 }
 
+/* When a request must come: as the trace says, and a later turn after the answer before it. */
+static double asked(const struct trace *trace, const struct sim_result *result, size_t i)
+{
+    if (!trace->before || trace->before[i] == UINT32_MAX)
+        return trace->arrival[i];
+    double answered = result->completed[trace->before[i]];
+    return isnan(trace->wait[i]) ? fmax(trace->arrival[i], answered) : answered + trace->wait[i];
+}
+
 static void replay(struct arena *arena, const struct trace *trace)
 {
     struct sim_options options = { .replicas = 2,
@@ -27,7 +36,7 @@ static void replay(struct arena *arena, const struct trace *trace)
         if (!sim_run(arena, trace, &options, &result, &error))
             continue;
         for (size_t i = 0; i < trace->count; i++)
-            assert(result.arrival[i] >= trace->arrival[i] &&
+            assert(result.arrival[i] == asked(trace, &result, i) &&
                    result.first_token[i] >= result.arrival[i] &&
                    result.completed[i] >= result.first_token[i]);
     }

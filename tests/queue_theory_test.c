@@ -113,18 +113,18 @@ static const struct {
     double shape;                   /* of the gaps then */
 } queues[] = {
     { "M/D/1, load 0.5", "poisson:rate=0.5,count=80k,output=1k", 0.5, 0, 0 },
-    { "M/D/1, load 0.9", "poisson:rate=0.9,count=400k,output=1k", 0.9, 0, 0 },
+    { "M/D/1, load 0.9", "poisson:rate=0.9,count=200k,output=1k", 0.9, 0, 0 },
     { "M/M/1, load 0.3", "poisson:rate=0.3,count=80k,output=exponential(1k)", 0.3, 1, 0 },
-    { "M/M/1, load 0.8", "poisson:rate=0.8,count=400k,output=exponential(1k)", 0.8, 1, 0 },
-    { "M/G/1, uniform, load 0.7", "poisson:rate=0.7,count=160k,output=1..1999", 0.7,
+    { "M/M/1, load 0.8", "poisson:rate=0.8,count=200k,output=exponential(1k)", 0.8, 1, 0 },
+    { "M/G/1, uniform, load 0.7", "poisson:rate=0.7,count=100k,output=1..1999", 0.7,
       0.57735 /* 1 / sqrt(3) */, 0 },
     { "M/G/1, lognormal, load 0.6",
-      "poisson:rate=0.6,count=400k,output=lognormal(1k,cv=1.5)", 0.6, 1.5, 0 },
-    { "G/M/1, bursts, load 0.6", "gamma:rate=0.6,cv=2,count=400k,output=exponential(1k)", 0.6,
+      "poisson:rate=0.6,count=200k,output=lognormal(1k,cv=1.5)", 0.6, 1.5, 0 },
+    { "G/M/1, bursts, load 0.6", "gamma:rate=0.6,cv=2,count=200k,output=exponential(1k)", 0.6,
       -1, 0.25 },
-    { "G/M/1, even, load 0.8", "gamma:rate=0.8,cv=0.5,count=400k,output=exponential(1k)", 0.8,
+    { "G/M/1, even, load 0.8", "gamma:rate=0.8,cv=0.5,count=200k,output=exponential(1k)", 0.8,
       -1, 4 },
-    { "D/M/1, load 0.8", "constant:rate=0.8,count=400k,output=exponential(1k)", 0.8, -1,
+    { "D/M/1, load 0.8", "constant:rate=0.8,count=200k,output=exponential(1k)", 0.8, -1,
       INFINITY },
 };
 
@@ -174,7 +174,7 @@ static void two_kinds(void **state)
     struct sim_result result;
     struct sim_options options = server(RULES_SARATHI, 1, for_all);
     struct random random;
-    generate(&arena, "poisson:rate=0.7,count=800k,input=1,seed=5", &trace);
+    generate(&arena, "poisson:rate=0.7,count=400k,input=1,seed=5", &trace);
     random_stream(&random, 5, "kinds", 0);
     for (size_t i = 0; i < trace.count; i++) {
         double mean = random_uniform(&random) < share ? shorter : longer;
@@ -200,7 +200,7 @@ static void in_turn(void **state)
     struct sim_options options = server(RULES_SARATHI, 1, for_all);
     options.replicas = 3;
     options.router = ROUTER_ROUND_ROBIN;
-    generate(&arena, "poisson:rate=2.4,count=800k,input=1,output=exponential(1k),seed=6", &trace);
+    generate(&arena, "poisson:rate=2.4,count=400k,input=1,output=exponential(1k),seed=6", &trace);
     run(&arena, &trace, &options, &result);
     double *waits = arena_array(&arena, trace.count, sizeof *waits);
     for (size_t i = 0; i < trace.count; i++)
@@ -226,7 +226,7 @@ static void several_seats(void **state)
 {
     (void)state;
     static const struct { const char *words; double rate; int seats; } cases[] = {
-        { "poisson:rate=1.7,count=400k", 1.7, 2 }, { "poisson:rate=7.2,count=400k", 7.2, 8 } };
+        { "poisson:rate=1.7,count=200k", 1.7, 2 }, { "poisson:rate=7.2,count=200k", 7.2, 8 } };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct arena arena = { 0 };
         struct trace trace;
@@ -257,7 +257,7 @@ static void all_share(void **state)
         struct trace trace;
         struct sim_result result;
         struct sim_options options = server(RULES_SARATHI, 100000, for_each);
-        generate(&arena, arena_print(&arena, "poisson:rate=0.75,count=400k,input=1,output=%s,seed=8",
+        generate(&arena, arena_print(&arena, "poisson:rate=0.75,count=200k,input=1,output=%s,seed=8",
                                      outputs[i]), &trace);
         run(&arena, &trace, &options, &result);
         double *times = arena_array(&arena, trace.count, sizeof *times);

@@ -25,7 +25,7 @@ static double linear(void *context, const struct sim_step *step)
 
 /* ---- a cache, token by token (or block by block) -------------------------------------------- */
 
-enum { MOST = 400, LONGEST = 900, TRIE = 20000, NONE = UINT32_MAX };
+enum { MOST = 400, LONGEST = 9000, TRIE = 60000, NONE = UINT32_MAX };
 
 struct letter {
     uint64_t name, used;
@@ -850,14 +850,15 @@ static void train_run(struct plain *p)
 
 /* ---- random workloads -------------------------------------------------------------------------------- */
 
-/* Some arrive together, some have one output; some share the beginning of their prompt by name, or
- * are later turns of a session. */
+/* Some arrive together, some have one output, a few thousands of them; some share the beginning of
+ * their prompt by name, or are later turns of a session. */
 static void draw_trace(struct arena *arena, uint64_t *seed, struct trace *trace)
 {
     enum { NAMES = 3, BLOCKS = 60 };
     size_t count = 2 + (size_t)(draw(seed) * (draw(seed) < 0.1 ? MOST - 3 : 60));
     double now = 0, pace = pow(10, -2.5 + 2.5 * draw(seed)), ones = draw(seed) * draw(seed);
-    bool names = draw(seed) < 0.4, sessions = draw(seed) < 0.3;
+    bool names = draw(seed) < 0.4, sessions = draw(seed) < 0.3, far = draw(seed) < 0.03;
+    count = far && count > 6 ? 6 : count;
     *trace = (struct trace){ .count = count, .arrival = arena_array(arena, count, sizeof(double)),
                              .prompt = arena_array(arena, count, sizeof(uint32_t)),
                              .output = arena_array(arena, count, sizeof(uint32_t)) };
@@ -873,7 +874,7 @@ static void draw_trace(struct arena *arena, uint64_t *seed, struct trace *trace)
     for (size_t i = 0; i < count; i++) {
         trace->arrival[i] = now;
         trace->prompt[i] = 1 + (uint32_t)(draw(seed) * 300);
-        trace->output[i] = draw(seed) < ones ? 1 : 1 + (uint32_t)(draw(seed) * 120);
+        trace->output[i] = draw(seed) < ones ? 1 : 1 + (uint32_t)(draw(seed) * (far ? 8000 : 120));
         if (draw(seed) > 0.2)
             now += -log(1 - draw(seed)) * pace;
         if (sessions) {

@@ -54,25 +54,10 @@ left_out() {
     fence "$here/lines"
 }
 
-# replace MARK FILE: what stands between the mark and the next end.
-replace() {
-    grep -qx "<!-- $1 -->" "$DOC" || { echo "accuracy.sh: no <!-- $1 --> in $DOC" >&2; exit 1; }
-    awk -v mark="<!-- $1 -->" -v new="$2" '
-        $0 == mark {
-            print $0 "\n"
-            while ((getline line < new) > 0) print line
-            print ""
-            skip = 1
-        }
-        $0 == "<!-- end -->" { skip = 0 }
-        !skip { print }' "$DOC" >"$here/doc"
-    cat "$here/doc" >"$DOC"
-}
-
 scores >"$here/scores"
-replace scores "$here/scores"
+tools/section.sh "$DOC" scores "$here/scores"
 if [ -n "${FIT:-}" ]; then
     left_out >"$here/left_out"
-    replace 'left out' "$here/left_out"
+    tools/section.sh "$DOC" 'left out' "$here/left_out"
 fi
 echo "$DOC ${DOC%.md}.png"
