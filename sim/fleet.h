@@ -42,7 +42,8 @@ struct run {
     size_t arrived;         /* requests of the trace that came, or that users asked */
     size_t left;            /* requests not yet gone */
     bool last_came;         /* in this moment */
-    uint32_t *after;        /* the next turn of a session; NULL: none has one */
+    uint32_t *after;        /* a turn that follows; NULL: no turn of the trace follows another */
+    uint32_t *beside;       /* another turn that follows the same one */
     uint64_t done, tokens;  /* requests answered; their outputs */
 
     struct event *heap;

@@ -12,7 +12,7 @@ struct node {
     uint32_t from, to;
     uint32_t locks;
     uint32_t place;                 /* in the heap of leaves that nobody locks */
-    uint64_t used;                  /* when */
+    uint64_t used;                  /* when, if nobody locks it */
 };
 
 struct radix {
@@ -103,7 +103,7 @@ static size_t same_until(const struct radix *radix, uint32_t a, uint32_t b, size
     return a == b || at > limit ? limit : at;
 }
 
-/* ---- children ---------------------------------------------------------------------------------- */
+/* ---- children -------------------------------------------------------------------------------- */
 
 static uint32_t *slot_of(const struct radix *radix, uint32_t parent, uint32_t owner, size_t at)
 {
@@ -141,7 +141,7 @@ static uint32_t child_of(const struct radix *radix, uint32_t parent, uint32_t id
     return child;
 }
 
-/* ---- leaves ------------------------------------------------------------------------------------- */
+/* ---- leaves ---------------------------------------------------------------------------------- */
 
 static void leaf_place(struct radix *radix, size_t at, uint32_t node)
 {
@@ -181,7 +181,7 @@ static void leaf_remove(struct radix *radix, uint32_t node)
         leaf_sift(radix, at, last);
 }
 
-/* ---- nodes --------------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 static void more_slots(struct radix *radix)
 {
@@ -225,7 +225,7 @@ static size_t length(const struct node *node)
     return node->to - node->from;
 }
 
-/* ---- what others ask ------------------------------------------------------------------------------- */
+/* ---- what others ask ------------------------------------------------------------------------- */
 
 struct radix *radix_open(struct arena *arena, const struct trace *trace, size_t unit)
 {
@@ -283,7 +283,7 @@ static uint32_t put_in(struct radix *radix, uint32_t id, uint32_t parent, size_t
 {
     uint32_t at = new_node(radix);
     radix->nodes[at] = (struct node){ .parent = parent, .owner = id, .from = (uint32_t)from,
-                                      .to = (uint32_t)to, .locks = 1, .used = radix->clock };
+                                      .to = (uint32_t)to, .locks = 1 };
     radix->nodes[parent].children++;
     radix->locked += to - from;
     slot_add(radix, at);
@@ -299,13 +299,11 @@ static void lock_node(struct radix *radix, uint32_t at)
         radix->locked += length(node);
         radix->idle -= length(node);
     }
-    node->used = radix->clock;
 }
 
 uint32_t radix_lock(struct radix *radix, uint32_t id, uint32_t node, size_t until)
 {
     size_t at = radix->nodes[node].to;
-    radix->clock++;
     while (at < until) {
         uint32_t child = child_of(radix, node, id, at);
         if (child == NONE)

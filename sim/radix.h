@@ -7,7 +7,7 @@
  * before it and the trace says so: it lies in a prefix block of the same name, or in the turn
  * before of a session. A request that runs locks the path to where its own part begins. What
  * nobody locks stays until its room is needed; then units go one by one, each time the last one
- * of the leaf whose use is longest ago. To be put in, to be locked and to be unlocked is use. */
+ * of the leaf that was locked longest ago. */
 #ifndef SIM_RADIX_H
 #define SIM_RADIX_H
 

@@ -52,7 +52,7 @@ static void counts(struct train *train)
     train->engine.tokens_left = train->left;
 }
 
-/* ---- a ride ------------------------------------------------------------------------------------- */
+/* ---- a ride ---------------------------------------------------------------------------------- */
 
 static void board(struct train *train, struct sim_step *step, uint32_t id)
 {
@@ -74,12 +74,11 @@ static void board(struct train *train, struct sim_step *step, uint32_t id)
 static void try_stretch(struct train *train)
 {
     const struct decodes *riders = &train->riders;
-    const struct sim_server *server = train->engine.server;
-    if (train->engine.world->options->stepping || train->boarded_count ||
-        (train->queue.count && riders->count < server->sequences_most))
-        return;
+    if (train->engine.world->options->stepping || train->boarded_count)
+        return;                                     /* who waits still found no seat */
     train->stretch = (struct stretch){ .from = departure(train, riders->launched + 1),
-                                       .first = server->cadence, .step = decodes_step(riders),
+                                       .first = train->engine.server->cadence,
+                                       .step = decodes_step(riders),
                                        .steps = riders->heap[0].turn - riders->launched };
     train->stretch.step.decode_cached += (double)riders->count;
     train->waited = train->queue.count;
@@ -169,7 +168,7 @@ static void train_end(struct engine *engine, double now)
     counts(train);
 }
 
-/* ---- who comes, who goes ------------------------------------------------------------------------- */
+/* ---- who comes, who goes --------------------------------------------------------------------- */
 
 /* It may board when this ride is over. */
 static void train_take(struct engine *engine, uint32_t id, double now)

@@ -48,7 +48,7 @@ struct replica {
     size_t outside;                 /* blocks held by running requests outside of the tree */
     int64_t left;                   /* tokens to process */
     uint32_t cut;                   /* the prompt that goes on; NOBODY */
-    bool steady;                    /* the next batch will admit nobody if nothing happens */
+    bool steady;                    /* who waits now waits until something happens */
     struct ahead ahead;
     struct flight flights[AHEAD_MOST];
 };
@@ -97,7 +97,7 @@ static uint64_t last_of(const struct replica *replica, uint32_t id)
     return world_total(world_of(replica), id) - 1;      /* its last token is not an input */
 }
 
-/* ---- requests come and go ------------------------------------------------------------------------ */
+/* ---- requests come and go -------------------------------------------------------------------- */
 
 /* The class of turns in which a request that decodes takes a block. */
 static size_t *takes_of(const struct replica *replica, uint32_t id)
@@ -200,7 +200,7 @@ static void pause_newest(struct replica *replica)
     queue_first(world_of(replica), &replica->queue, id);
 }
 
-/* ---- forming a batch --------------------------------------------------------------------------------- */
+/* ---- forming a batch ------------------------------------------------------------------------- */
 
 struct batch {
     struct flight *flight;
@@ -370,7 +370,6 @@ static void admit(struct replica *replica, struct batch *batch)
             break;
         passed += admitted == PASSED_OVER;
     }
-    replica->steady = !passed;
 }
 
 static void counts(struct replica *replica)
@@ -389,8 +388,7 @@ static bool form(struct replica *replica, double now)
     struct batch batch = { .flight = flight, .room = server->chunk };
     flight->prompt_count = flight->end_count = 0;
     flight->turn = false;
-    replica->steady = false;
-    bool enough = have_blocks(replica), whole = true;
+    bool enough = replica->steady = have_blocks(replica), whole = true;
     if (replica->decodes.count)
         add_turn(replica, &batch);
     if (replica->cut != NOBODY) {
@@ -412,7 +410,7 @@ static bool form(struct replica *replica, double now)
     return true;
 }
 
-/* ---- stretches ------------------------------------------------------------------------------------------ */
+/* ---- stretches ------------------------------------------------------------------------------- */
 
 /* Blocks that those who decode take in the next turns. */
 static size_t taken_by(const struct replica *replica, uint64_t turns)
@@ -477,7 +475,7 @@ static void go_on(struct replica *replica, uint64_t turns)
     counts(replica);
 }
 
-/* ---- what the world asks --------------------------------------------------------------------------------- */
+/* ---- what the world asks --------------------------------------------------------------------- */
 
 static void trtllm_start(struct engine *engine, double now)
 {

@@ -95,18 +95,21 @@ static void user_asks_next(struct run *run, double now)
 static void session_goes_on(struct run *run, uint32_t id, double now)
 {
     const struct trace *trace = run->world.trace;
-    uint32_t next = run->after ? run->after[id] : NOBODY;
-    if (next != NOBODY)
+    for (uint32_t next = run->after ? run->after[id] : NOBODY; next != NOBODY;
+         next = run->beside[next])
         fleet_plan(run, isnan(trace->wait[next]) ? fmax(trace->arrival[next], now)
                                                  : now + trace->wait[next], EVENT_ASK, next);
 }
 
-/* What was not answered has no next turn. */
+/* What was not answered has no next turn, nor have those. Turns follow in depth: the one after,
+ * or the one beside it, or beside the one that it follows. */
 static void session_ends(struct run *run, uint32_t id)
 {
-    for (uint32_t at = run->after ? run->after[id] : NOBODY; at != NOBODY; at = run->after[at]) {
+    for (uint32_t at = run->after ? run->after[id] : NOBODY, next; at != NOBODY; at = next) {
         run->world.result->unasked++;
         run->left--;
+        for (next = run->after[at]; next == NOBODY && at != id; at = run->world.trace->before[at])
+            next = run->beside[at];
     }
 }
 
@@ -265,11 +268,14 @@ static void open_sessions(struct arena *arena, struct run *run)
     if (!trace->before || run->world.options->users)
         return;
     run->after = arena_array(arena, trace->count, sizeof *run->after);
+    run->beside = arena_array(arena, trace->count, sizeof *run->beside);
     for (size_t i = 0; i < trace->count; i++)
-        run->after[i] = NOBODY;
-    for (size_t i = 0; i < trace->count; i++)
-        if (trace->before[i] != NOBODY)
+        run->after[i] = run->beside[i] = NOBODY;
+    for (size_t i = trace->count; i-- > 0;)             /* the first of them is planned first */
+        if (trace->before[i] != NOBODY) {
+            run->beside[i] = run->after[trace->before[i]];
             run->after[trace->before[i]] = (uint32_t)i;
+        }
     skip_later_turns(run);
 }
 

@@ -23,7 +23,7 @@ static double linear(void *context, const struct sim_step *step)
            cost->by_sequence * step->sequences;
 }
 
-/* ---- a cache, token by token (or block by block) -------------------------------------------- */
+/* ---- a cache, token by token (or block by block) --------------------------------------------- */
 
 enum { MOST = 400, LONGEST = 9000, TRIE = 60000, NONE = UINT32_MAX };
 
@@ -141,7 +141,7 @@ static void trie_shrink(struct trie *trie, size_t idle)
     }
 }
 
-/* ---- what the plain programs share: the queue, steps in flight, sessions ----------------------- */
+/* ---- what the plain programs share: the queue, steps in flight, sessions --------------------- */
 
 struct part {
     size_t id, life;                /* a life ends when the request has to start again */
@@ -342,7 +342,7 @@ static int by_kind(const void *a, const void *b)
     return x->prompt ? 0 : (x->id > y->id) - (x->id < y->id);
 }
 
-/* ---- sglang ---------------------------------------------------------------------------------------- */
+/* ---- sglang ---------------------------------------------------------------------------------- */
 
 static uint64_t sglang_all(const struct plain *p)
 {
@@ -613,7 +613,7 @@ static void sglang_run(struct plain *p)
     }
 }
 
-/* ---- trtllm ---------------------------------------------------------------------------------------- */
+/* ---- trtllm ---------------------------------------------------------------------------------- */
 
 static uint64_t trtllm_used(const struct plain *p)
 {
@@ -809,7 +809,7 @@ static void trtllm_run(struct plain *p)
     }
 }
 
-/* ---- train ------------------------------------------------------------------------------------------ */
+/* ---- train ----------------------------------------------------------------------------------- */
 
 static int by_number(const void *a, const void *b)
 {
@@ -848,7 +848,7 @@ static void train_run(struct plain *p)
     }
 }
 
-/* ---- random workloads -------------------------------------------------------------------------------- */
+/* ---- random workloads ------------------------------------------------------------------------ */
 
 /* Some arrive together, some have one output, a few thousands of them; some share the beginning of
  * their prompt by name, or are later turns of a session. */
@@ -997,7 +997,7 @@ static void train_as_in_words(void **state)
     against_words(RULES_TRAIN, train_run, 9, 0);
 }
 
-/* ---- in a fleet: routers, failures, users, two pools ---------------------------------------------------- */
+/* ---- in a fleet: routers, failures, users, two pools ----------------------------------------- */
 
 static void draw_fleet(uint64_t *seed, struct sim_options *options)
 {
@@ -1069,7 +1069,7 @@ static void fleets_leap_as_they_step(void **state)
     same_in_fleets(RULES_TRAIN, 19);
 }
 
-/* ---- by hand ------------------------------------------------------------------------------------------ */
+/* ---- by hand --------------------------------------------------------------------------------- */
 
 static double by_part(void *context, const struct sim_step *step)
 {
@@ -1124,9 +1124,10 @@ static void sglang_by_hand(void **state)
     arena_free(&arena);
 }
 
-/* Two requests of 10 tokens and 6 outputs, alone at first; with room for 24 tokens the guess (0.7
- * of what 0 will need) keeps 1 out, with 28 it does not: then both decode until 28 are in use, and
- * the one with fewer outputs starts again, behind nobody. */
+/* Two requests of 10 tokens and 6 outputs; 1 comes while 0 is read, and needs 10 + 6 + 1. At 2 the
+ * guess leaves it 24 - 10 - 0.7 * 5 = 10.5 tokens, or with 28 of them 14.5: it waits until 0 is
+ * done. With a tenth of the guess, 17.65, it is read, and both decode until all 28 are in use at 8;
+ * both have 5 outputs then, and the last starts again. */
 static void sglang_retracts(void **state)
 {
     (void)state;
@@ -1137,15 +1138,32 @@ static void sglang_retracts(void **state)
     by_hand(&arena, &hand, RULES_SGLANG, 2);
     assert_int_equal(hand.result.preemptions, 0);
     assert_true(hand.result.completed[0] == 7 && hand.result.first_token[1] == 9);
-    /* at 2: 17 to come, 28 - 10 - 0.7 * 5 = 14.5 */
     hand.options.server.blocks = 28;
     by_hand(&arena, &hand, RULES_SGLANG, 2);
     assert_int_equal(hand.result.preemptions, 0);
-    hand.options.server.conservativeness = 0.1;     /* 17.65: in. 10 + 10 at 4, 28 in use at 8 */
+    hand.options.server.conservativeness = 0.1;
     by_hand(&arena, &hand, RULES_SGLANG, 2);
     assert_int_equal(hand.result.preemptions, 1);
     assert_int_equal(hand.result.restarts[1], 1);
     assert_true(hand.result.first_token[1] == 4 && hand.result.completed[0] == 9);
+    arena_free(&arena);
+}
+
+/* Of outputs to come no more than 4,096 are kept room for: 1 needs 10 + 4,096 + 1 of what 10 tokens
+ * in use and 4,096 to come (all of them, at 1 / 0.7) leave. */
+static void sglang_clips(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct hand hand = { .arrival = { 0, 0.5 }, .prompt = { 10, 10 }, .output = { 6000, 6000 },
+                         .options.server = { .sequences_most = 8, .chunk = 100, .blocks = 8213,
+                                             .block = 1, .synchronous = true,
+                                             .conservativeness = 2 } };
+    by_hand(&arena, &hand, RULES_SGLANG, 2);
+    assert_true(hand.result.first_token[1] > 1000);
+    hand.options.server.blocks = 8214;
+    by_hand(&arena, &hand, RULES_SGLANG, 2);
+    assert_true(hand.result.first_token[1] == 4);
     arena_free(&arena);
 }
 
@@ -1225,7 +1243,7 @@ static void prefixes_are_shared(void **state)
     arena_free(&arena);
 }
 
-/* ---- the train of the lecture ---------------------------------------------------------------------------- */
+/* ---- the train of the lecture ---------------------------------------------------------------- */
 
 /* One output: a wait of up to a period and a ride of one. Arrivals at random find the train at
  * random: worst two periods, mean one and a half. */
@@ -1298,6 +1316,7 @@ int main(void)
         cmocka_unit_test(fleets_leap_as_they_step),
         cmocka_unit_test(sglang_by_hand),
         cmocka_unit_test(sglang_retracts),
+        cmocka_unit_test(sglang_clips),
         cmocka_unit_test(trtllm_by_hand),
         cmocka_unit_test(trtllm_pauses),
         cmocka_unit_test(prefixes_are_shared),

@@ -1,4 +1,4 @@
-# simulated.awk -- a simulation beside what was measured: errors of means and quantiles, in per cent.
+# simulated.awk -- a simulation beside what was measured: errors of means and quantiles, per cent.
 #
 # A file of measurements and one that `chalkline simulate --requests` wrote, whose requests are in
 # the same order. What is asked:
@@ -65,7 +65,7 @@ function cell(name) {
     return $column[file, name]
 }
 
-# ---- a run, request by request: who, skip; theirs: a simulation that stands in the same file ------
+# ---- a run, request by request: who, skip; theirs: a simulation that stands in the same file -----
 
 what == "run" && file == 1 {
     requests++
@@ -119,7 +119,7 @@ function run_lines(   i, n, m, a, b, c, d, e, f) {
         run_line("e2e", 8, e, f, n)
 }
 
-# ---- stages of one experiment, on one server one after the other ----------------------------------
+# ---- stages of one experiment, on one server one after the other ---------------------------------
 
 what != "run" && file == 1 && index(cell("experiment"), experiment "/stage") == 1 {
     stages++
@@ -176,18 +176,19 @@ what == "stages" && file == 2 {
 
 # TPOT is of as many tokens as were asked for, in both: the sheet's own divides by those that the
 # text gives when it is read again.
-function stage_line(   line, mean_ttft, mean_e2e) {
+function stage_line(   line, mean_ttft, mean_e2e, answering) {
     if (!n)
         return
     mean_ttft = mean(ttft, n)
     mean_e2e = mean(e2e, n)
     sort(ttft, n)
     sort(e2e, n)
-    line = label[stage] sprintf(" %+9.1f %+7.1f %+7.1f", percent(mean_ttft, measured[stage, "ttft", 1]),
-                                percent(quantile(ttft, n, 0.9), measured[stage, "ttft", 2]),
-                                percent(quantile(ttft, n, 0.99), measured[stage, "ttft", 3]))
-    line = line sprintf(" %+9.1f", percent(mean_e2e - mean_ttft, measured[stage, "e2e", 1] -
-                                                                 measured[stage, "ttft", 1]))
+    line = label[stage]
+    line = line sprintf(" %+9.1f %+7.1f %+7.1f", percent(mean_ttft, measured[stage, "ttft", 1]),
+                        percent(quantile(ttft, n, 0.9), measured[stage, "ttft", 2]),
+                        percent(quantile(ttft, n, 0.99), measured[stage, "ttft", 3]))
+    answering = measured[stage, "e2e", 1] - measured[stage, "ttft", 1]
+    line = line sprintf(" %+9.1f", percent(mean_e2e - mean_ttft, answering))
     line = line sprintf(" %+9.1f %+7.1f %+7.1f", percent(mean_e2e, measured[stage, "e2e", 1]),
                         percent(quantile(e2e, n, 0.9), measured[stage, "e2e", 2]),
                         percent(quantile(e2e, n, 0.99), measured[stage, "e2e", 3]))

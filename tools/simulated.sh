@@ -19,7 +19,8 @@ ls "$runs"/*.meta.json "$load" >/dev/null 2>&1 || {
 
 # setting FILE KEY: of a meta.json; nothing where it is null or missing.
 setting() {
-    sed -n "s/^ *\"$2\": *\"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}\$/\1/p" "$1" | grep -vx null | head -n 1
+    sed -n "s/^ *\"$2\": *\"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}\$/\1/p" "$1" |
+        grep -vx null | head -n 1
 }
 
 counted() {
@@ -35,7 +36,7 @@ score() {
     done
 }
 
-# ---- runs, request by request ----------------------------------------------------------------------
+# ---- runs, request by request --------------------------------------------------------------------
 
 # replay WHO OPTION...: the run of $meta with more options, scored.
 replay() {
@@ -69,7 +70,7 @@ one_run() {
     printf '```\n\n'
 }
 
-# ---- stages of constant rate ------------------------------------------------------------------------
+# ---- stages of constant rate ---------------------------------------------------------------------
 
 # Tokens with which the prompts of a group begin, and of each answer (`ignore_eos`), by workload:
 # inference-sim/training, default_args/*/results/config.yaml.
@@ -116,7 +117,8 @@ loads() {
         while read -r experiment model chips; do
             one_experiment "$experiment" "$model" "$chips"
         done >"$here/stages"
-    printf '```text\n%-38s %9s %7s %7s %9s %9s %7s %7s\n' '' 'TTFT mean' p90 p99 TPOT 'E2E mean' p90 p99
+    printf '```text\n%-38s %9s %7s %7s %9s %9s %7s %7s\n' '' \
+        'TTFT mean' p90 p99 TPOT 'E2E mean' p90 p99
     cat "$here/stages"
     summary
     printf '```\n'
