@@ -107,7 +107,8 @@ static bool options_fit_rules(const struct question *question, const struct sim_
         { OPTION_CONSERVATIVENESS, 1u << RULES_SGLANG },
         { OPTION_MAX_UTILIZATION, 1u << RULES_TRTLLM }, { OPTION_CADENCE, 1u << RULES_TRAIN },
         { OPTION_MAX_BATCH_TOKENS, 1u << RULES_VLLM_2023 | 1u << RULES_SGLANG },
-        { OPTION_PREFILL_REPLICAS, 1u << RULES_VLLM_V1 },
+        { OPTION_PREFILL_REPLICAS,
+          1u << RULES_VLLM_V1 | 1u << RULES_SGLANG | 1u << RULES_TRTLLM },
         { OPTION_SYNC, 1u << RULES_VLLM_V1 | 1u << RULES_SGLANG | 1u << RULES_TRTLLM },
     };
     const char *wrong = NULL;

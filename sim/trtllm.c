@@ -41,7 +41,7 @@ struct replica {
     struct request *requests;
     struct queue queue;
     struct decodes decodes;
-    size_t *takes;                  /* eager: [block] who decodes and takes a block in these turns */
+    size_t *takes;                  /* eager: [block] those that take a block in such turns */
     uint32_t newest;                /* of those that can be paused */
     bool reuse;
     struct radix *cache;

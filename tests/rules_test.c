@@ -287,7 +287,8 @@ static void plain_done(struct plain *p, size_t id)
     for (size_t i = id + 1; i < trace->count && trace->before; i++)
         if (trace->before[i] == id)
             p->asks[p->ask_count++] = (struct ask){
-                isnan(trace->wait[i]) ? fmax(trace->arrival[i], p->now) : p->now + trace->wait[i], i };
+                isnan(trace->wait[i]) ? fmax(trace->arrival[i], p->now)
+                                      : p->now + trace->wait[i], i };
 }
 
 static void plain_add(struct plain *p, struct batch *batch, size_t id, uint64_t tokens, bool prompt)
@@ -447,7 +448,8 @@ static void sglang_prompts(struct plain *p, struct batch *batch)
 {
     const struct sim_server *server = p->server;
     size_t listed = p->running_count, mixed = server->mixed_chunk ? listed : 0;
-    double guess = 0, input = (double)(server->batch_tokens_most ? server->batch_tokens_most : 16384);
+    size_t most = server->batch_tokens_most ? server->batch_tokens_most : 16384;
+    double guess = 0, input = (double)most - (double)mixed;
     double chunk = (double)server->chunk - (double)mixed;
     if (p->cut == NONE && (p->full || !p->waiting_count))
         return;
@@ -458,7 +460,6 @@ static void sglang_prompts(struct plain *p, struct batch *batch)
     for (size_t i = 0; i < listed; i++)
         guess += (double)sglang_wants(p, p->running[i]);
     double room = (double)sglang_all(p) - (double)(sglang_used(p) + mixed) - p->ratio * guess;
-    input -= (double)mixed;
     if (p->cut != NONE) {
         size_t id = p->cut;
         double rest = (double)(p->trace->prompt[id] + p->had[id] - p->cached[id]);
@@ -1045,7 +1046,8 @@ static void same_in_fleets(enum rules rules, uint64_t seed)
         assert_int_equal(steps.cached_tokens, leaps.cached_tokens);
         assert_int_equal(steps.lost, leaps.lost);
         assert_int_equal(steps.gave_up, leaps.gave_up);
-        assert_true(fabs(steps.busy - leaps.busy) < 1e-6 && fabs(steps.queued - leaps.queued) < 1e-6);
+        assert_true(fabs(steps.busy - leaps.busy) < 1e-6);
+        assert_true(fabs(steps.queued - leaps.queued) < 1e-6);
         for (size_t i = 0; i < trace.count && !options.patience && !options.waiting_most; i++)
             assert_true(leaps.first_token[i] > leaps.arrival[i] &&
                         leaps.completed[i] >= leaps.first_token[i]);
@@ -1117,7 +1119,7 @@ static void sglang_by_hand(void **state)
     /* decodes 6-7, 7-8; 1 ends at 7 and is in the batch until 8, where 0 ends; one more runs */
     assert_true(hand.result.completed[1] == 7 && hand.result.completed[0] == 8);
     assert_int_equal(hand.result.iterations, 6);
-    hand.options.server.mixed_chunk = true;         /* 0 decodes in the batch of 1: one token less */
+    hand.options.server.mixed_chunk = true;         /* 0 decodes in the batch of 1 */
     by_hand(&arena, &hand, RULES_SGLANG, 2);
     assert_true(hand.result.first_token[1] == 6);
     assert_true(hand.result.completed[1] == 7 && hand.result.completed[0] == 7);
@@ -1168,8 +1170,8 @@ static void sglang_clips(void **state)
 }
 
 /* At most 64 tokens, blocks of 32. Prompts of 40 and 40: the second is cut to 0, as 24 are left and
- * a block is 32, so it waits a step. Each needs 2 blocks to its end; with 3 the second waits for the
- * first to end. */
+ * a block is 32, so it waits a step. Each needs 2 blocks to its end; with 3 the second waits for
+ * the first to end. */
 static void trtllm_by_hand(void **state)
 {
     (void)state;
