@@ -12,17 +12,18 @@ static void score_request(struct lane_score *lane, const struct simulation *simu
 {
     const struct sim_result *result = &outcome->result;
     const uint32_t output = outcome->trace.output[i];
-    double arrival = result->arrival[i], first = result->first_token[i], last = result->completed[i];
+    double first = result->first_token[i], last = result->completed[i];
     lane->requests++;
     if (!(last >= 0))
         return;
     double tpot = output > 1 ? (last - first) / (output - 1) : 0;
+    double asked = result->arrival[i] - simulation->api_time;
     lane->answered++;
     lane->outputs += output;
     lane->inputs += outcome->trace.prompt[i];
-    lane->met += first - arrival <= simulation->ttft_most && tpot <= simulation->tpot_most;
-    sketch_add(&lane->times[SIMULATE_TTFT], first - arrival);
-    sketch_add(&lane->times[SIMULATE_E2E], last - arrival);
+    lane->met += first - asked <= simulation->ttft_most && tpot <= simulation->tpot_most;
+    sketch_add(&lane->times[SIMULATE_TTFT], first - asked);
+    sketch_add(&lane->times[SIMULATE_E2E], last - asked);
     if (output > 1)
         sketch_add(&lane->times[SIMULATE_TPOT], tpot);
 }

@@ -21,6 +21,7 @@ struct simulation {
     struct sim_options options;
     struct trace trace;
     bool drawn;                             /* the trace is a description: other seeds, other traces */
+    double api_time;                        /* s of a request outside the engine */
     double scale;                           /* requests arrive so many times as fast */
     double ttft_most, tpot_most;            /* s; INFINITY: no limit */
     double met;                             /* share of requests that must meet them */

@@ -285,7 +285,8 @@ static bool set_shared(const struct question *question, struct scenario *scenari
 {
     static const struct { enum option option; const char *row; } shared[] = {
         { OPTION_RANKS, "attention_dp" }, { OPTION_DRAFT, "draft_tokens" },
-        { OPTION_ACCEPTED, "accepted_share" } };
+        { OPTION_ACCEPTED, "accepted_share" }, { OPTION_CHUNK, "prefill_size" },
+        { OPTION_MAX_SEQS, "sequences_most" }, { OPTION_BLOCKS, "cache_blocks" } };
     for (size_t i = 0; i < sizeof shared / sizeof *shared; i++) {
         const char *value = question->option[shared[i].option];
         if (value && !scenario_set_row(scenario, shared[i].row, value,
@@ -324,7 +325,7 @@ static bool read_model(struct simulation *simulation, struct answer *notes, stru
                     &simulation->options.token_bytes, error))
         return false;
     scenario_notes(&simulation->scenario, notes);
-    return true;
+    return value_of(&simulation->scenario, "api_time", &simulation->api_time, error);
 }
 
 static bool read_server(const struct question *question, struct sim_server *server,
@@ -443,6 +444,7 @@ static bool read_world(const struct question *question, struct simulation *simul
         !simulate_quantity(question, OPTION_SCALE_EVERY, "s", &sim->scaling.every, error) ||
         !simulate_quantity(question, OPTION_START_UP, "s", &sim->scaling.start_up, error) ||
         !simulate_count(question, OPTION_SEED, &seed, error) ||
+        !simulate_quantity(question, OPTION_API_TIME, "s", &simulation->api_time, error) ||
         !simulate_quantity(question, OPTION_TTFT, "s", &simulation->ttft_most, error) ||
         !simulate_quantity(question, OPTION_TPOT, "s", &simulation->tpot_most, error) ||
         !read_share(question, OPTION_MET, &simulation->met, error) ||

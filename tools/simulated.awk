@@ -169,8 +169,8 @@ what == "stages" && file == 2 {
     sent++
     if (cell("completed_at") != "" && cell("completed_at") - cell("arrival") <= patience) {
         n++
-        ttft[n] = 1000 * (cell("first_token_at") - cell("arrival"))
-        e2e[n] = 1000 * (cell("completed_at") - cell("arrival"))
+        ttft[n] = 1000 * (cell("first_token_at") - cell("arrival") + api)   # a client's clock
+        e2e[n] = 1000 * (cell("completed_at") - cell("arrival") + api)
     }
 }
 

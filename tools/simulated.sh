@@ -92,7 +92,8 @@ one_experiment() {
         --set sequences_most=128 --set prefill_size=2048 --set cache_fraction=0.9 \
         --patience 300s --requests "$here/requests" >/dev/null
     awk -f tools/simulated.awk -v what=stages -v experiment="$1" -v name="${2##*/}" \
-        -v patience=300 "$load" "$here/requests"
+        -v patience=300 -v api="$("$CHALKLINE" eval api_time --engine vllm --model "$2" \
+            --on h100-sxm --json | sed -n 's/.*"value": \([0-9.e-]*\),*/\1/p' | head -n 1)" "$load" "$here/requests"
 }
 
 summary() {
