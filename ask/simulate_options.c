@@ -85,13 +85,16 @@ static bool read_rules(const struct question *question, struct sim_options *sim,
                        struct error *error)
 {
     const char *names[RULES_COUNT];
-    int rules = RULES_VLLM_V1, router = ROUTER_LEAST_PENDING;
+    int rules = RULES_VLLM_V1, router = ROUTER_COUNT;
     for (int i = 0; i < RULES_COUNT; i++)
         names[i] = rules_name((enum rules)i);
     if (!read_name(question, OPTION_RULES, "rules are", names, RULES_COUNT, &rules, error) ||
         !read_name(question, OPTION_ROUTER, "router is", router_names, ROUTER_COUNT, &router,
                    error))
         return false;
+    if (router == ROUTER_COUNT)                         /* theirs, or what spreads a light load too */
+        router = rules == RULES_SARATHI || rules == RULES_VLLM_2023 ? ROUTER_LEAST_PENDING
+                                                                    : ROUTER_LEAST_TOKENS;
     sim->server.rules = (enum rules)rules;
     sim->router = (enum router)router;
     return true;

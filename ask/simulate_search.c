@@ -328,6 +328,15 @@ static bool narrow(struct search *search, double *meets, double *misses, struct 
     }
 }
 
+/* The last run was as the one before: more of the same will not help. */
+static bool changed_nothing(const struct search *search)
+{
+    const struct run *last = &search->runs[search->count - 1];
+    const size_t times = (NUMBER_e2e_p99 - NUMBER_ttft_mean + 1) * sizeof *last->numbers;
+    return search->count > 1 && !memcmp(&last[0].numbers[NUMBER_ttft_mean],
+                                        &last[-1].numbers[NUMBER_ttft_mean], times);
+}
+
 /* From `start` on, twice or half as much each time, until both sides are known. `floor`: it may
  * not go lower; *misses NAN: everything down to there meets. */
 static bool bracket(struct search *search, double start, double lowest, double highest,
@@ -342,7 +351,7 @@ static bool bracket(struct search *search, double start, double lowest, double h
         bool met = good(search, search->count - 1);
         *(met ? meets : misses) = value;
         bool up = met == search->more_is_worse;
-        if ((up && value >= highest) || (!up && value <= lowest)) {
+        if ((up && value >= highest) || (!up && value <= lowest) || changed_nothing(search)) {
             *found = met;
             return true;
         }
@@ -427,7 +436,8 @@ static bool min_gpus(const struct simulation *simulation, struct answer *answer,
                  error))
         return false;
     if (!found) {
-        buffer_print(&answer->text, "not even %d servers meet the limits\n\n", MOST);
+        buffer_print(&answer->text, "not even %.0f servers meet the limits: each request alone takes "
+                     "longer\n\n", search->values[search->count - 1]);
         answer->status = 1;
     } else {
         struct scenario scenario = simulation->scenario;

@@ -43,7 +43,10 @@ static int answer_question(struct arena *arena, const struct question *question)
     struct answer answer = { .doc = doc_new(arena, DOC_OBJECT), .text.arena = arena,
                              .csv.arena = arena };
     const struct verb *verb = verb_find(question->verb);
-    if (!verb->ask(arena, question, &answer, &error))
+    bool answered = verb->ask(arena, question, &answer, &error);
+    if (question->progress)
+        question->progress(1);
+    if (!answered)
         return report(&error);
     struct buffer json = { .arena = arena };
     if (question->option[OPTION_JSON])
@@ -109,10 +112,7 @@ static int run(struct arena *arena, int count, char **words)
     }
     if (isatty(STDERR_FILENO))
         question.progress = show_progress;
-    int status = answer_question(arena, &question);
-    if (question.progress)
-        question.progress(1);
-    return status;
+    return answer_question(arena, &question);
 }
 
 int main(int count, char **words)
