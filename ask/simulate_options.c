@@ -39,6 +39,8 @@ static bool read_quantity(const char *label, const char *text, const char *unit,
     }
     error_set(error, "%s: '%.60s' is no %s", label, text,
               !strcmp(unit, "s") ? "time" : !strcmp(unit, "1") ? "number" : "quantity");
+    if (!strcmp(unit, "s"))
+        return error_hint(error, "0s or more: 300ms, 5s, 2min, 1h");
     return error_hint(error, "a number, 0 or more%s%s", strcmp(unit, "1") ? ", in " : "",
                       strcmp(unit, "1") ? unit : "");
 }
@@ -262,7 +264,7 @@ static bool read_tiers(const struct question *question, struct simulation *simul
 {
     if (question->tier_count && !(simulation->options.token_bytes > 0)) {
         error_set(error, "--tier: how many bytes a token takes is not known");
-        return error_hint(error, "--model MODEL --on HARDWARE instead of --step-time");
+        return error_hint(error, "--model MODEL --on HARDWARE, beside --step-time or instead of it");
     }
     simulation->options.tiers = question->tier_count;
     for (size_t i = 0; i < question->tier_count; i++)

@@ -212,6 +212,11 @@ static bool admit_fetched(struct vllm *vllm, struct rank *rank, struct forming *
     return true;
 }
 
+static size_t most_with(const struct vllm *vllm, const struct forming *forming, uint32_t id)
+{
+    return lane_most(vllm, id) < forming->most ? lane_most(vllm, id) : forming->most;
+}
+
 static bool admit_one(struct vllm *vllm, struct rank *rank, struct forming *forming, size_t lane)
 {
     struct queue *queue = &rank->queue[lane];
@@ -221,8 +226,7 @@ static bool admit_one(struct vllm *vllm, struct rank *rank, struct forming *form
         rank->running_count >= vllm->engine.server->sequences_most)
         return false;
     uint32_t id = queue->head;
-    size_t most = lane_most(vllm, id) < forming->most ? lane_most(vllm, id) : forming->most;
-    if (forming->flight->count >= most || !vllm_has_room(vllm, rank, id, &run))
+    if (forming->flight->count >= most_with(vllm, forming, id) || !vllm_has_room(vllm, rank, id, &run))
         return false;
     queue_pop(world, queue);
     rank->waiting--;
@@ -237,27 +241,27 @@ static bool admit_one(struct vllm *vllm, struct rank *rank, struct forming *form
     return true;
 }
 
-/* The first of a lane cannot enter: those of later lanes make room for it. */
-static bool push_out(struct vllm *vllm, struct rank *rank, size_t lane)
+/* The first of a lane cannot enter for want of a seat or of blocks: those of later lanes make
+ * room for it. */
+static bool push_out(struct vllm *vllm, struct rank *rank, const struct forming *forming,
+                     size_t lane)
 {
-    if (!rank->queue[lane].count || !rank->running_count)
+    if (!rank->queue[lane].count || !rank->running_count || !forming->budget ||
+        forming->flight->count >= most_with(vllm, forming, rank->queue[lane].head))
         return false;
-    size_t last = last_of_all(vllm, rank), run;
+    size_t last = last_of_all(vllm, rank);
     if (vllm_lane_of(vllm, rank->running[last]) <= lane)
         return false;
-    if (rank->running_count < vllm->engine.server->sequences_most &&
-        vllm_has_room(vllm, rank, rank->queue[lane].head, &run))
-        return false;                               /* it is the lane's own limit that keeps it */
     preempt(vllm, rank, last);
     return true;
 }
+
+/* ---- the step ----------------------------------------------------------------------------- */
 
 size_t vllm_depth(const struct vllm *vllm)
 {
     return vllm->engine.server->synchronous ? 1 : FLIGHT;
 }
-
-/* ---- the step ----------------------------------------------------------------------------- */
 
 static void form_rank(struct vllm *vllm, struct rank *rank, struct forming *forming)
 {
@@ -273,8 +277,8 @@ static void form_rank(struct vllm *vllm, struct rank *rank, struct forming *form
             break;                                  /* nobody enters where somebody had to go */
         while (!lane && admit_fetched(vllm, rank, forming))
             ;
-        while (admit_one(vllm, rank, forming, lane) || (vllm->lanes > 1 && forming->budget &&
-                                                        push_out(vllm, rank, lane)))
+        while (admit_one(vllm, rank, forming, lane) ||
+               (vllm->lanes > 1 && push_out(vllm, rank, forming, lane)))
             ;
     }
     flight->decode &= flight->count == rank->running_count;

@@ -192,6 +192,12 @@ static void scaling_book(void **state)
     check_file("tests/scaling_book.cases");
 }
 
+static void prices(void **state)
+{
+    (void)state;
+    check_file("tests/prices.cases");
+}
+
 static void limits(void **state)
 {
     (void)state;
@@ -203,6 +209,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lecture),
         cmocka_unit_test(scaling_book),
+        cmocka_unit_test(prices),
         cmocka_unit_test(limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

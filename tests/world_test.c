@@ -51,12 +51,15 @@ static void generate(struct arena *arena, const char *words, struct trace *trace
 
 static void draw_world(uint64_t *seed, struct sim_options *options, struct tier_options *tier)
 {
+    size_t most = (size_t)(draw(seed) * 8);
     struct sim_server *server = &options->server;
     *options = usual_options();
     server->sequences_most = 2 + (size_t)(draw(seed) * 30);
     server->chunk = 64 + (size_t)(draw(seed) * 400);
     server->blocks = 60 + (size_t)(draw(seed) * 300);
     server->synchronous = draw(seed) < 0.3;
+    server->lane_most[0] = most;                        /* of a trace with classes */
+    server->lane_most[1] = most ? 2 * most : 0;
     options->replicas = 1 + (size_t)(draw(seed) * 3);
     options->router = (enum router)(draw(seed) * ROUTER_COUNT);
     if (draw(seed) < 0.2) {
@@ -118,7 +121,9 @@ static void leaps_are_steps(void **state)
     static const char *const kinds[] = {
         "poisson:rate=%d,count=80,input=uniform(1,400),output=uniform(1,200),seed=%d",
         "poisson:rate=%d,count=20,input=uniform(1,60),output=uniform(1,60),turns=4,"
-        "wait=exponential(0.5s),seed=%d" };
+        "wait=exponential(0.5s),seed=%d",
+        "poisson:rate=%d,count=80,input=uniform(1,400),output=uniform(1,200),"
+        "class=first(1)|second(2)|third(3),seed=%d" };
     uint64_t seed = 3, refused = 0, gave_up = 0, lost = 0, fetched = 0, cached = 0, moved = 0;
     for (int turn = 0; turn < 1000; turn++) {
         struct arena arena = { 0 };
@@ -126,7 +131,7 @@ static void leaps_are_steps(void **state)
         struct sim_options options;
         struct tier_options tier;
         struct sim_result leaps, steps;
-        generate(&arena, arena_print(&arena, kinds[turn % 2], 1 + turn % 60, turn), &trace);
+        generate(&arena, arena_print(&arena, kinds[turn % 3], 1 + turn % 60, turn), &trace);
         draw_world(&seed, &options, &tier);
         run(&arena, &trace, &options, &leaps);
         options.stepping = true;
