@@ -266,6 +266,18 @@ static bool read_tiers(const struct question *question, struct simulation *simul
         error_set(error, "--tier: how many bytes a token takes is not known");
         return error_hint(error, "--model MODEL --on HARDWARE, beside --step-time or instead of it");
     }
+    static const char *const ways[] = { "sooner", "cheaper" };
+    int way = 0;
+    if (!read_name(question, OPTION_FETCH, "way to fetch is", ways, 2, &way, error))
+        return false;
+    if (question->option[OPTION_FETCH] && !question->tier_count) {
+        error_set(error, "--fetch without --tier");
+        return error_hint(error, "--tier ddr");
+    }
+    simulation->options.fetch_cheaper = way;
+    if (way && !value_of(&simulation->scenario, "chips * chip_price",
+                         &simulation->options.replica_price, error))
+        return false;
     simulation->options.tiers = question->tier_count;
     for (size_t i = 0; i < question->tier_count; i++)
         if (!read_tier(simulation, question->tiers[i], i, error))

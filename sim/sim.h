@@ -121,6 +121,10 @@ struct sim_options {
     struct tier_options tier[TIERS_MOST];   /* where blocks go that leave the chips: vllm-v1 */
     size_t tiers;
     double token_bytes;                     /* of the cache, for tiers */
+    bool fetch_cheaper;                     /* fetch where it costs less than computing again, and
+                                               not where it is sooner */
+    double replica_price;                   /* USD/s, for that */
+    uint64_t restarts_most;                 /* with none done in between: a loop; 0: a million */
     struct sim_scaling scaling;
     struct sim_watch watch;
 };

@@ -146,16 +146,34 @@ static void count_cached(struct vllm *vllm, uint32_t id)
         world->result->cached_tokens += vllm->shared->requests[id].computed;
 }
 
-/* Whether the tiers bring so many blocks sooner than a step of their own would compute them. */
-static bool sooner_fetched(const struct vllm *vllm, size_t run, size_t found,
+/* Rent of the tiers while they bring so many blocks. */
+static double fetch_cost(const struct vllm *vllm, const size_t *per_tier)
+{
+    const struct sim_options *options = vllm->engine.world->options;
+    const double block_bytes = options->token_bytes * (double)options->server.block;
+    double cost = 0;
+    for (size_t i = 0; i < options->tiers; i++) {
+        const struct tier_options *tier = &options->tier[i];
+        cost += tier->hold_price * (double)tier->capacity * block_bytes *
+                (double)per_tier[i] * block_bytes / tier->bandwidth;
+    }
+    return cost;
+}
+
+/* Whether the tiers bring so many blocks sooner, or cheaper, than a step of their own would
+ * compute them. */
+static bool worth_fetching(const struct vllm *vllm, size_t run, size_t found,
                            const size_t *per_tier)
 {
     const struct sim_server *server = vllm->engine.server;
     const double tokens = (double)(found * server->block), before = (double)(run * server->block);
     const struct sim_step step = { .prompt = tokens, .prompt_cached = before, .sequences = 1,
                                    .prompt_pairs = tokens * (before + tokens / 2), .imbalance = 1 };
-    return tiers_seconds(vllm->engine.world->tiers, vllm->engine.index, per_tier, vllm->now) <
-           server->seconds(server->context, &step);
+    const struct world *world = vllm->engine.world;
+    const double again = server->seconds(server->context, &step);
+    if (world->options->fetch_cheaper)
+        return fetch_cost(vllm, per_tier) < again * world->options->replica_price;
+    return tiers_seconds(world->tiers, vllm->engine.index, per_tier, vllm->now) < again;
 }
 
 /* Its blocks are taken, and it waits beside the queue until their contents have come. */
@@ -164,7 +182,7 @@ static bool set_aside(struct vllm *vllm, struct rank *rank, uint32_t id, size_t 
     struct request *request = &vllm->shared->requests[id];
     struct world *world = vllm->engine.world;
     size_t per_tier[TIERS_MOST], found = vllm_find_below(vllm, id, run, per_tier);
-    if (!found || !sooner_fetched(vllm, run, found, per_tier))
+    if (!found || !worth_fetching(vllm, run, found, per_tier))
         return false;
     tiers_fetch(world->tiers, vllm->engine.index, vllm->names, found, vllm->now, id);
     vllm_share_prefix(vllm, rank, id, run);

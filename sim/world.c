@@ -300,8 +300,8 @@ static void open_engines(struct arena *arena, struct run *run)
 /* No event is left, or the same requests throw each other out for ever. */
 static bool stuck(const struct run *run, double now, struct error *error)
 {
-    const uint64_t too_many = 1000000;
-    const bool loop = run->world.restarts >= too_many;
+    const uint64_t most = run->world.options->restarts_most;
+    const bool loop = run->world.restarts >= (most ? most : 1000000);
     if (!loop && (fleet_expects(run) || engines_next(run) < INFINITY || trace_next(run) < INFINITY))
         return false;
     if (loop)

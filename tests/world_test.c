@@ -414,6 +414,52 @@ static void tiers_find_again(void **state)
     arena_free(&arena);
 }
 
+/* A slow tier is not sooner, but cheaper than a dear machine. */
+static void tiers_are_cheaper(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct trace trace;
+    struct sim_options options = usual_options();
+    struct sim_result sooner, cheaper, dear;
+    generate(&arena, "constant:rate=0.5,count=100,input=200,output=50,turns=3,wait=500s", &trace);
+    options.server.blocks = 64;
+    options.token_bytes = 1e5;
+    options.tiers = 1;
+    options.tier[0] = (struct tier_options){ .capacity = 1000000, .bandwidth = 1e7,
+                                             .hold_price = 1e-16 };
+    run(&arena, &trace, &options, &sooner);
+    options.fetch_cheaper = true;
+    options.replica_price = 1;
+    run(&arena, &trace, &options, &cheaper);
+    options.tier[0].hold_price = 1;
+    run(&arena, &trace, &options, &dear);
+    assert_int_equal(sooner.fetched_tokens, 0);
+    assert_true(cheaper.fetched_tokens > 10000);
+    assert_int_equal(dear.fetched_tokens, 0);
+    arena_free(&arena);
+}
+
+/* Requests that throw each other out are stopped, with the reason. */
+static void loops_stop(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct trace trace;
+    struct sim_options options = usual_options();
+    struct sim_result result;
+    struct error error;
+    generate(&arena, "constant:rate=1000,count=30,input=20,output=600", &trace);
+    options.server.blocks = 60;
+    options.restarts_most = 3;
+    assert_false(sim_run(&arena, &trace, &options, &result, &error));
+    assert_non_null(strstr(error.what, "they throw each other out"));
+    options.restarts_most = 0;
+    run(&arena, &trace, &options, &result);             /* here they do not for ever */
+    assert_true(result.preemptions > 3);
+    arena_free(&arena);
+}
+
 /* ---- classes, drafts, ranks ----------------------------------------------------------------------------- */
 
 /* With 4 sequences in a step that has a fast one, fast tokens take no longer than steps of 4;
@@ -509,7 +555,8 @@ int main(void)
         cmocka_unit_test(refusals),         cmocka_unit_test(lost_patience),
         cmocka_unit_test(failures),         cmocka_unit_test(scaling),
         cmocka_unit_test(pools_by_hand),    cmocka_unit_test(pools_share_the_link),
-        cmocka_unit_test(tiers_find_again), cmocka_unit_test(fast_lane),
+        cmocka_unit_test(tiers_find_again), cmocka_unit_test(tiers_are_cheaper),
+        cmocka_unit_test(loops_stop),       cmocka_unit_test(fast_lane),
         cmocka_unit_test(drafts),           cmocka_unit_test(ranks_step_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
