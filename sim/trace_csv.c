@@ -124,16 +124,28 @@ static bool read_zone(const char *text, double *ahead)
     return true;
 }
 
+/* So many digits and one of the characters after them; sscanf would take most of the reading. */
+static bool read_digits(const char **text, int count, const char *after, int *number)
+{
+    for (*number = 0; count > 0; count--, ++*text) {
+        if (**text < '0' || **text > '9')
+            return false;
+        *number = 10 * *number + (**text - '0');
+    }
+    return **text && strchr(after, *(*text)++);
+}
+
 /* "2023-11-16 18:15:46.6805900", "2024-05-10T00:00:00.009930+00:00"; false: not a time. */
 static bool read_date(const char *text, struct stamp *stamp)
 {
-    int year, month, day, hour, minute, used = 0;
+    int year, month, day, hour, minute;
     double second, ahead;
-    if (sscanf(text, "%4d-%2d-%2d%*1[ T]%2d:%2d:%n", &year, &month, &day, &hour, &minute,
-               &used) != 5 || !used || month < 1 || month > 12 || day < 1 || day > 31 ||
-        hour < 0 || hour > 23 || minute < 0 || minute > 59)
+    if (!read_digits(&text, 4, "-", &year) || !read_digits(&text, 2, "-", &month) ||
+        !read_digits(&text, 2, " T", &day) || !read_digits(&text, 2, ":", &hour) ||
+        !read_digits(&text, 2, ":", &minute) || month < 1 || month > 12 || day < 1 || day > 31 ||
+        hour > 23 || minute > 59)
         return false;
-    struct text seconds = { text + used, strspn(text + used, "0123456789.") };
+    struct text seconds = { text, strspn(text, "0123456789.") };
     if (!text_number(seconds, &second) || second < 0 || second >= 61 ||
         !read_zone(seconds.data + seconds.size, &ahead))
         return false;
@@ -146,7 +158,7 @@ static bool read_date(const char *text, struct stamp *stamp)
 static bool read_time(const char *text, struct stamp *stamp)
 {
     *stamp = (struct stamp){ 0, 0 };
-    return text_number(text_of(text), &stamp->seconds) || read_date(text, stamp);
+    return read_date(text, stamp) || text_number(text_of(text), &stamp->seconds);
 }
 
 static double between(struct stamp from, struct stamp to)
