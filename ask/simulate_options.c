@@ -25,7 +25,7 @@ bool simulate_count(const struct question *question, enum option option, size_t 
     return error_hint(error, "a whole number from 1 to %d", MOST);
 }
 
-static bool read_quantity(const char *label, const char *text, const char *unit, double *value,
+bool simulate_read_quantity(const char *label, const char *text, const char *unit, double *value,
                           struct error *error)
 {
     struct unit wanted;
@@ -51,7 +51,7 @@ bool simulate_quantity(const struct question *question, enum option option, cons
     char label[32];
     snprintf(label, sizeof label, "--%s", options[option].name);
     return !question->option[option] ||
-           read_quantity(label, question->option[option], unit, value, error);
+           simulate_read_quantity(label, question->option[option], unit, value, error);
 }
 
 static bool read_share(const struct question *question, enum option option, double *value,
@@ -67,7 +67,7 @@ static bool read_share(const struct question *question, enum option option, doub
 
 /* ---- names ------------------------------------------------------------------------------------- */
 
-static bool read_name(const struct question *question, enum option option, const char *what,
+bool simulate_read_name(const struct question *question, enum option option, const char *what,
                       const char *const *names, int count, int *at, struct error *error)
 {
     const char *name = question->option[option];
@@ -90,8 +90,8 @@ static bool read_rules(const struct question *question, struct sim_options *sim,
     int rules = RULES_VLLM_V1, router = ROUTER_COUNT;
     for (int i = 0; i < RULES_COUNT; i++)
         names[i] = rules_name((enum rules)i);
-    if (!read_name(question, OPTION_RULES, "rules are", names, RULES_COUNT, &rules, error) ||
-        !read_name(question, OPTION_ROUTER, "router is", router_names, ROUTER_COUNT, &router,
+    if (!simulate_read_name(question, OPTION_RULES, "rules are", names, RULES_COUNT, &rules, error) ||
+        !simulate_read_name(question, OPTION_ROUTER, "router is", router_names, ROUTER_COUNT, &router,
                    error))
         return false;
     if (router == ROUTER_COUNT)                         /* theirs, or what spreads a light load too */
@@ -126,163 +126,6 @@ static bool options_fit_rules(const struct question *question, const struct sim_
         return true;
     error_set(error, "--%s means nothing to the rules %s", wrong, rules_name(server->rules));
     return error_hint(error, "`chalkline help simulate` says to which it does");
-}
-
-/* ---- lanes and tiers ----------------------------------------------------------------------------- */
-
-static bool read_lane(const char *text, struct trace *trace, struct sim_server *server, size_t at,
-                      struct error *error)
-{
-    const char *equals = strrchr(text, '=');
-    double most = 0;
-    size_t size = equals ? (size_t)(equals - text) : strlen(text), lane = 0;
-    while (lane < trace->lanes && (strlen(trace->lane_names[lane]) != size ||
-                                   memcmp(trace->lane_names[lane], text, size)))
-        lane++;
-    if (lane == trace->lanes || lane < at) {
-        error_set(error, "--lane: '%.60s' is no class of the trace%s", text,
-                  lane < trace->lanes ? " that was not given before" : "");
-        return error_hint(error, trace->lanes ? "one of its column class" :
-                          "a trace with a column class, or class=fast(1)|slow(9) of a description");
-    }
-    if (equals && (!text_number(text_of(equals + 1), &most) || !(most >= 1) ||
-                   most != floor(most))) {
-        error_set(error, "--lane: '%.60s' is no count", equals + 1);
-        return error_hint(error, "fast=8: no more than 8 sequences in a step with one of class fast");
-    }
-    const char *name = trace->lane_names[lane];         /* lanes go in the order given */
-    trace->lane_names[lane] = trace->lane_names[at];
-    trace->lane_names[at] = name;
-    for (size_t i = 0; i < trace->count; i++)
-        trace->lane[i] = trace->lane[i] == lane ? (uint8_t)at
-                         : trace->lane[i] == at ? (uint8_t)lane : trace->lane[i];
-    server->lane_most[at] = (size_t)most;
-    return true;
-}
-
-static bool read_lanes(const struct question *question, struct simulation *simulation,
-                       struct error *error)
-{
-    for (size_t i = 0; i < question->lane_count; i++)
-        if (!read_lane(question->lanes[i], &simulation->trace, &simulation->options.server, i,
-                       error))
-            return false;
-    return true;
-}
-
-/* What the catalog says of a tier. */
-static bool known_tier(struct simulation *simulation, const char *name, double block_bytes,
-                       struct tier_options *tier, struct error *error)
-{
-    struct scenario *scenario = &simulation->scenario;
-    double capacity, rent, in_place;
-    const struct { const char *row; double *to; } rows[] = {
-        { "tier_capacity", &capacity }, { "tier_bandwidth", &tier->bandwidth },
-        { "tier_price", &rent }, { "tier_endurance", &tier->endurance },
-        { "tier_in_place", &in_place } };
-    const struct catalog_entry *entry = catalog_find(&scenario->catalog, CATALOG_TIER, name, error);
-    if (!entry)
-        return false;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (!value_of(scenario, arena_print(simulation->arena, "%s[%s]", rows[i].row, entry->name),
-                      rows[i].to, error)) {
-            error_set(error, "--tier: '%.60s' holds no cache", name);
-            return error_hint(error, "ddr, flash or disk: `chalkline list tiers`");
-        }
-    if (in_place) {
-        error_set(error, "--tier: '%.60s' is where the cache leaves from", name);
-        return error_hint(error, "ddr, flash or disk: `chalkline list tiers`");
-    }
-    tier->capacity = (size_t)floor(capacity / block_bytes);
-    tier->hold_price = rent / capacity;
-    return true;
-}
-
-static bool tier_key(const char *key, const char *value, double block_bytes,
-                     struct tier_options *tier, struct error *error)
-{
-    const struct { const char *name, *unit; double *to; } keys[] = {
-        { "capacity", "B", NULL },               { "bandwidth", "B/s", &tier->bandwidth },
-        { "latency", "s", &tier->latency },      { "lifetime", "s", &tier->lifetime },
-        { "endurance", "B", &tier->endurance },  { "price", "USD/B/s", &tier->hold_price },
-    };
-    double capacity = 0;
-    if (!strcmp(key, "shared")) {
-        tier->shared = true;
-        return true;
-    }
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (!strcmp(key, keys[i].name)) {
-            char label[48];
-            snprintf(label, sizeof label, "--tier: %s", key);
-            if (!read_quantity(label, value, keys[i].unit, keys[i].to ? keys[i].to : &capacity,
-                               error))
-                return false;
-            if (!keys[i].to)
-                tier->capacity = (size_t)fmin(capacity / block_bytes, 1e15);
-            return true;
-        }
-    error_set(error, "--tier: no key is called '%.60s'", key);
-    return error_hint(error, "capacity, bandwidth, latency, lifetime, endurance, price, shared");
-}
-
-static bool read_tier(struct simulation *simulation, const char *text, size_t at,
-                      struct error *error)
-{
-    struct tier_options *tier = &simulation->options.tier[at];
-    const double block_bytes = simulation->options.token_bytes *
-                               (double)simulation->options.server.block;
-    char *words = arena_copy(simulation->arena, text, strlen(text)), *colon = strchr(words, ':');
-    if (at >= TIERS_MOST) {
-        error_set(error, "--tier is given more than %d times", TIERS_MOST);
-        return error_hint(error, "%d tiers at most", TIERS_MOST);
-    }
-    if (colon)
-        *colon = 0;
-    simulation->tier_names[at] = words;
-    if (!known_tier(simulation, words, block_bytes, tier, error))
-        return false;
-    for (char *key = colon ? colon + 1 : NULL, *next; key; key = next) {
-        char *comma = strchr(key, ','), *equals;
-        next = comma ? comma + 1 : NULL;
-        if (comma)
-            *comma = 0;
-        equals = strchr(key, '=');
-        if (equals)
-            *equals = 0;
-        if (!tier_key(key, equals ? equals + 1 : "", block_bytes, tier, error))
-            return false;
-    }
-    if (tier->bandwidth > 0)
-        return true;
-    error_set(error, "--tier %.60s: a bandwidth of 0", words);
-    return error_hint(error, "bandwidth=50GB/s");
-}
-
-static bool read_tiers(const struct question *question, struct simulation *simulation,
-                       struct error *error)
-{
-    if (question->tier_count && !(simulation->options.token_bytes > 0)) {
-        error_set(error, "--tier: how many bytes a token takes is not known");
-        return error_hint(error, "--model MODEL --on HARDWARE, beside --step-time or instead of it");
-    }
-    static const char *const ways[] = { "sooner", "cheaper" };
-    int way = 0;
-    if (!read_name(question, OPTION_FETCH, "way to fetch is", ways, 2, &way, error))
-        return false;
-    if (question->option[OPTION_FETCH] && !question->tier_count) {
-        error_set(error, "--fetch without --tier");
-        return error_hint(error, "--tier ddr");
-    }
-    simulation->options.fetch_cheaper = way;
-    if (way && !value_of(&simulation->scenario, "chips * chip_price",
-                         &simulation->options.replica_price, error))
-        return false;
-    simulation->options.tiers = question->tier_count;
-    for (size_t i = 0; i < question->tier_count; i++)
-        if (!read_tier(simulation, question->tiers[i], i, error))
-            return false;
-    return true;
 }
 
 /* ---- servers --------------------------------------------------------------------------------------- */
@@ -531,5 +374,5 @@ bool simulate_read(struct arena *arena, const struct question *question,
            read_world(question, simulation, error) && world_makes_sense(simulation, error) &&
            (simulation->drawn ? generate_trace(arena, source, &simulation->trace, error)
                               : trace_read(arena, source, 1, &simulation->trace, error)) &&
-           read_lanes(question, simulation, error) && read_tiers(question, simulation, error);
+           simulate_lanes(simulation, error) && simulate_tiers(simulation, error);
 }

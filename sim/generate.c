@@ -1,5 +1,5 @@
 #include "sim/generate_plan.h"
-#include "sim/random.h"
+#include "engine/random.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "sim/vllm.h"
 
-#include "sim/random.h"
+#include "engine/random.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "sim/generate.h"
-#include "sim/random.h"
+#include "engine/random.h"
 
 #include <math.h>
 #include <stdio.h>
