@@ -29,15 +29,17 @@ static void score_request(struct lane_score *lane, const struct simulation *simu
 }
 
 /* Where requests wait most of the time a small error in the step is a large one in TTFT. More
- * of them when the last one comes than the servers run say that there were too many. */
+ * of them when the last one comes than the servers run, or a twentieth of all, say that there were
+ * too many. */
 static const char *verdict_of(const struct simulated *outcome)
 {
     const struct sim_options *sim = &outcome->options;
     const struct sim_result *result = &outcome->result;
-    const double most = 0.5;
+    const double most = 0.5, too_many = 0.05;
     size_t servers = sim->scaling.most ? sim->scaling.most : sim->replicas + sim->split.replicas;
     size_t ranks = sim->server.ranks ? sim->server.ranks : 1;
-    if (result->waiting_at_last > (double)(sim->server.sequences_most * servers * ranks))
+    if (result->waiting_at_last > fmin((double)(sim->server.sequences_most * servers * ranks),
+                                       fmax(too_many * (double)outcome->trace.count, 1)))
         return "overloaded";
     return result->queued > most * result->busy ? "backlogged" : "stable";
 }

@@ -101,8 +101,15 @@ static void answer_counts(struct arena *arena, const struct simulated *outcome, 
     buffer_print(&answer->text, "%s: batches ran %.1f %% of the time, requests waited in %.1f %%, %.0f "
                  "when the last one came\n", outcome->verdict, 100 * utilisation, 100 * queued,
                  result->waiting_at_last);
-    buffer_print(&answer->text, "%.3g requests/s came, %.0f output and %.0f input tokens/s went\n",
-                 outcome->rate, outcome->output_rate, outcome->input_rate);
+    buffer_print(&answer->text, outcome->rate < 1000 ? "%.3g requests/s came, " : "%.0f requests/s came, ",
+                 outcome->rate);
+    buffer_print(&answer->text, "%.0f output and %.0f input tokens/s went\n",
+                 outcome->output_rate, outcome->input_rate);
+    if (outcome->options.scaling.most) {
+        doc_add_number(arena, answer->doc, "servers_mean", there / result->makespan);
+        buffer_print(&answer->text, "%.2f servers were there in the mean\n",
+                     there / result->makespan);
+    }
 }
 
 /* Requests that were not answered, and why. */
@@ -202,7 +209,7 @@ static void answer_tiers(struct arena *arena, const struct simulation *simulatio
         const struct tier_use *use = &outcome->result.tier[i];
         struct doc *one = doc_add(arena, doc, simulation->tier_names[i], DOC_OBJECT);
         double share = (double)use->fetched * (double)sim->server.block / tokens;
-        double usd = use->hold_cost + use->write_cost;
+        double usd = fmax(use->hold_cost, use->write_cost);     /* either ends the same drive */
         doc_add_number(arena, one, "hit_share", share);
         doc_add_number(arena, one, "read_bytes", use->read_bytes);
         doc_add_number(arena, one, "written_bytes", use->written_bytes);

@@ -1,4 +1,5 @@
 /* The options of `simulate`: what is to be run. */
+#include "ask/server.h"
 #include "ask/simulate.h"
 
 #include <math.h>
@@ -120,6 +121,8 @@ static bool options_fit_rules(const struct question *question, const struct sim_
     for (size_t i = 0; i < sizeof only / sizeof *only; i++)
         if (question->option[only[i].option] && !(only[i].rules >> server->rules & 1))
             wrong = options[only[i].option].name;
+    if (server->rules == RULES_TRAIN && question->option[OPTION_MODEL])
+        wrong = "model";
     if (server->rules != RULES_VLLM_V1 && (question->lane_count || question->tier_count))
         wrong = question->lane_count ? "lane" : "tier";
     if (!wrong)
@@ -156,6 +159,36 @@ static bool set_shared(const struct question *question, struct scenario *scenari
     return true;
 }
 
+/* Attention ranks of a model with experts, where nobody gave them, as `step` would have them for
+ * such requests at such a rate. */
+static bool choose_ranks(const struct simulation *simulation, struct scenario *scenario,
+                         struct error *error)
+{
+    const struct trace *trace = &simulation->trace;
+    const struct fact *sparse = facts_find(&scenario->facts, "moe_layers");
+    const double count = (double)trace->count, span = trace->arrival[trace->count - 1];
+    double prompts = 0, outputs = 0;
+    struct server *server = arena_alloc(simulation->arena, sizeof *server);
+    if (facts_find(&scenario->facts, "attention_dp") || !sparse || !(sparse->value > 0))
+        return true;
+    for (size_t i = 0; i < trace->count; i++) {
+        prompts += trace->prompt[i];
+        outputs += trace->output[i];
+    }
+    facts_set(&scenario->facts, "prompt_tokens", prompts / count, "the trace");
+    facts_set(&scenario->facts, "output_tokens", outputs / count, "the trace");
+    facts_set(&scenario->facts, "arrival_rate", span > 0 ? count / span : 1, "the trace");
+    if (!server_open(server, scenario, error))
+        return false;
+    const struct fact *ranks = facts_find(&server->scenario.facts, "attention_dp");
+    if (ranks && ranks->value > 1) {
+        facts_set(&scenario->facts, "attention_dp", ranks->value, "assumed");
+        facts_note(&scenario->facts, "server: attention DP %g, of those that divide the GPUs the one "
+                   "with most tokens", ranks->value);
+    }
+    return true;
+}
+
 static bool open_model(struct simulation *simulation, struct scenario *scenario,
                        const char *machine, const char *gpus, struct sim_server *server,
                        double *token_bytes, struct error *error)
@@ -166,8 +199,10 @@ static bool open_model(struct simulation *simulation, struct scenario *scenario,
     own->option[OPTION_ON] = machine;
     own->option[OPTION_GPUS] = gpus;
     own->option[OPTION_ENGINE] = engine_of(own, server->rules);
+    own->option[OPTION_BATCH] = own->option[OPTION_CONTEXT] = "1";     /* each step has its own */
     return scenario_open(scenario, simulation->arena, own, model, machine, error) &&
            set_shared(own, scenario, error) &&
+           (server->rules != RULES_VLLM_V1 || choose_ranks(simulation, scenario, error)) &&
            simulate_predicted(scenario, server, token_bytes, error);
 }
 
@@ -266,6 +301,10 @@ static bool read_split(struct simulation *simulation, struct error *error)
                   "--prefill-gpus" : "--link");
         return error_hint(error, "--prefill-replicas N");
     }
+    if (split->replicas && !(simulation->options.token_bytes > 0)) {
+        error_set(error, "--prefill-replicas: how many bytes a token takes is not known");
+        return error_hint(error, "--model MODEL --on HARDWARE, beside --step-time or instead of it");
+    }
     split->server = simulation->options.server;
     split->token_bytes = simulation->options.token_bytes;
     if (!split->replicas || !simulation->predicted)
@@ -355,6 +394,14 @@ static bool world_makes_sense(const struct simulation *simulation, struct error 
     return true;
 }
 
+static bool read_trace(struct simulation *simulation, struct error *error)
+{
+    const char *source = simulation->question->words[0];
+    simulation->drawn = generate_is(source);
+    return simulation->drawn ? generate_trace(simulation->arena, source, &simulation->trace, error)
+                             : trace_read(simulation->arena, source, 1, &simulation->trace, error);
+}
+
 bool simulate_read(struct arena *arena, const struct question *question,
                    struct simulation *simulation, struct answer *notes, struct error *error)
 {
@@ -362,17 +409,11 @@ bool simulate_read(struct arena *arena, const struct question *question,
         error_set(error, "simulate takes one trace, %zu were given", question->word_count);
         return error_hint(error, "chalkline simulate trace.csv --blocks 28000 --step-time ...");
     }
-    const char *source = question->words[0];
-    *simulation = (struct simulation){ .arena = arena, .question = question,
-                                       .drawn = generate_is(source) };
+    *simulation = (struct simulation){ .arena = arena, .question = question };
     if (question->option[OPTION_HITS])                  /* of the trace alone */
-        return !simulation->drawn
-               ? trace_read(arena, source, 1, &simulation->trace, error)
-               : generate_trace(arena, source, &simulation->trace, error);
-    return read_rules(question, &simulation->options, error) &&
+        return read_trace(simulation, error);
+    return read_rules(question, &simulation->options, error) && read_trace(simulation, error) &&
            read_servers(simulation, notes, error) && read_split(simulation, error) &&
            read_world(question, simulation, error) && world_makes_sense(simulation, error) &&
-           (simulation->drawn ? generate_trace(arena, source, &simulation->trace, error)
-                              : trace_read(arena, source, 1, &simulation->trace, error)) &&
            simulate_lanes(simulation, error) && simulate_tiers(simulation, error);
 }

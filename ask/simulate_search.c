@@ -10,7 +10,7 @@
 
 #define NUMBERS(X)                                                                            \
     X(request_rate) X(ttft_mean) X(ttft_p50) X(ttft_p99) X(tpot_mean) X(tpot_p99) X(e2e_mean) \
-    X(e2e_p99) X(output_rate) X(goodput) X(met) X(utilisation)
+    X(e2e_p99) X(output_rate) X(goodput) X(met) X(utilisation) X(run_cost_per_token)
 enum number {
 #define X(name) NUMBER_##name,
     NUMBERS(X)
@@ -26,6 +26,7 @@ static const char *const number_names[NUMBER_COUNT] = {
 struct run {
     struct variation variation;
     double numbers[NUMBER_COUNT];
+    double there[2];                /* s of servers, as in sim_result */
     const char *verdict;
     bool meets;
     struct error error;             /* what is not empty: it could not be run */
@@ -43,8 +44,10 @@ static void fill(struct run *run, const struct simulation *simulation,
         sketch_mean(&times[SIMULATE_TPOT]), sketch_quantile(&times[SIMULATE_TPOT], 0.99),
         sketch_mean(&times[SIMULATE_E2E]), sketch_quantile(&times[SIMULATE_E2E], 0.99),
         outcome->output_rate, outcome->goodput,
-        (double)outcome->all.met / (double)outcome->all.requests, result->busy / there };
+        (double)outcome->all.met / (double)outcome->all.requests, result->busy / there,
+        (double)outcome->all.outputs };             /* until its cost is known */
     memcpy(run->numbers, numbers, sizeof numbers);
+    memcpy(run->there, result->pool_there, sizeof run->there);
     run->verdict = outcome->verdict;
     run->meets = simulate_meets(simulation, outcome);
 }
@@ -59,6 +62,24 @@ static void run_one(const struct simulation *simulation, struct run *run)
     arena_free(&arena);
 }
 
+/* Rent for each output token, by the rows; 0 where no machine is known. */
+static bool add_cost(const struct simulation *simulation, struct run *run, struct error *error)
+{
+    const double outputs = run->numbers[NUMBER_run_cost_per_token];
+    double cost = 0;
+    for (int pool = 0; simulation->predicted && pool < (simulation->options.split.replicas ? 2 : 1);
+         pool++) {
+        struct scenario scenario = pool ? simulation->prompts : simulation->scenario;
+        double rent;
+        facts_set(&scenario.facts, "replica_time", run->there[pool], "simulated");
+        if (!value_of(&scenario, "run_cost", &rent, error))
+            return false;
+        cost += rent;
+    }
+    run->numbers[NUMBER_run_cost_per_token] = outputs > 0 ? cost / outputs : 0;
+    return true;
+}
+
 static bool run_all(const struct simulation *simulation, struct run *runs, size_t count,
                     struct error *error)
 {
@@ -70,6 +91,9 @@ static bool run_all(const struct simulation *simulation, struct run *runs, size_
             *error = runs[i].error;
             return false;
         }
+    for (size_t i = 0; i < count; i++)
+        if (!add_cost(simulation, &runs[i], error))
+            return false;
     return true;
 }
 
@@ -77,8 +101,16 @@ static bool run_all(const struct simulation *simulation, struct run *runs, size_
 
 static const enum number shown[] = { NUMBER_request_rate, NUMBER_ttft_mean, NUMBER_ttft_p99,
                                      NUMBER_tpot_mean, NUMBER_tpot_p99, NUMBER_output_rate,
-                                     NUMBER_met };
+                                     NUMBER_utilisation, NUMBER_met, NUMBER_run_cost_per_token };
 enum { SHOWN = sizeof shown / sizeof *shown };
+
+/* Only where there are limits to meet, and a machine to rent. */
+static bool is_shown(const struct simulation *simulation, enum number number)
+{
+    return (number != NUMBER_met || isfinite(simulation->ttft_most) ||
+            isfinite(simulation->tpot_most)) &&
+           (number != NUMBER_run_cost_per_token || simulation->predicted);
+}
 
 static bool is_time(enum number number)
 {
@@ -88,20 +120,27 @@ static bool is_time(enum number number)
 static const char *number_text(struct arena *arena, enum number number, double value)
 {
     return is_time(number) ? simulate_seconds(arena, value)
-           : number == NUMBER_met ? arena_print(arena, "%.2f %%", 100 * value)
+           : number == NUMBER_met || number == NUMBER_utilisation
+             ? arena_print(arena, "%.2f %%", 100 * value)
+           : number == NUMBER_run_cost_per_token ? arena_print(arena, "%.4g USD/M", 1e6 * value)
            : number == NUMBER_output_rate ? arena_print(arena, "%.0f", value)
            : arena_print(arena, "%.4g", value);
 }
 
 /* `name` is what varies, `values` where it stood. */
-static void answer_runs(struct arena *arena, const char *name, const double *values,
-                        const struct run *runs, size_t count, struct answer *answer)
+static void answer_runs(const struct simulation *simulation, const char *name,
+                        const double *values, const struct run *runs, size_t count,
+                        struct answer *answer)
 {
-    struct table table = { .arena = arena, .columns = SHOWN + 2, .left = "rrrrrrrrl" };
+    struct arena *arena = simulation->arena;
+    struct table table = { .arena = arena, .columns = 2, .left = "rrrrrrrrrrr" };
     struct doc *list = doc_add(arena, answer->doc, "runs", DOC_ARRAY);
     table_cell(&table, "%s", name);
     for (int j = 0; j < SHOWN; j++)
-        table_cell(&table, "%s", number_names[shown[j]]);
+        if (is_shown(simulation, shown[j])) {
+            table_cell(&table, "%s", number_names[shown[j]]);
+            table.columns++;
+        }
     table_cell(&table, "verdict");
     buffer_print(&answer->csv, "%s", name);
     for (int j = 0; j < NUMBER_COUNT; j++)
@@ -117,7 +156,8 @@ static void answer_runs(struct arena *arena, const char *name, const double *val
             buffer_print(&answer->csv, ",%.17g", runs[i].numbers[j]);
         }
         for (int j = 0; j < SHOWN; j++)
-            table_cell(&table, "%s", number_text(arena, shown[j], runs[i].numbers[shown[j]]));
+            if (is_shown(simulation, shown[j]))
+                table_cell(&table, "%s", number_text(arena, shown[j], runs[i].numbers[shown[j]]));
         doc_add_string(arena, one, "verdict", runs[i].verdict);
         table_cell(&table, "%s%s", runs[i].verdict, runs[i].meets ? "" : ", misses");
         buffer_print(&answer->csv, ",%s\n", runs[i].verdict);
@@ -198,7 +238,7 @@ static bool sweep(const struct simulation *simulation, struct answer *answer, st
         vary(&runs[i].variation, what, values[i]);
     if (!run_all(simulation, runs, count, error))
         return false;
-    answer_runs(simulation->arena, sweep_names[what], values, runs, count, answer);
+    answer_runs(simulation, sweep_names[what], values, runs, count, answer);
     return true;
 }
 
@@ -381,7 +421,7 @@ static void answer_search(struct search *search, struct answer *answer)
         values[i] = *order[i];
         runs[i] = search->runs[order[i] - search->values];
     }
-    answer_runs(arena, sweep_names[search->what], values, runs, search->count, answer);
+    answer_runs(search->simulation, sweep_names[search->what], values, runs, search->count, answer);
 }
 
 static const struct run *run_at(const struct search *search, double value)
@@ -445,8 +485,9 @@ static bool min_gpus(const struct simulation *simulation, struct answer *answer,
             return false;
         doc_add_number(simulation->arena, answer->doc, "replicas", meets);
         doc_add_number(simulation->arena, answer->doc, "gpus", meets * chips);
-        buffer_print(&answer->text, "%.0f servers, %.0f GPUs: the fewest that meet the limits%s\n\n",
-                     meets, meets * chips, isnan(misses) ? "" : ", with one fewer they do not");
+        buffer_print(&answer->text, "%.0f server%s, %.0f GPU%s: the fewest that meet the limits%s\n\n",
+                     meets, meets == 1 ? "" : "s", meets * chips, meets * chips == 1 ? "" : "s",
+                     isnan(misses) ? "" : ", with one fewer they do not");
     }
     answer_search(search, answer);
     return true;

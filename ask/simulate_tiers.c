@@ -19,8 +19,12 @@ static bool read_lane(const char *text, struct trace *trace, struct sim_server *
     if (lane == trace->lanes || lane < at) {
         error_set(error, "--lane: '%.60s' is no class of the trace%s", text,
                   lane < trace->lanes ? " that was not given before" : "");
-        return error_hint(error, trace->lanes ? "one of its column class" :
-                          "a trace with a column class, or class=fast(1)|slow(9) of a description");
+        char names[160] = "";
+        for (size_t i = at; i < trace->lanes; i++)
+            snprintf(names + strlen(names), sizeof names - strlen(names), "%s%.20s",
+                     i > at ? ", " : "one of: ", trace->lane_names[i]);
+        return error_hint(error, "%s", *names ? names : "a trace with a column class, or "
+                          "class=fast(1)|slow(9) of a description");
     }
     if (equals && (!text_number(text_of(equals + 1), &most) || !(most >= 1) ||
                    most != floor(most))) {
@@ -58,7 +62,7 @@ static bool known_tier(struct simulation *simulation, const char *name, double b
     const struct { const char *row; double *to; } rows[] = {
         { "tier_capacity", &capacity }, { "tier_bandwidth", &tier->bandwidth },
         { "tier_price", &rent }, { "tier_endurance", &tier->endurance },
-        { "tier_in_place", &in_place } };
+        { "tier_in_place", &in_place }, { "1 / kv_per_token * tier_wear", &tier->write_price } };
     const struct catalog_entry *entry = catalog_find(&scenario->catalog, CATALOG_TIER, name, error);
     if (!entry)
         return false;

@@ -56,6 +56,8 @@ struct rule_set {
     /* Steps that ended before now are counted: `tokens_left` and `blocks_used` are right. NULL:
      * they always are. */
     void (*settle)(struct engine *engine, double now);
+    /* tokens_left as of now, without that. NULL: settle says. */
+    uint64_t (*left)(const struct engine *engine, double now);
     /* It leaves the queue, after `settle`; a stretch ends, since who was behind it may enter.
      * False: it does not wait. NULL: requests cannot be taken back. */
     bool (*drop)(struct engine *engine, uint32_t id);

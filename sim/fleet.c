@@ -85,6 +85,8 @@ static uint64_t load_of(struct engine *engine, enum router router, double now)
 {
     if (router == ROUTER_LEAST_PENDING)
         return engine->waiting;
+    if (engine->rules->left && router == ROUTER_LEAST_TOKENS)   /* a prefix is asked of its cache too */
+        return engine->rules->left(engine, now);
     if (engine->rules->settle)
         engine->rules->settle(engine, now);
     return engine->tokens_left;
@@ -107,6 +109,7 @@ static struct engine *by_prefix(struct run *run, struct pool *pool, uint32_t id,
     const double most_load = 1.25;
     double mean = 0, up = 0;
     struct engine *chosen = NULL;
+    uint64_t chosen_load = 0;
     size_t most = 0;
     for (size_t i = pool->first; i < pool->first + pool->count; i++)
         if (run->state[i] == REPLICA_UP) {
@@ -116,13 +119,17 @@ static struct engine *by_prefix(struct run *run, struct pool *pool, uint32_t id,
     mean = (mean + (double)world_total(&run->world, id)) / up;
     for (size_t i = pool->first; i < pool->first + pool->count; i++) {
         struct engine *engine = run->engines[i];
-        if (run->state[i] != REPLICA_UP || (double)engine->tokens_left > most_load * mean)
+        if (run->state[i] != REPLICA_UP)
+            continue;
+        uint64_t load = load_of(engine, ROUTER_PREFIX, now);
+        if ((double)load > most_load * mean)
             continue;
         size_t cached = engine->rules->cached ? engine->rules->cached(engine, id, now) : 0;
         if (!chosen || cached > most ||
-            (cached == most && engine->tokens_left < chosen->tokens_left)) {
+            (cached == most && load < chosen_load)) {
             most = cached;
             chosen = engine;
+            chosen_load = load;
         }
     }
     return chosen;

@@ -164,6 +164,13 @@ static void turns_end(struct engine *engine, double now)
     counts(replica);
 }
 
+static uint64_t turns_left(const struct engine *engine, double now)
+{
+    const struct replica *replica = (const struct replica *)engine;
+    uint64_t turns = replica->stretch.steps ? stretch_before(&replica->stretch, now) : 0;
+    return engine->tokens_left - turns * replica->decoding;
+}
+
 static void turns_settle(struct engine *engine, double now)
 {
     struct replica *replica = (struct replica *)engine;
@@ -256,8 +263,8 @@ static struct engine *turns_open(struct arena *arena, struct world *world,
 
 const struct rule_set rules_sarathi = {
     .name = "sarathi", .open = turns_open, .take = turns_take, .end = turns_end,
-    .start = turns_start, .settle = turns_settle, .drop = turns_drop, .clear = turns_clear };
+    .start = turns_start, .settle = turns_settle, .left = turns_left, .drop = turns_drop, .clear = turns_clear };
 
 const struct rule_set rules_vllm_2023 = {
     .name = "vllm-2023", .open = turns_open, .take = turns_take, .end = turns_end,
-    .start = turns_start, .settle = turns_settle, .drop = turns_drop, .clear = turns_clear };
+    .start = turns_start, .settle = turns_settle, .left = turns_left, .drop = turns_drop, .clear = turns_clear };

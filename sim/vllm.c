@@ -83,6 +83,13 @@ static void vllm_settle(struct engine *engine, double now)
         vllm_leave_stretch(vllm, vllm_received_before(vllm, now));
 }
 
+static uint64_t vllm_left(const struct engine *engine, double now)
+{
+    const struct vllm *vllm = (const struct vllm *)engine;
+    uint64_t received = vllm->stretch.steps ? vllm_received_before(vllm, now) : 0;
+    return engine->tokens_left - received * vllm->ranks[0].running_count;
+}
+
 /* A step is formed when one ends, and at once when there is nothing to do. */
 static void vllm_start(struct engine *engine, double now)
 {
@@ -267,5 +274,5 @@ static struct engine *vllm_open(struct arena *arena, struct world *world,
 
 const struct rule_set rules_vllm_v1 = {
     .name = "vllm-v1", .open = vllm_open, .take = vllm_take, .end = vllm_end, .start = vllm_start,
-    .settle = vllm_settle, .drop = vllm_drop, .cached = vllm_cached, .clear = vllm_clear,
+    .settle = vllm_settle, .left = vllm_left, .drop = vllm_drop, .cached = vllm_cached, .clear = vllm_clear,
     .fetched = vllm_fetched };

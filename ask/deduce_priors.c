@@ -1,0 +1,189 @@
+/* What deduce thinks before it reads: data/priors.csv. */
+#include "ask/deduce.h"
+
+#include "base/embedded.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const FILE_NAME = "data/priors.csv";
+
+struct sheet {
+    struct csv csv;
+    int name, fact, value, unit;
+    struct scenario *scenario;
+    struct error *error;
+};
+
+static bool open_sheet(struct scenario *scenario, struct sheet *sheet, struct error *error)
+{
+    *sheet = (struct sheet){ .scenario = scenario, .error = error };
+    for (const struct embedded *file = embedded_data; file->path; file++)
+        if (!strcmp(file->path, FILE_NAME) &&
+            !csv_read(scenario->arena, FILE_NAME, (struct text){ file->data, file->size },
+                      &sheet->csv, error))
+            return false;
+    sheet->name = csv_column(&sheet->csv, "name");
+    sheet->fact = csv_column(&sheet->csv, "fact");
+    sheet->value = csv_column(&sheet->csv, "value");
+    sheet->unit = csv_column(&sheet->csv, "unit");
+    return sheet->csv.rows || error_set(error, "%s is not built in", FILE_NAME);
+}
+
+static const char *text_at(const struct sheet *sheet, const char *name, const char *fact)
+{
+    for (size_t i = 0; i < sheet->csv.rows; i++)
+        if (!strcmp(csv_cell(&sheet->csv, i, sheet->name), name) &&
+            !strcmp(csv_cell(&sheet->csv, i, sheet->fact), fact))
+            return csv_cell(&sheet->csv, i, sheet->value);
+    return NULL;
+}
+
+/* In base units; NAN: not there. */
+static double number_at(const struct sheet *sheet, const char *name, const char *fact)
+{
+    for (size_t i = 0; i < sheet->csv.rows; i++) {
+        double number, scale;
+        if (!strcmp(csv_cell(&sheet->csv, i, sheet->name), name) &&
+            !strcmp(csv_cell(&sheet->csv, i, sheet->fact), fact) &&
+            text_number(text_of(csv_cell(&sheet->csv, i, sheet->value)), &number) &&
+            unit_scale(csv_cell(&sheet->csv, i, sheet->unit), &scale))
+            return number * scale;
+    }
+    return NAN;
+}
+
+static double or_zero(double x)
+{
+    return isnan(x) ? 0 : x;
+}
+
+static struct usual usual_at(const struct sheet *sheet, const char *name)
+{
+    return (struct usual){ number_at(sheet, name, "usual_low"),
+                           number_at(sheet, name, "usual_high") };
+}
+
+static void read_beliefs(const struct sheet *sheet, struct priors *priors)
+{
+    for (int i = 0; i < FIELD_COUNT; i++) {
+        const char *name = fields[i].cost;
+        priors->belief[i] = (struct belief){
+            .spread = number_at(sheet, name, "spread"),
+            .policy = or_zero(number_at(sheet, name, "policy")),
+            .policy_middle = or_zero(number_at(sheet, name, "policy_middle")),
+            .policy_spread = or_zero(number_at(sheet, name, "policy_spread")),
+        };
+        priors->usual[i] = usual_at(sheet, name);
+    }
+    priors->priority = usual_at(sheet, "priority_cost");
+}
+
+/* ---- machines ---------------------------------------------------------------------------- */
+
+struct offer {
+    const char *name;
+    double share, newer, peak[3], bandwidth, capacity, rent, own;   /* bf16, fp8, fp4 */
+};
+
+/* A rate that a machine lacks is that of the next wider type. */
+static bool describe_offer(struct scenario *scenario, const char *machine, struct offer *offer)
+{
+    static const char *const peaks[] = { "peak_bf16", "peak_fp8", "peak_fp4" };
+    struct error ignored;
+    const struct catalog_entry *entry = catalog_find(&scenario->catalog, CATALOG_MACHINE, machine,
+                                                     &ignored);
+    if (!entry || !catalog_number(entry, "hbm_bandwidth", &offer->bandwidth) ||
+        !catalog_number(entry, "hbm_capacity", &offer->capacity) ||
+        !catalog_number(entry, "chip_price", &offer->rent))
+        return false;
+    for (int i = 0; i < 3; i++)
+        if (!catalog_number(entry, peaks[i], &offer->peak[i])) {
+            if (!i)
+                return false;
+            offer->peak[i] = offer->peak[i - 1];
+        }
+    if (!catalog_number(entry, "chip_price_own_neocloud", &offer->own))
+        offer->own = offer->rent;
+    return true;
+}
+
+static void add_offer(struct scenario *scenario, const struct offer *offer, double from,
+                      double total)
+{
+    struct facts *facts = &scenario->facts;
+    struct fact_table *table = facts_table(facts, "offer");
+    size_t entry = facts_entry(facts, table, offer->name);
+    const struct { const char *column; double value; } cells[] = {
+        { "offer_share", offer->share / total },   { "offer_from", from / total },
+        { "offer_newer", offer->newer },           { "offer_peak_bf16", offer->peak[0] },
+        { "offer_peak_fp8", offer->peak[1] },      { "offer_peak_fp4", offer->peak[2] },
+        { "offer_bandwidth", offer->bandwidth },   { "offer_capacity", offer->capacity },
+        { "offer_rent", offer->rent },             { "offer_own", offer->own },
+    };
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
+        facts_cell(facts, facts_table(facts, "offer"), entry, cells[i].column, cells[i].value,
+                   FILE_NAME);
+}
+
+static void read_offers(struct sheet *sheet)
+{
+    enum { MOST = 64 };
+    struct offer offers[MOST];
+    size_t count = 0;
+    double total = 0, from = 0;
+    for (size_t i = 0; i < sheet->csv.rows && count < MOST; i++) {
+        const char *name = csv_cell(&sheet->csv, i, sheet->name);
+        if (strcmp(csv_cell(&sheet->csv, i, sheet->fact), "offer_share"))
+            continue;
+        const char *as = text_at(sheet, name, "as");
+        struct offer *offer = &offers[count];
+        *offer = (struct offer){ .name = name, .share = number_at(sheet, name, "offer_share"),
+                                 .newer = as != NULL };
+        if (describe_offer(sheet->scenario, as ? as : name, offer))
+            total += offers[count++].share;
+        else
+            facts_note(&sheet->scenario->facts, "%s has no known rent: not among the machines "
+                       "that may serve", name);
+    }
+    for (size_t i = 0; i < count; from += offers[i++].share)
+        add_offer(sheet->scenario, &offers[i], from, total);
+}
+
+/* ---- tiers ------------------------------------------------------------------------------- */
+
+static void read_tiers(struct sheet *sheet, struct priors *priors)
+{
+    static const char *const columns[] = { "tier_rent", "tier_rent_spread", "tier_rate",
+                                           "tier_rate_spread" };
+    struct facts *facts = &sheet->scenario->facts;
+    struct fact_table *table = facts_table(facts, "tier");
+    double from = 0;
+    for (size_t i = 0; i < table->entries && priors->tiers < DEDUCE_TIERS; i++) {
+        const char *name = table->entry[i];
+        double share = or_zero(number_at(sheet, name, "tier_share"));
+        facts_cell(facts, table, i, "tier_share", share, FILE_NAME);
+        facts_cell(facts, table, i, "tier_from", from, FILE_NAME);
+        facts_cell(facts, table, i, "tier_number", (double)i, FILE_NAME);
+        for (size_t j = 0; j < sizeof columns / sizeof *columns; j++) {
+            double value = number_at(sheet, name, columns[j]);
+            if (!isnan(value))
+                facts_cell(facts, table, i, columns[j], value, FILE_NAME);
+        }
+        from += share;
+        priors->tier[priors->tiers] = name;
+        priors->tier_share[priors->tiers++] = share;
+    }
+}
+
+bool priors_read(struct scenario *scenario, struct priors *priors, struct error *error)
+{
+    struct sheet sheet;
+    *priors = (struct priors){ 0 };
+    if (!open_sheet(scenario, &sheet, error))
+        return false;
+    read_beliefs(&sheet, priors);
+    read_offers(&sheet);
+    read_tiers(&sheet, priors);
+    return true;
+}

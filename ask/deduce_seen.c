@@ -1,0 +1,98 @@
+/* Prices as the rows of a sheet see them, and which of them look wrong. */
+#include "ask/deduce.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { PRIORITY = FIELD_COUNT };
+
+/* Where each input of the rows stands in a price. */
+static const struct { const char *row; enum price_tier tier; int above; enum price_class class; }
+inputs[] = {
+    { "seen_input", PRICE_STANDARD, 0, PRICE_INPUT },
+    { "seen_output", PRICE_STANDARD, 0, PRICE_OUTPUT },
+    { "seen_hit", PRICE_STANDARD, 0, PRICE_HIT },
+    { "seen_write_short", PRICE_STANDARD, 0, PRICE_WRITE_SHORT },
+    { "seen_write_long", PRICE_STANDARD, 0, PRICE_WRITE_LONG },
+    { "seen_input_above", PRICE_STANDARD, 1, PRICE_INPUT },
+    { "seen_output_above", PRICE_STANDARD, 1, PRICE_OUTPUT },
+    { "seen_input_batch", PRICE_BATCH, 0, PRICE_INPUT },
+    { "seen_output_batch", PRICE_BATCH, 0, PRICE_OUTPUT },
+    { "seen_input_priority", PRICE_PRIORITY, 0, PRICE_INPUT },
+    { "seen_storage", 0, 0, 0 },
+    { "seen_fast", 0, 0, 0 },
+};
+
+enum { STORAGE = 10, FAST = 11, INPUTS = 12 };
+
+bool seen_open(struct scenario *scenario, struct seen_rows *rows, struct error *error)
+{
+    struct arena *arena = scenario->arena;
+    struct expr *wanted[FIELD_COUNT + 1];
+    for (int i = 0; i <= FIELD_COUNT; i++)
+        if (!expr_parse(&scenario->book, NULL, 0,
+                        text_of(i < FIELD_COUNT ? fields[i].seen : "seen_priority"), &wanted[i],
+                        error))
+            return false;
+    if (!list_build(arena, &scenario->book, &scenario->facts, wanted, FIELD_COUNT + 1,
+                    &rows->list, error))
+        return false;
+    for (int i = 0; i < INPUTS; i++)
+        rows->input[i] = list_input(&rows->list, inputs[i].row);
+    return true;
+}
+
+/* Flex is what can wait, where batch is not sold. */
+static double price_at(const struct price *price, int i)
+{
+    if (i == STORAGE || i == FAST)
+        return i == STORAGE ? price->storage : price->fast;
+    double value = price->at[inputs[i].tier][inputs[i].above][inputs[i].class];
+    if (isnan(value) && inputs[i].tier == PRICE_BATCH)
+        value = price->at[PRICE_FLEX][inputs[i].above][inputs[i].class];
+    return value;
+}
+
+static bool unusual(struct usual usual, double seen)
+{
+    const double slack = 1e-9;                  /* 0.1 / 0.2 is not a half */
+    return !isnan(seen) && (seen < usual.low - slack * fabs(usual.low) ||
+                            seen > usual.high + slack * fabs(usual.high));
+}
+
+void reading_make(struct arena *arena, const struct seen_rows *rows, const struct priors *priors,
+                  const struct price *price, struct reading *reading)
+{
+    double values[64], seen[FIELD_COUNT + 1];
+    *reading = (struct reading){ .price = price };
+    for (size_t i = 0; i < rows->list.input_count && i < 64; i++)
+        values[i] = rows->list.inputs[i].value;
+    for (int i = 0; i < INPUTS; i++)
+        if (rows->input[i] >= 0)
+            values[rows->input[i]] = price_at(price, i);
+    list_value(arena, &rows->list, values, NULL, seen);
+    reading->priority = seen[PRIORITY];
+    if (unusual(priors->priority, reading->priority))
+        reading->suspicious |= 1u << PRIORITY;
+    for (int i = 0; i < FIELD_COUNT; i++) {
+        reading->seen[i] = seen[i];
+        if (unusual(priors->usual[i], seen[i]))
+            reading->suspicious |= 1u << i;
+        bool used = isfinite(seen[i]) && !(reading->suspicious & 1u << i);
+        reading->evidence.seen[i] = used ? seen[i] : NAN;
+        reading->evidence.policy[i] = NAN;
+    }
+}
+
+const char *reading_suspicious(struct arena *arena, const struct reading *reading)
+{
+    struct buffer out = { .arena = arena };
+    buffer_add(&out, "", 0);
+    for (int i = 0; i <= FIELD_COUNT; i++)
+        if (reading->suspicious & 1u << i)
+            buffer_print(&out, "%s%s %.3g", out.size ? ", " : "",
+                         i < FIELD_COUNT ? fields[i].label : "priority",
+                         i == FIELD_INPUT ? reading->seen[i] * 1e6
+                         : i < FIELD_COUNT ? reading->seen[i] : reading->priority);
+    return out.data;
+}

@@ -1,0 +1,50 @@
+/* prices -- a stranger's price sheet.
+ *
+ *     LiteLLM's JSON         \
+ *     models.dev as CSV       >--prices_read-->  prices: one a model and seller
+ *     data/prices.csv         /
+ *
+ * A price is in USD/token (storage in USD/token/s), NAN where none is published. A published 0
+ * is "not charged" and no price: it is counted in `free`. Thresholds, which LiteLLM puts into
+ * names of fields, become one number; of several steps the first is kept.
+ *
+ * A sheet has the date of its rows, or of its file's name. What is not sold by the token as text
+ * (images, speech, embeddings) is counted and left out. Everything lives in the arena. */
+#ifndef IMPORT_PRICES_H
+#define IMPORT_PRICES_H
+
+#include "base/base.h"
+
+enum price_class {
+    PRICE_INPUT, PRICE_OUTPUT, PRICE_HIT, PRICE_WRITE_SHORT, PRICE_WRITE_LONG, PRICE_CLASSES
+};
+enum price_tier { PRICE_STANDARD, PRICE_BATCH, PRICE_FLEX, PRICE_PRIORITY, PRICE_TIERS };
+
+struct price {
+    const char *seller, *model;     /* "anthropic", "claude-opus-4-7"; as the sheet spells them */
+    const char *date;               /* "2026-08-01", or "" */
+    int line;                       /* in a CSV file, else 0 */
+    double at[PRICE_TIERS][2][PRICE_CLASSES];       /* [1]: above the threshold */
+    double storage;
+    double threshold;               /* tokens; NAN: no step */
+    double fast;                    /* multiple asked for fast mode; NAN: none */
+    double context;                 /* tokens of the longest prompt; NAN: not said */
+    int free;                       /* fields that are published as 0 */
+};
+
+struct price_sheet {
+    const char *file, *kind;        /* kind: "LiteLLM", "models.dev", "chalkline" */
+    struct price *prices;
+    size_t count, room;
+    size_t left_out;                /* entries that sell something else, or have no price */
+};
+
+/* An error names file and line, or file, entry and field. */
+bool prices_read(struct arena *arena, const char *file, struct text text,
+                 struct price_sheet *sheet, struct error *error);
+
+/* The model without who sells it: "openrouter/anthropic/claude-opus-4-7" and
+ * "claude-opus-4-7" are one. */
+const char *price_model(const struct price *price);
+
+#endif
