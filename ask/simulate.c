@@ -119,11 +119,13 @@ bool simulate_run(struct arena *arena, const struct simulation *simulation,
     sim->seed += variation->seed;
     if (watch)
         sim->watch = *watch;
-    if (!vary_trace(arena, simulation, variation, &outcome->trace, error) ||
-        !sim_run(arena, &outcome->trace, sim, &outcome->result, error))
-        return false;
-    score(arena, simulation, outcome);
-    return true;
+    bool ran = vary_trace(arena, simulation, variation, &outcome->trace, error) &&
+               sim_run(arena, &outcome->trace, sim, &outcome->result, error);
+    simulate_give_back(&sim->server);
+    simulate_give_back(&sim->split.server);
+    if (ran)
+        score(arena, simulation, outcome);
+    return ran;
 }
 
 bool simulate_meets(const struct simulation *simulation, const struct simulated *outcome)

@@ -223,6 +223,22 @@ static bool read_model(struct simulation *simulation, struct answer *notes, stru
     return value_of(&simulation->scenario, "api_time", &simulation->api_time, error);
 }
 
+/* What no server has, and would only take memory. */
+static bool not_too_many(const struct question *question, const struct sim_server *server,
+                         struct error *error)
+{
+    const struct { enum option option; size_t value, most; } limits[] = {
+        { OPTION_DRAFT, server->draft, 64 }, { OPTION_RANKS, server->ranks, 4096 },
+        { OPTION_BLOCK_SIZE, server->block, 65536 } };
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        if (limits[i].value > limits[i].most) {
+            error_set(error, "--%s: '%.60s' is too many", options[limits[i].option].name,
+                      question->option[limits[i].option]);
+            return error_hint(error, "%zu at most", limits[i].most);
+        }
+    return true;
+}
+
 static bool read_server(const struct question *question, struct sim_server *server,
                         struct error *error)
 {
@@ -249,6 +265,8 @@ static bool read_server(const struct question *question, struct sim_server *serv
             server->blocks = server->blocks * server->block / block;
         server->block = block;
     }
+    if (!not_too_many(question, server, error))
+        return false;
     if (server->blocks || server->rules == RULES_TRAIN)
         return true;
     error_set(error, "simulate needs the size of the cache");

@@ -1,169 +1,10 @@
-/* Many runs of a simulation: a sweep, repeats with other seeds, the highest rate, the fewest
- * servers. Runs go side by side in threads; which runs are made does not depend on how many. */
-#include "ask/simulate.h"
+/* Several runs of a simulation: a sweep, repeats with other seeds, the highest rate, the fewest
+ * servers. */
+#include "ask/trials.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- many runs ----------------------------------------------------------------------------------- */
-
-#define NUMBERS(X)                                                                            \
-    X(request_rate) X(ttft_mean) X(ttft_p50) X(ttft_p99) X(tpot_mean) X(tpot_p99) X(e2e_mean) \
-    X(e2e_p99) X(output_rate) X(goodput) X(met) X(utilisation) X(run_cost_per_token)
-enum number {
-#define X(name) NUMBER_##name,
-    NUMBERS(X)
-#undef X
-    NUMBER_COUNT
-};
-static const char *const number_names[NUMBER_COUNT] = {
-#define X(name) #name,
-    NUMBERS(X)
-#undef X
-};
-
-struct run {
-    struct variation variation;
-    double numbers[NUMBER_COUNT];
-    double there[2];                /* s of servers, as in sim_result */
-    const char *verdict;
-    bool meets;
-    struct error error;             /* what is not empty: it could not be run */
-};
-
-static void fill(struct run *run, const struct simulation *simulation,
-                 const struct simulated *outcome)
-{
-    const struct sketch *times = outcome->all.times;
-    const struct sim_result *result = &outcome->result;
-    const double there = result->pool_there[0] + result->pool_there[1];
-    const double numbers[NUMBER_COUNT] = {
-        outcome->rate, sketch_mean(&times[SIMULATE_TTFT]),
-        sketch_quantile(&times[SIMULATE_TTFT], 0.5), sketch_quantile(&times[SIMULATE_TTFT], 0.99),
-        sketch_mean(&times[SIMULATE_TPOT]), sketch_quantile(&times[SIMULATE_TPOT], 0.99),
-        sketch_mean(&times[SIMULATE_E2E]), sketch_quantile(&times[SIMULATE_E2E], 0.99),
-        outcome->output_rate, outcome->goodput,
-        (double)outcome->all.met / (double)outcome->all.requests, result->busy / there,
-        (double)outcome->all.outputs };             /* until its cost is known */
-    memcpy(run->numbers, numbers, sizeof numbers);
-    memcpy(run->there, result->pool_there, sizeof run->there);
-    run->verdict = outcome->verdict;
-    run->meets = simulate_meets(simulation, outcome);
-}
-
-static void run_one(const struct simulation *simulation, struct run *run)
-{
-    struct arena arena = { 0 };
-    struct simulated *outcome = arena_alloc(&arena, sizeof *outcome);
-    run->error = (struct error){ .what = "" };
-    if (simulate_run(&arena, simulation, &run->variation, NULL, outcome, &run->error))
-        fill(run, simulation, outcome);
-    arena_free(&arena);
-}
-
-/* Rent for each output token, by the rows; 0 where no machine is known. */
-static bool add_cost(const struct simulation *simulation, struct run *run, struct error *error)
-{
-    const double outputs = run->numbers[NUMBER_run_cost_per_token];
-    double cost = 0;
-    for (int pool = 0; simulation->predicted && pool < (simulation->options.split.replicas ? 2 : 1);
-         pool++) {
-        struct scenario scenario = pool ? simulation->prompts : simulation->scenario;
-        double rent;
-        facts_set(&scenario.facts, "replica_time", run->there[pool], "simulated");
-        if (!value_of(&scenario, "run_cost", &rent, error))
-            return false;
-        cost += rent;
-    }
-    run->numbers[NUMBER_run_cost_per_token] = outputs > 0 ? cost / outputs : 0;
-    return true;
-}
-
-static bool run_all(const struct simulation *simulation, struct run *runs, size_t count,
-                    struct error *error)
-{
-#pragma omp parallel for schedule(dynamic)
-    for (size_t i = 0; i < count; i++)
-        run_one(simulation, &runs[i]);
-    for (size_t i = 0; i < count; i++)
-        if (*runs[i].error.what) {
-            *error = runs[i].error;
-            return false;
-        }
-    for (size_t i = 0; i < count; i++)
-        if (!add_cost(simulation, &runs[i], error))
-            return false;
-    return true;
-}
-
-/* ---- tables ------------------------------------------------------------------------------------------ */
-
-static const enum number shown[] = { NUMBER_request_rate, NUMBER_ttft_mean, NUMBER_ttft_p99,
-                                     NUMBER_tpot_mean, NUMBER_tpot_p99, NUMBER_output_rate,
-                                     NUMBER_utilisation, NUMBER_met, NUMBER_run_cost_per_token };
-enum { SHOWN = sizeof shown / sizeof *shown };
-
-/* Only where there are limits to meet, and a machine to rent. */
-static bool is_shown(const struct simulation *simulation, enum number number)
-{
-    return (number != NUMBER_met || isfinite(simulation->ttft_most) ||
-            isfinite(simulation->tpot_most)) &&
-           (number != NUMBER_run_cost_per_token || simulation->predicted);
-}
-
-static bool is_time(enum number number)
-{
-    return number >= NUMBER_ttft_mean && number <= NUMBER_e2e_p99;
-}
-
-static const char *number_text(struct arena *arena, enum number number, double value)
-{
-    return is_time(number) ? simulate_seconds(arena, value)
-           : number == NUMBER_met || number == NUMBER_utilisation
-             ? arena_print(arena, "%.2f %%", 100 * value)
-           : number == NUMBER_run_cost_per_token ? arena_print(arena, "%.4g USD/M", 1e6 * value)
-           : number == NUMBER_output_rate ? arena_print(arena, "%.0f", value)
-           : arena_print(arena, "%.4g", value);
-}
-
-/* `name` is what varies, `values` where it stood. */
-static void answer_runs(const struct simulation *simulation, const char *name,
-                        const double *values, const struct run *runs, size_t count,
-                        struct answer *answer)
-{
-    struct arena *arena = simulation->arena;
-    struct table table = { .arena = arena, .columns = 2, .left = "rrrrrrrrrrr" };
-    struct doc *list = doc_add(arena, answer->doc, "runs", DOC_ARRAY);
-    table_cell(&table, "%s", name);
-    for (int j = 0; j < SHOWN; j++)
-        if (is_shown(simulation, shown[j])) {
-            table_cell(&table, "%s", number_names[shown[j]]);
-            table.columns++;
-        }
-    table_cell(&table, "verdict");
-    buffer_print(&answer->csv, "%s", name);
-    for (int j = 0; j < NUMBER_COUNT; j++)
-        buffer_print(&answer->csv, ",%s", number_names[j]);
-    buffer_print(&answer->csv, ",verdict\n");
-    for (size_t i = 0; i < count; i++) {
-        struct doc *one = doc_add(arena, list, NULL, DOC_OBJECT);
-        doc_add_number(arena, one, name, values[i]);
-        table_cell(&table, "%.6g", values[i]);
-        buffer_print(&answer->csv, "%.17g", values[i]);
-        for (int j = 0; j < NUMBER_COUNT; j++) {
-            doc_add_number(arena, one, number_names[j], runs[i].numbers[j]);
-            buffer_print(&answer->csv, ",%.17g", runs[i].numbers[j]);
-        }
-        for (int j = 0; j < SHOWN; j++)
-            if (is_shown(simulation, shown[j]))
-                table_cell(&table, "%s", number_text(arena, shown[j], runs[i].numbers[shown[j]]));
-        doc_add_string(arena, one, "verdict", runs[i].verdict);
-        table_cell(&table, "%s%s", runs[i].verdict, runs[i].meets ? "" : ", misses");
-        buffer_print(&answer->csv, ",%s\n", runs[i].verdict);
-    }
-    table_print(&table, &answer->text, "  ");
-}
 
 /* ---- a sweep --------------------------------------------------------------------------------------------- */
 
@@ -233,12 +74,12 @@ static bool sweep(const struct simulation *simulation, struct answer *answer, st
         return false;
     double *values = arena_array(simulation->arena, points, sizeof *values);
     size_t count = sweep_values(low, high, points, what > 0, values);
-    struct run *runs = arena_array(simulation->arena, count, sizeof *runs);
+    struct trial *runs = arena_array(simulation->arena, count, sizeof *runs);
     for (size_t i = 0; i < count; i++)
         vary(&runs[i].variation, what, values[i]);
-    if (!run_all(simulation, runs, count, error))
+    if (!trials_run(simulation, runs, count, error))
         return false;
-    answer_runs(simulation, sweep_names[what], values, runs, count, answer);
+    trials_answer(simulation, sweep_names[what], values, runs, count, answer);
     return true;
 }
 
@@ -276,10 +117,10 @@ static bool repeat(const struct simulation *simulation, struct answer *answer, s
     if (!simulate_count(simulation->question, OPTION_REPEAT, &count, error) ||
         !repeats_differ(simulation, count, error))
         return false;
-    struct run *runs = arena_array(arena, count, sizeof *runs);
+    struct trial *runs = arena_array(arena, count, sizeof *runs);
     for (size_t i = 0; i < count; i++)
         runs[i].variation = (struct variation){ .scale = 1, .seed = i };
-    if (!run_all(simulation, runs, count, error))
+    if (!trials_run(simulation, runs, count, error))
         return false;
     doc_add_number(arena, answer->doc, "repeats", (double)count);
     table_cell(&table, "%zu runs", count);
@@ -296,8 +137,8 @@ static bool repeat(const struct simulation *simulation, struct answer *answer, s
         doc_add_number(arena, one, "mean", mean);
         doc_add_number(arena, one, "half_interval", half);
         table_cell(&table, "%s", number_names[j]);
-        table_cell(&table, "%s", number_text(arena, (enum number)j, mean));
-        table_cell(&table, "+- %s", number_text(arena, (enum number)j, half));
+        table_cell(&table, "%s", trials_number(arena, (enum number)j, mean));
+        table_cell(&table, "+- %s", trials_number(arena, (enum number)j, half));
     }
     table_print(&table, &answer->text, "  ");
     table_csv(&table, &answer->csv);
@@ -313,14 +154,14 @@ struct search {
     int what;                       /* of sweep_names */
     bool more_is_worse;
     double values[TRIES];           /* of all runs, in the order they were made */
-    struct run runs[TRIES];
+    struct trial runs[TRIES];
     size_t count;
 };
 
 static bool try_values(struct search *search, const double *values, size_t count,
                        struct error *error)
 {
-    struct run *runs = &search->runs[search->count];
+    struct trial *runs = &search->runs[search->count];
     if (search->count + count > TRIES) {
         error_set(error, "%d runs did not find the limit", TRIES);
         return error_hint(error, "other --ttft and --tpot, or another --time-scale");
@@ -330,7 +171,7 @@ static bool try_values(struct search *search, const double *values, size_t count
         vary(&runs[i].variation, search->what, values[i]);
     }
     search->count += count;
-    return run_all(search->simulation, runs, count, error);
+    return trials_run(search->simulation, runs, count, error);
 }
 
 /* Whether the run lies on the side from which the limit is looked for. */
@@ -371,7 +212,7 @@ static bool narrow(struct search *search, double *meets, double *misses, struct 
 /* The last run was as the one before: more of the same will not help. */
 static bool changed_nothing(const struct search *search)
 {
-    const struct run *last = &search->runs[search->count - 1];
+    const struct trial *last = &search->runs[search->count - 1];
     const size_t times = (NUMBER_e2e_p99 - NUMBER_ttft_mean + 1) * sizeof *last->numbers;
     return search->count > 1 && !memcmp(&last[0].numbers[NUMBER_ttft_mean],
                                         &last[-1].numbers[NUMBER_ttft_mean], times);
@@ -413,7 +254,7 @@ static void answer_search(struct search *search, struct answer *answer)
     struct arena *arena = search->simulation->arena;
     const double **order = arena_array(arena, search->count, sizeof *order);
     double *values = arena_array(arena, search->count, sizeof *values);
-    struct run *runs = arena_array(arena, search->count, sizeof *runs);
+    struct trial *runs = arena_array(arena, search->count, sizeof *runs);
     for (size_t i = 0; i < search->count; i++)
         order[i] = &search->values[i];
     qsort(order, search->count, sizeof *order, by_value);
@@ -421,10 +262,10 @@ static void answer_search(struct search *search, struct answer *answer)
         values[i] = *order[i];
         runs[i] = search->runs[order[i] - search->values];
     }
-    answer_runs(search->simulation, sweep_names[search->what], values, runs, search->count, answer);
+    trials_answer(search->simulation, sweep_names[search->what], values, runs, search->count, answer);
 }
 
-static const struct run *run_at(const struct search *search, double value)
+static const struct trial *run_at(const struct search *search, double value)
 {
     size_t i = 0;
     while (search->values[i] != value)

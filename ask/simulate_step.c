@@ -215,6 +215,12 @@ struct sim_server simulate_own(struct arena *arena, const struct sim_server *ser
     return own;
 }
 
+void simulate_give_back(struct sim_server *own)
+{
+    if (own->seconds == predicted_seconds)
+        arena_free(&((struct predicted *)own->context)->scratch);
+}
+
 /* An engine that forms steps ahead does so beside the chips. */
 static bool forms_ahead(const struct sim_server *server)
 {

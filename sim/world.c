@@ -313,11 +313,25 @@ static bool stuck(const struct run *run, double now, struct error *error)
     return !error_hint(error, "more --blocks, or a lower --max-seqs");
 }
 
+/* Seats that nobody could ever take need no room. */
+static const struct sim_options *with_seats(struct arena *arena, const struct sim_options *options,
+                                            size_t requests)
+{
+    struct sim_options *own = arena_alloc(arena, sizeof *own);
+    *own = *options;
+    if (own->server.sequences_most > requests)
+        own->server.sequences_most = requests;
+    if (own->split.server.sequences_most > requests)
+        own->split.server.sequences_most = requests;
+    return own;
+}
+
 bool sim_run(struct arena *arena, const struct trace *trace, const struct sim_options *options,
              struct sim_result *result, struct error *error)
 {
     struct run *run = arena_alloc(arena, sizeof *run);
-    run->world = (struct world){ .trace = trace, .options = options, .result = result };
+    run->world = (struct world){ .trace = trace, .result = result,
+                                 .options = with_seats(arena, options, trace->count) };
     run->left = trace->count;
     if (!all_fit(trace, options, error))
         return false;
