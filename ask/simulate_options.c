@@ -84,21 +84,24 @@ bool simulate_read_name(const struct question *question, enum option option, con
     return error_hint(error, "one of: %s", text);
 }
 
+/* The rules, and "disaggregated": those of vllm-v1 with a pool for prompts. */
 static bool read_rules(const struct question *question, struct sim_options *sim,
                        struct error *error)
 {
-    const char *names[RULES_COUNT];
+    enum { DISAGGREGATED = RULES_COUNT, NAMES };
+    const char *names[NAMES] = { [DISAGGREGATED] = "disaggregated" };
     int rules = RULES_VLLM_V1, router = ROUTER_COUNT;
     for (int i = 0; i < RULES_COUNT; i++)
         names[i] = rules_name((enum rules)i);
-    if (!simulate_read_name(question, OPTION_RULES, "rules are", names, RULES_COUNT, &rules, error) ||
+    if (!simulate_read_name(question, OPTION_RULES, "rules are", names, NAMES, &rules, error) ||
         !simulate_read_name(question, OPTION_ROUTER, "router is", router_names, ROUTER_COUNT, &router,
                    error))
         return false;
     if (router == ROUTER_COUNT)                         /* theirs, or what spreads a light load too */
         router = rules == RULES_SARATHI || rules == RULES_VLLM_2023 ? ROUTER_LEAST_PENDING
                                                                     : ROUTER_LEAST_TOKENS;
-    sim->server.rules = (enum rules)rules;
+    sim->split.replicas = rules == DISAGGREGATED;
+    sim->server.rules = rules == DISAGGREGATED ? RULES_VLLM_V1 : (enum rules)rules;
     sim->router = (enum router)router;
     return true;
 }
@@ -308,7 +311,7 @@ static bool read_split(struct simulation *simulation, struct error *error)
     const char *machine = question->option[OPTION_PREFILL_ON];
     const char *gpus = question->option[OPTION_PREFILL_GPUS];
     double token_bytes;
-    *split = (struct sim_split){ .bandwidth = 50e9, .latency = 10e-6 };
+    *split = (struct sim_split){ .replicas = split->replicas, .bandwidth = 50e9, .latency = 10e-6 };
     if (!simulate_count(question, OPTION_PREFILL_REPLICAS, &split->replicas, error) ||
         !simulate_quantity(question, OPTION_LINK, "B/s", &split->bandwidth, error) ||
         !simulate_quantity(question, OPTION_LINK_LATENCY, "s", &split->latency, error))

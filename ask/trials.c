@@ -21,10 +21,10 @@ static void fill(struct trial *run, const struct simulation *simulation,
         sketch_mean(&times[SIMULATE_TPOT]), sketch_quantile(&times[SIMULATE_TPOT], 0.99),
         sketch_mean(&times[SIMULATE_E2E]), sketch_quantile(&times[SIMULATE_E2E], 0.99),
         outcome->output_rate, outcome->goodput,
-        (double)outcome->all.met / (double)outcome->all.requests, result->busy / there,
-        (double)outcome->all.outputs };             /* until its cost is known */
+        (double)outcome->all.met / (double)outcome->all.requests, result->busy / there };
     memcpy(run->numbers, numbers, sizeof numbers);
     memcpy(run->there, result->pool_there, sizeof run->there);
+    run->outputs = (double)outcome->all.outputs;
     run->verdict = outcome->verdict;
     run->meets = simulate_meets(simulation, outcome);
 }
@@ -40,20 +40,24 @@ static void run_one(const struct simulation *simulation, struct trial *run)
 }
 
 /* Rent for each output token, by the rows; 0 where no machine is known. */
-static bool add_cost(const struct simulation *simulation, struct trial *run, struct error *error)
+static bool add_cost(const struct simulation *simulation, int pool, struct trial *runs,
+                     size_t count, struct error *error)
 {
-    const double outputs = run->numbers[NUMBER_run_cost_per_token];
-    double cost = 0;
-    for (int pool = 0; simulation->predicted && pool < (simulation->options.split.replicas ? 2 : 1);
-         pool++) {
-        struct scenario scenario = pool ? simulation->prompts : simulation->scenario;
+    static const char *const row = "run_cost";
+    struct scenario scenario = pool ? simulation->prompts : simulation->scenario;
+    struct values values;
+    facts_set(&scenario.facts, "replica_time", 1, "simulated");
+    if (!values_of(&scenario, &row, 1, &values, error))
+        return false;
+    const int there = list_input(&values.list, "replica_time");
+    for (size_t i = 0; i < count; i++) {
+        const double outputs = runs[i].outputs;
         double rent;
-        facts_set(&scenario.facts, "replica_time", run->there[pool], "simulated");
-        if (!value_of(&scenario, "run_cost", &rent, error))
-            return false;
-        cost += rent;
+        if (there >= 0)
+            values.inputs[there] = runs[i].there[pool];
+        list_value(simulation->arena, &values.list, values.inputs, NULL, &rent);
+        runs[i].numbers[NUMBER_run_cost_per_token] += outputs > 0 ? rent / outputs : 0;
     }
-    run->numbers[NUMBER_run_cost_per_token] = outputs > 0 ? cost / outputs : 0;
     return true;
 }
 
@@ -68,10 +72,10 @@ bool trials_run(const struct simulation *simulation, struct trial *runs, size_t 
             *error = runs[i].error;
             return false;
         }
-    for (size_t i = 0; i < count; i++)
-        if (!add_cost(simulation, &runs[i], error))
-            return false;
-    return true;
+    if (!simulation->predicted)
+        return true;
+    return add_cost(simulation, 0, runs, count, error) &&
+           (!simulation->options.split.replicas || add_cost(simulation, 1, runs, count, error));
 }
 
 

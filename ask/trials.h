@@ -19,6 +19,7 @@ struct trial {
     struct variation variation;
     double numbers[NUMBER_COUNT];
     double there[2];                /* s of servers, as in sim_result */
+    double outputs;                 /* tokens */
     const char *verdict;
     bool meets;
     struct error error;             /* what is not empty: it could not be run */

@@ -41,7 +41,7 @@ static struct draws *make(struct world *world, uint64_t seed, size_t count)
 {
     struct draws *draws;
     if (!draws_make(&world->arena, &world->scenario.book, &world->scenario.facts, seed, count,
-                    &draws, &world->error))
+                    false, &draws, &world->error))
         fail_msg("%s (%s)", world->error.what, world->error.hint);
     return draws;
 }
