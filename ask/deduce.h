@@ -18,12 +18,17 @@ struct usual {                      /* what ratios usually are; NAN: nothing is 
 struct priors {
     struct belief belief[FIELD_COUNT];
     struct usual usual[FIELD_COUNT], priority;
+    double vendor_models, vendor_span, vendor_policy;   /* when a value is a seller's policy */
     const char *tier[DEDUCE_TIERS];
     double tier_share[DEDUCE_TIERS];
     size_t tiers;
 };
 /* Fills the scenario's tables "offer" and "tier" too; notes machines without a rent. */
 bool priors_read(struct scenario *scenario, struct priors *priors, struct error *error);
+
+/* What a line of a whole sheet tells. */
+enum { DEDUCE_TOLD = 2 };
+extern const enum quantity_key deduce_told[DEDUCE_TOLD];
 
 /* Prices of one entry as the rows of a sheet see them. */
 struct reading {
@@ -32,6 +37,10 @@ struct reading {
     double seen[FIELD_COUNT];       /* with them */
     double priority;
     unsigned suspicious;            /* bits of fields; bit FIELD_COUNT: priority */
+    unsigned vendor;                /* bits of fields: the seller asks the same everywhere */
+    int same[FIELD_COUNT], all[FIELD_COUNT];    /* entries of the seller that show this value; any */
+    struct span span[DEDUCE_TOLD];  /* of a whole sheet */
+    double effective;
 };
 
 struct seen_rows {                  /* the rows "seen_..." as one list */
@@ -41,7 +50,10 @@ struct seen_rows {                  /* the rows "seen_..." as one list */
 bool seen_open(struct scenario *scenario, struct seen_rows *rows, struct error *error);
 void reading_make(struct arena *arena, const struct seen_rows *rows, const struct priors *priors,
                   const struct price *price, struct reading *reading);
-/* "hit, write 1 h"; empty for none. */
+/* One seller, one decision: what many models of a seller share, at prices far apart, is policy. */
+void readings_vendors(struct arena *arena, struct reading *readings, size_t count,
+                      const struct priors *priors);
+/* "hit 0.8, write 1 h 23"; empty for none. */
 const char *reading_suspicious(struct arena *arena, const struct reading *reading);
 
 struct deduction {
@@ -59,9 +71,12 @@ struct deduction {
 
 bool deduce_read(struct deduction *deduction, const char *path, struct price_sheet *sheet,
                  struct reading **readings);
+bool deduce_draw(struct deduction *deduction, bool all);
 bool deduce_model(struct deduction *deduction, const struct reading *reading);
+/* Fill span and effective of each. */
+void deduce_conclude(struct deduction *deduction, struct reading *readings, size_t count);
 bool deduce_whole(struct deduction *deduction);
 bool deduce_market(struct deduction *deduction, const char *model);
-bool deduce_difference(struct deduction *deduction, const char *new_path);
+bool deduce_difference(struct deduction *deduction, const char *old_path);
 
 #endif

@@ -77,6 +77,9 @@ static void read_beliefs(const struct sheet *sheet, struct priors *priors)
         priors->usual[i] = usual_at(sheet, name);
     }
     priors->priority = usual_at(sheet, "priority_cost");
+    priors->vendor_models = number_at(sheet, "vendor", "models");
+    priors->vendor_span = number_at(sheet, "vendor", "price_span");
+    priors->vendor_policy = number_at(sheet, "vendor", "policy");
 }
 
 /* ---- machines ---------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 #include "ask/deduce.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { PRIORITY = FIELD_COUNT };
@@ -81,6 +82,60 @@ void reading_make(struct arena *arena, const struct seen_rows *rows, const struc
         bool used = isfinite(seen[i]) && !(reading->suspicious & 1u << i);
         reading->evidence.seen[i] = used ? seen[i] : NAN;
         reading->evidence.policy[i] = NAN;
+    }
+}
+
+/* ---- one seller, one decision ------------------------------------------------------------- */
+
+static bool same_value(double a, double b)
+{
+    return fabs(a - b) <= 1e-6 * fabs(a);
+}
+
+/* `group`: the readings of its seller. */
+static void compare_field(struct reading *reading, struct reading *const *group, size_t count,
+                          int field, const struct priors *priors)
+{
+    double low = INFINITY, high = 0;
+    int same = 0, any = 0;
+    for (size_t i = 0; i < count; i++) {
+        double seen = group[i]->seen[field], price = group[i]->seen[FIELD_INPUT];
+        any += !isnan(seen);
+        if (!same_value(reading->seen[field], seen))
+            continue;
+        same++;
+        low = fmin(low, price), high = fmax(high, price);
+    }
+    reading->same[field] = same;
+    reading->all[field] = any;
+    if (same < priors->vendor_models || high <= priors->vendor_span * low)
+        return;
+    reading->vendor |= 1u << field;
+    reading->evidence.policy[field] = fmax(priors->vendor_policy, priors->belief[field].policy);
+}
+
+static int by_seller(const void *a, const void *b)
+{
+    const struct reading *x = *(struct reading *const *)a, *y = *(struct reading *const *)b;
+    int order = strcmp(x->price->seller, y->price->seller);
+    return order ? order : (x > y) - (x < y);
+}
+
+void readings_vendors(struct arena *arena, struct reading *readings, size_t count,
+                      const struct priors *priors)
+{
+    struct reading **sorted = arena_array(arena, count + 1, sizeof *sorted);
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = &readings[i];
+    qsort(sorted, count, sizeof *sorted, by_seller);
+    for (size_t first = 0, end = 0; first < count; first = end) {
+        const char *seller = sorted[first]->price->seller;
+        while (end < count && !strcmp(sorted[end]->price->seller, seller))
+            end++;
+        for (size_t i = first; *seller && i < end; i++)
+            for (int field = FIELD_OUTPUT; field < FIELD_COUNT; field++)
+                if (!isnan(sorted[i]->seen[field]))
+                    compare_field(sorted[i], sorted + first, end - first, field, priors);
     }
 }
 

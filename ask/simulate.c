@@ -134,8 +134,8 @@ bool simulate_meets(const struct simulation *simulation, const struct simulated 
     const struct lane_score *all = &outcome->all;
     if (!limits && all->answered < all->requests)
         return false;
-    return limits ? (double)all->met >= simulation->met * (double)all->requests
-                  : strcmp(outcome->verdict, "overloaded") != 0;
+    return strcmp(outcome->verdict, "overloaded") != 0 &&
+           (!limits || (double)all->met >= simulation->met * (double)all->requests);
 }
 
 /* ---- only the caches --------------------------------------------------------------------------- */

@@ -32,26 +32,30 @@ static const struct { const char *name; double share; } quantiles[] = {
     { "p50", 0.5 }, { "p90", 0.9 }, { "p95", 0.95 }, { "p99", 0.99 } };
 
 static void answer_sketch(struct arena *arena, const char *name, const struct sketch *sketch,
-                          struct doc *doc, struct table *table)
+                          struct doc *doc, struct table *table, struct buffer *csv)
 {
     struct doc *one = doc_add(arena, doc, name, DOC_OBJECT);
+    buffer_print(csv, "%s,%.9g", name, sketch_mean(sketch));
     doc_add_number(arena, one, "mean", sketch_mean(sketch));
     table_cell(table, "%s", or_dash(arena, sketch, sketch_mean(sketch)));
     for (size_t i = 0; i < sizeof quantiles / sizeof *quantiles; i++) {
         double value = sketch_quantile(sketch, quantiles[i].share);
         doc_add_number(arena, one, quantiles[i].name, value);
+        buffer_print(csv, ",%.9g", value);
         table_cell(table, "%s", or_dash(arena, sketch, value));
     }
     doc_add_number(arena, one, "max", sketch->most);
+    buffer_print(csv, ",%.9g\n", sketch->most);
     table_cell(table, "%s", or_dash(arena, sketch, sketch->most));
 }
 
 static void answer_lane(struct arena *arena, const char *name, const struct lane_score *lane,
-                        struct doc *doc, struct table *table)
+                        struct doc *doc, struct table *table, struct buffer *csv)
 {
     for (int i = 0; i < SIMULATE_TIMES; i++) {
         table_cell(table, *name ? "%s, %s" : "%s%s", time_names[i], name);
-        answer_sketch(arena, time_names[i], &lane->times[i], doc, table);
+        buffer_print(csv, "%s,", name);
+        answer_sketch(arena, time_names[i], &lane->times[i], doc, table, csv);
     }
 }
 
@@ -62,15 +66,17 @@ static void answer_times(struct arena *arena, const struct simulated *outcome, s
     struct table table = { .arena = arena, .columns = 7, .left = "lrrrrrr" };
     for (size_t i = 0; i < sizeof head / sizeof *head; i++)
         table_cell(&table, "%s", head[i]);
-    answer_lane(arena, "", &outcome->all, answer->doc, &table);
+    buffer_print(&answer->csv, "class,time,mean,p50,p90,p95,p99,max\n");
+    answer_lane(arena, "", &outcome->all, answer->doc, &table, &answer->csv);
     table_cell(&table, "itl");
-    answer_sketch(arena, "itl", outcome->result.gaps, answer->doc, &table);
+    buffer_print(&answer->csv, ",");
+    answer_sketch(arena, "itl", outcome->result.gaps, answer->doc, &table, &answer->csv);
     struct doc *classes = trace->lanes ? doc_add(arena, answer->doc, "classes", DOC_OBJECT) : NULL;
     for (size_t i = 0; i < trace->lanes; i++)
         answer_lane(arena, trace->lane_names[i], &outcome->lanes[i],
-                    doc_add(arena, classes, trace->lane_names[i], DOC_OBJECT), &table);
+                    doc_add(arena, classes, trace->lane_names[i], DOC_OBJECT), &table,
+                    &answer->csv);
     table_print(&table, &answer->text, "  ");
-    table_csv(&table, &answer->csv);
 }
 
 /* ---- counts ------------------------------------------------------------------------------------ */
@@ -289,9 +295,19 @@ static bool answer_money(struct arena *arena, struct simulation *simulation,
     return true;
 }
 
-static void answer_settings(const struct simulated *outcome, struct answer *answer)
+static void answer_settings(struct arena *arena, const struct simulated *outcome,
+                            struct answer *answer)
 {
     const struct sim_server *server = &outcome->options.server;
+    struct doc *doc = doc_add(arena, answer->doc, "settings", DOC_OBJECT);
+    doc_add_string(arena, doc, "rules", rules_name(server->rules));
+    doc_add_string(arena, doc, "router", router_names[outcome->options.router]);
+    doc_add_number(arena, doc, "replicas", (double)outcome->options.replicas);
+    doc_add_number(arena, doc, "blocks", (double)server->blocks);
+    doc_add_number(arena, doc, "block", (double)server->block);
+    doc_add_number(arena, doc, "max_seqs", (double)server->sequences_most);
+    doc_add_number(arena, doc, "chunk", (double)server->chunk);
+    doc_add_number(arena, doc, "ranks", (double)(server->ranks ? server->ranks : 1));
     buffer_print(&answer->text, "\n  quantiles within 1 %%; rules %s; ", rules_name(server->rules));
     if (server->rules == RULES_TRAIN) {
         buffer_print(&answer->text, "a train of %zu seats leaves every %.6g s\n",
@@ -319,6 +335,6 @@ bool simulate_answer(struct simulation *simulation, const struct simulated *outc
         return false;
     buffer_print(&answer->text, "\n%s", times.text.data);
     answer_tiers(arena, simulation, outcome, answer);
-    answer_settings(outcome, answer);
+    answer_settings(arena, outcome, answer);
     return true;
 }

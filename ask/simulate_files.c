@@ -181,7 +181,7 @@ static bool draw(const struct recorder *recorder, const struct simulated *outcom
     struct buffer script = { .arena = recorder->simulation->arena };
     if (!plot_open(&script, recorder->plot_path, 900, 700, error))
         return false;
-    buffer_print(&script, "set key left top\nset grid\nset style data lines\n");
+    buffer_print(&script, "set key outside top right horizontal\nset grid\nset style data lines\n");
     if (!terminal)
         buffer_print(&script, "set multiplot layout 2,1\n");
     buffer_print(&script, "set logscale x\nset xlabel 'seconds'\nset ylabel 'share of requests'\n"
@@ -218,10 +218,28 @@ static void keep(void *context, double now, const struct sim_sample *sample)
         question->progress((double)sample->done / (double)recorder->simulation->trace.count);
 }
 
+/* One of them on the terminal, none over the trace itself. */
+static bool outputs_fit(const struct recorder *recorder, struct error *error)
+{
+    const struct question *question = recorder->simulation->question;
+    static const enum option written[] = { OPTION_REQUESTS, OPTION_SERIES, OPTION_TRACE };
+    for (int i = 0; i < 3; i++) {
+        const char *path = question->option[written[i]];
+        if (path && (!strcmp(path, question->words[0]) ||
+                     (!strcmp(path, "-") && (i || question->option[OPTION_JSON])))) {
+            error_set(error, "--%s: '%.60s' is %s", options[written[i]].name, path,
+                      strcmp(path, "-") ? "the trace itself" : i ? "no file" :
+                      "the terminal, which --json has");
+            return error_hint(error, "the name of another file");
+        }
+    }
+    return true;
+}
+
 bool simulate_record(struct simulation *simulation, struct recorder **out, struct sim_watch *watch,
                      struct error *error)
 {
-    enum { LINES = 200 };
+    enum { LINES = 200, LINES_MOST = 1000000 };
     const struct question *question = simulation->question;
     const struct trace *trace = &simulation->trace;
     struct recorder *recorder = *out = arena_alloc(simulation->arena, sizeof *recorder);
@@ -234,10 +252,13 @@ bool simulate_record(struct simulation *simulation, struct recorder **out, struc
         .plot_path = question->option[OPTION_PLOT] };
     if (!simulate_quantity(question, OPTION_EVERY, "s", &recorder->every, error))
         return false;
-    if (!(recorder->every > 0)) {
-        error_set(error, "--every: '%.60s' is no time above 0", question->option[OPTION_EVERY]);
+    if (!(recorder->every > 0) || span / recorder->every > LINES_MOST) {
+        error_set(error, "--every: '%.60s' is no time above 0, or makes more than %d lines",
+                  question->option[OPTION_EVERY], LINES_MOST);
         return error_hint(error, "1s");
     }
+    if (!outputs_fit(recorder, error))
+        return false;
     watch->context = recorder;
     watch->every = recorder->every;
     if (recorder->series_path || recorder->plot_path || recorder->events_path || question->progress)

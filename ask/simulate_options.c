@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- numbers ----------------------------------------------------------------------------------- */
 
@@ -14,12 +15,14 @@ bool simulate_count(const struct question *question, enum option option, size_t 
 {
     enum { MOST = 1000000000 };
     const char *text = question->option[option];
-    double number;
+    struct quantity quantity;
+    struct unit one;
     if (!text)
         return true;
-    if (text_number(text_of(text), &number) && number >= 1 && number <= MOST &&
-        number == floor(number)) {
-        *value = (size_t)number;
+    unit_parse(text_of("1"), &one, &(double){ 0 }, error);
+    if (quantity_parse(text_of(text), one, &quantity, error) && quantity.spread == SPREAD_NONE &&
+        quantity.value >= 1 && quantity.value <= MOST && quantity.value == floor(quantity.value)) {
+        *value = (size_t)quantity.value;
         return true;
     }
     error_set(error, "--%s: '%.60s' is no count", options[option].name, text);
@@ -192,6 +195,14 @@ static bool choose_ranks(const struct simulation *simulation, struct scenario *s
     return true;
 }
 
+static bool is_set(const struct question *question, const char *row)
+{
+    for (size_t i = 0; i < question->set_count; i++)
+        if (!strncmp(question->sets[i], row, strlen(row)) && question->sets[i][strlen(row)] == '=')
+            return true;
+    return false;
+}
+
 static bool open_model(struct simulation *simulation, struct scenario *scenario,
                        const char *machine, const char *gpus, struct sim_server *server,
                        double *token_bytes, struct error *error)
@@ -202,7 +213,8 @@ static bool open_model(struct simulation *simulation, struct scenario *scenario,
     own->option[OPTION_ON] = machine;
     own->option[OPTION_GPUS] = gpus;
     own->option[OPTION_ENGINE] = engine_of(own, server->rules);
-    own->option[OPTION_BATCH] = own->option[OPTION_CONTEXT] = "1";     /* each step has its own */
+    if (!is_set(own, "batch") && !is_set(own, "context"))
+        own->option[OPTION_BATCH] = own->option[OPTION_CONTEXT] = "1";      /* each step has its own */
     return scenario_open(scenario, simulation->arena, own, model, machine, error) &&
            set_shared(own, scenario, error) &&
            (server->rules != RULES_VLLM_V1 || choose_ranks(simulation, scenario, error)) &&
@@ -316,6 +328,11 @@ static bool read_split(struct simulation *simulation, struct error *error)
         !simulate_quantity(question, OPTION_LINK, "B/s", &split->bandwidth, error) ||
         !simulate_quantity(question, OPTION_LINK_LATENCY, "s", &split->latency, error))
         return false;
+    const double slowest = 1e6;
+    if (question->option[OPTION_LINK] && split->bandwidth < slowest) {
+        error_set(error, "--link: '%.60s' is below 1 MB/s", question->option[OPTION_LINK]);
+        return error_hint(error, "50GB/s");
+    }
     if (!split->replicas && (machine || gpus || question->option[OPTION_LINK] ||
                              question->option[OPTION_LINK_LATENCY])) {
         error_set(error, "%s without --prefill-replicas", machine ? "--prefill-on" : gpus ?
@@ -384,6 +401,31 @@ static bool above_zero(const struct question *question, enum option option, doub
     return error_hint(error, "%s", hint);
 }
 
+/* Options that act only beside another. */
+static bool partners_are_there(const struct question *question, struct error *error)
+{
+    static const struct { enum option option, needs[3]; } pairs[] = {
+        { OPTION_THINK, { OPTION_USERS } },             { OPTION_RESTART, { OPTION_FAILS_EVERY } },
+        { OPTION_MET, { OPTION_TTFT, OPTION_TPOT } },   { OPTION_START_UP, { OPTION_SCALE_TO } },
+        { OPTION_SCALE_EVERY, { OPTION_SCALE_TO } },    { OPTION_SCALE_LOAD, { OPTION_SCALE_TO } },
+        { OPTION_POINTS, { OPTION_SWEEP } },
+        { OPTION_EVERY, { OPTION_SERIES, OPTION_PLOT, OPTION_TRACE } },
+        { OPTION_ACCEPTED, { OPTION_DRAFT, OPTION_MODEL } },
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        bool there = !question->option[pairs[i].option];
+        for (int j = 0; j < 3 && (j == 0 || pairs[i].needs[j]); j++)
+            there = there || question->option[pairs[i].needs[j]];
+        if (!there) {
+            error_set(error, "--%s without --%s", options[pairs[i].option].name,
+                      options[pairs[i].needs[0]].name);
+            return error_hint(error, "--%s %s", options[pairs[i].needs[0]].name,
+                              options[pairs[i].needs[0]].argument);
+        }
+    }
+    return true;
+}
+
 static bool world_makes_sense(const struct simulation *simulation, struct error *error)
 {
     const struct question *question = simulation->question;
@@ -394,14 +436,14 @@ static bool world_makes_sense(const struct simulation *simulation, struct error 
         { OPTION_SCALE_EVERY, sim->scaling.every, "15s" },
         { OPTION_CADENCE, sim->server.cadence, "20ms" },
         { OPTION_LINK, sim->split.bandwidth, "50GB/s" },
+        { OPTION_PATIENCE, question->option[OPTION_PATIENCE] ? sim->patience : 1, "5s" },
+        { OPTION_FAILS_EVERY, question->option[OPTION_FAILS_EVERY] ? sim->fails_every : 1, "10h" },
     };
     for (size_t i = 0; i < sizeof positive / sizeof *positive; i++)
         if (!above_zero(question, positive[i].option, positive[i].value, positive[i].hint, error))
             return false;
-    if (question->option[OPTION_THINK] && !sim->users) {
-        error_set(error, "--think without --users");
-        return error_hint(error, "--users N");
-    }
+    if (!partners_are_there(question, error))
+        return false;
     if (sim->scaling.most && sim->scaling.most <= sim->replicas) {
         error_set(error, "--scale-to %zu is no more than the %zu of --replicas", sim->scaling.most,
                   sim->replicas);
@@ -415,10 +457,17 @@ static bool world_makes_sense(const struct simulation *simulation, struct error 
     return true;
 }
 
+/* "possion:rate=5": a description of a kind that is not known, and no file. */
+static bool looks_drawn(const char *source)
+{
+    const char *colon = strchr(source, ':');
+    return colon && strchr(colon, '=') && access(source, F_OK) != 0;
+}
+
 static bool read_trace(struct simulation *simulation, struct error *error)
 {
     const char *source = simulation->question->words[0];
-    simulation->drawn = generate_is(source);
+    simulation->drawn = generate_is(source) || looks_drawn(source);
     return simulation->drawn ? generate_trace(simulation->arena, source, &simulation->trace, error)
                              : trace_read(simulation->arena, source, 1, &simulation->trace, error);
 }

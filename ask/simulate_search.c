@@ -123,6 +123,7 @@ static bool repeat(const struct simulation *simulation, struct answer *answer, s
     if (!trials_run(simulation, runs, count, error))
         return false;
     doc_add_number(arena, answer->doc, "repeats", (double)count);
+    buffer_print(&answer->csv, "name,mean,half_interval\n");
     table_cell(&table, "%zu runs", count);
     table_cell(&table, "mean");
     table_cell(&table, "95 %% interval");
@@ -136,12 +137,12 @@ static bool repeat(const struct simulation *simulation, struct answer *answer, s
         struct doc *one = doc_add(arena, answer->doc, number_names[j], DOC_OBJECT);
         doc_add_number(arena, one, "mean", mean);
         doc_add_number(arena, one, "half_interval", half);
+        buffer_print(&answer->csv, "%s,%.9g,%.9g\n", number_names[j], mean, half);
         table_cell(&table, "%s", number_names[j]);
         table_cell(&table, "%s", trials_number(arena, (enum number)j, mean));
         table_cell(&table, "+- %s", trials_number(arena, (enum number)j, half));
     }
     table_print(&table, &answer->text, "  ");
-    table_csv(&table, &answer->csv);
     return true;
 }
 
@@ -286,7 +287,11 @@ static bool find_saturation(const struct simulation *simulation, struct answer *
     if (!bracket(search, users ? (double)simulation->options.users : 1, users ? 1 : 1.0 / MOST,
                  MOST, &meets, &misses, &found, error))
         return false;
-    if (!found) {
+    if (found && isnan(misses)) {
+        buffer_print(&answer->text, "never saturates: even all at once these %zu requests meet the "
+                     "limits; a longer trace may not\n\n", simulation->trace.count);
+        answer->status = 1;
+    } else if (!found) {
         buffer_print(&answer->text, "no rate meets the limits, not even %.3g times as slow\n\n",
                      1 / search->values[search->count - 1]);
         answer->status = 1;
@@ -310,25 +315,34 @@ static bool min_gpus(const struct simulation *simulation, struct answer *answer,
 {
     enum { MOST = 4096 };
     struct search *search = arena_alloc(simulation->arena, sizeof *search);
-    double meets, misses, chips = 1;
+    double meets, misses, chips = 1, beside = 0;
     bool found;
     *search = (struct search){ .simulation = simulation, .what = 1, .more_is_worse = false };
     if (!bracket(search, (double)simulation->options.replicas, 1, MOST, &meets, &misses, &found,
                  error))
         return false;
     if (!found) {
-        buffer_print(&answer->text, "not even %.0f servers meet the limits: each request alone takes "
-                     "longer\n\n", search->values[search->count - 1]);
+        buffer_print(&answer->text, "not even %.0f servers meet the limits: %s\n\n",
+                     search->values[search->count - 1], simulation->options.split.replicas
+                     ? "the pool for prompts is too small, or a request alone takes longer"
+                     : "each request alone takes longer");
         answer->status = 1;
     } else {
         struct scenario scenario = simulation->scenario;
+        const size_t prompts = simulation->options.split.replicas;
         if (simulation->predicted && !value_of(&scenario, "chips", &chips, error))
             return false;
+        scenario = simulation->prompts;
+        if (prompts && !value_of(&scenario, "chips", &beside, error))
+            return false;
+        const double gpus = meets * chips + (double)prompts * beside;
         doc_add_number(simulation->arena, answer->doc, "replicas", meets);
-        doc_add_number(simulation->arena, answer->doc, "gpus", meets * chips);
-        buffer_print(&answer->text, "%.0f server%s, %.0f GPU%s: the fewest that meet the limits%s\n\n",
-                     meets, meets == 1 ? "" : "s", meets * chips, meets * chips == 1 ? "" : "s",
-                     isnan(misses) ? "" : ", with one fewer they do not");
+        doc_add_number(simulation->arena, answer->doc, "gpus", gpus);
+        buffer_print(&answer->text, "%.0f server%s", meets, meets == 1 ? "" : "s");
+        if (prompts)
+            buffer_print(&answer->text, " beside %zu for prompts", prompts);
+        buffer_print(&answer->text, ", %.0f GPU%s: the fewest that meet the limits%s\n\n", gpus,
+                     gpus == 1 ? "" : "s", isnan(misses) ? "" : ", with one fewer they do not");
     }
     answer_search(search, answer);
     return true;

@@ -232,16 +232,24 @@ static bool forms_ahead(const struct sim_server *server)
 bool simulate_predicted(struct scenario *scenario, struct sim_server *server, double *token_bytes,
                         struct error *error)
 {
-    enum { BLOCKS, SEATS, BUDGET, BLOCK, RANKS, DRAFT, ACCEPTED, BYTES, ROWS };
+    enum { BLOCKS, SEATS, BUDGET, BLOCK, RANKS, DRAFT, ACCEPTED, BYTES, TENSOR, ROOM, ROWS };
     static const char *const texts[ROWS] = {
         "rank_blocks", "sequences_most", "prefill_size", "cache_block", "attention_dp",
-        "draft_tokens", "accepted_share", "kv_per_token" };
+        "draft_tokens", "accepted_share", "kv_per_token", "tensor_parallel",
+        "AT(rank_blocks, cache_blocks = 0)" };
     struct predicted *predicted = arena_alloc(scenario->arena, sizeof *predicted);
     struct values values;
     const char *formula = forms_ahead(server) ? "max(device_time, host_time)" : "step_time";
     if (!values_of(scenario, texts, ROWS, &values, error) ||
         !predicted_list(scenario, formula, predicted, error))
         return false;
+    if (values.at[TENSOR] < 1 || values.at[TENSOR] != floor(values.at[TENSOR])) {
+        error_set(error, "%g attention ranks do not divide the chips", values.at[RANKS]);
+        return error_hint(error, "--ranks and pipeline_parallel whose product divides --gpus");
+    }
+    if (values.at[BLOCKS] > values.at[ROOM])
+        facts_note(&scenario->facts, "%.0f blocks of cache as given: the memory has room for %.0f",
+                   values.at[BLOCKS], fmax(values.at[ROOM], 0));
     if (values.at[BLOCKS] < 1) {
         error_set(error, "%s on %s: the weights leave no room for a cache",
                   scenario->model ? scenario->model : "the model",

@@ -90,7 +90,7 @@ static bool tier_key(const char *key, const char *value, double block_bytes,
         { "endurance", "B", &tier->endurance },  { "price", "USD/B/s", &tier->hold_price },
     };
     double capacity = 0;
-    if (!strcmp(key, "shared")) {
+    if (!strcmp(key, "shared") && !*value) {
         tier->shared = true;
         return true;
     }
@@ -136,10 +136,15 @@ static bool read_tier(struct simulation *simulation, const char *text, size_t at
         if (!tier_key(key, equals ? equals + 1 : "", block_bytes, tier, error))
             return false;
     }
-    if (tier->bandwidth > 0)
+    for (size_t i = 0; i < at; i++)
+        if (!strcmp(simulation->tier_names[i], words)) {
+            error_set(error, "--tier %.60s is given twice", words);
+            return error_hint(error, "once, with its keys");
+        }
+    if (tier->bandwidth > 0 && tier->capacity > 0)
         return true;
-    error_set(error, "--tier %.60s: a bandwidth of 0", words);
-    return error_hint(error, "bandwidth=50GB/s");
+    error_set(error, "--tier %.60s: no %s", words, tier->capacity ? "bandwidth" : "room for a block");
+    return error_hint(error, "capacity=1TB, bandwidth=50GB/s");
 }
 
 bool simulate_tiers(struct simulation *simulation, struct error *error)

@@ -138,7 +138,8 @@ void trials_answer(const struct simulation *simulation, const char *name,
             if (is_shown(simulation, shown[j]))
                 table_cell(&table, "%s", trials_number(arena, shown[j], runs[i].numbers[shown[j]]));
         doc_add_string(arena, one, "verdict", runs[i].verdict);
-        table_cell(&table, "%s%s", runs[i].verdict, runs[i].meets ? "" : ", misses");
+        table_cell(&table, "%s%s", runs[i].verdict,
+                   runs[i].meets || !is_shown(simulation, NUMBER_met) ? "" : ", misses");
         buffer_print(&answer->csv, ",%s\n", runs[i].verdict);
     }
     table_print(&table, &answer->text, "  ");

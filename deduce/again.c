@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { AGAIN = 65536, DEGREES = 8, CARRY = 400 };
+enum { AGAIN = 65536, DEGREES = 8, CARRY = 400, SAMPLE = 4000 };
 
 static const double FROM_PRIOR = 0.3, WIDER = 1.2, ROUNDER = 0.05, FLATTER = 0.8;
 
@@ -85,30 +85,27 @@ static double log_gamma_half(int half)
 struct place {
     size_t size;                                /* coordinates */
     double mean[COORDINATES], root[COORDINATES][COORDINATES];   /* lower triangle */
+    double points;                              /* that it was made from */
     double log_scale;                           /* of the t density */
 };
 
-static double effective_of(const double *weight, size_t count)
+/* Step 2: the power of the weights at which enough draws carry them; logs of those that are 0
+ * are -INFINITY. Returns the sum of the flattened weights, which it leaves in `weight`. */
+static double flatten(const double *logs, double *weight, size_t count)
 {
-    double sum = 0, squares = 0;
-    for (size_t k = 0; k < count; k++)
-        sum += weight[k], squares += weight[k] * weight[k];
-    return squares > 0 ? sum * sum / squares : 0;
-}
-
-/* Step 2; weights that vanish against the largest are 0. */
-static void flatten(double *weight, const double *from, double largest, size_t count)
-{
-    double power = 1;
-    for (int j = 0; j < 60; j++, power *= FLATTER) {
+    double power = 1, sum = 0;
+    for (int j = 0; j < 40; j++, power *= FLATTER) {
+        double squares = 0;
+        sum = 0;
         for (size_t k = 0; k < count; k++) {
-            double ratio = from[k] / largest;
-            weight[k] = ratio > 1e-30 ? scalar_exp(power * scalar_log(ratio)) : 0;
-            weight[k] = weight[k] > 1e-8 ? weight[k] : 0;
+            double x = power * logs[k];
+            weight[k] = x > -20 ? scalar_exp(x) : 0;
+            sum += weight[k], squares += weight[k] * weight[k];
         }
-        if (effective_of(weight, count) >= CARRY)
-            return;
+        if (sum * sum >= CARRY * squares)
+            break;
     }
+    return sum;
 }
 
 /* The coordinates of one draw, normal ones. */
@@ -140,29 +137,35 @@ static void add_point(struct place *place, const double *z, double weight)
     }
 }
 
+/* A few thousand of them, each as often as its weight says (systematic resampling). */
 static void add_blocks(struct place *place, const struct draws *draws, struct block *block,
-                       const double *weight)
+                       const double *weight, double total)
 {
-    double z[COORDINATES];
+    double z[COORDINATES], passed = 0, next = 0.5;
     for (size_t at = 0; at < draws->count; at += BLOCK) {
-        size_t size = draws->count - at < BLOCK ? draws->count - at : BLOCK, used = 0;
-        for (size_t k = 0; k < size; k++)
-            used += weight[at + k] > 0;
-        if (!used)
-            continue;
-        load_block(draws, at / BLOCK, block);
-        for (size_t k = 0; k < size; k++)
-            if (weight[at + k] > 0) {
-                point_of(draws, block, k, z);
-                add_point(place, z, weight[at + k]);
-            }
+        size_t size = draws->count - at < BLOCK ? draws->count - at : BLOCK;
+        bool loaded = false;
+        for (size_t k = 0; k < size; k++) {
+            double times = 0;
+            for (passed += weight[at + k] / total * SAMPLE; passed > next; next++)
+                times++;
+            if (!times)
+                continue;
+            if (!loaded)
+                load_block(draws, at / BLOCK, block);
+            loaded = true;
+            point_of(draws, block, k, z);
+            add_point(place, z, times);
+            place->points += times;
+        }
     }
 }
 
 /* Sums become mean and covariance, then the root of the latter (Cholesky); its diagonal is at
  * least ROUNDER. */
-static void close_place(struct place *place, double total)
+static void close_place(struct place *place)
 {
+    double total = place->points;
     size_t n = place->size;
     double logs = 0;
     for (size_t i = 0; i < n; i++)
@@ -189,22 +192,23 @@ static void find_place(struct arena *arena, const struct posterior *posterior,
                        struct block *block, struct place *place)
 {
     const struct draws *draws = posterior->draws;
-    double *weight = arena_array(arena, draws->count + 1, sizeof *weight), total = 0;
+    double *weight = arena_array(arena, draws->count + 1, sizeof *weight);
+    double *logs = arena_array(arena, draws->count + 1, sizeof *logs);
     *place = (struct place){ .size = draws->stage.draw->vary_count };
-    flatten(weight, posterior->weight, posterior->largest, draws->count);
     for (size_t k = 0; k < draws->count; k++)
-        total += weight[k];
-    add_blocks(place, draws, block, weight);
-    close_place(place, total);
+        logs[k] = posterior->weight[k] > 0 ? scalar_log(posterior->weight[k] / posterior->largest)
+                                           : -INFINITY;
+    double total = flatten(logs, weight, draws->count);
+    add_blocks(place, draws, block, weight, total);
+    close_place(place);
 }
 
 /* ---- draws from there --------------------------------------------------------------------- */
 
-static void draw_point(const struct place *place, struct random *random, double *z)
+/* `free`: as many normal draws as there are coordinates. */
+static void draw_point(const struct place *place, struct random *random, const double *free,
+                       double *z)
 {
-    double free[COORDINATES];
-    for (size_t i = 0; i < place->size; i++)
-        free[i] = random_normal(random);
     if (random_uniform(random) < FROM_PRIOR) {
         memcpy(z, free, place->size * sizeof *z);
         return;
@@ -238,11 +242,12 @@ static double share_of(const struct place *place, const double *z)
 static void draw_block(const struct draws *draws, const struct place *place, size_t at,
                        uint64_t round, struct block *block)
 {
-    double z[COORDINATES];
+    double z[COORDINATES], free[COORDINATES];
     struct random random;
     random_stream(&random, draws->seed, "draws again", round << 32 | at / BLOCK);
     for (size_t k = 0; k < BLOCK; k++) {
-        draw_point(place, &random, z);
+        random_normals(&random, &draws->ziggurat, free, place->size);
+        draw_point(place, &random, free, z);
         draws->share[at + k] = share_of(place, z);
         for (size_t i = 0; i < place->size; i++) {
             double even = draws->stage.normal[i] ? 0 : normal_below(z[i]);
@@ -258,7 +263,7 @@ const struct draws *draws_again(struct arena *arena, const struct posterior *pos
     const struct draws *from = posterior->draws;
     struct block block;
     struct place *place = arena_alloc(arena, sizeof *place);
-    struct draws *draws = draws_new(arena, &from->stage, from->seed, AGAIN);
+    struct draws *draws = draws_new(arena, &from->stage, from->seed, AGAIN, from->all);
     block_open(arena, &from->stage, &block);
     draws->share = arena_array(arena, AGAIN, sizeof(double));
     find_place(arena, posterior, &block, place);

@@ -60,9 +60,10 @@ enum { DEDUCE_CELLS = 4096, DEDUCE_TIERS = 16 };
 struct draws;
 
 /* The rows and priors that the facts give. Tables "offer" and "tier" are filled by the caller.
- * A fact for an unknown ("params_active") makes it known. */
+ * A fact for an unknown ("params_active") makes it known. `all`: keep what deduce_shares needs. */
 bool draws_make(struct arena *arena, const struct book *book, const struct facts *facts,
-                uint64_t seed, size_t count, struct draws **draws, struct error *error);
+                uint64_t seed, size_t count, bool all, struct draws **draws,
+                struct error *error);
 size_t draws_count(const struct draws *draws);
 bool draws_compiled(const struct draws *draws);         /* or interpreted: a formula was changed */
 size_t draws_unknowns(const struct draws *draws);
@@ -92,7 +93,7 @@ struct posterior {
     double tier[DEDUCE_TIERS];      /* probability of each tier */
 };
 
-/* `again`: make more draws where fewer than a thousand effective ones are left. */
+/* `again`: make more draws where fewer than 400 effective ones are left. */
 void deduce_sheet(struct arena *arena, const struct draws *draws, const struct belief *beliefs,
                   const struct evidence *evidence, bool again, struct posterior *posterior);
 /* Only the spans of some quantities, for a whole sheet. */

@@ -15,7 +15,7 @@ static uint16_t *new_cells(struct arena *arena, size_t count)
 }
 
 struct draws *draws_new(struct arena *arena, const struct stage *stage, uint64_t seed,
-                        size_t count)
+                        size_t count, bool all)
 {
     struct draws *draws = arena_alloc(arena, sizeof *draws);
     draws->stage = *stage;
@@ -26,7 +26,8 @@ struct draws *draws_new(struct arena *arena, const struct stage *stage, uint64_t
         draws->field[i] = new_cells(arena, count);
     for (int i = 0; i < QUANTITY_COUNT; i++)
         draws->quantity[i] = new_cells(arena, count);
-    for (size_t i = 0; i < stage->sheet->vary_count; i++)
+    draws->all = all;
+    for (size_t i = 0; all && i < stage->sheet->vary_count; i++)
         draws->unknown[i] = new_cells(arena, count);
     draws->tier = arena_alloc(arena, count + 1);
     return draws;
@@ -45,7 +46,7 @@ void draws_keep(struct draws *draws, const struct block *block, size_t at, size_
         keep_column(draws->field[i] + at, block_column(block, stage->field[i]), count);
     for (int i = 0; i < QUANTITY_COUNT; i++)
         keep_column(draws->quantity[i] + at, block_column(block, stage->quantity[i]), count);
-    for (size_t i = 0; i < stage->sheet->vary_count; i++)
+    for (size_t i = 0; draws->all && i < stage->sheet->vary_count; i++)
         keep_column(draws->unknown[i] + at, block->unknown[i], count);
     for (size_t k = 0; k < count; k++) {
         double tier = block->tier[k];
@@ -53,14 +54,31 @@ void draws_keep(struct draws *draws, const struct block *block, size_t at, size_
     }
 }
 
+void cells_fill(double *histogram, const uint16_t *cells, const double *weight, size_t count)
+{
+    memset(histogram, 0, DEDUCE_CELLS * sizeof *histogram);
+    for (size_t k = 0; k < count; k++)
+        histogram[cells[k]] += weight ? weight[k] : 1;
+}
+
+static void keep_prior(struct arena *arena, struct draws *draws)
+{
+    for (int i = 0; i < QUANTITY_COUNT; i++) {
+        double *histogram = arena_array(arena, DEDUCE_CELLS, sizeof *histogram);
+        cells_fill(histogram, draws->quantity[i], NULL, draws->count);
+        draws->prior[i] = histogram;
+    }
+}
+
 bool draws_make(struct arena *arena, const struct book *book, const struct facts *facts,
-                uint64_t seed, size_t count, struct draws **draws, struct error *error)
+                uint64_t seed, size_t count, bool all, struct draws **draws,
+                struct error *error)
 {
     struct stage stage;
     struct block block;
     if (!stage_open(arena, book, facts, &stage, error))
         return false;
-    *draws = draws_new(arena, &stage, seed, count);
+    *draws = draws_new(arena, &stage, seed, count, all);
     block_open(arena, &stage, &block);
     for (size_t at = 0; at < count; at += BLOCK) {
         size_t size = count - at < BLOCK ? count - at : BLOCK;
@@ -68,6 +86,7 @@ bool draws_make(struct arena *arena, const struct book *book, const struct facts
         block_run(&stage, &block, size);
         draws_keep(*draws, &block, at, size);
     }
+    keep_prior(arena, *draws);
     return true;
 }
 

@@ -44,14 +44,19 @@ struct draws {
     size_t count;
     uint16_t *field[FIELD_COUNT], *quantity[QUANTITY_COUNT], *unknown[UNKNOWNS];
     uint8_t *tier;
+    bool all;                       /* unknowns are kept too */
+    const double *prior[QUANTITY_COUNT];    /* histograms of the quantities */
     double *share;                  /* prior over what they were drawn from; NULL: 1 */
     double *coordinate[COORDINATES];        /* kept where `seed` does not give them; or NULL */
 };
 
 struct draws *draws_new(struct arena *arena, const struct stage *stage, uint64_t seed,
-                        size_t count);
+                        size_t count, bool all);
 /* Keep the block as draws at..at + count. */
 void draws_keep(struct draws *draws, const struct block *block, size_t at, size_t count);
+
+/* Of the cells; without weights each counts 1. */
+void cells_fill(double *histogram, const uint16_t *cells, const double *weight, size_t count);
 
 /* ---- the grid ---------------------------------------------------------------------------- */
 

@@ -101,13 +101,6 @@ static struct span span_of(const double *histogram)
                           quantile(histogram, total, 0.95) };
 }
 
-static void fill(double *histogram, const uint16_t *cells, const double *weight, size_t count)
-{
-    memset(histogram, 0, DEDUCE_CELLS * sizeof *histogram);
-    for (size_t k = 0; k < count; k++)
-        histogram[cells[k]] += weight ? weight[k] : 1;
-}
-
 /* Kullback-Leibler of the posterior against the prior, in bins of a quarter of an octave. */
 static double bits_between(const double *after, const double *before)
 {
@@ -127,14 +120,13 @@ static double bits_between(const double *after, const double *before)
 
 static void read_quantities(struct posterior *posterior, const struct draws *prior)
 {
-    double after[DEDUCE_CELLS], before[DEDUCE_CELLS];
+    double after[DEDUCE_CELLS];
     const struct draws *draws = posterior->draws;
     for (int i = 0; i < QUANTITY_COUNT; i++) {
-        fill(after, draws->quantity[i], posterior->weight, draws->count);
-        fill(before, prior->quantity[i], NULL, prior->count);
+        cells_fill(after, draws->quantity[i], posterior->weight, draws->count);
         posterior->span[i] = span_of(after);
-        posterior->prior[i] = span_of(before);
-        posterior->bits[i] = bits_between(after, before);
+        posterior->prior[i] = span_of(prior->prior[i]);
+        posterior->bits[i] = bits_between(after, prior->prior[i]);
     }
     memset(posterior->tier, 0, sizeof posterior->tier);
     for (size_t k = 0; k < draws->count; k++)
@@ -196,7 +188,7 @@ static void weigh_all(struct arena *arena, const struct weigh *weigh, const stru
 void deduce_sheet(struct arena *arena, const struct draws *draws, const struct belief *beliefs,
                   const struct evidence *evidence, bool again, struct posterior *posterior)
 {
-    enum { ENOUGH = 1000, ROUNDS = 2 };
+    enum { ENOUGH = 400, ROUNDS = 2 };
     struct weigh *weigh = arena_alloc(arena, sizeof *weigh);
     *posterior = (struct posterior){ 0 };
     weigh_open(weigh, beliefs, evidence);
@@ -225,7 +217,7 @@ void deduce_spans(const struct draws *draws, const struct belief *beliefs,
     weigh_open(weigh, beliefs, evidence);
     weigh_all(&scratch, weigh, draws, &posterior);
     for (size_t i = 0; i < count; i++) {
-        fill(histogram, draws->quantity[wanted[i]], posterior.weight, draws->count);
+        cells_fill(histogram, draws->quantity[wanted[i]], posterior.weight, draws->count);
         spans[i] = span_of(histogram);
     }
     *effective = posterior.effective;

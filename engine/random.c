@@ -4,13 +4,19 @@
 
 #include <math.h>
 
+static const uint64_t MULTIPLIER = 6364136223846793005u;
+
+static uint32_t output_of(uint64_t state)
+{
+    uint32_t shifted = (uint32_t)((state >> 18 ^ state) >> 27), turn = (uint32_t)(state >> 59);
+    return shifted >> turn | shifted << (-turn & 31);
+}
+
 uint32_t random_bits(struct random *random)
 {
-    const uint64_t multiplier = 6364136223846793005u;
     uint64_t old = random->state;
-    uint32_t shifted = (uint32_t)((old >> 18 ^ old) >> 27), turn = (uint32_t)(old >> 59);
-    random->state = old * multiplier + random->increment;
-    return shifted >> turn | shifted << (-turn & 31);
+    random->state = old * MULTIPLIER + random->increment;
+    return output_of(old);
 }
 
 void random_open(struct random *random, uint64_t seed, uint64_t sequence)

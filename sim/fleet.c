@@ -319,6 +319,14 @@ static void comes_up(struct run *run, uint32_t replica, double now)
     house_homeless(run, now);
 }
 
+/* A start that was called off, and perhaps begun again, is not ready yet. */
+static void ready(struct run *run, uint32_t replica, double now)
+{
+    const double start_up = run->world.options->scaling.start_up;
+    if (run->state[replica] == REPLICA_STARTING && now >= run->since[replica] + start_up)
+        comes_up(run, replica, now);
+}
+
 /* Its requests go to others, from their start; their users keep what they have. */
 static void fail(struct run *run, uint32_t replica, double now)
 {
@@ -367,9 +375,15 @@ static void start_one(struct run *run, double now)
         }
 }
 
-static void send_one_away(struct run *run)
+/* One that is not ready yet first. */
+static void send_one_away(struct run *run, double now)
 {
     struct pool *pool = &run->decodes;
+    for (size_t i = pool->first + pool->count; i-- > pool->first;)
+        if (run->state[i] == REPLICA_STARTING) {
+            stop(run, i, now);                          /* its EVENT_READY finds it gone */
+            return;
+        }
     for (size_t i = pool->first + pool->count; i-- > pool->first;)
         if (run->state[i] == REPLICA_UP) {
             run->state[i] = REPLICA_LEAVING;
@@ -396,7 +410,7 @@ static void look(struct run *run, double now)
     for (; there < wanted; there++)
         start_one(run, now);
     for (; there > wanted; there--)
-        send_one_away(run);
+        send_one_away(run, now);
     fleet_plan(run, now + options->scaling.every, EVENT_LOOK, 0);
 }
 
@@ -427,8 +441,8 @@ void fleet_act(struct run *run, const struct event *event, double now)
     case EVENT_MOVED:   arrive_moved(run, event->id, now); break;
     case EVENT_FETCHED: fetched(run, event->id, now); break;
     case EVENT_FAIL:    fail(run, event->id, now); break;
-    case EVENT_RETURN:
-    case EVENT_READY:   comes_up(run, event->id, now); break;
+    case EVENT_RETURN:  comes_up(run, event->id, now); break;
+    case EVENT_READY:   ready(run, event->id, now); break;
     case EVENT_LOOK:    look(run, now); break;
     case EVENT_SAMPLE:  sample(run, now); break;
     }

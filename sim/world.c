@@ -229,17 +229,21 @@ static bool fits_server(const struct sim_server *server, size_t id, uint64_t tok
     return true;
 }
 
+/* The longest one speaks for all. */
 static bool all_fit(const struct trace *trace, const struct sim_options *options,
                     struct error *error)
 {
-    for (size_t i = 0; i < trace->count; i++) {
-        uint64_t prompt = trace->prompt[i];
-        if (!fits_server(&options->server, i, prompt + trace->output[i], error) ||
-            (options->split.replicas &&
-             !fits_server(&options->split.server, i, prompt + 1, error)))
-            return false;
+    size_t longest = 0, prompt = 0;
+    for (size_t i = 1; i < trace->count; i++) {
+        if ((uint64_t)trace->prompt[i] + trace->output[i] >
+            (uint64_t)trace->prompt[longest] + trace->output[longest])
+            longest = i;
+        prompt = trace->prompt[i] > trace->prompt[prompt] ? i : prompt;
     }
-    return true;
+    return fits_server(&options->server, longest,
+                       (uint64_t)trace->prompt[longest] + trace->output[longest], error) &&
+           (!options->split.replicas ||
+            fits_server(&options->split.server, prompt, (uint64_t)trace->prompt[prompt] + 1, error));
 }
 
 static void open_world(struct arena *arena, struct world *world)
