@@ -14,8 +14,9 @@ echo '|---|---|---|---|---|---|---|'
         /active parameters/ { active = $3 " (" $7 " .. " $9 ")"; low[2] = $7; high[2] = $9 }
         /known of it/ {
             gsub(",", "")
-            is[1] = $5; is[2] = $8
-            for (i = 1; i <= 2; i++) out_of[i] = is[i] < low[i] || is[i] > high[i] ? " **outside**" : ""
+            is[1] = $5; is[2] = $8 == "" ? "not said" : $8
+            for (i = 1; i <= 2; i++)
+                out_of[i] = is[i] + 0 && (is[i] + 0 < low[i] + 0 || is[i] + 0 > high[i] + 0) ? " **outside**" : ""
             printf "| %s | %s | %s | %s | %s%s | %s | %s%s |\n", model, hosts, out, total, is[1],
                    out_of[1], active, is[2], out_of[2]
         }'
