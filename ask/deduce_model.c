@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-/* What counts as said: less the prior says by itself. */
-static const double SAID_BITS = 0.3;
+/* What counts as said, in whole tenths: less the prior says by itself. */
+static const double SAID_BITS = 0.25;
 
 struct report {
     struct deduction *deduction;
@@ -124,23 +124,24 @@ struct line {
     const char *label;
     enum quantity_key key;
     bool inverse;                   /* told as 1 over it */
+    bool product;                   /* prices have it only times something unknown: never said */
 };
 
 static const struct line said[] = {
-    { "decode utilisation, of prefill", QUANTITY_UTILISATION, false },
-    { "  = one output token costs, input", QUANTITY_UTILISATION, true },
-    { "holding, of input price", QUANTITY_HOLD, false },
-    { "drain time of the store", QUANTITY_DRAIN, false },
-    { "cache a chip makes", QUANTITY_CACHE_MADE, false },
-    { "KV bytes per token", QUANTITY_KV_PER_TOKEN, false },
-    { "batch / crossover", QUANTITY_BATCH, false },
-    { "context / crossover", QUANTITY_CACHE_LOAD, false },
-    { "retrieval bandwidth", QUANTITY_FETCH_RATE, false },
+    { "decode utilisation, of prefill", QUANTITY_UTILISATION, false, false },
+    { "  = one output token costs, input", QUANTITY_UTILISATION, true, false },
+    { "holding, of input price", QUANTITY_HOLD, false, false },
+    { "drain time of the store", QUANTITY_DRAIN, false, false },
+    { "retrieval bandwidth", QUANTITY_FETCH_RATE, false, false },
+    { "KV bytes per token", QUANTITY_KV_PER_TOKEN, false, true },
+    { "batch / crossover", QUANTITY_BATCH, false, true },
+    { "context / crossover", QUANTITY_CACHE_LOAD, false, true },
 };
 static const struct line levels[] = {
-    { "active parameters", QUANTITY_PARAMS_ACTIVE, false },
-    { "total parameters", QUANTITY_PARAMS_TOTAL, false },
-    { "price over cost", QUANTITY_MARGIN, false },
+    { "active parameters", QUANTITY_PARAMS_ACTIVE, false, false },
+    { "total parameters", QUANTITY_PARAMS_TOTAL, false, false },
+    { "cache a chip makes", QUANTITY_CACHE_MADE, false, false },
+    { "price over cost", QUANTITY_MARGIN, false, false },
 };
 
 static struct span turned(struct span span)
@@ -225,7 +226,7 @@ static void add_line(const struct report *report, const struct line *line, struc
 
 static bool is_said(const struct report *report, const struct line *line)
 {
-    return report->posterior.bits[line->key] >= SAID_BITS;
+    return !line->product && report->posterior.bits[line->key] >= SAID_BITS;
 }
 
 static void add_header(const struct report *report, struct table *table, const char *title)
@@ -439,8 +440,22 @@ static void report_draws(const struct report *report)
                  posterior->effective);
 }
 
+static void write_report(const struct report *report)
+{
+    doc_add_string(arena_of(report), report->doc, "seller", report->reading->price->seller);
+    doc_add_string(arena_of(report), report->doc, "date", report->reading->price->date);
+    report_prices(report);
+    report_ratios(report);
+    report_quantities(report);
+    report_priced(report);
+    report_contradictions(report);
+    report_draws(report);
+}
+
+/* A report sets facts of its sheet; the next one starts without them. */
 bool deduce_model(struct deduction *deduction, const struct reading *reading)
 {
+    struct facts *facts = &deduction->scenario.facts, before = *facts;
     struct report report = { .deduction = deduction, .reading = reading,
                              .text = &deduction->answer->text };
     if (!deduce_draw(deduction, true))
@@ -450,13 +465,9 @@ bool deduce_model(struct deduction *deduction, const struct reading *reading)
     if (report.text->size)
         buffer_print(report.text, "\n\n");
     report.doc = doc_add(deduction->arena, deduction->answer->doc, reading->price->model, DOC_OBJECT);
-    doc_add_string(deduction->arena, report.doc, "seller", reading->price->seller);
-    doc_add_string(deduction->arena, report.doc, "date", reading->price->date);
-    report_prices(&report);
-    report_ratios(&report);
-    report_quantities(&report);
-    report_priced(&report);
-    report_contradictions(&report);
-    report_draws(&report);
+    before.scalars = arena_array(deduction->arena, facts->scalar_room + 1, sizeof *before.scalars);
+    memcpy(before.scalars, facts->scalars, facts->scalar_count * sizeof *before.scalars);
+    write_report(&report);
+    *facts = before;
     return true;
 }

@@ -3,10 +3,12 @@
 #include <math.h>
 #include <string.h>
 
-void cell_logs(double *logs)
+static const double *cell_logs(struct arena *arena)
 {
+    double *logs = arena_array(arena, DEDUCE_CELLS, sizeof *logs);
     for (int i = 0; i < DEDUCE_CELLS; i++)
         logs[i] = scalar_log((cell_low(i) + cell_low(i + 1)) / 2);
+    return logs;
 }
 
 static uint16_t *new_cells(struct arena *arena, size_t count)
@@ -21,6 +23,7 @@ struct draws *draws_new(struct arena *arena, const struct stage *stage, uint64_t
     draws->stage = *stage;
     draws->seed = seed;
     draws->count = count;
+    draws->logs = cell_logs(arena);
     ziggurat_open(&draws->ziggurat);
     for (int i = 0; i < FIELD_COUNT; i++)
         draws->field[i] = new_cells(arena, count);

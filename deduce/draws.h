@@ -45,6 +45,7 @@ struct draws {
     uint16_t *field[FIELD_COUNT], *quantity[QUANTITY_COUNT], *unknown[UNKNOWNS];
     uint8_t *tier;
     bool all;                       /* unknowns are kept too */
+    const double *logs;             /* of the middle of each cell */
     const double *prior[QUANTITY_COUNT];    /* histograms of the quantities */
     double *share;                  /* prior over what they were drawn from; NULL: 1 */
     double *coordinate[COORDINATES];        /* kept where `seed` does not give them; or NULL */
@@ -79,8 +80,5 @@ static inline double cell_low(int cell)
     __builtin_memcpy(&x, &bits, sizeof x);
     return x;
 }
-
-/* ln of the middle of each cell. */
-void cell_logs(double *logs /* [DEDUCE_CELLS] */);
 
 #endif

@@ -6,11 +6,11 @@
 
 /* ---- likelihoods as tables --------------------------------------------------------------- */
 
-static double log_normal(double x, double middle, double deviation)
+static double normal_density(double x, double middle, double deviation)
 {
-    const double half_log_2pi = 0.91893853320467274;
+    const double root_2pi = 2.5066282746310005;
     double z = (x - middle) / deviation;
-    return -0.5 * z * z - scalar_log(deviation) - half_log_2pi;
+    return scalar_exp(-0.5 * z * z) / (deviation * root_2pi);
 }
 
 static bool is_seen(const struct evidence *evidence, int field)
@@ -28,15 +28,16 @@ double belief_policy(const struct belief *belief, double seen)
 {
     if (!(belief->policy_spread > 0))
         return 0;
-    return scalar_exp(log_normal(scalar_log(seen), scalar_log(belief->policy_middle),
-                                 belief->policy_spread));
+    return normal_density(scalar_log(seen), scalar_log(belief->policy_middle),
+                          belief->policy_spread);
 }
 
-void weigh_open(struct weigh *weigh, const struct belief *beliefs,
+/* A price that strays by more deviations is not worth a number. */
+static const double STRAY_MOST = 12;
+
+void weigh_open(struct weigh *weigh, const double *logs, const struct belief *beliefs,
                 const struct evidence *evidence)
 {
-    double logs[DEDUCE_CELLS];
-    cell_logs(logs);
     weigh->count = 0;
     for (int field = 0; field < FIELD_COUNT; field++) {
         if (!is_seen(evidence, field))
@@ -48,8 +49,11 @@ void weigh_open(struct weigh *weigh, const struct belief *beliefs,
         double *table = weigh->table[weigh->count];
         weigh->field[weigh->count] = field;
         weigh->asked[weigh->count++] = asked;
-        for (int i = 0; i < DEDUCE_CELLS; i++)
-            table[i] = (1 - share) * scalar_exp(log_normal(seen, logs[i], belief->spread)) + asked;
+        for (int i = 0; i < DEDUCE_CELLS; i++) {
+            bool near = fabs(seen - logs[i]) < STRAY_MOST * belief->spread;
+            table[i] = asked + (near ? (1 - share) *
+                                normal_density(seen, logs[i], belief->spread) : 0);
+        }
     }
 }
 
@@ -191,7 +195,7 @@ void deduce_sheet(struct arena *arena, const struct draws *draws, const struct b
     enum { ENOUGH = 400, ROUNDS = 2 };
     struct weigh *weigh = arena_alloc(arena, sizeof *weigh);
     *posterior = (struct posterior){ 0 };
-    weigh_open(weigh, beliefs, evidence);
+    weigh_open(weigh, draws->logs, beliefs, evidence);
     weigh_all(arena, weigh, draws, posterior);
     bool any = posterior->effective > 0;
     for (int round = 0; again && any && round < ROUNDS && posterior->effective < ENOUGH; round++) {
@@ -214,7 +218,7 @@ void deduce_spans(const struct draws *draws, const struct belief *beliefs,
     struct weigh *weigh = arena_alloc(&scratch, sizeof *weigh);
     struct posterior posterior = { 0 };
     double histogram[DEDUCE_CELLS];
-    weigh_open(weigh, beliefs, evidence);
+    weigh_open(weigh, draws->logs, beliefs, evidence);
     weigh_all(&scratch, weigh, draws, &posterior);
     for (size_t i = 0; i < count; i++) {
         cells_fill(histogram, draws->quantity[wanted[i]], posterior.weight, draws->count);
@@ -234,8 +238,8 @@ void deduce_shares(const struct posterior *posterior, enum quantity_key quantity
 {
     const struct draws *draws = posterior->draws;
     const uint16_t *cells = draws->quantity[quantity];
-    double logs[DEDUCE_CELLS], y = 0, yy = 0;
-    cell_logs(logs);
+    const double *logs = draws->logs;
+    double y = 0, yy = 0;
     for (size_t k = 0; k < draws->count; k++) {
         y += posterior->weight[k] * logs[cells[k]];
         yy += posterior->weight[k] * logs[cells[k]] * logs[cells[k]];

@@ -12,7 +12,7 @@ struct weigh {
 };
 
 double belief_policy(const struct belief *belief, double seen);     /* density in ln */
-void weigh_open(struct weigh *weigh, const struct belief *beliefs,
+void weigh_open(struct weigh *weigh, const double *logs, const struct belief *beliefs,
                 const struct evidence *evidence);
 /* The likelihood of each draw, times its share; their sum. */
 double weigh_run(const struct weigh *weigh, const struct draws *draws, double *weight);
