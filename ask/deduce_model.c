@@ -365,6 +365,9 @@ static void report_triangle(const struct report *report, struct doc *doc)
     facts_bind(&report->deduction->scenario.facts, "context", "short_share * price_step_context",
                "deduce");
     row_value(report, "speed_ratio", &speed);
+    if (fast)
+        buffer_print(report->text, "  fast mode: %.3g times the speed (speed_ratio), which is in no "
+                     "sheet\n", speed);
     if (fast && output && row_value(report, "output_kept_step", &value))
         add_miss(report, doc, "out/in and fast mode", "step_output_cost", value, step,
                  "an output token far above the step costs, over one far below,");

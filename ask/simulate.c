@@ -67,11 +67,13 @@ static void score(struct arena *arena, const struct simulation *simulation, stru
 /* The description with another seed. */
 static const char *reseeded(struct arena *arena, const char *words, uint64_t more)
 {
-    const char *seed = strstr(words, "seed=");
+    const char *seed = strstr(words, ",seed=");
     double number = 1;
+    seed = seed ? seed : strstr(words, ":seed=");
     if (!seed)
         return arena_print(arena, "%s%cseed=%llu", words, strchr(words, ':') ? ',' : ':',
                            (unsigned long long)(1 + more));
+    seed++;
     size_t digits = strspn(seed + 5, "0123456789");
     text_number((struct text){ seed + 5, digits }, &number);
     return arena_print(arena, "%.*s%.0f%s", (int)(seed + 5 - words), words, number + (double)more,
@@ -88,6 +90,8 @@ static bool vary_trace(struct arena *arena, const struct simulation *simulation,
         !generate_trace(arena, reseeded(arena, simulation->question->words[0], variation->seed),
                         trace, error))
         return false;
+    if (trace->lane != simulation->trace.lane && trace->lanes)
+        simulate_order_lanes(trace, &simulation->trace);
     if (scale == 1)
         return true;
     double *arrival = arena_array(arena, trace->count, sizeof *arrival);
@@ -113,6 +117,10 @@ bool simulate_run(struct arena *arena, const struct simulation *simulation,
     sim->server.chunk = either(variation->chunk, sim->server.chunk);
     sim->server.sequences_most = either(variation->sequences_most, sim->server.sequences_most);
     sim->server.blocks = either(variation->blocks, sim->server.blocks);
+    sim->split.server.chunk = either(variation->chunk, sim->split.server.chunk);
+    sim->split.server.sequences_most = either(variation->sequences_most,
+                                              sim->split.server.sequences_most);
+    sim->split.server.blocks = either(variation->blocks, sim->split.server.blocks);
     sim->replicas = either(variation->replicas, sim->replicas);
     sim->users = either(variation->users, sim->users);
     sim->waiting_most = either(variation->waiting_most, sim->waiting_most);

@@ -44,6 +44,8 @@ void simulate_give_back(struct sim_server *own);
 
 /* simulate_tiers.c: --lane and --tier, of the trace and the servers that are there. */
 bool simulate_lanes(struct simulation *simulation, struct error *error);
+/* The classes of a trace in the order that another has them. */
+void simulate_order_lanes(struct trace *trace, const struct trace *like);
 bool simulate_tiers(struct simulation *simulation, struct error *error);
 
 /* Options as numbers: `*value` stays where the option is not given. */

@@ -156,7 +156,7 @@ static void answer_goodput(struct arena *arena, const struct simulation *simulat
         buffer_print(&answer->text, " TTFT %s", simulate_seconds(arena, simulation->ttft_most));
     if (isfinite(simulation->tpot_most))
         buffer_print(&answer->text, " TPOT %s", simulate_seconds(arena, simulation->tpot_most));
-    for (size_t i = 0; i < trace->lanes; i++)
+    for (size_t i = 0; i < trace->lanes && outcome->lanes[i].requests; i++)
         buffer_print(&answer->text, "%s %s %.2f %%", i ? "," : ";", trace->lane_names[i],
                      100 * (double)outcome->lanes[i].met / (double)outcome->lanes[i].requests);
     buffer_print(&answer->text, "\n");
@@ -286,6 +286,8 @@ static bool answer_money(struct arena *arena, struct simulation *simulation,
     struct doc *prices = result->lane_seconds[0] > 0
                          ? doc_add(arena, answer->doc, "class_cost_per_token", DOC_OBJECT) : NULL;
     for (size_t i = 0; prices && i < outcome->trace.lanes; i++) {
+        if (!outcome->lanes[i].outputs)
+            continue;
         double price = cost * result->lane_seconds[i] / result->busy /
                        (double)outcome->lanes[i].outputs;
         doc_add_number(arena, prices, outcome->trace.lane_names[i], price);

@@ -118,6 +118,8 @@ static bool options_fit_rules(const struct question *question, const struct sim_
         { OPTION_ACCEPTED, 1u << RULES_VLLM_V1 },    { OPTION_MIXED_CHUNK, 1u << RULES_SGLANG },
         { OPTION_CONSERVATIVENESS, 1u << RULES_SGLANG },
         { OPTION_MAX_UTILIZATION, 1u << RULES_TRTLLM }, { OPTION_CADENCE, 1u << RULES_TRAIN },
+        { OPTION_WATERMARK, 1u << RULES_VLLM_V1 | 1u << RULES_SARATHI | 1u << RULES_VLLM_2023 },
+        { OPTION_CHUNK, ~(1u << RULES_VLLM_2023 | 1u << RULES_TRAIN) },
         { OPTION_MAX_BATCH_TOKENS, 1u << RULES_VLLM_2023 | 1u << RULES_SGLANG },
         { OPTION_PREFILL_REPLICAS,
           1u << RULES_VLLM_V1 | 1u << RULES_SGLANG | 1u << RULES_TRTLLM },
@@ -129,6 +131,11 @@ static bool options_fit_rules(const struct question *question, const struct sim_
             wrong = options[only[i].option].name;
     if (server->rules == RULES_TRAIN && question->option[OPTION_MODEL])
         wrong = "model";
+    if (question->option[OPTION_ROUTER] &&
+        !strcmp(question->option[OPTION_ROUTER], router_names[ROUTER_PREFIX]) &&
+        (server->rules == RULES_SARATHI || server->rules == RULES_VLLM_2023 ||
+         server->rules == RULES_TRAIN))
+        wrong = "router prefix";
     if (server->rules != RULES_VLLM_V1 && (question->lane_count || question->tier_count))
         wrong = question->lane_count ? "lane" : "tier";
     if (!wrong)
@@ -396,7 +403,7 @@ static bool above_zero(const struct question *question, enum option option, doub
 {
     if (value > 0)
         return true;
-    error_set(error, "--%s: '%.60s' is no number above 0", options[option].name,
+    error_set(error, "--%s: '%.60s' is too small or too large", options[option].name,
               question->option[option]);
     return error_hint(error, "%s", hint);
 }
@@ -410,7 +417,6 @@ static bool partners_are_there(const struct question *question, struct error *er
         { OPTION_SCALE_EVERY, { OPTION_SCALE_TO } },    { OPTION_SCALE_LOAD, { OPTION_SCALE_TO } },
         { OPTION_POINTS, { OPTION_SWEEP } },
         { OPTION_EVERY, { OPTION_SERIES, OPTION_PLOT, OPTION_TRACE } },
-        { OPTION_ACCEPTED, { OPTION_DRAFT, OPTION_MODEL } },
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         bool there = !question->option[pairs[i].option];
@@ -432,9 +438,10 @@ static bool world_makes_sense(const struct simulation *simulation, struct error 
     const struct sim_options *sim = &simulation->options;
     const struct { enum option option; double value; const char *hint; } positive[] = {
         { OPTION_TIME_SCALE, simulation->scale, "2: twice as many requests a second" },
-        { OPTION_SCALE_LOAD, sim->scaling.load, "32: a server for each 32 requests" },
-        { OPTION_SCALE_EVERY, sim->scaling.every, "15s" },
-        { OPTION_CADENCE, sim->server.cadence, "20ms" },
+        { OPTION_CADENCE, sim->server.cadence >= 1e-6, "1us or more: 20ms" },
+        { OPTION_SCALE_EVERY, sim->scaling.every >= 1e-3, "1ms or more: 15s" },
+        { OPTION_SCALE_LOAD, sim->scaling.load >= 1e-3, "32: a server for each 32 requests" },
+        { OPTION_THINK, sim->think <= 1e9, "up to 1e9 s: 5s" },
         { OPTION_LINK, sim->split.bandwidth, "50GB/s" },
         { OPTION_PATIENCE, question->option[OPTION_PATIENCE] ? sim->patience : 1, "5s" },
         { OPTION_FAILS_EVERY, question->option[OPTION_FAILS_EVERY] ? sim->fails_every : 1, "10h" },
@@ -448,11 +455,6 @@ static bool world_makes_sense(const struct simulation *simulation, struct error 
         error_set(error, "--scale-to %zu is no more than the %zu of --replicas", sim->scaling.most,
                   sim->replicas);
         return error_hint(error, "more than --replicas");
-    }
-    const bool pools = sim->replicas + sim->scaling.most + sim->split.replicas > 60000;
-    if (pools) {
-        error_set(error, "%zu servers", sim->replicas + sim->scaling.most + sim->split.replicas);
-        return error_hint(error, "60,000 at most");
     }
     return true;
 }
@@ -472,6 +474,19 @@ static bool read_trace(struct simulation *simulation, struct error *error)
                              : trace_read(simulation->arena, source, 1, &simulation->trace, error);
 }
 
+/* Prefixes are found by whole blocks of the trace. */
+static bool blocks_fit_names(const struct simulation *simulation, struct error *error)
+{
+    const size_t named = simulation->trace.block, block = simulation->options.server.block;
+    const enum rules rules = simulation->options.server.rules;
+    if (!named || named % block == 0 || rules == RULES_SARATHI || rules == RULES_VLLM_2023 ||
+        rules == RULES_TRAIN)
+        return true;
+    error_set(error, "the trace names prefixes by %zu tokens, which blocks of %zu do not divide",
+              named, block);
+    return error_hint(error, "--block-size %zu, or a divisor of it", named);
+}
+
 bool simulate_read(struct arena *arena, const struct question *question,
                    struct simulation *simulation, struct answer *notes, struct error *error)
 {
@@ -485,5 +500,6 @@ bool simulate_read(struct arena *arena, const struct question *question,
     return read_rules(question, &simulation->options, error) && read_trace(simulation, error) &&
            read_servers(simulation, notes, error) && read_split(simulation, error) &&
            read_world(question, simulation, error) && world_makes_sense(simulation, error) &&
+           blocks_fit_names(simulation, error) &&
            simulate_lanes(simulation, error) && simulate_tiers(simulation, error);
 }

@@ -10,7 +10,8 @@
 
 static const char *const sweep_names[] = { "time-scale", "replicas", "chunk", "max-seqs", "blocks",
                                            "users", "max-waiting" };
-enum { SWEEPS = sizeof sweep_names / sizeof *sweep_names };
+enum { SWEEP_TIME_SCALE, SWEEP_REPLICAS, SWEEP_USERS = 5,
+       SWEEPS = sizeof sweep_names / sizeof *sweep_names };
 
 static void vary(struct variation *variation, int what, double value)
 {
@@ -99,6 +100,11 @@ static double student(size_t freedom)
 static bool repeats_differ(const struct simulation *simulation, size_t count, struct error *error)
 {
     const struct sim_options *sim = &simulation->options;
+    const size_t most = 100000;
+    if (count > most) {
+        error_set(error, "--repeat: %zu runs", count);
+        return error_hint(error, "%zu at most", most);
+    }
     if (count > 1 && (simulation->drawn || sim->fails_every > 0 || sim->server.draft))
         return true;
     if (count > 1)
@@ -215,7 +221,7 @@ static bool changed_nothing(const struct search *search)
 {
     const struct trial *last = &search->runs[search->count - 1];
     const size_t times = (NUMBER_e2e_p99 - NUMBER_ttft_mean + 1) * sizeof *last->numbers;
-    return search->count > 1 && !memcmp(&last[0].numbers[NUMBER_ttft_mean],
+    return search->what == SWEEP_REPLICAS && search->count > 1 && !memcmp(&last[0].numbers[NUMBER_ttft_mean],
                                         &last[-1].numbers[NUMBER_ttft_mean], times);
 }
 
@@ -282,7 +288,7 @@ static bool find_saturation(const struct simulation *simulation, struct answer *
     const bool users = simulation->options.users > 0;
     double meets, misses;
     bool found;
-    *search = (struct search){ .simulation = simulation, .what = users ? 5 : 0,
+    *search = (struct search){ .simulation = simulation, .what = users ? SWEEP_USERS : SWEEP_TIME_SCALE,
                                .more_is_worse = true };
     if (!bracket(search, users ? (double)simulation->options.users : 1, users ? 1 : 1.0 / MOST,
                  MOST, &meets, &misses, &found, error))
@@ -317,7 +323,7 @@ static bool min_gpus(const struct simulation *simulation, struct answer *answer,
     struct search *search = arena_alloc(simulation->arena, sizeof *search);
     double meets, misses, chips = 1, beside = 0;
     bool found;
-    *search = (struct search){ .simulation = simulation, .what = 1, .more_is_worse = false };
+    *search = (struct search){ .simulation = simulation, .what = SWEEP_REPLICAS, .more_is_worse = false };
     if (!bracket(search, (double)simulation->options.replicas, 1, MOST, &meets, &misses, &found,
                  error))
         return false;

@@ -7,6 +7,24 @@
 
 /* ---- classes ------------------------------------------------------------------------------------ */
 
+static void swap_lanes(struct trace *trace, size_t a, size_t b)
+{
+    const char *name = trace->lane_names[a];
+    trace->lane_names[a] = trace->lane_names[b];
+    trace->lane_names[b] = name;
+    for (size_t i = 0; i < trace->count; i++)
+        trace->lane[i] = trace->lane[i] == a ? (uint8_t)b
+                         : trace->lane[i] == b ? (uint8_t)a : trace->lane[i];
+}
+
+void simulate_order_lanes(struct trace *trace, const struct trace *like)
+{
+    for (size_t at = 0; at < like->lanes; at++)
+        for (size_t i = at + 1; i < trace->lanes; i++)
+            if (!strcmp(trace->lane_names[i], like->lane_names[at]))
+                swap_lanes(trace, i, at);
+}
+
 static bool read_lane(const char *text, struct trace *trace, struct sim_server *server, size_t at,
                       struct error *error)
 {
@@ -31,13 +49,8 @@ static bool read_lane(const char *text, struct trace *trace, struct sim_server *
         error_set(error, "--lane: '%.60s' is no count", equals + 1);
         return error_hint(error, "fast=8: no more than 8 sequences in a step with one of class fast");
     }
-    const char *name = trace->lane_names[lane];         /* lanes go in the order given */
-    trace->lane_names[lane] = trace->lane_names[at];
-    trace->lane_names[at] = name;
-    for (size_t i = 0; i < trace->count; i++)
-        trace->lane[i] = trace->lane[i] == lane ? (uint8_t)at
-                         : trace->lane[i] == at ? (uint8_t)lane : trace->lane[i];
-    server->lane_most[at] = (size_t)most;
+    swap_lanes(trace, lane, at);                        /* they go in the order given */
+    server->lane_most[at] = (size_t)fmin(most, 1e9);
     return true;
 }
 
@@ -76,7 +89,7 @@ static bool known_tier(struct simulation *simulation, const char *name, double b
         error_set(error, "--tier: '%.60s' is where the cache leaves from", name);
         return error_hint(error, "ddr, flash or disk: `chalkline list tiers`");
     }
-    tier->capacity = (size_t)floor(capacity / block_bytes);
+    tier->capacity = (size_t)fmin(floor(capacity / block_bytes), 1e15);
     tier->hold_price = rent / capacity;
     return true;
 }
@@ -125,6 +138,8 @@ static bool read_tier(struct simulation *simulation, const char *text, size_t at
     simulation->tier_names[at] = words;
     if (!known_tier(simulation, words, block_bytes, tier, error))
         return false;
+    const size_t whole = tier->capacity;
+    const double endurance = tier->endurance;
     for (char *key = colon ? colon + 1 : NULL, *next; key; key = next) {
         char *comma = strchr(key, ','), *equals;
         next = comma ? comma + 1 : NULL;
@@ -136,6 +151,8 @@ static bool read_tier(struct simulation *simulation, const char *text, size_t at
         if (!tier_key(key, equals ? equals + 1 : "", block_bytes, tier, error))
             return false;
     }
+    if (tier->endurance == endurance && whole)          /* a part of a drive wears as a part */
+        tier->endurance *= (double)tier->capacity / (double)whole;
     for (size_t i = 0; i < at; i++)
         if (!strcmp(simulation->tier_names[i], words)) {
             error_set(error, "--tier %.60s is given twice", words);

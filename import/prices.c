@@ -16,12 +16,23 @@ struct reader {
     const char *date;
 };
 
+/* A stranger's name goes to a terminal: no control characters. */
+static const char *clean(struct arena *arena, const char *name)
+{
+    char *copy = arena_copy(arena, name, strlen(name));
+    for (char *at = copy; *at; at++)
+        if ((unsigned char)*at < ' ' || *at == 127)
+            *at = '?';
+    return copy;
+}
+
 static struct price *add_price(struct reader *reader, const char *seller, const char *model)
 {
     struct price_sheet *sheet = reader->sheet;
     struct price *price = arena_push(reader->arena, &sheet->prices, &sheet->count, &sheet->room,
                                      sizeof *price);
-    *price = (struct price){ .seller = seller, .model = model, .date = reader->date,
+    *price = (struct price){ .seller = clean(reader->arena, seller),
+                             .model = clean(reader->arena, model), .date = reader->date,
                              .storage = NAN, .threshold = NAN, .fast = NAN, .context = NAN };
     for (int tier = 0; tier < PRICE_TIERS; tier++)
         for (int above = 0; above < 2; above++)

@@ -85,7 +85,7 @@ static uint64_t load_of(struct engine *engine, enum router router, double now)
 {
     if (router == ROUTER_LEAST_PENDING)
         return engine->waiting;
-    if (engine->rules->left && router == ROUTER_LEAST_TOKENS)   /* a prefix is asked of its cache too */
+    if (engine->rules->left && (router == ROUTER_LEAST_TOKENS || !engine->rules->cached))
         return engine->rules->left(engine, now);
     if (engine->rules->settle)
         engine->rules->settle(engine, now);
@@ -307,9 +307,10 @@ static void close_tiers(struct run *run)
 static void plan_failure(struct run *run, uint32_t replica, double now)
 {
     const struct sim_options *options = run->world.options;
-    if (options->fails_every > 0)
+    if (options->fails_every > 0 && !run->doomed[replica])
         fleet_plan(run, now + options->fails_every * random_exponential(&run->random), EVENT_FAIL,
                    replica);
+    run->doomed[replica] = true;
 }
 
 static void comes_up(struct run *run, uint32_t replica, double now)
@@ -332,10 +333,12 @@ static void fail(struct run *run, uint32_t replica, double now)
 {
     struct world *world = &run->world;
     struct engine *engine = run->engines[replica];
+    run->doomed[replica] = false;
     if (run->state[replica] != REPLICA_UP)
         return;
     run->state[replica] = REPLICA_FAILED;
     world->result->failures++;
+    world->restarts++;                              /* a fleet that only fails is a loop too */
     engine->rules->clear(engine, now);
     if (world->tiers)
         tiers_clear(world->tiers, replica, now);
@@ -364,6 +367,7 @@ static void start_one(struct run *run, double now)
     for (size_t i = pool->first; i < pool->first + pool->count; i++)
         if (run->state[i] == REPLICA_LEAVING) {
             run->state[i] = REPLICA_UP;
+            plan_failure(run, (uint32_t)i, now);
             return;
         }
     for (size_t i = pool->first; i < pool->first + pool->count; i++)
@@ -404,9 +408,9 @@ static void look(struct run *run, double now)
         there += run->state[i] == REPLICA_UP || run->state[i] == REPLICA_STARTING ||
                  run->state[i] == REPLICA_FAILED;
     }
-    size_t wanted = (size_t)ceil((double)requests / options->scaling.load);
+    size_t wanted = (size_t)fmin(ceil((double)requests / options->scaling.load),
+                                 (double)options->scaling.most);
     wanted = wanted < options->replicas ? options->replicas : wanted;
-    wanted = wanted > options->scaling.most ? options->scaling.most : wanted;
     for (; there < wanted; there++)
         start_one(run, now);
     for (; there > wanted; there--)
@@ -471,6 +475,7 @@ void fleet_open(struct arena *arena, struct run *run)
     run->prompts = (struct pool){ .first = 0, .count = prompts };
     run->decodes = (struct pool){ .first = prompts, .count = decode_replicas(options) };
     run->state = arena_array(arena, run->engine_count, sizeof *run->state);
+    run->doomed = arena_array(arena, run->engine_count, sizeof *run->doomed);
     run->since = arena_array(arena, run->engine_count, sizeof *run->since);
     run->where = arena_array(arena, count, sizeof *run->where);
     for (size_t i = 0; i < count; i++)

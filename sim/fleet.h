@@ -24,6 +24,8 @@ struct event {
     uint32_t id;
 };
 
+enum { FLEET_MOST = 60000 };
+
 enum replica_state {
     REPLICA_DOWN, REPLICA_STARTING, REPLICA_UP, REPLICA_LEAVING, REPLICA_FAILED
 };
@@ -52,6 +54,7 @@ struct run {
     size_t promised;        /* events that bring a request or a replica */
     struct pool prompts, decodes;       /* the first only where pools are split */
     enum replica_state *state;
+    bool *doomed;           /* its next failure is planned */
     double *since;          /* that a replica is there */
     uint16_t *where;        /* the engine that has a request */
     struct queue homeless;  /* requests for which no replica is up */

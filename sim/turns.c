@@ -72,6 +72,7 @@ static void end_batch(struct replica *replica)
 {
     replica->busy = false;
     if (replica->exact) {
+        replica->exact = false;
         end_exact(replica);
         return;
     }
@@ -164,11 +165,13 @@ static void turns_end(struct engine *engine, double now)
     counts(replica);
 }
 
+/* A turn counts from its start. */
 static uint64_t turns_left(const struct engine *engine, double now)
 {
     const struct replica *replica = (const struct replica *)engine;
-    uint64_t turns = replica->stretch.steps ? stretch_before(&replica->stretch, now) : 0;
-    return engine->tokens_left - turns * replica->decoding;
+    const struct stretch *stretch = &replica->stretch;
+    uint64_t turns = stretch->steps ? stretch_before(stretch, now) : 0;
+    return engine->tokens_left - (turns + (turns < stretch->steps)) * replica->decoding;
 }
 
 static void turns_settle(struct engine *engine, double now)
@@ -203,9 +206,9 @@ static void turns_take(struct engine *engine, uint32_t id, double now)
 static bool turns_drop(struct engine *engine, uint32_t id)
 {
     struct replica *replica = (struct replica *)engine;
+    leave_stretch(replica);                         /* its turn was formed while this one waited */
     if (!queue_remove(engine->world, &replica->queue, id))
         return false;
-    leave_stretch(replica);
     engine->tokens_left -= replica->requests->total[id] - 1;
     counts(replica);
     return true;
@@ -223,6 +226,7 @@ static void turns_clear(struct engine *engine, double now)
 {
     struct replica *replica = (struct replica *)engine;
     turns_settle(engine, now);
+    leave_stretch(replica);                         /* the turn that runs is lost, but it ran */
     if (!replica->exact)
         turns_leave(replica);
     for (size_t i = 0; i < replica->running_count; i++)

@@ -23,13 +23,13 @@ static void finish(struct vllm *vllm, struct rank *rank, uint32_t id, double now
 }
 
 /* Of its drafts the first ones that are accepted; the same for the same token of a request. */
-static uint32_t accepted_of(const struct vllm *vllm, uint32_t id, uint32_t known)
+static uint32_t accepted_of(const struct vllm *vllm, uint32_t id, uint32_t known, uint32_t draft)
 {
     const struct sim_server *server = vllm->engine.server;
     struct random draws;
     uint32_t count = 0;
     random_open(&draws, vllm_mixed(id, known), vllm->engine.world->options->seed);
-    while (count < server->draft && random_uniform(&draws) < server->accepted)
+    while (count < draft && random_uniform(&draws) < server->accepted)
         count++;
     return count;
 }
@@ -38,11 +38,11 @@ static void receive_part(struct vllm *vllm, struct rank *rank, const struct part
 {
     struct request *request = &vllm->shared->requests[part->id];
     uint64_t total = world_total(vllm->engine.world, part->id);
-    uint32_t draft = part->drafts ? (uint32_t)vllm->engine.server->draft : 0, extra = 0;
+    uint32_t draft = part->draft, extra = 0;
     if (request->known >= total)                    /* its guesses ended it while this step flew */
         return;
     if (draft) {
-        extra = accepted_of(vllm, part->id, request->known);
+        extra = accepted_of(vllm, part->id, request->known, draft);
         if (request->computed)                      /* nothing to take back after a restart */
             request->computed -= draft - extra;
         if (request->known + 1 + extra > total)
@@ -157,6 +157,8 @@ static void vllm_fetched(struct engine *engine, uint32_t id, double now)
 static bool vllm_drop(struct engine *engine, uint32_t id)
 {
     struct vllm *vllm = (struct vllm *)engine;
+    if (vllm->shared->requests[id].flying)          /* it had to go, and its token comes yet */
+        return false;
     for (size_t r = 0; r < vllm->rank_count; r++)
         if (queue_remove(engine->world, &vllm->ranks[r].queue[vllm_lane_of(vllm, id)], id)) {
             vllm->ranks[r].waiting--;
@@ -247,11 +249,6 @@ static struct shared *open_shared(struct arena *arena, const struct world *world
     shared->arena = arena;
     shared->requests = arena_array(arena, trace->count, sizeof *shared->requests);
     shared->own_names = !trace->block && !trace->before && !world->options->tiers;
-    if (!trace->before)
-        return shared;
-    shared->root = arena_array(arena, trace->count, sizeof *shared->root);
-    for (uint32_t i = 0; i < trace->count; i++)
-        shared->root[i] = trace->before[i] == NOBODY ? i : shared->root[trace->before[i]];
     return shared;
 }
 

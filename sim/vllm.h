@@ -29,7 +29,6 @@ struct request {
 
 struct shared {
     struct request *requests;
-    uint32_t *root;                 /* the first turn of its session; NULL: no sessions */
     bool own_names;                 /* no two requests share a prefix, and there are no tiers */
     void *rooms[CLASSES];           /* lists of blocks that nobody uses, linked */
     struct arena *arena;
@@ -37,8 +36,8 @@ struct shared {
 
 struct part {
     uint32_t id;
-    bool yields;                    /* its step gives a token */
-    bool drafts;                    /* and what of its drafts is accepted */
+    uint8_t draft;                  /* tokens that it guesses ahead */
+    bool yields;                    /* its step gives a token, and what of these is accepted */
 };
 
 struct flight {                     /* a step that was launched */

@@ -12,7 +12,7 @@ uint64_t vllm_mixed(uint64_t a, uint64_t b)
     return x ^ x >> 29;
 }
 
-/* The trace's name of the prefix that ends here, or the session's, or the request's own. */
+/* The trace's name of the prefix that ends here, or one by the turn that it is of. */
 static uint64_t name_of(const struct vllm *vllm, uint32_t id, size_t index)
 {
     const struct trace *trace = vllm->engine.world->trace;
@@ -23,8 +23,11 @@ static uint64_t name_of(const struct vllm *vllm, uint32_t id, size_t index)
         if (at < trace->first[id + 1])
             return vllm_mixed(2 * trace->blocks[at], index % parts);
     }
-    uint32_t root = vllm->shared->root ? vllm->shared->root[id] : id;
-    return vllm_mixed(2 * (uint64_t)root + 1, index);
+    while (trace->before && trace->before[id] != NOBODY &&
+           (index + 1) * block <= (uint64_t)trace->prompt[trace->before[id]] +
+                                  trace->output[trace->before[id]])
+        id = trace->before[id];                     /* the first turn that has all of it */
+    return vllm_mixed(2 * (uint64_t)id + 1, index);
 }
 
 void vllm_name_now(struct vllm *vllm, struct rank *rank, uint32_t id)
@@ -118,7 +121,7 @@ size_t vllm_find_prefix(const struct vllm *vllm, const struct rank *rank, uint32
     const struct request *request = &vllm->shared->requests[id];
     size_t most = (size_t)((request->known - 1) / vllm->engine.server->block), run = 0;
     *idle = 0;
-    if (!vllm->engine.world->trace->block && !vllm->shared->root &&
+    if (!vllm->engine.world->trace->block && !vllm->engine.world->trace->before &&
         !vllm->engine.world->result->restarts[id])
         return 0;                                   /* nobody else has its names */
     for (; run < most; run++) {

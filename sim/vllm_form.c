@@ -72,15 +72,24 @@ static uint32_t tokens_left(const struct vllm *vllm, uint32_t id)
            ? left + (uint32_t)vllm->engine.server->draft : left;
 }
 
+/* One token and its guesses, after all that is known; not a part of a prompt. */
+static bool decodes(const struct vllm *vllm, uint32_t id, uint32_t tokens)
+{
+    const struct request *request = &vllm->shared->requests[id];
+    return request->computed >= vllm->engine.world->trace->prompt[id] &&
+           request->computed + 1 == request->known + request->coming &&
+           tokens <= 1 + vllm->engine.server->draft;
+}
+
 static void add_part(struct vllm *vllm, struct rank *rank, struct forming *forming, uint32_t id,
                      uint32_t tokens)
 {
     struct request *request = &vllm->shared->requests[id];
     struct sim_step *step = &forming->step;
-    const uint32_t draft = (uint32_t)vllm->engine.server->draft;
     double before = (double)request->computed, now = (double)tokens;
-    bool decodes = tokens == 1 + draft && request->computed >= vllm->engine.world->trace->prompt[id];
-    if (decodes) {
+    const bool decode = decodes(vllm, id, tokens);
+    const uint32_t draft = decode ? tokens - 1 : 0;
+    if (decode) {
         step->decoding++;
         step->decode_cached += before;
         step->drafts += draft;
@@ -91,13 +100,13 @@ static void add_part(struct vllm *vllm, struct rank *rank, struct forming *formi
     }
     step->sequences++;
     request->computed += tokens;
-    bool yields = decodes || request->computed == request->known + request->coming;
-    request->coming += (uint16_t)(yields ? (decodes ? 1 + draft : 1) : 0);
+    bool yields = decode || request->computed == request->known + request->coming;
+    request->coming += (uint16_t)(yields ? 1 + draft : 0);
     request->flying += yields;
     forming->budget -= tokens;
     forming->most = lane_most(vllm, id) < forming->most ? lane_most(vllm, id) : forming->most;
-    forming->flight->decode &= decodes && !draft;
-    forming->flight->parts[forming->flight->count++] = (struct part){ id, yields, decodes && draft };
+    forming->flight->decode &= decode && !draft;
+    forming->flight->parts[forming->flight->count++] = (struct part){ id, (uint8_t)draft, yields };
     vllm_name_blocks(vllm, rank, id);
 }
 
@@ -125,7 +134,8 @@ static void go_on(struct vllm *vllm, struct rank *rank, struct forming *forming,
         if (vllm_lane_of(vllm, id) != lane || forming->flight->count >= forming->most)
             continue;
         uint32_t tokens = tokens_left(vllm, id);
-        tokens = tokens < forming->budget ? tokens : (uint32_t)forming->budget;
+        if (tokens > forming->budget)               /* a decode leaves its guesses out */
+            tokens = decodes(vllm, id, tokens) ? 1 : (uint32_t)forming->budget;
         if (!tokens)
             continue;
         if (!make_room(vllm, rank, at, tokens))
@@ -310,7 +320,8 @@ static double tokens_of(const struct sim_step *step)
 /* Steps of ranks are one step of the server; the fullest decides how long it takes. */
 static void add_step(struct sim_step *all, struct sim_step *fullest, const struct sim_step *step)
 {
-    if (tokens_of(step) > tokens_of(fullest))
+    if (tokens_of(step) > tokens_of(fullest) ||
+        (tokens_of(step) == tokens_of(fullest) && step->decode_cached > fullest->decode_cached))
         *fullest = *step;
     all->decoding += step->decoding;
     all->decode_cached += step->decode_cached;
@@ -349,14 +360,16 @@ bool vllm_launch(struct vllm *vllm, double now)
     const struct sim_server *server = vllm->engine.server;
     struct sim_step step = { 0 }, fullest = { 0 };
     struct forming forming;
+    uint64_t preempted = 0;
     vllm->now = now;
     for (size_t r = 0; r < vllm->rank_count; r++) {
         form_rank(vllm, &vllm->ranks[r], &forming);
         add_step(&step, &fullest, &forming.step);
+        preempted += vllm->ranks[r].preempted;
     }
     vllm_count_requests(vllm);
-    if (!(step.sequences > 0))
-        return false;
+    if (!(step.sequences > 0))                      /* who had to go made room for others */
+        return preempted && !vllm->flight_count && vllm_launch(vllm, now);
     fullest.imbalance = (double)vllm->rank_count * tokens_of(&fullest) / tokens_of(&step);
     const double seconds = server->seconds(server->context, &fullest);
     const double start = now > vllm->free_at ? now : vllm->free_at;

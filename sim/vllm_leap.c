@@ -16,7 +16,7 @@ static bool only_decodes(const struct vllm *vllm)
         return false;
     if (!rank->waiting || rank->running_count >= vllm->engine.server->sequences_most)
         return true;
-    if (vllm->shared->root && vllm->engine.world->options->users)
+    if (vllm->engine.world->trace->before && vllm->engine.world->options->users)
         return false;                               /* turns of a session beside each other: what one
                                                        decodes another may find */
     return !vllm_has_room(vllm, rank, rank->queue[0].head, &run);
@@ -122,7 +122,7 @@ static void fly(struct rank *rank, size_t at, double end)
     flight->decode = true;
     flight->end = end;
     for (size_t i = 0; i < rank->running_count; i++)
-        flight->parts[i] = (struct part){ rank->running[i], true, false };
+        flight->parts[i] = (struct part){ .id = rank->running[i], .yields = true };
 }
 
 void vllm_leave_stretch(struct vllm *vllm, uint64_t received)

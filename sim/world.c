@@ -309,8 +309,8 @@ static bool stuck(const struct run *run, double now, struct error *error)
     if (!loop && (fleet_expects(run) || engines_next(run) < INFINITY || trace_next(run) < INFINITY))
         return false;
     if (loop)
-        error_set(error, "at %.3f s %llu requests started again for lack of blocks and none was "
-                  "done: they throw each other out", now,
+        error_set(error, "at %.3f s requests started again %llu times, for lack of blocks or for "
+                  "failures, and none was done: they throw each other out", now,
                   (unsigned long long)run->world.restarts);
     else
         error_set(error, "%zu requests wait and no replica can ever take one", run->left);
@@ -337,6 +337,10 @@ bool sim_run(struct arena *arena, const struct trace *trace, const struct sim_op
     run->world = (struct world){ .trace = trace, .result = result,
                                  .options = with_seats(arena, options, trace->count) };
     run->left = trace->count;
+    if (fleet_size(options) > FLEET_MOST) {
+        error_set(error, "%zu servers", fleet_size(options));
+        return error_hint(error, "%d at most", FLEET_MOST);
+    }
     if (!all_fit(trace, options, error))
         return false;
     open_world(arena, &run->world);

@@ -4,6 +4,7 @@
 
 #include "sim/prefix.h"
 #include "sim/sim.h"
+#include "sim/trace_read.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -666,15 +667,43 @@ static void hit_tables(void **state)
 
 /* ---- reference runs ---------------------------------------------------------------------------- */
 
+/* Every request of it, to 1e-9 s but for the last digit that is written. */
+static void same_requests(struct arena *arena, const char *name, const struct trace *trace,
+                          const struct sim_result *result)
+{
+    const char *path = arena_print(arena, "../shared/data/traces/reference-runs/vidur_%s.csv.gz",
+                                   name);
+    struct text packed, text;
+    struct csv csv;
+    struct error error;
+    double first, last, restarts;
+    if (!file_read(arena, path, 1u << 30, &packed, &error) ||
+        !trace_unpack(arena, path, packed, 1u << 30, &text, &error) ||
+        !csv_read(arena, path, text, &csv, &error))
+        fail_msg("%s", error.what);
+    const int columns[3] = { csv_column(&csv, "first_token_at"), csv_column(&csv, "completed_at"),
+                             csv_column(&csv, "restarts") };
+    assert_int_equal(csv.rows, trace->count);
+    for (size_t i = 0; i < trace->count; i++) {
+        assert_true(text_number(text_of(csv_cell(&csv, i, columns[0])), &first) &&
+                    text_number(text_of(csv_cell(&csv, i, columns[1])), &last) &&
+                    text_number(text_of(csv_cell(&csv, i, columns[2])), &restarts));
+        if (fabs(first - result->first_token[i]) > 1.6e-9 ||
+            fabs(last - result->completed[i]) > 1.6e-9 || restarts != result->restarts[i])
+            fail_msg("%s, request %zu: %.9f %.9f, and %.12f %.12f", name, i, first, last,
+                     result->first_token[i], result->completed[i]);
+    }
+}
+
 /* Runs of another simulator with these rules; files that a fresh clone does not have. */
 static void reference_runs(void **state)
 {
     (void)state;
-    static const struct { const char *trace; size_t blocks; uint64_t iterations, tokens, preempted;
-                          double makespan; } runs[] = {
-        { "azure2023_conv.csv", 28000, 177366, 26431169, 0, 3505.61807 },
-        { "azure2023_code.csv", 28000, 52803, 18297051, 0, 3459.454332 },
-        { "azure2023_conv.csv", 3000, 177019, 26501018, 51, 3505.622386 } };
+    static const struct { const char *name, *trace; size_t blocks;
+                          uint64_t iterations, tokens, preempted; double makespan; } runs[] = {
+        { "R1", "azure2023_conv.csv", 28000, 177366, 26431169, 0, 3505.61807 },
+        { "R3", "azure2023_code.csv", 28000, 52803, 18297051, 0, 3459.454332 },
+        { "R4", "azure2023_conv.csv", 3000, 177019, 26501018, 51, 3505.622386 } };
     for (size_t i = 0; i < COUNT(runs); i++) {
         struct arena arena = { 0 };
         struct sim_options options = { .replicas = 1, .server.sequences_most = 128, .server.chunk = 512,
@@ -695,6 +724,7 @@ static void reference_runs(void **state)
         assert_int_equal(result.batch_tokens, runs[i].tokens);
         assert_int_equal(result.preemptions, runs[i].preempted);
         assert_true(fabs(result.makespan - runs[i].makespan) < 1e-6);
+        same_requests(&arena, runs[i].name, &trace, &result);
         arena_free(&arena);
     }
 }

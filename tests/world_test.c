@@ -58,6 +58,17 @@ static void draw_world(uint64_t *seed, struct sim_options *options, struct tier_
     server->chunk = 64 + (size_t)(draw(seed) * 400);
     server->blocks = 60 + (size_t)(draw(seed) * 300);
     server->synchronous = draw(seed) < 0.3;
+    if (draw(seed) < 0.4)
+        server->rules = (enum rules)(draw(seed) * RULES_TRAIN);
+    const bool named = server->rules == RULES_VLLM_V1, whole = server->rules <= RULES_VLLM_2023;
+    server->batch_tokens_most = server->rules == RULES_VLLM_2023 ? 4000 : 0;
+    server->watermark = whole && draw(seed) < 0.5 ? 0.01 : 0;
+    server->conservativeness = 1;
+    if (named && draw(seed) < 0.2) {
+        server->draft = 1 + (size_t)(draw(seed) * 4);
+        server->accepted = draw(seed);
+        server->chunk = 4 + (size_t)(draw(seed) * 100);
+    }
     server->lane_most[0] = most;                        /* of a trace with classes */
     server->lane_most[1] = most ? 2 * most : 0;
     options->replicas = 1 + (size_t)(draw(seed) * 3);
@@ -77,12 +88,12 @@ static void draw_world(uint64_t *seed, struct sim_options *options, struct tier_
     if (draw(seed) < 0.2)
         options->scaling = (struct sim_scaling){ .most = options->replicas + 2, .load = 4,
                                                  .every = 0.5, .start_up = draw(seed) };
-    if (draw(seed) < 0.2) {
+    if (!whole && draw(seed) < 0.2) {
         options->split = (struct sim_split){ .replicas = 1 + (size_t)(draw(seed) * 2),
                                              .server = *server, .bandwidth = 1e9, .latency = 1e-3,
                                              .token_bytes = 1e5 };
     }
-    if (draw(seed) < 0.3) {
+    if (named && draw(seed) < 0.3) {
         *tier = (struct tier_options){ .capacity = 20 + (size_t)(draw(seed) * 500),
                                        .bandwidth = 1e9 + 1e10 * draw(seed), .latency = 1e-4,
                                        .lifetime = draw(seed) < 0.5 ? 0 : 5,
@@ -115,6 +126,24 @@ static void same_results(const struct trace *trace, const struct sim_result *a,
     assert_float_equal(a->gaps->sum, b->gaps->sum, 1e-9 * a->gaps->sum);
 }
 
+/* Who watches changes nothing. */
+static void nobody_looks(void *context, double now, const struct sim_sample *sample)
+{
+    (void)context;
+    (void)now;
+    (void)sample;
+}
+
+static void same_bits_of(const struct trace *trace, const struct sim_result *a,
+                         const struct sim_result *b)
+{
+    for (size_t i = 0; i < trace->count; i++)
+        if (!same_bits(a->first_token[i], b->first_token[i]) ||
+            !same_bits(a->completed[i], b->completed[i]))
+            fail_msg("request %zu differs when it is watched", i);
+    assert_int_equal(a->iterations, b->iterations);
+}
+
 static void leaps_are_steps(void **state)
 {
     (void)state;
@@ -130,10 +159,13 @@ static void leaps_are_steps(void **state)
         struct trace trace;
         struct sim_options options;
         struct tier_options tier;
-        struct sim_result leaps, steps;
+        struct sim_result leaps, steps, watched;
         generate(&arena, arena_print(&arena, kinds[turn % 3], 1 + turn % 60, turn), &trace);
         draw_world(&seed, &options, &tier);
         run(&arena, &trace, &options, &leaps);
+        options.watch = (struct sim_watch){ .sample = nobody_looks, .every = 0.05 };
+        run(&arena, &trace, &options, &watched);
+        same_bits_of(&trace, &leaps, &watched);
         options.stepping = true;
         run(&arena, &trace, &options, &steps);
         same_results(&trace, &leaps, &steps);
