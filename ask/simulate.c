@@ -98,6 +98,12 @@ static bool vary_trace(struct arena *arena, const struct simulation *simulation,
     for (size_t i = 0; i < trace->count; i++)
         arrival[i] = trace->arrival[i] / scale;
     trace->arrival = arrival;
+    if (!trace->wait)
+        return true;
+    double *wait = arena_array(arena, trace->count, sizeof *wait);
+    for (size_t i = 0; i < trace->count; i++)
+        wait[i] = trace->wait[i] / scale;
+    trace->wait = wait;
     return true;
 }
 

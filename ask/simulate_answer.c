@@ -239,56 +239,59 @@ static void answer_tiers(struct arena *arena, const struct simulation *simulatio
 
 /* ---- money and energy -------------------------------------------------------------------------------- */
 
-/* The rows of a run, at what it counted, for servers of a scenario. */
-static bool run_rows(struct scenario *scenario, const struct simulated *outcome, double there,
-                     double busy, double *cost, double *energy, struct error *error)
+/* Rows of a run, at what it counted, for the servers of a pool. */
+static bool run_rows(struct scenario *scenario, const struct simulated *outcome, int pool,
+                     const char *const *rows, size_t count, struct values *values,
+                     struct error *error)
 {
     const struct sim_result *result = &outcome->result;
-    static const char *const rows[] = { "run_cost", "run_energy" };
     const double requests = (double)outcome->all.answered;
-    struct values values;
-    facts_set(&scenario->facts, "replica_time", there, "simulated");
-    facts_set(&scenario->facts, "running_time", busy, "simulated");
-    facts_set(&scenario->facts, "run_outputs", (double)outcome->all.outputs, "simulated");
-    facts_set(&scenario->facts, "run_sequences", result->sequence_seconds / result->busy,
-              "simulated");
-    facts_set(&scenario->facts, "prompt_tokens", (double)outcome->all.inputs / requests,
-              "simulated");
-    facts_set(&scenario->facts, "output_tokens", (double)outcome->all.outputs / requests,
-              "simulated");
-    if (!values_of(scenario, rows, 2, &values, error))
-        return false;
-    *cost += values.at[0];
-    *energy += values.at[1];
-    return true;
+    const struct { const char *row; double value; } counted[] = {
+        { "replica_time", result->pool_there[pool] },
+        { "running_time", result->pool_busy[pool] },
+        { "run_outputs", (double)outcome->all.outputs },
+        { "run_sequences", result->sequence_seconds / result->busy },
+        { "prompt_tokens", (double)outcome->all.inputs / requests },
+        { "output_tokens", (double)outcome->all.outputs / requests },
+    };
+    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
+        facts_set(&scenario->facts, counted[i].row, counted[i].value, "simulated");
+    return values_of(scenario, rows, count, values, error);
 }
 
 static bool answer_money(struct arena *arena, struct simulation *simulation,
-                         const struct simulated *outcome, struct answer *answer, struct error *error)
+                         const struct simulated *outcome, struct answer *answer,
+                         struct error *error)
 {
+    enum { TOTAL, PER_TOKEN, ENERGY, ROWS };
+    static const char *const rows[ROWS] = { "run_cost + cost_beside", "run_cost_per_token",
+                                            "run_energy_per_token" };
+    static const char *const beside[] = { "run_cost", "run_energy" };
     const struct sim_result *result = &outcome->result;
-    const double outputs = (double)outcome->all.outputs;
-    double cost = 0, energy = 0;
+    struct facts *facts = &simulation->scenario.facts;
+    struct values values;
     if (!simulation->predicted || !outcome->all.outputs)
         return true;
-    if (!run_rows(&simulation->scenario, outcome, result->pool_there[0], result->pool_busy[0], &cost,
-                  &energy, error) ||
-        (outcome->options.split.replicas &&
-         !run_rows(&simulation->prompts, outcome, result->pool_there[1], result->pool_busy[1], &cost,
-                   &energy, error)))
+    if (outcome->options.split.replicas) {
+        if (!run_rows(&simulation->prompts, outcome, 1, beside, 2, &values, error))
+            return false;
+        facts_set(facts, "cost_beside", values.at[0], "simulated");
+        facts_set(facts, "energy_beside", values.at[1], "simulated");
+    }
+    if (!run_rows(&simulation->scenario, outcome, 0, rows, ROWS, &values, error))
         return false;
-    doc_add_number(arena, answer->doc, "run_cost", cost);
-    doc_add_number(arena, answer->doc, "run_cost_per_token", cost / outputs);
-    doc_add_number(arena, answer->doc, "run_energy_per_token", energy / outputs);
+    doc_add_number(arena, answer->doc, "run_cost", values.at[TOTAL]);
+    doc_add_number(arena, answer->doc, "run_cost_per_token", values.at[PER_TOKEN]);
+    doc_add_number(arena, answer->doc, "run_energy_per_token", values.at[ENERGY]);
     buffer_print(&answer->text, "%s, %s of output tokens: rent of the servers while they were there\n",
-                 in_unit(arena, cost / outputs, "USD/token"),
-                 in_unit(arena, energy / outputs, "J/token"));
+                 in_unit(arena, values.at[PER_TOKEN], "USD/token"),
+                 in_unit(arena, values.at[ENERGY], "J/token"));
     struct doc *prices = result->lane_seconds[0] > 0
                          ? doc_add(arena, answer->doc, "class_cost_per_token", DOC_OBJECT) : NULL;
     for (size_t i = 0; prices && i < outcome->trace.lanes; i++) {
         if (!outcome->lanes[i].outputs)
             continue;
-        double price = cost * result->lane_seconds[i] / result->busy /
+        double price = values.at[TOTAL] * result->lane_seconds[i] / result->busy /
                        (double)outcome->lanes[i].outputs;
         doc_add_number(arena, prices, outcome->trace.lane_names[i], price);
         buffer_print(&answer->text, "  %s: %s, by its share of the sequences of each step\n",

@@ -71,11 +71,11 @@ static bool known_tier(struct simulation *simulation, const char *name, double b
                        struct tier_options *tier, struct error *error)
 {
     struct scenario *scenario = &simulation->scenario;
-    double capacity, rent, in_place;
+    double capacity, in_place;
     const struct { const char *row; double *to; } rows[] = {
         { "tier_capacity", &capacity }, { "tier_bandwidth", &tier->bandwidth },
-        { "tier_price", &rent }, { "tier_endurance", &tier->endurance },
-        { "tier_in_place", &in_place }, { "1 / kv_per_token * tier_wear", &tier->write_price } };
+        { "tier_hold_per_byte", &tier->hold_price }, { "tier_endurance", &tier->endurance },
+        { "tier_in_place", &in_place }, { "tier_wear_per_byte", &tier->write_price } };
     const struct catalog_entry *entry = catalog_find(&scenario->catalog, CATALOG_TIER, name, error);
     if (!entry)
         return false;
@@ -90,7 +90,6 @@ static bool known_tier(struct simulation *simulation, const char *name, double b
         return error_hint(error, "ddr, flash or disk: `chalkline list tiers`");
     }
     tier->capacity = (size_t)fmin(floor(capacity / block_bytes), 1e15);
-    tier->hold_price = rent / capacity;
     return true;
 }
 
@@ -180,7 +179,7 @@ bool simulate_tiers(struct simulation *simulation, struct error *error)
         return error_hint(error, "--tier ddr");
     }
     simulation->options.fetch_cheaper = way;
-    if (way && !value_of(&simulation->scenario, "chips * chip_price",
+    if (way && !value_of(&simulation->scenario, "server_price",
                          &simulation->options.replica_price, error))
         return false;
     simulation->options.tiers = question->tier_count;

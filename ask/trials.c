@@ -39,25 +39,44 @@ static void run_one(const struct simulation *simulation, struct trial *run)
     arena_free(&arena);
 }
 
-/* Rent for each output token, by the rows; 0 where no machine is known. */
-static bool add_cost(const struct simulation *simulation, int pool, struct trial *runs,
-                     size_t count, struct error *error)
+/* A row of each run in turn, at what they counted. */
+static bool row_of_each(const struct simulation *simulation, int pool, const char *row,
+                        const struct trial *runs, const double *beside, size_t count, double *out,
+                        struct error *error)
 {
-    static const char *const row = "run_cost";
+    enum { THERE, OUTPUTS, BESIDE, COUNTED };
+    static const char *const counted[COUNTED] = { "replica_time", "run_outputs", "cost_beside" };
     struct scenario scenario = pool ? simulation->prompts : simulation->scenario;
     struct values values;
-    facts_set(&scenario.facts, "replica_time", 1, "simulated");
+    for (int i = 0; i < COUNTED; i++)
+        facts_set(&scenario.facts, counted[i], 1, "simulated");
     if (!values_of(&scenario, &row, 1, &values, error))
         return false;
-    const int there = list_input(&values.list, "replica_time");
     for (size_t i = 0; i < count; i++) {
-        const double outputs = runs[i].outputs;
-        double rent;
-        if (there >= 0)
-            values.inputs[there] = runs[i].there[pool];
-        list_value(simulation->arena, &values.list, values.inputs, NULL, &rent);
-        runs[i].numbers[NUMBER_run_cost_per_token] += outputs > 0 ? rent / outputs : 0;
+        const double at[COUNTED] = { runs[i].there[pool], fmax(runs[i].outputs, 1),
+                                     beside ? beside[i] : 0 };
+        for (int k = 0; k < COUNTED; k++)
+            if (list_input(&values.list, counted[k]) >= 0)
+                values.inputs[list_input(&values.list, counted[k])] = at[k];
+        list_value(simulation->arena, &values.list, values.inputs, NULL, &out[i]);
     }
+    return true;
+}
+
+/* Rent for each output token; 0 where no machine is known. */
+static bool add_cost(const struct simulation *simulation, struct trial *runs, size_t count,
+                     struct error *error)
+{
+    double *beside = arena_array(simulation->arena, count, sizeof *beside);
+    double *cost = arena_array(simulation->arena, count, sizeof *cost);
+    if (!simulation->predicted)
+        return true;
+    if ((simulation->options.split.replicas &&
+         !row_of_each(simulation, 1, "run_cost", runs, NULL, count, beside, error)) ||
+        !row_of_each(simulation, 0, "run_cost_per_token", runs, beside, count, cost, error))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        runs[i].numbers[NUMBER_run_cost_per_token] = cost[i];
     return true;
 }
 
@@ -72,10 +91,7 @@ bool trials_run(const struct simulation *simulation, struct trial *runs, size_t 
             *error = runs[i].error;
             return false;
         }
-    if (!simulation->predicted)
-        return true;
-    return add_cost(simulation, 0, runs, count, error) &&
-           (!simulation->options.split.replicas || add_cost(simulation, 1, runs, count, error));
+    return add_cost(simulation, runs, count, error);
 }
 
 

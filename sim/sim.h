@@ -113,7 +113,7 @@ struct sim_options {
     bool stepping;                  /* every step by itself */
     size_t users;                   /* above 0: who ask one after the other, whatever `arrival` */
     double think;                   /* s from an answer to the user's next question */
-    size_t waiting_most;            /* a replica with so many waiting refuses; 0: none does */
+    size_t waiting_most;            /* refused where so many wait for each replica; 0: never */
     double patience;                /* s in the queue after which a request gives up; 0: never */
     double fails_every, restart;    /* s, of a replica: mean time to a failure; until it is back */
     uint64_t seed;                  /* of failures */
