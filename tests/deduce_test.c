@@ -243,7 +243,7 @@ static void what_is_known_is_not_drawn(void **state)
 
 static struct price_sheet sheet_of(struct world *world, const char *path)
 {
-    struct price_sheet sheet;
+    struct price_sheet sheet = { 0 };
     struct text text;
     if (!file_read(&world->arena, path, 64 << 20, &text, &world->error) ||
         !prices_read(&world->arena, path, text, &sheet, &world->error))
@@ -514,7 +514,11 @@ static struct held hold_sheet(const struct world *world, const struct draws *dra
 
 static void ranges_hold_the_truth(void **state)
 {
-    enum { SHEETS = 500, DRAWS = 1 << 17 };
+#if defined(__SANITIZE_ADDRESS__)
+    enum { SHEETS = 12, DRAWS = 1 << 14, ALL = false };     /* slow there, and enough to be looked at */
+#else
+    enum { SHEETS = 500, DRAWS = 1 << 17, ALL = true };
+#endif
     struct world *world = *state;
     struct held *held = arena_array(&world->arena, SHEETS, sizeof *held);
     double start = seconds();
@@ -535,8 +539,10 @@ static void ranges_hold_the_truth(void **state)
             in90 += held[k].in90[i], in50 += held[k].in50[i];
         printf("%-22s 90 %% holds %.1f  50 %% holds %.1f\n", quantities[i],
                100.0 * (double)in90 / SHEETS, 100.0 * (double)in50 / SHEETS);
-        assert_in_range(in90, SHEETS * 85 / 100, SHEETS * 95 / 100);
-        assert_in_range(in50, SHEETS * 43 / 100, SHEETS * 57 / 100);
+        if (ALL) {
+            assert_in_range(in90, SHEETS * 85 / 100, SHEETS * 95 / 100);
+            assert_in_range(in50, SHEETS * 43 / 100, SHEETS * 57 / 100);
+        }
     }
 }
 
