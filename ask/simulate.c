@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- a run ------------------------------------------------------------------------------------- */
+/* ---- a run ---------------------------------------------------------------------------------- */
 
 static void score_request(struct lane_score *lane, const struct simulation *simulation,
                           const struct simulated *outcome, size_t i)
@@ -152,7 +152,7 @@ bool simulate_meets(const struct simulation *simulation, const struct simulated 
            (!limits || (double)all->met >= simulation->met * (double)all->requests);
 }
 
-/* ---- only the caches --------------------------------------------------------------------------- */
+/* ---- only the caches ------------------------------------------------------------------------ */
 
 static bool answer_hits(const struct simulation *simulation, struct answer *answer,
                         struct error *error)
@@ -181,7 +181,7 @@ static bool answer_hits(const struct simulation *simulation, struct answer *answ
     return true;
 }
 
-/* ---- the question ------------------------------------------------------------------------------- */
+/* ---- the question --------------------------------------------------------------------------- */
 
 bool ask_simulate(struct arena *arena, const struct question *question, struct answer *answer,
                   struct error *error)

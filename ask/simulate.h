@@ -11,7 +11,7 @@
 #include "ask/ask.h"
 #include "sim/sim.h"
 
-/* ---- what is to be run ------------------------------------------------------------------------- */
+/* ---- what is to be run ---------------------------------------------------------------------- */
 
 struct simulation {
     struct arena *arena;
@@ -61,7 +61,7 @@ bool simulate_read_quantity(const char *label, const char *text, const char *uni
 bool simulate_read_name(const struct question *question, enum option option, const char *what,
                         const char *const *names, int count, int *at, struct error *error);
 
-/* ---- what came out ------------------------------------------------------------------------------- */
+/* ---- what came out -------------------------------------------------------------------------- */
 
 enum simulate_time { SIMULATE_TTFT, SIMULATE_TPOT, SIMULATE_E2E, SIMULATE_TIMES };
 
@@ -95,7 +95,7 @@ bool simulate_run(struct arena *arena, const struct simulation *simulation,
 /* Enough of its requests met the limits; without limits: the servers kept up. */
 bool simulate_meets(const struct simulation *simulation, const struct simulated *outcome);
 
-/* ---- answers --------------------------------------------------------------------------------------- */
+/* ---- answers -------------------------------------------------------------------------------- */
 
 bool simulate_answer(struct simulation *simulation, const struct simulated *outcome,
                      struct answer *answer, struct error *error);

@@ -79,7 +79,7 @@ static void answer_times(struct arena *arena, const struct simulated *outcome, s
     table_print(&table, &answer->text, "  ");
 }
 
-/* ---- counts ------------------------------------------------------------------------------------ */
+/* ---- counts --------------------------------------------------------------------------------- */
 
 static void answer_counts(struct arena *arena, const struct simulated *outcome, struct answer *answer)
 {
@@ -107,9 +107,8 @@ static void answer_counts(struct arena *arena, const struct simulated *outcome, 
     buffer_print(&answer->text, "%s: batches ran %.1f %% of the time, requests waited in %.1f %%, %.0f "
                  "when the last one came\n", outcome->verdict, 100 * utilisation, 100 * queued,
                  result->waiting_at_last);
-    buffer_print(&answer->text, outcome->rate < 1000 ? "%.3g requests/s came, " : "%.0f requests/s came, ",
-                 outcome->rate);
-    buffer_print(&answer->text, "%.0f output and %.0f input tokens/s went\n",
+    buffer_print(&answer->text, outcome->rate < 1000 ? "%.3g" : "%.0f", outcome->rate);
+    buffer_print(&answer->text, " requests/s came, %.0f output and %.0f input tokens/s went\n",
                  outcome->output_rate, outcome->input_rate);
     if (outcome->options.scaling.most) {
         doc_add_number(arena, answer->doc, "servers_mean", there / result->makespan);
@@ -162,7 +161,7 @@ static void answer_goodput(struct arena *arena, const struct simulation *simulat
     buffer_print(&answer->text, "\n");
 }
 
-/* ---- caches --------------------------------------------------------------------------------------- */
+/* ---- caches --------------------------------------------------------------------------------- */
 
 static double prompt_tokens(const struct trace *trace)
 {
@@ -237,7 +236,7 @@ static void answer_tiers(struct arena *arena, const struct simulation *simulatio
     table_print(&table, &answer->text, "  ");
 }
 
-/* ---- money and energy -------------------------------------------------------------------------------- */
+/* ---- money and energy ----------------------------------------------------------------------- */
 
 /* Rows of a run, at what it counted, for the servers of a pool. */
 static bool run_rows(struct scenario *scenario, const struct simulated *outcome, int pool,

@@ -29,7 +29,7 @@ static bool cannot_write(const char *path, struct error *error)
     return error_hint(error, "a file in a folder that exists");
 }
 
-/* ---- trace events: https://ui.perfetto.dev opens them ------------------------------------------ */
+/* ---- trace events: https://ui.perfetto.dev opens them --------------------------------------- */
 
 enum { SERVERS = 1, REQUESTS = 2 };     /* "processes" of the picture */
 
@@ -91,7 +91,7 @@ static bool close_events(struct recorder *recorder, const struct simulated *outc
     return good || cannot_write(recorder->events_path, error);
 }
 
-/* ---- requests and series ---------------------------------------------------------------------------- */
+/* ---- requests and series -------------------------------------------------------------------- */
 
 static FILE *begin(const char *path, struct error *error)
 {
@@ -161,7 +161,7 @@ static bool write_series(const struct recorder *recorder, struct error *error)
     return finish(file, recorder->series_path, error);
 }
 
-/* ---- the picture: how times are distributed, and the queue ------------------------------------------- */
+/* ---- the picture: how times are distributed, and the queue ---------------------------------- */
 
 static void add_curve(struct buffer *script, const struct sketch *sketch)
 {
@@ -205,7 +205,7 @@ static bool draw(const struct recorder *recorder, const struct simulated *outcom
     return plot_draw(&script, recorder->plot_path, error);
 }
 
-/* ---- while it runs -------------------------------------------------------------------------------------- */
+/* ---- while it runs -------------------------------------------------------------------------- */
 
 static void keep(void *context, double now, const struct sim_sample *sample)
 {
@@ -275,6 +275,7 @@ bool simulate_write(struct recorder *recorder, const struct simulated *outcome,
 {
     return (!recorder->events || close_events(recorder, outcome, error)) &&
            (!recorder->series_path || write_series(recorder, error)) &&
-           (!recorder->requests_path || write_requests(recorder->requests_path, outcome, answer, error)) &&
+           (!recorder->requests_path ||
+            write_requests(recorder->requests_path, outcome, answer, error)) &&
            (!recorder->plot_path || draw(recorder, outcome, error));
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- numbers ----------------------------------------------------------------------------------- */
+/* ---- numbers -------------------------------------------------------------------------------- */
 
 bool simulate_count(const struct question *question, enum option option, size_t *value,
                     struct error *error)
@@ -69,7 +69,7 @@ static bool read_share(const struct question *question, enum option option, doub
     return error_hint(error, "from 0 to 1");
 }
 
-/* ---- names ------------------------------------------------------------------------------------- */
+/* ---- names ---------------------------------------------------------------------------------- */
 
 bool simulate_read_name(const struct question *question, enum option option, const char *what,
                       const char *const *names, int count, int *at, struct error *error)
@@ -144,7 +144,7 @@ static bool options_fit_rules(const struct question *question, const struct sim_
     return error_hint(error, "`chalkline help simulate` says to which it does");
 }
 
-/* ---- servers --------------------------------------------------------------------------------------- */
+/* ---- servers -------------------------------------------------------------------------------- */
 
 /* The rules are an engine's: so are its constants, unless another is named. */
 static const char *engine_of(const struct question *question, enum rules rules)
@@ -361,7 +361,7 @@ static bool read_split(struct simulation *simulation, struct error *error)
            read_server(question, &split->server, error);
 }
 
-/* ---- the world around them ----------------------------------------------------------------------------- */
+/* ---- the world around them ------------------------------------------------------------------ */
 
 static bool read_world(const struct question *question, struct simulation *simulation,
                        struct error *error)

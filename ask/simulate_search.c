@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- a sweep --------------------------------------------------------------------------------------------- */
+/* ---- a sweep -------------------------------------------------------------------------------- */
 
 static const char *const sweep_names[] = { "time-scale", "replicas", "chunk", "max-seqs", "blocks",
                                            "users", "max-waiting" };
@@ -84,7 +84,7 @@ static bool sweep(const struct simulation *simulation, struct answer *answer, st
     return true;
 }
 
-/* ---- repeats ------------------------------------------------------------------------------------------------ */
+/* ---- repeats -------------------------------------------------------------------------------- */
 
 /* 97.5 % of Student's t, by degrees of freedom; beyond: Cornish-Fisher's first terms. */
 static double student(size_t freedom)
@@ -111,8 +111,9 @@ static bool repeats_differ(const struct simulation *simulation, size_t count, st
         error_set(error, "--repeat: nothing is drawn, every run would be the same");
     else
         error_set(error, "--repeat: one run has no interval");
-    return error_hint(error, count > 1 ? "a trace by description (poisson:...), --fails-every or --draft"
-                                       : "2 or more");
+    return error_hint(error, count > 1
+                      ? "a trace by description (poisson:...), --fails-every or --draft"
+                      : "2 or more");
 }
 
 static bool repeat(const struct simulation *simulation, struct answer *answer, struct error *error)
@@ -152,7 +153,7 @@ static bool repeat(const struct simulation *simulation, struct answer *answer, s
     return true;
 }
 
-/* ---- searches -------------------------------------------------------------------------------------------------- */
+/* ---- searches ------------------------------------------------------------------------------- */
 
 enum { TRIES = 256, SECTIONS = 3 };
 
@@ -221,8 +222,8 @@ static bool changed_nothing(const struct search *search)
 {
     const struct trial *last = &search->runs[search->count - 1];
     const size_t times = (NUMBER_e2e_p99 - NUMBER_ttft_mean + 1) * sizeof *last->numbers;
-    return search->what == SWEEP_REPLICAS && search->count > 1 && !memcmp(&last[0].numbers[NUMBER_ttft_mean],
-                                        &last[-1].numbers[NUMBER_ttft_mean], times);
+    return search->what == SWEEP_REPLICAS && search->count > 1 &&
+           !memcmp(&last[0].numbers[NUMBER_ttft_mean], &last[-1].numbers[NUMBER_ttft_mean], times);
 }
 
 /* From `start` on, twice or half as much each time, until both sides are known. `floor`: it may
@@ -288,8 +289,8 @@ static bool find_saturation(const struct simulation *simulation, struct answer *
     const bool users = simulation->options.users > 0;
     double meets, misses;
     bool found;
-    *search = (struct search){ .simulation = simulation, .what = users ? SWEEP_USERS : SWEEP_TIME_SCALE,
-                               .more_is_worse = true };
+    *search = (struct search){ .simulation = simulation, .more_is_worse = true,
+                               .what = users ? SWEEP_USERS : SWEEP_TIME_SCALE };
     if (!bracket(search, users ? (double)simulation->options.users : 1, users ? 1 : 1.0 / MOST,
                  MOST, &meets, &misses, &found, error))
         return false;
@@ -323,7 +324,7 @@ static bool min_gpus(const struct simulation *simulation, struct answer *answer,
     struct search *search = arena_alloc(simulation->arena, sizeof *search);
     double meets, misses, chips = 1, beside = 0;
     bool found;
-    *search = (struct search){ .simulation = simulation, .what = SWEEP_REPLICAS, .more_is_worse = false };
+    *search = (struct search){ .simulation = simulation, .what = SWEEP_REPLICAS };
     if (!bracket(search, (double)simulation->options.replicas, 1, MOST, &meets, &misses, &found,
                  error))
         return false;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- classes ------------------------------------------------------------------------------------ */
+/* ---- classes -------------------------------------------------------------------------------- */
 
 static void swap_lanes(struct trace *trace, size_t a, size_t b)
 {
@@ -64,7 +64,7 @@ bool simulate_lanes(struct simulation *simulation, struct error *error)
     return true;
 }
 
-/* ---- tiers -------------------------------------------------------------------------------------- */
+/* ---- tiers ---------------------------------------------------------------------------------- */
 
 /* What the catalog says of a tier. */
 static bool known_tier(struct simulation *simulation, const char *name, double block_bytes,

@@ -7,7 +7,7 @@ const char *const router_names[ROUTER_COUNT] = {
 
 enum { NOWHERE = UINT16_MAX };
 
-/* ---- events ---------------------------------------------------------------------------------- */
+/* ---- events --------------------------------------------------------------------------------- */
 
 static bool sooner(const struct event *a, const struct event *b)
 {
@@ -78,7 +78,7 @@ bool fleet_expects(const struct run *run)
            (run->world.tiers && tiers_next(run->world.tiers) < INFINITY);
 }
 
-/* ---- the router -------------------------------------------------------------------------------- */
+/* ---- the router ----------------------------------------------------------------------------- */
 
 /* What it looks at: the least is chosen. */
 static uint64_t load_of(struct engine *engine, enum router router, double now)
@@ -232,7 +232,7 @@ static void house_homeless(struct run *run, double now)
     }
 }
 
-/* ---- two pools ------------------------------------------------------------------------------------ */
+/* ---- two pools ------------------------------------------------------------------------------ */
 
 void fleet_move(struct run *run, uint32_t id, double now)
 {
@@ -255,7 +255,7 @@ static void arrive_moved(struct run *run, uint32_t id, double now)
     send(run, &run->decodes, id, now);
 }
 
-/* ---- tiers ---------------------------------------------------------------------------------------- */
+/* ---- tiers ---------------------------------------------------------------------------------- */
 
 static void fetched(struct run *run, uint32_t id, double now)
 {
@@ -302,7 +302,7 @@ static void close_tiers(struct run *run)
         }
 }
 
-/* ---- failures --------------------------------------------------------------------------------------- */
+/* ---- failures ------------------------------------------------------------------------------- */
 
 static void plan_failure(struct run *run, uint32_t replica, double now)
 {
@@ -351,7 +351,7 @@ static void fail(struct run *run, uint32_t replica, double now)
         }
 }
 
-/* ---- scaling ------------------------------------------------------------------------------------------ */
+/* ---- scaling -------------------------------------------------------------------------------- */
 
 static void stop(struct run *run, size_t replica, double now)
 {
@@ -418,7 +418,7 @@ static void look(struct run *run, double now)
     fleet_plan(run, now + options->scaling.every, EVENT_LOOK, 0);
 }
 
-/* ---- samples ------------------------------------------------------------------------------------------- */
+/* ---- samples -------------------------------------------------------------------------------- */
 
 static void sample(struct run *run, double now)
 {
@@ -435,7 +435,7 @@ static void sample(struct run *run, double now)
     fleet_plan(run, now + watch->every, EVENT_SAMPLE, 0);
 }
 
-/* ---- the fleet ------------------------------------------------------------------------------------------- */
+/* ---- the fleet ------------------------------------------------------------------------------ */
 
 void fleet_act(struct run *run, const struct event *event, double now)
 {

@@ -21,7 +21,7 @@ struct maker {
     size_t count, room;
 };
 
-/* ---- draws ------------------------------------------------------------------------------------ */
+/* ---- draws ---------------------------------------------------------------------------------- */
 
 static double draw(const struct amount *amount, struct random *random)
 {
@@ -76,7 +76,7 @@ static void draws_open(struct draws *draws, uint64_t seed, size_t session)
     random_stream(&draws->lane, seed, "class", session);
 }
 
-/* ---- sessions --------------------------------------------------------------------------------- */
+/* ---- sessions ------------------------------------------------------------------------------- */
 
 static bool fits(const struct maker *maker, const struct turn *turn, const char *what,
                  double number, double most)
@@ -159,7 +159,7 @@ static bool draw_all(struct maker *maker)
     return true;
 }
 
-/* ---- the trace ----------------------------------------------------------------------------------- */
+/* ---- the trace ------------------------------------------------------------------------------ */
 
 static int in_order(const void *a, const void *b)
 {

@@ -47,7 +47,7 @@ struct reader {
     struct text given[KEYS];        /* data NULL: not given */
 };
 
-/* ---- pieces of text ---------------------------------------------------------------------------- */
+/* ---- pieces of text ------------------------------------------------------------------------- */
 
 /* Up to a mark outside parentheses, which is taken off too; `more`: it was there. */
 static struct text take_until(struct text *rest, char mark, bool *more)
@@ -139,7 +139,7 @@ static bool read_amount(struct text text, const char *unit, double least, double
            read_range(text, unit, least, most, amount);
 }
 
-/* ---- keys: how each is read ---------------------------------------------------------------------- */
+/* ---- keys: how each is read ----------------------------------------------------------------- */
 
 /* "300/min": the engine's units begin with a word, so that it is 300 1/min there. */
 static bool read_rate(struct reader *reader, struct text text)
@@ -255,7 +255,7 @@ static bool (*const readers[KEYS])(struct reader *reader, struct text text) = {
     [KEY_SEED] = read_seed,   [KEY_LENGTHS] = NULL,       /* a file, with errors of its own */
 };
 
-/* ---- which keys ------------------------------------------------------------------------------------ */
+/* ---- which keys ----------------------------------------------------------------------------- */
 
 enum { SHOWN = 80 };                /* characters of what was read */
 

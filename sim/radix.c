@@ -30,7 +30,7 @@ struct radix {
     uint64_t clock;
 };
 
-/* ---- what a unit is -------------------------------------------------------------------------- */
+/* ---- what a unit is ------------------------------------------------------------------------- */
 
 struct piece {                      /* a run of units: those of a name, or of a request */
     uint64_t name;
@@ -103,7 +103,7 @@ static size_t same_until(const struct radix *radix, uint32_t a, uint32_t b, size
     return a == b || at > limit ? limit : at;
 }
 
-/* ---- children -------------------------------------------------------------------------------- */
+/* ---- children ------------------------------------------------------------------------------- */
 
 static uint32_t *slot_of(const struct radix *radix, uint32_t parent, uint32_t owner, size_t at)
 {
@@ -141,7 +141,7 @@ static uint32_t child_of(const struct radix *radix, uint32_t parent, uint32_t id
     return child;
 }
 
-/* ---- leaves ---------------------------------------------------------------------------------- */
+/* ---- leaves --------------------------------------------------------------------------------- */
 
 static void leaf_place(struct radix *radix, size_t at, uint32_t node)
 {
@@ -181,7 +181,7 @@ static void leaf_remove(struct radix *radix, uint32_t node)
         leaf_sift(radix, at, last);
 }
 
-/* ---- nodes ----------------------------------------------------------------------------------- */
+/* ---- nodes ---------------------------------------------------------------------------------- */
 
 static void more_slots(struct radix *radix)
 {
@@ -225,7 +225,7 @@ static size_t length(const struct node *node)
     return node->to - node->from;
 }
 
-/* ---- what others ask ------------------------------------------------------------------------- */
+/* ---- what others ask ------------------------------------------------------------------------ */
 
 struct radix *radix_open(struct arena *arena, const struct trace *trace, size_t unit)
 {

@@ -102,7 +102,7 @@ static void make_room(struct replica *replica)
         radix_evict(replica->cache, held - most);
 }
 
-/* ---- the guess ------------------------------------------------------------------------------- */
+/* ---- the guess ------------------------------------------------------------------------------ */
 
 static double first_ratio(const struct replica *replica)
 {
@@ -150,7 +150,7 @@ static uint64_t expected(const struct replica *replica)
     return sum;
 }
 
-/* ---- requests come and go -------------------------------------------------------------------- */
+/* ---- requests come and go ------------------------------------------------------------------- */
 
 static uint32_t received(const struct replica *replica, uint32_t id)
 {
@@ -264,7 +264,7 @@ static bool retract_for(struct replica *replica, size_t tokens, bool turn, size_
     return true;
 }
 
-/* ---- forming a batch ------------------------------------------------------------------------- */
+/* ---- forming a batch ------------------------------------------------------------------------ */
 
 struct batch {
     struct flight *flight;
@@ -496,7 +496,7 @@ static bool form(struct replica *replica, double now)
     return true;
 }
 
-/* ---- stretches ------------------------------------------------------------------------------- */
+/* ---- stretches ------------------------------------------------------------------------------ */
 
 /* As many turns as are formed before anybody ends, enters or starts again. */
 static void try_stretch(struct replica *replica)
@@ -536,7 +536,7 @@ static void go_on(struct replica *replica, uint64_t turns)
     counts(replica);
 }
 
-/* ---- what the world asks --------------------------------------------------------------------- */
+/* ---- what the world asks -------------------------------------------------------------------- */
 
 static void fill(struct replica *replica, double now)
 {

@@ -103,7 +103,7 @@ static bool find_format(struct reader *reader, bool wanted)
                       untimed->arrival, csv->file);
 }
 
-/* ---- times ----------------------------------------------------------------------------------- */
+/* ---- times ---------------------------------------------------------------------------------- */
 
 /* Days apart from seconds, whose difference would lose its last digits in a large number. */
 struct stamp {
@@ -185,7 +185,7 @@ static bool read_arrivals(struct reader *reader)
     return true;
 }
 
-/* ---- lengths ----------------------------------------------------------------------------------- */
+/* ---- lengths -------------------------------------------------------------------------------- */
 
 static bool read_length(struct reader *reader, size_t row, int column, uint32_t *length)
 {
@@ -214,7 +214,7 @@ static bool read_lengths(struct reader *reader, uint32_t **prompt, uint32_t **ou
     return true;
 }
 
-/* ---- classes and sessions ------------------------------------------------------------------------ */
+/* ---- classes and sessions ------------------------------------------------------------------- */
 
 static bool read_classes(struct reader *reader)
 {
@@ -283,7 +283,7 @@ static bool read_sessions(struct reader *reader)
     return true;
 }
 
-/* ---- names of blocks ------------------------------------------------------------------------------- */
+/* ---- names of blocks ------------------------------------------------------------------------ */
 
 enum { NAMED_BLOCK = 16 };
 
@@ -332,7 +332,7 @@ static bool read_all_names(struct reader *reader)
     return true;
 }
 
-/* ---- tables ------------------------------------------------------------------------------------------ */
+/* ---- tables --------------------------------------------------------------------------------- */
 
 bool trace_parse_csv(struct arena *arena, const char *path, struct text text, struct trace *trace,
                      struct error *error)

@@ -52,7 +52,7 @@ static void counts(struct train *train)
     train->engine.tokens_left = train->left;
 }
 
-/* ---- a ride ---------------------------------------------------------------------------------- */
+/* ---- a ride --------------------------------------------------------------------------------- */
 
 static void board(struct train *train, struct sim_step *step, uint32_t id)
 {
@@ -168,7 +168,7 @@ static void train_end(struct engine *engine, double now)
     counts(train);
 }
 
-/* ---- who comes, who goes --------------------------------------------------------------------- */
+/* ---- who comes, who goes -------------------------------------------------------------------- */
 
 /* It may board when this ride is over. */
 static void train_take(struct engine *engine, uint32_t id, double now)

@@ -97,7 +97,7 @@ static uint64_t last_of(const struct replica *replica, uint32_t id)
     return world_total(world_of(replica), id) - 1;      /* its last token is not an input */
 }
 
-/* ---- requests come and go -------------------------------------------------------------------- */
+/* ---- requests come and go ------------------------------------------------------------------- */
 
 /* The class of turns in which a request that decodes takes a block. */
 static size_t *takes_of(const struct replica *replica, uint32_t id)
@@ -200,7 +200,7 @@ static void pause_newest(struct replica *replica)
     queue_first(world_of(replica), &replica->queue, id);
 }
 
-/* ---- forming a batch ------------------------------------------------------------------------- */
+/* ---- forming a batch ------------------------------------------------------------------------ */
 
 struct batch {
     struct flight *flight;
@@ -410,7 +410,7 @@ static bool form(struct replica *replica, double now)
     return true;
 }
 
-/* ---- stretches ------------------------------------------------------------------------------- */
+/* ---- stretches ------------------------------------------------------------------------------ */
 
 /* Blocks that those who decode take in the next turns. */
 static size_t taken_by(const struct replica *replica, uint64_t turns)
@@ -475,7 +475,7 @@ static void go_on(struct replica *replica, uint64_t turns)
     counts(replica);
 }
 
-/* ---- what the world asks --------------------------------------------------------------------- */
+/* ---- what the world asks -------------------------------------------------------------------- */
 
 static void trtllm_start(struct engine *engine, double now)
 {

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* ---- ends ------------------------------------------------------------------------------------ */
+/* ---- ends ----------------------------------------------------------------------------------- */
 
 static void complete(struct replica *replica, uint32_t id, uint64_t done)
 {
@@ -84,7 +84,7 @@ static void end_batch(struct replica *replica)
         end_prompt_part(replica, &replica->parts[i]);
 }
 
-/* ---- stretches ------------------------------------------------------------------------------- */
+/* ---- stretches ------------------------------------------------------------------------------ */
 
 /* Whether the one that waits first will still wait after a turn of those who decode. */
 static bool nobody_enters(const struct replica *replica)
@@ -134,7 +134,7 @@ static void settle_turns(struct replica *replica, uint64_t turns)
     stretch->steps -= turns;
 }
 
-/* ---- what the world asks --------------------------------------------------------------------- */
+/* ---- what the world asks -------------------------------------------------------------------- */
 
 static void counts(struct replica *replica)
 {
@@ -267,8 +267,10 @@ static struct engine *turns_open(struct arena *arena, struct world *world,
 
 const struct rule_set rules_sarathi = {
     .name = "sarathi", .open = turns_open, .take = turns_take, .end = turns_end,
-    .start = turns_start, .settle = turns_settle, .left = turns_left, .drop = turns_drop, .clear = turns_clear };
+    .start = turns_start, .settle = turns_settle, .left = turns_left, .drop = turns_drop,
+    .clear = turns_clear };
 
 const struct rule_set rules_vllm_2023 = {
     .name = "vllm-2023", .open = turns_open, .take = turns_take, .end = turns_end,
-    .start = turns_start, .settle = turns_settle, .left = turns_left, .drop = turns_drop, .clear = turns_clear };
+    .start = turns_start, .settle = turns_settle, .left = turns_left, .drop = turns_drop,
+    .clear = turns_clear };

@@ -51,7 +51,7 @@ struct replica {
     struct stretch stretch;         /* of turns that run instead of a batch; steps 0: none */
 };
 
-/* ---- turns_group.c ----------------------------------------------------------------------------- */
+/* ---- turns_group.c -------------------------------------------------------------------------- */
 
 /* Of so many tokens; that admission leaves free. */
 size_t turns_blocks_for(const struct replica *replica, uint64_t tokens);
@@ -78,7 +78,7 @@ void turns_take_blocks(struct replica *replica, uint64_t turns);
 /* Turns for which blocks suffice whoever takes them. */
 uint64_t turns_with_blocks(const struct replica *replica);
 
-/* ---- turns_form.c ------------------------------------------------------------------------------ */
+/* ---- turns_form.c --------------------------------------------------------------------------- */
 
 /* And runs it: engine.next is its end, or INFINITY where there is nothing to run. */
 void turns_form_batch(struct replica *replica, double now);

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* ---- what a batch holds ---------------------------------------------------------------------- */
+/* ---- what a batch holds --------------------------------------------------------------------- */
 
 struct batch {
     struct sim_step step;
@@ -37,7 +37,7 @@ static void add_prompt(struct replica *replica, struct batch *batch, uint32_t id
     add_part(replica, batch, id, tokens);
 }
 
-/* ---- who enters ------------------------------------------------------------------------------ */
+/* ---- who enters ----------------------------------------------------------------------------- */
 
 /* The next that waits, with as much of its prompt as the batch has room for. */
 static bool admit_one(struct replica *replica, struct batch *batch)
@@ -89,7 +89,7 @@ static void go_on_with_prompts(struct replica *replica, struct batch *batch,
     }
 }
 
-/* ---- who goes on ----------------------------------------------------------------------------- */
+/* ---- who goes on ---------------------------------------------------------------------------- */
 
 /* It starts again, from the head of the queue: what it had is its prompt now. */
 static void restart(struct replica *replica, uint32_t id)
@@ -124,12 +124,14 @@ static void decode_one_by_one(struct replica *replica, struct batch *batch,
             break;
         }
         uint64_t done = (uint64_t)requests->done[id];
-        replica->free_blocks -= done > (uint64_t)turns_blocks_held(replica, id, done) * replica->engine.server->block;
+        uint64_t room = (uint64_t)turns_blocks_held(replica, id, done) *
+                        replica->engine.server->block;
+        replica->free_blocks -= done > room;
         add_decode(replica, batch, id);
     }
 }
 
-/* ---- the batch ------------------------------------------------------------------------------- */
+/* ---- the batch ------------------------------------------------------------------------------ */
 
 static void form_exact(struct replica *replica, struct batch *batch)
 {

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- blocks ---------------------------------------------------------------------------------- */
+/* ---- blocks --------------------------------------------------------------------------------- */
 
 size_t turns_blocks_for(const struct replica *replica, uint64_t tokens)
 {
@@ -22,7 +22,7 @@ size_t turns_spare_blocks(const struct replica *replica)
     return (size_t)floor(replica->engine.server->watermark * (double)replica->engine.server->blocks);
 }
 
-/* ---- lists ----------------------------------------------------------------------------------- */
+/* ---- lists ---------------------------------------------------------------------------------- */
 
 void turns_list_insert(uint32_t *list, size_t *count, uint32_t id)
 {
@@ -46,7 +46,7 @@ void turns_list_remove(uint32_t *list, size_t *count, uint32_t id)
     (*count)--;
 }
 
-/* ---- the group ------------------------------------------------------------------------------- */
+/* ---- the group ------------------------------------------------------------------------------ */
 
 static void heap_push(struct replica *replica, struct finish finish)
 {
@@ -104,7 +104,7 @@ uint64_t turns_cached_sum(const struct replica *replica)
     return (uint64_t)(replica->done_sum + (int64_t)(replica->decoding * replica->turns));
 }
 
-/* ---- turns ----------------------------------------------------------------------------------- */
+/* ---- turns ---------------------------------------------------------------------------------- */
 
 void turns_leave(struct replica *replica)
 {
@@ -119,7 +119,8 @@ void turns_leave(struct replica *replica)
 
 bool turns_are_safe(const struct replica *replica)
 {
-    return !replica->engine.world->options->stepping && replica->decoding <= replica->engine.server->sequences_most &&
+    return !replica->engine.world->options->stepping &&
+           replica->decoding <= replica->engine.server->sequences_most &&
            replica->free_blocks > replica->takes[replica->turns % replica->engine.server->block];
 }
 

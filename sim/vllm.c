@@ -186,7 +186,8 @@ static size_t vllm_cached(struct engine *engine, uint32_t id, double now)
 static void open_rank(struct arena *arena, struct vllm *vllm, struct rank *rank)
 {
     const struct sim_server *server = vllm->engine.server;
-    *rank = (struct rank){ .fetching = QUEUE_EMPTY, .fetched = QUEUE_EMPTY, .blocks = blocks_open(arena, server->blocks),
+    *rank = (struct rank){ .fetching = QUEUE_EMPTY, .fetched = QUEUE_EMPTY,
+                           .blocks = blocks_open(arena, server->blocks),
                            .running = arena_array(arena, server->sequences_most + 1,
                                                   sizeof *rank->running) };
     for (size_t lane = 0; lane < TRACE_LANES; lane++)
@@ -271,5 +272,6 @@ static struct engine *vllm_open(struct arena *arena, struct world *world,
 
 const struct rule_set rules_vllm_v1 = {
     .name = "vllm-v1", .open = vllm_open, .take = vllm_take, .end = vllm_end, .start = vllm_start,
-    .settle = vllm_settle, .left = vllm_left, .drop = vllm_drop, .cached = vllm_cached, .clear = vllm_clear,
+    .settle = vllm_settle, .left = vllm_left, .drop = vllm_drop, .cached = vllm_cached,
+    .clear = vllm_clear,
     .fetched = vllm_fetched };

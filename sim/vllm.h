@@ -20,7 +20,8 @@ enum { FLIGHT = 2, CLASSES = 32 };
 struct request {
     uint32_t known;                 /* prompt and outputs received */
     uint32_t computed;              /* tokens whose cache is scheduled */
-    uint16_t coming, flying;        /* outputs scheduled and not received, drafts too; steps */
+    uint16_t coming, flying;        /* outputs scheduled and not received, guesses too; steps */
+    bool guesses;                   /* it has given a token since it entered: guesses follow it */
     uint32_t block_count, named;    /* the first `named` have names */
     uint8_t room;                   /* of `blocks`: a power of two, by its exponent */
     uint8_t stale;                  /* fetches in flight whose replica has failed */
@@ -71,7 +72,7 @@ struct vllm {
     size_t name_room;
 };
 
-/* ---- vllm_cache.c ------------------------------------------------------------------------------ */
+/* ---- vllm_cache.c --------------------------------------------------------------------------- */
 
 /* A number from two that looks like chance, always the same. */
 uint64_t vllm_mixed(uint64_t a, uint64_t b);
@@ -96,7 +97,7 @@ size_t vllm_find_below(struct vllm *vllm, uint32_t id, size_t run, size_t *per_t
 bool vllm_has_room(const struct vllm *vllm, const struct rank *rank, uint32_t id, size_t *run);
 void vllm_share_prefix(struct vllm *vllm, struct rank *rank, uint32_t id, size_t run);
 
-/* ---- vllm_form.c ------------------------------------------------------------------------------- */
+/* ---- vllm_form.c ---------------------------------------------------------------------------- */
 
 size_t vllm_lane_of(const struct vllm *vllm, uint32_t id);
 void vllm_stop_running(struct vllm *vllm, struct rank *rank, size_t at);
@@ -105,7 +106,7 @@ bool vllm_launch(struct vllm *vllm, double now);
 void vllm_count_requests(struct vllm *vllm);        /* for the world */
 size_t vllm_depth(const struct vllm *vllm);         /* steps in flight */
 
-/* ---- vllm_leap.c ------------------------------------------------------------------------------- */
+/* ---- vllm_leap.c ---------------------------------------------------------------------------- */
 
 /* A stretch from now on, where nothing but decoding can happen; false: there is none. */
 bool vllm_try_stretch(struct vllm *vllm, double now);

@@ -68,8 +68,7 @@ static uint32_t tokens_left(const struct vllm *vllm, uint32_t id)
     if (request->known + request->flying >= world_total(vllm->engine.world, id))
         return 0;                                   /* what is in flight ends it */
     uint32_t left = request->known + request->coming - request->computed;
-    return left == 1 && request->computed >= vllm->engine.world->trace->prompt[id]
-           ? left + (uint32_t)vllm->engine.server->draft : left;
+    return left == 1 && request->guesses ? left + (uint32_t)vllm->engine.server->draft : left;
 }
 
 /* One token and its guesses, after all that is known; not a part of a prompt. */
@@ -103,6 +102,7 @@ static void add_part(struct vllm *vllm, struct rank *rank, struct forming *formi
     bool yields = decode || request->computed == request->known + request->coming;
     request->coming += (uint16_t)(yields ? 1 + draft : 0);
     request->flying += yields;
+    request->guesses |= yields;
     forming->budget -= tokens;
     forming->most = lane_most(vllm, id) < forming->most ? lane_most(vllm, id) : forming->most;
     forming->flight->decode &= decode && !draft;
@@ -134,8 +134,7 @@ static void go_on(struct vllm *vllm, struct rank *rank, struct forming *forming,
         if (vllm_lane_of(vllm, id) != lane || forming->flight->count >= forming->most)
             continue;
         uint32_t tokens = tokens_left(vllm, id);
-        if (tokens > forming->budget)               /* a decode leaves its guesses out */
-            tokens = decodes(vllm, id, tokens) ? 1 : (uint32_t)forming->budget;
+        tokens = tokens < forming->budget ? tokens : (uint32_t)forming->budget;
         if (!tokens)
             continue;
         if (!make_room(vllm, rank, at, tokens))
@@ -207,9 +206,10 @@ static bool set_aside(struct vllm *vllm, struct rank *rank, uint32_t id, size_t 
 /* It runs, with as much of what is left as the step has room for. */
 static void enter(struct vllm *vllm, struct rank *rank, struct forming *forming, uint32_t id)
 {
-    const struct request *request = &vllm->shared->requests[id];
+    struct request *request = &vllm->shared->requests[id];
     uint64_t tokens = request->known - request->computed;
     tokens = tokens < forming->budget ? tokens : forming->budget;
+    request->guesses = false;
     rank->running[rank->running_count++] = id;
     vllm_take_blocks(vllm, rank, id, request->computed + tokens);
     add_part(vllm, rank, forming, id, (uint32_t)tokens);

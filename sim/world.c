@@ -15,7 +15,7 @@ const char *rules_name(enum rules rules)
     return rule_sets[rules]->name;
 }
 
-/* ---- what engines tell ------------------------------------------------------------------------ */
+/* ---- what engines tell ---------------------------------------------------------------------- */
 
 /* Of requests that decode in two steps one behind the other, whatever ran between. Those that
  * came in between count as if they had been there. */
@@ -77,7 +77,7 @@ void world_restarted(struct world *world, uint32_t id)
     world->restarts++;
 }
 
-/* ---- the next questions ------------------------------------------------------------------------ */
+/* ---- the next questions --------------------------------------------------------------------- */
 
 static void ask(struct run *run, uint32_t id, double now)
 {
@@ -127,7 +127,7 @@ void run_leave(struct run *run, uint32_t id, bool answered, double now)
         user_asks_next(run, now);
 }
 
-/* ---- one moment ---------------------------------------------------------------------------------- */
+/* ---- one moment ----------------------------------------------------------------------------- */
 
 static double trace_next(const struct run *run)
 {
@@ -200,7 +200,7 @@ static void moment(struct run *run, double now)
     }
 }
 
-/* ---- the run --------------------------------------------------------------------------------------- */
+/* ---- the run -------------------------------------------------------------------------------- */
 
 static size_t blocks_needed(const struct sim_server *server, uint64_t tokens)
 {

@@ -83,7 +83,7 @@ static char **split(struct arena *arena, struct text line)
     return words;
 }
 
-/* ---- cases ----------------------------------------------------------------------------------- */
+/* ---- cases ---------------------------------------------------------------------------------- */
 
 static bool check_case(struct text command, int line, struct text expected, int status)
 {
@@ -129,7 +129,7 @@ static void messages(void **state)
         fail_msg("%d of %d cases failed", failed, cases);
 }
 
-/* ---- a harsh machine ---------------------------------------------------------------------------- */
+/* ---- a harsh machine ------------------------------------------------------------------------ */
 
 /* Each allocation that fails ends in one message; none in a crash. */
 static void memory_ends(void **state)

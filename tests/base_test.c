@@ -244,7 +244,7 @@ static void numbers_read_back(void **state)
     }
 }
 
-/* ---- text -------------------------------------------------------------------------------------- */
+/* ---- text ----------------------------------------------------------------------------------- */
 
 static void names_are_the_same(void **state)
 {
@@ -347,7 +347,7 @@ static void errors_fit(void **state)
     assert_string_equal(error.hint, "");                            /* a new error, no hint yet */
 }
 
-/* ---- units ---------------------------------------------------------------------------------------- */
+/* ---- units ---------------------------------------------------------------------------------- */
 
 static void units_are_read(void **state)
 {
@@ -425,7 +425,7 @@ static void unit_arithmetic(void **state)
     arena_free(&arena);
 }
 
-/* ---- quantities ------------------------------------------------------------------------------------- */
+/* ---- quantities ----------------------------------------------------------------------------- */
 
 struct quantity_case {
     const char *text, *unit;

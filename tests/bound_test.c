@@ -284,7 +284,7 @@ static void serving_points(void **state)
     report(&tally);
 }
 
-/* ---- serving.csv ----------------------------------------------------------------------------- */
+/* ---- serving.csv ---------------------------------------------------------------------------- */
 
 static bool time_of_token(const struct csv *csv, size_t row, double *each)
 {

@@ -528,7 +528,7 @@ static void corners_are_exact(void **state)
             check_corners(&worlds[0], &corner_cases[i], &random);
 }
 
-/* ---- what is left when inputs are fixed ------------------------------------------------------ */
+/* ---- what is left when inputs are fixed ----------------------------------------------------- */
 
 static size_t fixed_differs(struct world *world, uint64_t *random, size_t *smaller)
 {
@@ -590,7 +590,7 @@ static void fixing_all_leaves_numbers(void **state)
     }
 }
 
-/* ---- instruction sets ------------------------------------------------------------------------- */
+/* ---- instruction sets ----------------------------------------------------------------------- */
 
 enum { LONGEST = 1000 };
 
@@ -672,7 +672,7 @@ static void sets_agree(void **state)
         printf("%s: %s\n", sets[s], list_run_has(sets[s]) ? "same bits" : "not on this machine");
 }
 
-/* ---- small books -------------------------------------------------------------------------------- */
+/* ---- small books ---------------------------------------------------------------------------- */
 
 struct small {
     struct arena arena;
@@ -983,7 +983,7 @@ static void books_are_limited(void **state)
     arena_free(&arena);
 }
 
-/* ---- ROOT ------------------------------------------------------------------------------------- */
+/* ---- ROOT ----------------------------------------------------------------------------------- */
 
 static const char *const powers =
     "x : 1 = 0 in 0..1e9\na : 1 = 2 in 0..1e9\nb : 1 = 3 in 0..1e9\n"
@@ -1085,7 +1085,7 @@ static void too_many_roots(void **state)
     arena_free(&arena);
 }
 
-/* ---- solve --------------------------------------------------------------------------------------- */
+/* ---- solve ---------------------------------------------------------------------------------- */
 
 struct equation {
     const char *f;
@@ -1151,7 +1151,7 @@ static void more_roots_than_fit(void **state)
     arena_free(&small.arena);
 }
 
-/* ---- draws ------------------------------------------------------------------------------------------ */
+/* ---- draws ---------------------------------------------------------------------------------- */
 
 struct spread_case {
     const char *value;

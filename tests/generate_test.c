@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- draws ------------------------------------------------------------------------------------- */
+/* ---- draws ---------------------------------------------------------------------------------- */
 
 /* What O'Neill's check program prints for seed 42, sequence 54: bits, coins, rolls of a die. */
 static void pcg_as_published(void **state)
@@ -129,7 +129,7 @@ static void sequences_are_apart(void **state)
         }
 }
 
-/* ---- the same bits ----------------------------------------------------------------------------- */
+/* ---- the same bits -------------------------------------------------------------------------- */
 
 static uint64_t hash(uint64_t sum, uint64_t bits)
 {
@@ -179,7 +179,7 @@ static void same_bits_everywhere(void **state)
     }
 }
 
-/* ---- descriptions ------------------------------------------------------------------------------- */
+/* ---- descriptions --------------------------------------------------------------------------- */
 
 static void check_gaps(const char *words, double rate, double cv)
 {
@@ -440,7 +440,7 @@ static void bad_descriptions(void **state)
     assert_false(generate_is("poisson.csv") || generate_is("") || generate_is("./poisson:x"));
 }
 
-/* ---- columns of files ---------------------------------------------------------------------------- */
+/* ---- columns of files ----------------------------------------------------------------------- */
 
 /* A generated trace as the plain CSV, read again. */
 static void columns_come_back(void **state)

@@ -99,7 +99,7 @@ static void same_everywhere(struct world *world, const char *text)
     arena_free(&arena);
 }
 
-/* ---- error ----------------------------------------------------------------------------------- */
+/* ---- error ---------------------------------------------------------------------------------- */
 
 static long double last_place(long double value)
 {
@@ -248,7 +248,7 @@ static void extremes(void **state)
     }
 }
 
-/* ---- whole numbers -------------------------------------------------------------------------------- */
+/* ---- whole numbers -------------------------------------------------------------------------- */
 
 static void whole_numbers(void **state)
 {

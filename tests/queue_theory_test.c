@@ -56,7 +56,7 @@ static void run(struct arena *arena, const struct trace *trace, const struct sim
         fail_msg("%s; %s", error.what, error.hint);
 }
 
-/* ---- means and their errors ---------------------------------------------------------------------- */
+/* ---- means and their errors ----------------------------------------------------------------- */
 
 struct estimate {
     double mean, error;
@@ -89,7 +89,7 @@ static void check(const char *name, struct estimate seen, double theory, double 
     assert_true(seen.error < 0.08 * theory);        /* or the test says nothing */
 }
 
-/* ---- one seat -------------------------------------------------------------------------------------- */
+/* ---- one seat ------------------------------------------------------------------------------- */
 
 /* Mean and mean square of services of mean 1 that vary so much. */
 static double wait_mg1(double load, double variation)
@@ -188,7 +188,7 @@ static void two_kinds(void **state)
     arena_free(&arena);
 }
 
-/* ---- several servers and seats ---------------------------------------------------------------------- */
+/* ---- several servers and seats -------------------------------------------------------------- */
 
 /* Each of three servers in turn gets every third arrival: gaps are gamma of shape 3. */
 static void in_turn(void **state)
@@ -269,7 +269,7 @@ static void all_share(void **state)
     }
 }
 
-/* ---- Little's law -------------------------------------------------------------------------------------- */
+/* ---- Little's law --------------------------------------------------------------------------- */
 
 enum { LOOKS_MOST = 200000 };
 

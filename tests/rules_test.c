@@ -23,7 +23,7 @@ static double linear(void *context, const struct sim_step *step)
            cost->by_sequence * step->sequences;
 }
 
-/* ---- a cache, token by token (or block by block) --------------------------------------------- */
+/* ---- a cache, token by token (or block by block) -------------------------------------------- */
 
 enum { MOST = 400, LONGEST = 9000, TRIE = 60000, NONE = UINT32_MAX };
 
@@ -141,7 +141,7 @@ static void trie_shrink(struct trie *trie, size_t idle)
     }
 }
 
-/* ---- what the plain programs share: the queue, steps in flight, sessions --------------------- */
+/* ---- what the plain programs share: the queue, steps in flight, sessions -------------------- */
 
 struct part {
     size_t id, life;                /* a life ends when the request has to start again */
@@ -343,7 +343,7 @@ static int by_kind(const void *a, const void *b)
     return x->prompt ? 0 : (x->id > y->id) - (x->id < y->id);
 }
 
-/* ---- sglang ---------------------------------------------------------------------------------- */
+/* ---- sglang --------------------------------------------------------------------------------- */
 
 static uint64_t sglang_all(const struct plain *p)
 {
@@ -614,7 +614,7 @@ static void sglang_run(struct plain *p)
     }
 }
 
-/* ---- trtllm ---------------------------------------------------------------------------------- */
+/* ---- trtllm --------------------------------------------------------------------------------- */
 
 static uint64_t trtllm_used(const struct plain *p)
 {
@@ -810,7 +810,7 @@ static void trtllm_run(struct plain *p)
     }
 }
 
-/* ---- train ----------------------------------------------------------------------------------- */
+/* ---- train ---------------------------------------------------------------------------------- */
 
 static int by_number(const void *a, const void *b)
 {
@@ -849,7 +849,7 @@ static void train_run(struct plain *p)
     }
 }
 
-/* ---- random workloads ------------------------------------------------------------------------ */
+/* ---- random workloads ----------------------------------------------------------------------- */
 
 /* Some arrive together, some have one output, a few thousands of them; some share the beginning of
  * their prompt by name, or are later turns of a session. */
@@ -998,7 +998,7 @@ static void train_as_in_words(void **state)
     against_words(RULES_TRAIN, train_run, 9, 0);
 }
 
-/* ---- in a fleet: routers, failures, users, two pools ----------------------------------------- */
+/* ---- in a fleet: routers, failures, users, two pools ---------------------------------------- */
 
 static void draw_fleet(uint64_t *seed, struct sim_options *options)
 {
@@ -1071,7 +1071,7 @@ static void fleets_leap_as_they_step(void **state)
     same_in_fleets(RULES_TRAIN, 19);
 }
 
-/* ---- by hand --------------------------------------------------------------------------------- */
+/* ---- by hand -------------------------------------------------------------------------------- */
 
 static double by_part(void *context, const struct sim_step *step)
 {
@@ -1245,7 +1245,7 @@ static void prefixes_are_shared(void **state)
     arena_free(&arena);
 }
 
-/* ---- the train of the lecture ---------------------------------------------------------------- */
+/* ---- the train of the lecture --------------------------------------------------------------- */
 
 /* One output: a wait of up to a period and a ride of one. Arrivals at random find the train at
  * random: worst two periods, mean one and a half. */

@@ -665,7 +665,7 @@ static void hit_tables(void **state)
     }
 }
 
-/* ---- reference runs ---------------------------------------------------------------------------- */
+/* ---- reference runs ------------------------------------------------------------------------- */
 
 /* Every request of it, to 1e-9 s but for the last digit that is written. */
 static void same_requests(struct arena *arena, const char *name, const struct trace *trace,

@@ -47,7 +47,7 @@ static void generate(struct arena *arena, const char *words, struct trace *trace
         fail_msg("%s", error.what);
 }
 
-/* ---- everything at random: leaps are steps ----------------------------------------------------- */
+/* ---- everything at random: leaps are steps -------------------------------------------------- */
 
 static void draw_world(uint64_t *seed, struct sim_options *options, struct tier_options *tier)
 {
@@ -189,7 +189,7 @@ static void leaps_are_steps(void **state)
                 moved > 100);
 }
 
-/* ---- who asks ---------------------------------------------------------------------------------- */
+/* ---- who asks ------------------------------------------------------------------------------- */
 
 /* One user: question, answer, pause, question. */
 static void one_user(void **state)
@@ -253,7 +253,7 @@ static void sessions_go_on(void **state)
     arena_free(&arena);
 }
 
-/* ---- who is not answered ------------------------------------------------------------------------- */
+/* ---- who is not answered -------------------------------------------------------------------- */
 
 /* One seat, exponential service by the length of the answer, arrivals at `load` of its rate. */
 static void open_single(struct arena *arena, struct sim_options *options, double load,
@@ -316,7 +316,7 @@ static void lost_patience(void **state)
     }
 }
 
-/* ---- replicas that fail, come and go --------------------------------------------------------------- */
+/* ---- replicas that fail, come and go -------------------------------------------------------- */
 
 /* A replica is up for fails_every of each fails_every + restart; all requests end. */
 static void failures(void **state)
@@ -367,7 +367,7 @@ static void scaling(void **state)
     arena_free(&arena);
 }
 
-/* ---- two pools ------------------------------------------------------------------------------------------ */
+/* ---- two pools ------------------------------------------------------------------------------ */
 
 /* One request: its prompt alone, its cache over the link, its decodes alone. */
 static void pools_by_hand(void **state)
@@ -414,7 +414,7 @@ static void pools_share_the_link(void **state)
     arena_free(&arena);
 }
 
-/* ---- tiers --------------------------------------------------------------------------------------------------- */
+/* ---- tiers ---------------------------------------------------------------------------------- */
 
 /* Sessions that come one at a time through a cache too small to keep any: a tier below that is
  * fast and large finds what a cache without end would find, a slow one is not asked. */
@@ -492,7 +492,7 @@ static void loops_stop(void **state)
     arena_free(&arena);
 }
 
-/* ---- classes, drafts, ranks ----------------------------------------------------------------------------- */
+/* ---- classes, drafts, ranks ----------------------------------------------------------------- */
 
 /* With 4 sequences in a step that has a fast one, fast tokens take no longer than steps of 4;
  * slow ones only run beside them. */
