@@ -330,7 +330,8 @@ static void compare_slope(const struct world *world, const double *point, size_t
                 slope * size / value[1], central);
 }
 
-static void compare_gradients(const struct world *world, const double *point,
+/* By a quarter of the inputs, drawn anew for each point: all of them would take a minute. */
+static void compare_gradients(const struct world *world, const double *point, uint64_t *random,
                               struct differences *count)
 {
     const struct list *list = &world->list;
@@ -344,6 +345,8 @@ static void compare_gradients(const struct world *world, const double *point,
     for (size_t k = 0; k < list->output_count; k++)
         list_slopes(&arena, list, k, nodes, &slopes[k * list->input_count]);
     for (size_t j = 0; j < list->input_count; j++) {
+        if (draw(random) > 0.25)
+            continue;
         values_beside(world, point, j, 1e-5 * (point[j] == 0 ? 1 : fabs(point[j])), values);
         for (size_t k = 0; k < list->output_count; k++) {
             double value[3] = { values[0][k], values[1][k], values[2][k] };
@@ -365,7 +368,7 @@ static void gradient_is_the_slope(void **state)
         double *point = arena_array(&world->arena, world->list.input_count, sizeof *point);
         for (int turn = 0; turn < (world->model ? 1 : 3); turn++) {
             draw_point(world, 1.2, &random, point);
-            compare_gradients(world, point, &count);
+            compare_gradients(world, point, &random, &count);
         }
     }
     printf("%zu derivatives compared, %zu at kinks, %zu of zeros\n", count.compared, count.kinks,
@@ -656,7 +659,7 @@ static void sets_agree(void **state)
     (void)state;
     static const char *const sets[] = { "portable", "avx2", "avx512" };
     static const size_t lengths[] = { 1, 63, 64, 65, LONGEST };
-    static const size_t some[] = { 0, 9, 11 };
+    static const size_t some[] = { 0, 11 };
     uint64_t random = 5;
     for (size_t w = 0; w < COUNT(some); w++) {
         const struct world *world = &worlds[some[w]];
