@@ -62,6 +62,12 @@ static size_t lane_most(const struct vllm *vllm, uint32_t id)
     return most ? most : server->sequences_most;
 }
 
+/* Sequences of a step that it takes part in. */
+static size_t most_with(const struct vllm *vllm, const struct forming *forming, uint32_t id)
+{
+    return lane_most(vllm, id) < forming->most ? lane_most(vllm, id) : forming->most;
+}
+
 static uint32_t tokens_left(const struct vllm *vllm, uint32_t id)
 {
     const struct request *request = &vllm->shared->requests[id];
@@ -104,7 +110,7 @@ static void add_part(struct vllm *vllm, struct rank *rank, struct forming *formi
     request->flying += yields;
     request->guesses |= yields;
     forming->budget -= tokens;
-    forming->most = lane_most(vllm, id) < forming->most ? lane_most(vllm, id) : forming->most;
+    forming->most = most_with(vllm, forming, id);
     forming->flight->decode &= decode && !draft;
     forming->flight->parts[forming->flight->count++] = (struct part){ id, (uint8_t)draft, yields };
     vllm_name_blocks(vllm, rank, id);
@@ -115,7 +121,8 @@ static bool make_room(struct vllm *vllm, struct rank *rank, size_t at, uint64_t 
 {
     const struct request *request = &vllm->shared->requests[rank->running[at]];
     for (;;) {
-        size_t needed = vllm_blocks_for(vllm, request->computed + tokens), have = request->block_count;
+        size_t needed = vllm_blocks_for(vllm, request->computed + tokens);
+        size_t have = request->block_count;
         if (needed <= have || needed - have <= blocks_free(rank->blocks))
             return true;
         size_t last = last_of_all(vllm, rank);
@@ -240,11 +247,6 @@ static bool admit_fetched(struct vllm *vllm, struct rank *rank, struct forming *
     return true;
 }
 
-static size_t most_with(const struct vllm *vllm, const struct forming *forming, uint32_t id)
-{
-    return lane_most(vllm, id) < forming->most ? lane_most(vllm, id) : forming->most;
-}
-
 static bool admit_one(struct vllm *vllm, struct rank *rank, struct forming *forming, size_t lane)
 {
     struct queue *queue = &rank->queue[lane];
@@ -254,7 +256,8 @@ static bool admit_one(struct vllm *vllm, struct rank *rank, struct forming *form
         rank->running_count >= vllm->engine.server->sequences_most)
         return false;
     uint32_t id = queue->head;
-    if (forming->flight->count >= most_with(vllm, forming, id) || !vllm_has_room(vllm, rank, id, &run))
+    if (forming->flight->count >= most_with(vllm, forming, id) ||
+        !vllm_has_room(vllm, rank, id, &run))
         return false;
     queue_pop(world, queue);
     rank->waiting--;
