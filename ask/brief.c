@@ -342,19 +342,22 @@ static const char *cheapest_place(struct brief *brief, const char *hold_time)
 {
     struct scenario *scenario = &brief->scenario;
     const struct fact_table *tiers = facts_table(&scenario->facts, "tier");
-    double least, total;
-    struct error ignored;
-    if (!value_of(scenario, "recompute_cost * context", &least, &ignored))
-        return "?";
+    const char **texts = arena_array(brief->arena, tiers->entries + 1, sizeof *texts);
     const char *best = "recompute";
-    for (size_t i = 0; i < tiers->entries; i++) {
-        const char *text = arena_print(brief->arena, "AT(tier_pause_cost[%s], hold_time = %s)",
-                                       tiers->entry[i], hold_time);
-        if (value_of(scenario, text, &total, &ignored) && total < least) {
-            least = total;
+    struct values values;
+    struct error ignored;
+    texts[tiers->entries] = "recompute_cost * context";
+    for (size_t i = 0; i < tiers->entries; i++)
+        texts[i] = arena_print(brief->arena, "AT(tier_pause_cost[%s], hold_time = %s)",
+                               tiers->entry[i], hold_time);
+    if (!values_of(scenario, texts, tiers->entries + 1, &values, &ignored))
+        return "?";
+    double least = values.at[tiers->entries];
+    for (size_t i = 0; i < tiers->entries; i++)
+        if (values.at[i] < least) {
+            least = values.at[i];
             best = tiers->entry[i];
         }
-    }
     return best;
 }
 
