@@ -131,9 +131,9 @@ struct sim_options {
 
 /* ---- quantiles in fixed room ------------------------------------------------------------ */
 
-/* Counts by size, each class 2 % wide, so that a quantile is within 1 %; sizes from 1 us to
- * 1e6 s, smaller ones count as 0. */
-enum { SKETCH_CLASSES = 1400 };
+/* Counts by size, each class 2 % wide at most, so that a quantile is within 1 %; sizes from 1 us
+ * to 1e6 s, smaller ones count as 0. */
+enum { SKETCH_CLASSES = 1500 };
 struct sketch {
     uint64_t count, zeros, classes[SKETCH_CLASSES];
     double sum, most;

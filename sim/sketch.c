@@ -2,11 +2,35 @@
 
 #include <math.h>
 
-static const double least = 1e-6, width = 1.01 / 0.99;
+/* Classes are even in a function that goes with the binary logarithm: the exponent, and a parabola
+ * through the mantissa (Masson, Rim, Lee 2019: quadratic interpolation). It takes no logarithm, so
+ * that the same times fall into the same classes on every machine. */
+static const double least = 1e-6;
+static const double classes_per_octave = 37.5;     /* the widest class is 2.02 % wide */
+
+static double place_of(double size)
+{
+    int exponent;
+    const double m = 2 * frexp(size, &exponent);    /* 1 to 2 */
+    return exponent - 1 + (m * (6 - m) - 5) / 3;
+}
+
+static double size_at(double place)
+{
+    const double octave = floor(place), rest = place - octave;
+    return ldexp(3 - sqrt(4 - 3 * rest), (int)octave);
+}
 
 static size_t class_of(double size)
 {
-    return (size_t)fmin(floor(log(size / least) / log(width)), SKETCH_CLASSES - 1);
+    return (size_t)fmin(floor((place_of(size) - place_of(least)) * classes_per_octave),
+                        SKETCH_CLASSES - 1);
+}
+
+/* Where a class begins. */
+static double class_begins(size_t class)
+{
+    return size_at(place_of(least) + (double)class / classes_per_octave);
 }
 
 static void add_many(struct sketch *sketch, double size, uint64_t count)
@@ -33,13 +57,20 @@ void sketch_add_line(struct sketch *sketch, double first, double growth, uint64_
         double size = first + growth * (double)done;
         uint64_t same = count - done;
         if (growth > 0 && size > least) {
-            double end = least * pow(width, (double)class_of(size) + 1);
+            double end = class_begins(class_of(size) + 1);
             double more = fmax(ceil((end - size) / growth), 1);
             same = more < (double)same ? (uint64_t)more : same;
         }
         add_many(sketch, size, same * weight);
         done += same;
     }
+}
+
+/* As far in ratio from both ends. */
+static double middle_of(size_t class)
+{
+    const double low = class_begins(class), high = class_begins(class + 1);
+    return 2 * low * high / (low + high);
 }
 
 /* The middle of the class that holds the request of that rank. */
@@ -54,7 +85,7 @@ double sketch_quantile(const struct sketch *sketch, double share)
     for (size_t i = 0; i < SKETCH_CLASSES; i++) {
         seen += sketch->classes[i];
         if (rank < seen)
-            return fmin(least * pow(width, (double)i) * 2 * width / (1 + width), sketch->most);
+            return fmin(middle_of(i), sketch->most);
     }
     return sketch->most;
 }
