@@ -111,7 +111,8 @@ $(FUZZERS:%=$(B)/%): $(B)/%: tests/%.c $(B)/libchalkline.a
 $(FUZZERS:%=run-%): run-%: $(B)/%
 	@mkdir -p build/corpus/$*
 	@$(B)/$* -max_total_time=$(SECONDS) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-	    -verbosity=0 build/corpus/$* tests/corpus/$(*:fuzz_%=%) 2>build/$*.log || \
+	    -verbosity=0 build/corpus/$* tests/corpus/$(*:fuzz_%=%) \
+	    $(wildcard tests/$(*:fuzz_%=%)) 2>build/$*.log || \
 	    { tail -30 build/$*.log; exit 1; }
 	@echo "$*: $$(sed -n 's/stat::number_of_executed_units: *//p' build/$*.log) inputs in $(SECONDS) s"
 

@@ -258,6 +258,32 @@ static bool run_rows(struct scenario *scenario, const struct simulated *outcome,
     return values_of(scenario, rows, count, values, error);
 }
 
+/* What a token of each class costs, where classes share servers. */
+static bool answer_classes(struct arena *arena, struct simulation *simulation,
+                           const struct simulated *outcome, struct answer *answer,
+                           struct error *error)
+{
+    const struct sim_result *result = &outcome->result;
+    struct facts *facts = &simulation->scenario.facts;
+    double price;
+    if (!(result->lane_seconds[0] > 0))
+        return true;
+    struct doc *prices = doc_add(arena, answer->doc, "class_cost_per_token", DOC_OBJECT);
+    for (size_t i = 0; i < outcome->trace.lanes; i++) {
+        const char *name = outcome->trace.lane_names[i];
+        if (!outcome->lanes[i].outputs)
+            continue;
+        facts_set(facts, "class_share", result->lane_seconds[i] / result->busy, "simulated");
+        facts_set(facts, "class_outputs", (double)outcome->lanes[i].outputs, "simulated");
+        if (!value_of(&simulation->scenario, "class_cost_per_token", &price, error))
+            return false;
+        doc_add_number(arena, prices, name, price);
+        buffer_print(&answer->text, "  %s: %s, by its share of the sequences of each step\n", name,
+                     in_unit(arena, price, "USD/token"));
+    }
+    return true;
+}
+
 static bool answer_money(struct arena *arena, struct simulation *simulation,
                          const struct simulated *outcome, struct answer *answer,
                          struct error *error)
@@ -266,7 +292,6 @@ static bool answer_money(struct arena *arena, struct simulation *simulation,
     static const char *const rows[ROWS] = { "run_cost + cost_beside", "run_cost_per_token",
                                             "run_energy_per_token" };
     static const char *const beside[] = { "run_cost", "run_energy" };
-    const struct sim_result *result = &outcome->result;
     struct facts *facts = &simulation->scenario.facts;
     struct values values;
     if (!simulation->predicted || !outcome->all.outputs)
@@ -285,18 +310,7 @@ static bool answer_money(struct arena *arena, struct simulation *simulation,
     buffer_print(&answer->text, "%s, %s of output tokens: rent of the servers while they were there\n",
                  in_unit(arena, values.at[PER_TOKEN], "USD/token"),
                  in_unit(arena, values.at[ENERGY], "J/token"));
-    struct doc *prices = result->lane_seconds[0] > 0
-                         ? doc_add(arena, answer->doc, "class_cost_per_token", DOC_OBJECT) : NULL;
-    for (size_t i = 0; prices && i < outcome->trace.lanes; i++) {
-        if (!outcome->lanes[i].outputs)
-            continue;
-        double price = values.at[TOTAL] * result->lane_seconds[i] / result->busy /
-                       (double)outcome->lanes[i].outputs;
-        doc_add_number(arena, prices, outcome->trace.lane_names[i], price);
-        buffer_print(&answer->text, "  %s: %s, by its share of the sequences of each step\n",
-                     outcome->trace.lane_names[i], in_unit(arena, price, "USD/token"));
-    }
-    return true;
+    return answer_classes(arena, simulation, outcome, answer, error);
 }
 
 static void answer_settings(struct arena *arena, const struct simulated *outcome,

@@ -74,7 +74,8 @@ static bool known_tier(struct simulation *simulation, const char *name, double b
     double capacity, in_place;
     const struct { const char *row; double *to; } rows[] = {
         { "tier_capacity", &capacity }, { "tier_bandwidth", &tier->bandwidth },
-        { "tier_hold_per_byte", &tier->hold_price }, { "tier_endurance", &tier->endurance },
+        { "tier_hold_per_byte", &tier->hold_price },
+        { "tier_retrieve_per_byte", &tier->fetch_price }, { "tier_endurance", &tier->endurance },
         { "tier_in_place", &in_place }, { "tier_wear_per_byte", &tier->write_price } };
     const struct catalog_entry *entry = catalog_find(&scenario->catalog, CATALOG_TIER, name, error);
     if (!entry)
@@ -138,7 +139,7 @@ static bool read_tier(struct simulation *simulation, const char *text, size_t at
     if (!known_tier(simulation, words, block_bytes, tier, error))
         return false;
     const size_t whole = tier->capacity;
-    const double endurance = tier->endurance;
+    const double endurance = tier->endurance, bandwidth = tier->bandwidth;
     for (char *key = colon ? colon + 1 : NULL, *next; key; key = next) {
         char *comma = strchr(key, ','), *equals;
         next = comma ? comma + 1 : NULL;
@@ -150,6 +151,8 @@ static bool read_tier(struct simulation *simulation, const char *text, size_t at
         if (!tier_key(key, equals ? equals + 1 : "", block_bytes, tier, error))
             return false;
     }
+    if (tier->bandwidth > 0)                            /* the same rent for so many times as long */
+        tier->fetch_price *= bandwidth / tier->bandwidth;
     if (tier->endurance == endurance && whole)          /* a part of a drive wears as a part */
         tier->endurance *= (double)tier->capacity / (double)whole;
     for (size_t i = 0; i < at; i++)

@@ -29,6 +29,7 @@ struct tier_options {
     double endurance;               /* B that may be written; 0: any */
     double behind_most;             /* B that may wait to be written, else it is lost; 0: any */
     double hold_price;              /* USD/B/s, of what is held */
+    double fetch_price;             /* USD/B that is brought up */
     double write_price;             /* USD/B: what writing wears */
     bool shared;
 };

@@ -162,17 +162,14 @@ static void count_cached(struct vllm *vllm, uint32_t id)
         world->result->cached_tokens += vllm->shared->requests[id].computed;
 }
 
-/* Rent of the tiers while they bring so many blocks. */
+/* USD to bring up so many blocks. */
 static double fetch_cost(const struct vllm *vllm, const size_t *per_tier)
 {
     const struct sim_options *options = vllm->engine.world->options;
     const double block_bytes = options->token_bytes * (double)options->server.block;
     double cost = 0;
-    for (size_t i = 0; i < options->tiers; i++) {
-        const struct tier_options *tier = &options->tier[i];
-        cost += tier->hold_price * (double)tier->capacity * block_bytes *
-                (double)per_tier[i] * block_bytes / tier->bandwidth;
-    }
+    for (size_t i = 0; i < options->tiers; i++)
+        cost += (double)per_tier[i] * block_bytes * options->tier[i].fetch_price;
     return cost;
 }
 

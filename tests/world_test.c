@@ -459,12 +459,12 @@ static void tiers_are_cheaper(void **state)
     options.token_bytes = 1e5;
     options.tiers = 1;
     options.tier[0] = (struct tier_options){ .capacity = 1000000, .bandwidth = 1e7,
-                                             .hold_price = 1e-16 };
+                                             .fetch_price = 1e-12 };
     run(&arena, &trace, &options, &sooner);
     options.fetch_cheaper = true;
     options.replica_price = 1;
     run(&arena, &trace, &options, &cheaper);
-    options.tier[0].hold_price = 1;
+    options.tier[0].fetch_price = 1;
     run(&arena, &trace, &options, &dear);
     assert_int_equal(sooner.fetched_tokens, 0);
     assert_true(cheaper.fetched_tokens > 10000);
