@@ -89,7 +89,7 @@ one_experiment() {
     awk -f tools/simulated.awk -v what=trace -v experiment="$1" -v begin="$4" -v answer="$5" \
         "$load" >"$here/trace.csv"
     "$CHALKLINE" simulate "$here/trace.csv" --rules vllm-v1 --model "$2" --on h100-sxm --gpus "$3" \
-        --set sequences_most=128 --set prefill_size=2048 --set cache_fraction=0.9 \
+        --ranks 1 --set sequences_most=128 --set prefill_size=2048 --set cache_fraction=0.9 \
         --patience 300s --requests "$here/requests" >/dev/null
     awk -f tools/simulated.awk -v what=stages -v experiment="$1" -v name="${2##*/}" \
         -v patience=300 -v api="$("$CHALKLINE" eval api_time --engine vllm --model "$2" \
