@@ -18,7 +18,7 @@ DATA     := $(sort $(wildcard data/*.csv))
 LANES    := portable $(if $(filter x86_64,$(MACHINE)),avx2 avx512)
 SETS     := scalar $(LANES)
 ENGINE   := $(filter-out engine/run_set.c,$(wildcard engine/*.c))
-LIBRARY  := $(wildcard base/*.c) $(ENGINE) $(wildcard import/*.c) $(wildcard deduce/*.c) $(wildcard sim/*.c) $(wildcard ask/*.c)
+LIBRARY  := $(wildcard base/*.c) $(ENGINE) $(wildcard import/*.c) $(wildcard deduce/*.c) $(wildcard sim/*.c) $(wildcard search/*.c) $(wildcard ask/*.c)
 OBJECTS  := $(LIBRARY:%.c=$(B)/%.o) $(SETS:%=$(B)/engine/run_%.o) $(LANES:%=$(B)/kernels_%.o) \
             $(B)/embedded_formulas.o $(B)/embedded_data.o
 CLI      := $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c))

@@ -189,6 +189,25 @@ double list_gradient(struct arena *arena, const struct list *list, size_t output
 void list_slopes(struct arena *arena, const struct list *list, size_t output,
                  const double *nodes, double *gradient);
 
+/* Values over nested axes: a node is computed once for each value of the innermost axis that
+ * it moves with. Inputs are numbers on axes, outermost 0, or the one column; at[i] says where
+ * input i is. NULL: the list has a ROOT.
+ *
+ *     stages_number(input, value) ..., stages_enter(axis)     numbers of an axis
+ *     stages_column(column, count)                            so many points, <= STAGES_POINTS
+ *     stages_block(axis)                                      what moves with it and the column
+ *
+ * each after those of the axes around it; an output then stands where stages_output says. */
+enum { STAGES_POINTS = 128, STAGES_AXES = 8, STAGES_COLUMN = STAGES_AXES };
+struct stages *stages_make(struct arena *arena, const char *set, const struct list *list,
+                           const int *at);
+void stages_number(struct stages *stages, size_t input, double value);
+void stages_enter(struct stages *stages, int axis);
+void stages_column(struct stages *stages, const double *column, size_t count);
+void stages_block(struct stages *stages, int axis);
+int stages_axis(const struct stages *stages, size_t output);     /* that an output moves with */
+struct column stages_output(const struct stages *stages, size_t output);
+
 struct interval {
     double low, high;
 };

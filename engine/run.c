@@ -5,12 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-struct set {
-    const char *name;
-    run_steps *run;
-    run_inside *inside;
-};
-
 static const struct set sets[] = {
 #if defined(__x86_64__)
     { "avx512", run_steps_avx512, run_inside_avx512 },
@@ -30,7 +24,7 @@ static bool set_here(const char *name)
     return !strcmp(name, "portable");
 }
 
-static const struct set *set_find(const char *name)
+const struct set *set_find(const char *name)
 {
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
         if (name ? !strcmp(sets[i].name, name) : set_here(sets[i].name))
@@ -103,7 +97,7 @@ struct list_program {
     bool shorter;                   /* is it? */
 };
 
-static void fill(double *block, double value, size_t size)
+void fill(double *block, double value, size_t size)
 {
     for (size_t i = 0; i < size; i++)
         block[i] = value;
@@ -122,34 +116,26 @@ static void last_uses(const struct list *list, size_t *last)
         last[list->outputs[i]] = list->count;
 }
 
-/* Which operand of a node is one vector: a number. */
-static enum form form_of(const struct list *list, const struct node *node)
+enum form form_of(const struct node *node, const bool *single)
 {
     switch (node->op) {
     case OP_POW:
-        return list->nodes[node->a].op == OP_NUMBER ? FORM_NUMBER_A : FORM_BLOCKS;
+        return single[node->a] ? FORM_NUMBER_A : FORM_BLOCKS;
     case OP_ADD: case OP_SUB: case OP_MUL: case OP_DIV: case OP_MAX: case OP_MIN:
-        return list->nodes[node->b].op == OP_NUMBER ? FORM_NUMBER_B
-               : list->nodes[node->a].op == OP_NUMBER ? FORM_NUMBER_A : FORM_BLOCKS;
+        return single[node->b] ? FORM_NUMBER_B : single[node->a] ? FORM_NUMBER_A : FORM_BLOCKS;
     default: return FORM_BLOCKS;
     }
 }
 
-/* Numbers that some node reads as a block, or that are an answer. */
-static void mark_wide(const struct list *list, bool *wide)
+void mark_wide(const struct node *node, const bool *single, bool *wide)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        const struct node *node = &list->nodes[i];
-        enum form form = form_of(list, node);
-        if (node->a >= 0 && form != FORM_NUMBER_A)
-            wide[node->a] = true;
-        if (node->b >= 0 && form != FORM_NUMBER_B)
-            wide[node->b] = true;
-        if (node->c >= 0)
-            wide[node->c] = true;
-    }
-    for (size_t i = 0; i < list->output_count; i++)
-        wide[list->outputs[i]] = true;
+    enum form form = form_of(node, single);
+    if (node->a >= 0 && form != FORM_NUMBER_A)
+        wide[node->a] = true;
+    if (node->b >= 0 && form != FORM_NUMBER_B)
+        wide[node->b] = true;
+    if (node->c >= 0)
+        wide[node->c] = true;
 }
 
 /* A block per node; those read no more are given to later nodes. Numbers, inputs and
@@ -160,10 +146,16 @@ static void body_make(struct arena *arena, const struct list *list, struct body 
     double **blocks = arena_array(arena, list->count + 1, sizeof *blocks);
     double **unused = arena_array(arena, list->count + 1, sizeof *unused);
     bool *wide = arena_array(arena, list->count + 1, sizeof *wide);
+    bool *single = arena_array(arena, list->count + 1, sizeof *single);
     size_t unused_count = 0;
     bool loops = false;
     last_uses(list, last);
-    mark_wide(list, wide);
+    for (size_t i = 0; i < list->count; i++) {
+        single[i] = list->nodes[i].op == OP_NUMBER;
+        mark_wide(&list->nodes[i], single, wide);
+    }
+    for (size_t i = 0; i < list->output_count; i++)
+        wide[list->outputs[i]] = true;
     *body = (struct body){ .input_count = list->input_count,
                            .output_count = list->output_count };
     body->steps = arena_array(arena, list->count + 1, sizeof(struct step));
@@ -192,7 +184,7 @@ static void body_make(struct arena *arena, const struct list *list, struct body 
         if (still && !loops)
             continue;
         body->steps[body->count++] = (struct step){
-            .op = node->op, .form = form_of(list, node), .to = blocks[i],
+            .op = node->op, .form = form_of(node, single), .to = blocks[i],
             .a = node->a < 0 ? NULL : blocks[node->a], .b = node->b < 0 ? NULL : blocks[node->b],
             .c = node->c < 0 ? NULL : blocks[node->c] };
     }

@@ -25,4 +25,16 @@ run_steps run_steps_scalar, run_steps_portable, run_steps_avx2, run_steps_avx512
 typedef bool run_inside(const double *x, size_t count, struct interval range);
 run_inside run_inside_portable, run_inside_avx2, run_inside_avx512;
 
+struct set {                        /* an instruction set */
+    const char *name;
+    run_steps *run;
+    run_inside *inside;
+};
+const struct set *set_find(const char *name);           /* NULL: the best one here */
+
+/* `single` nodes are one vector, but those that some node reads as a block, which get one. */
+enum form form_of(const struct node *node, const bool *single);
+void mark_wide(const struct node *node, const bool *single, bool *wide);
+void fill(double *block, double value, size_t size);
+
 #endif

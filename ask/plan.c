@@ -1,0 +1,186 @@
+/* plan: the best deployments under limits.
+ *
+ *     MODEL, machines, formats -> variants -> spaces -> front -> the best of it */
+#include "ask/plan.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- words ------------------------------------------------------------------------------------ */
+
+/* "a,b" as names; none: NULL once. */
+static size_t split_names(struct arena *arena, const char *text, const char ***names)
+{
+    size_t count = 0, room = 0;
+    *names = NULL;
+    for (const char *at = text ? text : ""; *at;) {
+        size_t size = strcspn(at, ",");
+        if (size)
+            *(const char **)arena_push(arena, names, &count, &room, sizeof **names) =
+                arena_copy(arena, at, size);
+        at += size + (at[size] == ',');
+    }
+    if (!count)
+        *(const char **)arena_push(arena, names, &count, &room, sizeof **names) = NULL;
+    return count;
+}
+
+static bool read_words(struct plan *plan)
+{
+    const struct question *question = plan->question;
+    const char *option = question->option[OPTION_MODEL];
+    const size_t models = question->word_count + (option != NULL);
+    plan->model = question->word_count ? question->words[0] : option;
+    if (models == 1 && question->option[OPTION_ON])
+        return true;
+    if (models != 1)
+        error_set(plan->error, models ? "plan takes one model, %zu were given"
+                  : "plan needs a model", models);
+    else
+        error_set(plan->error, "plan needs a machine: --on");
+    return error_hint(plan->error, "chalkline plan qwen3-32b --on h200-sxm --gpus 32; several "
+                      "machines with commas");
+}
+
+/* ---- variants --------------------------------------------------------------------------------- */
+
+/* Traffic comes at random, and the load is an input: what was found by closing the loop of flow
+ * balance is given. */
+static void open_loop(struct variant *variant)
+{
+    struct facts *facts = &variant->scenario.facts;
+    static const char *const inputs[] = {
+        "chips", "attention_dp", "pipeline_parallel", "expert_parallel", "draft_tokens",
+        "prefill_size",
+        "prefill_chips", "prefill_attention_dp", "prefill_pipeline_parallel", "decode_workers",
+        "prefill_workers" };
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
+        const struct fact *fact = facts_find(facts, inputs[i]);
+        bool taken = fact && fact->source && !strncmp(fact->source, "--", 2);
+        bool pool = variant->kind == PLAN_POOLS && !strcmp(inputs[i], "prefill_size");
+        if (!taken && !pool)
+            facts_set(facts, inputs[i], !strcmp(inputs[i], "draft_tokens") ? 0 : 1, "plan");
+    }
+    facts_bind(facts, "loaded_running", "held", "plan");
+    facts_bind(facts, "split_running", "held", "plan");
+    facts_bind(facts, "arrival_rate", "held_rate", "plan");
+    facts_set(facts, "others", 1, "plan");
+    facts_set(facts, "waves", 0, "plan");
+}
+
+static bool set_limit(struct plan *plan, struct scenario *scenario, enum option option,
+                      const char *row, double *value)
+{
+    const char *text = plan->question->option[option];
+    *value = INFINITY;
+    if (!text)
+        return true;
+    return scenario_set_row(scenario, row, text,
+                            arena_print(plan->arena, "--%s", options[option].name),
+                            plan->error) &&
+           value_of(scenario, row, value, plan->error);
+}
+
+static bool set_numbers(struct plan *plan, struct scenario *scenario)
+{
+    const char *gpus = plan->question->option[OPTION_GPUS];
+    enum { GPUS_MOST = 1000000 };   /* where only a demand is given */
+    double domain;
+    plan->by_demand = plan->question->option[OPTION_RATE] != NULL;
+    if (!value_of(scenario, "scale_up_chips", &domain, plan->error))
+        return false;
+    if (gpus && !scenario_set_row(scenario, "gpus", gpus, "--gpus", plan->error))
+        return false;
+    if (!gpus)
+        facts_set(&scenario->facts, "gpus", plan->by_demand ? GPUS_MOST : domain, "assumed");
+    return value_of(scenario, "gpus", &plan->gpus, plan->error) &&
+           set_limit(plan, scenario, OPTION_TTFT, "ttft_limit", &plan->ttft) &&
+           set_limit(plan, scenario, OPTION_TPOT, "tpot_limit", &plan->tpot);
+}
+
+/* A scenario with these names in the place of lists. */
+static bool read_variant(struct plan *plan, struct variant *variant)
+{
+    struct question *question = arena_alloc(plan->arena, sizeof *question);
+    *question = *plan->question;
+    question->option[OPTION_ON] = variant->machine;
+    question->option[OPTION_PRECISION] = variant->precision;
+    question->option[OPTION_KV] = variant->kv;
+    question->option[OPTION_GPUS] = NULL;
+    if (!scenario_read(&variant->scenario, plan->arena, question, plan->model, variant->machine,
+                       plan->error) ||
+        !set_numbers(plan, &variant->scenario))
+        return false;
+    open_loop(variant);
+    return true;
+}
+
+static bool add_variant(struct plan *plan, const char *machine, const char *precision,
+                        const char *kv, enum plan_kind kind)
+{
+    struct variant *variant = arena_push(plan->arena, &plan->variants, &plan->count, &plan->room,
+                                         sizeof *variant);
+    *variant = (struct variant){ .kind = kind, .machine = machine, .precision = precision,
+                                 .kv = kv };
+    return read_variant(plan, variant);
+}
+
+static bool all_have_rent(struct plan *plan)
+{
+    double rent;
+    for (size_t i = 0; i < plan->count; i++)
+        if (!value_of(&plan->variants[i].scenario, "chip_price", &rent, plan->error) || !(rent > 0))
+            return false;
+    return true;
+}
+
+/* "32 x H200 SXM or H100 SXM" */
+static const char *scope_text(struct plan *plan)
+{
+    struct buffer out = { .arena = plan->arena };
+    const char *before = NULL;
+    if (plan->by_demand && !plan->question->option[OPTION_GPUS])
+        buffer_print(&out, "as many as needed of ");
+    else
+        buffer_print(&out, "%.0f x ", plan->gpus);
+    for (size_t i = 0; i < plan->count; i++)
+        if (plan->variants[i].machine != before) {
+            buffer_print(&out, "%s%s", before ? " or " : "", plan->variants[i].scenario.machine);
+            before = plan->variants[i].machine;
+        }
+    return out.data;
+}
+
+bool plan_spaces(struct plan *plan)
+{
+    const char *const *option = plan->question->option;
+    const char **machines, **precisions, **kvs;
+    size_t machine_count = split_names(plan->arena, option[OPTION_ON], &machines);
+    size_t precision_count = split_names(plan->arena, option[OPTION_PRECISION], &precisions);
+    size_t kv_count = split_names(plan->arena, option[OPTION_KV], &kvs);
+    for (size_t m = 0; m < machine_count; m++)
+        for (size_t p = 0; p < precision_count; p++)
+            for (size_t k = 0; k < kv_count; k++)
+                for (int kind = 0; kind < PLAN_KINDS; kind++)
+                    if (!add_variant(plan, machines[m], precisions[p], kvs[k],
+                                     (enum plan_kind)kind))
+                        return false;
+    plan->by_cost = machine_count > 1 && all_have_rent(plan);
+    plan->scope = scope_text(plan);
+    plan->spaces = arena_array(plan->arena, plan->count, sizeof *plan->spaces);
+    for (size_t i = 0; i < plan->count; i++)
+        if (!plan_space(plan, &plan->variants[i], &plan->spaces[i]))
+            return false;
+    return true;
+}
+
+bool ask_plan(struct arena *arena, const struct question *question, struct answer *answer,
+              struct error *error)
+{
+    struct plan *plan = arena_alloc(arena, sizeof *plan);
+    *plan = (struct plan){ .arena = arena, .question = question, .answer = answer,
+                           .error = error };
+    return read_words(plan) && plan_spaces(plan) &&
+           search_run(arena, plan->spaces, plan->count, &plan->result, error) &&
+           plan_answer(plan);
+}

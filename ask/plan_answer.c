@@ -1,0 +1,376 @@
+/* The answer of `plan`: the best, what holds it, what would move it, the front, and how all of
+ * that is known. */
+#include "ask/plan.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SHOWN = 12 };
+
+/* ---- document ----------------------------------------------------------------------------------- */
+
+static const char *const setting_rows[] = {
+    "chips", "attention_dp", "pipeline_parallel", "expert_parallel", "draft_tokens",
+    "prefill_size", "prefill_workers", "prefill_chips", "prefill_attention_dp",
+    "prefill_pipeline_parallel", "decode_workers", "held" };
+enum { SETTING_ROWS = sizeof setting_rows / sizeof *setting_rows };
+
+static void point_document(struct plan *plan, struct doc *doc, const struct plan_point *point)
+{
+    const struct variant *variant = &plan->variants[point->at.space];
+    doc_add_string(plan->arena, doc, "deployment", plan_deployment(plan, point));
+    doc_add_string(plan->arena, doc, "kind", variant->kind == PLAN_POOLS ? "pools" : "together");
+    doc_add_string(plan->arena, doc, "machine", variant->scenario.machine);
+    if (variant->precision)
+        doc_add_string(plan->arena, doc, "precision", variant->precision);
+    if (variant->kv)
+        doc_add_string(plan->arena, doc, "kv_precision", variant->kv);
+    for (int i = 0; i < SETTING_ROWS; i++) {
+        double value = plan_input(plan, &point->at, setting_rows[i]);
+        if (!isnan(value))
+            doc_add_number(plan->arena, doc, setting_rows[i], value);
+    }
+    for (int i = 0; i < PLAN_FIGURE_COUNT; i++)
+        doc_add_number(plan->arena, doc, plan_figures[i], point->figures[i]);
+    struct doc *parts = doc_add(plan->arena, doc, "step", DOC_OBJECT);
+    for (int i = 0; i < PLAN_PART_COUNT; i++)
+        doc_add_number(plan->arena, parts, plan_parts[i], point->parts[i]);
+}
+
+static void count_document(struct plan *plan)
+{
+    const struct search_count *count = &plan->result.count;
+    struct doc *doc = doc_add(plan->arena, plan->answer->doc, "points", DOC_OBJECT);
+    doc_add_number(plan->arena, doc, "all", (double)count->points);
+    doc_add_number(plan->arena, doc, "evaluated", (double)count->seen);
+    doc_add_number(plan->arena, doc, "weights do not fit", (double)count->no_fit);
+    doc_add_number(plan->arena, doc, "no room in the cache", (double)count->no_room);
+    for (size_t l = 0; l < plan->spaces->limit_count; l++)
+        doc_add_number(plan->arena, doc, plan->spaces->limits[l].name, (double)count->broken[l]);
+    doc_add_number(plan->arena, doc, "within the limits", (double)count->met);
+}
+
+/* ---- text ------------------------------------------------------------------------------------------ */
+
+static const char *count_text(struct plan *plan, double count)
+{
+    static const struct unit one = { { 0 } };
+    return quantity_text(plan->arena, count, one, 12);
+}
+
+static void head_line(struct plan *plan)
+{
+    const struct scenario *scenario = &plan->variants->scenario;
+    struct buffer *out = &plan->answer->text;
+    struct values values;
+    static const char *const lengths[] = { "prompt_tokens", "output_tokens", "demand" };
+    buffer_print(out, "%s on %s", scenario->model, plan->scope);
+    if (values_of(&plan->variants->scenario, lengths, 3, &values, plan->error)) {
+        buffer_print(out, ": %s tokens in, %s out", count_text(plan, values.at[0]),
+                     count_text(plan, values.at[1]));
+        if (plan->by_demand)
+            buffer_print(out, ", %s requests a second", count_text(plan, values.at[2]));
+    }
+    const char *const *option = plan->question->option;
+    for (int i = OPTION_TTFT; i <= OPTION_TPOT; i++)
+        if (option[i])
+            buffer_print(out, ", %s within %s", i == OPTION_TTFT ? "TTFT" : "TPOT", option[i]);
+    buffer_print(out, "\n\n");
+}
+
+static const char *band(const struct plan *plan, const struct plan_point *point,
+                        enum plan_figure figure, enum plan_figure low, enum plan_figure high)
+{
+    struct plan_point end = *point;
+    end.figures[figure] = point->figures[figure] * point->figures[low];
+    const char *from = plan_text(plan, &end, figure, 3);
+    end.figures[figure] = point->figures[figure] * point->figures[high];
+    return arena_print(plan->arena, "%s to %s", from, plan_text(plan, &end, figure, 3));
+}
+
+/* "matrices 41 %, KV cache 23 %" */
+static const char *longest_parts(struct plan *plan, const struct plan_point *point, int count)
+{
+    struct buffer out = { .arena = plan->arena };
+    bool told[PLAN_PART_COUNT] = { false };
+    double sum = 0;
+    for (int i = 0; i < PLAN_PART_COUNT; i++)
+        sum += point->parts[i];
+    for (int n = 0; n < count; n++) {
+        int longest = -1;
+        for (int i = 0; i < PLAN_PART_COUNT; i++)
+            if (!told[i] && (longest < 0 || point->parts[i] > point->parts[longest]))
+                longest = i;
+        told[longest] = true;
+        buffer_print(&out, "%s%s %.0f %%", n ? ", " : "", plan_parts[longest],
+                     100 * point->parts[longest] / sum);
+    }
+    return out.data;
+}
+
+static const char *what_binds(const char *limit)
+{
+    static const struct { const char *limit, *text; } words[] = {
+        { "", "nothing but speed: one more sequence in each rank and all are slower" },
+        { "seats", "the engine's most sequences: sequences_most" },
+        { "memory", "memory: no room for one more sequence in each rank" },
+        { "prompts", "prompts: with one more sequence they come faster than they are done" },
+        { "TTFT", "TTFT: one more sequence in each rank breaks it" },
+        { "TPOT", "TPOT: one more sequence in each rank breaks it" },
+        { "GPUs", "GPUs: what else there is needs more of them" } };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(limit, words[i].limit))
+            return words[i].text;
+    return limit;
+}
+
+static void best_lines(struct plan *plan, const struct plan_point *best)
+{
+    struct buffer *out = &plan->answer->text;
+    const char *variant = plan_variant(plan, best), *binds = plan_binds(plan, best);
+    struct doc *doc = doc_add(plan->arena, plan->answer->doc, "best", DOC_OBJECT);
+    point_document(plan, doc, best);
+    doc_add_string(plan->arena, doc, "binds", binds);
+    buffer_print(out, "  best     %s%s%s\n", plan_deployment(plan, best), *variant ? "; " : "",
+                 variant);
+    if (plan->by_demand)
+        buffer_print(out, "           %.0f GPUs\n", best->figures[PLAN_replicas] *
+                     best->figures[PLAN_server_gpus]);
+    buffer_print(out, "           %s a GPU, %s a user, %s requests a second\n",
+                 plan_text(plan, best, PLAN_per_gpu, 4),
+                 plan_text(plan, best, PLAN_speed_per_user, 3),
+                 count_text(plan, floor(best->figures[PLAN_rate] * 100 + 0.5) / 100));
+    buffer_print(out, "           TTFT %s (4 of 5 in %s), TPOT %s (%s)\n",
+                 plan_text(plan, best, PLAN_ttft, 3),
+                 band(plan, best, PLAN_ttft, PLAN_ttft_low, PLAN_ttft_high),
+                 plan_text(plan, best, PLAN_tpot, 3),
+                 band(plan, best, PLAN_tpot, PLAN_tpot_low, PLAN_tpot_high));
+    if (best->figures[PLAN_cost] > 0)
+        buffer_print(out, "           %s of output\n", plan_text(plan, best, PLAN_cost, 3));
+    buffer_print(out, "  holds    %s\n", what_binds(binds));
+    buffer_print(out, "  a token  %s\n", longest_parts(plan, best, 4));
+}
+
+/* ---- what would move it ------------------------------------------------------------------------------ */
+
+static double merit(const struct search_result *result)
+{
+    return result->front.count ? result->front.points[0].along : NAN;
+}
+
+/* The same search with one limit a quarter wider. */
+static bool wider(struct plan *plan, size_t limit, double times, struct search_result *result)
+{
+    struct search_space *spaces = arena_array(plan->arena, plan->count, sizeof *spaces);
+    memcpy(spaces, plan->spaces, plan->count * sizeof *spaces);
+    for (size_t s = 0; s < plan->count; s++) {
+        struct search_limit *limits = arena_array(plan->arena, SEARCH_LIMITS, sizeof *limits);
+        memcpy(limits, spaces[s].limits, spaces[s].limit_count * sizeof *limits);
+        limits[limit].bound *= times;
+        spaces[s].limits = limits;
+    }
+    return search_run(plan->arena, spaces, plan->count, result, plan->error);
+}
+
+static bool move_lines(struct plan *plan)
+{
+    static const double times = 1.25;
+    static const struct unit seconds = { { 2 } };
+    struct doc *list = doc_add(plan->arena, plan->answer->doc, "moves", DOC_ARRAY);
+    bool first = true;
+    for (size_t l = 0; l < plan->spaces->limit_count; l++) {
+        const struct search_limit *limit = &plan->spaces->limits[l];
+        struct search_result result;
+        struct plan_point point;
+        bool time = !strcmp(limit->name, "TTFT") || !strcmp(limit->name, "TPOT");
+        if (!time || !isfinite(limit->bound))
+            continue;
+        if (!wider(plan, l, times, &result) || !plan_tell(plan, result.front.points, &point))
+            return false;
+        const char *bound = quantity_text(plan->arena, limit->bound * times, seconds, 4);
+        double gain = 100 * (merit(&result) / merit(&plan->result) - 1);
+        buffer_print(&plan->answer->text, "%s%s within %s: %+.0f %%, %s\n",
+                     first ? "  moves    " : "           ", limit->name, bound,
+                     plan->by_demand ? -gain : gain, plan_deployment(plan, &point));
+        first = false;
+        struct doc *one = doc_add(plan->arena, list, NULL, DOC_OBJECT);
+        doc_add_string(plan->arena, one, "limit", limit->name);
+        doc_add_number(plan->arena, one, "bound", limit->bound * times);
+        point_document(plan, doc_add(plan->arena, one, "best", DOC_OBJECT), &point);
+    }
+    return true;
+}
+
+/* ---- the front ------------------------------------------------------------------------------------- */
+
+static void add_row(struct plan *plan, struct table *table, const struct plan_point *point,
+                    bool same)
+{
+    table_cell(table, "%.1f", point->figures[PLAN_speed_per_user]);
+    table_cell(table, "%.1f%s", point->figures[PLAN_per_gpu], same ? " ~" : "  ");
+    table_cell(table, "%s", plan_text(plan, point, PLAN_ttft, 3));
+    table_cell(table, "%s", plan_text(plan, point, PLAN_tpot, 3));
+    table_cell(table, "%s", point->figures[PLAN_cost] > 0
+               ? plan_text(plan, point, PLAN_cost, 3) : "");
+    table_cell(table, "%.2f", point->figures[PLAN_load]);
+    table_cell(table, "%s", longest_parts(plan, point, 1));
+    const char *variant = plan_variant(plan, point);
+    table_cell(table, "%s%s%s", plan_deployment(plan, point), *variant ? "; " : "", variant);
+}
+
+/* Does the band of the better one reach down to the other? */
+static bool within_band(const struct plan_point *better, const struct plan_point *point)
+{
+    return better->figures[PLAN_per_gpu] * better->figures[PLAN_throughput_low] <=
+           point->figures[PLAN_per_gpu];
+}
+
+static void csv_row(struct plan *plan, struct table *table, const struct plan_point *point)
+{
+    const struct variant *variant = &plan->variants[point->at.space];
+    table_cell(table, "%s", variant->kind == PLAN_POOLS ? "pools" : "together");
+    table_cell(table, "%s", variant->scenario.machine);
+    table_cell(table, "%s", variant->precision ? variant->precision : "");
+    table_cell(table, "%s", variant->kv ? variant->kv : "");
+    for (int i = 0; i < SETTING_ROWS; i++) {
+        double value = plan_input(plan, &point->at, setting_rows[i]);
+        table_cell(table, isnan(value) ? "" : "%.17g", value);
+    }
+    for (int i = 0; i < PLAN_FIGURE_COUNT; i++)
+        table_cell(table, "%.17g", point->figures[i]);
+}
+
+static void csv_head(struct table *table)
+{
+    static const char *const names[] = { "kind", "machine", "precision", "kv_precision" };
+    for (int i = 0; i < 4; i++)
+        table_cell(table, "%s", names[i]);
+    for (int i = 0; i < SETTING_ROWS; i++)
+        table_cell(table, "%s", setting_rows[i]);
+    for (int i = 0; i < PLAN_FIGURE_COUNT; i++)
+        table_cell(table, "%s", plan_figures[i]);
+}
+
+/* Of all points on the front about a dozen, even in the logarithm of speed; the first always. */
+static bool shown(const struct search_front *front, size_t i, double *next)
+{
+    const double low = front->points[0].across, high = front->points[front->count - 1].across;
+    const double speed = front->points[i].across;
+    if (i && speed < *next && i + 1 < front->count)
+        return false;
+    *next = speed * pow(high / low, 1.0 / (SHOWN - 1));
+    return true;
+}
+
+static bool front_lines(struct plan *plan)
+{
+    static const char *const head[] = { "tokens/s a user", "a GPU", "TTFT", "TPOT", "output",
+                                        "prompts", "longest", "deployment" };
+    const struct search_front *front = &plan->result.front;
+    struct table table = { .arena = plan->arena, .columns = 8, .left = "rrrrrrll" };
+    struct table csv = { .arena = plan->arena, .columns = 4 + SETTING_ROWS + PLAN_FIGURE_COUNT };
+    struct doc *list = doc_add(plan->arena, plan->answer->doc, "front", DOC_ARRAY);
+    struct plan_point point, before = { 0 };
+    double next = 0;
+    for (int i = 0; i < 8; i++)
+        table_cell(&table, "%s", head[i]);
+    csv_head(&csv);
+    for (size_t i = 0; i < front->count; i++) {
+        if (!plan_tell(plan, &front->points[i], &point))
+            return false;
+        csv_row(plan, &csv, &point);
+        point_document(plan, doc_add(plan->arena, list, NULL, DOC_OBJECT), &point);
+        if (!shown(front, i, &next))
+            continue;
+        add_row(plan, &table, &point, i && within_band(&before, &point));
+        before = point;
+    }
+    buffer_print(&plan->answer->text, "\n");
+    table_print(&table, &plan->answer->text, "  ");
+    buffer_print(&plan->answer->text, "  ~ within the band of the line above: which of the two is "
+                 "better is not known\n");
+    table_csv(&csv, &plan->answer->csv);
+    return true;
+}
+
+/* ---- how it is known ------------------------------------------------------------------------------- */
+
+static void known_lines(struct plan *plan)
+{
+    const struct search_count *count = &plan->result.count;
+    struct buffer *out = &plan->answer->text;
+    size_t settings = 0;
+    for (size_t s = 0; s < plan->count; s++)
+        settings += plan->spaces[s].setting_count;
+    buffer_print(out, "\n  known    exhaustive: %s points, %s layouts at up to %s loads\n",
+                 count_text(plan, (double)count->points), count_text(plan, (double)settings),
+                 count_text(plan, (double)plan->spaces->load_count));
+    const struct { const char *what; size_t count; } why[] = {
+        { "weights do not fit", count->no_fit }, { "no room in the cache", count->no_room },
+        { "more prompts than are done", count->broken[0] }, { "TTFT", count->broken[1] },
+        { "TPOT", count->broken[2] } , { "GPUs", count->broken[3] } };
+    const char *between = "           ";
+    for (size_t i = 0; i < sizeof why / sizeof *why; i++)
+        if (why[i].count) {
+            buffer_print(out, "%s%s: %s", between, why[i].what,
+                         count_text(plan, (double)why[i].count));
+            between = "; ";
+        }
+    buffer_print(out, "%swithin all limits: %s, on the front %s\n", between,
+                 count_text(plan, (double)count->met),
+                 count_text(plan, (double)plan->result.front.count));
+}
+
+static bool nothing_lines(struct plan *plan)
+{
+    struct buffer *out = &plan->answer->text;
+    struct plan_point point;
+    plan->answer->status = 1;
+    if (!plan->result.miss_found) {
+        double needed, room;
+        if (!value_of(&plan->variants->scenario, "weights_stored", &needed, plan->error) ||
+            !value_of(&plan->variants->scenario, "gpus * cache_fraction * hbm_reported", &room,
+                      plan->error))
+            return false;
+        struct unit bytes = scenario_unit(&plan->variants->scenario, "weights_stored");
+        buffer_print(out, "  best     none: no layout holds the weights and one sequence: weights %s, "
+                     "the GPUs' memory %s\n", quantity_text(plan->arena, needed, bytes, 3),
+                     quantity_text(plan->arena, room, bytes, 3));
+        return true;
+    }
+    if (!plan_tell(plan, &plan->result.miss, &point))
+        return false;
+    buffer_print(out, "  best     none within the limits; nearest, wider by %.0f %%:\n"
+                 "           %s\n           TTFT %s, TPOT %s, %s a GPU\n",
+                 100 * (plan->result.miss_by - 1), plan_deployment(plan, &point),
+                 plan_text(plan, &point, PLAN_ttft, 3), plan_text(plan, &point, PLAN_tpot, 3),
+                 plan_text(plan, &point, PLAN_per_gpu, 3));
+    struct doc *doc = doc_add(plan->arena, plan->answer->doc, "nearest", DOC_OBJECT);
+    point_document(plan, doc, &point);
+    doc_add_number(plan->arena, doc, "wider_by", plan->result.miss_by);
+    return true;
+}
+
+bool plan_answer(struct plan *plan)
+{
+    struct plan_point best;
+    const struct search_front *front = &plan->result.front;
+    const char *picture = plan->question->option[OPTION_PLOT];
+    doc_add_string(plan->arena, plan->answer->doc, "model", plan->variants->scenario.model);
+    head_line(plan);
+    count_document(plan);
+    if (!front->count && !nothing_lines(plan))
+        return false;
+    if (front->count) {
+        if (!plan_tell(plan, &front->points[0], &best))
+            return false;
+        best_lines(plan, &best);
+        if (!move_lines(plan) || !front_lines(plan) ||
+            (picture && !plan_plot(plan, picture)))
+            return false;
+    }
+    known_lines(plan);
+    buffer_print(&plan->answer->text, "\n");
+    scenario_notes(&plan->variants->scenario, plan->answer);
+    return true;
+}

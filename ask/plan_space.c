@@ -1,0 +1,393 @@
+/* The spaces of `plan`: which layouts there are, and what is asked of each. */
+#include "ask/plan.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct plan_input {
+    const char *row;
+    int axis;
+};
+static const struct plan_input together_inputs[] = {
+#define X(row, axis) { #row, axis },
+    PLAN_TOGETHER_INPUTS(X)
+};
+static const struct plan_input pools_inputs[] = {
+    PLAN_POOLS_INPUTS(X)
+#undef X
+};
+enum { TOGETHER_COUNT = sizeof together_inputs / sizeof *together_inputs,
+       POOLS_COUNT = sizeof pools_inputs / sizeof *pools_inputs };
+
+static const struct plan_input *inputs_of(enum plan_kind kind, size_t *count)
+{
+    *count = kind == PLAN_POOLS ? POOLS_COUNT : TOGETHER_COUNT;
+    return kind == PLAN_POOLS ? pools_inputs : together_inputs;
+}
+
+/* A number that the user gave: the row is no axis then. */
+static bool given(const struct scenario *scenario, const char *row, double *value)
+{
+    const struct fact *fact = facts_find(&scenario->facts, row);
+    if (!fact || !fact->source || strncmp(fact->source, "--", 2))
+        return false;
+    *value = fact->value;
+    return true;
+}
+
+/* ---- layouts --------------------------------------------------------------------------------- */
+
+struct layout {
+    double chips, attention_dp, pipeline_parallel;
+};
+
+struct layouts {
+    struct layout *at;
+    size_t count, room;
+};
+
+/* A server that only takes prompts, and what one takes of a rank. */
+struct prefill {
+    struct layout layout;
+    double time;
+};
+
+struct prefills {
+    struct prefill *at;
+    size_t count, room;
+};
+
+/* All ways to write a number of chips as ranks, stages and what is left for each. */
+static void add_ways(struct arena *arena, double chips, struct layouts *layouts)
+{
+    for (double dp = 1; dp <= chips; dp++)
+        for (double pp = 1; pp <= chips / dp; pp++)
+            if (fmod(chips, dp * pp) == 0)
+                *(struct layout *)arena_push(arena, &layouts->at, &layouts->count, &layouts->room,
+                                             sizeof *layouts->at) = (struct layout){ chips, dp, pp };
+}
+
+/* A list at many points: named inputs get a column each, where it has them. */
+static void run_columns(struct arena *arena, const struct values *values, const char *const *names,
+                        const double *const *columns, size_t count, double *const *outputs,
+                        size_t points)
+{
+    struct column *inputs = arena_array(arena, values->list.input_count + 1, sizeof *inputs);
+    for (size_t i = 0; i < values->list.input_count; i++)
+        inputs[i] = (struct column){ &values->inputs[i], 0 };
+    for (size_t i = 0; i < count; i++) {
+        int input = list_input(&values->list, names[i]);
+        if (input >= 0)
+            inputs[input] = (struct column){ columns[i], 1 };
+    }
+    list_run(&values->list, inputs, outputs, points);
+}
+
+/* Rows of every layout; the names say where chips, ranks and stages go. */
+static bool layout_rows(struct plan *plan, struct scenario *scenario, const struct layouts *layouts,
+                        const char *const names[3], const char *const *rows, size_t row_count,
+                        double **out)
+{
+    struct arena *arena = plan->arena;
+    struct values values;
+    double *columns[3];
+    for (int k = 0; k < 3; k++)
+        columns[k] = arena_array(arena, layouts->count + 1, sizeof(double));
+    for (size_t i = 0; i < layouts->count; i++) {
+        columns[0][i] = layouts->at[i].chips;
+        columns[1][i] = layouts->at[i].attention_dp;
+        columns[2][i] = layouts->at[i].pipeline_parallel;
+    }
+    for (size_t r = 0; r < row_count; r++)
+        out[r] = arena_array(arena, layouts->count + 1, sizeof(double));
+    if (!values_of(scenario, rows, row_count, &values, plan->error))
+        return false;
+    run_columns(arena, &values, names, (const double *const *)columns, 3, out, layouts->count);
+    return true;
+}
+
+/* The legal ones, in rising order. */
+static bool list_layouts(struct plan *plan, struct scenario *scenario, struct layouts *legal)
+{
+    static const char *const names[3] = { "chips", "attention_dp", "pipeline_parallel" };
+    static const char *const rows[] = { "layout_legal", "server_chips_most" };
+    struct layouts all = { 0 };
+    double most, *out[2];
+    *legal = (struct layouts){ 0 };
+    if (!value_of(scenario, rows[1], &most, plan->error))
+        return false;
+    for (double chips = 1; chips <= fmin(most, plan->gpus); chips++)
+        add_ways(plan->arena, chips, &all);
+    if (!layout_rows(plan, scenario, &all, names, rows, 1, out))
+        return false;
+    for (size_t i = 0; i < all.count; i++)
+        if (out[0][i] > 0)
+            *(struct layout *)arena_push(plan->arena, &legal->at, &legal->count, &legal->room,
+                                         sizeof *legal->at) = all.at[i];
+    return true;
+}
+
+/* Whole experts on each chip, or each expert cut over all. */
+static size_t expert_ways(const struct scenario *scenario, const struct layout *layout,
+                          double ways[2])
+{
+    const struct fact *sparse = facts_find(&scenario->facts, "moe_layers");
+    const double stage = layout->chips / layout->pipeline_parallel;
+    if (!sparse || !(sparse->value > 0) || stage == 1)
+        return ways[0] = 1, 1;
+    return ways[0] = stage, ways[1] = 1, 2;
+}
+
+/* ---- settings --------------------------------------------------------------------------------- */
+
+struct settings {
+    struct plan *plan;
+    const struct scenario *scenario;
+    const struct plan_input *inputs;
+    size_t input_count;
+    double *at;
+    size_t count, room;             /* of numbers */
+    double draft_most;
+    double *only;                   /* [input_count] the user's number, or NAN */
+};
+
+/* Those that the user's numbers exclude are left out. */
+static void add_setting(struct settings *settings, const double *values)
+{
+    for (size_t i = 0; i < settings->input_count; i++)
+        if (!isnan(settings->only[i]) && settings->only[i] != values[i])
+            return;
+    for (size_t i = 0; i < settings->input_count; i++)
+        *(double *)arena_push(settings->plan->arena, &settings->at, &settings->count,
+                              &settings->room, sizeof(double)) = values[i];
+}
+
+static void add_together(struct settings *settings, const struct layout *layout, double experts)
+{
+    static const double chunks[] = { 512, 1024, 2048, 4096, 8192, 16384 };
+    double chunk;
+    bool fixed = given(settings->scenario, "prefill_size", &chunk);
+    for (double draft = 0; draft <= settings->draft_most; draft++)
+        for (size_t i = 0; i < (fixed ? 1 : sizeof chunks / sizeof *chunks); i++)
+            add_setting(settings, (double[TOGETHER_COUNT]){
+                layout->chips, layout->attention_dp, layout->pipeline_parallel, experts, draft,
+                fixed ? chunk : chunks[i] });
+}
+
+/* Every number of servers that decode; all chips that they leave take prompts. */
+static void add_pools(struct settings *settings, const struct layout *decode, double experts,
+                      double draft, const struct prefill *prefill, double cell)
+{
+    const struct layout *at = &prefill->layout;
+    for (double n = 1; n * decode->chips + at->chips <= cell; n++)
+        add_setting(settings, (double[POOLS_COUNT]){
+            decode->chips, decode->attention_dp, decode->pipeline_parallel, experts, draft,
+            at->chips, at->attention_dp, at->pipeline_parallel, prefill->time, n,
+            floor((cell - n * decode->chips) / at->chips) });
+}
+
+static void add_prefill(struct arena *arena, struct prefills *prefills, const struct layout *layout,
+                        double time)
+{
+    *(struct prefill *)arena_push(arena, &prefills->at, &prefills->count, &prefills->room,
+                                  sizeof *prefills->at) = (struct prefill){ *layout, time };
+}
+
+/* Prefill servers that no other beats: fewer or as many chips, sooner done, more prompts. */
+static bool best_prefills(struct plan *plan, struct scenario *scenario,
+                          const struct layouts *legal, struct prefills *best)
+{
+    static const char *const names[3] = { "prefill_chips", "prefill_attention_dp",
+                                          "prefill_pipeline_parallel" };
+    static const char *const rows[] = { "split_prefill", "pool_prefill_capacity",
+                                        "pool_prefill_fits" };
+    double *out[3];
+    if (!layout_rows(plan, scenario, legal, names, rows, 3, out))
+        return false;
+    for (size_t i = 0; i < legal->count; i++) {
+        bool beaten = !(out[2][i] > 0);
+        for (size_t j = 0; j < legal->count && !beaten; j++) {
+            bool as_good = out[2][j] > 0 && legal->at[j].chips <= legal->at[i].chips &&
+                           out[0][j] <= out[0][i] && out[1][j] >= out[1][i];
+            bool same = legal->at[j].chips == legal->at[i].chips && out[0][j] == out[0][i] &&
+                        out[1][j] == out[1][i];
+            beaten = j != i && as_good && (!same || j < i);
+        }
+        if (!beaten)
+            add_prefill(plan->arena, best, &legal->at[i], out[0][i]);
+    }
+    return true;
+}
+
+static bool list_settings(struct plan *plan, struct variant *variant, struct settings *settings)
+{
+    enum { CELL = 128 };            /* chips of two pools at most; more are copies of them */
+    struct layouts legal;
+    struct prefills prefills = { 0 };
+    const double cell = fmin(plan->gpus, CELL);
+    if (!list_layouts(plan, &variant->scenario, &legal) ||
+        (variant->kind == PLAN_POOLS &&
+         !best_prefills(plan, &variant->scenario, &legal, &prefills)))
+        return false;
+    for (size_t i = 0; i < legal.count; i++) {
+        double experts[2];
+        size_t ways = expert_ways(&variant->scenario, &legal.at[i], experts);
+        for (size_t e = 0; e < ways; e++) {
+            if (variant->kind == PLAN_TOGETHER)
+                add_together(settings, &legal.at[i], experts[e]);
+            else
+                for (double draft = 0; draft <= settings->draft_most; draft++)
+                    for (size_t k = 0; k < prefills.count; k++)
+                        add_pools(settings, &legal.at[i], experts[e], draft, &prefills.at[k],
+                                  cell);
+        }
+    }
+    return true;
+}
+
+/* ---- the list --------------------------------------------------------------------------------- */
+
+enum { ACROSS, ALONG, MOST, TTFT, TPOT, PROMPTS, GPUS, OUTPUTS };
+
+/* What is searched, by kind. */
+static void search_texts(const struct plan *plan, enum plan_kind kind, const char **texts)
+{
+    static const char *const what[PLAN_KINDS][OUTPUTS] = {
+        { "speed_per_user", "deployed_per_gpu", "rank_seats * server_fits", "predicted_ttft",
+          "predicted_tpot", "arrival_rate / attention_dp * first_token_work / prefill_load_most",
+          "gpus_needed" },
+        { "one_token / split_tpot", "pool_per_gpu",
+          "rank_seats * server_fits", "pool_ttft", "split_tpot", "pool_load / prefill_load_most",
+          "pool_gpus_needed" } };
+    static const char *const cost[PLAN_KINDS] = { "deployed_per_usd", "pool_per_usd" };
+    static const char *const count[PLAN_KINDS] = { "0 - gpus_needed", "0 - pool_gpus_needed" };
+    memcpy(texts, what[kind], sizeof what[kind]);
+    if (plan->by_demand)
+        texts[ALONG] = count[kind];
+    else if (plan->by_cost)
+        texts[ALONG] = cost[kind];
+}
+
+static struct interval range_of(const char *input)
+{
+    if (!strcmp(input, "draft_tokens"))
+        return (struct interval){ 0, 64 };
+    if (!strcmp(input, "split_prefill"))
+        return (struct interval){ 0, INFINITY };
+    return (struct interval){ 1, 1e7 };
+}
+
+/* What varies is known to be 1 or more, which decides many conditions. */
+bool plan_list(struct plan *plan, struct variant *variant, const char *const *texts,
+                       size_t count, struct list *list)
+{
+    size_t input_count;
+    const struct plan_input *inputs = inputs_of(variant->kind, &input_count);
+    struct values values;
+    struct list left;
+    if (variant->kind == PLAN_POOLS)                /* found before, by best_prefills */
+        facts_set(&variant->scenario.facts, "split_prefill", 1, "plan");
+    if (!values_of(&variant->scenario, texts, count, &values, plan->error))
+        return false;
+    bool *vary = arena_array(plan->arena, values.list.input_count + 1, sizeof *vary);
+    for (size_t i = 0; i <= input_count; i++) {
+        int input = list_input(&values.list, i < input_count ? inputs[i].row : "held");
+        if (input >= 0)
+            vary[input] = true;
+    }
+    list_fix(plan->arena, &values.list, values.inputs, vary, &left);
+    struct interval *ranges = arena_array(plan->arena, left.input_count + 1, sizeof *ranges);
+    for (size_t i = 0; i < left.input_count; i++)
+        ranges[i] = range_of(left.inputs[i].name);
+    list_within(plan->arena, &left, ranges, list);
+    return true;
+}
+
+static bool set_loads(struct plan *plan, struct variant *variant, struct search_space *space)
+{
+    double most;
+    if (!value_of(&variant->scenario, "sequences_most", &most, plan->error))
+        return false;
+    space->load_count = (size_t)fmin(floor(most), 65536);
+    double *loads = arena_array(plan->arena, space->load_count + 1, sizeof *loads);
+    for (size_t i = 0; i < space->load_count; i++)
+        loads[i] = (double)(i + 1);
+    space->loads = loads;
+    return true;
+}
+
+static void set_limits(struct plan *plan, struct search_space *space)
+{
+    struct search_limit *limits = arena_array(plan->arena, SEARCH_LIMITS, sizeof *limits);
+    limits[0] = (struct search_limit){ "prompts", PROMPTS, 1, true };
+    limits[1] = (struct search_limit){ "TTFT", TTFT, plan->ttft, true };
+    limits[2] = (struct search_limit){ "TPOT", TPOT, plan->tpot, true };
+    limits[3] = (struct search_limit){ "GPUs", GPUS, plan->gpus, false };
+    space->limits = limits;
+    space->limit_count = plan->by_demand ? 4 : 3;
+}
+
+static void set_inputs(struct plan *plan, const struct variant *variant, struct search_space *space)
+{
+    const struct plan_input *inputs = inputs_of(variant->kind, &space->inputs);
+    size_t *input = arena_array(plan->arena, space->inputs, sizeof *input);
+    int *axis = arena_array(plan->arena, space->inputs, sizeof *axis);
+    for (size_t i = 0; i < space->inputs; i++) {
+        int at = list_input(&space->list, inputs[i].row);
+        input[i] = at < 0 ? SEARCH_UNREAD : (size_t)at;
+        axis[i] = inputs[i].axis;
+    }
+    int held = list_input(&space->list, "held");
+    space->input = input;
+    space->axis = axis;
+    space->column = held < 0 ? SEARCH_UNREAD : (size_t)held;
+}
+
+static bool draft_most(struct plan *plan, const struct variant *variant, double *most)
+{
+    const char *text = plan->question->option[OPTION_DRAFT];
+    *most = 0;
+    if (given(&variant->scenario, "draft_tokens", most) || !text)
+        return true;
+    if (text_number(text_of(text), most) && *most >= 0 && *most <= 16 && *most == floor(*most))
+        return true;
+    error_set(plan->error, "--draft: '%.60s' is no number of guesses", text);
+    return error_hint(plan->error, "0 to 16: up to so many are looked at");
+}
+
+bool plan_space(struct plan *plan, struct variant *variant, struct search_space *space)
+{
+    const char *texts[OUTPUTS];
+    struct settings settings = { .plan = plan, .scenario = &variant->scenario };
+    settings.inputs = inputs_of(variant->kind, &settings.input_count);
+    settings.only = arena_array(plan->arena, settings.input_count, sizeof *settings.only);
+    for (size_t i = 0; i < settings.input_count; i++)
+        if (!given(&variant->scenario, settings.inputs[i].row, &settings.only[i]))
+            settings.only[i] = NAN;
+    search_texts(plan, variant->kind, texts);
+    *space = (struct search_space){ .across = ACROSS, .along = ALONG, .most = MOST };
+    if (!draft_most(plan, variant, &settings.draft_most) ||
+        !list_settings(plan, variant, &settings) ||
+        !plan_list(plan, variant, texts, OUTPUTS, &space->list) ||
+        !set_loads(plan, variant, space))
+        return false;
+    space->settings = settings.at;
+    space->setting_count = settings.count / settings.input_count;
+    set_inputs(plan, variant, space);
+    set_limits(plan, space);
+    return true;
+}
+
+double plan_input(const struct plan *plan, const struct search_point *point, const char *row)
+{
+    const struct search_space *space = &plan->spaces[point->space];
+    size_t count;
+    const struct plan_input *inputs = inputs_of(plan->variants[point->space].kind, &count);
+    if (!strcmp(row, "held"))
+        return space->loads[point->load];
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(inputs[i].row, row))
+            return space->settings[point->setting * space->inputs + i];
+    return NAN;
+}

@@ -1,0 +1,91 @@
+#include "search/front.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void front_open(struct front *front, struct arena *arena)
+{
+    *front = (struct front){ .beyond = arena_array(arena, FRONT_STEPS + 2, sizeof(double)) };
+    front->best = arena_array(arena, FRONT_STEPS, sizeof *front->best);
+    front->seen = arena_array(arena, FRONT_STEPS, sizeof *front->seen);
+    for (int i = 0; i < FRONT_STEPS + 2; i++)
+        front->beyond[i] = -INFINITY;
+}
+
+/* The exponent and six bits of a number from 2^-32 up to 2^32, what lies outside at the ends:
+ * it never falls as the number grows. */
+static int step_of(double across)
+{
+    enum { BITS = 6, LOWEST = (1023 - 32) << BITS };
+    uint64_t bits;
+    if (!(across > 0))
+        return 0;
+    memcpy(&bits, &across, sizeof bits);
+    int64_t step = (int64_t)(bits >> (52 - BITS)) - LOWEST;
+    return step < 0 ? 0 : step >= FRONT_STEPS ? FRONT_STEPS - 1 : (int)step;
+}
+
+/* The earlier of two equal points beats the later. */
+static int order(const struct search_point *a, const struct search_point *b)
+{
+    if (a->space != b->space)
+        return a->space < b->space ? -1 : 1;
+    if (a->setting != b->setting)
+        return a->setting < b->setting ? -1 : 1;
+    return a->load < b->load ? -1 : a->load > b->load;
+}
+
+static bool beats(const struct search_point *a, const struct search_point *b)
+{
+    if (a->across == b->across && a->along == b->along)
+        return order(a, b) <= 0;
+    return a->across >= b->across && a->along >= b->along;
+}
+
+void front_offer(struct front *front, struct arena *arena, const struct search_point *point)
+{
+    const int step = step_of(point->across);
+    if (front->beyond[step + 1] >= point->along ||
+        (front->seen[step] && beats(&front->best[step], point)))
+        return;
+    *(struct search_point *)arena_push(arena, &front->points, &front->count, &front->room,
+                                       sizeof *point) = *point;
+    if (!front->seen[step] || point->along > front->best[step].along ||
+        beats(point, &front->best[step])) {
+        front->seen[step] = true;
+        front->best[step] = *point;
+    }
+    for (int i = step; i >= 0 && front->beyond[i] < point->along; i--)
+        front->beyond[i] = point->along;
+}
+
+static int from_the_far_end(const void *x, const void *y)
+{
+    const struct search_point *a = x, *b = y;
+    if (a->across != b->across)
+        return a->across > b->across ? -1 : 1;
+    if (a->along != b->along)
+        return a->along > b->along ? -1 : 1;
+    return order(a, b);
+}
+
+void front_close(struct front *front)
+{
+    size_t kept = 0;
+    double highest = -INFINITY;
+    if (!front->count)
+        return;
+    qsort(front->points, front->count, sizeof *front->points, from_the_far_end);
+    for (size_t i = 0; i < front->count; i++)
+        if (front->points[i].along > highest) {
+            highest = front->points[i].along;
+            front->points[kept++] = front->points[i];
+        }
+    front->count = kept;
+    for (size_t i = 0; i < kept / 2; i++) {
+        struct search_point swap = front->points[i];
+        front->points[i] = front->points[kept - 1 - i];
+        front->points[kept - 1 - i] = swap;
+    }
+}

@@ -1,0 +1,25 @@
+/* front -- private to search/: points that no other beats, as they come.
+ *
+ * Two sieves keep most of the beaten ones out at once: the best point of each narrow step
+ * across, and the best of all steps further on. What is left is sorted at the end. */
+#ifndef SEARCH_FRONT_H
+#define SEARCH_FRONT_H
+
+#include "search/search.h"
+
+enum { FRONT_STEPS = 64 << 6 };      /* 64 powers of two, 64 steps each */
+
+struct front {
+    double *beyond;                 /* [FRONT_STEPS + 2] the highest along of this step and later */
+    struct search_point *best;      /* [FRONT_STEPS] of each step, where seen */
+    bool *seen;
+    struct search_point *points;
+    size_t count, room;
+};
+
+void front_open(struct front *front, struct arena *arena);
+void front_offer(struct front *front, struct arena *arena, const struct search_point *point);
+/* Only those that nothing beats, rising across. */
+void front_close(struct front *front);
+
+#endif
