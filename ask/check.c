@@ -91,7 +91,7 @@ static bool read_points(struct check *check)
 
 /* Files spell one machine in several ways ("h100_sxm", "H100-SXM"): one group, named as
  * it was met first. */
-static const char *label_of(struct check *check, enum catalog_kind kind, const char *spelling)
+const char *check_label(struct check *check, enum catalog_kind kind, const char *spelling)
 {
     struct error ignored;
     for (size_t i = 0; i < check->label_count; i++)
@@ -112,9 +112,9 @@ static const char *group_of(struct check *check, size_t i)
 {
     const struct measured *point = &check->points.points[i];
     if (check->by == BY_HARDWARE)
-        return label_of(check, CATALOG_MACHINE, point->machine);
+        return check_label(check, CATALOG_MACHINE, point->machine);
     if (check->by == BY_MODEL && point->model)
-        return label_of(check, CATALOG_MODEL, point->model);
+        return check_label(check, CATALOG_MODEL, point->model);
     if (check->by == BY_SOURCE && check->publishers[i])
         return check->publishers[i];
     return point->kind;
@@ -228,5 +228,7 @@ bool ask_check(struct arena *arena, const struct question *question, struct answ
     if (worst)
         check_worst(&check, worst);
     check_lines(&check);
+    if (question->option[OPTION_RANK] && !check_rank(&check))
+        return false;
     return !picture || scatter_plot(arena, picture, check.outcomes, check.outcome_count, error);
 }

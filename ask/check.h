@@ -45,5 +45,9 @@ void check_scores(struct check *check);
 void check_counts(struct check *check);             /* rows read, scored, refused and why */
 void check_lines(struct check *check);              /* CSV: a line per value or refused row */
 void check_worst(struct check *check, size_t most);
+bool check_rank(struct check *check);               /* in the place of the lines: the choices */
+
+/* One name for all spellings of a machine or model: the first that was met. */
+const char *check_label(struct check *check, enum catalog_kind kind, const char *spelling);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- units: settings with the same outermost values ------------------------------------- */
@@ -14,6 +14,8 @@
 struct unit_of_work {
     uint32_t space;
     size_t first, end;              /* settings */
+    bool found;                     /* something within the limits, the best along of which is */
+    struct search_point best;
 };
 
 /* The outermost axis whose values differ from those of the setting before; STAGES_AXES: none. */
@@ -53,6 +55,7 @@ struct walk {
     uint32_t number;                /* of the space */
     struct search_count count;
     struct front front;
+    struct unit_of_work *unit;
     bool near, near_found;          /* look for the nearest miss */
     struct search_point nearest;
     double nearest_by;
@@ -114,6 +117,18 @@ static void judge(const struct search_space *space, const struct column *limit, 
     }
 }
 
+/* Of points that are equal along, the one further across. */
+static void take_good(struct walk *walk, const struct search_point *point)
+{
+    struct unit_of_work *unit = walk->unit;
+    front_offer(&walk->front, &walk->arena, point);
+    if (unit->found && (point->along < unit->best.along || (point->along == unit->best.along &&
+                                                            point->across <= unit->best.across)))
+        return;
+    unit->found = true;
+    unit->best = *point;
+}
+
 /* Returns one more than the limit that all higher loads break too, or 0. */
 static uint8_t take_points(struct walk *walk, size_t setting, size_t first, size_t count)
 {
@@ -132,7 +147,7 @@ static uint8_t take_points(struct walk *walk, size_t setting, size_t first, size
                                             along.data[i * along.stride] };
         broken[verdict[i]]++;
         if (!verdict[i])
-            front_offer(&walk->front, &walk->arena, &point);
+            take_good(walk, &point);
         else if (walk->near)
             look_near(walk, limit, point, i);
     }
@@ -172,11 +187,12 @@ static size_t room_for(const struct walk *walk)
 
 /* Loads outside, settings inside: blocks of an axis are done when its values change, or not at
  * all where no setting has room for these loads. The outermost numbers stay. */
-static void walk_unit(struct walk *walk, const struct unit_of_work *unit)
+static void walk_unit(struct walk *walk, struct unit_of_work *unit)
 {
     const struct search_space *space = walk->space;
     const size_t settings = unit->end - unit->first;
     size_t *room = arena_array(&walk->arena, settings, sizeof *room), most = 0;
+    walk->unit = unit;
     uint8_t *over = arena_alloc(&walk->arena, settings);        /* a limit that is broken for good */
     const int most_axis = stages_axis(walk->stages, space->most);
     for (size_t i = 0; i < settings; i++) {
@@ -244,7 +260,7 @@ static void add_walk(struct arena *arena, const struct walk *walk, struct front 
     }
 }
 
-static bool walk_units(const struct search_space *spaces, const struct unit_of_work *units,
+static bool walk_units(const struct search_space *spaces, struct unit_of_work *units,
                        size_t count, bool near, struct arena *arena, struct search_result *result)
 {
     struct front front;
@@ -257,7 +273,7 @@ static bool walk_units(const struct search_space *spaces, const struct unit_of_w
         front_open(&walk.front, &walk.arena);
         #pragma omp for schedule(dynamic)
         for (size_t i = 0; i < count; i++) {
-            const struct unit_of_work *unit = &units[i];
+            struct unit_of_work *unit = &units[i];
             bool open = walk.space == &spaces[unit->space] ||
                         open_space(&walk, spaces, unit->space);
             if (open)
@@ -275,17 +291,39 @@ static bool walk_units(const struct search_space *spaces, const struct unit_of_w
     return !rooted;
 }
 
+static int falling(const void *x, const void *y)
+{
+    const struct search_point *a = x, *b = y;
+    if (a->along != b->along)
+        return a->along > b->along ? -1 : 1;
+    if (a->across != b->across)
+        return a->across > b->across ? -1 : 1;
+    return earlier(a, b) ? -1 : earlier(b, a);
+}
+
+static void list_tops(struct arena *arena, const struct unit_of_work *units, size_t count,
+                      struct search_front *tops)
+{
+    *tops = (struct search_front){ arena_array(arena, count + 1, sizeof *tops->points), 0 };
+    for (size_t i = 0; i < count; i++)
+        if (units[i].found)
+            tops->points[tops->count++] = units[i].best;
+    if (tops->count)
+        qsort(tops->points, tops->count, sizeof *tops->points, falling);
+}
+
 bool search_run(struct arena *arena, const struct search_space *spaces, size_t count,
                 struct search_result *result, struct error *error)
 {
     size_t unit_count;
-    const struct unit_of_work *units = list_units(arena, spaces, count, &unit_count);
+    struct unit_of_work *units = list_units(arena, spaces, count, &unit_count);
     for (size_t s = 0; s < count; s++)
         assert(spaces[s].limit_count <= SEARCH_LIMITS);
     if (!walk_units(spaces, units, unit_count, false, arena, result)) {
         error_set(error, "a quantity of the search has a ROOT in it");
         return error_hint(error, "rows and --set without one");
     }
+    list_tops(arena, units, unit_count, &result->tops);
     return result->front.count ||
            walk_units(spaces, units, unit_count, true, arena, result);
 }

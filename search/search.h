@@ -62,6 +62,7 @@ struct search_front {
 
 struct search_result {
     struct search_front front;
+    struct search_front tops;       /* the best along of each outermost setting, falling */
     struct search_count count;
     bool miss_found;                /* no point is within the limits, but there are some */
     struct search_point miss;       /* whose worst limit is broken least: */
