@@ -26,8 +26,8 @@ static double figure(struct scenario *scenario, const char *text)
 const char *tiers_title(const struct tiers_answer *tiers)
 {
     const char *model = tiers->scenario.model, *machine = tiers->scenario.machine;
-    return arena_print(tiers->scenario.arena, "%s on %s", model ? model : "the lecture's model",
-                       machine ? machine : "the lecture's chips");
+    return arena_print(tiers->scenario.arena, "%s on %s", model ? model : "the model of the lecture",
+                       machine ? machine : "its chips");
 }
 
 /* ---- what was asked -------------------------------------------------------------------------- */
@@ -88,7 +88,7 @@ static bool has_cache(struct scenario *scenario, struct error *error)
     if (stored > 0)
         return true;
     error_set(error, "tiers: a conversation of this context has no cache");
-    return error_hint(error, "--context 1 or more");
+    return error_hint(error, "--context 1 or more, a model with a cache");
 }
 
 /* ---- figures ------------------------------------------------------------------------------------ */
@@ -247,10 +247,10 @@ static void note_tiers(struct tiers_answer *tiers)
         facts_note(&scenario->facts, "a cache that takes longer than %s to come back is computed "
                    "again (resume_limit)", limit);
     if (!facts_find(&scenario->facts, "copy_occupancy"))
-        facts_note(&scenario->facts, "one reader at a time, no network between tier and chip, and "
-                   "copying in takes no time of the chips (copy_occupancy 0)");
+        facts_note(&scenario->facts, "one reader at a time, no network on the way, no time of "
+                   "the chips for copying (copy_occupancy)");
     if (tiers->whole[WHOLE_recompute_pause_time] > tiers->whole[WHOLE_resume_limit])
-        facts_note(&scenario->facts, "computing again may take longer than that, and does: %s",
+        facts_note(&scenario->facts, "computing again is not held to resume_limit: it takes %s",
                    quantity_text(scenario->arena, tiers->whole[WHOLE_recompute_pause_time],
                                  seconds, 3));
 }
@@ -295,6 +295,8 @@ bool ask_tiers(struct arena *arena, const struct question *question, struct answ
         return false;
     for (int i = 0; i < WHOLE_FIGURE_COUNT; i++)
         tiers->whole[i] = figure(scenario, whole_figures[i]);
+    if (scenario->machine && !facts_find(&scenario->facts, "host_memory"))
+        tiers->whole[WHOLE_host_conversations] = NAN;   /* the default is of another machine */
     read_tiers(tiers);
     read_memory(tiers);
     choose_pauses(tiers);

@@ -4,8 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-static const struct unit one = { { 0 } }, seconds = { { 2 } }, bytes = { { 0, 2 } },
-                         usd = { { 0, 0, 0, 0, 2 } };
+static const struct unit one = { { 0 } }, seconds = { { 2 } };
 
 static struct unit unit_of(const struct tiers_answer *tiers, const char *row)
 {
@@ -62,18 +61,21 @@ static void head_lines(const struct tiers_answer *tiers, struct buffer *out)
 {
     buffer_print(out, "%s: where the cache of a paused conversation should wait\n\n"
                  "  best    %s\n"
-                 "  cache   %s for %s; computed again in %s for %s\n\n", tiers_title(tiers),
+                 "  cache   %s for %s tokens; computed again in %s for %s\n", tiers_title(tiers),
                  path_text(tiers), whole_text(tiers, WHOLE_kv_stored),
-                 whole_text(tiers, WHOLE_context), whole_text(tiers, WHOLE_recompute_pause_time),
+                 shown(tiers, tiers->whole[WHOLE_context], one), whole_text(tiers, WHOLE_recompute_pause_time),
                  whole_text(tiers, WHOLE_recompute_pause_cost));
+    if (tiers->whole[WHOLE_users_that_fit] < 1)
+        buffer_print(out, "  fit     not one such conversation fits in HBM beside the weights\n");
+    buffer_print(out, "\n");
 }
 
 static void wear_lines(const struct tiers_answer *tiers, struct buffer *out)
 {
     for (size_t i = 0; i < tiers->places.tiers; i++)
         if (tiers->tier[i].at[TIER_tier_write_cost] > 0)
-            buffer_print(out, "  wear    %s: a write wears %s off, a unit bears %s a day for its "
-                         "life; pauses under %s pay wear, longer ones rent\n",
+            buffer_print(out, "  wear    %s: a write wears %s off; a unit bears %s a day, its life "
+                         "long;\n          pauses under %s pay for wear, longer ones for rent\n",
                          tiers->tier[i].name, figure_text(tiers, i, TIER_tier_write_cost),
                          figure_text(tiers, i, TIER_tier_daily_writes),
                          figure_text(tiers, i, TIER_tier_wear_time));
@@ -89,22 +91,26 @@ static void never_lines(const struct tiers_answer *tiers, struct buffer *out)
                      "recompute", shown(tiers, tiers->places.longest, seconds));
 }
 
-/* What holds how many; a conversation larger than a unit of every tier. */
+/* What holds how many; which unit is too small for one. */
 static void room_lines(const struct tiers_answer *tiers, struct buffer *out)
 {
-    const struct scenario *scenario = &tiers->scenario;
-    bool hosts = facts_find(&scenario->facts, "host_memory") != NULL;
-    size_t small = 0;
+    bool hosts = isfinite(tiers->whole[WHOLE_host_conversations]);
+    size_t large = tiers->whole[WHOLE_users_that_fit] >= 1;
     buffer_print(out, "  room    HBM beside the weights: %s such conversations; memory of the "
                  "hosts: %s\n", whole_text(tiers, WHOLE_users_that_fit),
                  hosts ? whole_text(tiers, WHOLE_host_conversations) : "not known (host_memory)");
-    for (size_t i = 0; i < tiers->places.tiers; i++)
-        if (tiers->tier[i].at[TIER_tier_conversations] < 1 && ++small)
-            buffer_print(out, "          it is larger than one %s, %s\n", tiers->tier[i].name,
-                         figure_text(tiers, i, TIER_tier_capacity));
-    if (small == tiers->places.tiers)
-        buffer_print(out, "          it fits no tier's unit: costs are those of shares of "
-                     "several\n");
+    for (size_t i = 0; i < tiers->places.tiers; i++) {
+        const double *at = tiers->tier[i].at;
+        if (at[TIER_tier_in_place] > 0)
+            continue;
+        large += at[TIER_tier_conversations] >= 1;
+        if (at[TIER_tier_conversations] < 1)
+            buffer_print(out, "          one is larger than a unit of %s, %s\n",
+                         tiers->tier[i].name, figure_text(tiers, i, TIER_tier_capacity));
+    }
+    if (!large)
+        buffer_print(out, "          it fits no tier: what is paid is its share of several "
+                     "units\n");
 }
 
 static const char *percent(const struct tiers_answer *tiers, double share)
@@ -126,10 +132,10 @@ static void memory_line(const struct tiers_answer *tiers, struct buffer *out)
     if (tiers->memory_known && range->kind)
         buffer_print(out, " (%s to %s %%)", percent(tiers, range->low), percent(tiers, range->high));
     if (isfinite(tiers->memory_listed_low))
-        buffer_print(out, "; in its bill of materials %s to %s %%",
+        buffer_print(out, "; in a bill of materials %s to %s %%",
                      percent(tiers, tiers->memory_listed_low),
                      percent(tiers, tiers->memory_listed_high));
-    buffer_print(out, "; the lecture repeats %s %% of all spending\n",
+    buffer_print(out, ";\n          the lecture repeats %s %% of all spending\n",
                  percent(tiers, tiers->whole[WHOLE_memory_share_quoted]));
 }
 
@@ -165,9 +171,9 @@ static void tier_line(const struct tiers_answer *tiers, struct table *table, siz
 static void tier_table(const struct tiers_answer *tiers, struct buffer *out)
 {
     static const char *const head[] = { "", "hold", "retrieve", "drain", "quoted", "lifetime",
-                                        "again after", "fetch", "a unit holds" };
+                                        "again after", "fetch", "unit holds" };
     static const char *const units[] = { "tier", "USD/Mtok/h", "USD/Mtok", "time", "drain", "", "",
-                                         "time", "such" };
+                                         "time", "such ones" };
     struct table table = { .arena = tiers->scenario.arena, .columns = 9, .left = "lrrrrrrrr" };
     for (int i = 0; i < 9; i++)
         table_cell(&table, "%s", head[i]);
