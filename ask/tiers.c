@@ -109,12 +109,9 @@ static const char *beaten_by(const struct tiers_answer *tiers, size_t tier)
     static const struct unit seconds = { { 2 } }, one = { { 0 } };
     struct arena *arena = tiers->scenario.arena;
     double least = INFINITY;
-    size_t by = places->tiers, at = 0;
+    size_t by = places_best_of(places, 1), at = 1;
     for (size_t k = 1; k < places->points; k++) {
-        size_t best = places->tiers;
-        for (size_t i = 0; i < places->tiers; i++)
-            if (places->costs[i * places->points + k] < places->costs[best * places->points + k])
-                best = i;
+        size_t best = places_best_of(places, k);
         double ratio = places->costs[tier * places->points + k] /
                        places->costs[best * places->points + k];
         if (ratio < least) {
@@ -123,8 +120,9 @@ static const char *beaten_by(const struct tiers_answer *tiers, size_t tier)
             at = k;
         }
     }
-    if (!(least > 1))
-        return arena_print(arena, "never the cheapest: %s costs the same", places->names[by]);
+    if (!(least > 1 && least < INFINITY))
+        return arena_print(arena, "never the cheapest: %s costs %s", places->names[by],
+                           least > 1 ? "nothing" : "the same");
     return arena_print(arena, "never the cheapest: nearest at a pause of %s, with %s times the "
                        "cost of %s", quantity_text(arena, places->grid[at], seconds, 3),
                        quantity_text(arena, least, one, 3), places->names[by]);

@@ -43,6 +43,8 @@ bool places_open(struct scenario *scenario, struct places *places, struct error 
 const double *places_costs(struct places *places, double pause);
 /* The cheapest, the first of several; computing again where no tier is cheaper. */
 size_t places_best(struct places *places, double pause);
+/* The same at a point of the grid. */
+size_t places_best_of(const struct places *places, size_t point);
 /* From this pause on computing again costs no more; 0: always, INFINITY: never. */
 double places_again(struct places *places, size_t tier);
 bool places_on_path(const struct places *places, size_t place);

@@ -77,7 +77,7 @@ static void make_grid(struct places *places)
     list_run(&places->list, &(struct column){ places->grid, 1 }, columns, POINTS);
 }
 
-static size_t best_at_point(const struct places *places, size_t point)
+size_t places_best_of(const struct places *places, size_t point)
 {
     return cheapest(places->costs + point, places->points, places->tiers);
 }
@@ -104,11 +104,11 @@ static void add_stretch(struct places *places, size_t place, double from)
 
 static void find_path(struct places *places)
 {
-    size_t now = best_at_point(places, 0);
+    size_t now = places_best_of(places, 0);
     add_stretch(places, now, 0);
     for (size_t i = 1; i < places->points; i++) {
         double low = places->grid[i - 1];
-        while (now != best_at_point(places, i)) {
+        while (now != places_best_of(places, i)) {
             low = border(places, now, low, places->grid[i]);
             now = places_best(places, low);
             add_stretch(places, now, low);

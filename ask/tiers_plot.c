@@ -100,14 +100,22 @@ static bool is_late(const struct tiers_answer *tiers, size_t place)
                                           tiers->whole[WHOLE_resume_limit];
 }
 
+/* On a logarithmic axis nothing has no line. */
+static bool is_drawn(const struct tiers_answer *tiers, size_t place)
+{
+    const struct places *places = &tiers->places;
+    return !is_late(tiers, place) && cost_at(places, place, places->points - 1) > 0;
+}
+
 static void plot_line(const struct tiers_answer *tiers, size_t place, struct buffer *script)
 {
     static const char *const colours[] = { "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00",
                                            "#56b4e9" };
     enum { COLOURS = sizeof colours / sizeof *colours };
     const char *name = plot_quoted(tiers->scenario.arena, tiers->places.names[place]);
-    if (is_late(tiers, place))
-        buffer_print(script, "NaN with lines lc rgb '#ffffff' title '%s: late' noenhanced", name);
+    if (!is_drawn(tiers, place))
+        buffer_print(script, "NaN with lines lc rgb '#ffffff' title '%s: %s' noenhanced", name,
+                     is_late(tiers, place) ? "late" : "free");
     else
         buffer_print(script, "'-' with lines lw 2 lc rgb '%s' title '%s' noenhanced",
                      place < tiers->places.tiers ? colours[place % COLOURS] : "#000000", name);
@@ -131,20 +139,22 @@ static void plot_points(const struct tiers_answer *tiers, const struct view *vie
 static void plot_all(const struct tiers_answer *tiers, const struct view *view,
                      struct buffer *script)
 {
-    const char *cheapest = "'-' with lines lw 9 lc rgb '#f0e060' title 'cheapest'";
     const size_t count = tiers->places.tiers + 1;
+    const bool free = !(least_at(&tiers->places, tiers->places.points - 1) > 0);
+    const char *cheapest = free ? "NaN with lines lc rgb '#ffffff' title 'cheapest: free'"
+                                : "'-' with lines lw 9 lc rgb '#f0e060' title 'cheapest'";
     buffer_print(script, "plot %s", view->terminal ? "" : cheapest);
     for (size_t i = 0; i < count; i++) {
         buffer_print(script, "%s", i || !view->terminal ? ", " : "");
         plot_line(tiers, i, script);
     }
     buffer_print(script, "%s%s\n", view->terminal ? ", " : "", view->terminal ? cheapest : "");
-    if (!view->terminal)
+    if (!view->terminal && !free)
         plot_points(tiers, view, true, 0, script);
     for (size_t i = 0; i < count; i++)
-        if (!is_late(tiers, i))
+        if (is_drawn(tiers, i))
             plot_points(tiers, view, false, i, script);
-    if (view->terminal)
+    if (view->terminal && !free)
         plot_points(tiers, view, true, 0, script);
 }
 
