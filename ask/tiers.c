@@ -30,6 +30,12 @@ const char *tiers_title(const struct tiers_answer *tiers)
                        machine ? machine : "its chips");
 }
 
+bool tiers_late(const struct tiers_answer *tiers, size_t place)
+{
+    return place < tiers->places.tiers &&
+           tiers->tier[place].at[TIER_tier_fetch_time] > tiers->whole[WHOLE_resume_limit];
+}
+
 /* ---- what was asked -------------------------------------------------------------------------- */
 
 static bool open_scenario(struct scenario *scenario, struct arena *arena,
@@ -135,7 +141,7 @@ static const char *why_never(const struct tiers_answer *tiers, size_t i)
     const struct tier_answer *tier = &tiers->tier[i];
     if (places_on_path(&tiers->places, i))
         return NULL;
-    if (tier->at[TIER_tier_fetch_time] > tiers->whole[WHOLE_resume_limit])
+    if (tiers_late(tiers, i))
         return arena_print(arena, "never: its cache is back after %s, later than resume_limit, %s",
                            quantity_text(arena, tier->at[TIER_tier_fetch_time], seconds, 3),
                            quantity_text(arena, tiers->whole[WHOLE_resume_limit], seconds, 3));

@@ -102,6 +102,8 @@ void tiers_document(struct tiers_answer *tiers, struct doc *doc);
 void tiers_csv(struct tiers_answer *tiers, struct buffer *out);
 /* "DeepSeek-V3 on H200 SXM", or what stands for them. */
 const char *tiers_title(const struct tiers_answer *tiers);
+/* Does the cache come back from there later than resume_limit? */
+bool tiers_late(const struct tiers_answer *tiers, size_t place);
 bool tiers_plot(struct tiers_answer *tiers, const char *path, struct error *error);
 
 #endif

@@ -204,14 +204,24 @@ static const char *cheapest_text(struct tiers_answer *tiers, double pause)
     return places->names[places_best(&tiers->places, pause)];
 }
 
-static void pause_table(struct tiers_answer *tiers, struct buffer *out)
+static void pause_line(struct tiers_answer *tiers, struct table *table, double pause)
 {
     enum { MILLION = 1000000 };
     struct places *places = &tiers->places;
-    struct arena *arena = tiers->scenario.arena;
-    char *left = arena_copy(arena, "", 0);
-    struct table table = { .arena = arena, .columns = places->tiers + 3 };
-    left = arena_alloc(arena, table.columns + 1);
+    const double *costs = places_costs(places, pause);
+    table_cell(table, "%s%s", pause == tiers->whole[WHOLE_hold_time] ? "> " : "",
+               shown(tiers, pause, seconds));
+    for (size_t i = 0; i <= places->tiers; i++)
+        table_cell(table, "%s", tiers_late(tiers, i) ? "late"
+                                                     : shown(tiers, MILLION * costs[i], one));
+    table_cell(table, "%s", cheapest_text(tiers, pause));
+}
+
+static void pause_table(struct tiers_answer *tiers, struct buffer *out)
+{
+    struct places *places = &tiers->places;
+    struct table table = { .arena = tiers->scenario.arena, .columns = places->tiers + 3 };
+    char *left = arena_alloc(table.arena, table.columns + 1);
     memset(left, 'r', table.columns);
     left[table.columns - 1] = 'l';
     table.left = left;
@@ -219,18 +229,8 @@ static void pause_table(struct tiers_answer *tiers, struct buffer *out)
     for (size_t i = 0; i <= places->tiers; i++)
         table_cell(&table, "%s", places->names[i]);
     table_cell(&table, "cheapest");
-    for (size_t k = 0; k < tiers->pause_count; k++) {
-        double pause = tiers->pauses[k];
-        const double *costs = places_costs(places, pause);
-        table_cell(&table, "%s%s", pause == tiers->whole[WHOLE_hold_time] ? "> " : "",
-                   shown(tiers, pause, seconds));
-        for (size_t i = 0; i <= places->tiers; i++) {
-            bool late = i < places->tiers && tiers->tier[i].at[TIER_tier_fetch_time] >
-                                             tiers->whole[WHOLE_resume_limit];
-            table_cell(&table, "%s", late ? "late" : shown(tiers, MILLION * costs[i], one));
-        }
-        table_cell(&table, "%s", cheapest_text(tiers, pause));
-    }
+    for (size_t i = 0; i < tiers->pause_count; i++)
+        pause_line(tiers, &table, tiers->pauses[i]);
     buffer_print(out, "\n  USD a million such pauses\n");
     table_print(&table, out, "  ");
 }
@@ -244,6 +244,15 @@ static void add_word(struct buffer *out, const char *word)
     buffer_print(out, plain ? " %s" : " '%s'", word);
 }
 
+static void add_options(struct buffer *out, const char *name, const char *const *values,
+                        size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        buffer_print(out, " --%s", name);
+        add_word(out, values[i]);
+    }
+}
+
 /* The same options before another question, at this pause. */
 static void why_line(struct tiers_answer *tiers, struct buffer *out)
 {
@@ -252,25 +261,14 @@ static void why_line(struct tiers_answer *tiers, struct buffer *out)
     size_t best = places_best(&tiers->places, tiers->whole[WHOLE_hold_time]);
     buffer_print(out, "\n  chalkline why 'tier_pause_cost[%s]'",
                  tiers->places.names[best < tiers->places.tiers ? best : 0]);
-    if (question->word_count) {
-        buffer_print(out, " --model");
-        add_word(out, question->words[0]);
-    }
-    for (int i = 0; i < OPTION_COUNT; i++) {
-        if (!question->option[i] || i == OPTION_JSON || i == OPTION_CSV || i == OPTION_PLOT)
-            continue;
-        buffer_print(out, " --%s", options[i].name);
-        if (options[i].argument)
-            add_word(out, question->option[i]);
-    }
-    for (size_t i = 0; i < question->rows_count; i++) {
-        buffer_print(out, " --rows");
-        add_word(out, question->rows[i]);
-    }
-    for (size_t i = 0; i < question->set_count; i++) {
-        buffer_print(out, " --set");
-        add_word(out, question->sets[i]);
-    }
+    add_options(out, "model", question->words, question->word_count);
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (question->option[i] && !options[i].argument && i != OPTION_JSON && i != OPTION_CSV)
+            buffer_print(out, " --%s", options[i].name);
+        else if (question->option[i] && options[i].argument && i != OPTION_PLOT)
+            add_options(out, options[i].name, &question->option[i], 1);
+    add_options(out, "rows", question->rows, question->rows_count);
+    add_options(out, "set", question->sets, question->set_count);
     if (!pause)
         buffer_print(out, " --set hold_time=%gs", tiers->whole[WHOLE_hold_time]);
     buffer_print(out, "\n\n");

@@ -55,13 +55,13 @@ static void plot_axes(const struct tiers_answer *tiers, const struct view *view,
         { "1 min", 60, false },    { "10 min", 600, true },   { "1 h", 3600, false },
         { "6 h", 21600, true },    { "1 d", 86400, false },   { "10 d", 864000, true },
         { "100 d", 8640000, false }, { "10 years", 315360000, false } };
-    buffer_print(script, "set title '%s, %s tokens' noenhanced\nset logscale xy\n"
+    buffer_print(script, "set title '%s, %s tokens' noenhanced%s\nset logscale xy\n"
                  "set xrange [%.9g:%.9g]\nset yrange [%.9g:%.9g]\n"
                  "set xlabel 'pause of a conversation'\nset ylabel 'USD a million pauses'\n"
                  "set xtics nomirror (",
                  plot_quoted(tiers->scenario.arena, tiers_title(tiers)),
                  quantity_text(tiers->scenario.arena, tiers->whole[WHOLE_context],
-                               (struct unit){ { 0 } }, 9),
+                               (struct unit){ { 0 } }, 9), view->terminal ? "" : " offset 0,1",
                  view->short_end, view->long_end, view->low / 2, view->high);
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
         buffer_print(script, "%s'%s' %.9g", i ? ", " : "",
@@ -82,7 +82,7 @@ static void plot_borders(const struct tiers_answer *tiers, const struct view *vi
         const struct stretch *stretch = &places->path[i];
         double from = fmax(stretch->from, view->short_end), until = fmin(stretch->until,
                                                                          view->long_end);
-        buffer_print(script, "set label '%s' at %.9g, graph 0.965 center noenhanced\n",
+        buffer_print(script, "set label '%s' at %.9g, graph 1.025 center noenhanced\n",
                      plot_quoted(tiers->scenario.arena, places->names[stretch->place]),
                      log_between(from, until, 0.5));
         if (i)
@@ -93,18 +93,12 @@ static void plot_borders(const struct tiers_answer *tiers, const struct view *vi
     }
 }
 
-/* Of a tier that is late, only its name: its line would be that of computing again. */
-static bool is_late(const struct tiers_answer *tiers, size_t place)
-{
-    return place < tiers->places.tiers && tiers->tier[place].at[TIER_tier_fetch_time] >
-                                          tiers->whole[WHOLE_resume_limit];
-}
-
-/* On a logarithmic axis nothing has no line. */
+/* The line of a tier that is late would be that of computing again; on a logarithmic axis
+ * nothing has no line. */
 static bool is_drawn(const struct tiers_answer *tiers, size_t place)
 {
     const struct places *places = &tiers->places;
-    return !is_late(tiers, place) && cost_at(places, place, places->points - 1) > 0;
+    return !tiers_late(tiers, place) && cost_at(places, place, places->points - 1) > 0;
 }
 
 static void plot_line(const struct tiers_answer *tiers, size_t place, struct buffer *script)
@@ -115,7 +109,7 @@ static void plot_line(const struct tiers_answer *tiers, size_t place, struct buf
     const char *name = plot_quoted(tiers->scenario.arena, tiers->places.names[place]);
     if (!is_drawn(tiers, place))
         buffer_print(script, "NaN with lines lc rgb '#ffffff' title '%s: %s' noenhanced", name,
-                     is_late(tiers, place) ? "late" : "free");
+                     tiers_late(tiers, place) ? "late" : "free");
     else
         buffer_print(script, "'-' with lines lw 2 lc rgb '%s' title '%s' noenhanced",
                      place < tiers->places.tiers ? colours[place % COLOURS] : "#000000", name);
