@@ -26,7 +26,8 @@ static double figure(struct scenario *scenario, const char *text)
 const char *tiers_title(const struct tiers_answer *tiers)
 {
     const char *model = tiers->scenario.model, *machine = tiers->scenario.machine;
-    return arena_print(tiers->scenario.arena, "%s on %s", model ? model : "the model of the lecture",
+    return arena_print(tiers->scenario.arena, "%s on %s",
+                       model ? model : "the model of the lecture",
                        machine ? machine : "its chips");
 }
 
@@ -36,7 +37,7 @@ bool tiers_late(const struct tiers_answer *tiers, size_t place)
            tiers->tier[place].at[TIER_tier_fetch_time] > tiers->whole[WHOLE_resume_limit];
 }
 
-/* ---- what was asked -------------------------------------------------------------------------- */
+/* ---- what was asked ------------------------------------------------------------------ */
 
 static bool open_scenario(struct scenario *scenario, struct arena *arena,
                           const struct question *question, struct error *error)
@@ -97,7 +98,7 @@ static bool has_cache(struct scenario *scenario, struct error *error)
     return error_hint(error, "--context 1 or more, a model with a cache");
 }
 
-/* ---- figures ------------------------------------------------------------------------------------ */
+/* ---- figures ---------------------------------------------------------------------------- */
 
 static void read_quoted(const struct catalog_entry *entry, struct tier_answer *tier)
 {
@@ -218,7 +219,7 @@ static void choose_pauses(struct tiers_answer *tiers)
     tiers->pause_count = kept;
 }
 
-/* ---- what was assumed ------------------------------------------------------------------------- */
+/* ---- what was assumed ----------------------------------------------------------------- */
 
 static size_t from_memory(const struct tiers_answer *tiers)
 {
@@ -243,7 +244,8 @@ static void note_tiers(struct tiers_answer *tiers)
     struct scenario *scenario = &tiers->scenario;
     static const struct unit seconds = { { 2 } };
     size_t memory = from_memory(tiers);
-    const char *limit = quantity_text(scenario->arena, tiers->whole[WHOLE_resume_limit], seconds, 3);
+    const char *limit = quantity_text(scenario->arena, tiers->whole[WHOLE_resume_limit],
+                                      seconds, 3);
     if (memory)
         facts_note(&scenario->facts, "%zu figures of the tiers are from memory, not re-read: "
                    "--tiers FILE has your own", memory);
@@ -271,7 +273,7 @@ static void note_idle(struct tiers_answer *tiers)
     given_note(&tiers->scenario, texts, count, "this answer");
 }
 
-/* ---- asking -------------------------------------------------------------------------------------- */
+/* ---- asking ------------------------------------------------------------------------------ */
 
 static bool answer_plot(struct tiers_answer *tiers, const char *path, struct answer *answer,
                         struct error *error)

@@ -49,7 +49,7 @@ size_t places_best_of(const struct places *places, size_t point);
 double places_again(struct places *places, size_t tier);
 bool places_on_path(const struct places *places, size_t place);
 
-/* ---- the answer -------------------------------------------------------------------------- */
+/* ---- the answer ------------------------------------------------------------------ */
 
 /* Rows of a tier, and of the whole: documents and tables carry them under these names. */
 #define TIER_FIGURES(X)                                                                     \

@@ -33,7 +33,7 @@ static const char *without_unit(const struct tiers_answer *tiers, const char *te
     return arena_copy(tiers->scenario.arena, text, strcspn(text, " "));
 }
 
-/* ---- lines ------------------------------------------------------------------------------------------ */
+/* ---- lines ---------------------------------------------------------------------------------- */
 
 static const char *place_text(const struct tiers_answer *tiers, size_t place)
 {
@@ -63,7 +63,8 @@ static void head_lines(const struct tiers_answer *tiers, struct buffer *out)
                  "  best    %s\n"
                  "  cache   %s for %s tokens; computed again in %s for %s\n", tiers_title(tiers),
                  path_text(tiers), whole_text(tiers, WHOLE_kv_stored),
-                 shown(tiers, tiers->whole[WHOLE_context], one), whole_text(tiers, WHOLE_recompute_pause_time),
+                 shown(tiers, tiers->whole[WHOLE_context], one),
+             whole_text(tiers, WHOLE_recompute_pause_time),
                  whole_text(tiers, WHOLE_recompute_pause_cost));
     if (tiers->whole[WHOLE_users_that_fit] < 1)
         buffer_print(out, "  fit     not one such conversation fits in HBM beside the weights\n");
@@ -130,7 +131,8 @@ static void memory_line(const struct tiers_answer *tiers, struct buffer *out)
         buffer_print(out, "%s %% of the machine's price",
                      percent(tiers, tiers->whole[WHOLE_memory_share_of_cost]));
     if (tiers->memory_known && range->kind)
-        buffer_print(out, " (%s to %s %%)", percent(tiers, range->low), percent(tiers, range->high));
+        buffer_print(out, " (%s to %s %%)", percent(tiers, range->low),
+                     percent(tiers, range->high));
     if (isfinite(tiers->memory_listed_low))
         buffer_print(out, "; in a bill of materials %s to %s %%",
                      percent(tiers, tiers->memory_listed_low),
@@ -139,7 +141,7 @@ static void memory_line(const struct tiers_answer *tiers, struct buffer *out)
                  percent(tiers, tiers->whole[WHOLE_memory_share_quoted]));
 }
 
-/* ---- tables ------------------------------------------------------------------------------------------- */
+/* ---- tables ------------------------------------------------------------------------ */
 
 static const char *quoted_text(const struct tiers_answer *tiers, const struct tier_answer *tier)
 {
@@ -235,7 +237,7 @@ static void pause_table(struct tiers_answer *tiers, struct buffer *out)
     table_print(&table, out, "  ");
 }
 
-/* ---- asking further --------------------------------------------------------------------------------- */
+/* ---- asking further ------------------------------------------------------------------------- */
 
 static void add_word(struct buffer *out, const char *word)
 {
@@ -286,7 +288,7 @@ void tiers_text(struct tiers_answer *tiers, struct buffer *out)
     why_line(tiers, out);
 }
 
-/* ---- CSV and document ------------------------------------------------------------------------------ */
+/* ---- CSV and document ---------------------------------------------------------------------- */
 
 static const char *exact(const struct tiers_answer *tiers, double value)
 {
@@ -347,7 +349,8 @@ static void add_number(struct tiers_answer *tiers, struct doc *doc, const char *
         doc_add(tiers->scenario.arena, doc, key, DOC_NULL);
 }
 
-static void tier_document(struct tiers_answer *tiers, struct doc *list, const struct tier_answer *tier)
+static void tier_document(struct tiers_answer *tiers, struct doc *list,
+                          const struct tier_answer *tier)
 {
     struct arena *arena = tiers->scenario.arena;
     struct doc *one_tier = doc_add(arena, list, tier->name, DOC_OBJECT);

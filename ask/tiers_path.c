@@ -10,7 +10,7 @@
 enum { POINTS = 4000 };
 static const double shortest = 1e-9;            /* s, of the grid after 0 */
 
-/* ---- one pause ---------------------------------------------------------------------------- */
+/* ---- one pause -------------------------------------------------------------------- */
 
 const double *places_costs(struct places *places, double pause)
 {
@@ -60,7 +60,7 @@ bool places_on_path(const struct places *places, size_t place)
     return false;
 }
 
-/* ---- the path -------------------------------------------------------------------------------- */
+/* ---- the path ------------------------------------------------------------------------ */
 
 static void make_grid(struct places *places)
 {

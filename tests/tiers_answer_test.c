@@ -43,7 +43,7 @@ static int world_close(void **state)
     return 0;
 }
 
-/* ---- asking ------------------------------------------------------------------------------ */
+/* ---- asking ---------------------------------------------------------------------- */
 
 static bool try(struct world *world, const char *line)
 {
@@ -94,7 +94,7 @@ static void near(double got, double expected, double tolerance)
         fail_msg("got %.15g, expected %.15g", got, expected);
 }
 
-/* ---- by hand ------------------------------------------------------------------------------- */
+/* ---- by hand ----------------------------------------------------------------------- */
 
 /* lecture.md 5.5 of one conversation: L tokens of k bytes, N_a active parameters, a chip of
  * F FLOP/s and C bytes at $g; the parts of section 5.6 at 5 years, flash wears out after a
@@ -110,7 +110,8 @@ static const char *const place_names[PLACES] = { "hbm", "ddr", "flash", "disk", 
 static void costs_by_hand(const struct hand *hand, double pause, double *cost)
 {
     static const double day = 86400, hour = 3600;
-    static const double capacity[] = { 768e9, 3.84e12, 20e12 }, bandwidth[] = { 460e9, 14e9, 0.28e9 };
+    static const double capacity[] = { 768e9, 3.84e12, 20e12 };
+    static const double bandwidth[] = { 460e9, 14e9, 0.28e9 };
     const double price[] = { 0.0877 / hour, 0.0101 / hour, 0.00799 / hour };
     const double cache = hand->L * hand->k;
     cost[AGAIN] = hand->L * 2 * hand->N_a / hand->F * hand->g;
@@ -145,7 +146,8 @@ static const char *place_at(const struct doc *answer, double pause)
 static const struct hand hands[] = {
     /* the lecture's own numbers: 37 billion active, 2048 bytes, B200 at 2 USD an hour */
     { "tiers", 1e5, 2048, 37e9, 4.5e15, 192e9, 2.0 / 3600 },
-    { "tiers --set params_active=1e11 --context 1000000", 1e6, 2048, 1e11, 4.5e15, 192e9, 2.0 / 3600 },
+    { "tiers --set params_active=1e11 --context 1000000",
+      1e6, 2048, 1e11, 4.5e15, 192e9, 2.0 / 3600 },
     /* latent cache of section 5.2: 576 * 61 elements of 2 bytes */
     { "tiers deepseek-v3 --on h200-sxm --lecture --set params_active=37e9", 4096, 70272, 37e9,
       1.979e15, 141e9, 1.6 / 3600 },
@@ -153,9 +155,11 @@ static const struct hand hands[] = {
       300, 70272, 37e9, 1.979e15, 141e9, 1.6 / 3600 },
     /* 80 layers of 8 heads of 128, key and value, 2 bytes */
     { "tiers llama-3.3-70b --on h100-sxm --lecture --set params_active=70e9 --context 128000 "
-      "--set peak_flops=1e15 --set chip_price=2USD/h", 128000, 327680, 70e9, 1e15, 80e9, 2.0 / 3600 },
+      "--set peak_flops=1e15 --set chip_price=2USD/h",
+      128000, 327680, 70e9, 1e15, 80e9, 2.0 / 3600 },
     { "tiers llama-3.3-70b --on h100-sxm --lecture --set params_active=70e9 --context 2000000 "
-      "--set peak_flops=1e15 --set chip_price=2USD/h", 2e6, 327680, 70e9, 1e15, 80e9, 2.0 / 3600 },
+      "--set peak_flops=1e15 --set chip_price=2USD/h",
+      2e6, 327680, 70e9, 1e15, 80e9, 2.0 / 3600 },
 };
 
 /* Every one of 200,000 pauses from 10 us to 300 years. */
@@ -209,7 +213,7 @@ static void costs_are_those_of_hand(void **state)
     }
 }
 
-/* ---- borders --------------------------------------------------------------------------------- */
+/* ---- borders ------------------------------------------------------------------------- */
 
 static const char *cost_row(struct world *world, const char *place)
 {
@@ -238,8 +242,8 @@ static void borders_are_what_solve_finds(void **state)
                             cost_row(world, doc_get(one, "place")->string),
                             cost_row(world, doc_get(one->next, "place")->string));
             double until = number(one, "until");
-            near(number(doc_get(ask(world, words(world, equation, asked[i])), "hold_time"), "value"),
-                 until, 1e-12);
+            const struct doc *root = ask(world, words(world, equation, asked[i]));
+            near(number(doc_get(root, "hold_time"), "value"), until, 1e-12);
             assert_true(number(one->next, "from") == until);
             borders++;
         }
@@ -288,8 +292,8 @@ static void rows_say_the_same(void **state)
             for (const struct doc *cost = doc_get(one, "tier_pause_cost")->first; cost;
                  cost = cost->next) {
                 const struct doc *row = doc_get(rows, cost_row(world, cost->key));
-                const struct doc *chosen = doc_get(rows, arena_print(&world->arena, "tier_chosen[%s]",
-                                                                     cost->key));
+                const char *choice = arena_print(&world->arena, "tier_chosen[%s]", cost->key);
+                const struct doc *chosen = doc_get(rows, choice);
                 bool cheapest = !strcmp(doc_get(one, "cheapest")->string, cost->key);
                 assert_true(number(row, "value") == cost->number);
                 assert_true(number(chosen, "value") == cheapest);
@@ -305,7 +309,7 @@ static void rows_say_the_same(void **state)
     assert_true(value == number(doc_get(one, "tier_pause_cost"), "flash"));
 }
 
-/* ---- figures of the lecture -------------------------------------------------------------------- */
+/* ---- figures of the lecture ------------------------------------------------------------ */
 
 static void figures_of_the_lecture(void **state)
 {
@@ -326,7 +330,8 @@ static void figures_of_the_lecture(void **state)
     near(of_tier(answer, "flash", "tier_drain_quoted"), 60, 1e-12);
     near(of_tier(answer, "disk", "tier_drain_quoted"), 3600, 1e-12);
     /* section 5.6: hold is retrieve after the drain time; hbm retrieves for nothing */
-    near(of_tier(answer, "disk", "tier_time_to_live"), of_tier(answer, "disk", "tier_drain_time"), 1e-12);
+    near(of_tier(answer, "disk", "tier_time_to_live"),
+         of_tier(answer, "disk", "tier_drain_time"), 1e-12);
     assert_true(of_tier(answer, "hbm", "tier_retrieve") == 0);
     /* 205 MB a conversation: 768e9 / 2.048e8 = 3750; 1 write of 3.84 TB a day: 18,750 of them */
     assert_true(of_tier(answer, "ddr", "tier_conversations") == 3750);
@@ -361,7 +366,7 @@ static void memory_beside_the_lecture(void **state)
     assert_int_equal(world->answer.status, 1);
 }
 
-/* ---- a user's table -------------------------------------------------------------------------------- */
+/* ---- a user's table ------------------------------------------------------------------------ */
 
 static const char *printed(struct world *world, const struct doc *doc)
 {
