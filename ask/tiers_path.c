@@ -108,7 +108,7 @@ static void find_path(struct places *places)
     add_stretch(places, now, 0);
     for (size_t i = 1; i < places->points; i++) {
         double low = places->grid[i - 1];
-        while (now != places_best_of(places, i)) {
+        while (low < places->grid[i] && now != places_best_of(places, i)) {
             low = border(places, now, low, places->grid[i]);
             now = places_best(places, low);
             add_stretch(places, now, low);
