@@ -346,7 +346,7 @@ static const char *cheapest_place(struct brief *brief, const char *hold_time)
     const char *best = "recompute";
     struct values values;
     struct error ignored;
-    texts[tiers->entries] = "recompute_cost * context";
+    texts[tiers->entries] = "recompute_pause_cost";
     for (size_t i = 0; i < tiers->entries; i++)
         texts[i] = arena_print(brief->arena, "AT(tier_pause_cost[%s], hold_time = %s)",
                                tiers->entry[i], hold_time);

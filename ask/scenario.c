@@ -1,6 +1,7 @@
 /* Scenarios: what the words and options of a question mean. */
 #include "ask/ask.h"
 
+#include "ask/tiers.h"
 #include "base/embedded.h"
 
 #include <math.h>
@@ -451,7 +452,9 @@ static bool read_sheets(struct scenario *scenario, const char *model, const char
                         struct error *error)
 {
     catalog_open(&scenario->catalog, scenario->arena);
-    return read_sheet(&scenario->catalog, CATALOG_TIER, error) &&
+    const char *tiers = scenario->question->option[OPTION_TIERS];
+    return (tiers ? tiers_read(scenario, tiers, error)
+                  : read_sheet(&scenario->catalog, CATALOG_TIER, error)) &&
            read_sheet(&scenario->catalog, CATALOG_ENGINE, error) &&
            (!machine || read_sheet(&scenario->catalog, CATALOG_MACHINE, error)) &&
            (!model || read_sheet(&scenario->catalog, CATALOG_MODEL, error));

@@ -87,5 +87,7 @@ bool catalog_model(const struct catalog *catalog, const char *name, struct doc *
                    struct error *error);
 /* Fill the table "tier", one entry for each tier that has a capacity. */
 void catalog_tiers(const struct catalog *catalog, struct facts *facts);
+/* Is there a tier, and has every one a capacity, a bandwidth and a rent? */
+bool catalog_tiers_needed(const struct catalog *catalog, struct error *error);
 
 #endif

@@ -159,3 +159,36 @@ void catalog_tiers(const struct catalog *catalog, struct facts *facts)
             tier_cells(entry, facts, table, facts_entry(facts, table, entry->name));
     }
 }
+
+static const char *tier_missing(const struct catalog_entry *entry)
+{
+    static const char *const needed[] = { "tier_capacity", "tier_bandwidth", "tier_price" };
+    const char *missing = NULL;
+    size_t count = sizeof needed / sizeof *needed, found = 0;
+    for (size_t i = 0; i < count; i++)
+        if (catalog_text(entry, needed[i]))
+            found++;
+        else if (!missing)
+            missing = needed[i];
+    return found ? missing : NULL;                      /* recomputing has none of them */
+}
+
+bool catalog_tiers_needed(const struct catalog *catalog, struct error *error)
+{
+    const struct catalog_sheet *sheet = &catalog->sheets[CATALOG_TIER];
+    size_t tiers = 0;
+    for (size_t i = 0; i < sheet->count; i++) {
+        const struct catalog_entry *entry = &sheet->entries[i];
+        const char *missing = tier_missing(entry);
+        tiers += catalog_text(entry, "tier_capacity") != NULL;
+        if (missing) {
+            error_set(error, "%s: %.60s has no %s", sheet->csv.file, entry->name, missing);
+            return error_hint(error, "a row %.60s,%s,...", entry->name, missing);
+        }
+    }
+    if (tiers)
+        return true;
+    error_set(error, "%s has no tier", sheet->csv.file);
+    return error_hint(error, "rows NAME,tier_capacity,... NAME,tier_bandwidth,... "
+                      "NAME,tier_price,...");
+}

@@ -52,8 +52,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             if (kind == CATALOG_MODEL)
                 catalog_model(&catalog, name, &config, &error);
         }
-        if (kind == CATALOG_TIER)
+        if (kind == CATALOG_TIER) {
+            catalog_tiers_needed(&catalog, &error);
             catalog_tiers(&catalog, &facts);
+        }
     }
     arena_free(&arena);
     return 0;
