@@ -72,12 +72,9 @@ static bool set_limit(struct plan *plan, struct scenario *scenario, enum option 
                       const char *row, double *value)
 {
     const char *text = plan->question->option[option];
-    *value = INFINITY;
-    if (!text)
-        return true;
-    return scenario_set_row(scenario, row, text,
-                            arena_print(plan->arena, "--%s", options[option].name),
-                            plan->error) &&
+    return (!text || scenario_set_row(scenario, row, text,
+                                      arena_print(plan->arena, "--%s", options[option].name),
+                                      plan->error)) &&
            value_of(scenario, row, value, plan->error);
 }
 
@@ -89,11 +86,12 @@ static bool set_numbers(struct plan *plan, struct scenario *scenario)
     plan->by_demand = plan->question->option[OPTION_RATE] != NULL;
     if (!value_of(scenario, "scale_up_chips", &domain, plan->error))
         return false;
-    if (gpus && !scenario_set_row(scenario, "gpus", gpus, "--gpus", plan->error))
+    if (gpus && !scenario_set_row(scenario, "gpus_available", gpus, "--gpus", plan->error))
         return false;
     if (!gpus)
-        facts_set(&scenario->facts, "gpus", plan->by_demand ? GPUS_MOST : domain, "assumed");
-    return value_of(scenario, "gpus", &plan->gpus, plan->error) &&
+        facts_set(&scenario->facts, "gpus_available", plan->by_demand ? GPUS_MOST : domain,
+                  "assumed");
+    return value_of(scenario, "gpus_available", &plan->gpus, plan->error) &&
            set_limit(plan, scenario, OPTION_TTFT, "ttft_limit", &plan->ttft) &&
            set_limit(plan, scenario, OPTION_TPOT, "tpot_limit", &plan->tpot);
 }
@@ -107,6 +105,8 @@ static bool read_variant(struct plan *plan, struct variant *variant)
     question->option[OPTION_PRECISION] = variant->precision;
     question->option[OPTION_KV] = variant->kv;
     question->option[OPTION_GPUS] = NULL;
+    if (question->option[OPTION_VALIDATE] && !question->option[OPTION_ENGINE])
+        question->option[OPTION_ENGINE] = "vllm";           /* whose rules the simulator follows */
     if (!scenario_read(&variant->scenario, plan->arena, question, plan->model, variant->machine,
                        plan->error) ||
         !set_numbers(plan, &variant->scenario))

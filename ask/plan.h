@@ -25,7 +25,7 @@ enum plan_kind { PLAN_TOGETHER, PLAN_POOLS, PLAN_KINDS };
 #define PLAN_FIGURES(X)                                                                     \
     X(speed_per_user, "speed_per_user", "one_token / split_tpot")                           \
     X(per_gpu, "deployed_per_gpu", "pool_per_gpu")                                          \
-    X(cost, "deployed_cost", "gpus * chip_price / pool_throughput")                         \
+    X(cost, "deployed_cost", "pool_cost")                                                   \
     X(ttft, "predicted_ttft", "pool_ttft")                                                  \
     X(tpot, "predicted_tpot", "split_tpot")                                                 \
     X(e2e, "predicted_e2e", "pool_ttft + answer_steps * split_tpot")                        \
@@ -78,7 +78,7 @@ struct plan {
     size_t count, room;
     struct search_space *spaces;    /* [count] */
     bool by_cost, by_demand;
-    double gpus, demand, ttft, tpot;            /* limits: infinite where none is given */
+    double gpus, ttft, tpot;                    /* limits */
     struct search_result result;
     const char *scope;              /* "32 x H200 SXM" */
 };
@@ -110,6 +110,8 @@ const char *plan_text(const struct plan *plan, const struct plan_point *point,
 /* The limit that a little more load breaks: "TPOT", "memory"; "" where it is only slower. */
 const char *plan_binds(struct plan *plan, const struct plan_point *point);
 bool plan_answer(struct plan *plan);
+/* The best layouts through the simulator, as --validate says. */
+bool plan_validate(struct plan *plan);
 bool plan_plot(struct plan *plan, const char *path);
 
 #endif

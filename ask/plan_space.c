@@ -262,9 +262,11 @@ static void search_texts(const struct plan *plan, enum plan_kind kind, const cha
           "pool_gpus_needed" } };
     static const char *const cost[PLAN_KINDS] = { "deployed_per_usd", "pool_per_usd" };
     static const char *const count[PLAN_KINDS] = { "0 - gpus_needed", "0 - pool_gpus_needed" };
+    static const char *const rent[PLAN_KINDS] = { "0 - gpus_needed * chip_price",
+                                                  "0 - pool_gpus_needed * chip_price" };
     memcpy(texts, what[kind], sizeof what[kind]);
     if (plan->by_demand)
-        texts[ALONG] = count[kind];
+        texts[ALONG] = plan->by_cost ? rent[kind] : count[kind];
     else if (plan->by_cost)
         texts[ALONG] = cost[kind];
 }

@@ -238,3 +238,30 @@ void model_facts(const struct model *model, const struct format *kv)
     for (size_t i = 0; i < model->cache_count; i++)
         cache_fact(model, &model->caches[i]);
 }
+
+/* ---- other numbers of experts --------------------------------------------------------------- */
+
+static double cell_of(const struct fact_table *table, size_t entry, const char *column)
+{
+    for (size_t j = 0; j < table->columns; j++)
+        if (!strcmp(table->column[j], column))
+            return table->cell[entry * table->columns + j].value;
+    return 0;
+}
+
+void model_follow_experts(struct facts *facts)
+{
+    const struct fact *experts = facts_find(facts, "experts"), *top_k = facts_find(facts, "top_k");
+    struct fact_table *table = facts_table(facts, "operator");
+    for (size_t i = 0; experts && top_k && i < table->entries; i++) {
+        const char *name = table->entry[i];
+        const bool router = !strcmp(name, "gate") || !strcmp(name, "router");
+        const bool routed = cell_of(table, i, "operator_routed") > 0;
+        if (routed && cell_of(table, i, "operator_copies") == experts->value)
+            facts_cell_bind(facts, table, i, "operator_copies", "experts", experts->source);
+        if (routed && cell_of(table, i, "operator_used") == top_k->value)
+            facts_cell_bind(facts, table, i, "operator_used", "top_k", top_k->source);
+        if (router && cell_of(table, i, "operator_out") == experts->value)
+            facts_cell_bind(facts, table, i, "operator_out", "experts", experts->source);
+    }
+}
