@@ -46,6 +46,12 @@ const char *sheet_text(const struct sheet *sheet, const char *name, const char *
     return row < sheet->csv.rows ? csv_cell(&sheet->csv, row, sheet->value) : NULL;
 }
 
+const char *sheet_mark(const struct sheet *sheet, const char *name, const char *fact)
+{
+    size_t row = find_row(sheet, name, fact);
+    return row < sheet->csv.rows ? csv_cell(&sheet->csv, row, sheet->mark) : "";
+}
+
 double sheet_number(const struct sheet *sheet, const char *name, const char *fact)
 {
     size_t row = find_row(sheet, name, fact);

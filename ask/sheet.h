@@ -15,6 +15,8 @@ struct sheet {
 struct text sheet_built_in(const char *path);
 bool sheet_open(struct arena *arena, const char *path, struct sheet *sheet, struct error *error);
 const char *sheet_text(const struct sheet *sheet, const char *name, const char *fact);  /* or NULL */
+/* "memory", "assumed"; "" for none, or where there is no such fact. */
+const char *sheet_mark(const struct sheet *sheet, const char *name, const char *fact);
 /* In base units; NAN: not there. */
 double sheet_number(const struct sheet *sheet, const char *name, const char *fact);
 
