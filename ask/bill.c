@@ -113,6 +113,14 @@ static void answer_schemes(struct bill *bill, const struct bill_cost *cost, stru
     table_print(&table, &bill->answer->text, "");
 }
 
+static void note_once(struct facts *facts, const char *note)
+{
+    for (size_t i = 0; i < facts->note_count; i++)
+        if (!strcmp(facts->notes[i], note))
+            return;
+    facts_note(facts, "%s", note);
+}
+
 /* What the rule only supposes: middles of ranges, and what nobody says. */
 static void note_rule(struct bill *bill, const struct rule *rule)
 {
@@ -125,9 +133,10 @@ static void note_rule(struct bill *bill, const struct rule *rule)
             continue;
         const char *text = quantity_text(bill->arena, rule->at[i],
                                          scenario_unit(scenario, rule_facts[i]), 4);
-        facts_note(&scenario->facts, "%s: %s %s, %s", rule->name, rule_facts[i], text,
-                   strcmp(rule->mark[i], "middle") ? "nothing is published"
-                                                   : "the middle of what is published");
+        note_once(&scenario->facts,
+                  arena_print(bill->arena, "%s: %s %s, %s", rule->name, rule_facts[i], text,
+                              strcmp(rule->mark[i], "middle") ? "nothing is published"
+                                                              : "the middle of what is published"));
     }
 }
 
@@ -156,6 +165,9 @@ bool bill_model(struct bill *bill, const struct reading *reading, struct doc *li
     answer_warnings(bill, reading, &cost);
     answer_schemes(bill, &cost, doc);
     bill_habits(bill, reading, &cost, doc);
+    const char *why = bill_why(bill, reading->price, cost.best);
+    doc_add_string(bill->arena, doc, "why", why);
+    buffer_print(&bill->answer->text, "why, of its last turn: %s\n", why);
     note_rule(bill, caching_find(&bill->caching, reading->price));
     return true;
 }
@@ -280,7 +292,10 @@ bool ask_bill(struct arena *arena, const struct question *question, struct answe
     answer_workload(bill);
     if (!answer_entries(bill) || (question->option[OPTION_OWN] && !bill_own(bill)))
         return false;
-    buffer_print(&answer->text, "\n");
+    if (question->option[OPTION_CSV])
+        bill_csv(bill);
+    if (bill->deduction.scenario.facts.note_count)
+        buffer_print(&answer->text, "\n");
     scenario_notes(&bill->deduction.scenario, answer);
     return true;
 }

@@ -134,6 +134,9 @@ void bill_costs(const struct bill *bill, const struct bill_point *points, size_t
                 struct bill_change change, struct bill_cost *costs);
 struct bill_cost bill_cost(const struct bill *bill, const struct price *price,
                            struct bill_change change);
+/* "chalkline why turn_cost_short --set ...": the last turn of a task in a scheme, with all that
+ * is not a default. */
+const char *bill_why(struct bill *bill, const struct price *price, enum scheme scheme);
 /* USD of a month and such: a row of "A task and a month" at these costs. */
 double bill_task_row(struct bill *bill, const char *row, double task_cost, double other_task_cost);
 
@@ -144,6 +147,7 @@ bool bill_model(struct bill *bill, const struct reading *reading, struct doc *li
 void bill_habits(struct bill *bill, const struct reading *reading, const struct bill_cost *now,
                  struct doc *doc);
 bool bill_whole(struct bill *bill);
+void bill_csv(struct bill *bill);
 /* The cheapest entry that is not suspicious and takes the prompts, of those asked for; NULL. */
 const struct reading *bill_cheapest(struct bill *bill, struct bill_cost *cost);
 bool bill_chosen(const struct bill *bill, const struct price *price);   /* by --model, --seller */

@@ -199,7 +199,7 @@ struct run {
     struct column columns[BILL_INPUTS];
 };
 
-enum { BLOCK = 64 };
+enum { BLOCK_ROWS = 1 << 15 };
 
 static void open_run(struct run *run, size_t points)
 {
@@ -242,7 +242,7 @@ static void add_up(const struct run *run, size_t at, const struct bill_point *po
         cost->prompt_most = fmax(cost->prompt_most, run->outputs[PROMPT][at * count + k]);
     }
     for (int i = 0; i < SCHEMES; i++)
-        cost->task[i] = offered(point, (enum scheme)i) ? sums[i] : NAN;
+        cost->task[i] = offered(point, (enum scheme)i) && isfinite(sums[i]) ? sums[i] : NAN;
     for (int i = SCHEME_STORED; i <= SCHEME_KEPT; i++)      /* too short to be stored: no scheme */
         if (sums[i] == sums[SCHEME_PLAIN])
             cost->task[i] = NAN;
@@ -281,9 +281,10 @@ void bill_costs(const struct bill *bill, const struct bill_point *points, size_t
         compaction = change.value;
     *run = (struct run){ .bill = bill, .scratch = &scratch, .change = change,
                          .requests = list_requests(&scratch, turns, compaction) };
-    open_run(run, count < BLOCK ? count : BLOCK);
-    for (size_t i = 0; i < count; i += BLOCK)
-        run_block(run, points + i, count - i < BLOCK ? count - i : BLOCK, costs + i);
+    size_t block = BLOCK_ROWS / run->requests.count + 1;
+    open_run(run, count < block ? count : block);
+    for (size_t i = 0; i < count; i += block)
+        run_block(run, points + i, count - i < block ? count - i : block, costs + i);
     arena_free(&scratch);
 }
 
@@ -305,4 +306,40 @@ double bill_task_row(struct bill *bill, const char *row, double task_cost, doubl
     facts_set(&scenario.facts, "other_task_cost", other_task_cost, "bill");
     value_of(&scenario, row, &value, &ignored);
     return value;
+}
+
+/* ---- asking why ---------------------------------------------------------------------------- */
+
+/* What stands in an input at the last turn. */
+static double input_at_last(const struct bill *bill, const double *charges, const char *name,
+                            double value)
+{
+    if (!strcmp(name, "turn_number"))
+        return bill->turns;
+    for (int i = 0; i < CHARGES; i++)
+        if (!strcmp(charge_row(i), name) && bill->charge_input[i] >= 0)
+            return charges[i];
+    return value;
+}
+
+const char *bill_why(struct bill *bill, const struct price *price, enum scheme scheme)
+{
+    struct scenario *scenario = &bill->deduction.scenario;
+    struct bill_point point = { price, caching_find(&bill->caching, price), NAN };
+    struct buffer out = { .arena = bill->arena };
+    struct values values;
+    struct error ignored;
+    double charges[CHARGES];
+    fill_charges(bill, &point, charges);
+    buffer_print(&out, "chalkline why %s", schemes[scheme].row);
+    if (!values_of(scenario, &schemes[scheme].row, 1, &values, &ignored))
+        return out.data;
+    for (size_t i = 0; i < values.list.input_count; i++) {
+        const struct input *input = &values.list.inputs[i];
+        const struct row *row = &scenario->book.rows[input->row];
+        double at = input_at_last(bill, charges, input->name, input->value);
+        if (at != row->value)
+            buffer_print(&out, " --set %s=%.10g", input->name, at);
+    }
+    return out.data;
 }

@@ -80,23 +80,6 @@ static void add_document(struct bill *bill, const struct line *line, struct doc 
             doc_add_number(bill->arena, all, schemes[i].word, line->cost.task[i]);
 }
 
-static void add_csv(struct bill *bill, const struct line *line, double month, struct table *csv)
-{
-    const struct price *price = line->reading->price;
-    for (int i = 0; i < SCHEMES; i++) {
-        if (!isfinite(line->cost.task[i]))
-            continue;
-        table_cell(csv, "%s", price->seller);
-        table_cell(csv, "%s", price->model);
-        table_cell(csv, "%s", schemes[i].word);
-        table_cell(csv, "%.17g", line->cost.task[i]);
-        table_cell(csv, "%.17g", month * line->cost.task[i]);
-        table_cell(csv, "%s", i == (int)line->cost.best ? "yes" : "no");
-        table_cell(csv, "%s", takes(line) ? "yes" : "no");
-        table_cell(csv, "%s", reading_suspicious(bill->arena, line->reading));
-    }
-}
-
 static void add_row(struct bill *bill, const struct line *line, double month, struct table *table)
 {
     const struct price *price = line->reading->price;
@@ -135,28 +118,55 @@ bool bill_whole(struct bill *bill)
     enum { SHOWN = 15 };
     static const char *const heads[] = { "seller", "model", "in", "out", "cheapest", "a task",
                                          "a month", "saved" };
-    static const char *const csv_heads[] = { "seller", "model", "scheme", "task_cost",
-                                             "month_cost", "cheapest", "takes_prompts",
-                                             "suspicious" };
     size_t count, shown = 0;
     const struct line *lines = list_lines(bill, &count);
     double month = bill_task_row(bill, "month_cost", 1, 1);
-    struct table table = { .arena = bill->arena, .columns = 8, .left = "llrrlrrr" }, csv = table;
+    struct table table = { .arena = bill->arena, .columns = 8, .left = "llrrlrrr" };
     struct doc *list = doc_add(bill->arena, bill->answer->doc, "entries", DOC_ARRAY);
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 8; i++)
         table_cell(&table, "%s", heads[i]);
-        table_cell(&csv, "%s", csv_heads[i]);
-    }
     for (size_t i = 0; i < count; i++) {
         add_document(bill, &lines[i], list);
-        add_csv(bill, &lines[i], month, &csv);
         if (ranked(&lines[i]) && shown < SHOWN) {
             add_row(bill, &lines[i], month, &table);
             shown++;
         }
     }
     table_print(&table, &bill->answer->text, "");
-    table_csv(&csv, &bill->answer->csv);
     print_counts(bill, lines, count, shown);
     return true;
+}
+
+/* ---- CSV: a line for each scheme of each entry -------------------------------------------- */
+
+static void add_csv(struct bill *bill, const struct line *line, double month, struct table *csv)
+{
+    const struct price *price = line->reading->price;
+    for (int i = 0; i < SCHEMES; i++) {
+        if (!isfinite(line->cost.task[i]))
+            continue;
+        table_cell(csv, "%s", price->seller);
+        table_cell(csv, "%s", price->model);
+        table_cell(csv, "%s", schemes[i].word);
+        table_cell(csv, "%.17g", line->cost.task[i]);
+        table_cell(csv, "%.17g", month * line->cost.task[i]);
+        table_cell(csv, "%s", i == (int)line->cost.best ? "yes" : "no");
+        table_cell(csv, "%s", takes(line) ? "yes" : "no");
+        table_cell(csv, "%s", reading_suspicious(bill->arena, line->reading));
+    }
+}
+
+void bill_csv(struct bill *bill)
+{
+    static const char *const heads[] = { "seller", "model", "scheme", "task_cost", "month_cost",
+                                         "cheapest", "takes_prompts", "suspicious" };
+    struct table csv = { .arena = bill->arena, .columns = 8 };
+    double month = bill_task_row(bill, "month_cost", 1, 1);
+    size_t count;
+    const struct line *lines = list_lines(bill, &count);
+    for (int i = 0; i < 8; i++)
+        table_cell(&csv, "%s", heads[i]);
+    for (size_t i = 0; i < count; i++)
+        add_csv(bill, &lines[i], month, &csv);
+    table_csv(&csv, &bill->answer->csv);
 }
