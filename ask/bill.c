@@ -34,6 +34,40 @@ bool bill_chosen(const struct bill *bill, const struct price *price)
            (!seller || in_names(bill->arena, seller, price->seller, price->seller));
 }
 
+/* The sellers of a sheet, each once, as far as there is room. */
+static const char *list_sellers(const struct bill *bill)
+{
+    enum { MOST = 24 };
+    const struct price_sheet *sheet = &bill->deduction.sheet;
+    const char *seen[MOST];
+    struct buffer out = { .arena = bill->arena };
+    size_t count = 0;
+    for (size_t i = 0; i < sheet->count; i++) {
+        size_t k = 0;
+        while (k < count && strcmp(seen[k], sheet->prices[i].seller))
+            k++;
+        if (k < count || count == MOST)
+            continue;
+        buffer_print(&out, "%s%.40s", count ? ", " : "", sheet->prices[i].seller);
+        seen[count++] = sheet->prices[i].seller;
+    }
+    return arena_print(bill->arena, "%s%s", out.data, count == MOST ? ", ..." : "");
+}
+
+static bool name_unknown(struct bill *bill, const char *name, const char *const *all, bool sellers)
+{
+    const struct price_sheet *sheet = &bill->deduction.sheet;
+    const char *near = name_nearest(name, all, sheet->count);
+    error_set(bill->error, "%.200s has no %s '%.100s'", sheet->file, sellers ? "seller" : "model",
+              name);
+    if (near)
+        return error_hint(bill->error, "did you mean '%s'?", near);
+    if (sellers)
+        return error_hint(bill->error, "one of: %s", list_sellers(bill));
+    return error_hint(bill->error, "one of its %zu: `chalkline bill agent --csv` lists them",
+                      sheet->count);
+}
+
 /* Each name has to be there. */
 static bool check_names(struct bill *bill, const char *names, bool sellers)
 {
@@ -47,14 +81,8 @@ static bool check_names(struct bill *bill, const char *names, bool sellers)
         while (i < sheet->count && !name_same(name, all[i]) &&
                (sellers || !name_same(name, sheet->prices[i].model)))
             i++;
-        if (i == sheet->count) {
-            const char *near = name_nearest(name, all, sheet->count);
-            error_set(bill->error, "%.200s has no %s '%.100s'", sheet->file,
-                      sellers ? "seller" : "model", name);
-            return error_hint(bill->error, near ? "%s" : "one of its %s",
-                              near ? near : sellers ? "sellers" : "models: `chalkline bill agent "
-                              "--csv` lists them");
-        }
+        if (i == sheet->count)
+            return name_unknown(bill, name, all, sellers);
         rest += size + (rest[size] == ',');
     }
     return true;
@@ -217,12 +245,17 @@ static bool read_words(const struct question *question, struct error *error)
                   : "bill needs a workload", question->word_count);
         return error_hint(error, "agent, document-chat, or a file of lines NAME = VALUE");
     }
-    if (option[OPTION_OWN] && !option[OPTION_ON])
-        error_set(error, "--own needs a machine: --on");
-    else if (!option[OPTION_OWN] && option[OPTION_ON])
-        error_set(error, "--on needs the model that runs there: --own");
-    else
+    static const enum option of_own[] = { OPTION_ON, OPTION_GPUS, OPTION_PRECISION, OPTION_EXPERTS,
+                                          OPTION_KV, OPTION_ENGINE, OPTION_ASSUME };
+    const char *lost = NULL;
+    for (size_t i = 0; i < sizeof of_own / sizeof *of_own && !option[OPTION_OWN]; i++)
+        lost = !lost && option[of_own[i]] ? options[of_own[i]].name : lost;
+    if (!lost && (!option[OPTION_OWN] || option[OPTION_ON]))
         return true;
+    if (lost)
+        error_set(error, "--%s needs the model that runs there: --own", lost);
+    else
+        error_set(error, "--own needs a machine: --on");
     return error_hint(error, "chalkline bill agent --own deepseek-v3 --on h200-sxm; `chalkline "
                       "list models`, `chalkline list hardware`");
 }
@@ -251,6 +284,18 @@ static bool open_bill(struct bill *bill)
            deduce_read(deduction, path, &deduction->sheet, &deduction->readings) &&
            (!option[OPTION_MODEL] || check_names(bill, option[OPTION_MODEL], false)) &&
            (!option[OPTION_SELLER] || check_names(bill, option[OPTION_SELLER], true));
+}
+
+/* What was given and moves nothing here. */
+static void note_idle(struct bill *bill)
+{
+    enum { MORE = 4 };
+    const char *texts[SCHEMES + MORE] = { "month_saving", "waiting_saving", "shorter_output",
+                                          "task_requests" };
+    for (int i = 0; i < SCHEMES; i++)
+        texts[MORE + i] = schemes[i].row;
+    if (!bill->question->option[OPTION_OWN])
+        given_note(&bill->deduction.scenario, texts, SCHEMES + MORE, "the bill");
 }
 
 enum { FEW = 4 };
@@ -294,6 +339,7 @@ bool ask_bill(struct arena *arena, const struct question *question, struct answe
         return false;
     if (question->option[OPTION_CSV])
         bill_csv(bill);
+    note_idle(bill);
     if (bill->deduction.scenario.facts.note_count)
         buffer_print(&answer->text, "\n");
     scenario_notes(&bill->deduction.scenario, answer);

@@ -10,7 +10,7 @@ static const double GAP_MOST = 1e8;
 
 static bool gap_wrong(const char *where, const char *what, struct error *error)
 {
-    error_set(error, "%s: gap: '%.80s'", where, what);
+    error_set(error, "%s: '%.80s'", where, what);
     return error_hint(error, "a time, LOW..HIGH, exponential(MEAN) or lognormal(MEAN,cv=X), up to "
                       "1e8 s; or a CSV file with a column gap, in seconds");
 }

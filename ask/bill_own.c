@@ -8,19 +8,21 @@
 
 struct own {
     struct bill *bill;
-    struct server server;
+    struct scenario scenario;               /* model and machine, under the workload */
+    struct server server;                   /* the same, at `life` */
     const struct reading *bought;           /* the cheapest entry */
     struct bill_cost bought_cost;
+    double life;                            /* s that a conversation stays in its cache */
     double request_rate;                    /* of a server; 0: none that keeps the limits */
 };
 
 /* ---- requests on an engine ---------------------------------------------------------------- */
 
-/* An engine's cache: blocks of its own size, answers included, as long as own_life; nothing is
- * billed. */
-static void count_requests(struct bill *bill, const struct scenario *scenario,
+/* An engine's cache: blocks of its own size, answers included; nothing is billed. */
+static void count_requests(const struct own *own, const struct scenario *scenario,
                            struct bill_cost *cost)
 {
+    const struct bill *bill = own->bill;
     static const struct price none = { .seller = "", .model = "" };
     struct scenario here = *scenario;
     struct rule rule = { .name = "own" };
@@ -31,7 +33,7 @@ static void count_requests(struct bill *bill, const struct scenario *scenario,
     for (int i = 0; i < RULES_FACTS; i++) {
         const char *fact = rule_facts[i];
         rule.at[i] = !strcmp(fact, "output_cached") ? 1
-                     : !strcmp(fact, "automatic_life") ? bill_number(bill, "own_life")
+                     : !strcmp(fact, "automatic_life") ? own->life
                      : !strncmp(fact, "cache_", 6) ? block : NAN;
         engine.rule_given[i] = false;
     }
@@ -39,29 +41,39 @@ static void count_requests(struct bill *bill, const struct scenario *scenario,
                (struct bill_change){ NULL, 0 }, cost);
 }
 
-static bool open_server(struct own *own, struct error *error)
+/* What the user set stays. */
+static void set_request(struct own *own, const char *row, double value)
+{
+    static const char source[] = "the workload";
+    const struct fact *before = facts_find(&own->scenario.facts, row);
+    if (!before || !strcmp(before->source, source))
+        facts_set(&own->scenario.facts, row, value, source);
+}
+
+static bool open_scenario(struct own *own, struct error *error)
 {
     struct bill *bill = own->bill;
     const char *const *option = bill->question->option;
-    struct scenario *scenario = arena_alloc(bill->arena, sizeof *scenario);
-    struct bill_cost cost;
-    if (!scenario_read(scenario, bill->arena, bill->question, option[OPTION_OWN],
+    if (!scenario_read(&own->scenario, bill->arena, bill->question, option[OPTION_OWN],
                        option[OPTION_ON], error))
         return false;
-    workload_apply(&bill->workload, scenario);
-    count_requests(bill, scenario, &cost);
+    workload_apply(&bill->workload, &own->scenario);
+    struct bill_cost cost = bill_cost(bill, own->bought->price, (struct bill_change){ NULL, 0 });
     double requests = bill_number(bill, "task_requests");
-    struct { const char *row; double value; } of[] = {
-        { "prompt_tokens", cost.prompt / requests }, { "output_tokens", cost.reply / requests },
-        { "prefix_cached", cost.read / cost.prompt },
-        { "context", (cost.prompt + cost.reply / 2) / requests },
-        { "batch", 1 },                         /* an open loop has as many as come */
-        { "arrival_rate", 1e6 },                /* more than any takes; searched for below */
-    };
-    for (size_t i = 0; i < sizeof of / sizeof *of; i++)
-        if (!facts_find(&scenario->facts, of[i].row))
-            facts_set(&scenario->facts, of[i].row, of[i].value, "the workload");
-    return scenario_assume(scenario, error) && server_open(&own->server, scenario, error);
+    set_request(own, "context", (cost.prompt + cost.reply / 2) / requests);
+    set_request(own, "prompt_tokens", cost.prompt / requests);
+    set_request(own, "output_tokens", cost.reply / requests);
+    set_request(own, "batch", 1);               /* an open loop has as many as come */
+    set_request(own, "arrival_rate", 1e6);      /* more than any takes; searched for below */
+    return scenario_assume(&own->scenario, error);
+}
+
+static bool open_server(struct own *own, struct error *error)
+{
+    struct bill_cost cost;
+    count_requests(own, &own->scenario, &cost);
+    set_request(own, "prefix_cached", cost.read / cost.prompt);
+    return server_open(&own->server, &own->scenario, error);
 }
 
 /* ---- what a server takes ------------------------------------------------------------------ */
@@ -108,8 +120,6 @@ static bool find_rate(struct own *own, struct error *error)
     return true;
 }
 
-/* ---- the answer --------------------------------------------------------------------------- */
-
 static double own_row(struct own *own, const char *row, double task_rate, double task_cost)
 {
     struct scenario scenario = own->server.scenario;
@@ -121,6 +131,38 @@ static double own_row(struct own *own, const char *row, double task_rate, double
     value_of(&scenario, row, &value, &ignored);
     return value;
 }
+
+/* Does what is older than `life` still lie in the cache at the rate that the server then takes? */
+static bool open_with(struct own *own, double life, bool *lasts, struct error *error)
+{
+    own->life = life;
+    if (!open_server(own, error) || !find_rate(own, error))
+        return false;
+    *lasts = !(own->request_rate > 0) || own_row(own, "own_cache_lasts", 1, 1) > life;
+    return true;
+}
+
+/* The cache keeps a conversation until newer tokens have filled it. The longer that is, the fewer
+ * tokens are computed again and the more requests come, which fill it sooner: halve what lies
+ * between. */
+static bool open_steady(struct own *own, struct error *error)
+{
+    enum { HALVES = 14 };
+    const struct fact *given = facts_find(&own->bill->deduction.scenario.facts, "own_life");
+    double low = 1, high = 1e6;
+    bool lasts;
+    if (given)
+        return open_with(own, bill_number(own->bill, "own_life"), &lasts, error);
+    for (int round = 0; round < HALVES; round++) {
+        double life = log_between(low, high, 0.5);
+        if (!open_with(own, life, &lasts, error))
+            return false;
+        *(lasts ? &low : &high) = life;
+    }
+    return true;
+}
+
+/* ---- the answer --------------------------------------------------------------------------- */
 
 static const char *rate_text(const struct own *own, double rate)
 {
@@ -197,7 +239,9 @@ static void answer_server(struct own *own, struct doc *doc)
     doc_add_number(bill->arena, doc, "server_task_rate", tasks);
     doc_add_number(bill->arena, doc, "server_price", rent);
     doc_add_number(bill->arena, doc, "prefix_cached", cached);
-    buffer_print(out, "\non one's own: %s on %s, %s GPUs a server, %s; %s\n", scenario->model,
+    doc_add_number(bill->arena, doc, "own_life", own->life);
+    doc_add_number(bill->arena, doc, "own_cache_lasts", own_row(own, "own_cache_lasts", now, 1));
+    buffer_print(out, "\non one's own: %s on %s, GPUs of a server %s, %s; %s\n", scenario->model,
                  scenario->machine, quantity_text(bill->arena, own_row(own, "chips", now, 1),
                                                   (struct unit){ { 0 } }, 6),
                  server_layout(&own->server), quantity_text(bill->arena, rent, usd_per_s, 4));
@@ -217,8 +261,11 @@ static void note_own(struct own *own)
     facts_note(facts, "own: first token within %s, a token every %s (ttft_limit, tpot_limit)",
                quantity_text(own->bill->arena, ttft, second, 3),
                quantity_text(own->bill->arena, tpot, second, 3));
-    facts_note(facts, "own: a conversation stays in the server's cache for %s (own_life)",
-               quantity_text(own->bill->arena, bill_number(own->bill, "own_life"), second, 3));
+    if (own->request_rate > 0)
+        facts_note(facts, "own: a conversation stays in the server's cache for %s (own_life); newer "
+                   "tokens have filled it after %s",
+                   quantity_text(own->bill->arena, own->life, second, 2),
+                   quantity_text(own->bill->arena, own_row(own, "own_cache_lasts", 1, 1), second, 2));
     facts_note(facts, "own: servers run day and night, whole ones; every request is the mean one");
     for (size_t i = 0; i < scenario->facts.note_count; i++)
         facts_note(facts, "own: %s", scenario->facts.notes[i]);
@@ -247,7 +294,7 @@ bool bill_own(struct bill *bill)
         error_set(bill->error, "no entry of the sheet takes these prompts");
         return error_hint(bill->error, "another --prices, --model or --seller");
     }
-    if (!open_server(own, bill->error) || !find_rate(own, bill->error))
+    if (!open_scenario(own, bill->error) || !open_steady(own, bill->error))
         return false;
     note_own(own);
     struct doc *doc = doc_add(bill->arena, bill->answer->doc, "own", DOC_OBJECT);

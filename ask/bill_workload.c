@@ -95,7 +95,8 @@ static bool read_line(struct reader *reader, struct text line)
         if (reader->gap_line)
             return twice(reader, row);
         reader->gap_line = reader->line;
-        return gaps_read(arena, words, place(reader), &reader->workload->gaps, reader->error);
+        return gaps_read(arena, words, arena_print(arena, "%s: gap", place(reader)),
+                         &reader->workload->gaps, reader->error);
     }
     if (index < 0 || !is_workload(book, &book->rows[index]))
         return name_unknown(reader, row);
