@@ -14,7 +14,7 @@
 #include "ask/deduce.h"
 #include "sim/sim.h"
 
-/* ---- schemes: SCHEME(key, word, waits, name); its row is turn_cost_WORD ----------------------- */
+/* ---- schemes: SCHEME(key, word, waits, name); its row is turn_cost_WORD ---------------------- */
 
 #define BILL_SCHEMES(SCHEME)                                        \
     SCHEME(PLAIN,     plain,     false, "no caching")               \
@@ -71,7 +71,7 @@ bool workload_parse(struct scenario *scenario, const char *file, struct text tex
 /* Give another scenario the same facts. */
 void workload_apply(const struct workload *workload, struct scenario *scenario);
 
-/* ---- rules: data/caching.csv ------------------------------------------------------------------ */
+/* ---- rules: data/caching.csv ----------------------------------------------------------------- */
 
 enum { RULES_FACTS = 7 };
 extern const char *const rule_facts[RULES_FACTS];       /* rows, lives among them */

@@ -254,18 +254,18 @@ static void answer_server(struct own *own, struct doc *doc)
 
 static void note_own(struct own *own)
 {
+    struct arena *arena = own->bill->arena;
     struct facts *facts = &own->bill->deduction.scenario.facts;
     const struct scenario *scenario = &own->server.scenario;
     double ttft = own_row(own, "ttft_limit", 1, 1), tpot = own_row(own, "tpot_limit", 1, 1);
     static const struct unit second = { { 2 } };
     facts_note(facts, "own: first token within %s, a token every %s (ttft_limit, tpot_limit)",
-               quantity_text(own->bill->arena, ttft, second, 3),
-               quantity_text(own->bill->arena, tpot, second, 3));
+               quantity_text(arena, ttft, second, 3), quantity_text(arena, tpot, second, 3));
     if (own->request_rate > 0)
-        facts_note(facts, "own: a conversation stays in the server's cache for %s (own_life); newer "
-                   "tokens have filled it after %s",
-                   quantity_text(own->bill->arena, own->life, second, 2),
-                   quantity_text(own->bill->arena, own_row(own, "own_cache_lasts", 1, 1), second, 2));
+        facts_note(facts, "own: a conversation stays in the server's cache for %s (own_life); "
+                   "newer tokens have filled it after %s",
+                   quantity_text(arena, own->life, second, 2),
+                   quantity_text(arena, own_row(own, "own_cache_lasts", 1, 1), second, 2));
     facts_note(facts, "own: servers run day and night, whole ones; every request is the mean one");
     for (size_t i = 0; i < scenario->facts.note_count; i++)
         facts_note(facts, "own: %s", scenario->facts.notes[i]);

@@ -14,7 +14,8 @@ struct sheet {
 /* A file that is built in; data NULL: none of that path. */
 struct text sheet_built_in(const char *path);
 bool sheet_open(struct arena *arena, const char *path, struct sheet *sheet, struct error *error);
-const char *sheet_text(const struct sheet *sheet, const char *name, const char *fact);  /* or NULL */
+/* NULL: not there. */
+const char *sheet_text(const struct sheet *sheet, const char *name, const char *fact);
 /* "memory", "assumed"; "" for none, or where there is no such fact. */
 const char *sheet_mark(const struct sheet *sheet, const char *name, const char *fact);
 /* In base units; NAN: not there. */

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- a bill of a workload and a sheet given as text ------------------------------------------- */
+/* ---- a bill of a workload and a sheet given as text ------------------------------------------ */
 
 struct world {
     struct arena arena;
@@ -55,7 +55,7 @@ static const char every_price[] = HEAD FACT("input", "4", "USD/Mtoken")
     FACT("cached_read_above", "1", "USD/Mtoken") FACT("cache_write_5m_above", "10", "USD/Mtoken")
     FACT("cache_write_1h_above", "16", "USD/Mtoken");
 
-/* ---- the plain biller ------------------------------------------------------------------------- */
+/* ---- the plain biller ------------------------------------------------------------------------ */
 
 struct shape {                      /* of a workload, and how the seller caches */
     double fixed, share, document, input, output, kept, rate;
@@ -283,7 +283,7 @@ static void average(const struct shape *shape, const struct tape *tape, const do
     *deviation = sqrt(square / (SPELLS - 1) / SPELLS);
 }
 
-/* ---- the rows beside it ------------------------------------------------------------------------ */
+/* ---- the rows beside it ---------------------------------------------------------------------- */
 
 static const char *workload_text(struct arena *arena, const struct shape *shape, const char *gap)
 {
@@ -355,14 +355,14 @@ static void plain_biller(void **state)
     shape.limit = 9000;
     rows_agree("limit", shape, "exponential(5min)", 8);
     shape = chat;
-    shape.fixed = 900, shape.minimum = 1024;            /* too short at first */
+    shape.fixed = 300, shape.output = 150;              /* too short at first */
     rows_agree("short", shape, "exponential(2min)", 9);
     shape = chat;
     shape.rate = 1.0 / 60;
     rows_agree("busy", shape, "exponential(20min)", 10);
 }
 
-/* ---- by hand ----------------------------------------------------------------------------------- */
+/* ---- by hand --------------------------------------------------------------------------------- */
 
 #define CLOSE(a, b) assert_true(fabs((a) - (b)) <= 1e-12 * fabs(b))
 
@@ -500,7 +500,7 @@ static void rules_by_name(void **state)
     arena_free(&arena);
 }
 
-/* ---- gaps --------------------------------------------------------------------------------------- */
+/* ---- gaps ------------------------------------------------------------------------------------ */
 
 /* Share within a life and mean cut there, against draws. */
 static void gaps_counted(void **state)
@@ -534,8 +534,8 @@ static void gaps_counted(void **state)
     }
 }
 
-/* Measured gaps 10, 20, 60, 400 s: 3 of 4 within 5 minutes, mean cut there (10 + 20 + 60 + 300) / 4;
- * twice as long (mean 245 s) 20, 40, 120, 800. */
+/* Measured gaps 10, 20, 60, 400 s: 3 of 4 within 5 minutes, mean cut there
+ * (10 + 20 + 60 + 300) / 4; twice as long (mean 245 s) 20, 40, 120, 800. */
 static void gaps_measured(void **state)
 {
     (void)state;
@@ -551,7 +551,7 @@ static void gaps_measured(void **state)
     arena_free(&arena);
 }
 
-/* ---- why, and owning ---------------------------------------------------------------------------- */
+/* ---- why, and owning ------------------------------------------------------------------------- */
 
 /* The line that a bill prints gives `why` the cost of the last turn: with one turn, of the task. */
 static void why_has_the_numbers(void **state)

@@ -1,5 +1,5 @@
 /* Any bytes as a workload: a bill or an error that says what it read and what it takes. Every
- * scheme of a bill has a cost, and a cache is never worth less than nothing where writes are free. */
+ * scheme of a bill has a cost, and a cache whose writes are free never costs more than none. */
 #include "ask/bill.h"
 
 #include <assert.h>
