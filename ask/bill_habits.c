@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { TURNS_TRIED = 200 };         /* between two compactions, at most */
+
 struct habits {
     struct bill *bill;
     const struct reading *reading;
@@ -53,14 +55,38 @@ static void stable_prefix(struct habits *habits)
                   arena_print(habits->bill->arena, "all of it the same, not %.3g %%", 100 * share));
 }
 
+/* The most turns between two compactions that keep every prompt below a length; 0: none do. */
+static double compaction_below(const struct habits *habits, double tokens)
+{
+    double n = fmin(habits->bill->turns - 1, TURNS_TRIED);
+    for (; n >= 1; n--) {
+        struct bill_cost then = bill_cost(habits->bill, habits->reading->price,
+                                          (struct bill_change){ "compaction_turns", n });
+        if (then.prompt_most <= tokens)
+            break;
+    }
+    return n;
+}
+
+/* Older turns left out, which changes every prompt from its front on, or compaction: what costs
+ * less. Neither helps where a task begins with more. */
 static void under_the_step(struct habits *habits)
 {
-    double threshold = habits->reading->price->threshold;
-    if (threshold > 0 && threshold < habits->now->prompt_most)
-        add_habit(habits, "under_the_step", "below the long-context step",
-                  (struct bill_change){ "prompt_limit", threshold },
-                  arena_print(habits->bill->arena, "older turns left out above %.0f tokens",
-                              threshold));
+    struct bill *bill = habits->bill;
+    const struct price *price = habits->reading->price;
+    double threshold = price->threshold;
+    if (!(threshold > 0 && threshold < habits->now->prompt_most) ||
+        bill_number(bill, "turn_front + turn_input") > threshold)
+        return;
+    double n = compaction_below(habits, threshold);
+    struct bill_change cut = { "prompt_limit", threshold }, summed = { "compaction_turns", n };
+    struct bill_cost short_ = bill_cost(bill, price, cut), written = bill_cost(bill, price, summed);
+    if (n >= 1 && best_of(&written) < best_of(&short_))
+        add_habit(habits, "under_the_step", "below the long-context step", summed,
+                  arena_print(bill->arena, "by compaction every %.0f turns", n));
+    else
+        add_habit(habits, "under_the_step", "below the long-context step", cut,
+                  arena_print(bill->arena, "older turns left out above %.0f k", threshold / 1000));
 }
 
 static void shorter_output(struct habits *habits)
@@ -85,7 +111,7 @@ static void fewer_turns(struct habits *habits)
 static void compaction(struct habits *habits)
 {
     struct bill *bill = habits->bill;
-    double turns = fmin(bill->turns, 200), best = 0, least = INFINITY;
+    double turns = fmin(bill->turns, TURNS_TRIED + 1), best = 0, least = INFINITY;
     for (double n = 1; n < turns; n++) {
         struct bill_cost then = bill_cost(bill, habits->reading->price,
                                           (struct bill_change){ "compaction_turns", n });

@@ -81,9 +81,10 @@ static bool open_server(struct own *own, struct error *error)
 enum { GRID = 129, ROUNDS = 3 };
 
 /* The highest rate on a grid that keeps the limits; the next one of the grid does not. */
-static void search(const struct values *values, size_t input, double *low, double *high)
+static void search(const struct arena *arena, const struct values *values, size_t input,
+                   double *low, double *high)
 {
-    struct arena scratch = { 0 };
+    struct arena scratch = { .exhausted = arena->exhausted, .context = arena->context };
     const struct list *list = &values->list;
     struct column *columns = arena_array(&scratch, list->input_count, sizeof *columns);
     double rate[GRID], kept[GRID], *outputs[1] = { kept };
@@ -115,7 +116,7 @@ static bool find_rate(struct own *own, struct error *error)
     int input = list_input(&values.list, "arrival_rate");
     double low = above * limits.at[0], high = limits.at[1];
     for (int round = 0; round < ROUNDS && input >= 0 && low > 0 && low < high; round++)
-        search(&values, (size_t)input, &low, &high);
+        search(own->bill->arena, &values, (size_t)input, &low, &high);
     own->request_rate = input < 0 ? 0 : low;
     return true;
 }

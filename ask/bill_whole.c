@@ -108,9 +108,9 @@ static void print_counts(struct bill *bill, const struct line *lines, size_t cou
     doc_add_number(bill->arena, doc, "suspicious", (double)suspicious);
     doc_add_number(bill->arena, doc, "too_short", (double)short_);
     buffer_print(&bill->answer->text, "\n%zu of %zu entries billed (%s); the cheapest %zu are "
-                 "shown, --csv has all.\n%zu have ratios outside the usual set and %zu take no prompt of "
-                 "this length: not shown; --model bills one by name.\n", count, sheet->count,
-                 sheet->kind, shown, suspicious, short_);
+                 "shown, --csv has all.\n%zu have ratios outside the usual set and %zu take no "
+                 "prompt of this length: not shown; --model bills one by name.\n",
+                 count, sheet->count, sheet->kind, shown, suspicious, short_);
 }
 
 bool bill_whole(struct bill *bill)

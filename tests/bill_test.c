@@ -61,7 +61,7 @@ struct shape {                      /* of a workload, and how the seller caches 
     double fixed, share, document, input, output, kept, rate;
     int turns, compaction;
     double compacted, limit;
-    double minimum, step, life, stored_life;
+    double minimum, step, life, stored_life;    /* life: short; LIFE_TIMES as long by scheme */
     bool output_cached;
     struct amount gap;
 };
@@ -209,14 +209,19 @@ static double pieces(const struct shape *shape, double tokens)
 
 /* What each request finds: its own prompt before within a life of the last use, or else what
  * tasks share within a life of anybody's. */
-static void find_reads(const struct shape *shape, const struct tape *tape, double *read)
+static const double life_times[SCHEMES] = { [SCHEME_SHORT] = 1, [SCHEME_LONG] = 3,
+                                            [SCHEME_AUTOMATIC] = 1.5 };
+
+static void find_reads(const struct shape *shape, const struct tape *tape, enum scheme scheme,
+                       double *read)
 {
     double *own = calloc(tape->tasks, sizeof *own), shared = -INFINITY;
+    double life = shape->life * life_times[scheme];
     for (size_t i = 0; i < tape->count; i++) {
         const struct request *request = &tape->request[i];
-        if (!request->first && request->time - own[request->task] <= shape->life)
+        if (!request->first && request->time - own[request->task] <= life)
             read[i] = pieces(shape, request->before);
-        else if (request->time - shared <= shape->life)
+        else if (request->time - shared <= life)
             read[i] = pieces(shape, shape->fixed * shape->share);
         else
             read[i] = 0;
@@ -295,7 +300,6 @@ static const char *workload_text(struct arena *arena, const struct shape *shape,
                        shape->compaction, shape->compacted, shape->limit, gap);
 }
 
-/* All schemes at one life, which is the rule's for each of them. */
 static void rows_agree(const char *what, struct shape shape, const char *gap, uint64_t seed)
 {
     enum { TASKS = 20000 };
@@ -304,17 +308,17 @@ static void rows_agree(const char *what, struct shape shape, const char *gap, ui
     struct tape tape;
     struct rule rule = { .name = what, .asked = true,
                          .at = { shape.minimum, shape.step, shape.output_cached, shape.life,
-                                 shape.life, shape.life, shape.stored_life } };
+                                 3 * shape.life, 1.5 * shape.life, shape.stored_life } };
     assert_true(amount_read(text_of(gap), "s", 0, 1e8, &shape.gap));
     world_open(&world, workload_text(&arena, &shape, gap), every_price);
     play(&shape, TASKS, seed, &tape);
     double *read = calloc(tape.count, sizeof *read);
-    find_reads(&shape, &tape, read);
     struct bill_cost asked = cost_at(&world, &rule), itself;
     rule.asked = false;
     itself = cost_at(&world, &rule);
     for (int i = SCHEME_PLAIN; i <= SCHEME_KEPT; i++) {
         double rows = i == SCHEME_AUTOMATIC ? itself.task[i] : asked.task[i], mean, deviation;
+        find_reads(&shape, &tape, (enum scheme)i, read);
         average(&shape, &tape, read, (enum scheme)i, &mean, &deviation);
         if (isnan(rows))            /* nothing long enough to be stored: as none */
             rows = asked.task[SCHEME_PLAIN];
@@ -471,6 +475,23 @@ static void without_cache_prices(void **state)
     arena_free(&world.arena);
 }
 
+/* Flex at half of every price is half of what it is without waiting, hits and all. */
+static void flex_is_cached(void **state)
+{
+    (void)state;
+    struct world world;
+    static const char sheet[] = "{ \"m\": { \"mode\": \"chat\", \"litellm_provider\": \"s\","
+        "\"input_cost_per_token\": 2e-6, \"output_cost_per_token\": 4e-6,"
+        "\"cache_read_input_token_cost\": 2e-7, \"input_cost_per_token_flex\": 1e-6,"
+        "\"output_cost_per_token_flex\": 2e-6, \"cache_read_input_token_cost_flex\": 1e-7 } }";
+    world_open(&world, "turns=5\nsystem_tokens=4000\ngap=exponential(3min)\n", sheet);
+    struct bill_cost cost = bill_cost(&world.bill, world.bill.deduction.sheet.prices,
+                                      (struct bill_change){ NULL, 0 });
+    CLOSE(cost.task[SCHEME_FLEX], cost.task[SCHEME_AUTOMATIC] / 2);
+    assert_true(cost.task[SCHEME_AUTOMATIC] < 0.9 * cost.task[SCHEME_PLAIN]);
+    arena_free(&world.arena);
+}
+
 /* Sellers' rules: the longest name counts, an open model that others serve is nobody's. */
 static void rules_by_name(void **state)
 {
@@ -551,6 +572,87 @@ static void gaps_measured(void **state)
     arena_free(&arena);
 }
 
+/* ---- habits ----------------------------------------------------------------------------------- */
+
+static const char habit_words[] = "system_tokens=3000\nturn_input=400\nturn_output=%d\nturns=%d\n"
+    "repeating_share=%s\ntask_rate=100/d\ncompaction_turns=%d\ngap=exponential(2min)\n";
+
+static double month_of(int output, int turns, const char *share, int compaction)
+{
+    struct world world;
+    struct arena arena = { 0 };
+    world_open(&world, arena_print(&arena, habit_words, output, turns, share, compaction),
+               every_price);
+    struct bill_cost cost = bill_cost(&world.bill, world.bill.deduction.sheet.prices,
+                                      (struct bill_change){ NULL, 0 });
+    double month = cost.task[cost.best] * 100 * 30;
+    arena_free(&world.arena);
+    arena_free(&arena);
+    return month;
+}
+
+static const struct doc *habits_of(struct world *world, const char *workload)
+{
+    world_open(world, workload, every_price);
+    struct doc *doc = doc_new(&world->arena, DOC_OBJECT);
+    struct price *price = world->bill.deduction.sheet.prices;
+    struct reading reading = { .price = price };
+    price->storage = NAN;                       /* two lives and none */
+    struct bill_cost now = bill_cost(&world->bill, price, (struct bill_change){ NULL, 0 });
+    bill_habits(&world->bill, &reading, &now, doc);
+    return doc;
+}
+
+static void saves(const struct doc *doc, const char *habit, double saving)
+{
+    const struct doc *one = doc_get(doc_get(doc, "habits"), habit);
+    if (!one || fabs(doc_get(one, "month_saving")->number - saving) > 1e-9 * fabs(saving))
+        fail_msg("%s saves %g, not %g", habit, one ? doc_get(one, "month_saving")->number : NAN,
+                 saving);
+}
+
+/* A habit saves what the workload written anew costs less; of compactions none is better, that
+ * which stays below the step at 9,000 tokens included. */
+static void habits_are_other_workloads(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct world world;
+    const struct doc *doc = habits_of(&world, arena_print(&arena, habit_words, 400, 12, "0.5", 0));
+    double now = month_of(400, 12, "0.5", 0), best = INFINITY;
+    for (int n = 1; n < 12; n++)
+        best = fmin(best, month_of(400, 12, "0.5", n));
+    saves(doc, "stable_prefix", now - month_of(400, 12, "1", 0));
+    saves(doc, "shorter_output", now - month_of(300, 12, "0.5", 0));
+    saves(doc, "fewer_turns", now - month_of(400, 11, "0.5", 0));
+    saves(doc, "compaction", now - best);
+    const struct doc *step = doc_get(doc_get(doc, "habits"), "under_the_step");
+    assert_non_null(step);
+    assert_true(doc_get(step, "month_saving")->number <= now - best + 1e-9);
+    arena_free(&world.arena);
+    arena_free(&arena);
+}
+
+/* Gaps all alike: within five minutes the short life, within an hour the long one, then none. */
+static void equal_gaps_change_at_lives(void **state)
+{
+    (void)state;
+    struct world world;
+    const struct doc *doc = habits_of(&world, "system_tokens=3000\nturns=9\nturn_input=100\n"
+                                      "turn_output=100\nrepeating_share=0\ngap=30s\n");
+    const struct doc *change = doc_get(doc, "cheapest_by_gap")->first;
+    static const struct { const char *below, *above; double gap; } of[] = {
+        { "short", "long", 300 }, { "long", "plain", 3600 } };
+    for (size_t i = 0; i < COUNT(of); i++, change = change->next) {
+        assert_non_null(change);
+        assert_string_equal(doc_get(change, "cheaper_below")->string, of[i].below);
+        assert_string_equal(doc_get(change, "cheaper_above")->string, of[i].above);
+        assert_true(fabs(doc_get(change, "mean_gap")->number / of[i].gap - 1) < 1e-6);
+    }
+    assert_null(change);
+    arena_free(&world.arena);
+}
+
 /* ---- why, and owning ------------------------------------------------------------------------- */
 
 /* The line that a bill prints gives `why` the cost of the last turn: with one turn, of the task. */
@@ -615,14 +717,71 @@ static void owning_wins(void **state)
     }
 }
 
+/* What `eval` would say of the same server at a rate: does it keep its promises? */
+static bool keeps(struct question *question, const struct doc *own, const struct doc *load,
+                  double rate)
+{
+    struct arena arena = { 0 };
+    struct scenario scenario;
+    struct error error;
+    double requests = doc_get(load, "task_requests")->number, at[3];
+    static const char *const rows[] = { "predicted_ttft", "predicted_tpot", "server_load" };
+    const char *sets[] = {
+        arena_print(&arena, "arrival_rate=%.17g", rate),
+        arena_print(&arena, "prompt_tokens=%.17g",
+                    doc_get(load, "task_prompt_tokens")->number / requests),
+        arena_print(&arena, "output_tokens=%.17g",
+                    doc_get(load, "task_output_tokens")->number / requests),
+        arena_print(&arena, "prefix_cached=%.17g", doc_get(own, "prefix_cached")->number),
+    };
+    question->sets = sets, question->set_count = COUNT(sets);
+    if (!scenario_open(&scenario, &arena, question, "llama-3.1-8b", "h100-sxm", &error))
+        fail_msg("%s", error.what);
+    for (int i = 0; i < 3; i++)
+        if (!value_of(&scenario, rows[i], &at[i], &error))
+            fail_msg("%s", error.what);
+    arena_free(&arena);
+    question->set_count = 0;
+    return at[0] <= 2 && at[1] <= 0.05 && at[2] < 1;
+}
+
+/* The rate of a server is the highest that keeps the limits, and its cache lasts as long as the
+ * bill says that conversations stay. */
+static void own_servers_are_full(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    const char *words[] = { "agent" };
+    struct question question = { .verb = "bill", .words = words, .word_count = 1 };
+    struct answer answer = { .doc = doc_new(&arena, DOC_OBJECT), .text.arena = &arena,
+                             .csv.arena = &arena };
+    struct error error;
+    question.option[OPTION_OWN] = "llama-3.1-8b";
+    question.option[OPTION_ON] = "h100-sxm";
+    question.option[OPTION_GPUS] = "1";
+    if (!ask_bill(&arena, &question, &answer, &error))
+        fail_msg("%s (%s)", error.what, error.hint);
+    const struct doc *own = doc_get(answer.doc, "own"), *load = doc_get(answer.doc, "workload");
+    double rate = doc_get(own, "own_request_rate")->number;
+    double stays = doc_get(own, "own_life")->number, lasts = doc_get(own, "own_cache_lasts")->number;
+    assert_true(keeps(&question, own, load, rate * 0.999));
+    assert_false(keeps(&question, own, load, rate * 1.001));
+    assert_true(fabs(lasts / stays - 1) < 0.01);
+    arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plain_biller),         cmocka_unit_test(two_turns),
         cmocka_unit_test(hits_to_pay),          cmocka_unit_test(the_step),
-        cmocka_unit_test(without_cache_prices), cmocka_unit_test(rules_by_name),
+        cmocka_unit_test(without_cache_prices), cmocka_unit_test(flex_is_cached),
+        cmocka_unit_test(rules_by_name),
         cmocka_unit_test(gaps_counted),         cmocka_unit_test(gaps_measured),
+        cmocka_unit_test(habits_are_other_workloads),
+        cmocka_unit_test(equal_gaps_change_at_lives),
         cmocka_unit_test(why_has_the_numbers),  cmocka_unit_test(owning_wins),
+        cmocka_unit_test(own_servers_are_full),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
