@@ -572,7 +572,7 @@ static void gaps_measured(void **state)
     arena_free(&arena);
 }
 
-/* ---- habits ----------------------------------------------------------------------------------- */
+/* ---- habits -------------------------------------------------------------------------------- */
 
 static const char habit_words[] = "system_tokens=3000\nturn_input=400\nturn_output=%d\nturns=%d\n"
     "repeating_share=%s\ntask_rate=100/d\ncompaction_turns=%d\ngap=exponential(2min)\n";
@@ -763,7 +763,8 @@ static void own_servers_are_full(void **state)
         fail_msg("%s (%s)", error.what, error.hint);
     const struct doc *own = doc_get(answer.doc, "own"), *load = doc_get(answer.doc, "workload");
     double rate = doc_get(own, "own_request_rate")->number;
-    double stays = doc_get(own, "own_life")->number, lasts = doc_get(own, "own_cache_lasts")->number;
+    double stays = doc_get(own, "own_life")->number;
+    double lasts = doc_get(own, "own_cache_lasts")->number;
     assert_true(keeps(&question, own, load, rate * 0.999));
     assert_false(keeps(&question, own, load, rate * 1.001));
     assert_true(fabs(lasts / stays - 1) < 0.01);
