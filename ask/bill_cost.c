@@ -48,6 +48,7 @@ enum {
     STORAGE = PRICED, THRESHOLD, RULE, COUNT = RULE + RULES_FACTS, CHARGES = COUNT + 2 * COUNTED
 };
 enum { PROMPT = SCHEMES, REPLY, READ, OUTPUTS };
+_Static_assert((int)CHARGES <= (int)BILL_CHARGES, "room for what a point gives");
 
 static const char *charge_row(int i)
 {
