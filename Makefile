@@ -14,7 +14,7 @@ LIBS     := -ljansson -lz -lzstd -lm
 MACHINE  := $(shell $(CC) -dumpmachine 2>/dev/null | cut -d- -f1)
 
 CHALK    := $(addprefix formulas/,$(shell cat formulas/order.txt))
-DATA     := $(sort $(wildcard data/*.csv))
+DATA     := $(sort $(wildcard data/*.csv data/workloads/*.workload))
 LANES    := portable $(if $(filter x86_64,$(MACHINE)),avx2 avx512)
 SETS     := scalar $(LANES)
 ENGINE   := $(filter-out engine/run_set.c,$(wildcard engine/*.c))
