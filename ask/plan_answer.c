@@ -349,6 +349,11 @@ static bool nothing_lines(struct plan *plan)
     struct buffer *out = &plan->answer->text;
     struct plan_point point;
     plan->answer->status = 1;
+    if (!plan->result.count.points) {
+        buffer_print(out, "  best     none: heads, layers and ranks come out even in no such layout\n"
+                     "           (`chalkline why layout_legal`)\n");
+        return true;
+    }
     if (!plan->result.miss_found) {
         double needed, room;
         if (!value_of(&plan->variants->scenario, "weights_stored", &needed, plan->error) ||

@@ -311,6 +311,12 @@ static bool set_loads(struct plan *plan, struct variant *variant, struct search_
     double most;
     if (!value_of(&variant->scenario, "sequences_most", &most, plan->error))
         return false;
+    double *only = arena_array(plan->arena, 1, sizeof *only);
+    if (given(&variant->scenario, "held", only)) {
+        space->loads = only;
+        space->load_count = 1;
+        return true;
+    }
     space->load_count = (size_t)fmin(floor(most), 65536);
     double *loads = arena_array(plan->arena, space->load_count + 1, sizeof *loads);
     for (size_t i = 0; i < space->load_count; i++)
