@@ -215,7 +215,11 @@ bool ask_plan(struct arena *arena, const struct question *question, struct answe
     struct plan *plan = arena_alloc(arena, sizeof *plan);
     *plan = (struct plan){ .arena = arena, .question = question, .answer = answer,
                            .error = error };
-    return read_words(plan) && plan_spaces(plan) &&
+    if (!read_words(plan))
+        return false;
+    if (question->option[OPTION_SWEEP])
+        return plan_sweep(plan);
+    return plan_spaces(plan) &&
            search_run(arena, plan->spaces, plan->count, &plan->result, error) &&
            plan_answer(plan);
 }

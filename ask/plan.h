@@ -112,6 +112,8 @@ const char *plan_binds(struct plan *plan, const struct plan_point *point);
 bool plan_answer(struct plan *plan);
 /* The best layouts through the simulator, as --validate says. */
 bool plan_validate(struct plan *plan);
+/* The best at each value of a row, as --sweep says. */
+bool plan_sweep(struct plan *plan);
 bool plan_plot(struct plan *plan, const char *path);
 
 #endif

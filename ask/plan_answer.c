@@ -257,7 +257,7 @@ static void csv_row(struct plan *plan, struct table *table, const struct plan_po
     table_cell(table, "%s", variant->kv ? variant->kv : "");
     for (int i = 0; i < SETTING_ROWS; i++) {
         double value = plan_input(plan, &point->at, setting_rows[i]);
-        table_cell(table, isnan(value) ? "" : "%.17g", value);
+        table_cell(table, "%s", isnan(value) ? "" : arena_print(plan->arena, "%.17g", value));
     }
     for (int i = 0; i < PLAN_FIGURE_COUNT; i++)
         table_cell(table, "%.17g", point->figures[i]);
