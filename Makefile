@@ -10,7 +10,7 @@ OPENMP   := $(shell echo 'int main(void){return 0;}' | $(CC) -fopenmp -x c - -o 
 # No contraction to fused operations, ever: same input, same bits.
 FLAGS    := -std=gnu17 $(WARN) $(CFLAGS) -ffp-contract=off -fno-math-errno $(or $(OPENMP),-Wno-unknown-pragmas) -I. \
             -DCHALKLINE_VERSION='"$(VERSION)"'
-LIBS     := -ljansson -lz -lzstd -lm
+LIBS     := -ljansson -lz -lzstd -lsqlite3 -lm
 MACHINE  := $(shell $(CC) -dumpmachine 2>/dev/null | cut -d- -f1)
 
 CHALK    := $(addprefix formulas/,$(shell cat formulas/order.txt))
@@ -18,7 +18,8 @@ DATA     := $(sort $(wildcard data/*.csv data/workloads/*.workload))
 LANES    := portable $(if $(filter x86_64,$(MACHINE)),avx2 avx512)
 SETS     := scalar $(LANES)
 ENGINE   := $(filter-out engine/run_set.c,$(wildcard engine/*.c))
-LIBRARY  := $(wildcard base/*.c) $(ENGINE) $(wildcard import/*.c) $(wildcard deduce/*.c) $(wildcard sim/*.c) $(wildcard search/*.c) $(wildcard ask/*.c)
+BASE     := $(filter-out base/ranks_mpi.c,$(wildcard base/*.c))
+LIBRARY  := $(BASE) $(ENGINE) $(wildcard import/*.c) $(wildcard deduce/*.c) $(wildcard sim/*.c) $(wildcard search/*.c) $(wildcard ask/*.c)
 OBJECTS  := $(LIBRARY:%.c=$(B)/%.o) $(SETS:%=$(B)/engine/run_%.o) $(LANES:%=$(B)/kernels_%.o) \
             $(B)/embedded_formulas.o $(B)/embedded_data.o
 CLI      := $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c))
@@ -26,13 +27,20 @@ TESTS    := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/*_test.c))
 FUZZERS  := $(patsubst tests/%.c,%,$(wildcard tests/fuzz_*.c))
 BENCH    := $(B)/bench/bench
 
-all: chalkline                  ## build ./chalkline (CC=clang for the other compiler)
+all: chalkline                  ## build ./chalkline (CC=clang: the other compiler; MPI=1: for mpirun too)
 
-chalkline: $(B)/chalkline
+chalkline: $(B)/chalkline$(MPI:1=-mpi)
 	@cp $< $@
 
 $(B)/chalkline: $(CLI) $(B)/libchalkline.a
 	@echo link $@; $(CC) $(FLAGS) $^ -o $@ $(LIBS)
+
+# Ranks of mpirun (MPI=1): one object in the place of the archive's.
+$(B)/chalkline-mpi: $(CLI) $(B)/base/ranks_mpi.o $(B)/libchalkline.a
+	@echo link $@; $(CC) $(FLAGS) $^ -o $@ $(LIBS) $$(mpicc --showme:link)
+$(B)/base/ranks_mpi.o: base/ranks_mpi.c $(B)/flags
+	@mkdir -p $(@D)
+	@echo $(CC) $<; $(CC) $(FLAGS) $$(mpicc --showme:compile) -MMD -c $< -o $@
 
 $(B)/libchalkline.a: $(OBJECTS)
 	@rm -f $@; ar rcs $@ $^
@@ -55,7 +63,7 @@ $(SETS:%=$(B)/engine/run_%.o): $(B)/engine/run_%.o: engine/run_set.c $(B)/flags
 	@mkdir -p $(@D)
 	@echo $(CC) $< for $*; $(CC) $(FLAGS) -MMD $(set_$*) -DSET=$* -c $< -o $@
 
-EMIT := $(patsubst %.c,$(B)/%.o,$(wildcard base/*.c) $(filter-out engine/kernels.c,$(ENGINE))) \
+EMIT := $(patsubst %.c,$(B)/%.o,$(BASE) $(filter-out engine/kernels.c,$(ENGINE))) \
         $(SETS:%=$(B)/engine/run_%.o)
 $(B)/emit: tools/emit.c $(EMIT)
 	@$(CC) $(FLAGS) $^ -o $@ -lm
@@ -89,7 +97,7 @@ $(B)/tests/%: tests/%.c $(B)/cli/question.o $(B)/cli/help.o $(B)/libchalkline.a
 	@mkdir -p $(@D)
 	@echo $(CC) $<; $(CC) $(FLAGS) -MMD $(filter %.c %.o %.a,$^) -o $@ $(LIBS) -lcmocka
 
-tests: $(B)/chalkline $(TESTS)  ## build and run the tests, without setting up
+tests: $(B)/chalkline $(TESTS) $(if $(shell command -v mpicc),$(B)/chalkline-mpi)  ## build and run the tests, without setting up
 	@CHALKLINE=$(B)/chalkline tests/run.sh $(TESTS)
 
 check:                          ## set up, build with warnings as errors, run every test
@@ -177,7 +185,7 @@ install: chalkline docs         ## binary, man page, completion, library, header
 	install -D -m 644 build/docs/completion $(DESTDIR)$(PREFIX)/share/bash-completion/completions/chalkline
 	install -D -m 644 $(B)/libchalkline.a $(DESTDIR)$(PREFIX)/lib/libchalkline.a
 	for h in $(HEADERS); do install -D -m 644 $$h $(DESTDIR)$(PREFIX)/include/chalkline/$$h; done
-	printf 'prefix=$(PREFIX)\nName: chalkline\nDescription: bounds of large language models on real machines\nVersion: $(VERSION)\nCflags: -I$${prefix}/include/chalkline\nLibs: -L$${prefix}/lib -lchalkline -ljansson -lz -lzstd -lm\n' > build/docs/chalkline.pc
+	printf 'prefix=$(PREFIX)\nName: chalkline\nDescription: bounds of large language models on real machines\nVersion: $(VERSION)\nCflags: -I$${prefix}/include/chalkline\nLibs: -L$${prefix}/lib -lchalkline -ljansson -lz -lzstd -lsqlite3 -lm\n' > build/docs/chalkline.pc
 	install -D -m 644 build/docs/chalkline.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/chalkline.pc
 
 clean:                          ## remove what was built

@@ -12,6 +12,7 @@
 #ifndef ASK_H
 #define ASK_H
 
+#include "base/ranks.h"
 #include "engine/engine.h"
 #include "import/catalog.h"
 #include "import/import.h"
@@ -39,6 +40,7 @@ struct question {
     const char **tiers;             /* each "NAME:KEY=VALUE,..." */
     size_t tier_count, tier_room;
     void (*progress)(double share);         /* who wants to see how far a long answer is; or NULL */
+    const struct ranks *ranks;      /* the processes that answer together; NULL: this one */
 };
 
 struct answer {

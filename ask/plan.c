@@ -209,17 +209,21 @@ bool plan_spaces(struct plan *plan)
     return true;
 }
 
+bool plan_open(struct plan *plan)
+{
+    static const struct ranks alone = { 0, 1 };
+    const struct ranks *ranks = plan->question->ranks ? plan->question->ranks : &alone;
+    return ranks_agree(ranks, read_words(plan) && plan_parts_check(plan) && plan_spaces(plan),
+                       plan->error);
+}
+
 bool ask_plan(struct arena *arena, const struct question *question, struct answer *answer,
               struct error *error)
 {
     struct plan *plan = arena_alloc(arena, sizeof *plan);
     *plan = (struct plan){ .arena = arena, .question = question, .answer = answer,
                            .error = error };
-    if (!read_words(plan))
-        return false;
     if (question->option[OPTION_SWEEP])
-        return plan_sweep(plan);
-    return plan_spaces(plan) &&
-           search_run(arena, plan->spaces, plan->count, &plan->result, error) &&
-           plan_answer(plan);
+        return read_words(plan) && plan_sweep(plan);
+    return plan_open(plan) && plan_search(plan) && (plan->elsewhere || plan_answer(plan));
 }

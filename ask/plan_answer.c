@@ -188,44 +188,24 @@ static double merit(const struct search_result *result)
     return result->front.count ? result->front.points[0].along : NAN;
 }
 
-/* The same search with one limit a quarter wider. */
-static bool wider(struct plan *plan, size_t limit, double times, struct search_result *result)
-{
-    struct search_space *spaces = arena_array(plan->arena, plan->count, sizeof *spaces);
-    memcpy(spaces, plan->spaces, plan->count * sizeof *spaces);
-    for (size_t s = 0; s < plan->count; s++) {
-        struct search_limit *limits = arena_array(plan->arena, SEARCH_LIMITS, sizeof *limits);
-        memcpy(limits, spaces[s].limits, spaces[s].limit_count * sizeof *limits);
-        limits[limit].bound *= times;
-        spaces[s].limits = limits;
-    }
-    return search_run(plan->arena, spaces, plan->count, result, plan->error);
-}
-
 static bool move_lines(struct plan *plan)
 {
-    static const double times = 1.25;
     static const struct unit seconds = { { 2 } };
     struct doc *list = doc_add(plan->arena, plan->answer->doc, "moves", DOC_ARRAY);
-    bool first = true;
-    for (size_t l = 0; l < plan->spaces->limit_count; l++) {
-        const struct search_limit *limit = &plan->spaces->limits[l];
-        struct search_result result;
+    for (size_t i = 1; i < plan->search_count; i++) {
+        const struct plan_search *moved = &plan->searches[i];
+        const struct search_limit *limit = &moved->spaces->limits[moved->limit];
         struct plan_point point;
-        bool time = !strcmp(limit->name, "TTFT") || !strcmp(limit->name, "TPOT");
-        if (!time || !isfinite(limit->bound))
-            continue;
-        if (!wider(plan, l, times, &result) || !plan_tell(plan, result.front.points, &point))
+        if (!plan_tell(plan, moved->result.front.points, &point))
             return false;
-        const char *bound = quantity_text(plan->arena, limit->bound * times, seconds, 4);
-        double gain = 100 * (merit(&result) / merit(&plan->result) - 1);
+        const char *bound = quantity_text(plan->arena, limit->bound, seconds, 4);
+        double gain = 100 * (merit(&moved->result) / merit(&plan->result) - 1);
         buffer_print(&plan->answer->text, "%s%s within %s: %+.0f %%, %s\n",
-                     first ? "  moves    " : "           ", limit->name, bound,
+                     i == 1 ? "  moves    " : "           ", limit->name, bound,
                      plan->by_demand ? -gain : gain, plan_deployment(plan, &point));
-        first = false;
         struct doc *one = doc_add(plan->arena, list, NULL, DOC_OBJECT);
         doc_add_string(plan->arena, one, "limit", limit->name);
-        doc_add_number(plan->arena, one, "bound", limit->bound * times);
+        doc_add_number(plan->arena, one, "bound", limit->bound);
         point_document(plan, doc_add(plan->arena, one, "best", DOC_OBJECT), &point);
     }
     return true;

@@ -15,8 +15,11 @@ static void memory_gone(void *context)
     longjmp(*(jmp_buf *)context, 1);
 }
 
-static int report(const struct error *error)
+/* Of processes that answer together, all have the same error. */
+static int report(const struct ranks *ranks, const struct error *error)
 {
+    if (ranks->rank)
+        return EXIT_USAGE;
     fprintf(stderr, "chalkline: %s\n", error->what);
     if (*error->hint)
         fprintf(stderr, "  expected: %s\n", error->hint);
@@ -39,6 +42,7 @@ static const struct verb *verb_find(const char *name)
 
 static int answer_question(struct arena *arena, const struct question *question)
 {
+    const struct ranks *ranks = question->ranks;
     struct error error;
     struct answer answer = { .doc = doc_new(arena, DOC_OBJECT), .text.arena = arena,
                              .csv.arena = arena };
@@ -47,14 +51,16 @@ static int answer_question(struct arena *arena, const struct question *question)
     if (question->progress)
         question->progress(1);
     if (!answered)
-        return report(&error);
+        return report(ranks, &error);
+    if (ranks->rank)
+        return EXIT_ANSWER;
     struct buffer json = { .arena = arena };
     if (question->option[OPTION_JSON])
         doc_print(&json, answer.doc);
     if (question->option[OPTION_CSV] && !answer.csv.size) {
         error_set(&error, "--csv: the answer of '%s' is not a table", verb->name);
         error_hint(&error, "--json");
-        return report(&error);
+        return report(ranks, &error);
     }
     write_out(question->option[OPTION_JSON] ? &json
               : question->option[OPTION_CSV] ? &answer.csv : &answer.text);
@@ -86,31 +92,39 @@ static void show_progress(double share)
     }
 }
 
-static int run(struct arena *arena, int count, char **words)
+/* Only plan is shared out; the first rank answers all else. */
+static bool takes_part(const struct ranks *ranks, const struct question *question)
 {
-    struct question question = { 0 };
+    return !ranks->rank || (!strcmp(question->verb, "plan") && !question->option[OPTION_HELP]);
+}
+
+static int run(struct arena *arena, const struct ranks *ranks, int count, char **words)
+{
+    struct question question = { .ranks = ranks };
     struct error error = { .what = "" };
     struct buffer text = { .arena = arena };
     if (count == 2 && !strcmp(words[1], "reference")) {
         if (!reference_print(arena, &text, &error))
-            return report(&error);
+            return report(ranks, &error);
         write_out(&text);
         return EXIT_ANSWER;
     }
     if (help_answers(arena, count, words, &text, &error)) {
         if (*error.what)
-            return report(&error);
+            return report(ranks, &error);
         write_out(&text);
         return EXIT_ANSWER;
     }
     if (!question_read(arena, count, words, &question, &error))
-        return report(&error);
+        return report(ranks, &error);
+    if (!takes_part(ranks, &question))
+        return EXIT_ANSWER;
     if (question.option[OPTION_HELP]) {
         help_print(&text, question.verb);
         write_out(&text);
         return EXIT_ANSWER;
     }
-    if (isatty(STDERR_FILENO))
+    if (!ranks->rank && isatty(STDERR_FILENO))
         question.progress = show_progress;
     return answer_question(arena, &question);
 }
@@ -118,18 +132,24 @@ static int run(struct arena *arena, int count, char **words)
 int main(int count, char **words)
 {
     static struct arena arena;
+    static struct ranks ranks;
     static jmp_buf gone;
+    ranks_open(&ranks);
+    if (ranks.rank && !freopen("/dev/null", "w", stdout))       /* the first one speaks */
+        ranks_abort(&ranks, EXIT_USAGE);
     arena.exhausted = memory_gone;
     arena.context = &gone;
     if (setjmp(gone)) {
         fprintf(stderr, "chalkline: out of memory\n");
         arena_free(&arena);
+        ranks_abort(&ranks, EXIT_USAGE);
         return EXIT_USAGE;
     }
     const char *fail_after = getenv("CHALKLINE_FAIL_AFTER");    /* the harsh tests */
     if (fail_after)
         arena.fail_after = strtoul(fail_after, NULL, 10);
-    int status = run(&arena, count, words);
+    int status = run(&arena, &ranks, count, words);
     arena_free(&arena);
+    ranks_close(&ranks);
     return status;
 }

@@ -9,6 +9,13 @@ void front_open(struct front *front, struct arena *arena)
     *front = (struct front){ .beyond = arena_array(arena, FRONT_STEPS + 2, sizeof(double)) };
     front->best = arena_array(arena, FRONT_STEPS, sizeof *front->best);
     front->seen = arena_array(arena, FRONT_STEPS, sizeof *front->seen);
+    front_clear(front);
+}
+
+void front_clear(struct front *front)
+{
+    front->count = 0;
+    memset(front->seen, 0, FRONT_STEPS * sizeof *front->seen);
     for (int i = 0; i < FRONT_STEPS + 2; i++)
         front->beyond[i] = -INFINITY;
 }

@@ -18,6 +18,7 @@ struct front {
 };
 
 void front_open(struct front *front, struct arena *arena);
+void front_clear(struct front *front);          /* as opened, in the memory that it has */
 void front_offer(struct front *front, struct arena *arena, const struct search_point *point);
 /* Only those that nothing beats, rising across. */
 void front_close(struct front *front);

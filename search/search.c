@@ -9,14 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- units: settings with the same outermost values ------------------------------------- */
-
-struct unit_of_work {
-    uint32_t space;
-    size_t first, end;              /* settings */
-    bool found;                     /* something within the limits, the best along of which is */
-    struct search_point best;
-};
+/* ---- blocks: settings with the same outermost values ------------------------------------ */
 
 /* The outermost axis whose values differ from those of the setting before; STAGES_AXES: none. */
 static int changed(const struct search_space *space, size_t setting)
@@ -29,20 +22,29 @@ static int changed(const struct search_space *space, size_t setting)
     return axis;
 }
 
-static struct unit_of_work *list_units(struct arena *arena, const struct search_space *spaces,
-                                       size_t count, size_t *units)
+struct search_block *search_blocks(struct arena *arena, const struct search_space *spaces,
+                                   size_t count, size_t *blocks)
 {
-    struct unit_of_work *list = NULL;
+    struct search_block *list = NULL;
     size_t room = 0;
-    *units = 0;
+    *blocks = 0;
     for (size_t s = 0; s < count; s++)
         for (size_t i = 0; i < spaces[s].setting_count; i++) {
-            if (!i || changed(&spaces[s], i) == 0)
-                *(struct unit_of_work *)arena_push(arena, &list, units, &room, sizeof *list) =
-                    (struct unit_of_work){ .space = (uint32_t)s, .first = i };
-            list[*units - 1].end = i + 1;
+            if (!i || changed(&spaces[s], i) == 0) {
+                const uint32_t number = (uint32_t)*blocks;
+                *(struct search_block *)arena_push(arena, &list, blocks, &room, sizeof *list) =
+                    (struct search_block){ .number = number, .space = (uint32_t)s, .first = i };
+            }
+            list[*blocks - 1].end = i + 1;
         }
     return list;
+}
+
+/* Steps of the golden ratio, modulo one: the most even of all, for any number of them. */
+uint32_t search_shard(const struct search_block *block, uint32_t shards)
+{
+    const uint32_t golden = 0x9E3779B9;
+    return (uint32_t)(((uint64_t)(uint32_t)(block->number * golden) * shards) >> 32);
 }
 
 /* ---- a thread's walk ------------------------------------------------------------------------- */
@@ -55,7 +57,7 @@ struct walk {
     uint32_t number;                /* of the space */
     struct search_count count;
     struct front front;
-    struct unit_of_work *unit;
+    struct search_block *block;
     bool near, near_found;          /* look for the nearest miss */
     struct search_point nearest;
     double nearest_by;
@@ -120,13 +122,14 @@ static void judge(const struct search_space *space, const struct column *limit, 
 /* Of points that are equal along, the one further across. */
 static void take_good(struct walk *walk, const struct search_point *point)
 {
-    struct unit_of_work *unit = walk->unit;
+    struct search_block *block = walk->block;
     front_offer(&walk->front, &walk->arena, point);
-    if (unit->found && (point->along < unit->best.along || (point->along == unit->best.along &&
-                                                            point->across <= unit->best.across)))
+    if (block->found && (point->along < block->best.along ||
+                         (point->along == block->best.along &&
+                          point->across <= block->best.across)))
         return;
-    unit->found = true;
-    unit->best = *point;
+    block->found = true;
+    block->best = *point;
 }
 
 /* Returns one more than the limit that all higher loads break too, or 0. */
@@ -148,7 +151,7 @@ static uint8_t take_points(struct walk *walk, size_t setting, size_t first, size
         broken[verdict[i]]++;
         if (!verdict[i])
             take_good(walk, &point);
-        else if (walk->near)
+        else if (walk->near && !walk->block->found)
             look_near(walk, limit, point, i);
     }
     walk->count.seen += count;
@@ -187,18 +190,18 @@ static size_t room_for(const struct walk *walk)
 
 /* Loads outside, settings inside: blocks of an axis are done when its values change, or not at
  * all where no setting has room for these loads. The outermost numbers stay. */
-static void walk_unit(struct walk *walk, struct unit_of_work *unit)
+static void walk_block(struct walk *walk, struct search_block *block)
 {
     const struct search_space *space = walk->space;
-    const size_t settings = unit->end - unit->first;
+    const size_t settings = block->end - block->first;
     size_t *room = arena_array(&walk->arena, settings, sizeof *room), most = 0;
-    walk->unit = unit;
+    walk->block = block;
     uint8_t *over = arena_alloc(&walk->arena, settings);        /* a limit that is broken for good */
     const int most_axis = stages_axis(walk->stages, space->most);
     for (size_t i = 0; i < settings; i++) {
-        int axis = i ? changed(space, unit->first + i) : 0;
+        int axis = i ? changed(space, block->first + i) : 0;
         if (axis <= most_axis)
-            enter(walk, unit->first + i, axis);
+            enter(walk, block->first + i, axis);
         room[i] = axis <= most_axis ? room_for(walk) : room[i - 1];
         most = room[i] > most ? room[i] : most;
         walk->count.points += space->load_count;
@@ -209,8 +212,8 @@ static void walk_unit(struct walk *walk, struct unit_of_work *unit)
         int stale = 0;                              /* blocks from this axis on */
         stages_column(walk->stages, space->loads + first, count);
         for (size_t i = 0; i < settings; i++) {
-            int axis = i ? changed(space, unit->first + i) : 1;     /* 0: entered above */
-            enter(walk, unit->first + i, axis);
+            int axis = i ? changed(space, block->first + i) : 1;     /* 0: entered above */
+            enter(walk, block->first + i, axis);
             stale = axis < stale ? axis : stale;
             if (room[i] <= first)
                 continue;
@@ -221,7 +224,7 @@ static void walk_unit(struct walk *walk, struct unit_of_work *unit)
             }
             for (; stale < walk->axes; stale++)
                 stages_block(walk->stages, stale);
-            over[i] = take_points(walk, unit->first + i, first, here);
+            over[i] = take_points(walk, block->first + i, first, here);
         }
     }
 }
@@ -245,23 +248,41 @@ static bool earlier(const struct search_point *a, const struct search_point *b)
            : a->setting != b->setting ? a->setting < b->setting : a->load < b->load;
 }
 
+static void add_miss(struct search_result *result, const struct search_point *miss, double by)
+{
+    if (result->miss_found && (by > result->miss_by ||
+                               (by == result->miss_by && !earlier(miss, &result->miss))))
+        return;
+    result->miss_found = true;
+    result->miss = *miss;
+    result->miss_by = by;
+}
+
 static void add_walk(struct arena *arena, const struct walk *walk, struct front *front,
                      struct search_result *result)
 {
     add_counts(&result->count, &walk->count);
     for (size_t i = 0; i < walk->front.count; i++)
         front_offer(front, arena, &walk->front.points[i]);
-    if (walk->near_found &&
-        (!result->miss_found || walk->nearest_by < result->miss_by ||
-         (walk->nearest_by == result->miss_by && earlier(&walk->nearest, &result->miss)))) {
-        result->miss_found = true;
-        result->miss = walk->nearest;
-        result->miss_by = walk->nearest_by;
-    }
+    if (walk->near_found)
+        add_miss(result, &walk->nearest, walk->nearest_by);
 }
 
-static bool walk_units(const struct search_space *spaces, struct unit_of_work *units,
-                       size_t count, bool near, struct arena *arena, struct search_result *result)
+/* The walk's space is this block's; false: its list has a ROOT. */
+static bool enter_space(struct walk *walk, const struct search_space *spaces,
+                        const struct search_block *block)
+{
+    return walk->space == &spaces[block->space] || open_space(walk, spaces, block->space);
+}
+
+static bool rooted_error(struct error *error)
+{
+    error_set(error, "a quantity of the search has a ROOT in it");
+    return error_hint(error, "rows and --set without one");
+}
+
+static bool walk_blocks(const struct search_space *spaces, struct search_block *blocks,
+                        size_t count, bool near, struct arena *arena, struct search_result *result)
 {
     struct front front;
     bool rooted = false;
@@ -272,16 +293,12 @@ static bool walk_units(const struct search_space *spaces, struct unit_of_work *u
         struct walk walk = { .near = near };
         front_open(&walk.front, &walk.arena);
         #pragma omp for schedule(dynamic)
-        for (size_t i = 0; i < count; i++) {
-            struct unit_of_work *unit = &units[i];
-            bool open = walk.space == &spaces[unit->space] ||
-                        open_space(&walk, spaces, unit->space);
-            if (open)
-                walk_unit(&walk, unit);
+        for (size_t i = 0; i < count; i++)
+            if (enter_space(&walk, spaces, &blocks[i]))
+                walk_block(&walk, &blocks[i]);
             else
                 #pragma omp atomic write
                 rooted = true;
-        }
         #pragma omp critical
         add_walk(arena, &walk, &front, result);
         arena_free(&walk.arena);
@@ -301,13 +318,13 @@ static int falling(const void *x, const void *y)
     return earlier(a, b) ? -1 : earlier(b, a);
 }
 
-static void list_tops(struct arena *arena, const struct unit_of_work *units, size_t count,
+static void list_tops(struct arena *arena, const struct search_block *blocks, size_t count,
                       struct search_front *tops)
 {
     *tops = (struct search_front){ arena_array(arena, count + 1, sizeof *tops->points), 0 };
     for (size_t i = 0; i < count; i++)
-        if (units[i].found)
-            tops->points[tops->count++] = units[i].best;
+        if (blocks[i].found)
+            tops->points[tops->count++] = blocks[i].best;
     if (tops->count)
         qsort(tops->points, tops->count, sizeof *tops->points, falling);
 }
@@ -315,17 +332,81 @@ static void list_tops(struct arena *arena, const struct unit_of_work *units, siz
 bool search_run(struct arena *arena, const struct search_space *spaces, size_t count,
                 struct search_result *result, struct error *error)
 {
-    size_t unit_count;
-    struct unit_of_work *units = list_units(arena, spaces, count, &unit_count);
+    size_t block_count;
+    struct search_block *blocks = search_blocks(arena, spaces, count, &block_count);
     for (size_t s = 0; s < count; s++)
         assert(spaces[s].limit_count <= SEARCH_LIMITS);
-    if (!walk_units(spaces, units, unit_count, false, arena, result)) {
-        error_set(error, "a quantity of the search has a ROOT in it");
-        return error_hint(error, "rows and --set without one");
-    }
-    list_tops(arena, units, unit_count, &result->tops);
+    if (!walk_blocks(spaces, blocks, block_count, false, arena, result))
+        return rooted_error(error);
+    list_tops(arena, blocks, block_count, &result->tops);
     return result->front.count ||
-           walk_units(spaces, units, unit_count, true, arena, result);
+           walk_blocks(spaces, blocks, block_count, true, arena, result);
+}
+
+/* ---- block by block --------------------------------------------------------------------------- */
+
+/* Nothing of another block is in its count, front and miss. */
+static void walk_alone(struct walk *walk, struct search_block *block)
+{
+    front_clear(&walk->front);
+    walk->count = (struct search_count){ 0 };
+    walk->near_found = false;
+    block->found = false;
+    walk_block(walk, block);
+    front_close(&walk->front);
+    block->count = walk->count;
+    block->front = (struct search_front){ walk->front.points, walk->front.count };
+    block->miss_by = walk->near_found && !block->found ? walk->nearest_by : 0;
+    if (block->miss_by > 0)
+        block->miss = walk->nearest;
+}
+
+bool search_each(const struct search_space *spaces, struct search_block *const *wanted,
+                 size_t count, const struct search_keeper *keeper, struct error *error)
+{
+    bool stopped = false;
+    #pragma omp parallel
+    {
+        struct walk walk = { .near = true };
+        front_open(&walk.front, &walk.arena);
+        #pragma omp for schedule(dynamic)
+        for (size_t i = 0; i < count; i++) {
+            bool stop;
+            #pragma omp atomic read
+            stop = stopped;
+            if (stop)
+                continue;
+            const bool open = enter_space(&walk, spaces, wanted[i]);
+            if (open)
+                walk_alone(&walk, wanted[i]);
+            #pragma omp critical
+            if (!stopped && !(open ? keeper->keep(keeper->context, wanted[i], error)
+                                   : rooted_error(error)))
+                #pragma omp atomic write
+                stopped = true;
+        }
+        arena_free(&walk.arena);
+    }
+    return !stopped;
+}
+
+void search_join(struct arena *arena, const struct search_block *blocks, size_t count,
+                 struct search_result *result)
+{
+    struct front front;
+    front_open(&front, arena);
+    *result = (struct search_result){ 0 };
+    for (size_t i = 0; i < count; i++) {
+        add_counts(&result->count, &blocks[i].count);
+        for (size_t k = 0; k < blocks[i].front.count; k++)
+            front_offer(&front, arena, &blocks[i].front.points[k]);
+        if (blocks[i].miss_by > 0)
+            add_miss(result, &blocks[i].miss, blocks[i].miss_by);
+    }
+    front_close(&front);
+    result->front = (struct search_front){ front.points, front.count };
+    list_tops(arena, blocks, count, &result->tops);
+    result->miss_found &= !front.count;
 }
 
 void search_values(struct arena *scratch, const struct search_space *spaces,

@@ -73,6 +73,41 @@ struct search_result {
 bool search_run(struct arena *arena, const struct search_space *spaces, size_t count,
                 struct search_result *result, struct error *error);
 
+/* ---- blocks: a search in parts ------------------------------------------------------------
+ *
+ *     search_blocks -> [ block 0 | block 1 | ... ] -> search_each -> keep(block) -> search_join
+ *
+ * A block is what the settings with the same outermost values give by themselves. Blocks of all
+ * numbers, found wherever and in whatever order, joined are what search_run gives, bit for bit. */
+struct search_block {
+    uint32_t number, space;
+    size_t first, end;              /* settings */
+    struct search_count count;
+    struct search_front front;
+    bool found;                     /* something within the limits, the best along of which is */
+    struct search_point best;
+    struct search_point miss;       /* else the nearest, by this factor; 0: there is none */
+    double miss_by;
+};
+
+/* All blocks, in order, with nothing found yet. */
+struct search_block *search_blocks(struct arena *arena, const struct search_space *spaces,
+                                   size_t count, size_t *blocks);
+/* Which of so many shards a block is of: each has as many of any stretch as another, in step
+ * with no period of the settings. */
+uint32_t search_shard(const struct search_block *block, uint32_t shards);
+
+/* Who keeps blocks as they are found: one at a time, until one is refused. A block's front is
+ * there only during the call. */
+struct search_keeper {
+    bool (*keep)(void *context, const struct search_block *block, struct error *error);
+    void *context;
+};
+bool search_each(const struct search_space *spaces, struct search_block *const *wanted,
+                 size_t count, const struct search_keeper *keeper, struct error *error);
+void search_join(struct arena *arena, const struct search_block *blocks, size_t count,
+                 struct search_result *result);
+
 /* All outputs of a point's list. */
 void search_values(struct arena *scratch, const struct search_space *spaces,
                    const struct search_point *point, double *outputs);
