@@ -134,6 +134,12 @@ static bool joins_another(const struct model *model, const struct weight *weight
            ends_with(weight->name, "kv_a_proj_with_mqa");
 }
 
+static bool of_feed_forward(const struct weight *weight)
+{
+    return ends_with(weight->name, "gate_proj") || ends_with(weight->name, "up_proj") ||
+           ends_with(weight->name, "down_proj");
+}
+
 static void weight_fact(const struct model *model, const struct weight *weight)
 {
     struct facts *facts = model->config->facts;
@@ -151,6 +157,7 @@ static void weight_fact(const struct model *model, const struct weight *weight)
         { "operator_lookup", weight->lookup },
         { "operator_head", !strcmp(short_name(weight->name), "lm_head") },
         { "operator_joined", joins_another(model, weight) },
+        { "operator_ffn", of_feed_forward(weight) },
         { "operator_bytes", weight->format->bytes },
     };
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
@@ -161,6 +168,8 @@ static void weight_fact(const struct model *model, const struct weight *weight)
                     arena_print(model->config->arena, "reached_%s", kind), file);
     facts_cell_bind(facts, table, entry, "operator_launch",
                     arena_print(model->config->arena, "launch_%s", kind), file);
+    facts_cell_bind(facts, table, entry, "operator_trained",
+                    arena_print(model->config->arena, "trained_%s", kind), file);
 }
 
 static void cache_fact(const struct model *model, const struct cache *cache)
