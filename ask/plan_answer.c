@@ -372,5 +372,5 @@ bool plan_answer(struct plan *plan)
     known_lines(plan);
     buffer_print(&plan->answer->text, "\n");
     scenario_notes(&plan->variants->scenario, plan->answer);
-    return true;
+    return !plan->question->option[OPTION_EMIT] || emit_answer(plan);
 }
