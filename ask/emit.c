@@ -138,6 +138,32 @@ static bool machine_known(const struct emit *emit, struct error *error)
                       ? "--emit vllm or sglang: the commands" : "a machine with GPUs that it runs on");
 }
 
+/* ---- formats --------------------------------------------------------------------------------- */
+
+/* Is there a flag that makes weights or cache be in this format? */
+static bool made_by_flag(const struct emit *emit, const char *takes, const char *format)
+{
+    const size_t size = strlen(format);
+    for (size_t i = 0; i < emit->flag_count; i++)
+        if (!strcmp(emit->flags[i].form, "format") && !strcmp(emit->flags[i].takes, takes))
+            for (const char *at = emit->flags[i].value; *at; at += strspn(at, " ")) {
+                if (!strncmp(at, format, size) && at[size] == '=')
+                    return true;
+                at += strcspn(at, " ");
+            }
+    return false;
+}
+
+static bool cache_known(const struct emit *emit, struct error *error)
+{
+    const char *format = emit->variant->kv;
+    if (!format || made_by_flag(emit, "cache", format))
+        return true;
+    error_set(error, "--emit: %s %s has no KV cache in %s", emit->title,
+              emit_about(emit, "version", NULL)->value, format);
+    return error_hint(error, "--kv-precision fp8, or another --emit");
+}
+
 /* ---- the point ----------------------------------------------------------------------------------- */
 
 /* The best, or that of the front whose speed is nearest. */
@@ -158,6 +184,7 @@ static bool choose_point(struct plan *plan, struct plan_point *point)
 
 static bool fill_pool(struct emit *emit, enum emit_role role, double count, struct error *error)
 {
+    static const char set[] = "--set ";
     const char *reason = NULL, *way_out = NULL;
     if (!emit_values(emit, role, &reason, &way_out))
         return false;
@@ -166,6 +193,8 @@ static bool fill_pool(struct emit *emit, enum emit_role role, double count, stru
         return true;
     error_set(error, "--emit: %s cannot run %s: %s", emit->title,
               plan_deployment(emit->plan, emit->point), reason);
+    if (role == EMIT_PREFILL && !strncmp(way_out, set, strlen(set)))
+        way_out = arena_print(emit->arena, "%sprefill_%s", set, way_out + strlen(set));
     return error_hint(error, "%s, another --emit, or --pick SPEED for another point", way_out);
 }
 
@@ -184,20 +213,7 @@ static bool fill_pools(struct emit *emit, struct error *error)
 
 /* ---- what stands above ------------------------------------------------------------------------- */
 
-/* A format that no flag makes: the checkpoint must have it. */
-static bool made_by_flag(const struct emit *emit, const char *takes, const char *format)
-{
-    const size_t size = strlen(format);
-    for (size_t i = 0; i < emit->flag_count; i++)
-        if (!strcmp(emit->flags[i].form, "format") && !strcmp(emit->flags[i].takes, takes))
-            for (const char *at = emit->flags[i].value; *at; at += strspn(at, " ")) {
-                if (!strncmp(at, format, size) && at[size] == '=')
-                    return true;
-                at += strcspn(at, " ");
-            }
-    return false;
-}
-
+/* What no flag makes, the checkpoint must have. */
 static void format_lines(const struct emit *emit, struct buffer *out)
 {
     const struct variant *variant = emit->variant;
@@ -207,6 +223,14 @@ static void format_lines(const struct emit *emit, struct buffer *out)
     if (emit->plan->question->option[OPTION_EXPERTS])
         buffer_print(out, "# experts in %s: serve a checkpoint that has them so\n",
                      emit->plan->question->option[OPTION_EXPERTS]);
+}
+
+/* What the sheet says of the router. */
+static void router_note(const struct emit *emit, struct buffer *out)
+{
+    const struct emit_flag *router = emit_about(emit, "router", NULL);
+    if (emit->pools && *router->note)
+        buffer_print(out, "# router: %s\n", router->note);
 }
 
 static void head_lines(const struct emit *emit, struct buffer *out)
@@ -223,6 +247,7 @@ static void head_lines(const struct emit *emit, struct buffer *out)
     buffer_print(out, "# flags of %s %s (%s, %s)\n", emit->title, version->value,
                  version->source, version->date);
     format_lines(emit, out);
+    router_note(emit, out);
 }
 
 static void host_lines(const struct emit *emit, struct buffer *out)
@@ -232,6 +257,9 @@ static void host_lines(const struct emit *emit, struct buffer *out)
         names |= emit->pool[role].count > 0 && emit->pool[role].parts > 1;
     buffer_print(out, "# %zu host%s of %.0f GPU%s", emit->hosts, emit->hosts > 1 ? "s" : "",
                  emit->host_chips, emit->host_chips > 1 ? "s" : "");
+    if ((double)emit->hosts * emit->host_chips > emit->plan->gpus)
+        buffer_print(out, ", more than the plan's %.0f GPUs: no host has room for the rest of "
+                     "another's", emit->plan->gpus);
     if (names)
         buffer_print(out, "; set HOST to the address of the host that runs a line, HOST_1 and so "
                      "on to those of all");
@@ -264,7 +292,7 @@ bool emit_answer(struct plan *plan)
         return false;
     emit.variant = &plan->variants[point.at.space];
     if (!choose_engine(&emit, plan->error) || !name_model(&emit, plan->error) ||
-        !machine_known(&emit, plan->error) ||
+        !machine_known(&emit, plan->error) || !cache_known(&emit, plan->error) ||
         !value_of(&emit.variant->scenario, "host_chips", &emit.host_chips, plan->error) ||
         !fill_pools(&emit, plan->error))
         return false;
@@ -277,7 +305,7 @@ bool emit_answer(struct plan *plan)
     if (!emit.manifest) {
         host_lines(&emit, &out);
         emit_shell(&emit, &out, doc);
-    } else if (!emit_manifest(&emit, &out, doc, plan->error)) {
+    } else if (!emit_manifest(&emit, family_of(&emit), &out, doc, plan->error)) {
         return false;
     }
     plan->answer->text = out;

@@ -72,8 +72,8 @@ void emit_place(struct emit *emit);
 /* ---- text and documents ---------------------------------------------------------------- */
 void emit_yaml(struct buffer *out, const struct doc *doc);
 void emit_shell(const struct emit *emit, struct buffer *out, struct doc *doc);
-bool emit_manifest(const struct emit *emit, struct buffer *out, struct doc *doc,
-                   struct error *error);
+bool emit_manifest(const struct emit *emit, const char *family, struct buffer *out,
+                   struct doc *doc, struct error *error);
 enum { EMIT_PORT = 8000 };
 
 #endif

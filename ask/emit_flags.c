@@ -232,11 +232,12 @@ static const char *format_text(const struct emit *emit, const struct emit_flag *
 static const char *place_text(const struct emit *emit, const struct emit_part *part,
                               const char *what)
 {
-    enum { CHANNEL = 5600, BOOTSTRAP = 8998, MEETING = 20000 };
+    enum { CHANNEL = 5600, BOOTSTRAP = 8998, MEETING = 20000, RPC = 29550, MASTER = 29501 };
     const struct { const char *what; double number; } numbers[] = {
         { "port", EMIT_PORT + (double)part->index },
         { "channel", CHANNEL + (double)part->first_chip },
         { "bootstrap", BOOTSTRAP + (double)part->index },
+        { "rpc", RPC + (double)part->index }, { "master", MASTER + (double)part->index },
         { "parts", (double)emit->pool[part->role].parts }, { "part_chips", part->chips },
         { "local", part->local }, { "start", part->start } };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)

@@ -61,13 +61,13 @@ struct host {
 
 /* Onto the first host with room, or the first that is empty; a launcher's server fills the
  * hosts after it too. */
-static void put(struct emit *emit, struct emit_part *part, struct host *hosts, bool fresh)
+static void put(struct emit *emit, struct emit_part *part, struct host *hosts, bool spread)
 {
     const struct emit_pool *pool = &emit->pool[part->role];
     const double share = pool->parts > 1 ? part->chips : pool->chips;
     size_t at = 0;
-    while (at < emit->hosts && (fresh ? hosts[at].used > 0
-                                      : hosts[at].used + part->chips > emit->host_chips))
+    while (at < emit->hosts && hosts[at].used + (spread ? emit->host_chips : part->chips) >
+                               emit->host_chips)
         at++;
     emit->hosts += at == emit->hosts;
     part->host = at;
@@ -91,8 +91,7 @@ static void name_parts(struct emit *emit)
         part->address = arena_print(emit->arena, "$HOST_%zu", part->host + 1);
         part->leader = emit->parts[first].address;
         part->rank = arena_print(emit->arena, "%zu", part->part);
-        if (part->part)
-            part->index = emit->parts[first].index;
+        part->index = emit->parts[first].index;
     }
 }
 
@@ -109,7 +108,8 @@ void emit_place(struct emit *emit)
         for (size_t s = 0; s < (size_t)emit->pool[role].count; s++)
             for (size_t p = 0; p < emit->pool[role].parts; p++) {
                 struct emit_part part = make_part(emit, (enum emit_role)role, s, p);
-                put(emit, &part, hosts, emit->pool[role].chips > emit->host_chips);
+                put(emit, &part, hosts, emit->pool[role].parts == 1 &&
+                    emit->pool[role].chips > emit->host_chips);
             }
     name_parts(emit);
 }

@@ -155,20 +155,12 @@ static void add_numbers(const struct emit *emit, struct doc *doc, const char *ke
         doc_add_number(emit->arena, list, NULL, (double)numbers[i]);
 }
 
-static void put_start(struct doc *doc, const char *key, struct doc *kid)
-{
-    kid->key = key;
-    *(doc->last ? &doc->last->next : &doc->first) = kid;
-    doc->last = kid;
-    doc->count++;
-}
-
 static void add_start(struct doc *doc, const struct emit_start *start)
 {
-    put_start(doc, "environment", start->environment);
-    put_start(doc, "command", start->words);
+    doc_put(doc, "environment", start->environment);
+    doc_put(doc, "command", start->words);
     if (start->file)
-        put_start(doc, "file", start->file);
+        doc_put(doc, "file", start->file);
 }
 
 static void group_document(const struct emit *emit, struct doc *list, const struct group *group)

@@ -1,26 +1,49 @@
-/* Documents as YAML, in the subset that all readers agree on: blocks of two spaces, and strings
- * as JSON writes them unless they are plain words. */
+/* Documents as YAML, in the subset that all readers agree on: blocks of two spaces; strings plain
+ * where they are words or flags, of several lines behind a bar, else as JSON writes them. */
 #include "ask/emit.h"
 
 #include <string.h>
 
-/* A word that no reader takes for something else: true, no, null, 1e3, a date. */
+/* What no reader takes for something else: true, no, null, 1e3, a date, an item of a list. */
 static bool is_word(const char *text)
 {
     static const char *const taken[] = { "true", "false", "null", "yes", "no", "on", "off",
                                          "y", "n" };
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    static const char begin[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ/";
     static const char rest[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                "0123456789_-./";
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
         if (name_same(text, taken[i]))
             return false;
-    return *text && strchr(letters, *text) && text[strspn(text, rest)] == '\0';
+    if (!strncmp(text, "--", 2))
+        text += 2;
+    return *text && strchr(begin, *text) && text[strspn(text, rest)] == '\0';
 }
 
-static void print_scalar(struct buffer *out, const struct doc *doc)
+static bool has_lines(const char *text)
+{
+    const size_t size = strlen(text);
+    return size > 1 && text[size - 1] == '\n' && *text != ' ' && *text != '\n' &&
+           text[size - 2] != '\n';
+}
+
+static void print_lines(struct buffer *out, const char *text, int depth)
+{
+    struct text rest = text_of(text);
+    buffer_print(out, "|\n");
+    while (rest.size) {
+        struct text line = text_line(&rest);
+        buffer_print(out, "%*s%.*s\n", 2 * depth, "", (int)line.size, line.data);
+    }
+}
+
+static void print_scalar(struct buffer *out, const struct doc *doc, int depth)
 {
     struct buffer text = { .arena = out->arena };
+    if (doc->kind == DOC_STRING && has_lines(doc->string)) {
+        print_lines(out, doc->string, depth);
+        return;
+    }
     if (doc->kind == DOC_STRING && is_word(doc->string)) {
         buffer_print(out, "%s\n", doc->string);
         return;
@@ -35,7 +58,7 @@ static void print_value(struct buffer *out, const struct doc *doc, int depth)
 {
     if (doc->kind != DOC_OBJECT && doc->kind != DOC_ARRAY) {
         buffer_print(out, " ");
-        print_scalar(out, doc);
+        print_scalar(out, doc, depth);
     } else if (!doc->first) {
         buffer_print(out, doc->kind == DOC_OBJECT ? " {}\n" : " []\n");
     } else {
