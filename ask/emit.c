@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- options --------------------------------------------------------------------------------- */
+/* ---- options ----------------------------------------------------------------------------- */
 
 static const char *const shown[] = { "vllm", "sglang", "trtllm", "k8s" };
 enum { SHOWN = sizeof shown / sizeof *shown, MANIFEST = SHOWN - 1 };
@@ -57,7 +57,7 @@ bool emit_asked(struct arena *arena, const struct question *question, struct err
     return (!name || name_asked(name, error)) && (!pick || speed_asked(pick, &speed, error));
 }
 
-/* ---- engine, model --------------------------------------------------------------------------- */
+/* ---- engine, model ----------------------------------------------------------------------- */
 
 /* Commands of one engine of a plan that was made for another would not do what it says. */
 static bool choose_engine(struct emit *emit, struct error *error)
@@ -131,14 +131,14 @@ static bool machine_known(const struct emit *emit, struct error *error)
     if (emit_about(emit, "resource", family) &&
         (!emit->manifest || emit_about(emit, "image", family)))
         return true;
-    error_set(error, "--emit: no %s of %s for %s is known",
+    error_set(error, "--emit: no %s of %s for %s %s known",
               emit_about(emit, "resource", family) ? "image" : "flags", emit->title,
-              emit->variant->scenario.machine);
+              emit->variant->scenario.machine, emit_about(emit, "resource", family) ? "is" : "are");
     return error_hint(error, "%s", emit_about(emit, "resource", family)
                       ? "--emit vllm or sglang: the commands" : "a machine with GPUs that it runs on");
 }
 
-/* ---- formats --------------------------------------------------------------------------------- */
+/* ---- formats ----------------------------------------------------------------------------- */
 
 /* Is there a flag that makes weights or cache be in this format? */
 static bool made_by_flag(const struct emit *emit, const char *takes, const char *format)
@@ -164,7 +164,7 @@ static bool cache_known(const struct emit *emit, struct error *error)
     return error_hint(error, "--kv-precision fp8, or another --emit");
 }
 
-/* ---- the point ----------------------------------------------------------------------------------- */
+/* ---- the point --------------------------------------------------------------------------- */
 
 /* The best, or that of the front whose speed is nearest. */
 static bool choose_point(struct plan *plan, struct plan_point *point)
@@ -211,7 +211,7 @@ static bool fill_pools(struct emit *emit, struct error *error)
            fill_pool(emit, EMIT_DECODE, copies * plan_input(plan, at, "decode_workers"), error);
 }
 
-/* ---- what stands above ------------------------------------------------------------------------- */
+/* ---- what stands above ------------------------------------------------------------------- */
 
 /* What no flag makes, the checkpoint must have. */
 static void format_lines(const struct emit *emit, struct buffer *out)

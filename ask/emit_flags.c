@@ -160,7 +160,7 @@ bool emit_values(struct emit *emit, enum emit_role role, const char **reason,
     return true;
 }
 
-/* ---- one part's values ----------------------------------------------------------------------- */
+/* ---- one part's values ------------------------------------------------------------------- */
 
 static bool was_given(const struct emit *emit, const char *row)
 {
@@ -269,7 +269,7 @@ static const char *flag_text(const struct emit *emit, const struct emit_part *pa
     return text && *text ? text : NULL;
 }
 
-/* ---- words, file, environment ---------------------------------------------------------------- */
+/* ---- words, file, environment ------------------------------------------------------------ */
 
 static void add_value(const struct emit *emit, struct doc *object, const char *key,
                       const char *text)

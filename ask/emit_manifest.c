@@ -37,7 +37,7 @@ static void number(struct manifest *manifest, struct doc *parent, const char *ke
     doc_add_number(manifest->arena, parent, key, value);
 }
 
-/* ---- names --------------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------------- */
 
 /* "Qwen/Qwen3-32B" -> "qwen3-32b": letters, digits and dashes, a letter first. */
 static const char *base_name(struct arena *arena, const char *model)
@@ -79,7 +79,7 @@ static void name_parts(struct manifest *manifest)
     }
 }
 
-/* ---- one pod ----------------------------------------------------------------------------------- */
+/* ---- one pod ----------------------------------------------------------------------------- */
 
 static void add_label(struct manifest *manifest, struct doc *parent, const char *key,
                       const char *name, const char *duty)
@@ -214,7 +214,7 @@ static void add_pod(struct manifest *manifest, struct doc *template, const struc
     doc_put(spec, "volumes", volumes.list);
 }
 
-/* ---- objects -------------------------------------------------------------------------------------- */
+/* ---- objects ----------------------------------------------------------------------------- */
 
 static void add_service(struct manifest *manifest, const char *name, const char *of,
                         const char *duty, bool headless)
@@ -300,7 +300,7 @@ static void add_router(struct manifest *manifest)
     add_set(manifest, &part, name, 1);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------- */
+/* ---- the whole --------------------------------------------------------------------------- */
 
 /* Kubernetes starts pods; it does not log in to them, as MPI must. */
 static bool can_start(const struct emit *emit, struct error *error)

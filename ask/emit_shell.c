@@ -22,7 +22,7 @@ struct groups {
     size_t count, room;
 };
 
-/* ---- words --------------------------------------------------------------------------------- */
+/* ---- words ------------------------------------------------------------------------------- */
 
 static bool is_plain(const char *word)
 {
@@ -61,7 +61,7 @@ static void print_command(struct buffer *out, const struct emit_start *start)
     buffer_print(out, "\n");
 }
 
-/* ---- groups ---------------------------------------------------------------------------------- */
+/* ---- groups ------------------------------------------------------------------------------ */
 
 static bool shares_host(const struct emit *emit, const struct emit_part *part)
 {
@@ -145,7 +145,7 @@ static void print_file(struct buffer *out, enum emit_role role,
     buffer_print(out, "END\n");
 }
 
-/* ---- document ----------------------------------------------------------------------------------- */
+/* ---- document ---------------------------------------------------------------------------- */
 
 static void add_numbers(const struct emit *emit, struct doc *doc, const char *key,
                         const size_t *numbers, size_t count)
@@ -175,7 +175,7 @@ static void group_document(const struct emit *emit, struct doc *list, const stru
     add_start(doc, &group->start);
 }
 
-/* ---- the whole --------------------------------------------------------------------------------- */
+/* ---- the whole --------------------------------------------------------------------------- */
 
 static void router_lines(const struct emit *emit, struct buffer *out, struct doc *list)
 {
