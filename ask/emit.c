@@ -127,15 +127,14 @@ static const char *family_of(const struct emit *emit)
 
 static bool machine_known(const struct emit *emit, struct error *error)
 {
-    const char *family = family_of(emit);
-    if (emit_about(emit, "resource", family) &&
-        (!emit->manifest || emit_about(emit, "image", family)))
+    const char *family = family_of(emit), *machine = emit->variant->scenario.machine;
+    const bool runs = emit_about(emit, "resource", family);
+    if (runs && (!emit->manifest || emit_about(emit, "image", family)))
         return true;
-    error_set(error, "--emit: no %s of %s for %s %s known",
-              emit_about(emit, "resource", family) ? "image" : "flags", emit->title,
-              emit->variant->scenario.machine, emit_about(emit, "resource", family) ? "is" : "are");
-    return error_hint(error, "%s", emit_about(emit, "resource", family)
-                      ? "--emit vllm or sglang: the commands" : "a machine with GPUs that it runs on");
+    error_set(error, runs ? "--emit k8s: no image of %s for %s is known"
+                          : "--emit: %s is not known to run on %s", emit->title, machine);
+    return error_hint(error, runs ? "--emit vllm or sglang: the commands"
+                                  : "a machine with GPUs that it runs on, or another --emit");
 }
 
 /* ---- formats ----------------------------------------------------------------------------- */
