@@ -165,49 +165,75 @@ static bool cache_known(const struct emit *emit, struct error *error)
 
 /* ---- the point --------------------------------------------------------------------------- */
 
-/* The best, or that of the front whose speed is nearest. */
-static bool choose_point(struct plan *plan, struct plan_point *point)
+/* Of the front the best, or that whose speed is nearest. */
+static bool choose_point(struct plan *plan, size_t *chosen)
 {
     const char *pick = plan->question->option[OPTION_PICK];
     const struct search_front *front = &plan->result.front;
     struct quantity speed;
-    size_t nearest = 0;
+    *chosen = 0;
     if (pick && !speed_asked(pick, &speed, plan->error))
         return false;
     for (size_t i = 1; pick && i < front->count; i++)
         if (fabs(log(front->points[i].across / speed.value)) <
-            fabs(log(front->points[nearest].across / speed.value)))
-            nearest = i;
-    return plan_tell(plan, &front->points[nearest], point);
+            fabs(log(front->points[*chosen].across / speed.value)))
+            *chosen = i;
+    return true;
 }
 
-static bool fill_pool(struct emit *emit, enum emit_role role, double count, struct error *error)
+/* Its point, pools and what the engine cannot do with them: NULL, it can. */
+static bool take_point(struct emit *emit, size_t at, struct plan_point *point,
+                       const char **reason, const char **way_out)
 {
-    static const char set[] = "--set ";
-    const char *reason = NULL, *way_out = NULL;
-    if (!emit_values(emit, role, &reason, &way_out))
+    const struct plan *plan = emit->plan;
+    *reason = *way_out = NULL;
+    if (!plan_tell(emit->plan, &plan->result.front.points[at], point))
         return false;
-    emit->pool[role].count = count;
+    const double copies = point->figures[PLAN_replicas];
+    emit->point = point;
+    emit->variant = &emit->plan->variants[point->at.space];
+    emit->pools = emit->variant->kind == PLAN_POOLS;
+    emit->pool[EMIT_TOGETHER].count = emit->pools ? 0 : copies;
+    emit->pool[EMIT_PREFILL].count =
+        emit->pools ? copies * plan_input(plan, &point->at, "prefill_workers") : 0;
+    emit->pool[EMIT_DECODE].count =
+        emit->pools ? copies * plan_input(plan, &point->at, "decode_workers") : 0;
+    for (int role = 0; role < EMIT_ROUTER; role++)
+        if (emit->pool[role].count > 0 &&
+            !emit_values(emit, (enum emit_role)role, reason, way_out))
+            return false;
+    return true;
+}
+
+/* "--pick 101.3 for 4 x TP 8, 14 at once, or ": the nearest of the front that it can run. */
+static const char *other_point(const struct emit *emit, size_t from)
+{
+    enum { TRIES = 100 };
+    const struct search_front *front = &emit->plan->result.front;
+    const char *reason, *way_out;
+    for (size_t n = 2; n < 2 * TRIES; n++) {
+        const size_t far = n / 2, at = n % 2 ? from - far : from + far;
+        struct emit other = *emit;
+        struct plan_point point;
+        if (n % 2 ? far > from : at >= front->count)
+            continue;
+        if (!take_point(&other, at, &point, &reason, &way_out))
+            return "";
+        if (!reason)
+            return arena_print(emit->arena, "--pick %.6g for %s, or ", front->points[at].across,
+                               plan_deployment(emit->plan, &point));
+    }
+    return "";
+}
+
+static bool can_run(const struct emit *emit, size_t at, const char *reason, const char *way_out,
+                    struct error *error)
+{
     if (!reason)
         return true;
     error_set(error, "--emit: %s cannot run %s: %s", emit->title,
               plan_deployment(emit->plan, emit->point), reason);
-    if (role == EMIT_PREFILL && !strncmp(way_out, set, strlen(set)))
-        way_out = arena_print(emit->arena, "%sprefill_%s", set, way_out + strlen(set));
-    return error_hint(error, "%s, another --emit, or --pick SPEED for another point", way_out);
-}
-
-static bool fill_pools(struct emit *emit, struct error *error)
-{
-    const struct plan *plan = emit->plan;
-    const struct search_point *at = &emit->point->at;
-    const double copies = emit->point->figures[PLAN_replicas];
-    emit->pools = emit->variant->kind == PLAN_POOLS;
-    if (!emit->pools)
-        return fill_pool(emit, EMIT_TOGETHER, copies, error);
-    return fill_pool(emit, EMIT_PREFILL, copies * plan_input(plan, at, "prefill_workers"),
-                     error) &&
-           fill_pool(emit, EMIT_DECODE, copies * plan_input(plan, at, "decode_workers"), error);
+    return error_hint(error, "%s%s", other_point(emit, at), way_out);
 }
 
 /* ---- what stands above ------------------------------------------------------------------- */
@@ -283,17 +309,20 @@ static bool comment_all(struct plan *plan)
 bool emit_answer(struct plan *plan)
 {
     struct plan_point point;
-    struct emit emit = { .plan = plan, .arena = plan->arena, .point = &point };
+    struct emit emit = { .plan = plan, .arena = plan->arena };
     struct buffer out = { .arena = plan->arena };
+    const char *reason, *way_out;
+    size_t at;
     if (!plan->result.front.count)
         return comment_all(plan);
-    if (!choose_point(plan, &point))
+    if (!choose_point(plan, &at))
         return false;
-    emit.variant = &plan->variants[point.at.space];
+    emit.variant = &plan->variants[plan->result.front.points[at].space];
     if (!choose_engine(&emit, plan->error) || !name_model(&emit, plan->error) ||
         !machine_known(&emit, plan->error) || !cache_known(&emit, plan->error) ||
         !value_of(&emit.variant->scenario, "host_chips", &emit.host_chips, plan->error) ||
-        !fill_pools(&emit, plan->error))
+        !take_point(&emit, at, &point, &reason, &way_out) ||
+        !can_run(&emit, at, reason, way_out, plan->error))
         return false;
     struct doc *doc = doc_add(plan->arena, plan->answer->doc, "emit", DOC_OBJECT);
     doc_add_string(plan->arena, doc, "engine", emit.engine);

@@ -128,6 +128,15 @@ static bool list_values(const struct emit *emit, const char *const *texts, size_
     return true;
 }
 
+/* "--set attention_dp=1" of a pool for prompts: "--set prefill_attention_dp=1". */
+static const char *way_of(const struct emit *emit, enum emit_role role, const char *text)
+{
+    static const char set[] = "--set ";
+    if (role != EMIT_PREFILL || strncmp(text, set, strlen(set)))
+        return text;
+    return arena_print(emit->arena, "%sprefill_%s", set, text + strlen(set));
+}
+
 /* Of a pool: sizes, what its flags take (a switch: whether it is on), what its servers need. */
 bool emit_values(struct emit *emit, enum emit_role role, const char **reason,
                  const char **way_out)
@@ -155,7 +164,7 @@ bool emit_values(struct emit *emit, enum emit_role role, const char **reason,
         const double value = values[SIZES + 2 * i];
         pool->values[i] = values[SIZES + 2 * i + 1] > 0 ? value : NAN;
         if (!strcmp(emit->flags[i].form, "need") && !(value > 0) && !*reason)
-            *reason = emit->flags[i].value, *way_out = emit->flags[i].note;
+            *reason = emit->flags[i].value, *way_out = way_of(emit, role, emit->flags[i].note);
     }
     return true;
 }

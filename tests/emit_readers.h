@@ -8,14 +8,14 @@
 
 #include "test.h"
 
-#include "import/import.h"
+#include "cli/cli.h"
 
 #include <math.h>
 #include <stdio.h>
 
 enum engine { VLLM, SGLANG, TRTLLM, ENGINES };
 
-/* ---- flags, from the documentation of each engine ------------------------------------------------ */
+/* ---- flags, from the documentation of each engine ---------------------------------------- */
 
 struct known {
     const char *flag;
@@ -52,7 +52,7 @@ static const struct known known[ENGINES][40] = {
         { "--free_gpu_memory_fraction", 1 }, { "--config", 1 }, { "-c", 1 } },
 };
 
-/* ---- commands ---------------------------------------------------------------------------------------- */
+/* ---- commands ---------------------------------------------------------------------------- */
 
 struct words {
     const char **at;
@@ -77,14 +77,14 @@ struct script {
     size_t file_count;
 };
 
-static void add_word(struct arena *arena, struct words *words, const char *word)
+static inline void add_word(struct arena *arena, struct words *words, const char *word)
 {
     *(const char **)arena_push(arena, &words->at, &words->count, &words->room,
                                sizeof *words->at) = word;
 }
 
 /* A line without its end; the words of a shell: '...' as it is, "..." too but for names. */
-static void split_line(struct arena *arena, const char *line, struct words *words)
+static inline void split_line(struct arena *arena, const char *line, struct words *words)
 {
     while (*line) {
         struct buffer word = { .arena = arena };
@@ -109,13 +109,50 @@ static void split_line(struct arena *arena, const char *line, struct words *word
     }
 }
 
-static bool is_assignment(const char *word)
+static inline bool is_assignment(const char *word)
 {
     size_t size = strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
     return size && word[size] == '=';
 }
 
-/* ---- YAML: blocks of two spaces ------------------------------------------------------------------------ */
+/* ---- asking ------------------------------------------------------------------------------ */
+
+/* "MODEL --on MACHINE --emit vllm", as the command line asks it. */
+static inline bool ask_for(struct arena *arena, const char *line, struct answer *answer,
+                           struct error *error)
+{
+    struct question question = { 0 };
+    struct words words = { 0 };
+    *answer = (struct answer){ .doc = doc_new(arena, DOC_OBJECT), .text.arena = arena,
+                               .csv.arena = arena };
+    add_word(arena, &words, "chalkline");
+    add_word(arena, &words, "plan");
+    split_line(arena, line, &words);
+    return question_read(arena, (int)words.count, (char **)words.at, &question, error) &&
+           ask_plan(arena, &question, answer, error);
+}
+
+static inline void ask_well(struct arena *arena, const char *line, struct answer *answer)
+{
+    struct error error;
+    if (!ask_for(arena, line, answer, &error))
+        fail_msg("%s: %s", line, error.what);
+    if (answer->status)
+        fail_msg("%s: %s", line, answer->text.data);
+}
+
+/* The point of the front that was emitted. */
+static inline const struct doc *point_of(const struct answer *answer)
+{
+    const char *wanted = doc_get(doc_get(answer->doc, "emit"), "deployment")->string;
+    for (const struct doc *kid = doc_get(answer->doc, "front")->first; kid; kid = kid->next)
+        if (!strcmp(doc_get(kid, "deployment")->string, wanted))
+            return kid;
+    fail_msg("not on the front: %s", wanted);
+    return NULL;
+}
+
+/* ---- YAML: blocks of two spaces ---------------------------------------------------------- */
 
 struct yaml {
     struct arena *arena;
@@ -123,21 +160,22 @@ struct yaml {
     size_t count, at;
 };
 
-static size_t indent_of(const char *line)
+static inline size_t indent_of(const char *line)
 {
     return strspn(line, " ");
 }
 
-static void yaml_scalar(struct yaml *yaml, struct doc *into, const char *text)
+static inline void yaml_scalar(struct yaml *yaml, struct doc *into, const char *text)
 {
     struct error error;
     struct doc *doc;
     const char *wrapped = arena_print(yaml->arena, "[%s]", text);
-    double number;
+    double number = 0;
     bool word = !strcmp(text, "true") || !strcmp(text, "false") || *text == '"' ||
                 text_number(text_of(text), &number);
-    assert_true(*text && !strstr(text, ": ") && !strchr("-[]{}&*!|>%@`'#", *text == '-' &&
-                text[1] == '-' ? 'x' : *text));
+    bool item = *text == '-' && text[1] != '-' && !number;
+    assert_true(*text && (*text == '"' || (!strstr(text, ": ") && !item &&
+                                           !strchr("[]{}&*!|>%@`'#", *text))));
     if (!word) {
         into->kind = DOC_STRING;
         into->string = text;
@@ -150,9 +188,9 @@ static void yaml_scalar(struct yaml *yaml, struct doc *into, const char *text)
     into->string = doc->first->string;
 }
 
-static void yaml_block(struct yaml *yaml, struct doc *into, size_t indent);
+static inline void yaml_block(struct yaml *yaml, struct doc *into, size_t indent);
 
-static void yaml_lines(struct yaml *yaml, struct doc *into, size_t indent)
+static inline void yaml_lines(struct yaml *yaml, struct doc *into, size_t indent)
 {
     struct buffer text = { .arena = yaml->arena };
     for (; yaml->at < yaml->count && indent_of(yaml->lines[yaml->at]) >= indent; yaml->at++)
@@ -162,7 +200,7 @@ static void yaml_lines(struct yaml *yaml, struct doc *into, size_t indent)
 }
 
 /* What follows "key:" or "-". */
-static void yaml_value(struct yaml *yaml, struct doc *into, const char *rest, size_t indent)
+static inline void yaml_value(struct yaml *yaml, struct doc *into, const char *rest, size_t indent)
 {
     if (!strcmp(rest, " |"))
         yaml_lines(yaml, into, indent + 2);
@@ -172,7 +210,7 @@ static void yaml_value(struct yaml *yaml, struct doc *into, const char *rest, si
         yaml_block(yaml, into, indent + 2);
 }
 
-static void yaml_pair(struct yaml *yaml, struct doc *into, const char *line, size_t indent)
+static inline void yaml_pair(struct yaml *yaml, struct doc *into, const char *line, size_t indent)
 {
     const char *colon = line;
     while (*colon && !(*colon == ':' && (colon[1] == ' ' || !colon[1])))
@@ -183,13 +221,13 @@ static void yaml_pair(struct yaml *yaml, struct doc *into, const char *line, siz
     yaml_value(yaml, doc_add(yaml->arena, into, key, DOC_NULL), colon + 1, indent);
 }
 
-static bool begins_pair(const char *line)
+static inline bool begins_pair(const char *line)
 {
     size_t size = strcspn(line, ": ");
     return *line != '"' && line[size] == ':' && (line[size + 1] == ' ' || !line[size + 1]);
 }
 
-static void yaml_block(struct yaml *yaml, struct doc *into, size_t indent)
+static inline void yaml_block(struct yaml *yaml, struct doc *into, size_t indent)
 {
     assert_true(yaml->at < yaml->count && indent_of(yaml->lines[yaml->at]) == indent);
     const bool list = yaml->lines[yaml->at][indent] == '-' && yaml->lines[yaml->at][indent + 1] == ' ';
@@ -214,7 +252,7 @@ static void yaml_block(struct yaml *yaml, struct doc *into, size_t indent)
     }
 }
 
-static struct doc *yaml_read(struct arena *arena, const char *text)
+static inline struct doc *yaml_read(struct arena *arena, const char *text)
 {
     struct yaml *yaml = arena_alloc(arena, sizeof *yaml);
     struct text rest = text_of(text);
@@ -230,9 +268,9 @@ static struct doc *yaml_read(struct arena *arena, const char *text)
     return doc;
 }
 
-/* ---- scripts --------------------------------------------------------------------------------------------- */
+/* ---- scripts ----------------------------------------------------------------------------- */
 
-static const char *read_here(struct arena *arena, struct text *rest)
+static inline const char *read_here(struct arena *arena, struct text *rest)
 {
     struct buffer body = { .arena = arena };
     for (;;) {
@@ -244,7 +282,7 @@ static const char *read_here(struct arena *arena, struct text *rest)
     }
 }
 
-static void read_script(struct arena *arena, const char *text, struct script *script)
+static inline void read_script(struct arena *arena, const char *text, struct script *script)
 {
     struct text rest = text_of(text);
     const char *title = "";
@@ -278,7 +316,7 @@ static void read_script(struct arena *arena, const char *text, struct script *sc
 }
 
 /* The value of a flag; NULL: not given. Checks all flags on the way. */
-static const char *flag_of(const struct words *words, enum engine engine, const char *name)
+static inline const char *flag_of(const struct words *words, enum engine engine, const char *name)
 {
     const char *found = NULL;
     for (size_t i = 0; i < words->count; i++) {
@@ -300,7 +338,7 @@ static const char *flag_of(const struct words *words, enum engine engine, const 
     return found;
 }
 
-static double number_of(const char *text, double otherwise)
+static inline double number_of(const char *text, double otherwise)
 {
     double number = otherwise;
     if (text)
@@ -308,7 +346,7 @@ static double number_of(const char *text, double otherwise)
     return number;
 }
 
-static const struct doc *json_of(struct arena *arena, const char *text)
+static inline const struct doc *json_of(struct arena *arena, const char *text)
 {
     struct error error;
     struct doc *doc = NULL;
@@ -317,7 +355,7 @@ static const struct doc *json_of(struct arena *arena, const char *text)
     return doc;
 }
 
-/* ---- what an engine makes of its flags ----------------------------------------------------------------------- */
+/* ---- what an engine makes of its flags --------------------------------------------------- */
 
 struct settings {
     double tensor, pipeline, ranks, experts, gpus, seats, tokens, chunk, length, memory, guesses;
@@ -326,7 +364,7 @@ struct settings {
 };
 
 /* vLLM: GPUs = TP x PP x DP, EP = TP x DP; a host has DP's share, or 1/nnodes of all. */
-static void vllm_settings(struct arena *arena, const struct words *words, struct settings *to)
+static inline void vllm_settings(struct arena *arena, const struct words *words, struct settings *to)
 {
     const struct doc *guess = json_of(arena, flag_of(words, VLLM, "--speculative-config"));
     const struct doc *transfer = json_of(arena, flag_of(words, VLLM, "--kv-transfer-config"));
@@ -361,7 +399,7 @@ static void vllm_settings(struct arena *arena, const struct words *words, struct
 }
 
 /* SGLang: GPUs = tp x pp; attention ranks divide tp, and its limits are divided by them. */
-static void sglang_settings(const struct words *words, struct settings *to)
+static inline void sglang_settings(const struct words *words, struct settings *to)
 {
     const char *mode = flag_of(words, SGLANG, "--disaggregation-mode");
     const double tp = number_of(flag_of(words, SGLANG, "--tp-size"), 1);
@@ -394,14 +432,14 @@ static void sglang_settings(const struct words *words, struct settings *to)
     to->first_rank = number_of(flag_of(words, SGLANG, "--node-rank"), 0) * to->here;
 }
 
-static double key_number(const struct doc *file, const char *part, const char *key)
+static inline double key_number(const struct doc *file, const char *part, const char *key)
 {
     const struct doc *value = doc_get(doc_get(file, part), key);
     return value ? value->number : 0;
 }
 
 /* TensorRT-LLM: attention DP has tp ranks of one chip; limits are of a rank and a stage. */
-static void trtllm_settings(const struct script *script, const struct words *all,
+static inline void trtllm_settings(const struct script *script, const struct words *all,
                             struct settings *to)
 {
     struct words words = *all;
@@ -444,7 +482,7 @@ static void trtllm_settings(const struct script *script, const struct words *all
     assert_true(isnan(launched) || launched == to->gpus);
 }
 
-static void read_settings(const struct script *script, const struct command *command,
+static inline void read_settings(const struct script *script, const struct command *command,
                           enum engine engine, struct settings *to)
 {
     *to = (struct settings){ .seats = NAN, .tokens = NAN, .chunk = NAN };

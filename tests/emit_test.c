@@ -3,43 +3,13 @@
  * Python's YAML read the same. */
 #include "tests/emit_readers.h"
 
-#include "cli/cli.h"
-
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 static const char *const engine_names[ENGINES] = { "vllm", "sglang", "trtllm" };
 
-/* ---- asking ------------------------------------------------------------------------------------ */
-
-struct outcome {
-    struct answer answer;
-    struct error error;
-    bool answered;
-};
-
-static void ask(struct arena *arena, const char *line, struct outcome *outcome)
-{
-    struct question question = { 0 };
-    struct words words = { 0 };
-    *outcome = (struct outcome){ .answer = { .doc = doc_new(arena, DOC_OBJECT),
-                                             .text.arena = arena, .csv.arena = arena } };
-    add_word(arena, &words, "chalkline");
-    add_word(arena, &words, "plan");
-    split_line(arena, line, &words);
-    if (!question_read(arena, (int)words.count, (char **)words.at, &question, &outcome->error))
-        fail_msg("%s: %s", line, outcome->error.what);
-    outcome->answered = ask_plan(arena, &question, &outcome->answer, &outcome->error);
-}
-
-static void ask_well(struct arena *arena, const char *line, struct outcome *outcome)
-{
-    ask(arena, line, outcome);
-    if (!outcome->answered || outcome->answer.status)
-        fail_msg("%s: %s", line, outcome->answered ? outcome->answer.text.data
-                                                   : outcome->error.what);
-}
+/* ---- the plan ---------------------------------------------------------------------------- */
 
 static double figure(const struct doc *point, const char *name)
 {
@@ -51,19 +21,6 @@ static bool is_kind(const struct doc *point, const char *kind)
 {
     return !strcmp(doc_get(point, "kind")->string, kind);
 }
-
-/* The point of the front that was emitted. */
-static const struct doc *point_of(const struct answer *answer)
-{
-    const char *wanted = doc_get(doc_get(answer->doc, "emit"), "deployment")->string;
-    for (const struct doc *kid = doc_get(answer->doc, "front")->first; kid; kid = kid->next)
-        if (!strcmp(doc_get(kid, "deployment")->string, wanted))
-            return kid;
-    fail_msg("not on the front: %s", wanted);
-    return NULL;
-}
-
-/* ---- the plan again ------------------------------------------------------------------------------ */
 
 struct lengths {
     double in, out;
@@ -123,7 +80,7 @@ static void check_limits(const struct doc *point, const struct settings *got, do
     assert_true(isnan(got->chunk) || got->chunk == chunk);
 }
 
-/* ---- commands ------------------------------------------------------------------------------------- */
+/* ---- commands ---------------------------------------------------------------------------- */
 
 struct emitted {
     const char *question;
@@ -138,6 +95,19 @@ static bool is_router(const struct command *command)
     return !strncmp(command->title, "# router", 8);
 }
 
+/* The hand-over of vLLM needs an address that others reach, and a port for each rank. */
+static void check_environment(const struct emitted *wanted, const struct doc *point,
+                              const struct command *command)
+{
+    size_t channels = 0;
+    for (size_t i = 0; i < command->environment.count; i++)
+        if (!strncmp(command->environment.at[i], "VLLM_NIXL_SIDE_CHANNEL_", 23))
+            channels++;
+        else
+            assert_memory_equal(command->environment.at[i], "CUDA_VISIBLE_DEVICES=", 21);
+    assert_int_equal(channels, wanted->engine == VLLM && is_kind(point, "pools") ? 2 : 0);
+}
+
 static void check_command(struct arena *arena, const struct emitted *wanted,
                           const struct doc *point, const struct script *script,
                           const struct command *command)
@@ -145,6 +115,7 @@ static void check_command(struct arena *arena, const struct emitted *wanted,
     struct settings got;
     const double chunk = is_kind(point, "together") ? figure(point, "prefill_size") : 8192;
     read_settings(script, command, wanted->engine, &got);
+    check_environment(wanted, point, command);
     check_sizes(arena, point, &got);
     check_limits(point, &got, chunk, &wanted->lengths);
     assert_string_equal(got.model, wanted->model);
@@ -258,17 +229,17 @@ static void commands_say_the_plan(void **state)
     size_t commands = 0, pools = 0, ranks = 0;
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct arena arena = { 0 };
-        struct outcome outcome;
+        struct answer answer;
         struct script *script = arena_alloc(&arena, sizeof *script);
         ask_well(&arena, arena_print(&arena, "%s --emit %s", cases[i].question,
-                                     engine_names[cases[i].engine]), &outcome);
-        const struct doc *point = point_of(&outcome.answer);
-        read_script(&arena, outcome.answer.text.data, script);
+                                     engine_names[cases[i].engine]), &answer);
+        const struct doc *point = point_of(&answer);
+        read_script(&arena, answer.text.data, script);
         for (size_t c = 0; c < script->count; c++)
             if (!is_router(&script->commands[c]))
                 check_command(&arena, &cases[i], point, script, &script->commands[c]);
         check_hosts(&cases[i], point, script);
-        check_document(&outcome.answer, script);
+        check_document(&answer, script);
         commands += script->count;
         pools += is_kind(point, "pools");
         ranks += figure(point, "attention_dp") > 1;
@@ -279,7 +250,7 @@ static void commands_say_the_plan(void **state)
     assert_true(pools >= 2 && ranks >= 3);
 }
 
-/* ---- routers ---------------------------------------------------------------------------------------- */
+/* ---- routers ----------------------------------------------------------------------------- */
 
 static size_t count_values(const struct words *words, const char *flag)
 {
@@ -298,30 +269,30 @@ static void routers_know_all(void **state)
     static const char question[] = "deepseek-v3 --on h200-sxm --gpus 32 --isl 4000 --osl 500 "
                                    "--ttft 2s --tpot 30ms --pick %d --emit %s";
     struct arena arena = { 0 };
-    struct outcome outcome;
+    struct answer answer;
     struct script *script = arena_alloc(&arena, sizeof *script);
-    ask_well(&arena, arena_print(&arena, question, 50, "vllm"), &outcome);
-    const struct doc *point = point_of(&outcome.answer);
+    ask_well(&arena, arena_print(&arena, question, 50, "vllm"), &answer);
+    const struct doc *point = point_of(&answer);
     const size_t prefill = (size_t)(figure(point, "prefill_workers") * figure(point, "replicas"));
     const size_t decode = (size_t)(figure(point, "decode_workers") * figure(point, "replicas"));
     assert_true(is_kind(point, "pools") && decode > 1);
-    read_script(&arena, outcome.answer.text.data, script);
+    read_script(&arena, answer.text.data, script);
     const struct words *words = &script->commands[script->count - 1].words;
     flag_of(words, VLLM, "");
     assert_int_equal(count_values(words, "--prefiller-hosts"), prefill);
     assert_int_equal(count_values(words, "--prefiller-ports"), prefill);
     assert_int_equal(count_values(words, "--decoder-hosts"), decode);
     assert_int_equal(count_values(words, "--decoder-ports"), decode);
-    ask_well(&arena, arena_print(&arena, question, 50, "sglang"), &outcome);
-    read_script(&arena, outcome.answer.text.data, script);
+    ask_well(&arena, arena_print(&arena, question, 50, "sglang"), &answer);
+    read_script(&arena, answer.text.data, script);
     words = &script->commands[script->count - 1].words;
     flag_of(words, SGLANG, "");
     assert_int_equal(count_values(words, "--prefill"), 2 * prefill);
     assert_int_equal(count_values(words, "--decode"), decode);
     ask_well(&arena, "deepseek-v3 --on gb200-nvl72 --isl 4000 --osl 500 --draft 1 --pick 41 "
-             "--emit trtllm", &outcome);
-    point = point_of(&outcome.answer);
-    read_script(&arena, outcome.answer.text.data, script);
+             "--emit trtllm", &answer);
+    point = point_of(&answer);
+    read_script(&arena, answer.text.data, script);
     const struct doc *file = script->files[script->file_count - 1].doc;
     const struct doc *urls = doc_get(doc_get(file, "context_servers"), "urls");
     assert_int_equal(urls->count, (size_t)(figure(point, "prefill_workers") *
@@ -331,7 +302,7 @@ static void routers_know_all(void **state)
     arena_free(&arena);
 }
 
-/* ---- memory -------------------------------------------------------------------------------------------- */
+/* ---- memory ------------------------------------------------------------------------------ */
 
 /* Llama-3.1-8B in bf16 on one H100 with chunks of 2,048. By hand: weights 8,030,261,248 x 2 B =
  * 16.0605 GB; memory 81,559 MiB = 85.5208 GB; work 12 x 2,048 x 4,096 x 2 B = 0.2013 GB; driver
@@ -349,13 +320,13 @@ static void engines_get_the_same_cache(void **state)
     const double cache = 0.92 * memory - weights - work - driver;
     for (int engine = 0; engine < ENGINES; engine++) {
         struct arena arena = { 0 };
-        struct outcome outcome;
+        struct answer answer;
         struct settings got;
         struct script *script = arena_alloc(&arena, sizeof *script);
         ask_well(&arena, arena_print(&arena, "llama-3.1-8b --on h100-sxm --gpus 1 --isl 1000 "
                  "--osl 200 --set prefill_size=2048 --set engine_context=1GB "
-                 "--set activation_widths=12 --emit %s", engine_names[engine]), &outcome);
-        read_script(&arena, outcome.answer.text.data, script);
+                 "--set activation_widths=12 --emit %s", engine_names[engine]), &answer);
+        read_script(&arena, answer.text.data, script);
         assert_int_equal(script->count, 1);
         read_settings(script, &script->commands[0], (enum engine)engine, &got);
         const double before = memory - driver, told = got.memory;
@@ -369,7 +340,7 @@ static void engines_get_the_same_cache(void **state)
     }
 }
 
-/* ---- a real shell -------------------------------------------------------------------------------------------- */
+/* ---- a real shell ------------------------------------------------------------------------ */
 
 static const char *run_shell(struct arena *arena, const char *command)
 {
@@ -409,11 +380,11 @@ static void shells_split_alike(void **state)
         chmod(path, 0700);
     }
     for (size_t q = 0; q < COUNT(questions); q++) {
-        struct outcome outcome;
+        struct answer answer;
         struct script *script = arena_alloc(&arena, sizeof *script);
         struct buffer mine = { .arena = &arena }, names = { .arena = &arena };
-        ask_well(&arena, questions[q], &outcome);
-        read_script(&arena, outcome.answer.text.data, script);
+        ask_well(&arena, questions[q], &answer);
+        read_script(&arena, answer.text.data, script);
         for (size_t c = 0; c < script->count; c++)
             for (size_t w = 0; w < script->commands[c].words.count; w++)
                 buffer_print(&mine, "%s\n", script->commands[c].words.at[w]);
@@ -421,13 +392,73 @@ static void shells_split_alike(void **state)
             buffer_print(&names, "HOST_%d='$HOST_%d'\n", host, host);
         write_file(arena_print(&arena, "%s/script", folder),
                    arena_print(&arena, "cd %s\nHOST='$HOST'\n%s%s", folder, names.data,
-                               outcome.answer.text.data));
+                               answer.text.data));
         const char *theirs = run_shell(&arena, arena_print(&arena, "PATH=%s:$PATH sh %s/script",
                                                            folder, folder));
         assert_non_null(theirs);
         assert_string_equal(theirs, mine.data);
     }
     run_shell(&arena, arena_print(&arena, "rm -r %s", folder));
+    arena_free(&arena);
+}
+
+/* ---- what is refused, and what is not there --------------------------------------------------- */
+
+/* The engine, the reason and a way out; the other point that is offered can be started. */
+static void engines_refuse(void **state)
+{
+    (void)state;
+    static const struct { const char *question, *engine, *what, *hint; } refused[] = {
+        { "qwen3-32b --on h200-sxm --gpus 8 --set draft_tokens=2 --isl 1000 --osl 100", "vllm",
+          "the model has no layers that guess ahead", "without --draft" },
+        { "deepseek-v3 --on h200-sxm --gpus 16 --set chips=16 --set attention_dp=8 --isl 4000 "
+          "--osl 500", "trtllm", "(enable_attention_dp: dp = tp)", "--set attention_dp=1" },
+        { "deepseek-v3 --on h200-sxm --gpus 32 --set prefill_attention_dp=3 "
+          "--set prefill_chips=6 --set decode_workers=1 --isl 4000 --osl 500 --ttft 2s "
+          "--tpot 30ms", "trtllm", "(enable_attention_dp: dp = tp)", "attention_dp=1" },
+        { "qwen3.5-397b-a17b --on h200-sxm --gpus 16 --set chips=16 --set pipeline_parallel=2 "
+          "--set draft_tokens=1 --isl 4000 --osl 500", "sglang",
+          "it does not guess ahead in pipeline stages", "--set pipeline_parallel=1" },
+        { "deepseek-v3 --on h200-sxm --gpus 16 --set chips=16 --set attention_dp=16 --isl 4000 "
+          "--osl 500 --engine trtllm", "k8s", "a server of 16 GPUs on hosts of 8 by MPI",
+          "--emit trtllm" } };
+    for (size_t i = 0; i < COUNT(refused); i++) {
+        struct arena arena = { 0 };
+        struct answer answer;
+        struct error error;
+        const char *line = arena_print(&arena, "%s --emit %s", refused[i].question,
+                                       refused[i].engine);
+        if (ask_for(&arena, line, &answer, &error))
+            fail_msg("%s: not refused", line);
+        if (!strstr(error.what, refused[i].what) || !strstr(error.hint, refused[i].hint))
+            fail_msg("%s: %s (%s)", line, error.what, error.hint);
+        if (!strncmp(error.hint, "--pick ", 7)) {
+            line = arena_print(&arena, "%s --pick %.*s", line, (int)strcspn(error.hint + 7, " "),
+                               error.hint + 7);
+            ask_well(&arena, line, &answer);
+            assert_non_null(strstr(error.hint, doc_get(doc_get(answer.doc, "emit"),
+                                                       "deployment")->string));
+        }
+        arena_free(&arena);
+    }
+}
+
+/* Nothing feasible: the reason as comments, for a shell that is asked to run them. */
+static void nothing_is_no_command(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct answer answer;
+    struct error error;
+    assert_true(ask_for(&arena, "qwen3-32b --on h200-sxm --gpus 8 --isl 4000 --osl 500 --ttft 3ms "
+                        "--tpot 1ms --emit vllm", &answer, &error));
+    assert_int_equal(answer.status, 1);
+    assert_non_null(strstr(answer.text.data, "none within the limits"));
+    struct text rest = { answer.text.data, answer.text.size };
+    while (rest.size) {
+        struct text line = text_line(&rest);
+        assert_true(line.size && *line.data == '#');
+    }
     arena_free(&arena);
 }
 
@@ -438,6 +469,8 @@ int main(void)
         cmocka_unit_test(routers_know_all),
         cmocka_unit_test(engines_get_the_same_cache),
         cmocka_unit_test(shells_split_alike),
+        cmocka_unit_test(engines_refuse),
+        cmocka_unit_test(nothing_is_no_command),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
