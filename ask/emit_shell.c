@@ -140,6 +140,9 @@ static void print_file(struct buffer *out, enum emit_role role,
 {
     if (!start->file)
         return;
+    if (role != EMIT_ROUTER)
+        buffer_print(out, "\n# on every host of %s\n",
+                     role == EMIT_TOGETHER ? "the servers" : emit_roles[role]);
     buffer_print(out, "cat > %s.yaml <<'END'\n", emit_roles[role]);
     emit_yaml(out, start->file);
     buffer_print(out, "END\n");
@@ -198,8 +201,9 @@ void emit_shell(const struct emit *emit, struct buffer *out, struct doc *doc)
         add_part(emit, &emit->parts[i], &groups);
     for (size_t i = 0; i < groups.count; i++) {
         const struct group *group = &groups.at[i];
+        if (!i || group->first->role != group[-1].first->role)
+            print_file(out, group->first->role, &group->start);
         print_title(emit, out, group);
-        print_file(out, group->first->role, &group->start);
         buffer_print(out, "%s", group->text);
         group_document(emit, list, group);
     }

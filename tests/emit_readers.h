@@ -230,7 +230,7 @@ static inline bool begins_pair(const char *line)
 static inline void yaml_block(struct yaml *yaml, struct doc *into, size_t indent)
 {
     assert_true(yaml->at < yaml->count && indent_of(yaml->lines[yaml->at]) == indent);
-    const bool list = yaml->lines[yaml->at][indent] == '-' && yaml->lines[yaml->at][indent + 1] == ' ';
+    const bool list = !strncmp(yaml->lines[yaml->at] + indent, "- ", 2);
     into->kind = list ? DOC_ARRAY : DOC_OBJECT;
     while (yaml->at < yaml->count && indent_of(yaml->lines[yaml->at]) == indent) {
         const char *line = yaml->lines[yaml->at++] + indent;
@@ -303,10 +303,12 @@ static inline void read_script(struct arena *arena, const char *text, struct scr
         split_line(arena, whole.data, &words);
         if (!strcmp(words.at[0], "cat")) {
             assert_string_equal(words.at[3], "<<END");
+            assert_true(script->file_count < COUNT(script->files));
             script->files[script->file_count++] =
                 (struct file){ words.at[2], yaml_read(arena, read_here(arena, &rest)) };
             continue;
         }
+        assert_true(script->count < COUNT(script->commands));
         struct command *command = &script->commands[script->count++];
         command->title = title;
         for (size_t i = 0; i < words.count; i++)
@@ -364,7 +366,8 @@ struct settings {
 };
 
 /* vLLM: GPUs = TP x PP x DP, EP = TP x DP; a host has DP's share, or 1/nnodes of all. */
-static inline void vllm_settings(struct arena *arena, const struct words *words, struct settings *to)
+static inline void vllm_settings(struct arena *arena, const struct words *words,
+                                 struct settings *to)
 {
     const struct doc *guess = json_of(arena, flag_of(words, VLLM, "--speculative-config"));
     const struct doc *transfer = json_of(arena, flag_of(words, VLLM, "--kv-transfer-config"));

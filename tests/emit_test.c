@@ -206,6 +206,9 @@ static const struct emitted cases[] = {
       "meta-llama/Llama-3.1-8B", "fp8_e4m3", NULL, 8, { 1000, 200 } },
     { "llama-3.1-8b --on h100-sxm --gpus 16 --isl 1000 --osl 200 --kv-precision fp8", TRTLLM,
       "meta-llama/Llama-3.1-8B", "fp8", NULL, 8, { 1000, 200 } },
+    { "llama-3.1-8b --on h100-sxm --gpus 16 --isl 1000 --osl 200 --set chips=4 "
+      "--set pipeline_parallel=2 --ttft 200ms --pick 25", TRTLLM,
+      "meta-llama/Llama-3.1-8B", NULL, NULL, 8, { 1000, 200 } },
     { "deepseek-v3 --on h200-sxm --gpus 32 --isl 4000 --osl 500 --ttft 2s --tpot 30ms", VLLM,
       "deepseek-ai/DeepSeek-V3", NULL, NULL, 8, { 4000, 500 } },
     { "deepseek-v3 --on h200-sxm --gpus 32 --isl 4000 --osl 500 --draft 1 --ttft 2s --tpot 30ms",
@@ -362,12 +365,26 @@ static void write_file(const char *path, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
+/* A model in a folder whose name no shell takes as it is. */
+static const char *copy_model(struct arena *arena, const char *folder)
+{
+    struct text config;
+    struct error error;
+    const char *path = arena_print(arena, "%s/it's a model", folder);
+    assert_true(file_read(arena, "tests/configs/qwen2.5-7b.json", 1 << 20, &config, &error));
+    assert_int_equal(mkdir(path, 0700), 0);
+    write_file(arena_print(arena, "%s/config.json", path),
+               arena_copy(arena, config.data, config.size));
+    return arena_print(arena, "\"%s/config.json\" --on h100-sxm --gpus 2 --isl 1000 --osl 100 "
+                       "--emit vllm", path);
+}
+
 /* Programs that only print their words, each on a line. */
 static void shells_split_alike(void **state)
 {
     (void)state;
     static const char *const stubs[] = { "vllm", "python", "mpirun", "trtllm-serve" };
-    static const char *const questions[] = {
+    const char *questions[] = { NULL,
         "deepseek-v3 --on h200-sxm --gpus 32 --isl 4000 --osl 500 --ttft 2s --tpot 30ms --draft 1 "
         "--emit vllm",
         "deepseek-v3 --on gb200-nvl72 --isl 4000 --osl 500 --draft 1 --pick 41 --emit trtllm" };
@@ -379,6 +396,7 @@ static void shells_split_alike(void **state)
         write_file(path, "#!/bin/sh\nprintf '%s\\n' \"${0##*/}\" \"$@\"\n");
         chmod(path, 0700);
     }
+    questions[0] = copy_model(&arena, folder);
     for (size_t q = 0; q < COUNT(questions); q++) {
         struct answer answer;
         struct script *script = arena_alloc(&arena, sizeof *script);
@@ -402,7 +420,7 @@ static void shells_split_alike(void **state)
     arena_free(&arena);
 }
 
-/* ---- what is refused, and what is not there --------------------------------------------------- */
+/* ---- what is refused, what is not there -------------------------------------------------- */
 
 /* The engine, the reason and a way out; the other point that is offered can be started. */
 static void engines_refuse(void **state)

@@ -3,6 +3,8 @@
  * their commands say what the plan said. */
 #include "tests/emit_readers.h"
 
+#include "ask/emit.h"
+
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -116,7 +118,8 @@ static void check_service(const struct manifest *manifest, const struct doc *ser
     size_t found = 0;
     for (size_t i = 0; i < manifest->count; i++)
         for (size_t t = 0, n = templates_of(manifest->objects[i], templates); t < n; t++)
-            if (labels_match(find(service, "spec.selector"), find(templates[t], "metadata.labels"))) {
+            if (labels_match(find(service, "spec.selector"),
+                             find(templates[t], "metadata.labels"))) {
                 assert_true(number_at(templates[t], "spec.containers.0.ports.0.containerPort") ==
                             number_at(service, "spec.ports.0.port"));
                 found++;
@@ -151,7 +154,8 @@ static void check_metadata(const struct doc *object)
     assert_true(strlen(name) < 64 && *name >= 'a' && *name <= 'z');
     assert_int_equal(name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")], '\0');
     const char *version = string_at(object, "apiVersion");
-    assert_string_equal(version, is_object(object, "Service") || is_object(object, "ConfigMap") ? "v1"
+    const bool core = is_object(object, "Service") || is_object(object, "ConfigMap");
+    assert_string_equal(version, core ? "v1"
                         : is_object(object, "LeaderWorkerSet") ? "leaderworkerset.x-k8s.io/v1"
                         : "apps/v1");
 }
@@ -321,11 +325,38 @@ static void readers_agree(void **state)
     printf("%zu manifests, %zu of them read by Python too\n", COUNT(cases), pythons);
 }
 
+/* Texts that are no plain words come back as they were. */
+static void texts_stay_texts(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "true", "No", "null", "on", "1", "1e3", "0x1f", "2026-11-21", "--flag", "-x", "- x", "a: b",
+        "a #b", "it's", "\"q\"", "{a}", "[a]", "$(POD_IP)", " a", "a ", "", "*a", "&a", "!a", "%a",
+        "@a", "a\tb", "two\nlines\n", "two\n\nlines\n", "no end\nhere", "\nbefore\n", "~", "=" };
+    struct arena arena = { 0 };
+    struct error error;
+    struct doc *doc = doc_new(&arena, DOC_OBJECT), *list = doc_add(&arena, doc, "texts", DOC_ARRAY);
+    struct doc *theirs;
+    struct buffer out = { .arena = &arena };
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        doc_add_string(&arena, list, NULL, texts[i]);
+        doc_add_string(&arena, doc, arena_print(&arena, "key-%zu", i), texts[i]);
+    }
+    emit_yaml(&out, doc);
+    const char *json = python_json(&arena, out.data);
+    if (!json)
+        skip();
+    assert_true(json_read(&arena, "python", text_of(json), &theirs, &error));
+    assert_true(same(doc, theirs->first));
+    arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(objects_fit),
         cmocka_unit_test(readers_agree),
+        cmocka_unit_test(texts_stay_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
