@@ -145,13 +145,31 @@ static size_t numbers_after(const char *title, const char *word, size_t *out)
 
 enum { HOSTS = 512, GPUS = 32 };
 
+/* Of a command that listens: no two of a host on one port. */
+static void check_port(const struct command *command, enum engine engine, bool *taken)
+{
+    const bool launched = !strcmp(command->words.at[0], "mpirun");
+    const struct words words = { command->words.at + 4 * launched,
+                                 command->words.count - 4 * launched, 0 };
+    const char *port = flag_of(&words, engine, "--port");
+    if (!port) {
+        assert_true(engine != TRTLLM && strstr(command->title, ", part ") &&
+                    !strstr(command->title, ", part 1 of "));
+        return;
+    }
+    const double at = number_of(port, 0) - 8000;
+    assert_true(at >= 0 && at < GPUS && !taken[(size_t)at]);
+    taken[(size_t)at] = true;
+}
+
 /* No GPU of a host has two masters, and all GPUs of the plan are told to work. */
 static void check_hosts(const struct emitted *wanted, const struct doc *point,
                         const struct script *script)
 {
-    static bool taken[HOSTS][GPUS];
+    static bool taken[HOSTS][GPUS], ports[HOSTS][GPUS];
     double gpus = 0;
     memset(taken, 0, sizeof taken);
+    memset(ports, 0, sizeof ports);
     for (size_t c = 0; c < script->count; c++) {
         const struct command *command = &script->commands[c];
         struct settings got;
@@ -167,6 +185,7 @@ static void check_hosts(const struct emitted *wanted, const struct doc *point,
                 devices = command->environment.at[i] + 21;
         for (size_t h = 0; h < count; h++) {
             const char *next = devices;
+            check_port(command, wanted->engine, ports[hosts[h]]);
             assert_true(hosts[h] < HOSTS && (got.here <= wanted->host || wanted->engine == TRTLLM));
             for (double g = 0; g < fmin(got.here, wanted->host); g++) {
                 size_t gpu = devices ? strtoul(next, (char **)&next, 10) : (size_t)g;
