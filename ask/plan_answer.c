@@ -390,5 +390,5 @@ bool plan_answer(struct plan *plan)
         facts_note(&plan->variants->scenario.facts, "KV cache in bf16: --kv-precision bf16,fp8 "
                    "looks at both");
     scenario_notes(&plan->variants->scenario, plan->answer);
-    return true;
+    return !plan->question->option[OPTION_EMIT] || emit_answer(plan);
 }
