@@ -30,6 +30,7 @@ enum plan_kind { PLAN_TOGETHER, PLAN_POOLS, PLAN_KINDS };
     X(tpot, "predicted_tpot", "split_tpot")                                                 \
     X(e2e, "predicted_e2e", "pool_ttft + answer_steps * split_tpot")                        \
     X(rate, "deployed_rate", "pool_rate")                                                   \
+    X(server_rate, "held_rate", "pool_rate / pool_replicas")                                \
     X(replicas, "replicas", "pool_replicas")                                                \
     X(server_gpus, "chips", "split_chips")                                                  \
     X(load, "prefill_load", "pool_load")                                                    \
@@ -87,6 +88,7 @@ struct plan {
     struct search_space *spaces;    /* [count] */
     bool by_cost, by_demand;
     double gpus, ttft, tpot;                    /* limits */
+    double tensor;                  /* TP that is wanted; 0: any */
     struct plan_search *searches;
     size_t search_count, search_room;
     struct search_result result;    /* of the first */
