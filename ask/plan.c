@@ -180,7 +180,7 @@ bool ask_plan(struct arena *arena, const struct question *question, struct answe
     struct plan *plan = arena_alloc(arena, sizeof *plan);
     *plan = (struct plan){ .arena = arena, .question = question, .answer = answer,
                            .error = error };
-    return emit_asked(arena, question, error) && read_words(plan) && plan_spaces(plan) &&
+    return emit_asked(question, error) && read_words(plan) && plan_spaces(plan) &&
            search_run(arena, plan->spaces, plan->count, &plan->result, error) &&
            plan_answer(plan);
 }

@@ -112,7 +112,7 @@ const char *plan_binds(struct plan *plan, const struct plan_point *point);
 bool plan_answer(struct plan *plan);
 bool plan_plot(struct plan *plan, const char *path);
 /* --emit: options that fit, before the search; then what starts a point, after the answer. */
-bool emit_asked(struct arena *arena, const struct question *question, struct error *error);
+bool emit_asked(const struct question *question, struct error *error);
 bool emit_answer(struct plan *plan);
 
 #endif
