@@ -41,11 +41,10 @@ static bool speed_asked(const char *text, struct quantity *speed, struct error *
                       "them: 80");
 }
 
-bool emit_asked(struct arena *arena, const struct question *question, struct error *error)
+bool emit_asked(const struct question *question, struct error *error)
 {
     const char *name = question->option[OPTION_EMIT], *pick = question->option[OPTION_PICK];
     struct quantity speed;
-    (void)arena;
     if (!name && pick) {
         error_set(error, "--pick without --emit");
         return error_hint(error, "--emit vllm --pick %.60s", pick);
@@ -280,9 +279,11 @@ static void host_lines(const struct emit *emit, struct buffer *out)
     bool names = emit->pools;
     for (int role = 0; role < EMIT_ROUTER; role++)
         names |= emit->pool[role].count > 0 && emit->pool[role].parts > 1;
-    buffer_print(out, "# %zu host%s of %.0f GPU%s", emit->hosts, emit->hosts > 1 ? "s" : "",
-                 emit->host_chips, emit->host_chips > 1 ? "s" : "");
-    if ((double)emit->hosts * emit->host_chips > emit->plan->gpus)
+    const bool known = facts_find(&emit->variant->scenario.facts, "host_chips");
+    buffer_print(out, "# %zu host%s of %.0f GPU%s%s", emit->hosts, emit->hosts > 1 ? "s" : "",
+                 emit->host_chips, emit->host_chips > 1 ? "s" : "",
+                 known ? "" : " (assumed: host_chips)");
+    if ((double)emit->hosts > ceil(emit->plan->gpus / emit->host_chips))
         buffer_print(out, ", more than the plan's %.0f GPUs: no host has room for the rest of "
                      "another's", emit->plan->gpus);
     if (names)
@@ -330,6 +331,8 @@ bool emit_answer(struct plan *plan)
     doc_add_string(plan->arena, doc, "deployment", plan_deployment(plan, &point));
     head_lines(&emit, &out);
     emit_place(&emit);
+    doc_add_number(plan->arena, doc, "host_chips", emit.host_chips);
+    doc_add_number(plan->arena, doc, "hosts", (double)emit.hosts);
     if (!emit.manifest) {
         host_lines(&emit, &out);
         emit_shell(&emit, &out, doc);

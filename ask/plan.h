@@ -148,7 +148,7 @@ bool plan_words_read(struct arena *arena, const char *path, const char *words,
                      struct question *question, struct error *error);
 bool plan_plot(struct plan *plan, const char *path);
 /* --emit: options that fit, before the search; then what starts a point, after the answer. */
-bool emit_asked(struct arena *arena, const struct question *question, struct error *error);
+bool emit_asked(const struct question *question, struct error *error);
 bool emit_answer(struct plan *plan);
 
 #endif
