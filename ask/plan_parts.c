@@ -14,6 +14,8 @@
 #include <string.h>
 #include <time.h>
 
+enum { SHARDS_MOST = 65536 };
+
 struct parts {
     struct plan *plan;
     const struct ranks *ranks;
@@ -45,7 +47,6 @@ bool plan_parts_given(const struct plan *plan)
 
 static bool read_shard(const char *text, uint32_t *shard, uint32_t *shards)
 {
-    enum { SHARDS_MOST = 65536 };
     const char *slash = strchr(text, '/');
     double one, all;
     if (!slash || !text_number((struct text){ text, (size_t)(slash - text) }, &one) ||
@@ -293,6 +294,12 @@ static bool gather(struct parts *parts, struct error *error)
 
 /* ---- a shard's words ------------------------------------------------------------------------------- */
 
+static const char *count_text(const struct plan *plan, size_t count)
+{
+    static const struct unit one = { { 0 } };
+    return quantity_text(plan->arena, (double)count, one, 12);
+}
+
 static void tell_shard(struct parts *parts, double seconds)
 {
     struct plan *plan = parts->plan;
@@ -308,12 +315,14 @@ static void tell_shard(struct parts *parts, double seconds)
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         doc_add_number(plan->arena, answer->doc, numbers[i].key, numbers[i].value);
     doc_add_string(plan->arena, answer->doc, "store", plan->question->option[OPTION_STORE]);
-    buffer_print(&answer->text, "shard %u/%u of %s on %s: %zu blocks of %zu, all in %s\n",
-                 parts->shard + 1, parts->shards, plan->variants->scenario.model, plan->scope, mine,
-                 plan->search_count * parts->blocks, plan->question->option[OPTION_STORE]);
-    buffer_print(&answer->text, "  searched  %zu blocks, %zu were there; %zu points in %.3g s\n",
-                 parts->kept, mine - parts->kept, parts->points, seconds);
-    buffer_print(&answer->text, "  answer    chalkline merge, with the stores of all shards\n");
+    buffer_print(&answer->text, "shard %u/%u of %s on %s: %s blocks of %s, all in %s\n",
+                 parts->shard + 1, parts->shards, plan->variants->scenario.model, plan->scope,
+                 count_text(plan, mine), count_text(plan, plan->search_count * parts->blocks),
+                 plan->question->option[OPTION_STORE]);
+    buffer_print(&answer->text, "  now      %s blocks, %s points, %.2f s; %s blocks were there\n",
+                 count_text(plan, parts->kept), count_text(plan, parts->points), seconds,
+                 count_text(plan, mine - parts->kept));
+    buffer_print(&answer->text, "  answer   chalkline merge, with the stores of all shards\n");
 }
 
 static double seconds_now(void)
@@ -343,6 +352,7 @@ static void set_shard(struct parts *parts)
         parts->shard = (uint32_t)parts->ranks->rank;
         parts->shards = (uint32_t)parts->ranks->count;
     }
+    parts->question.shards = parts->shards;
 }
 
 /* What is finished stays in the store, whatever else goes wrong. */
@@ -385,13 +395,32 @@ static bool take_store(struct parts *parts, const char *path, struct error *erro
     parts->path = path;
     if (!store_open_old(parts->plan->arena, path, &parts->store, &old, error))
         return false;
-    const bool good = store_same(&parts->question, "this program's", &old, path, error) &&
+    const bool good = store_same(&parts->question, "this search", &old, path, error) &&
                       store_each(parts->store, take_bytes, parts, error);
     store_close(parts->store, &ignored);
+    if (old.shards > parts->shards && old.shards <= SHARDS_MOST)
+        parts->shards = (uint32_t)old.shards;
     return good;
 }
 
-/* The first few in words, all of them in the document and the table. */
+/* "2/3: 738 blocks; 3/3: 12 blocks" */
+static void shards_line(struct parts *parts)
+{
+    struct buffer *out = &parts->plan->answer->text;
+    const char *between = "  shards   ";
+    size_t *missing = arena_array(parts->plan->arena, parts->shards, sizeof *missing);
+    for (size_t i = 0; i < parts->plan->search_count * parts->blocks; i++)
+        missing[search_shard(&parts->found[0][i % parts->blocks], parts->shards)] += !parts->have[i];
+    for (uint32_t s = 0; s < parts->shards; s++)
+        if (missing[s]) {
+            buffer_print(out, "%s%u/%u: %s blocks", between, s + 1, parts->shards,
+                         count_text(parts->plan, missing[s]));
+            between = "; ";
+        }
+    buffer_print(out, "\n");
+}
+
+/* Blocks as "search.block", the first few in words, all of them in the document and the table. */
 static void tell_missing(struct parts *parts, size_t missing)
 {
     enum { SHOWN = 12 };
@@ -400,9 +429,9 @@ static void tell_missing(struct parts *parts, size_t missing)
     struct table csv = { .arena = plan->arena, .columns = 2 };
     struct doc *list = doc_add(plan->arena, answer->doc, "missing", DOC_ARRAY);
     size_t shown = 0;
-    buffer_print(&answer->text, "%s on %s: no answer, %zu of %zu blocks are missing\n  missing  ",
-                 plan->variants->scenario.model, plan->scope, missing,
-                 plan->search_count * parts->blocks);
+    buffer_print(&answer->text, "%s on %s: no answer, %s of %s blocks are missing\n  blocks   ",
+                 plan->variants->scenario.model, plan->scope, count_text(plan, missing),
+                 count_text(plan, plan->search_count * parts->blocks));
     table_cell(&csv, "search");
     table_cell(&csv, "block");
     for (size_t i = 0; i < plan->search_count * parts->blocks; i++) {
@@ -417,8 +446,8 @@ static void tell_missing(struct parts *parts, size_t missing)
         if (shown++ < SHOWN)
             buffer_print(&answer->text, "%s%zu.%zu", shown > 1 ? ", " : "", search, number);
     }
-    buffer_print(&answer->text, "%s (search.block)\n  answer   when their shards have been run to "
-                 "the end, and all stores are given\n", shown > SHOWN ? ", ..." : "");
+    buffer_print(&answer->text, "%s\n", shown > SHOWN ? ", ..." : "");
+    shards_line(parts);
     table_csv(&csv, &answer->csv);
     answer->status = 1;
 }
