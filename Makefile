@@ -14,7 +14,7 @@ LIBS     := -ljansson -lz -lzstd -lsqlite3 -lm
 MACHINE  := $(shell $(CC) -dumpmachine 2>/dev/null | cut -d- -f1)
 
 CHALK    := $(addprefix formulas/,$(shell cat formulas/order.txt))
-DATA     := $(sort $(wildcard data/*.csv))
+DATA     := $(sort $(wildcard data/*.csv data/workloads/*.workload))
 LANES    := portable $(if $(filter x86_64,$(MACHINE)),avx2 avx512)
 SETS     := scalar $(LANES)
 ENGINE   := $(filter-out engine/run_set.c,$(wildcard engine/*.c))
@@ -131,15 +131,17 @@ $(LANES:%=$(B)/bench/hand_%.o): $(B)/bench/hand_%.o: bench/hand.c
 $(BENCH): bench/bench.c $(LANES:%=$(B)/bench/hand_%.o) $(B)/libchalkline.a
 	@$(CC) $(FLAGS) $^ -o $@ $(LIBS)
 
-$(B)/bench/simulate: bench/simulate.c $(B)/libchalkline.a
+$(B)/bench/simulate $(B)/bench/plan $(B)/bench/deduce: $(B)/bench/%: bench/%.c $(B)/libchalkline.a
 	@mkdir -p $(@D)
 	@$(CC) $(FLAGS) $^ -o $@ $(LIBS)
 
 bench:                          ## speeds as ratios: compiled and interpreted rows, start-up
 	@tools/setup.sh core bench
-	@$(MAKE) --no-print-directory -s $(BENCH) $(B)/bench/simulate chalkline
+	@$(MAKE) --no-print-directory -s $(BENCH) $(B)/bench/simulate $(B)/bench/plan $(B)/bench/deduce chalkline
 	@$(BENCH)
 	@$(B)/bench/simulate
+	@$(B)/bench/plan
+	@$(B)/bench/deduce
 	@bench/start.sh
 
 # ---- fit -------------------------------------------------------------------------------------------

@@ -160,8 +160,9 @@ static void judge(struct ranked *ranked, const char *sweep, double speed, struct
     table_cell(table, "%s", sweep);
     table_cell(table, "%g", speed);
     table_cell(table, "%.1f", best->per_gpu[0]);
-    table_cell(table, chosen ? "%.1f" : "", chosen ? chosen->per_gpu[0] : 0);
-    table_cell(table, chosen ? "%.1f" : "", chosen ? chosen->speed[0] : 0);
+    const char *none = "";
+    table_cell(table, "%s", chosen ? arena_print(check->arena, "%.1f", chosen->per_gpu[0]) : none);
+    table_cell(table, "%s", chosen ? arena_print(check->arena, "%.1f", chosen->speed[0]) : none);
     table_cell(table, "%s", !chosen ? "none predicted so fast" : slower ? "slower than wanted" : "");
 }
 

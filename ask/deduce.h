@@ -53,6 +53,8 @@ void reading_make(struct arena *arena, const struct seen_rows *rows, const struc
 /* One seller, one decision: what many models of a seller share, at prices far apart, is policy. */
 void readings_vendors(struct arena *arena, struct reading *readings, size_t count,
                       const struct priors *priors);
+/* " --set seen_input=5e-06 ...": what is published, for `why`. */
+const char *reading_sets(struct arena *arena, const struct reading *reading);
 /* "hit 0.8, write 1 h 23"; empty for none. */
 const char *reading_suspicious(struct arena *arena, const struct reading *reading);
 

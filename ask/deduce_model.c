@@ -443,6 +443,24 @@ static void report_draws(const struct report *report)
                  posterior->effective);
 }
 
+/* The numbers of this sheet as options of `why`: ratios from its prices, and what the report set
+ * for "as priced" and the contradictions. */
+static void report_why(const struct report *report)
+{
+    const struct facts *facts = &report->deduction->scenario.facts;
+    struct buffer sets = { .arena = arena_of(report) };
+    const char *seen = reading_sets(arena_of(report), report->reading);
+    buffer_print(report->text, "at its own prices: chalkline why seen_output_over_input%s\n", seen);
+    doc_add_string(arena_of(report), report->doc, "why",
+                   arena_print(arena_of(report), "chalkline why seen_output_over_input%s", seen));
+    for (size_t i = 0; i < facts->scalar_count; i++)
+        if (facts->scalars[i].source && !strcmp(facts->scalars[i].source,
+                                                report->deduction->sheet.file))
+            buffer_print(&sets, " --set %s=%.9g", facts->scalars[i].name, facts->scalars[i].value);
+    if (sets.size && facts_find(facts, "hit_ratio"))
+        buffer_print(report->text, "as priced: chalkline why implied_drain_time%s\n", sets.data);
+}
+
 static void write_report(const struct report *report)
 {
     doc_add_string(arena_of(report), report->doc, "seller", report->reading->price->seller);
@@ -453,6 +471,7 @@ static void write_report(const struct report *report)
     report_priced(report);
     report_contradictions(report);
     report_draws(report);
+    report_why(report);
 }
 
 /* A report sets facts of its sheet; the next one starts without them. */

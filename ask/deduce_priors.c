@@ -1,57 +1,11 @@
 /* What deduce thinks before it reads: data/priors.csv. */
 #include "ask/deduce.h"
-
-#include "base/embedded.h"
+#include "ask/sheet.h"
 
 #include <math.h>
 #include <string.h>
 
 static const char *const FILE_NAME = "data/priors.csv";
-
-struct sheet {
-    struct csv csv;
-    int name, fact, value, unit;
-    struct scenario *scenario;
-    struct error *error;
-};
-
-static bool open_sheet(struct scenario *scenario, struct sheet *sheet, struct error *error)
-{
-    *sheet = (struct sheet){ .scenario = scenario, .error = error };
-    for (const struct embedded *file = embedded_data; file->path; file++)
-        if (!strcmp(file->path, FILE_NAME) &&
-            !csv_read(scenario->arena, FILE_NAME, (struct text){ file->data, file->size },
-                      &sheet->csv, error))
-            return false;
-    sheet->name = csv_column(&sheet->csv, "name");
-    sheet->fact = csv_column(&sheet->csv, "fact");
-    sheet->value = csv_column(&sheet->csv, "value");
-    sheet->unit = csv_column(&sheet->csv, "unit");
-    return sheet->csv.rows || error_set(error, "%s is not built in", FILE_NAME);
-}
-
-static const char *text_at(const struct sheet *sheet, const char *name, const char *fact)
-{
-    for (size_t i = 0; i < sheet->csv.rows; i++)
-        if (!strcmp(csv_cell(&sheet->csv, i, sheet->name), name) &&
-            !strcmp(csv_cell(&sheet->csv, i, sheet->fact), fact))
-            return csv_cell(&sheet->csv, i, sheet->value);
-    return NULL;
-}
-
-/* In base units; NAN: not there. */
-static double number_at(const struct sheet *sheet, const char *name, const char *fact)
-{
-    for (size_t i = 0; i < sheet->csv.rows; i++) {
-        double number, scale;
-        if (!strcmp(csv_cell(&sheet->csv, i, sheet->name), name) &&
-            !strcmp(csv_cell(&sheet->csv, i, sheet->fact), fact) &&
-            text_number(text_of(csv_cell(&sheet->csv, i, sheet->value)), &number) &&
-            unit_scale(csv_cell(&sheet->csv, i, sheet->unit), &scale))
-            return number * scale;
-    }
-    return NAN;
-}
 
 static double or_zero(double x)
 {
@@ -60,8 +14,8 @@ static double or_zero(double x)
 
 static struct usual usual_at(const struct sheet *sheet, const char *name)
 {
-    return (struct usual){ number_at(sheet, name, "usual_low"),
-                           number_at(sheet, name, "usual_high") };
+    return (struct usual){ sheet_number(sheet, name, "usual_low"),
+                           sheet_number(sheet, name, "usual_high") };
 }
 
 static void read_beliefs(const struct sheet *sheet, struct priors *priors)
@@ -69,17 +23,17 @@ static void read_beliefs(const struct sheet *sheet, struct priors *priors)
     for (int i = 0; i < FIELD_COUNT; i++) {
         const char *name = fields[i].cost;
         priors->belief[i] = (struct belief){
-            .spread = number_at(sheet, name, "spread"),
-            .policy = or_zero(number_at(sheet, name, "policy")),
-            .policy_middle = or_zero(number_at(sheet, name, "policy_middle")),
-            .policy_spread = or_zero(number_at(sheet, name, "policy_spread")),
+            .spread = sheet_number(sheet, name, "spread"),
+            .policy = or_zero(sheet_number(sheet, name, "policy")),
+            .policy_middle = or_zero(sheet_number(sheet, name, "policy_middle")),
+            .policy_spread = or_zero(sheet_number(sheet, name, "policy_spread")),
         };
         priors->usual[i] = usual_at(sheet, name);
     }
     priors->priority = usual_at(sheet, "priority_cost");
-    priors->vendor_models = number_at(sheet, "vendor", "models");
-    priors->vendor_span = number_at(sheet, "vendor", "price_span");
-    priors->vendor_policy = number_at(sheet, "vendor", "policy");
+    priors->vendor_models = sheet_number(sheet, "vendor", "models");
+    priors->vendor_span = sheet_number(sheet, "vendor", "price_span");
+    priors->vendor_policy = sheet_number(sheet, "vendor", "policy");
 }
 
 /* ---- machines ---------------------------------------------------------------------------- */
@@ -129,7 +83,7 @@ static void add_offer(struct scenario *scenario, const struct offer *offer, doub
                    FILE_NAME);
 }
 
-static void read_offers(struct sheet *sheet)
+static void read_offers(struct scenario *scenario, const struct sheet *sheet)
 {
     enum { MOST = 64 };
     struct offer offers[MOST];
@@ -139,37 +93,38 @@ static void read_offers(struct sheet *sheet)
         const char *name = csv_cell(&sheet->csv, i, sheet->name);
         if (strcmp(csv_cell(&sheet->csv, i, sheet->fact), "offer_share"))
             continue;
-        const char *as = text_at(sheet, name, "as");
+        const char *as = sheet_text(sheet, name, "as");
         struct offer *offer = &offers[count];
-        *offer = (struct offer){ .name = name, .share = number_at(sheet, name, "offer_share"),
+        *offer = (struct offer){ .name = name, .share = sheet_number(sheet, name, "offer_share"),
                                  .newer = as != NULL };
-        if (describe_offer(sheet->scenario, as ? as : name, offer))
+        if (describe_offer(scenario, as ? as : name, offer))
             total += offers[count++].share;
         else
-            facts_note(&sheet->scenario->facts, "%s has no known rent: not among the machines "
+            facts_note(&scenario->facts, "%s has no known rent: not among the machines "
                        "that may serve", name);
     }
     for (size_t i = 0; i < count; from += offers[i++].share)
-        add_offer(sheet->scenario, &offers[i], from, total);
+        add_offer(scenario, &offers[i], from, total);
 }
 
 /* ---- tiers ------------------------------------------------------------------------------- */
 
-static void read_tiers(struct sheet *sheet, struct priors *priors)
+static void read_tiers(struct scenario *scenario, const struct sheet *sheet,
+                       struct priors *priors)
 {
     static const char *const columns[] = { "tier_rent", "tier_rent_spread", "tier_rate",
                                            "tier_rate_spread" };
-    struct facts *facts = &sheet->scenario->facts;
+    struct facts *facts = &scenario->facts;
     struct fact_table *table = facts_table(facts, "tier");
     double from = 0;
     for (size_t i = 0; i < table->entries && priors->tiers < DEDUCE_TIERS; i++) {
         const char *name = table->entry[i];
-        double share = or_zero(number_at(sheet, name, "tier_share"));
+        double share = or_zero(sheet_number(sheet, name, "tier_share"));
         facts_cell(facts, table, i, "tier_share", share, FILE_NAME);
         facts_cell(facts, table, i, "tier_from", from, FILE_NAME);
         facts_cell(facts, table, i, "tier_number", (double)i, FILE_NAME);
         for (size_t j = 0; j < sizeof columns / sizeof *columns; j++) {
-            double value = number_at(sheet, name, columns[j]);
+            double value = sheet_number(sheet, name, columns[j]);
             if (!isnan(value))
                 facts_cell(facts, table, i, columns[j], value, FILE_NAME);
         }
@@ -183,10 +138,10 @@ bool priors_read(struct scenario *scenario, struct priors *priors, struct error 
 {
     struct sheet sheet;
     *priors = (struct priors){ 0 };
-    if (!open_sheet(scenario, &sheet, error))
+    if (!sheet_open(scenario->arena, FILE_NAME, &sheet, error))
         return false;
     read_beliefs(&sheet, priors);
-    read_offers(&sheet);
-    read_tiers(&sheet, priors);
+    read_offers(scenario, &sheet);
+    read_tiers(scenario, &sheet, priors);
     return true;
 }

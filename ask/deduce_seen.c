@@ -54,6 +54,18 @@ static double price_at(const struct price *price, int i)
     return value;
 }
 
+const char *reading_sets(struct arena *arena, const struct reading *reading)
+{
+    struct buffer out = { .arena = arena };
+    buffer_add(&out, "", 0);
+    for (int i = 0; i < INPUTS; i++) {
+        double price = price_at(reading->price, i);
+        if (!isnan(price))
+            buffer_print(&out, " --set %s=%.9g", inputs[i].row, price);
+    }
+    return out.data;
+}
+
 static bool unusual(struct usual usual, double seen)
 {
     const double slack = 1e-9;                  /* 0.1 / 0.2 is not a half */

@@ -25,14 +25,23 @@ static size_t split_names(struct arena *arena, const char *text, const char ***n
     return count;
 }
 
+static bool traffic_alone(struct plan *plan)
+{
+    error_set(plan->error, "--traffic without --validate");
+    return error_hint(plan->error, "--validate 8 --traffic %.200s",
+                      plan->question->option[OPTION_TRAFFIC]);
+}
+
 static bool read_words(struct plan *plan)
 {
     const struct question *question = plan->question;
     const char *option = question->option[OPTION_MODEL];
     const size_t models = question->word_count + (option != NULL);
     plan->model = question->word_count ? question->words[0] : option;
-    if (models == 1 && question->option[OPTION_ON])
-        return true;
+    if (models == 1 && question->option[OPTION_ON] &&
+        question->option[OPTION_ON][strspn(question->option[OPTION_ON], ",")])
+        return !question->option[OPTION_TRAFFIC] || question->option[OPTION_VALIDATE] ||
+               traffic_alone(plan);
     if (models != 1)
         error_set(plan->error, models ? "plan takes one model, %zu were given"
                   : "plan needs a model", models);
@@ -72,13 +81,36 @@ static bool set_limit(struct plan *plan, struct scenario *scenario, enum option 
                       const char *row, double *value)
 {
     const char *text = plan->question->option[option];
-    *value = INFINITY;
-    if (!text)
-        return true;
-    return scenario_set_row(scenario, row, text,
-                            arena_print(plan->arena, "--%s", options[option].name),
-                            plan->error) &&
+    return (!text || scenario_set_row(scenario, row, text,
+                                      arena_print(plan->arena, "--%s", options[option].name),
+                                      plan->error)) &&
            value_of(scenario, row, value, plan->error);
+}
+
+static bool read_gpus(struct plan *plan, struct scenario *scenario, const char *text)
+{
+    enum { MOST = 10000000 };
+    double gpus;
+    if (!scenario_set_row(scenario, "gpus_available", text, "--gpus", plan->error) ||
+        !value_of(scenario, "gpus_available", &gpus, plan->error))
+        return false;
+    if (gpus >= 1 && gpus <= MOST && gpus == floor(gpus))
+        return true;
+    error_set(plan->error, "--gpus: '%.60s' is no number of GPUs", text);
+    return error_hint(plan->error, "a whole number from 1 to %d", MOST);
+}
+
+/* Points have single numbers. */
+static bool no_ranges(struct plan *plan, const struct scenario *scenario)
+{
+    for (size_t i = 0; i < scenario->facts.scalar_count; i++) {
+        const struct fact *fact = &scenario->facts.scalars[i];
+        if (fact->spread == SPREAD_NONE || !fact->source || strncmp(fact->source, "--", 2))
+            continue;
+        error_set(plan->error, "%s: %s is a range or a distribution", fact->source, fact->name);
+        return error_hint(plan->error, "a single number; `chalkline eval` takes ranges");
+    }
+    return true;
 }
 
 static bool set_numbers(struct plan *plan, struct scenario *scenario)
@@ -89,11 +121,12 @@ static bool set_numbers(struct plan *plan, struct scenario *scenario)
     plan->by_demand = plan->question->option[OPTION_RATE] != NULL;
     if (!value_of(scenario, "scale_up_chips", &domain, plan->error))
         return false;
-    if (gpus && !scenario_set_row(scenario, "gpus", gpus, "--gpus", plan->error))
+    if (gpus && !read_gpus(plan, scenario, gpus))
         return false;
     if (!gpus)
-        facts_set(&scenario->facts, "gpus", plan->by_demand ? GPUS_MOST : domain, "assumed");
-    return value_of(scenario, "gpus", &plan->gpus, plan->error) &&
+        facts_set(&scenario->facts, "gpus_available", plan->by_demand ? GPUS_MOST : domain,
+                  "assumed");
+    return value_of(scenario, "gpus_available", &plan->gpus, plan->error) &&
            set_limit(plan, scenario, OPTION_TTFT, "ttft_limit", &plan->ttft) &&
            set_limit(plan, scenario, OPTION_TPOT, "tpot_limit", &plan->tpot);
 }
@@ -107,9 +140,11 @@ static bool read_variant(struct plan *plan, struct variant *variant)
     question->option[OPTION_PRECISION] = variant->precision;
     question->option[OPTION_KV] = variant->kv;
     question->option[OPTION_GPUS] = NULL;
+    if (question->option[OPTION_VALIDATE] && !question->option[OPTION_ENGINE])
+        question->option[OPTION_ENGINE] = "vllm";           /* whose rules the simulator follows */
     if (!scenario_read(&variant->scenario, plan->arena, question, plan->model, variant->machine,
                        plan->error) ||
-        !set_numbers(plan, &variant->scenario))
+        !set_numbers(plan, &variant->scenario) || !no_ranges(plan, &variant->scenario))
         return false;
     open_loop(variant);
     return true;
@@ -188,5 +223,7 @@ bool ask_plan(struct arena *arena, const struct question *question, struct answe
     struct plan *plan = arena_alloc(arena, sizeof *plan);
     *plan = (struct plan){ .arena = arena, .question = question, .answer = answer,
                            .error = error };
+    if (question->option[OPTION_SWEEP])
+        return read_words(plan) && plan_parts_check(plan) && plan_sweep(plan);
     return plan_open(plan) && plan_search(plan) && (plan->elsewhere || plan_answer(plan));
 }

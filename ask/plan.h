@@ -25,7 +25,7 @@ enum plan_kind { PLAN_TOGETHER, PLAN_POOLS, PLAN_KINDS };
 #define PLAN_FIGURES(X)                                                                     \
     X(speed_per_user, "speed_per_user", "one_token / split_tpot")                           \
     X(per_gpu, "deployed_per_gpu", "pool_per_gpu")                                          \
-    X(cost, "deployed_cost", "gpus * chip_price / pool_throughput")                         \
+    X(cost, "deployed_cost", "pool_cost")                                                   \
     X(ttft, "predicted_ttft", "pool_ttft")                                                  \
     X(tpot, "predicted_tpot", "split_tpot")                                                 \
     X(e2e, "predicted_e2e", "pool_ttft + answer_steps * split_tpot")                        \
@@ -86,7 +86,7 @@ struct plan {
     size_t count, room;
     struct search_space *spaces;    /* [count] */
     bool by_cost, by_demand;
-    double gpus, demand, ttft, tpot;            /* limits: infinite where none is given */
+    double gpus, ttft, tpot;                    /* limits */
     struct plan_search *searches;
     size_t search_count, search_room;
     struct search_result result;    /* of the first */
@@ -127,6 +127,10 @@ const char *plan_text(const struct plan *plan, const struct plan_point *point,
 /* The limit that a little more load breaks: "TPOT", "memory"; "" where it is only slower. */
 const char *plan_binds(struct plan *plan, const struct plan_point *point);
 bool plan_answer(struct plan *plan);
+/* The best layouts through the simulator, as --validate says. */
+bool plan_validate(struct plan *plan);
+/* The best at each value of a row, as --sweep says. */
+bool plan_sweep(struct plan *plan);
 
 /* ---- in parts: blocks in a store, of shards and ranks (search/block.h, search/store.h) ---------- */
 

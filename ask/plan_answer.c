@@ -71,10 +71,10 @@ static void head_line(struct plan *plan)
         if (plan->by_demand)
             buffer_print(out, ", %s requests a second", count_text(plan, values.at[2]));
     }
-    const char *const *option = plan->question->option;
-    for (int i = OPTION_TTFT; i <= OPTION_TPOT; i++)
-        if (option[i])
-            buffer_print(out, ", %s within %s", i == OPTION_TTFT ? "TTFT" : "TPOT", option[i]);
+    static const struct unit seconds = { { 2 } };
+    buffer_print(out, ", TTFT within %s, TPOT within %s",
+                 quantity_text(plan->arena, plan->ttft, seconds, 4),
+                 quantity_text(plan->arena, plan->tpot, seconds, 4));
     buffer_print(out, "\n\n");
 }
 
@@ -151,6 +151,36 @@ static void best_lines(struct plan *plan, const struct plan_point *best)
     buffer_print(out, "  a token  %s\n", longest_parts(plan, best, 4));
 }
 
+/* Does the band of the better one reach down to the other? */
+static bool within_band(const struct plan_point *better, const struct plan_point *point)
+{
+    return better->figures[PLAN_per_gpu] * better->figures[PLAN_throughput_low] <=
+           point->figures[PLAN_per_gpu];
+}
+
+/* The best of servers that do both without pipeline stages, where the best is another kind. */
+static bool simpler_line(struct plan *plan, const struct plan_point *best)
+{
+    const struct search_front *tops = &plan->result.tops;
+    struct plan_point point;
+    size_t i = 0;
+    while (i < tops->count &&
+           (plan->variants[tops->points[i].space].kind != PLAN_TOGETHER ||
+            plan_input(plan, &tops->points[i], "pipeline_parallel") > 1))
+        i++;
+    if (i == tops->count || !memcmp(&tops->points[i], &best->at, sizeof best->at))
+        return true;
+    if (!plan_tell(plan, &tops->points[i], &point))
+        return false;
+    point_document(plan, doc_add(plan->arena, plan->answer->doc, "simpler", DOC_OBJECT), &point);
+    const char *variant = plan_variant(plan, &point);
+    buffer_print(&plan->answer->text, "  simpler  %s%s%s: %s a GPU%s\n",
+                 plan_deployment(plan, &point), *variant ? "; " : "", variant,
+                 plan_text(plan, &point, PLAN_per_gpu, 4),
+                 within_band(best, &point) ? ", within the band of the best" : "");
+    return true;
+}
+
 /* ---- what would move it ------------------------------------------------------------------------------ */
 
 static double merit(const struct search_result *result)
@@ -198,13 +228,6 @@ static void add_row(struct plan *plan, struct table *table, const struct plan_po
     table_cell(table, "%s%s%s", plan_deployment(plan, point), *variant ? "; " : "", variant);
 }
 
-/* Does the band of the better one reach down to the other? */
-static bool within_band(const struct plan_point *better, const struct plan_point *point)
-{
-    return better->figures[PLAN_per_gpu] * better->figures[PLAN_throughput_low] <=
-           point->figures[PLAN_per_gpu];
-}
-
 static void csv_row(struct plan *plan, struct table *table, const struct plan_point *point)
 {
     const struct variant *variant = &plan->variants[point->at.space];
@@ -214,7 +237,7 @@ static void csv_row(struct plan *plan, struct table *table, const struct plan_po
     table_cell(table, "%s", variant->kv ? variant->kv : "");
     for (int i = 0; i < SETTING_ROWS; i++) {
         double value = plan_input(plan, &point->at, setting_rows[i]);
-        table_cell(table, isnan(value) ? "" : "%.17g", value);
+        table_cell(table, "%s", isnan(value) ? "" : arena_print(plan->arena, "%.17g", value));
     }
     for (int i = 0; i < PLAN_FIGURE_COUNT; i++)
         table_cell(table, "%.17g", point->figures[i]);
@@ -306,10 +329,15 @@ static bool nothing_lines(struct plan *plan)
     struct buffer *out = &plan->answer->text;
     struct plan_point point;
     plan->answer->status = 1;
+    if (!plan->result.count.points) {
+        buffer_print(out, "  best     none: heads, layers and ranks come out even in no such layout\n"
+                     "           (`chalkline why layout_legal`)\n");
+        return true;
+    }
     if (!plan->result.miss_found) {
         double needed, room;
         if (!value_of(&plan->variants->scenario, "weights_stored", &needed, plan->error) ||
-            !value_of(&plan->variants->scenario, "gpus * cache_fraction * hbm_reported", &room,
+            !value_of(&plan->variants->scenario, "gpus_available * cache_fraction * hbm_reported", &room,
                       plan->error))
             return false;
         struct unit bytes = scenario_unit(&plan->variants->scenario, "weights_stored");
@@ -345,12 +373,22 @@ bool plan_answer(struct plan *plan)
         if (!plan_tell(plan, &front->points[0], &best))
             return false;
         best_lines(plan, &best);
-        if (!move_lines(plan) || !front_lines(plan) ||
+        if (!simpler_line(plan, &best) || !move_lines(plan) || !front_lines(plan) ||
+            (plan->question->option[OPTION_VALIDATE] && !plan_validate(plan)) ||
             (picture && !plan_plot(plan, picture)))
             return false;
     }
     known_lines(plan);
     buffer_print(&plan->answer->text, "\n");
+    if (!plan->question->option[OPTION_TTFT] || !plan->question->option[OPTION_TPOT])
+        facts_note(&plan->variants->scenario.facts, "limits of TTFT and TPOT that were not given: "
+                   "ttft_limit, tpot_limit");
+    if (!plan->question->option[OPTION_PRECISION])
+        facts_note(&plan->variants->scenario.facts, "weights as in the checkpoint: --precision "
+                   "fp8,fp4 looks at others");
+    if (!plan->question->option[OPTION_KV])
+        facts_note(&plan->variants->scenario.facts, "KV cache in bf16: --kv-precision bf16,fp8 "
+                   "looks at both");
     scenario_notes(&plan->variants->scenario, plan->answer);
     return true;
 }

@@ -86,7 +86,9 @@ static bool from_standard_input(const struct question *question)
     for (size_t i = 0; i < question->rows_count; i++)
         if (!strcmp(question->rows[i], "-"))
             return true;
-    return question->word_count && !strcmp(question->words[0], "-");
+    const char *traffic = question->option[OPTION_TRAFFIC];
+    return (question->word_count && !strcmp(question->words[0], "-")) ||
+           (traffic && !strcmp(traffic, "-"));
 }
 
 bool plan_parts_check(struct plan *plan)
@@ -96,6 +98,10 @@ bool plan_parts_check(struct plan *plan)
     if (store && !*store) {
         error_set(plan->error, "--store: no file is named");
         return error_hint(plan->error, "--store part1.store");
+    }
+    if (store && question->option[OPTION_SWEEP]) {
+        error_set(plan->error, "--sweep is a search for each value, a store has one");
+        return error_hint(plan->error, "a store for each: --set ROW=VALUE");
     }
     if (plan_parts_given(plan) && from_standard_input(question)) {
         error_set(plan->error, "a search in parts cannot read '-' again");

@@ -41,12 +41,10 @@ static const char *const part_rows[PLAN_KINDS][PLAN_PART_COUNT] = {
 static const char *row_of(const struct plan *plan, enum plan_kind kind, int figure)
 {
     static const struct { int figure; const char *rows[PLAN_KINDS]; } needed[] = {
-        { PLAN_per_gpu, { "demand * output_tokens / gpus_needed",
-                          "demand * output_tokens / pool_gpus_needed" } },
-        { PLAN_cost, { "gpus_needed * chip_price / (demand * output_tokens)",
-                       "pool_gpus_needed * chip_price / (demand * output_tokens)" } },
+        { PLAN_per_gpu, { "needed_per_gpu", "pool_needed_per_gpu" } },
+        { PLAN_cost, { "needed_cost", "pool_needed_cost" } },
         { PLAN_rate, { "demand", "demand" } },
-        { PLAN_replicas, { "replicas_needed", "pool_gpus_needed / split_chips" } } };
+        { PLAN_replicas, { "replicas_needed", "pool_pairs_needed" } } };
     for (size_t i = 0; plan->by_demand && i < sizeof needed / sizeof *needed; i++)
         if (needed[i].figure == figure)
             return needed[i].rows[kind];

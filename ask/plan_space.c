@@ -262,9 +262,11 @@ static void search_texts(const struct plan *plan, enum plan_kind kind, const cha
           "pool_gpus_needed" } };
     static const char *const cost[PLAN_KINDS] = { "deployed_per_usd", "pool_per_usd" };
     static const char *const count[PLAN_KINDS] = { "0 - gpus_needed", "0 - pool_gpus_needed" };
+    static const char *const rent[PLAN_KINDS] = { "0 - gpus_needed * chip_price",
+                                                  "0 - pool_gpus_needed * chip_price" };
     memcpy(texts, what[kind], sizeof what[kind]);
     if (plan->by_demand)
-        texts[ALONG] = count[kind];
+        texts[ALONG] = plan->by_cost ? rent[kind] : count[kind];
     else if (plan->by_cost)
         texts[ALONG] = cost[kind];
 }
@@ -309,6 +311,12 @@ static bool set_loads(struct plan *plan, struct variant *variant, struct search_
     double most;
     if (!value_of(&variant->scenario, "sequences_most", &most, plan->error))
         return false;
+    double *only = arena_array(plan->arena, 1, sizeof *only);
+    if (given(&variant->scenario, "held", only)) {
+        space->loads = only;
+        space->load_count = 1;
+        return true;
+    }
     space->load_count = (size_t)fmin(floor(most), 65536);
     double *loads = arena_array(plan->arena, space->load_count + 1, sizeof *loads);
     for (size_t i = 0; i < space->load_count; i++)

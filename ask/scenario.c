@@ -519,6 +519,8 @@ bool scenario_read(struct scenario *scenario, struct arena *arena,
         return false;
     if (model && !read_model(scenario, model, error))
         return false;
+    if (model)
+        model_follow_experts(&scenario->facts);
     if (!model && !set_precision(scenario, error))
         return false;
     return read_more_rows(scenario, error) && set_options(scenario, error);

@@ -276,10 +276,12 @@ static bool one_number(struct text text, struct unit unit, double *value, bool *
     } else if (counting && count_suffix(rest) > 0) {
         scale = count_suffix(rest);
     } else if (!*bare) {
-        char padded[80] = "USD";
-        size_t start = dollar ? 3 : 0;
+        char padded[80];
+        const char *front = dollar ? "USD" : rest.data[0] == '/' ? "1" : "";     /* "300/min" */
+        size_t start = strlen(front);
         if (rest.size + start >= sizeof padded)
             return unit_unknown(rest, whole, error);
+        memcpy(padded, front, start);
         memcpy(padded + start, rest.data, rest.size);
         struct unit got;
         if (!unit_parse((struct text){ padded, start + rest.size }, &got, &scale, error))

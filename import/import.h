@@ -83,5 +83,8 @@ bool model_beside(struct arena *arena, const char *path, struct doc *config, str
 bool model_gguf(struct arena *arena, const struct doc *gguf, const char *file,
                 const struct model_options *options, struct facts *facts,
                 struct error *error);
+/* Cells of operators that equal the facts "experts" and "top_k" follow them from now on: who sets
+ * these asks for another model. */
+void model_follow_experts(struct facts *facts);
 
 #endif

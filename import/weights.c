@@ -134,6 +134,12 @@ static bool joins_another(const struct model *model, const struct weight *weight
            ends_with(weight->name, "kv_a_proj_with_mqa");
 }
 
+static bool of_feed_forward(const struct weight *weight)
+{
+    return ends_with(weight->name, "gate_proj") || ends_with(weight->name, "up_proj") ||
+           ends_with(weight->name, "down_proj");
+}
+
 static void weight_fact(const struct model *model, const struct weight *weight)
 {
     struct facts *facts = model->config->facts;
@@ -151,6 +157,7 @@ static void weight_fact(const struct model *model, const struct weight *weight)
         { "operator_lookup", weight->lookup },
         { "operator_head", !strcmp(short_name(weight->name), "lm_head") },
         { "operator_joined", joins_another(model, weight) },
+        { "operator_ffn", of_feed_forward(weight) },
         { "operator_bytes", weight->format->bytes },
     };
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
@@ -161,6 +168,8 @@ static void weight_fact(const struct model *model, const struct weight *weight)
                     arena_print(model->config->arena, "reached_%s", kind), file);
     facts_cell_bind(facts, table, entry, "operator_launch",
                     arena_print(model->config->arena, "launch_%s", kind), file);
+    facts_cell_bind(facts, table, entry, "operator_trained",
+                    arena_print(model->config->arena, "trained_%s", kind), file);
 }
 
 static void cache_fact(const struct model *model, const struct cache *cache)
@@ -237,4 +246,31 @@ void model_facts(const struct model *model, const struct format *kv)
         weight_fact(model, &model->weights[i]);
     for (size_t i = 0; i < model->cache_count; i++)
         cache_fact(model, &model->caches[i]);
+}
+
+/* ---- other numbers of experts --------------------------------------------------------------- */
+
+static double cell_of(const struct fact_table *table, size_t entry, const char *column)
+{
+    for (size_t j = 0; j < table->columns; j++)
+        if (!strcmp(table->column[j], column))
+            return table->cell[entry * table->columns + j].value;
+    return 0;
+}
+
+void model_follow_experts(struct facts *facts)
+{
+    const struct fact *experts = facts_find(facts, "experts"), *top_k = facts_find(facts, "top_k");
+    struct fact_table *table = facts_table(facts, "operator");
+    for (size_t i = 0; experts && top_k && i < table->entries; i++) {
+        const char *name = table->entry[i];
+        const bool router = !strcmp(name, "gate") || !strcmp(name, "router");
+        const bool routed = cell_of(table, i, "operator_routed") > 0;
+        if (routed && cell_of(table, i, "operator_copies") == experts->value)
+            facts_cell_bind(facts, table, i, "operator_copies", "experts", experts->source);
+        if (routed && cell_of(table, i, "operator_used") == top_k->value)
+            facts_cell_bind(facts, table, i, "operator_used", "top_k", top_k->source);
+        if (router && cell_of(table, i, "operator_out") == experts->value)
+            facts_cell_bind(facts, table, i, "operator_out", "experts", experts->source);
+    }
 }

@@ -23,23 +23,12 @@ struct maker {
 
 /* ---- draws ---------------------------------------------------------------------------------- */
 
-static double draw(const struct amount *amount, struct random *random)
-{
-    switch (amount->kind) {
-    case AMOUNT_UNIFORM:     return amount->a + (amount->b - amount->a) * random_uniform(random);
-    case AMOUNT_EXPONENTIAL: return amount->a * random_exponential(random);
-    case AMOUNT_LOGNORMAL:   return random_lognormal(random, amount->a, amount->b);
-    case AMOUNT_GEOMETRIC:   return random_geometric(random, amount->a);
-    default:                 return amount->a;
-    }
-}
-
 /* Whole: of a range both ends too; others go to the nearest, at least 1. */
 static double draw_length(const struct amount *amount, struct random *random)
 {
     if (amount->kind == AMOUNT_UNIFORM)
         return amount->a + (double)random_below(random, (size_t)(amount->b - amount->a) + 1);
-    return fmax(floor(draw(amount, random) + 0.5), 1);
+    return fmax(floor(amount_draw(amount, random) + 0.5), 1);
 }
 
 static double draw_gap(const struct plan *plan, struct random *random)
@@ -114,7 +103,7 @@ static bool draw_turn(const struct maker *maker, struct draws *draws, struct tur
 {
     double input, output;
     draw_lengths(&maker->plan, draws, &input, &output);
-    turn->wait = turn->turn ? draw(&maker->plan.wait, &draws->wait) : NAN;
+    turn->wait = turn->turn ? amount_draw(&maker->plan.wait, &draws->wait) : NAN;
     turn->time += turn->turn ? turn->wait : 0;
     if (!fits(maker, turn, "a prompt", *before + input, LENGTH_MOST) ||
         !fits(maker, turn, "an output", output, LENGTH_MOST) ||
@@ -132,7 +121,7 @@ static bool draw_session(struct maker *maker, uint32_t session, double arrival)
     draws_open(&draws, maker->plan.seed, session);
     struct turn turn = { .time = arrival, .session = session,
                          .lane = draw_lane(maker, &draws.lane) };
-    double turns = draw(&maker->plan.turns, &draws.turns), before = 0;
+    double turns = amount_draw(&maker->plan.turns, &draws.turns), before = 0;
     if (turns > (double)(GENERATE_MOST - maker->count))
         return too_many(maker);
     for (; turn.turn < (uint32_t)turns; turn.turn++) {

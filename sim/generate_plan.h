@@ -2,20 +2,11 @@
 #ifndef SIM_GENERATE_PLAN_H
 #define SIM_GENERATE_PLAN_H
 
+#include "sim/amount.h"
 #include "sim/generate.h"
 
 enum kind { KIND_POISSON, KIND_GAMMA, KIND_CONSTANT, KINDS };
 extern const char *const generate_kinds[KINDS];
-
-enum amount_kind {
-    AMOUNT_FIXED, AMOUNT_UNIFORM, AMOUNT_EXPONENTIAL, AMOUNT_LOGNORMAL, AMOUNT_GEOMETRIC
-};
-
-/* A number that may be drawn: the number itself; both ends; the mean, and lognormal's cv. */
-struct amount {
-    enum amount_kind kind;
-    double a, b;
-};
 
 struct plan {
     enum kind kind;

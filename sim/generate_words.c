@@ -49,94 +49,9 @@ struct reader {
 
 /* ---- pieces of text ------------------------------------------------------------------------- */
 
-/* Up to a mark outside parentheses, which is taken off too; `more`: it was there. */
-static struct text take_until(struct text *rest, char mark, bool *more)
-{
-    size_t at = 0;
-    int depth = 0;
-    for (; at < rest->size && (depth || rest->data[at] != mark); at++)
-        depth += (rest->data[at] == '(') - (depth && rest->data[at] == ')');
-    struct text taken = { rest->data, at };
-    *more = at < rest->size;
-    rest->data += at + *more;
-    rest->size -= at + *more;
-    return taken;
-}
-
-/* "name(inside)". */
-static bool is_call(struct text text, const char *name, struct text *inside)
-{
-    size_t size = strlen(name);
-    if (text.size < size + 2 || memcmp(text.data, name, size) || text.data[size] != '(' ||
-        text.data[text.size - 1] != ')')
-        return false;
-    *inside = (struct text){ text.data + size + 1, text.size - size - 2 };
-    return true;
-}
-
 static bool whole(double x)
 {
     return x == floor(x);
-}
-
-static bool read_quantity(struct text text, const char *unit_words, struct quantity *quantity)
-{
-    struct unit unit;
-    struct error ignored;
-    double scale;
-    return unit_parse(text_of(unit_words), &unit, &scale, &ignored) &&
-           quantity_parse(text, unit, quantity, &ignored);
-}
-
-/* One number, from least to most. */
-static bool read_number(struct text text, const char *unit, double least, double most,
-                        double *number)
-{
-    struct quantity quantity;
-    if (!read_quantity(text, unit, &quantity) || quantity.spread != SPREAD_NONE ||
-        quantity.value < least || quantity.value > most)
-        return false;
-    *number = quantity.value;
-    return true;
-}
-
-static bool read_range(struct text text, const char *unit, double least, double most,
-                       struct amount *amount)
-{
-    struct quantity quantity;
-    if (!read_quantity(text, unit, &quantity) || quantity.low < least || quantity.high > most ||
-        (quantity.spread != SPREAD_RANGE && quantity.spread != SPREAD_UNIFORM))
-        return false;
-    *amount = (struct amount){ AMOUNT_UNIFORM, quantity.low, quantity.high };
-    return true;
-}
-
-static bool read_lognormal(struct text inside, const char *unit, double least, double most,
-                           struct amount *amount)
-{
-    const double cv_least = 0.001, cv_most = 100;
-    bool more;
-    struct text mean = take_until(&inside, ',', &more), name = take_until(&inside, '=', &more);
-    amount->kind = AMOUNT_LOGNORMAL;
-    return more && text_is(text_trim(name), "cv") &&
-           read_number(mean, unit, least, most, &amount->a) &&
-           read_number(inside, "1", cv_least, cv_most, &amount->b);
-}
-
-static bool read_amount(struct text text, const char *unit, double least, double most,
-                        struct amount *amount)
-{
-    const double mean_least = least > 0 ? least : 1e-9;
-    struct text inside;
-    *amount = (struct amount){ AMOUNT_FIXED, 0, 0 };
-    if (is_call(text, "lognormal", &inside))
-        return read_lognormal(inside, unit, mean_least, most, amount);
-    if (is_call(text, "exponential", &inside)) {
-        amount->kind = AMOUNT_EXPONENTIAL;
-        return read_number(inside, unit, mean_least, most, &amount->a);
-    }
-    return read_number(text, unit, least, most, &amount->a) ||
-           read_range(text, unit, least, most, amount);
 }
 
 /* ---- keys: how each is read ----------------------------------------------------------------- */
@@ -145,21 +60,21 @@ static bool read_amount(struct text text, const char *unit, double least, double
 static bool read_rate(struct reader *reader, struct text text)
 {
     bool per;
-    struct text number = take_until(&text, '/', &per);
+    struct text number = amount_take(&text, '/', &per);
     const char *words = arena_print(reader->arena, "%.*s%s%.*s", (int)number.size, number.data,
                                     per ? " 1/" : "", (int)text.size, text.data);
-    return read_number(text_of(words), "1/s", 1e-9, 1e9, &reader->plan->rate);
+    return amount_number(text_of(words), "1/s", 1e-9, 1e9, &reader->plan->rate);
 }
 
 static bool read_cv(struct reader *reader, struct text text)
 {
-    return read_number(text, "1", 0.01, 100, &reader->plan->cv);
+    return amount_number(text, "1", 0.01, 100, &reader->plan->cv);
 }
 
 static bool read_count(struct reader *reader, struct text text)
 {
     double count;
-    if (!read_number(text, "1", 1, GENERATE_MOST, &count) || !whole(count))
+    if (!amount_number(text, "1", 1, GENERATE_MOST, &count) || !whole(count))
         return false;
     reader->plan->count = (size_t)count;
     return true;
@@ -167,13 +82,13 @@ static bool read_count(struct reader *reader, struct text text)
 
 static bool read_duration(struct reader *reader, struct text text)
 {
-    return read_number(text, "s", 0, TIME_MOST, &reader->plan->duration) &&
+    return amount_number(text, "s", 0, TIME_MOST, &reader->plan->duration) &&
            reader->plan->duration > 0;
 }
 
 static bool read_length(struct text text, struct amount *amount)
 {
-    if (!read_amount(text, "token", 1, 1e7, amount))
+    if (!amount_read(text, "token", 1, 1e7, amount))
         return false;
     return amount->kind == AMOUNT_EXPONENTIAL || amount->kind == AMOUNT_LOGNORMAL ||
            (whole(amount->a) && whole(amount->b));
@@ -193,27 +108,27 @@ static bool read_turns(struct reader *reader, struct text text)
 {
     struct amount *turns = &reader->plan->turns;
     struct text inside = text;
-    bool drawn = is_call(text, "geometric", &inside);
+    bool drawn = amount_call(text, "geometric", &inside);
     turns->kind = drawn ? AMOUNT_GEOMETRIC : AMOUNT_FIXED;
-    return read_number(inside, "1", 1, 10000, &turns->a) && (drawn || whole(turns->a));
+    return amount_number(inside, "1", 1, 10000, &turns->a) && (drawn || whole(turns->a));
 }
 
 static bool read_wait(struct reader *reader, struct text text)
 {
-    return read_amount(text, "s", 0, 1e6, &reader->plan->wait);
+    return amount_read(text, "s", 0, 1e6, &reader->plan->wait);
 }
 
 /* One class: its name and its share; a name alone has share 1. */
 static bool read_class(struct reader *reader, struct text one)
 {
     bool shared;
-    struct text name = take_until(&one, '(', &shared);
+    struct text name = amount_take(&one, '(', &shared);
     const char *word = arena_copy(reader->arena, name.data, name.size);
     struct text share = { one.data, one.size - (one.size > 0) };
     double number = 1;
     if (!trace_word(word) ||
         (shared && (!one.size || one.data[one.size - 1] != ')' ||
-                    !read_number(share, "1", 1e-9, 1e9, &number))))
+                    !amount_number(share, "1", 1e-9, 1e9, &number))))
         return false;
     size_t before = reader->trace->lanes, lane = trace_lane(reader->trace, word);
     if (reader->trace->lanes == before)             /* it is there, or is one too many */
@@ -226,7 +141,7 @@ static bool read_classes(struct reader *reader, struct text text)
 {
     double *shares = reader->plan->shares, sum = 0;
     for (bool more = true; more;)
-        if (!read_class(reader, take_until(&text, '|', &more)))
+        if (!read_class(reader, amount_take(&text, '|', &more)))
             return false;
     for (size_t i = 0; i < reader->trace->lanes; i++)
         sum += shares[i];
@@ -284,7 +199,7 @@ static bool unknown_key(const struct reader *reader, struct text pair, struct te
 static bool read_pair(struct reader *reader, struct text pair)
 {
     bool equals;
-    struct text value = pair, name = take_until(&value, '=', &equals);
+    struct text value = pair, name = amount_take(&value, '=', &equals);
     int key = 0;
     while (key < KEYS && !text_is(text_trim(name), generate_keys[key].name))
         key++;
@@ -368,7 +283,7 @@ bool generate_read(struct arena *arena, const char *words, struct plan *plan, st
     if (more)
         rest.data++, rest.size--;                   /* the colon */
     while (more)
-        if (!read_pair(&reader, take_until(&rest, ',', &more)))
+        if (!read_pair(&reader, amount_take(&rest, ',', &more)))
             return false;
     if (!agree(&reader) || !read_values(&reader))
         return false;

@@ -14,6 +14,7 @@
 #ifndef SIM_SIM_H
 #define SIM_SIM_H
 
+#include "sim/amount.h"
 #include "sim/generate.h"
 #include "sim/prefix.h"
 #include "sim/tiers.h"

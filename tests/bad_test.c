@@ -138,6 +138,7 @@ static void memory_ends(void **state)
     static const char *const commands[] = {
         "chalkline eval bound_step --set batch=1..64",
         "chalkline deepseek-v3 --on gb200-nvl72", "chalkline why bound_step --model gpt-oss-120b",
+        "chalkline bill agent --model gpt-5",
     };
     size_t ended = 0;
     for (size_t i = 0; i < COUNT(commands); i++) {

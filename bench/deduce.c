@@ -1,0 +1,73 @@
+/* deduce -- CPU seconds of reading prices backward, one thread: a million draws of the unknowns
+ * through the rows of a sheet, and the parts of that. Each is the median of several turns. */
+#include "ask/deduce.h"
+#include "deduce/draws.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { TURNS = 5, DRAWS = 1 << 20 };
+
+static double cpu(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void line(const char *name, double *times, const char *bar)
+{
+    qsort(times, TURNS, sizeof *times, by_size);
+    printf("  %-44s %7.0f ms  %5.1f M/s  %s\n", name, 1e3 * times[TURNS / 2],
+           1e-6 * DRAWS / times[TURNS / 2], bar);
+}
+
+int main(void)
+{
+    struct arena arena = { 0 };
+    struct question question = { .verb = "deduce" };
+    struct scenario scenario;
+    struct priors priors;
+    struct stage stage;
+    struct block block;
+    struct ziggurat ziggurat;
+    struct error error;
+    double whole[TURNS], drawn[TURNS], run[TURNS], kept[TURNS];
+    if (!scenario_read(&scenario, &arena, &question, NULL, NULL, &error) ||
+        !priors_read(&scenario, &priors, &error) ||
+        !stage_open(&arena, &scenario.book, &scenario.facts, &stage, &error)) {
+        printf("deduce: %s\n", error.what);
+        return 1;
+    }
+    ziggurat_open(&ziggurat);
+    block_open(&arena, &stage, &block);
+    for (int turn = 0; turn < TURNS; turn++) {
+        struct draws *draws = draws_new(&arena, &stage, 1, DRAWS, false);
+        drawn[turn] = run[turn] = kept[turn] = 0;
+        for (size_t at = 0; at < DRAWS; at += BLOCK) {
+            double start = cpu();
+            block_draw(&stage, &ziggurat, 1, at / BLOCK, &block);
+            double made = cpu();
+            block_run(&stage, &block, BLOCK);
+            double done = cpu();
+            draws_keep(draws, &block, at, BLOCK);
+            drawn[turn] += made - start;
+            run[turn] += done - made;
+            kept[turn] += cpu() - done;
+        }
+        whole[turn] = drawn[turn] + run[turn] + kept[turn];
+    }
+    printf("\ndeduce, %d draws, CPU of one thread\n", DRAWS);
+    line("rows: unknowns and prices, compiled", run, "bar: 10 M/s");
+    line("random numbers, 32 a draw", drawn, "");
+    line("cells kept", kept, "");
+    line("all of it", whole, "");
+    return 0;
+}

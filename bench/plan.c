@@ -1,0 +1,93 @@
+/* plan -- CPU seconds of a search: all of the job, and the points that it looks at in a second of
+ * one core, sieves, fronts and numbers of layouts included. Each is the median of several turns. */
+#include "ask/plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { TURNS = 7 };
+
+static double cpu(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+struct job {
+    const char *name, *model, *machine, *gpus, *precision, *kv, *isl, *osl, *ttft, *tpot, *bar;
+};
+
+static struct question question_of(const struct job *job)
+{
+    struct question question = { .verb = "plan", .words = (const char **)&job->model,
+                                 .word_count = 1 };
+    const struct { enum option option; const char *text; } given[] = {
+        { OPTION_ON, job->machine }, { OPTION_GPUS, job->gpus }, { OPTION_PRECISION, job->precision },
+        { OPTION_KV, job->kv }, { OPTION_ISL, job->isl }, { OPTION_OSL, job->osl },
+        { OPTION_TTFT, job->ttft }, { OPTION_TPOT, job->tpot } };
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+        question.option[given[i].option] = given[i].text;
+    return question;
+}
+
+static void run(const struct job *job)
+{
+    double whole[TURNS], search[TURNS];
+    struct search_count count = { 0 };
+    const struct question question = question_of(job);
+    for (int turn = 0; turn < TURNS; turn++) {
+        struct arena arena = { 0 };
+        struct answer answer = { .text = { .arena = &arena }, .csv = { .arena = &arena } };
+        struct error error;
+        struct plan plan = { .arena = &arena, .question = &question, .answer = &answer,
+                             .error = &error, .model = job->model };
+        answer.doc = doc_new(&arena, DOC_OBJECT);
+        const double start = cpu();
+        if (!plan_spaces(&plan)) {
+            printf("  %s: %s\n", job->name, error.what);
+            return;
+        }
+        const double spaces = cpu();
+        if (!search_run(&arena, plan.spaces, plan.count, &plan.result, &error))
+            return;
+        const double done = cpu();
+        whole[turn] = done - start;
+        search[turn] = done - spaces;
+        count = plan.result.count;
+        arena_free(&arena);
+    }
+    qsort(whole, TURNS, sizeof *whole, by_size);
+    qsort(search, TURNS, sizeof *search, by_size);
+    const double all = whole[TURNS / 2], walked = search[TURNS / 2];
+    printf("  %-44s %7.0f ms  search %7.0f ms  %6.1f M points, %5.1f M seen: %5.1f M/s, %5.1f M/s seen"
+           "  %s\n", job->name, 1e3 * all, 1e3 * walked, 1e-6 * (double)count.points,
+           1e-6 * (double)count.seen, 1e-6 * (double)count.points / walked,
+           1e-6 * (double)count.seen / walked, job->bar);
+}
+
+int main(void)
+{
+    static const struct job jobs[] = {
+        { "Qwen3-32B fp8, 32 H200, limits", "qwen3-32b", "h200-sxm", "32", "fp8", NULL, "4000", "500",
+          "300ms", "10ms", "AIConfigurator 0.10: 34,000 ms" },
+        { "the same without limits", "qwen3-32b", "h200-sxm", "32", "fp8", NULL, "4000", "500",
+          "1h", "1h", "bar: 20 M/s" },
+        { "DeepSeek-V3, GB200 NVL72, 4 formats", "deepseek-v3", "gb200-nvl72", NULL, "fp8,fp4",
+          "bf16,fp8", "4000", "500", NULL, NULL, "bar: 200 ms of two cores" },
+        { "the same without limits", "deepseek-v3", "gb200-nvl72", NULL, "fp8,fp4", "bf16,fp8",
+          "4000", "500", "1h", "1h", "bar: 20 M/s" },
+        { "DeepSeek-V3, 16,384 GB200", "deepseek-v3", "gb200-nvl72", "16384", "fp8", NULL, "4000",
+          "500", NULL, NULL, "" } };
+    printf("\nplan, CPU of all threads\n");
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++)
+        run(&jobs[i]);
+    return 0;
+}
