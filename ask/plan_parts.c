@@ -123,10 +123,12 @@ static void open_parts(struct parts *parts, struct plan *plan)
     parts->question.searches = plan->search_count;
     parts->found = arena_array(plan->arena, plan->search_count, sizeof *parts->found);
     digest = digest_bytes(digest, parts->question.words, strlen(parts->question.words));
+    digest = digest_spaces(digest, plan->spaces, plan->count);
     for (size_t i = 0; i < plan->search_count; i++) {
-        const struct plan_search *search = &plan->searches[i];
-        parts->found[i] = search_blocks(plan->arena, search->spaces, plan->count, &parts->blocks);
-        digest = digest_spaces(digest, search->spaces, plan->count);
+        const struct search_space *spaces = plan->searches[i].spaces;
+        parts->found[i] = search_blocks(plan->arena, spaces, plan->count, &parts->blocks);
+        for (size_t s = 0; s < plan->count; s++)
+            digest = digest_limits(digest, &spaces[s]);
     }
     parts->question.digest = digest;
     parts->question.blocks = parts->blocks;

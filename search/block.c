@@ -67,7 +67,7 @@ static uint64_t digest_list(uint64_t digest, const struct list *list)
     return digest_whole(digest, list->count);
 }
 
-static uint64_t digest_limits(uint64_t digest, const struct search_space *space)
+uint64_t digest_limits(uint64_t digest, const struct search_space *space)
 {
     for (size_t l = 0; l < space->limit_count; l++) {
         const struct search_limit *limit = &space->limits[l];
