@@ -53,7 +53,8 @@ bool ask_merge(struct arena *arena, const struct question *question, struct answ
     struct plan *plan = arena_alloc(arena, sizeof *plan);
     if (!question->word_count) {
         error_set(error, "merge needs the stores of a search, 0 were given");
-        return error_hint(error, "chalkline merge part1.store part2.store: what plan --store wrote");
+        return error_hint(error, "chalkline merge part1.store part2.store: what plan --store "
+                          "wrote");
     }
     if (!plan_question(arena, question, asked, error))
         return false;

@@ -36,7 +36,7 @@ struct frame {
     uint64_t search, number, size;
 };
 
-/* ---- options ------------------------------------------------------------------------------------ */
+/* ---- options ------------------------------------------------------------------------------- */
 
 bool plan_parts_given(const struct plan *plan)
 {
@@ -110,7 +110,7 @@ bool plan_parts_check(struct plan *plan)
     return !question->option[OPTION_SHARD] || shard_possible(question, plan->error);
 }
 
-/* ---- blocks --------------------------------------------------------------------------------------- */
+/* ---- blocks -------------------------------------------------------------------------------- */
 
 static void open_parts(struct parts *parts, struct plan *plan)
 {
@@ -218,7 +218,7 @@ static bool search_wanted(struct parts *parts, struct error *error)
     return true;
 }
 
-/* ---- the store ------------------------------------------------------------------------------------ */
+/* ---- the store ----------------------------------------------------------------------------- */
 
 /* Each rank has a file of its own: FILE.1, FILE.2 ... */
 static bool open_store(struct parts *parts, struct error *error)
@@ -245,7 +245,7 @@ static bool close_store(struct parts *parts, bool good, struct error *error)
     return good;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------ */
+/* ---- the whole ----------------------------------------------------------------------------- */
 
 static void join(struct parts *parts)
 {
@@ -300,7 +300,7 @@ static bool gather(struct parts *parts, struct error *error)
     return true;
 }
 
-/* ---- a shard's words ------------------------------------------------------------------------------- */
+/* ---- a shard's words ----------------------------------------------------------------------- */
 
 static const char *count_text(const struct plan *plan, size_t count)
 {
@@ -340,7 +340,7 @@ static double seconds_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* ---- all together ---------------------------------------------------------------------------------- */
+/* ---- all together -------------------------------------------------------------------------- */
 
 /* The ranks' files and builds may differ, where each reads its own machine's. */
 static bool same_question(const struct parts *parts, struct error *error)
@@ -394,7 +394,7 @@ static bool run_parts(struct parts *parts, struct error *error)
     return true;
 }
 
-/* ---- merge ----------------------------------------------------------------------------------------- */
+/* ---- merge --------------------------------------------------------------------------------- */
 
 static bool take_store(struct parts *parts, const char *path, struct error *error)
 {
@@ -417,8 +417,10 @@ static void shards_line(struct parts *parts)
     struct buffer *out = &parts->plan->answer->text;
     const char *between = "  shards   ";
     size_t *missing = arena_array(parts->plan->arena, parts->shards, sizeof *missing);
-    for (size_t i = 0; i < parts->plan->search_count * parts->blocks; i++)
-        missing[search_shard(&parts->found[0][i % parts->blocks], parts->shards)] += !parts->have[i];
+    for (size_t i = 0; i < parts->plan->search_count * parts->blocks; i++) {
+        const struct search_block *block = &parts->found[0][i % parts->blocks];
+        missing[search_shard(block, parts->shards)] += !parts->have[i];
+    }
     for (uint32_t s = 0; s < parts->shards; s++)
         if (missing[s]) {
             buffer_print(out, "%s%u/%u: %s blocks", between, s + 1, parts->shards,

@@ -17,7 +17,7 @@ struct store {
     struct timespec committed;
 };
 
-/* ---- SQLite's words and ours -------------------------------------------------------------------- */
+/* ---- SQLite's words and ours --------------------------------------------------------------- */
 
 static bool fails(const struct store *store, struct error *error)
 {
@@ -66,7 +66,7 @@ static bool read_number(const struct store *store, const char *sql, int64_t *num
     return good;
 }
 
-/* ---- the question -------------------------------------------------------------------------------- */
+/* ---- the question -------------------------------------------------------------------------- */
 
 /* A line without what only divides it from the next. */
 static struct text item_of(struct text *rest)
@@ -213,7 +213,7 @@ static bool settle_question(const struct store *store, const struct store_questi
            store_same(question, "this search", &old, store->path, error);
 }
 
-/* ---- opening ------------------------------------------------------------------------------------- */
+/* ---- opening ------------------------------------------------------------------------------- */
 
 /* Locked from first to last, so that no memory is shared beside the file: that works on network
  * file systems too. */
@@ -267,7 +267,7 @@ bool store_open_old(struct arena *arena, const char *path, struct store **store,
            abandon(*store);
 }
 
-/* ---- rows ----------------------------------------------------------------------------------------- */
+/* ---- rows ---------------------------------------------------------------------------------- */
 
 bool store_each(struct store *store, bool (*row)(void *context, uint64_t search, uint64_t number,
                                                  struct text bytes, struct error *error),

@@ -28,8 +28,8 @@ static void read_block(struct arena *arena, const uint8_t *data, size_t size)
     buffer_add(&bytes, (const char *)data, size);
     for (int i = 0; i < 8; i++, sum >>= 8)
         buffer_add(&bytes, &(char){ (char)(sum & 0xff) }, 1);
-    if (!block_read(arena, (struct text){ bytes.data, bytes.size }, QUESTION, SEARCH, &space, &block,
-                    &error))
+    const struct text text = { bytes.data, bytes.size };
+    if (!block_read(arena, text, QUESTION, SEARCH, &space, &block, &error))
         return;
     check(&block);
     block_write(&again, QUESTION, SEARCH, &block);

@@ -188,7 +188,7 @@ static void check_counts(struct toy *toy, const struct plain *plain,
     assert_true(count->seen <= plain->points - plain->no_room);
 }
 
-/* ---- the same by blocks ------------------------------------------------------------------------ */
+/* ---- the same by blocks -------------------------------------------------------------------- */
 
 struct heap {
     struct toy *toy;
