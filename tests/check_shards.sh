@@ -113,6 +113,15 @@ if [ -x "$ranks" ] && mpirun --oversubscribe -n 2 true >/dev/null 2>&1; then
     done
     "$CHALKLINE" merge "$here"/r.* --json >"$here/merged"
     same "$here/merged" "the stores of ranks"
+    for wait in 0.7 0.9; do
+        mpirun --oversubscribe -n 2 "$ranks" $many --json --store "$here/k" >"$here/out" 2>&1 &
+        pid=$!
+        sleep $wait
+        kill $pid 2>/dev/null
+        wait $pid 2>/dev/null
+    done
+    mpirun --oversubscribe -n 4 "$ranks" $many --json --store "$here/k" >"$here/merged"
+    same "$here/merged" "killed ranks, gone on with by more"
     said=$(mpirun --oversubscribe -n 3 "$ranks" plan deepsek-v3 --on gb200-nvl72 2>&1 >"$here/out" |
            grep -c '^chalkline: no model is called')
     [ "$said" = 1 ] || say "three ranks, one error: said $said times"
