@@ -87,7 +87,7 @@ for seed in 1 2 3; do
         OMP_NUM_THREADS=$((seed % 2 + 1)) "$CHALKLINE" $many --shard 1/1 --json \
             --store "$here/$seed.store" >"$here/shard" 2>&1 &
         pid=$!
-        sleep "$(awk -v seed=$seed$try 'BEGIN { srand(seed); printf "%.3f", 0.1 + 0.4 * rand() }')"
+        sleep "$(awk -v seed=$seed$try 'BEGIN { srand(seed); printf "%.3f", 0.1 + 0.2 * rand() }')"
         kill -9 $pid 2>/dev/null
         wait $pid 2>/dev/null
         [ $? = 137 ] && killed=$((killed + 1))
