@@ -258,6 +258,6 @@ bool ask_plan(struct arena *arena, const struct question *question, struct answe
     if (!emit_asked(question, error))
         return false;
     if (question->option[OPTION_SWEEP])
-        return read_words(plan) && plan_sweep(plan);
+        return read_words(plan) && plan_parts_check(plan) && plan_sweep(plan);
     return plan_open(plan) && plan_search(plan) && (plan->elsewhere || plan_answer(plan));
 }

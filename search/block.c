@@ -6,7 +6,7 @@
 
 _Static_assert((int)SEARCH_LIMITS == 8, "another layout of blocks");
 
-/* ---- digests ----------------------------------------------------------------------------------- */
+/* ---- digests ------------------------------------------------------------------------------- */
 
 uint64_t digest_bytes(uint64_t digest, const void *bytes, size_t size)
 {
@@ -67,7 +67,7 @@ static uint64_t digest_list(uint64_t digest, const struct list *list)
     return digest_whole(digest, list->count);
 }
 
-static uint64_t digest_limits(uint64_t digest, const struct search_space *space)
+uint64_t digest_limits(uint64_t digest, const struct search_space *space)
 {
     for (size_t l = 0; l < space->limit_count; l++) {
         const struct search_limit *limit = &space->limits[l];
@@ -97,7 +97,7 @@ uint64_t digest_spaces(uint64_t digest, const struct search_space *spaces, size_
     return digest_whole(digest, count);
 }
 
-/* ---- write ------------------------------------------------------------------------------------ */
+/* ---- write --------------------------------------------------------------------------------- */
 
 static void write_whole(struct buffer *out, uint64_t value, int size)
 {
@@ -140,7 +140,7 @@ void block_write(struct buffer *out, uint64_t question, uint32_t search,
     write_whole(out, digest_bytes(question, out->data + start, out->size - start), 8);
 }
 
-/* ---- read -------------------------------------------------------------------------------------- */
+/* ---- read ---------------------------------------------------------------------------------- */
 
 struct reader {
     struct text rest;
@@ -209,7 +209,8 @@ static bool read_front(struct reader *reader, struct arena *arena,
     struct search_point *points = arena_array(arena, count + 1, sizeof *points);
     for (size_t i = 0; i < count; i++) {
         points[i] = read_point(reader, space, block);
-        if (i && !(points[i].across > points[i - 1].across && points[i].along < points[i - 1].along))
+        if (i && !(points[i].across > points[i - 1].across &&
+                   points[i].along < points[i - 1].along))
             return false;
     }
     block->front = (struct search_front){ points, count };
@@ -245,7 +246,8 @@ static bool read_checked(struct arena *arena, struct text bytes, uint64_t questi
     if (bytes.size < SUM)
         return false;
     const size_t size = bytes.size - SUM;
-    struct reader sum = { { bytes.data + size, SUM }, true }, reader = { { bytes.data, size }, true };
+    struct reader sum = { { bytes.data + size, SUM }, true };
+    struct reader reader = { { bytes.data, size }, true };
     return read_whole(&sum, SUM) == digest_bytes(question, bytes.data, size) &&
            read_whole(&reader, 4) == search && read_whole(&reader, 4) == block->number &&
            read_whole(&reader, 4) == block->space && read_whole(&reader, 8) == block->first &&

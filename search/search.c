@@ -196,7 +196,7 @@ static void walk_block(struct walk *walk, struct search_block *block)
     const size_t settings = block->end - block->first;
     size_t *room = arena_array(&walk->arena, settings, sizeof *room), most = 0;
     walk->block = block;
-    uint8_t *over = arena_alloc(&walk->arena, settings);        /* a limit that is broken for good */
+    uint8_t *over = arena_alloc(&walk->arena, settings);    /* a limit that is broken for good */
     const int most_axis = stages_axis(walk->stages, space->most);
     for (size_t i = 0; i < settings; i++) {
         int axis = i ? changed(space, block->first + i) : 0;
@@ -343,7 +343,7 @@ bool search_run(struct arena *arena, const struct search_space *spaces, size_t c
            walk_blocks(spaces, blocks, block_count, true, arena, result);
 }
 
-/* ---- block by block --------------------------------------------------------------------------- */
+/* ---- block by block ------------------------------------------------------------------------ */
 
 /* Nothing of another block is in its count, front and miss. */
 static void walk_alone(struct walk *walk, struct search_block *block)

@@ -93,8 +93,8 @@ struct search_block {
 /* All blocks, in order, with nothing found yet. */
 struct search_block *search_blocks(struct arena *arena, const struct search_space *spaces,
                                    size_t count, size_t *blocks);
-/* Which of so many shards a block is of: each has as many of any stretch as another, in step
- * with no period of the settings. */
+/* Which of so many shards a block is of: of any stretch each has nearly as many as another, in
+ * step with no period of the settings. */
 uint32_t search_shard(const struct search_block *block, uint32_t shards);
 
 /* Who keeps blocks as they are found: one at a time, until one is refused. A block's front is

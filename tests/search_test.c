@@ -2,6 +2,7 @@
  * with each other one. */
 #include "test.h"
 
+#include "search/block.h"
 #include "search/search.h"
 
 #include <math.h>
@@ -187,6 +188,91 @@ static void check_counts(struct toy *toy, const struct plain *plain,
     assert_true(count->seen <= plain->points - plain->no_room);
 }
 
+/* ---- the same by blocks -------------------------------------------------------------------- */
+
+struct heap {
+    struct toy *toy;
+    struct text *bytes;             /* of each block, as a store would have them */
+    size_t count;
+};
+
+static bool keep(void *context, const struct search_block *block, struct error *error)
+{
+    struct heap *heap = context;
+    struct buffer out = { .arena = &heap->toy->arena };
+    (void)error;
+    block_write(&out, 7, 3, block);
+    assert_int_equal(heap->bytes[block->number].size, 0);
+    heap->bytes[block->number] = (struct text){ out.data, out.size };
+    heap->count++;
+    return true;
+}
+
+/* Three shards, one after the other; then their bytes are read into blocks of their own. */
+static void search_shards(struct toy *toy, struct search_result *joined)
+{
+    enum { SHARDS = 3 };
+    size_t count;
+    struct search_block *blocks = search_blocks(&toy->arena, toy->spaces, 2, &count);
+    struct search_block *read = search_blocks(&toy->arena, toy->spaces, 2, &count);
+    struct search_block **wanted = arena_array(&toy->arena, count, sizeof *wanted);
+    struct heap heap = { toy, arena_array(&toy->arena, count, sizeof *heap.bytes), 0 };
+    struct error error;
+    for (uint32_t shard = 0; shard < SHARDS; shard++) {
+        size_t mine = 0;
+        for (size_t i = 0; i < count; i++)
+            if (search_shard(&blocks[i], SHARDS) == shard)
+                wanted[mine++] = &blocks[i];
+        const struct search_keeper keeper = { keep, &heap };
+        assert_true(search_each(toy->spaces, wanted, mine, &keeper, &error));
+    }
+    assert_int_equal(heap.count, count);
+    for (size_t i = 0; i < count; i++)
+        if (!block_read(&toy->arena, heap.bytes[i], 7, 3, toy->spaces, &read[i], &error))
+            fail_msg("%s", error.what);
+    search_join(&toy->arena, read, count, joined);
+}
+
+static void check_points(const struct search_front *a, const struct search_front *b)
+{
+    assert_int_equal(a->count, b->count);
+    for (size_t i = 0; i < a->count; i++)
+        assert_true(same_point(&a->points[i], &b->points[i]));
+}
+
+static void by_blocks(struct toy *toy, const struct search_result *whole)
+{
+    struct search_result joined;
+    search_shards(toy, &joined);
+    check_points(&joined.front, &whole->front);
+    check_points(&joined.tops, &whole->tops);
+    assert_memory_equal(&joined.count, &whole->count, sizeof joined.count);
+    assert_int_equal(joined.miss_found, whole->miss_found);
+    if (whole->miss_found)
+        assert_true(same_point(&joined.miss, &whole->miss) && joined.miss_by == whole->miss_by);
+}
+
+/* Each shard has as many blocks of a stretch as another, and its part of those in step. */
+static void shards_are_even(void **state)
+{
+    (void)state;
+    for (uint32_t shards = 1; shards <= 16; shards++)
+        for (uint32_t step = 1; step <= 12; step++) {
+            size_t count[16] = { 0 }, least = SIZE_MAX, most = 0;
+            for (uint32_t i = 0; i < 160; i++) {
+                const uint32_t shard = search_shard(&(struct search_block){ .number = i * step },
+                                                    shards);
+                assert_true(shard < shards);
+                count[shard]++;
+            }
+            for (uint32_t s = 0; s < shards; s++) {
+                least = count[s] < least ? count[s] : least;
+                most = count[s] > most ? count[s] : most;
+            }
+            assert_true(step > 1 ? most <= 2 * 160 / shards : most - least <= 3);
+        }
+}
+
 static void as_the_plain_program(void **state)
 {
     (void)state;
@@ -205,6 +291,7 @@ static void as_the_plain_program(void **state)
         assert_int_equal(result.miss_found, !result.front.count && isfinite(plain.nearest));
         if (result.miss_found)
             assert_true(result.miss_by == plain.nearest);
+        by_blocks(&toy, &result);
         fronts += result.front.count;
         empty += !result.front.count;
         arena_free(&toy.arena);
@@ -215,6 +302,7 @@ static void as_the_plain_program(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(as_the_plain_program) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(as_the_plain_program),
+                                        cmocka_unit_test(shards_are_even) };
     return cmocka_run_group_tests_name("search", tests, NULL, NULL);
 }
