@@ -73,7 +73,6 @@ struct variant {
  * moved. All have the same blocks. */
 struct plan_search {
     const struct search_space *spaces;          /* [plan.count] */
-    size_t limit;                   /* the wider one */
     struct search_result result;
 };
 

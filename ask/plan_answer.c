@@ -230,26 +230,21 @@ static void check_line(struct plan *plan, const struct plan_point *best)
 
 /* ---- what would move it ------------------------------------------------------------------------------ */
 
-static double merit(const struct search_result *result)
-{
-    return result->front.count ? result->front.points[0].along : NAN;
-}
-
 static bool move_lines(struct plan *plan)
 {
     static const struct unit seconds = { { 2 } };
     struct doc *list = doc_add(plan->arena, plan->answer->doc, "moves", DOC_ARRAY);
     bool first = true;
-    for (size_t i = 1; i < plan->search_count; i++) {
-        const struct plan_search *moved = &plan->searches[i];
-        const struct search_limit *limit = &moved->spaces->limits[moved->limit];
+    for (size_t l = 0; l < plan->spaces->limit_count; l++) {
+        const struct search_limit *limit = &plan->spaces->limits[l];
+        const struct search_point *best = plan->result.front.points, *moved = &plan->result.moved[l];
         struct plan_point point;
-        if (!plan_tell(plan, moved->result.front.points, &point))
-            return false;
-        const char *bound = quantity_text(plan->arena, limit->bound, seconds, 4);
-        if (!memcmp(&point.at, &plan->result.front.points[0], sizeof point.at))
+        if (!(plan->result.moved_found & 1u << l) || !(moved->along > best->along))
             continue;
-        double gain = 100 * (merit(&moved->result) / merit(&plan->result) - 1);
+        if (!plan_tell(plan, moved, &point))
+            return false;
+        const char *bound = quantity_text(plan->arena, limit->wider, seconds, 4);
+        double gain = 100 * (moved->along / best->along - 1);
         const char *variant = plan_variant(plan, &point);
         buffer_print(&plan->answer->text, "%s%s within %s: %+.0f %% %s, %s%s%s\n",
                      first ? "  moves    " : "           ", limit->name, bound, gain,
@@ -259,7 +254,7 @@ static bool move_lines(struct plan *plan)
         first = false;
         struct doc *one = doc_add(plan->arena, list, NULL, DOC_OBJECT);
         doc_add_string(plan->arena, one, "limit", limit->name);
-        doc_add_number(plan->arena, one, "bound", limit->bound);
+        doc_add_number(plan->arena, one, "bound", limit->wider);
         point_document(plan, doc_add(plan->arena, one, "best", DOC_OBJECT), &point);
     }
     return true;

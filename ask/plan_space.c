@@ -353,10 +353,13 @@ static bool set_limits(struct plan *plan, struct variant *variant, struct search
         return false;
     const bool one_token = outputs < 2;
     struct search_limit *limits = arena_array(plan->arena, SEARCH_LIMITS, sizeof *limits);
-    limits[0] = (struct search_limit){ "prompts", PROMPTS, 1, true };
-    limits[1] = (struct search_limit){ "TTFT", TTFT, plan->ttft, true };
-    limits[2] = (struct search_limit){ "TPOT", TPOT, one_token ? INFINITY : plan->tpot, true };
-    limits[3] = (struct search_limit){ "GPUs", GPUS, plan->gpus, false };
+    static const double wider = 1.25;       /* what a quarter more of either would be worth */
+    limits[0] = (struct search_limit){ "prompts", PROMPTS, 1, true, 0 };
+    limits[1] = (struct search_limit){ "TTFT", TTFT, plan->ttft, true,
+                                      plan->ttft * wider };
+    limits[2] = (struct search_limit){ "TPOT", TPOT, one_token ? INFINITY : plan->tpot, true,
+                                      one_token ? 0 : plan->tpot * wider };
+    limits[3] = (struct search_limit){ "GPUs", GPUS, plan->gpus, false, 0 };
     space->limits = limits;
     space->limit_count = plan->by_demand ? 4 : 3;
     return true;

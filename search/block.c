@@ -73,6 +73,7 @@ uint64_t digest_limits(uint64_t digest, const struct search_space *space)
         const struct search_limit *limit = &space->limits[l];
         digest = digest_text(digest, limit->name);
         digest = digest_numbers(digest, &limit->bound, 1);
+        digest = digest_numbers(digest, &limit->wider, 1);
         digest = digest_whole(digest, limit->output * 2 + limit->rises);
     }
     return digest_whole(digest, space->limit_count);
@@ -130,11 +131,15 @@ void block_write(struct buffer *out, uint64_t question, uint32_t search,
     for (int l = 0; l < SEARCH_LIMITS; l++)
         write_whole(out, count->broken[l], 8);
     write_whole(out, block->front.count, 4);
+    write_whole(out, block->moved_found, 1);
     write_whole(out, bits_of(block->miss_by), 8);
     if (block->found)
         write_point(out, &block->best);
     if (block->miss_by > 0)
         write_point(out, &block->miss);
+    for (int l = 0; l < SEARCH_LIMITS; l++)
+        if (block->moved_found & 1u << l)
+            write_point(out, &block->moved[l]);
     for (size_t i = 0; i < block->front.count; i++)
         write_point(out, &block->front.points[i]);
     write_whole(out, digest_bytes(question, out->data + start, out->size - start), 8);
@@ -223,6 +228,7 @@ static bool read_body(struct reader *reader, struct arena *arena, const struct s
     if (!read_count(reader, space, block, &block->count))
         return false;
     const size_t front = (size_t)read_whole(reader, 4);
+    block->moved_found = (unsigned)read_whole(reader, 1);
     block->miss_by = read_double(reader);
     block->found = block->count.met > 0;
     if (block->found)
@@ -232,6 +238,9 @@ static bool read_body(struct reader *reader, struct arena *arena, const struct s
         return false;
     if (block->miss_by > 0)
         block->miss = read_point(reader, space, block);
+    for (int l = 0; l < SEARCH_LIMITS; l++)
+        if (block->moved_found & 1u << l)
+            block->moved[l] = read_point(reader, space, block);
     return reader->good && read_front(reader, arena, space, front, block) &&
            !reader->rest.size &&
            (!block->found || block->best.along == block->front.points[0].along);

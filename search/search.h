@@ -25,6 +25,7 @@ struct search_limit {
     size_t output;
     double bound;
     bool rises;
+    double wider;                   /* what it would be worth if it were so much; 0: not asked */
 };
 
 struct search_space {
@@ -67,6 +68,8 @@ struct search_result {
     bool miss_found;                /* no point is within the limits, but there are some */
     struct search_point miss;       /* whose worst limit is broken least: */
     double miss_by;                 /* by this factor */
+    unsigned moved_found;           /* bits of limits: wider, each lets something in; the best is */
+    struct search_point moved[SEARCH_LIMITS];
 };
 
 /* False: a list has a ROOT. */
@@ -88,6 +91,8 @@ struct search_block {
     struct search_point best;
     struct search_point miss;       /* else the nearest, by this factor; 0: there is none */
     double miss_by;
+    unsigned moved_found;           /* bits of limits: */
+    struct search_point moved[SEARCH_LIMITS];   /* the best of those that only a wider one lets in */
 };
 
 /* All blocks, in order, with nothing found yet. */

@@ -72,8 +72,11 @@ static void make_toy(struct toy *toy, uint64_t *seed)
     static const char *const names[INPUTS] = { "a", "b", "c" };
     *toy = (struct toy){ .axis = { 0, 1, 2 } };
     const double tight = draw_in(seed, 0, 1);
-    toy->limits[0] = (struct search_limit){ "first", FIRST, 1 + 5 * tight, draw(seed) < 0.5 };
-    toy->limits[1] = (struct search_limit){ "second", SECOND, 3 + 90 * tight, draw(seed) < 0.5 };
+    toy->limits[0] = (struct search_limit){ "first", FIRST, 1 + 5 * tight, draw(seed) < 0.5, 0 };
+    toy->limits[1] = (struct search_limit){ "second", SECOND, 3 + 90 * tight, draw(seed) < 0.5, 0 };
+    for (int l = 0; l < 2; l++)
+        if (draw(seed) < 0.7)
+            toy->limits[l].wider = toy->limits[l].bound * draw_in(seed, 1, 2);
     if (draw(seed) < 0.2)
         toy->limits[0].bound = 0.5;                 /* nothing is within it */
     for (size_t i = 0; i < COUNT(toy->loads); i++)
@@ -98,7 +101,24 @@ struct plain {
     struct search_point *met;
     size_t met_count, points, no_room, broken[2];
     double nearest;
+    bool moved_found[2];
+    struct search_point moved[2];
 };
+
+/* The best of the points that would be within the limits if limit l alone were wider. */
+static void plain_moved(const struct toy *toy, const double *out, int l, struct search_point point,
+                        struct plain *plain)
+{
+    const struct search_limit *other = &toy->limits[1 - l];
+    struct search_point *best = &plain->moved[l];
+    if (out[toy->limits[l].output] > toy->limits[l].wider || out[other->output] > other->bound)
+        return;
+    if (plain->moved_found[l] && (point.along < best->along || (point.along == best->along &&
+                                                                point.across <= best->across)))
+        return;
+    plain->moved_found[l] = true;
+    *best = point;
+}
 
 static void plain_point(struct toy *toy, struct search_point point, struct plain *plain)
 {
@@ -113,13 +133,14 @@ static void plain_point(struct toy *toy, struct search_point point, struct plain
     for (int l = 0; l < 2; l++)
         worst = fmax(worst, out[toy->limits[l].output] / toy->limits[l].bound);
     plain->nearest = fmin(plain->nearest, worst);
+    point.across = out[ACROSS];
+    point.along = out[ALONG];
     for (int l = 0; l < 2; l++)
         if (out[toy->limits[l].output] > toy->limits[l].bound) {
             plain->broken[l]++;
+            plain_moved(toy, out, l, point, plain);
             return;
         }
-    point.across = out[ACROSS];
-    point.along = out[ALONG];
     plain->met[plain->met_count++] = point;
 }
 
@@ -277,7 +298,7 @@ static void as_the_plain_program(void **state)
 {
     (void)state;
     uint64_t seed = 20261123;
-    size_t fronts = 0, empty = 0;
+    size_t fronts = 0, empty = 0, moved = 0;
     for (int n = 0; n < SPACES; n++) {
         struct toy toy;
         struct plain plain;
@@ -291,13 +312,20 @@ static void as_the_plain_program(void **state)
         assert_int_equal(result.miss_found, !result.front.count && isfinite(plain.nearest));
         if (result.miss_found)
             assert_true(result.miss_by == plain.nearest);
+        for (int l = 0; l < 2; l++) {
+            assert_int_equal(result.moved_found >> l & 1, plain.moved_found[l]);
+            if (plain.moved_found[l])
+                assert_true(same_point(&result.moved[l], &plain.moved[l]));
+            moved += plain.moved_found[l];
+        }
         by_blocks(&toy, &result);
         fronts += result.front.count;
         empty += !result.front.count;
         arena_free(&toy.arena);
     }
-    print_message("%d spaces, %zu points on fronts, %zu without any\n", SPACES, fronts, empty);
-    assert_true(fronts > 500 && empty > 3);
+    print_message("%d spaces, %zu points on fronts, %zu without any, %zu that a wider limit lets in\n",
+                  SPACES, fronts, empty, moved);
+    assert_true(fronts > 500 && empty > 3 && moved > 20);
 }
 
 int main(void)
