@@ -18,7 +18,7 @@ static const struct known machine_facts[] = {
     { "peak_int8", "FLOP/s" },          { "achieved_bf16", "FLOP/s" },
     { "achieved_fp8", "FLOP/s" },       { "hbm_capacity", "B" },
     { "hbm_bandwidth", "B/s" },         { "memory_kind", "text" },
-    { "hbm_reported", "B" },
+    { "hbm_reported", "B" },            { "host_chips", "1" },
     { "chips", "1" },                   { "scale_up_bandwidth", "B/s" },
     { "scale_up_topology", "text" },    { "scale_out_bandwidth", "B/s" },
     { "chip_power", "W" },              { "system_power", "W" },
@@ -91,6 +91,9 @@ static const struct known engine_facts[] = {
     { "activation_widths", "1" },       { "sequences_most", "1" },
     { "cache_block", "token" },         { "prefill_size", "token" },
     { "family", "text" },               { "family_band", "1" },
+    { "train_power_usual", "J/FLOP" },  { "portable_newer", "1" },
+    { "achieved_usual", "1" },          { "train_reach_bf16", "1" },
+    { "train_power_across", "1" },      { "tensor_exposed", "1" },
     { "kernel_low", "1" },              { "kernel_high", "1" },
 #define KERNEL(name, unit, low, high, prior) { #name, unit },
 #include "import/kernels.def"

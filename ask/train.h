@@ -1,0 +1,73 @@
+/* train -- how long a training run takes, what it needs, and in which layout: words -> scenario ->
+ * space of all layouts -> search -> the fastest that fits. What the user gives is no axis; who
+ * gives all of it asks about one layout. */
+#ifndef ASK_TRAIN_H
+#define ASK_TRAIN_H
+
+#include "ask/ask.h"
+#include "search/search.h"
+
+/* What a setting gives: X(row, axis). The column is micro_batch. */
+#define TRAIN_INPUTS(X)                                                                     \
+    X(train_tp, 0) X(train_pp, 0) X(train_cp, 0) X(train_ep, 0) X(sequence_parallel, 0)      \
+    X(train_chunks, 1) X(zero_stage, 2) X(recompute_full, 3) X(recompute_attention, 3)
+
+/* What is told of a layout. */
+#define TRAIN_FIGURES(X)                                                                    \
+    X(train_step) X(train_mfu) X(train_flops_per_chip) X(train_tokens_per_chip)             \
+    X(train_memory) X(train_memory_share) X(train_state) X(train_activations)               \
+    X(train_dp) X(train_micro_batches) X(train_steps) X(train_duration) X(train_chip_time)  \
+    X(train_run_cost) X(train_run_energy) X(train_goodput) X(run_failure_time)              \
+    X(checkpoint_interval) X(hbm_reported)
+
+enum train_figure {
+#define X(name) TRAIN_##name,
+    TRAIN_FIGURES(X)
+#undef X
+    TRAIN_FIGURE_COUNT
+};
+
+/* Parts of a step, which add up to it but for jitter. */
+#define TRAIN_PARTS(X)                                                                      \
+    X("matrices", "train_micro_batches * (matrices_forward + matrices_backward) / train_pp") \
+    X("attention", "train_micro_batches * (scores_forward + scores_backward) / train_pp")   \
+    X("between them", "train_micro_batches * (between_forward + between_backward + gaps + gaps) / train_pp") \
+    X("computed again", "train_micro_batches * layers_again / train_pp")                    \
+    X("tensor parallel", "train_micro_batches * (tensor_forward + tensor_backward) / train_pp") \
+    X("context parallel", "train_micro_batches * 2 * ring_forward / train_pp")              \
+    X("experts", "train_micro_batches * ((1 + permute_back) * permute_forward + 2 * exchange_forward + expert_gaps) / train_pp") \
+    X("head", "train_micro_batches * head_train_time / train_pp")                           \
+    X("uneven stages", "train_micro_batches * (micro_period - (layers_time + head_train_time) / train_pp)") \
+    X("pipeline fill", "pipeline_fill")                                                     \
+    X("replicas", "replicas_time")                                                          \
+    X("optimizer", "optimizer_time + step_overhead")                                        \
+    X("waiting", "train_step - (pipeline_time + replicas_time + optimizer_time + step_overhead)")
+
+enum { TRAIN_PART_COUNT = 13 };
+
+struct train {
+    struct arena *arena;
+    const struct question *question;
+    struct answer *answer;
+    struct error *error;
+    struct scenario scenario;
+    double chips;
+    struct search_space space;
+    struct search_result result;
+    struct list report;             /* figures, then parts */
+};
+
+struct train_point {
+    struct search_point at;
+    double figures[TRAIN_FIGURE_COUNT], parts[TRAIN_PART_COUNT];
+};
+
+extern const char *const train_figures[TRAIN_FIGURE_COUNT], *const train_parts[TRAIN_PART_COUNT];
+
+bool train_space(struct train *train);
+double train_input(const struct train *train, const struct search_point *at, const char *row);
+void train_tell(const struct train *train, const struct search_point *at,
+                struct train_point *point);
+bool train_answer(struct train *train);
+
+#endif

@@ -1,0 +1,201 @@
+/* The answer of `train`. */
+#include "ask/train.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const setting_rows[] = {
+    "train_tp", "train_pp", "train_cp", "train_ep", "sequence_parallel", "train_chunks",
+    "zero_stage", "recompute_full", "recompute_attention", "micro_batch" };
+enum { SETTING_ROWS = sizeof setting_rows / sizeof *setting_rows, SHOWN = 10 };
+
+static const char *count_text(const struct train *train, double count)
+{
+    static const struct unit one = { { 0 } };
+    return quantity_text(train->arena, count, one, 12);
+}
+
+static const char *figure_text(const struct train *train, const struct train_point *point,
+                               enum train_figure figure, int digits)
+{
+    return quantity_text(train->arena, point->figures[figure],
+                         scenario_unit(&train->scenario, train_figures[figure]), digits);
+}
+
+/* "TP 8 x PP 16 x DP 128, 8 pieces a stage, micro-batches of 1, ZeRO 1" */
+static const char *layout_text(const struct train *train, const struct train_point *point)
+{
+    static const struct { const char *row, *name; } sizes[] = {
+        { "train_pp", " x PP" }, { "train_cp", " x CP" }, { "train_ep", " x EP" } };
+    struct buffer out = { .arena = train->arena };
+    buffer_print(&out, "TP %.0f", train_input(train, &point->at, "train_tp"));
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        double size = train_input(train, &point->at, sizes[i].row);
+        if (size > 1)
+            buffer_print(&out, "%s %.0f", sizes[i].name, size);
+    }
+    buffer_print(&out, " x DP %.0f", point->figures[TRAIN_train_dp]);
+    double chunks = train_input(train, &point->at, "train_chunks");
+    if (chunks > 1)
+        buffer_print(&out, ", %.0f pieces a stage", chunks);
+    buffer_print(&out, ", micro-batches of %g", train_input(train, &point->at, "micro_batch"));
+    double zero = train_input(train, &point->at, "zero_stage");
+    buffer_print(&out, zero >= 3 ? ", FSDP" : ", ZeRO %.0f", zero);
+    if (train_input(train, &point->at, "recompute_full") > 0)
+        buffer_print(&out, ", layers computed again");
+    if (train_input(train, &point->at, "recompute_attention") > 0)
+        buffer_print(&out, ", scores computed again");
+    return out.data;
+}
+
+static void point_document(const struct train *train, const struct train_point *point,
+                           struct doc *doc)
+{
+    doc_add_string(train->arena, doc, "layout", layout_text(train, point));
+    for (int i = 0; i < SETTING_ROWS; i++)
+        doc_add_number(train->arena, doc, setting_rows[i],
+                       train_input(train, &point->at, setting_rows[i]));
+    for (int i = 0; i < TRAIN_FIGURE_COUNT; i++)
+        doc_add_number(train->arena, doc, train_figures[i], point->figures[i]);
+    struct doc *parts = doc_add(train->arena, doc, "step", DOC_OBJECT);
+    for (int i = 0; i < TRAIN_PART_COUNT; i++)
+        doc_add_number(train->arena, parts, train_parts[i], point->parts[i]);
+}
+
+static bool head_line(struct train *train)
+{
+    static const char *const rows[] = { "training_sequences", "sequence_length", "training_tokens" };
+    struct values values;
+    if (!values_of(&train->scenario, rows, 3, &values, train->error))
+        return false;
+    doc_add_string(train->arena, train->answer->doc, "model", train->scenario.model);
+    doc_add_string(train->arena, train->answer->doc, "machine", train->scenario.machine);
+    buffer_print(&train->answer->text, "%s on %s x %s: %s sequences of %s tokens a step, %s tokens\n\n",
+                 train->scenario.model, count_text(train, train->chips), train->scenario.machine,
+                 count_text(train, values.at[0]), count_text(train, values.at[1]),
+                 quantity_text(train->arena, values.at[2], (struct unit){ { 0 } }, 4));
+    return true;
+}
+
+static void part_line(struct train *train, const struct train_point *point)
+{
+    struct buffer *out = &train->answer->text;
+    bool told[TRAIN_PART_COUNT] = { false };
+    buffer_print(out, "  time     ");
+    for (int n = 0; n < 6; n++) {
+        int longest = -1;
+        for (int i = 0; i < TRAIN_PART_COUNT; i++)
+            if (!told[i] && (longest < 0 || point->parts[i] > point->parts[longest]))
+                longest = i;
+        told[longest] = true;
+        double share = 100 * point->parts[longest] / point->figures[TRAIN_train_step];
+        if (share >= 0.5)
+            buffer_print(out, "%s%s %.0f %%", n ? ", " : "", train_parts[longest], share);
+    }
+    buffer_print(out, "\n");
+}
+
+static void best_lines(struct train *train, const struct train_point *best)
+{
+    struct buffer *out = &train->answer->text;
+    point_document(train, best, doc_add(train->arena, train->answer->doc, "best", DOC_OBJECT));
+    buffer_print(out, "  layout   %s\n", layout_text(train, best));
+    buffer_print(out, "  step     %s, %s micro-batches; %s a GPU\n",
+                 figure_text(train, best, TRAIN_train_step, 4),
+                 count_text(train, best->figures[TRAIN_train_micro_batches]),
+                 figure_text(train, best, TRAIN_train_tokens_per_chip, 4));
+    buffer_print(out, "           %s a GPU, MFU %.1f %% of the bf16 peak\n",
+                 figure_text(train, best, TRAIN_train_flops_per_chip, 4),
+                 100 * best->figures[TRAIN_train_mfu]);
+    part_line(train, best);
+    buffer_print(out, "  memory   %s of %s: state %s, activations %s\n",
+                 figure_text(train, best, TRAIN_train_memory, 3),
+                 figure_text(train, best, TRAIN_hbm_reported, 3),
+                 figure_text(train, best, TRAIN_train_state, 3),
+                 figure_text(train, best, TRAIN_train_activations, 3));
+    buffer_print(out, "  run      %s steps, %s; %s GPU-hours, %s\n",
+                 count_text(train, floor(best->figures[TRAIN_train_steps] + 0.5)),
+                 figure_text(train, best, TRAIN_train_duration, 3),
+                 quantity_text(train->arena, best->figures[TRAIN_train_chip_time] / 3600,
+                               (struct unit){ { 0 } }, 3),
+                 figure_text(train, best, TRAIN_train_run_cost, 3));
+    buffer_print(out, "           a failure every %s, a checkpoint every %s: %.1f %% of the time is lost\n",
+                 figure_text(train, best, TRAIN_run_failure_time, 3),
+                 figure_text(train, best, TRAIN_checkpoint_interval, 3),
+                 100 * (1 - best->figures[TRAIN_train_goodput]));
+}
+
+static void front_lines(struct train *train)
+{
+    static const char *const head[] = { "step", "MFU %", "memory %", "layout" };
+    const struct search_front *front = &train->result.front;
+    struct table table = { .arena = train->arena, .columns = 4, .left = "rrrl" };
+    struct doc *list = doc_add(train->arena, train->answer->doc, "front", DOC_ARRAY);
+    for (int i = 0; i < 4; i++)
+        table_cell(&table, "%s", head[i]);
+    for (size_t i = 0; i < front->count; i++) {
+        struct train_point point;
+        train_tell(train, &front->points[i], &point);
+        point_document(train, &point, doc_add(train->arena, list, NULL, DOC_OBJECT));
+        if (front->count > SHOWN && i % (front->count / SHOWN + 1))
+            continue;
+        table_cell(&table, "%s", figure_text(train, &point, TRAIN_train_step, 4));
+        table_cell(&table, "%.1f", 100 * point.figures[TRAIN_train_mfu]);
+        table_cell(&table, "%.0f", 100 * point.figures[TRAIN_train_memory_share]);
+        table_cell(&table, "%s", layout_text(train, &point));
+    }
+    if (train->question->option[OPTION_PLAN]) {
+        buffer_print(&train->answer->text, "\n");
+        table_print(&table, &train->answer->text, "  ");
+    }
+    table_csv(&table, &train->answer->csv);
+}
+
+static void known_lines(struct train *train)
+{
+    const struct search_count *count = &train->result.count;
+    buffer_print(&train->answer->text, "  known    exhaustive: %s layouts; %s do not come out even, "
+                 "%s do not fit, %s do\n",
+                 count_text(train, (double)count->points),
+                 count_text(train, (double)(count->broken[0] + count->no_room + count->no_fit)),
+                 count_text(train, (double)count->broken[1]), count_text(train, (double)count->met));
+    struct doc *doc = doc_add(train->arena, train->answer->doc, "points", DOC_OBJECT);
+    doc_add_number(train->arena, doc, "all", (double)count->points);
+    doc_add_number(train->arena, doc, "do not fit", (double)count->broken[1]);
+    doc_add_number(train->arena, doc, "within the limits", (double)count->met);
+}
+
+static void nothing_lines(struct train *train)
+{
+    struct train_point point;
+    train->answer->status = 1;
+    if (!train->result.miss_found || !isfinite(train->result.miss_by) ||
+        train->result.miss_by > 1e6) {
+        buffer_print(&train->answer->text, "  layout   none: replicas, micro-batches, stages and heads "
+                     "come out even in no such layout\n           (`chalkline why train_possible`)\n");
+        return;
+    }
+    train_tell(train, &train->result.miss, &point);
+    buffer_print(&train->answer->text, "  layout   none fits; nearest: %s\n           needs %s of %s\n",
+                 layout_text(train, &point), figure_text(train, &point, TRAIN_train_memory, 3),
+                 figure_text(train, &point, TRAIN_hbm_reported, 3));
+    point_document(train, &point, doc_add(train->arena, train->answer->doc, "nearest", DOC_OBJECT));
+}
+
+bool train_answer(struct train *train)
+{
+    struct train_point best;
+    if (!head_line(train))
+        return false;
+    if (train->result.front.count) {
+        train_tell(train, &train->result.front.points[0], &best);
+        best_lines(train, &best);
+        front_lines(train);
+    } else {
+        nothing_lines(train);
+    }
+    known_lines(train);
+    buffer_print(&train->answer->text, "\n");
+    scenario_notes(&train->scenario, train->answer);
+    return true;
+}

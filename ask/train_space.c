@@ -1,0 +1,243 @@
+/* The space of `train`: every layout of so many chips that comes out even. */
+#include "ask/train.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct { const char *row; int axis; } inputs[] = {
+#define X(row, axis) { #row, axis },
+    TRAIN_INPUTS(X)
+#undef X
+};
+enum { INPUTS = sizeof inputs / sizeof *inputs };
+
+const char *const train_figures[TRAIN_FIGURE_COUNT] = {
+#define X(name) #name,
+    TRAIN_FIGURES(X)
+#undef X
+};
+const char *const train_parts[TRAIN_PART_COUNT] = {
+#define X(name, row) name,
+    TRAIN_PARTS(X)
+#undef X
+};
+
+/* ---- settings --------------------------------------------------------------------------------- */
+
+struct settings {
+    struct train *train;
+    double only[INPUTS];            /* the user's number, or NAN */
+    double *at;
+    size_t count, room;
+};
+
+static double given(const struct scenario *scenario, const char *row)
+{
+    const struct fact *fact = facts_find(&scenario->facts, row);
+    return fact && fact->source && !strncmp(fact->source, "--", 2) ? fact->value : NAN;
+}
+
+static void add_setting(struct settings *settings, const double *values)
+{
+    for (int i = 0; i < INPUTS; i++)
+        if (!isnan(settings->only[i]) && settings->only[i] != values[i])
+            return;
+    for (int i = 0; i < INPUTS; i++)
+        *(double *)arena_push(settings->train->arena, &settings->at, &settings->count,
+                              &settings->room, sizeof(double)) = values[i];
+}
+
+/* Nothing computed again, the scores alone (where they are written), all. */
+static void add_recomputation(struct settings *settings, double *values)
+{
+    for (int how = 0; how < 3; how++) {
+        values[7] = how == 2;
+        values[8] = how == 1;
+        add_setting(settings, values);
+    }
+}
+
+static void add_inner(struct settings *settings, double *values, double layers)
+{
+    static const double zero[] = { 1, 3 };
+    bool fixed = !isnan(settings->only[6]);
+    for (double chunks = 1; chunks * values[1] <= layers; chunks++) {
+        values[5] = chunks;
+        for (size_t z = 0; z < (fixed ? 1 : 2); z++) {
+            values[6] = fixed ? settings->only[6] : zero[z];
+            add_recomputation(settings, values);
+        }
+        if (values[1] == 1)
+            return;
+    }
+}
+
+/* Divisors of a number of chips, in rising order. */
+static size_t divisors(double chips, double most, double *out, size_t room)
+{
+    size_t count = 0;
+    for (double n = 1; n <= fmin(chips, most) && count < room; n++)
+        if (fmod(chips, n) == 0)
+            out[count++] = n;
+    return count;
+}
+
+static void add_layouts(struct settings *settings, double layers, double experts)
+{
+    enum { ROOM = 512, WIDEST = 64, RINGS = 64 };
+    double tp[ROOM], pp[ROOM], cp[ROOM], ep[ROOM], chips = settings->train->chips;
+    size_t tps = divisors(chips, WIDEST, tp, ROOM);
+    for (size_t t = 0; t < tps; t++) {
+        size_t pps = divisors(chips / tp[t], layers, pp, ROOM);
+        for (size_t p = 0; p < pps; p++) {
+            size_t cps = divisors(chips / tp[t] / pp[p], RINGS, cp, ROOM);
+            size_t eps = divisors(chips / pp[p], experts, ep, ROOM);
+            for (size_t c = 0; c < cps; c++)
+                for (size_t e = 0; e < eps; e++) {
+                    double values[INPUTS] = { tp[t], pp[p], cp[c], ep[e],
+                                              isnan(settings->only[4]) ? tp[t] > 1
+                                                                       : settings->only[4] };
+                    add_inner(settings, values, layers);
+                }
+        }
+    }
+}
+
+/* ---- the list --------------------------------------------------------------------------------- */
+
+enum { ACROSS, ALONG, MOST, POSSIBLE, MEMORY, OUTPUTS };
+
+static struct interval range_of(const char *input)
+{
+    bool flag = !strcmp(input, "sequence_parallel") || !strncmp(input, "recompute_", 10);
+    return flag ? (struct interval){ 0, 1 } : !strcmp(input, "zero_stage")
+           ? (struct interval){ 0, 3 } : (struct interval){ 1, 1e7 };
+}
+
+static bool short_list(struct train *train, const char *const *texts, size_t count,
+                       struct list *list)
+{
+    struct values values;
+    struct list left;
+    if (!values_of(&train->scenario, texts, count, &values, train->error))
+        return false;
+    bool *vary = arena_array(train->arena, values.list.input_count + 1, sizeof *vary);
+    for (int i = 0; i <= INPUTS; i++) {
+        int input = list_input(&values.list, i < INPUTS ? inputs[i].row : "micro_batch");
+        if (input >= 0)
+            vary[input] = true;
+    }
+    list_fix(train->arena, &values.list, values.inputs, vary, &left);
+    struct interval *ranges = arena_array(train->arena, left.input_count + 1, sizeof *ranges);
+    for (size_t i = 0; i < left.input_count; i++)
+        ranges[i] = range_of(left.inputs[i].name);
+    list_within(train->arena, &left, ranges, list);
+    return true;
+}
+
+static bool make_lists(struct train *train)
+{
+    static const char *const searched[OUTPUTS] = {
+        "hbm_reported / train_memory", "train_tokens_per_chip", "training_sequences / train_dp",
+        "1 - train_possible", "train_memory_share" };
+    static const char *const told[] = {
+#define X(name) #name,
+        TRAIN_FIGURES(X)
+#undef X
+#define X(name, row) row,
+        TRAIN_PARTS(X)
+#undef X
+    };
+    return short_list(train, searched, OUTPUTS, &train->space.list) &&
+           short_list(train, told, TRAIN_FIGURE_COUNT + TRAIN_PART_COUNT, &train->report);
+}
+
+/* Sizes of a micro-batch: 1, 2, 3, 4, 6, 8, 12, ... */
+static void set_loads(struct train *train)
+{
+    enum { MOST_LOADS = 32 };
+    double *loads = arena_array(train->arena, MOST_LOADS, sizeof *loads);
+    double only = given(&train->scenario, "micro_batch");
+    size_t count = 0;
+    for (double size = 1; size <= 1024; size *= 2) {
+        loads[count++] = size;
+        if (size > 1)
+            loads[count++] = 1.5 * size;
+    }
+    if (!isnan(only)) {
+        loads[0] = only;
+        count = 1;
+    }
+    train->space.loads = loads;
+    train->space.load_count = count;
+}
+
+static void set_limits(struct train *train)
+{
+    static const struct search_limit limits[] = { { "layout", POSSIBLE, 0, false },
+                                                  { "memory", MEMORY, 1, true } };
+    struct search_space *space = &train->space;
+    size_t *input = arena_array(train->arena, INPUTS, sizeof *input);
+    int *axis = arena_array(train->arena, INPUTS, sizeof *axis);
+    for (int i = 0; i < INPUTS; i++) {
+        int at = list_input(&space->list, inputs[i].row);
+        input[i] = at < 0 ? SEARCH_UNREAD : (size_t)at;
+        axis[i] = inputs[i].axis;
+    }
+    int column = list_input(&space->list, "micro_batch");
+    space->input = input;
+    space->axis = axis;
+    space->inputs = INPUTS;
+    space->column = column < 0 ? SEARCH_UNREAD : (size_t)column;
+    space->across = ACROSS;
+    space->along = ALONG;
+    space->most = MOST;
+    space->limits = limits;
+    space->limit_count = sizeof limits / sizeof *limits;
+}
+
+bool train_space(struct train *train)
+{
+    struct settings settings = { .train = train };
+    struct values values;
+    static const char *const sizes[] = { "train_layers", "select(routed_params > 0, experts, 1)" };
+    for (int i = 0; i < INPUTS; i++)
+        settings.only[i] = given(&train->scenario, inputs[i].row);
+    if (!values_of(&train->scenario, sizes, 2, &values, train->error))
+        return false;
+    add_layouts(&settings, values.at[0], values.at[1]);
+    train->space.settings = settings.at;
+    train->space.setting_count = settings.count / INPUTS;
+    if (!make_lists(train))
+        return false;
+    set_loads(train);
+    set_limits(train);
+    return true;
+}
+
+/* ---- single layouts ------------------------------------------------------------------------------ */
+
+double train_input(const struct train *train, const struct search_point *at, const char *row)
+{
+    for (int i = 0; i < INPUTS; i++)
+        if (!strcmp(inputs[i].row, row))
+            return train->space.settings[at->setting * INPUTS + (size_t)i];
+    return train->space.loads[at->load];
+}
+
+void train_tell(const struct train *train, const struct search_point *at,
+                struct train_point *point)
+{
+    struct arena scratch = { .exhausted = train->arena->exhausted,
+                             .context = train->arena->context };
+    const struct list *list = &train->report;
+    double *values = arena_array(&scratch, list->input_count + 1, sizeof *values);
+    double outputs[TRAIN_FIGURE_COUNT + TRAIN_PART_COUNT];
+    for (size_t i = 0; i < list->input_count; i++)
+        values[i] = train_input(train, at, list->inputs[i].name);
+    list_value(&scratch, list, values, NULL, outputs);
+    arena_free(&scratch);
+    point->at = *at;
+    memcpy(point->figures, outputs, sizeof point->figures);
+    memcpy(point->parts, outputs + TRAIN_FIGURE_COUNT, sizeof point->parts);
+}
