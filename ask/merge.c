@@ -34,16 +34,16 @@ static bool of_this_version(const struct store_question *stored, const char *pat
 static bool plan_question(struct arena *arena, const struct question *question,
                           struct question *asked, struct error *error)
 {
-    static const enum option shown[] = { OPTION_JSON, OPTION_CSV, OPTION_PLOT };
     struct store_question stored;
     *asked = (struct question){ .progress = question->progress };
     if (!read_questions(arena, question, &stored, error) ||
         !of_this_version(&stored, question->words[0], error) ||
         !plan_words_read(arena, question->words[0], stored.words, asked, error))
         return false;
-    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
-        asked->option[shown[i]] = question->option[shown[i]];
-    return true;
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (plan_shown(i))
+            asked->option[i] = question->option[i];
+    return emit_asked(asked, error);
 }
 
 bool ask_merge(struct arena *arena, const struct question *question, struct answer *answer,

@@ -141,6 +141,8 @@ bool plan_parts_check(struct plan *plan);
 /* The searches by blocks: those that are this process's and are not in its store yet, or those of
  * the stores to be merged, where what misses becomes the answer. */
 bool plan_parts_run(struct plan *plan);
+/* Does the option only say how the answer is shown? */
+bool plan_shown(int option);
 /* What was asked as JSON, and back: all that tells one search from another. */
 const char *plan_words(const struct plan *plan);
 bool plan_words_read(struct arena *arena, const char *path, const char *words,

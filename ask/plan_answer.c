@@ -158,6 +158,11 @@ static bool within_band(const struct plan_point *better, const struct plan_point
            point->figures[PLAN_per_gpu];
 }
 
+static bool same_place(const struct search_point *a, const struct search_point *b)
+{
+    return a->space == b->space && a->setting == b->setting && a->load == b->load;
+}
+
 /* The best of servers that do both without pipeline stages, where the best is another kind. */
 static bool simpler_line(struct plan *plan, const struct plan_point *best)
 {
@@ -168,7 +173,7 @@ static bool simpler_line(struct plan *plan, const struct plan_point *best)
            (plan->variants[tops->points[i].space].kind != PLAN_TOGETHER ||
             plan_input(plan, &tops->points[i], "pipeline_parallel") > 1))
         i++;
-    if (i == tops->count || !memcmp(&tops->points[i], &best->at, sizeof best->at))
+    if (i == tops->count || same_place(&tops->points[i], &best->at))
         return true;
     if (!plan_tell(plan, &tops->points[i], &point))
         return false;

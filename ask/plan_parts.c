@@ -73,11 +73,11 @@ static bool shard_possible(const struct question *question, struct error *error)
         error_set(error, "--shard needs a store to leave its blocks in");
         return error_hint(error, "--store part1.store; `chalkline merge` puts the stores together");
     }
-    if (question->option[OPTION_CSV] || question->option[OPTION_PLOT]) {
-        error_set(error, "--%s: a shard alone has no answer",
-                  question->option[OPTION_CSV] ? "csv" : "plot");
-        return error_hint(error, "`chalkline merge` has it, of all shards");
-    }
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (question->option[i] && plan_shown(i) && i != OPTION_JSON) {
+            error_set(error, "--%s: a shard alone has no answer", options[i].name);
+            return error_hint(error, "`chalkline merge` has it, of all shards");
+        }
     return true;
 }
 

@@ -8,11 +8,17 @@
 
 #include <string.h>
 
-/* These say where blocks and answers go, not what is searched. */
+bool plan_shown(int option)
+{
+    return option == OPTION_JSON || option == OPTION_CSV || option == OPTION_PLOT ||
+           option == OPTION_EMIT || option == OPTION_PICK;
+}
+
+/* The model goes first, whichever way it was given. */
 static bool tells_apart(int option)
 {
-    return option != OPTION_STORE && option != OPTION_SHARD && option != OPTION_JSON &&
-           option != OPTION_CSV && option != OPTION_PLOT && option != OPTION_MODEL;
+    return !plan_shown(option) && option != OPTION_STORE && option != OPTION_SHARD &&
+           option != OPTION_MODEL;
 }
 
 static void add_option(const struct plan *plan, struct doc *doc, int option, const char *value)
