@@ -58,6 +58,8 @@ struct walk {
     struct search_count count;
     struct front front;
     struct search_block *block;
+    bool careful;                   /* take no limit's rise for granted */
+    bool fell, skipped;             /* some such limit fell; some loads were counted unseen */
     bool near, near_found;          /* look for the nearest miss */
     struct search_point nearest;
     double nearest_by;
@@ -163,6 +165,16 @@ static void take_moved(struct walk *walk, const struct column *limit, size_t l,
         add_moved(&walk->block->moved_found, walk->block->moved, l, point);
 }
 
+/* Rounding may make a level stretch fall by a few bits. */
+static bool falls(const struct column *column, size_t count)
+{
+    const double level = 1 - 1e-9, *value = column->data;
+    bool fell = false;
+    for (size_t i = 1; i < count && column->stride; i++)
+        fell |= value[i] < value[i - 1] * level;
+    return fell;
+}
+
 /* Returns one more than the limit that all higher loads break too, or 0. */
 static uint8_t take_points(struct walk *walk, size_t setting, size_t first, size_t count)
 {
@@ -192,7 +204,9 @@ static uint8_t take_points(struct walk *walk, size_t setting, size_t first, size
     for (size_t l = 0; l < space->limit_count; l++)
         walk->count.broken[l] += broken[l + 1];
     const uint8_t last = verdict[count - 1];
-    if (!last || !space->limits[last - 1].rises)
+    for (size_t l = 0; l < space->limit_count; l++)
+        walk->fell |= space->limits[l].rises && falls(&limit[l], count);
+    if (!last || !space->limits[last - 1].rises || walk->careful)
         return 0;
     const struct column *broken_by = &limit[last - 1];
     return broken_by->data[(count - 1) * broken_by->stride] > space->limits[last - 1].wider ? last
@@ -227,7 +241,7 @@ static size_t room_for(const struct walk *walk)
 
 /* Loads outside, settings inside: blocks of an axis are done when its values change, or not at
  * all where no setting has room for these loads. The outermost numbers stay. */
-static void walk_block(struct walk *walk, struct search_block *block)
+static void walk_loads(struct walk *walk, struct search_block *block)
 {
     const struct search_space *space = walk->space;
     const size_t settings = block->end - block->first;
@@ -257,6 +271,7 @@ static void walk_block(struct walk *walk, struct search_block *block)
             size_t here = room[i] - first < count ? room[i] - first : count;
             if (over[i]) {
                 walk->count.broken[over[i] - 1] += here;
+                walk->skipped = true;
                 continue;
             }
             for (; stale < walk->axes; stale++)
@@ -264,6 +279,20 @@ static void walk_block(struct walk *walk, struct search_block *block)
             over[i] = take_points(walk, block->first + i, first, here);
         }
     }
+}
+
+/* Where a limit that should rise with the load was seen to fall, nothing is skipped. */
+static void walk_block(struct walk *walk, struct search_block *block)
+{
+    const struct search_count before = walk->count;
+    walk->fell = walk->skipped = false;
+    walk_loads(walk, block);
+    if (!walk->fell || !walk->skipped)
+        return;
+    walk->count = before;
+    walk->careful = true;
+    walk_loads(walk, block);
+    walk->careful = false;
 }
 
 /* ---- all threads -------------------------------------------------------------------------- */

@@ -18,8 +18,8 @@
 enum { SEARCH_LIMITS = 8 };
 #define SEARCH_UNREAD ((size_t)-1)             /* of an input that the list does not have */
 
-/* An output that must be at most so much. Where it never falls as the load grows, loads beyond
- * one that breaks it are counted with it unseen. */
+/* An output that must be at most so much. Where it `rises` with the load, loads beyond one that
+ * breaks it are counted with it unseen; in a block where it is seen to fall all are looked at. */
 struct search_limit {
     const char *name;
     size_t output;
