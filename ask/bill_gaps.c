@@ -26,8 +26,10 @@ static bool read_measured(struct arena *arena, const char *path, struct gaps *ga
 {
     struct text text;
     struct csv csv;
-    if (!file_read(arena, path, FILE_MOST, &text, error) ||
-        !csv_read(arena, path, text, &csv, error))
+    if (!file_read(arena, path, FILE_MOST, &text, error))
+        return error_hint(error, "a CSV file with a column gap, or a distribution: 30s, "
+                          "exponential(2min)");
+    if (!csv_read(arena, path, text, &csv, error))
         return false;
     int column = csv_column(&csv, "gap");
     if (column < 0 || !csv.rows) {

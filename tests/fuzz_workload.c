@@ -1,5 +1,6 @@
 /* Any bytes as a workload: a bill or an error that says what it read and what it takes. Every
  * scheme of a bill has a cost, and a cache whose writes are free never costs more than none. */
+#define _GNU_SOURCE
 #include "ask/bill.h"
 
 #include <assert.h>
@@ -53,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bill.deduction.scenario.facts.notes = NULL;
     bill.deduction.scenario.facts.note_count = bill.deduction.scenario.facts.note_room = 0;
     bill.error = &error;
-    if (strstr(words, ".csv")) {
+    if (memmem(words, size, ".csv", 4)) {
         arena_free(&arena);
         return 0;                                   /* files are left alone */
     }
