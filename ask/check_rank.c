@@ -210,8 +210,8 @@ bool check_rank(struct check *check)
         for (size_t k = 0; k < sizeof speeds / sizeof *speeds; k++)
             judge(&ranked, sweep, speeds[k], &tally, &table);
     }
-    if (!tally.choices) {
-        error_set(check->error, "--rank: no sweep has more than one layout");
+    if (!tally.count) {
+        error_set(check->error, "--rank: no sweep offers a choice");
         return error_hint(check->error, "measurements of TTFT and TPOT of several layouts");
     }
     check->answer->csv.size = 0;

@@ -119,18 +119,24 @@ static bool no_ranges(struct plan *plan, const struct scenario *scenario)
     return true;
 }
 
+static bool set_by_user(const struct scenario *scenario, const char *row)
+{
+    const struct fact *fact = facts_find(&scenario->facts, row);
+    return fact && fact->source && !strncmp(fact->source, "--", 2);
+}
+
 static bool set_numbers(struct plan *plan, struct scenario *scenario)
 {
     const char *gpus = plan->question->option[OPTION_GPUS];
-    enum { GPUS_MOST = 1000000 };   /* where only a demand is given */
+    const double endless = 1e12;    /* where only a demand is given */
     double domain;
-    plan->by_demand = plan->question->option[OPTION_RATE] != NULL;
+    plan->by_demand = set_by_user(scenario, "demand");
     if (!value_of(scenario, "scale_up_chips", &domain, plan->error))
         return false;
     if (gpus && !read_gpus(plan, scenario, gpus))
         return false;
-    if (!gpus)
-        facts_set(&scenario->facts, "gpus_available", plan->by_demand ? GPUS_MOST : domain,
+    if (!gpus && !set_by_user(scenario, "gpus_available"))
+        facts_set(&scenario->facts, "gpus_available", plan->by_demand ? endless : domain,
                   "assumed");
     return value_of(scenario, "gpus_available", &plan->gpus, plan->error) &&
            set_limit(plan, scenario, OPTION_TTFT, "ttft_limit", &plan->ttft) &&
@@ -249,6 +255,17 @@ bool plan_open(struct plan *plan)
                        plan->error);
 }
 
+static bool sweep_alone(struct plan *plan)
+{
+    static const enum option others[] = { OPTION_EMIT, OPTION_PICK, OPTION_PLOT, OPTION_VALIDATE };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (plan->question->option[others[i]]) {
+            error_set(plan->error, "--sweep and --%s are both given", options[others[i]].name);
+            return error_hint(plan->error, "one of them");
+        }
+    return true;
+}
+
 bool ask_plan(struct arena *arena, const struct question *question, struct answer *answer,
               struct error *error)
 {
@@ -258,6 +275,6 @@ bool ask_plan(struct arena *arena, const struct question *question, struct answe
     if (!emit_asked(question, error))
         return false;
     if (question->option[OPTION_SWEEP])
-        return read_words(plan) && plan_parts_check(plan) && plan_sweep(plan);
+        return sweep_alone(plan) && read_words(plan) && plan_parts_check(plan) && plan_sweep(plan);
     return plan_open(plan) && plan_search(plan) && (plan->elsewhere || plan_answer(plan));
 }

@@ -213,11 +213,18 @@ static void check_line(struct plan *plan, const struct plan_point *best)
         buffer_print(&out, " --precision %s", variant->precision);
     if (variant->kv)
         buffer_print(&out, " --kv-precision %s", variant->kv);
+    if (plan->question->option[OPTION_EXPERTS])
+        buffer_print(&out, " --experts-precision %s", plan->question->option[OPTION_EXPERTS]);
+    if (plan->question->option[OPTION_ASSUME])
+        buffer_print(&out, " --assume");
+    for (size_t i = 0; i < plan->question->rows_count; i++)
+        buffer_print(&out, " --rows %s", plan->question->rows[i]);
     for (int i = OPTION_ENGINE; i <= OPTION_OSL; i++)
         if (plan->question->option[i] && (i == OPTION_ENGINE || i == OPTION_ISL || i == OPTION_OSL))
             buffer_print(&out, " --%s %s", options[i].name, plan->question->option[i]);
     for (size_t i = 0; i < plan->question->set_count; i++)
-        buffer_print(&out, " --set %s", plan->question->sets[i]);
+        if (strncmp(plan->question->sets[i], "tensor_parallel=", strlen("tensor_parallel=")))
+            buffer_print(&out, " --set '%s'", plan->question->sets[i]);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         double value = plan_input(plan, &best->at, rows[i]);
         if (!isnan(value) && !set_by_user(plan, rows[i]))
@@ -401,8 +408,8 @@ static bool nothing_lines(struct plan *plan)
     struct plan_point point;
     plan->answer->status = 1;
     if (!plan->result.count.points) {
-        buffer_print(out, "  best     none: heads, layers and ranks come out even in no such layout\n"
-                     "           (`chalkline why layout_legal`)\n");
+        buffer_print(out, "  best     none: heads, layers and ranks come out even in no layout of so many "
+                     "GPUs\n           with the sizes that were set (`chalkline why layout_legal`)\n");
         return true;
     }
     if (!plan->result.miss_found) {

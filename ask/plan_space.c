@@ -26,14 +26,16 @@ static const struct plan_input *inputs_of(enum plan_kind kind, size_t *count)
     return kind == PLAN_POOLS ? pools_inputs : together_inputs;
 }
 
-/* A number that the user gave: the row is no axis then. */
+/* A number that the user gave, perhaps as an expression: the row is no axis then. */
 static bool given(const struct scenario *scenario, const char *row, double *value)
 {
     const struct fact *fact = facts_find(&scenario->facts, row);
+    struct scenario same = *scenario;
+    struct error ignored;
     if (!fact || !fact->source || strncmp(fact->source, "--", 2))
         return false;
     *value = fact->value;
-    return true;
+    return !fact->expression || value_of(&same, row, value, &ignored);
 }
 
 /* ---- layouts --------------------------------------------------------------------------------- */
@@ -199,7 +201,8 @@ static void add_prefill(struct arena *arena, struct prefills *prefills, const st
                                   sizeof *prefills->at) = (struct prefill){ *layout, time };
 }
 
-/* Prefill servers that no other beats: fewer or as many chips, sooner done, more prompts. */
+/* Prefill servers that no other beats: fewer or as many chips, sooner done, more prompts, and as
+ * many ranks to share a queue. */
 static bool best_prefills(struct plan *plan, struct scenario *scenario,
                           const struct layouts *legal, struct prefills *best)
 {
@@ -213,10 +216,11 @@ static bool best_prefills(struct plan *plan, struct scenario *scenario,
     for (size_t i = 0; i < legal->count; i++) {
         bool beaten = !(out[2][i] > 0);
         for (size_t j = 0; j < legal->count && !beaten; j++) {
-            bool as_good = out[2][j] > 0 && legal->at[j].chips <= legal->at[i].chips &&
-                           out[0][j] <= out[0][i] && out[1][j] >= out[1][i];
-            bool same = legal->at[j].chips == legal->at[i].chips && out[0][j] == out[0][i] &&
-                        out[1][j] == out[1][i];
+            const struct layout *a = &legal->at[j], *b = &legal->at[i];
+            bool as_good = out[2][j] > 0 && a->chips <= b->chips && out[0][j] <= out[0][i] &&
+                           out[1][j] >= out[1][i] && a->attention_dp >= b->attention_dp;
+            bool same = a->chips == b->chips && out[0][j] == out[0][i] &&
+                        out[1][j] == out[1][i] && a->attention_dp == b->attention_dp;
             beaten = j != i && as_good && (!same || j < i);
         }
         if (!beaten)
@@ -225,15 +229,38 @@ static bool best_prefills(struct plan *plan, struct scenario *scenario,
     return true;
 }
 
+/* Sizes of two pools: the GPUs over 1, 2, 3, 4 pairs, or over as many more as a pair can be large;
+ * for a demand, which takes as many pairs as it needs, the largest pair alone. */
+enum { CELLS = 4 };
+static size_t list_cells(const struct plan *plan, double cells[CELLS])
+{
+    enum { LARGEST = 128, LARGEST_OF_DEMAND = 64 };
+    const double pairs = ceil(plan->gpus / LARGEST);
+    size_t count = 0;
+    if (plan->by_demand)
+        return cells[0] = fmin(plan->gpus, LARGEST_OF_DEMAND), 1;
+    for (double more = 0; more < CELLS; more++) {
+        double cell = floor(plan->gpus / (pairs + more));
+        if (cell >= 2 && (!count || cell < cells[count - 1]))
+            cells[count++] = cell;
+    }
+    return count;
+}
+
+static void add_pool_sizes(struct settings *settings, const struct layout *decode, double experts,
+                           double draft, const struct prefills *prefills)
+{
+    double cells[CELLS];
+    const size_t count = list_cells(settings->plan, cells);
+    for (size_t k = 0; k < prefills->count; k++)
+        for (size_t c = 0; c < count; c++)
+            add_pools(settings, decode, experts, draft, &prefills->at[k], cells[c]);
+}
+
 static bool list_settings(struct plan *plan, struct variant *variant, struct settings *settings)
 {
-    /* chips of two pools at most: more are copies of them */
-    enum { CELL = 128, CELL_OF_DEMAND = 32 };
-    const double largest = plan->by_demand ? CELL_OF_DEMAND : CELL;
     struct layouts legal;
     struct prefills prefills = { 0 };
-    const double cell = plan->by_demand ? fmin(plan->gpus, largest)
-                                        : floor(plan->gpus / ceil(plan->gpus / largest));
     if (!list_layouts(plan, &variant->scenario, &legal) ||
         (variant->kind == PLAN_POOLS &&
          !best_prefills(plan, &variant->scenario, &legal, &prefills)))
@@ -246,9 +273,7 @@ static bool list_settings(struct plan *plan, struct variant *variant, struct set
                 add_together(settings, &legal.at[i], experts[e]);
             else
                 for (double draft = 0; draft <= settings->draft_most; draft++)
-                    for (size_t k = 0; k < prefills.count; k++)
-                        add_pools(settings, &legal.at[i], experts[e], draft, &prefills.at[k],
-                                  cell);
+                    add_pool_sizes(settings, &legal.at[i], experts[e], draft, &prefills);
         }
     }
     return true;
@@ -354,10 +379,11 @@ static bool set_limits(struct plan *plan, struct variant *variant, struct search
     const bool one_token = outputs < 2;
     struct search_limit *limits = arena_array(plan->arena, SEARCH_LIMITS, sizeof *limits);
     static const double wider = 1.25;       /* what a quarter more of either would be worth */
-    limits[0] = (struct search_limit){ "prompts", PROMPTS, 1, true, 0 };
-    limits[1] = (struct search_limit){ "TTFT", TTFT, plan->ttft, true,
+    const bool rises = !plan->question->rows_count;         /* of our own rows it is known */
+    limits[0] = (struct search_limit){ "prompts", PROMPTS, 1, rises, 0 };
+    limits[1] = (struct search_limit){ "TTFT", TTFT, plan->ttft, rises,
                                       plan->ttft * wider };
-    limits[2] = (struct search_limit){ "TPOT", TPOT, one_token ? INFINITY : plan->tpot, true,
+    limits[2] = (struct search_limit){ "TPOT", TPOT, one_token ? INFINITY : plan->tpot, rises,
                                       one_token ? 0 : plan->tpot * wider };
     limits[3] = (struct search_limit){ "GPUs", GPUS, plan->gpus, false, 0 };
     space->limits = limits;

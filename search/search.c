@@ -204,9 +204,12 @@ static uint8_t take_points(struct walk *walk, size_t setting, size_t first, size
     for (size_t l = 0; l < space->limit_count; l++)
         walk->count.broken[l] += broken[l + 1];
     const uint8_t last = verdict[count - 1];
-    for (size_t l = 0; l < space->limit_count; l++)
+    bool all_rise = !walk->careful;         /* else a higher load may miss by less */
+    for (size_t l = 0; l < space->limit_count; l++) {
         walk->fell |= space->limits[l].rises && falls(&limit[l], count);
-    if (!last || !space->limits[last - 1].rises || walk->careful)
+        all_rise &= space->limits[l].rises;
+    }
+    if (!last || !all_rise)
         return 0;
     const struct column *broken_by = &limit[last - 1];
     return broken_by->data[(count - 1) * broken_by->stride] > space->limits[last - 1].wider ? last
@@ -289,10 +292,11 @@ static void walk_block(struct walk *walk, struct search_block *block)
     walk_loads(walk, block);
     if (!walk->fell || !walk->skipped)
         return;
+    const bool careful = walk->careful;
     walk->count = before;
     walk->careful = true;
     walk_loads(walk, block);
-    walk->careful = false;
+    walk->careful = careful;
 }
 
 /* ---- all threads -------------------------------------------------------------------------- */

@@ -197,7 +197,7 @@ static void check_counts(struct toy *toy, const struct plain *plain,
                          const struct search_result *result)
 {
     const struct search_count *count = &result->count;
-    bool rises = toy->limits[0].rises || toy->limits[1].rises;
+    bool rises = toy->limits[0].rises && toy->limits[1].rises;
     assert_int_equal(count->points, plain->points);
     assert_int_equal(count->no_room + count->no_fit, plain->no_room);
     assert_int_equal(count->met, plain->met_count);
