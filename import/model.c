@@ -131,9 +131,19 @@ static bool build_layers(struct model *model)
     return true;
 }
 
+/* MPT may say where words stand in the scores (ALiBi, rotation): then it has no table. */
+static bool scores_have_positions(const struct config *config)
+{
+    const struct doc *attention = config_get(config, "attn_config");
+    const struct doc *alibi = doc_get(attention, "alibi"), *rope = doc_get(attention, "rope");
+    return (alibi && alibi->kind == DOC_BOOL && alibi->boolean) ||
+           (rope && rope->kind == DOC_BOOL && rope->boolean);
+}
+
 static void model_positions(struct model *model)
 {
-    if (!model_has(model, POSITIONS) || !config_flag(model->config, "learned_pos_emb", true))
+    if (!model_has(model, POSITIONS) || !config_flag(model->config, "learned_pos_emb", true) ||
+        scores_have_positions(model->config))
         return;
     weight_add(model, (struct weight){ .name = "embed_positions", .out = model->hidden,
                                        .in = config_count(model->config, FIELD_context),
