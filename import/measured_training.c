@@ -162,6 +162,8 @@ static void read_layout(struct run *run, struct measured *point)
 {
     run->tensor = assumed(point, "train_tp", run->tensor);
     double replicas = run->chips / (run->tensor * run->pipeline * run->context);
+    if (replicas != floor(replicas))
+        point->refused = "a layout that does not multiply to its chips";
     if (replicas > run->sequences) {
         run->context *= replicas / run->sequences;
         replicas = run->sequences;
@@ -190,6 +192,8 @@ static void read_figure(const struct run *run, double value, struct measured *po
     case HOURS_PER_TERATOKEN: value *= hour / teratoken * tokens / run->chips; break;
     case FLOPS:
     case FLOPS_AGAIN:
+        if (!(value > 0))
+            return;
         measured_input(point, "stated_chip_flops", value * teraflop);
         measured_input(point, "stated_again", run->figure->says == FLOPS_AGAIN);
         measured_from(point, METRIC_STEP, "train_step", "stated_step");

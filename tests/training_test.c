@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "ask/check.h"
+#include "ask/train.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -284,6 +285,41 @@ static void experts_have_their_own_replicas(void **unused)
     arena_free(&world.arena);
 }
 
+/* What `train` shows of a step is all of it, whatever the layout and the format. */
+static void parts_add_up(void **unused)
+{
+    (void)unused;
+    static const char *const parts[] = {
+#define X(name, row) row,
+        TRAIN_PARTS(X)
+#undef X
+    };
+    static const struct { const char *row; double value; } layouts[][8] = {
+        { { "training_chip_count", 8 } },
+        { { "training_chip_count", 256 }, { "train_ep", 8 }, { "train_pp", 4 }, { "train_tp", 2 },
+          { "train_cp", 2 }, { "train_chunks", 2 }, { "recompute_full", 1 } },
+        { { "training_chip_count", 128 }, { "train_ep", 16 }, { "train_pp", 2 },
+          { "zero_stage", 3 }, { "recompute_between", 0.5 }, { "attention_unfused", 1 },
+          { "recompute_attention", 1 }, { "one_graph", 1 } },
+    };
+    for (size_t i = 0; i < COUNT(layouts); i++)
+        for (int narrow = 0; narrow < 2; narrow++) {
+            struct world world = { 0 };
+            struct error error;
+            world.question.option[OPTION_PRECISION] = narrow ? "fp8" : "bf16";
+            assert_true(scenario_open(&world.scenario, &world.arena, &world.question,
+                                      "mixtral-8x7b", "h100-sxm", &error));
+            for (size_t j = 0; j < COUNT(layouts[i]) && layouts[i][j].row; j++)
+                give(&world, layouts[i][j].row, layouts[i][j].value);
+            double sum = 0;
+            for (size_t j = 0; j < COUNT(parts); j++)
+                sum += value(&world, parts[j]);
+            within("parts", sum, value(&world, "train_step"), 1e-9);
+            assert_true(!narrow == (value(&world, "quantise_forward") == 0));
+            arena_free(&world.arena);
+        }
+}
+
 /* ---- the reader ---------------------------------------------------------------------------- */
 
 static const char sheet[] =
@@ -298,7 +334,9 @@ static const char sheet[] =
     "OPT-175B,A100-80GB,992,8,1,,124,fp16,,2048,,model_tflops_per_gpu,147,,OPT,,e\n"
     "MPT-7B,A100-80GB,8,1,1,,8,bf16,96,2048,,tokens_per_s_per_gpu,4641,,mosaicml/llm-foundry,"
     "\"FULL_SHARD, micro-batch 6, grad-accum 2, activation checkpointing True\",f\n"
-    "Megatron,A100-80GB,64,8,1,,8,fp16,64,2048,,hardware_tflops_per_gpu,140,,arXiv 2104.04473,,g\n";
+    "Megatron,A100-80GB,64,8,1,,8,fp16,64,2048,,hardware_tflops_per_gpu,140,,arXiv 2104.04473,,g\n"
+    "Megatron,A100-80GB,64,3,1,,8,fp16,64,2048,,step_time,1,s,me,,h\n"
+    "Megatron,A100-80GB,64,8,1,,8,fp16,64,2048,,model_tflops_per_gpu,0,s,me,,i\n";
 
 static double input_of(const struct measured *point, const char *name)
 {
@@ -317,7 +355,7 @@ static void a_run_is_one_point(void **unused)
     struct measured_list list = { 0 };
     assert_true(csv_read(&arena, "training.csv", text_of(sheet), &csv, &error));
     assert_true(measured_read(&arena, &csv, &list, &error));
-    assert_int_equal(list.count, 7);
+    assert_int_equal(list.count, 9);
     const struct measured *points = list.points;
     assert_string_equal(points[0].refused, "another figure of a run that is scored");
     assert_null(points[1].refused);
@@ -336,6 +374,8 @@ static void a_run_is_one_point(void **unused)
     assert_string_equal(points[6].values[0].from, "stated_step");
     assert_true(input_of(&points[6], "stated_chip_flops") == 140e12);
     assert_true(input_of(&points[6], "stated_again") == 1);
+    assert_string_equal(points[7].refused, "a layout that does not multiply to its chips");
+    assert_int_equal(points[8].value_count, 0);
     arena_free(&arena);
 }
 
@@ -462,6 +502,7 @@ int main(void)
         cmocka_unit_test(parameters_are_those_published),
         cmocka_unit_test(parts_by_hand),
         cmocka_unit_test(experts_have_their_own_replicas),
+        cmocka_unit_test(parts_add_up),
         cmocka_unit_test(a_run_is_one_point),
         cmocka_unit_test(stated_flops_become_a_step),
         cmocka_unit_test(published_runs_are_near),
