@@ -176,7 +176,7 @@ docs: chalkline                 ## build/docs: the reference of all rows, the ma
 	@./chalkline man > build/docs/chalkline.1
 	@echo build/docs/reference.md build/docs/chalkline.1
 
-HEADERS := base/base.h engine/engine.h engine/facts.h engine/operators.def import/import.h \
+HEADERS := base/base.h base/ranks.h engine/engine.h engine/facts.h engine/operators.def import/import.h \
            import/catalog.h ask/ask.h ask/ask.def ask/option.def
 install: chalkline docs         ## binary, man page, completion, library, headers, pkg-config (PREFIX, DESTDIR)
 	install -D -m 755 chalkline $(DESTDIR)$(PREFIX)/bin/chalkline

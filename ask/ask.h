@@ -108,6 +108,8 @@ bool scenario_unknown(const struct scenario *scenario, const char *name, struct 
 /* "does not fit: needs 1.2 TB of 640 GB" of a model on a machine here; NULL: it does. */
 const char *scenario_misfit(struct scenario *scenario);
 void scenario_note_misfit(struct scenario *scenario);
+/* A note where prompt and answer are longer than the model's configuration allows. */
+void scenario_note_length(struct scenario *scenario);
 /* What was assumed: lines of the text, and a list "assumed" in the document. */
 void scenario_notes(const struct scenario *scenario, struct answer *answer);
 

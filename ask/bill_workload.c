@@ -155,6 +155,29 @@ static bool whole_number(struct reader *reader, const char *row)
     return error_hint(reader->error, "a whole number");
 }
 
+/* A number was looked at when it was read; an expression has its value only now. */
+static bool in_range(struct reader *reader)
+{
+    struct arena *arena = reader->scenario->arena;
+    for (size_t i = 0; i < reader->scenario->facts.scalar_count; i++) {
+        const struct fact fact = reader->scenario->facts.scalars[i];
+        int index = fact.expression ? book_find(&reader->scenario->book, fact.name) : -1;
+        const struct row *row = index < 0 ? NULL : &reader->scenario->book.rows[index];
+        double value;
+        if (!row || row->expr)
+            continue;
+        if (!value_of(reader->scenario, fact.name, &value, reader->error))
+            return false;
+        if (value >= row->low && value <= row->high)
+            continue;
+        error_set(reader->error, "%s: %s = %.100s lies outside its range", fact.source, fact.name,
+                  fact.expression);
+        return error_hint(reader->error, "%s to %s", quantity_text(arena, row->low, row->unit, 4),
+                          quantity_text(arena, row->high, row->unit, 4));
+    }
+    return true;
+}
+
 static bool check(struct reader *reader)
 {
     const char *gap = reader->scenario->question->option[OPTION_GAP];
@@ -165,7 +188,7 @@ static bool check(struct reader *reader)
         error_set(reader->error, "%s: gap is not given", reader->file);
         return error_hint(reader->error, "gap = 30s, gap = exponential(2min), gap = FILE.csv");
     }
-    return single_numbers(reader) && whole_number(reader, "turns") &&
+    return single_numbers(reader) && in_range(reader) && whole_number(reader, "turns") &&
            whole_number(reader, "compaction_turns");
 }
 

@@ -104,26 +104,58 @@ static bool same_value(double a, double b)
     return fabs(a - b) <= 1e-6 * fabs(a);
 }
 
-/* `group`: the readings of its seller. */
-static void compare_field(struct reading *reading, struct reading *const *group, size_t count,
-                          int field, const struct priors *priors)
+struct shown {                      /* a value of a field, at an input price */
+    double value, price;
+    struct reading *reading;
+};
+
+static int by_value(const void *a, const void *b)
+{
+    const struct shown *x = a, *y = b;
+    if (x->value != y->value)
+        return x->value < y->value ? -1 : 1;
+    return (x->reading > y->reading) - (x->reading < y->reading);
+}
+
+/* So many readings of a seller that show one value, of `any` that show some. */
+static void compare_alike(const struct shown *alike, size_t count, size_t any, int field,
+                          const struct priors *priors)
 {
     double low = INFINITY, high = 0;
-    int same = 0, any = 0;
     for (size_t i = 0; i < count; i++) {
-        double seen = group[i]->seen[field], price = group[i]->seen[FIELD_INPUT];
-        any += !isnan(seen);
-        if (!same_value(reading->seen[field], seen))
-            continue;
-        same++;
-        low = fmin(low, price), high = fmax(high, price);
+        low = fmin(low, alike[i].price);
+        high = fmax(high, alike[i].price);
     }
-    reading->same[field] = same;
-    reading->all[field] = any;
-    if (same < priors->vendor_models || high <= priors->vendor_span * low)
-        return;
-    reading->vendor |= 1u << field;
-    reading->evidence.policy[field] = fmax(priors->vendor_policy, priors->belief[field].policy);
+    bool policy = (double)count >= priors->vendor_models && high > priors->vendor_span * low;
+    for (size_t i = 0; i < count; i++) {
+        struct reading *reading = alike[i].reading;
+        reading->same[field] = (int)count;
+        reading->all[field] = (int)any;
+        if (!policy)
+            continue;
+        reading->vendor |= 1u << field;
+        reading->evidence.policy[field] = fmax(priors->vendor_policy,
+                                               priors->belief[field].policy);
+    }
+}
+
+/* `shown` has room for the group, the readings of one seller. */
+static void compare_field(struct reading *const *group, size_t count, int field,
+                          const struct priors *priors, struct shown *shown)
+{
+    size_t any = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!isnan(group[i]->seen[field]))
+            shown[any++] = (struct shown){ group[i]->seen[field], group[i]->seen[FIELD_INPUT],
+                                           group[i] };
+    if (any)
+        qsort(shown, any, sizeof *shown, by_value);
+    for (size_t first = 0, end = 0; first < any; first = end) {
+        while (end < any && same_value(shown[first].value, shown[end].value))
+            end++;
+        end = end > first ? end : first + 1;        /* infinite values are not the same */
+        compare_alike(shown + first, end - first, any, field, priors);
+    }
 }
 
 static int by_seller(const void *a, const void *b)
@@ -137,6 +169,7 @@ void readings_vendors(struct arena *arena, struct reading *readings, size_t coun
                       const struct priors *priors)
 {
     struct reading **sorted = arena_array(arena, count + 1, sizeof *sorted);
+    struct shown *shown = arena_array(arena, count + 1, sizeof *shown);
     for (size_t i = 0; i < count; i++)
         sorted[i] = &readings[i];
     qsort(sorted, count, sizeof *sorted, by_seller);
@@ -144,10 +177,8 @@ void readings_vendors(struct arena *arena, struct reading *readings, size_t coun
         const char *seller = sorted[first]->price->seller;
         while (end < count && !strcmp(sorted[end]->price->seller, seller))
             end++;
-        for (size_t i = first; *seller && i < end; i++)
-            for (int field = FIELD_OUTPUT; field < FIELD_COUNT; field++)
-                if (!isnan(sorted[i]->seen[field]))
-                    compare_field(sorted[i], sorted + first, end - first, field, priors);
+        for (int field = FIELD_OUTPUT; *seller && field < FIELD_COUNT; field++)
+            compare_field(sorted + first, end - first, field, priors, shown);
     }
 }
 

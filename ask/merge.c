@@ -22,19 +22,28 @@ static bool read_questions(struct arena *arena, const struct question *question,
     return true;
 }
 
+static bool of_this_version(const struct store_question *stored, const char *path,
+                            struct error *error)
+{
+    struct store_question here = *stored;
+    here.version = CHALKLINE_VERSION;
+    return store_same(&here, "this program", stored, path, error);
+}
+
 /* How the answer is shown is asked now. */
 static bool plan_question(struct arena *arena, const struct question *question,
                           struct question *asked, struct error *error)
 {
-    static const enum option shown[] = { OPTION_JSON, OPTION_CSV, OPTION_PLOT };
     struct store_question stored;
     *asked = (struct question){ .progress = question->progress };
     if (!read_questions(arena, question, &stored, error) ||
+        !of_this_version(&stored, question->words[0], error) ||
         !plan_words_read(arena, question->words[0], stored.words, asked, error))
         return false;
-    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
-        asked->option[shown[i]] = question->option[shown[i]];
-    return true;
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (plan_shown(i))
+            asked->option[i] = question->option[i];
+    return emit_asked(asked, error);
 }
 
 bool ask_merge(struct arena *arena, const struct question *question, struct answer *answer,
@@ -44,7 +53,8 @@ bool ask_merge(struct arena *arena, const struct question *question, struct answ
     struct plan *plan = arena_alloc(arena, sizeof *plan);
     if (!question->word_count) {
         error_set(error, "merge needs the stores of a search, 0 were given");
-        return error_hint(error, "chalkline merge part1.store part2.store: what plan --store wrote");
+        return error_hint(error, "chalkline merge part1.store part2.store: what plan --store "
+                          "wrote");
     }
     if (!plan_question(arena, question, asked, error))
         return false;

@@ -81,10 +81,16 @@ static bool set_limit(struct plan *plan, struct scenario *scenario, enum option 
                       const char *row, double *value)
 {
     const char *text = plan->question->option[option];
-    return (!text || scenario_set_row(scenario, row, text,
-                                      arena_print(plan->arena, "--%s", options[option].name),
-                                      plan->error)) &&
-           value_of(scenario, row, value, plan->error);
+    if ((text && !scenario_set_row(scenario, row, text,
+                                   arena_print(plan->arena, "--%s", options[option].name),
+                                   plan->error)) ||
+        !value_of(scenario, row, value, plan->error))
+        return false;
+    if (*value > 0)
+        return true;
+    error_set(plan->error, "--%s: '%.60s': nothing is so fast", options[option].name,
+              text ? text : "0");
+    return error_hint(plan->error, "a time above 0: 300ms, 2s");
 }
 
 static bool read_gpus(struct plan *plan, struct scenario *scenario, const char *text)
@@ -131,6 +137,30 @@ static bool set_numbers(struct plan *plan, struct scenario *scenario)
            set_limit(plan, scenario, OPTION_TPOT, "tpot_limit", &plan->tpot);
 }
 
+/* TP follows from the other sizes: who gives it wants only layouts that have it. */
+static bool take_tensor(struct plan *plan, struct question *question)
+{
+    static const char row[] = "tensor_parallel=";
+    const char **kept = arena_array(plan->arena, question->set_count + 1, sizeof *kept);
+    size_t count = 0;
+    for (size_t i = 0; i < question->set_count; i++) {
+        const char *set = question->sets[i];
+        if (strncmp(set, row, sizeof row - 1)) {
+            kept[count++] = set;
+            continue;
+        }
+        const char *value = set + sizeof row - 1;
+        if (!text_number(text_of(value), &plan->tensor) || !(plan->tensor >= 1) ||
+            plan->tensor != floor(plan->tensor)) {
+            error_set(plan->error, "--set: tensor_parallel: '%.60s' is no number of GPUs", value);
+            return error_hint(plan->error, "a whole number");
+        }
+    }
+    question->sets = kept;
+    question->set_count = count;
+    return true;
+}
+
 /* A scenario with these names in the place of lists. */
 static bool read_variant(struct plan *plan, struct variant *variant)
 {
@@ -140,6 +170,8 @@ static bool read_variant(struct plan *plan, struct variant *variant)
     question->option[OPTION_PRECISION] = variant->precision;
     question->option[OPTION_KV] = variant->kv;
     question->option[OPTION_GPUS] = NULL;
+    if (!take_tensor(plan, question))
+        return false;
     if (question->option[OPTION_VALIDATE] && !question->option[OPTION_ENGINE])
         question->option[OPTION_ENGINE] = "vllm";           /* whose rules the simulator follows */
     if (!scenario_read(&variant->scenario, plan->arena, question, plan->model, variant->machine,
@@ -223,7 +255,9 @@ bool ask_plan(struct arena *arena, const struct question *question, struct answe
     struct plan *plan = arena_alloc(arena, sizeof *plan);
     *plan = (struct plan){ .arena = arena, .question = question, .answer = answer,
                            .error = error };
+    if (!emit_asked(question, error))
+        return false;
     if (question->option[OPTION_SWEEP])
-        return read_words(plan) && plan_sweep(plan);
+        return read_words(plan) && plan_parts_check(plan) && plan_sweep(plan);
     return plan_open(plan) && plan_search(plan) && (plan->elsewhere || plan_answer(plan));
 }

@@ -30,6 +30,7 @@ enum plan_kind { PLAN_TOGETHER, PLAN_POOLS, PLAN_KINDS };
     X(tpot, "predicted_tpot", "split_tpot")                                                 \
     X(e2e, "predicted_e2e", "pool_ttft + answer_steps * split_tpot")                        \
     X(rate, "deployed_rate", "pool_rate")                                                   \
+    X(server_rate, "held_rate", "pool_rate / pool_replicas")                                \
     X(replicas, "replicas", "pool_replicas")                                                \
     X(server_gpus, "chips", "split_chips")                                                  \
     X(load, "prefill_load", "pool_load")                                                    \
@@ -72,7 +73,6 @@ struct variant {
  * moved. All have the same blocks. */
 struct plan_search {
     const struct search_space *spaces;          /* [plan.count] */
-    size_t limit;                   /* the wider one */
     struct search_result result;
 };
 
@@ -87,6 +87,7 @@ struct plan {
     struct search_space *spaces;    /* [count] */
     bool by_cost, by_demand;
     double gpus, ttft, tpot;                    /* limits */
+    double tensor;                  /* TP that is wanted; 0: any */
     struct plan_search *searches;
     size_t search_count, search_room;
     struct search_result result;    /* of the first */
@@ -140,10 +141,15 @@ bool plan_parts_check(struct plan *plan);
 /* The searches by blocks: those that are this process's and are not in its store yet, or those of
  * the stores to be merged, where what misses becomes the answer. */
 bool plan_parts_run(struct plan *plan);
+/* Does the option only say how the answer is shown? */
+bool plan_shown(int option);
 /* What was asked as JSON, and back: all that tells one search from another. */
 const char *plan_words(const struct plan *plan);
 bool plan_words_read(struct arena *arena, const char *path, const char *words,
                      struct question *question, struct error *error);
 bool plan_plot(struct plan *plan, const char *path);
+/* --emit: options that fit, before the search; then what starts a point, after the answer. */
+bool emit_asked(const struct question *question, struct error *error);
+bool emit_answer(struct plan *plan);
 
 #endif

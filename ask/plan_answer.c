@@ -158,6 +158,11 @@ static bool within_band(const struct plan_point *better, const struct plan_point
            point->figures[PLAN_per_gpu];
 }
 
+static bool same_place(const struct search_point *a, const struct search_point *b)
+{
+    return a->space == b->space && a->setting == b->setting && a->load == b->load;
+}
+
 /* The best of servers that do both without pipeline stages, where the best is another kind. */
 static bool simpler_line(struct plan *plan, const struct plan_point *best)
 {
@@ -168,7 +173,7 @@ static bool simpler_line(struct plan *plan, const struct plan_point *best)
            (plan->variants[tops->points[i].space].kind != PLAN_TOGETHER ||
             plan_input(plan, &tops->points[i], "pipeline_parallel") > 1))
         i++;
-    if (i == tops->count || !memcmp(&tops->points[i], &best->at, sizeof best->at))
+    if (i == tops->count || same_place(&tops->points[i], &best->at))
         return true;
     if (!plan_tell(plan, &tops->points[i], &point))
         return false;
@@ -181,31 +186,80 @@ static bool simpler_line(struct plan *plan, const struct plan_point *best)
     return true;
 }
 
-/* ---- what would move it ------------------------------------------------------------------------------ */
-
-static double merit(const struct search_result *result)
+static bool set_by_user(const struct plan *plan, const char *row)
 {
-    return result->front.count ? result->front.points[0].along : NAN;
+    for (size_t i = 0; i < plan->question->set_count; i++)
+        if (!strncmp(plan->question->sets[i], row, strlen(row)) &&
+            plan->question->sets[i][strlen(row)] == '=')
+            return true;
+    return false;
 }
+
+/* The best point as a question of its own: the loop that the search cut open is closed again. */
+static void check_line(struct plan *plan, const struct plan_point *best)
+{
+    static const char *const rows[] = { "chips", "attention_dp", "pipeline_parallel",
+                                        "expert_parallel", "draft_tokens", "prefill_size",
+                                        "prefill_chips", "prefill_attention_dp",
+                                        "prefill_pipeline_parallel", "decode_workers",
+                                        "prefill_workers" };
+    const struct variant *variant = &plan->variants[best->at.space];
+    const bool pools = variant->kind == PLAN_POOLS;
+    struct buffer out = { .arena = plan->arena };
+    buffer_print(&out, "chalkline eval %s --model %s --on %s", pools ? "pool_ttft split_tpot pool_rate"
+                 : "predicted_ttft predicted_tpot predicted_throughput", plan->model,
+                 variant->machine);
+    if (variant->precision)
+        buffer_print(&out, " --precision %s", variant->precision);
+    if (variant->kv)
+        buffer_print(&out, " --kv-precision %s", variant->kv);
+    for (int i = OPTION_ENGINE; i <= OPTION_OSL; i++)
+        if (plan->question->option[i] && (i == OPTION_ENGINE || i == OPTION_ISL || i == OPTION_OSL))
+            buffer_print(&out, " --%s %s", options[i].name, plan->question->option[i]);
+    for (size_t i = 0; i < plan->question->set_count; i++)
+        buffer_print(&out, " --set %s", plan->question->sets[i]);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        double value = plan_input(plan, &best->at, rows[i]);
+        if (!isnan(value) && !set_by_user(plan, rows[i]))
+            buffer_print(&out, " --set %s=%.0f", rows[i], value);
+    }
+    if (pools)
+        buffer_print(&out, " --set split_running=held --set held=%.9g",
+                     plan_input(plan, &best->at, "held"));
+    else
+        buffer_print(&out, " --set arrival_rate=%.9g",
+                     best->figures[PLAN_server_rate]);
+    doc_add_string(plan->arena, plan->answer->doc, "check", out.data);
+    buffer_print(&plan->answer->text, "  check    %s\n", out.data);
+}
+
+/* ---- what would move it ------------------------------------------------------------------------------ */
 
 static bool move_lines(struct plan *plan)
 {
     static const struct unit seconds = { { 2 } };
     struct doc *list = doc_add(plan->arena, plan->answer->doc, "moves", DOC_ARRAY);
-    for (size_t i = 1; i < plan->search_count; i++) {
-        const struct plan_search *moved = &plan->searches[i];
-        const struct search_limit *limit = &moved->spaces->limits[moved->limit];
+    bool first = true;
+    for (size_t l = 0; l < plan->spaces->limit_count; l++) {
+        const struct search_limit *limit = &plan->spaces->limits[l];
+        const struct search_point *best = plan->result.front.points, *moved = &plan->result.moved[l];
         struct plan_point point;
-        if (!plan_tell(plan, moved->result.front.points, &point))
+        if (!(plan->result.moved_found & 1u << l) || !(moved->along > best->along))
+            continue;
+        if (!plan_tell(plan, moved, &point))
             return false;
-        const char *bound = quantity_text(plan->arena, limit->bound, seconds, 4);
-        double gain = 100 * (merit(&moved->result) / merit(&plan->result) - 1);
-        buffer_print(&plan->answer->text, "%s%s within %s: %+.0f %%, %s\n",
-                     i == 1 ? "  moves    " : "           ", limit->name, bound,
-                     plan->by_demand ? -gain : gain, plan_deployment(plan, &point));
+        const char *bound = quantity_text(plan->arena, limit->wider, seconds, 4);
+        double gain = 100 * (moved->along / best->along - 1);
+        const char *variant = plan_variant(plan, &point);
+        buffer_print(&plan->answer->text, "%s%s within %s: %+.0f %% %s, %s%s%s\n",
+                     first ? "  moves    " : "           ", limit->name, bound, gain,
+                     !plan->by_demand ? plan->by_cost ? "tokens for the money" : "tokens a GPU"
+                     : plan->by_cost ? "rent" : "GPUs",
+                     plan_deployment(plan, &point), *variant ? "; " : "", variant);
+        first = false;
         struct doc *one = doc_add(plan->arena, list, NULL, DOC_OBJECT);
         doc_add_string(plan->arena, one, "limit", limit->name);
-        doc_add_number(plan->arena, one, "bound", limit->bound);
+        doc_add_number(plan->arena, one, "bound", limit->wider);
         point_document(plan, doc_add(plan->arena, one, "best", DOC_OBJECT), &point);
     }
     return true;
@@ -324,9 +378,26 @@ static void known_lines(struct plan *plan)
                  count_text(plan, (double)plan->result.front.count));
 }
 
+/* The limit that a point breaks most. */
+static const char *worst_limit(struct plan *plan, const struct search_point *at)
+{
+    const struct search_space *space = &plan->spaces[at->space];
+    double *outputs = arena_array(plan->arena, space->list.output_count, sizeof *outputs);
+    size_t worst = 0;
+    search_values(plan->arena, plan->spaces, at, outputs);
+    for (size_t l = 1; l < space->limit_count; l++)
+        if (outputs[space->limits[l].output] / space->limits[l].bound >
+            outputs[space->limits[worst].output] / space->limits[worst].bound)
+            worst = l;
+    return space->limits[worst].name;
+}
+
 static bool nothing_lines(struct plan *plan)
 {
     struct buffer *out = &plan->answer->text;
+    struct table csv = { .arena = plan->arena, .columns = 4 + SETTING_ROWS + PLAN_FIGURE_COUNT };
+    csv_head(&csv);
+    table_csv(&csv, &plan->answer->csv);
     struct plan_point point;
     plan->answer->status = 1;
     if (!plan->result.count.points) {
@@ -348,15 +419,64 @@ static bool nothing_lines(struct plan *plan)
     }
     if (!plan_tell(plan, &plan->result.miss, &point))
         return false;
-    buffer_print(out, "  best     none within the limits; nearest, wider by %.0f %%:\n"
-                 "           %s\n           TTFT %s, TPOT %s, %s a GPU\n",
-                 100 * (plan->result.miss_by - 1), plan_deployment(plan, &point),
+    buffer_print(out, "  best     none within the limits; nearest, %s wider by %.0f %%:\n"
+                 "           %s, %.0f GPUs\n           TTFT %s, TPOT %s, %s a GPU\n",
+                 worst_limit(plan, &plan->result.miss), 100 * (plan->result.miss_by - 1),
+                 plan_deployment(plan, &point),
+                 point.figures[PLAN_replicas] * point.figures[PLAN_server_gpus],
                  plan_text(plan, &point, PLAN_ttft, 3), plan_text(plan, &point, PLAN_tpot, 3),
                  plan_text(plan, &point, PLAN_per_gpu, 3));
     struct doc *doc = doc_add(plan->arena, plan->answer->doc, "nearest", DOC_OBJECT);
     point_document(plan, doc, &point);
     doc_add_number(plan->arena, doc, "wider_by", plan->result.miss_by);
     return true;
+}
+
+static void note_limits(struct plan *plan)
+{
+    static const struct unit seconds = { { 2 } };
+    static const struct { enum option option; const char *name; } limits[] = {
+        { OPTION_TTFT, "TTFT" }, { OPTION_TPOT, "TPOT" } };
+    const double bounds[] = { plan->ttft, plan->tpot };
+    for (size_t i = 0; i < 2; i++)
+        if (!plan->question->option[limits[i].option])
+            facts_note(&plan->variants->scenario.facts, "%s within %s, not given", limits[i].name,
+                       quantity_text(plan->arena, bounds[i], seconds, 4));
+}
+
+/* Formats and rents of each machine. */
+static void note_variants(struct plan *plan)
+{
+    struct facts *facts = &plan->variants->scenario.facts;
+    static const struct unit usd_per_s = { { -2, 0, 0, 0, 2, 0 } };
+    const struct fact *weights = facts_find(facts, "weight_bytes");
+    const char *before = NULL;
+    if (!plan->question->option[OPTION_PRECISION] && weights)
+        facts_note(facts, "weights as in the checkpoint, %.3g byte%s each: --precision fp8,fp4 looks "
+                   "at others", weights->value, weights->value > 1.01 ? "s" : "");
+    if (!plan->question->option[OPTION_KV])
+        facts_note(facts, "KV cache in bf16: --kv-precision bf16,fp8 looks at both");
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct fact *rent = facts_find(&plan->variants[i].scenario.facts, "chip_price");
+        if (plan->variants[i].machine != before && rent)
+            facts_note(facts, "%s a chip of %s (rent)",
+                       quantity_text(plan->arena, rent->value, usd_per_s, 4),
+                       plan->variants[i].scenario.machine);
+        before = plan->variants[i].machine;
+    }
+}
+
+static void add_notes(struct plan *plan)
+{
+    struct scenario *scenario = &plan->variants->scenario;
+    static const char *const rows[] = {
+        "deployed_per_gpu", "deployed_cost", "predicted_ttft", "predicted_tpot", "gpus_needed",
+        "pool_per_gpu", "pool_ttft", "split_tpot", "demand", "ttft_limit", "tpot_limit",
+        "server_chips_most", "stages_most", "sequences_most", "layout_legal", "prefill_load_most" };
+    note_limits(plan);
+    note_variants(plan);
+    scenario_note_length(scenario);
+    given_note(scenario, rows, sizeof rows / sizeof *rows, "the plan");
 }
 
 bool plan_answer(struct plan *plan)
@@ -379,16 +499,10 @@ bool plan_answer(struct plan *plan)
             return false;
     }
     known_lines(plan);
+    if (front->count)
+        check_line(plan, &best);
     buffer_print(&plan->answer->text, "\n");
-    if (!plan->question->option[OPTION_TTFT] || !plan->question->option[OPTION_TPOT])
-        facts_note(&plan->variants->scenario.facts, "limits of TTFT and TPOT that were not given: "
-                   "ttft_limit, tpot_limit");
-    if (!plan->question->option[OPTION_PRECISION])
-        facts_note(&plan->variants->scenario.facts, "weights as in the checkpoint: --precision "
-                   "fp8,fp4 looks at others");
-    if (!plan->question->option[OPTION_KV])
-        facts_note(&plan->variants->scenario.facts, "KV cache in bf16: --kv-precision bf16,fp8 "
-                   "looks at both");
+    add_notes(plan);
     scenario_notes(&plan->variants->scenario, plan->answer);
-    return true;
+    return !plan->question->option[OPTION_EMIT] || emit_answer(plan);
 }

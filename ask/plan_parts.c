@@ -14,6 +14,8 @@
 #include <string.h>
 #include <time.h>
 
+enum { SHARDS_MOST = 65536 };
+
 struct parts {
     struct plan *plan;
     const struct ranks *ranks;
@@ -34,7 +36,7 @@ struct frame {
     uint64_t search, number, size;
 };
 
-/* ---- options ------------------------------------------------------------------------------------ */
+/* ---- options ------------------------------------------------------------------------------- */
 
 bool plan_parts_given(const struct plan *plan)
 {
@@ -45,7 +47,6 @@ bool plan_parts_given(const struct plan *plan)
 
 static bool read_shard(const char *text, uint32_t *shard, uint32_t *shards)
 {
-    enum { SHARDS_MOST = 65536 };
     const char *slash = strchr(text, '/');
     double one, all;
     if (!slash || !text_number((struct text){ text, (size_t)(slash - text) }, &one) ||
@@ -72,11 +73,11 @@ static bool shard_possible(const struct question *question, struct error *error)
         error_set(error, "--shard needs a store to leave its blocks in");
         return error_hint(error, "--store part1.store; `chalkline merge` puts the stores together");
     }
-    if (question->option[OPTION_CSV] || question->option[OPTION_PLOT]) {
-        error_set(error, "--%s: a shard alone has no answer",
-                  question->option[OPTION_CSV] ? "csv" : "plot");
-        return error_hint(error, "`chalkline merge` has it, of all shards");
-    }
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (question->option[i] && plan_shown(i) && i != OPTION_JSON) {
+            error_set(error, "--%s: a shard alone has no answer", options[i].name);
+            return error_hint(error, "`chalkline merge` has it, of all shards");
+        }
     return true;
 }
 
@@ -85,7 +86,9 @@ static bool from_standard_input(const struct question *question)
     for (size_t i = 0; i < question->rows_count; i++)
         if (!strcmp(question->rows[i], "-"))
             return true;
-    return question->word_count && !strcmp(question->words[0], "-");
+    const char *traffic = question->option[OPTION_TRAFFIC];
+    return (question->word_count && !strcmp(question->words[0], "-")) ||
+           (traffic && !strcmp(traffic, "-"));
 }
 
 bool plan_parts_check(struct plan *plan)
@@ -96,6 +99,10 @@ bool plan_parts_check(struct plan *plan)
         error_set(plan->error, "--store: no file is named");
         return error_hint(plan->error, "--store part1.store");
     }
+    if (store && question->option[OPTION_SWEEP]) {
+        error_set(plan->error, "--sweep is a search for each value, a store has one");
+        return error_hint(plan->error, "a store for each: --set ROW=VALUE");
+    }
     if (plan_parts_given(plan) && from_standard_input(question)) {
         error_set(plan->error, "a search in parts cannot read '-' again");
         return error_hint(plan->error, "a file's name");
@@ -103,7 +110,7 @@ bool plan_parts_check(struct plan *plan)
     return !question->option[OPTION_SHARD] || shard_possible(question, plan->error);
 }
 
-/* ---- blocks --------------------------------------------------------------------------------------- */
+/* ---- blocks -------------------------------------------------------------------------------- */
 
 static void open_parts(struct parts *parts, struct plan *plan)
 {
@@ -116,10 +123,12 @@ static void open_parts(struct parts *parts, struct plan *plan)
     parts->question.searches = plan->search_count;
     parts->found = arena_array(plan->arena, plan->search_count, sizeof *parts->found);
     digest = digest_bytes(digest, parts->question.words, strlen(parts->question.words));
+    digest = digest_spaces(digest, plan->spaces, plan->count);
     for (size_t i = 0; i < plan->search_count; i++) {
-        const struct plan_search *search = &plan->searches[i];
-        parts->found[i] = search_blocks(plan->arena, search->spaces, plan->count, &parts->blocks);
-        digest = digest_spaces(digest, search->spaces, plan->count);
+        const struct search_space *spaces = plan->searches[i].spaces;
+        parts->found[i] = search_blocks(plan->arena, spaces, plan->count, &parts->blocks);
+        for (size_t s = 0; s < plan->count; s++)
+            digest = digest_limits(digest, &spaces[s]);
     }
     parts->question.digest = digest;
     parts->question.blocks = parts->blocks;
@@ -209,7 +218,7 @@ static bool search_wanted(struct parts *parts, struct error *error)
     return true;
 }
 
-/* ---- the store ------------------------------------------------------------------------------------ */
+/* ---- the store ----------------------------------------------------------------------------- */
 
 /* Each rank has a file of its own: FILE.1, FILE.2 ... */
 static bool open_store(struct parts *parts, struct error *error)
@@ -236,7 +245,7 @@ static bool close_store(struct parts *parts, bool good, struct error *error)
     return good;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------ */
+/* ---- the whole ----------------------------------------------------------------------------- */
 
 static void join(struct parts *parts)
 {
@@ -291,7 +300,13 @@ static bool gather(struct parts *parts, struct error *error)
     return true;
 }
 
-/* ---- a shard's words ------------------------------------------------------------------------------- */
+/* ---- a shard's words ----------------------------------------------------------------------- */
+
+static const char *count_text(const struct plan *plan, size_t count)
+{
+    static const struct unit one = { { 0 } };
+    return quantity_text(plan->arena, (double)count, one, 12);
+}
 
 static void tell_shard(struct parts *parts, double seconds)
 {
@@ -308,12 +323,14 @@ static void tell_shard(struct parts *parts, double seconds)
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         doc_add_number(plan->arena, answer->doc, numbers[i].key, numbers[i].value);
     doc_add_string(plan->arena, answer->doc, "store", plan->question->option[OPTION_STORE]);
-    buffer_print(&answer->text, "shard %u/%u of %s on %s: %zu blocks of %zu, all in %s\n",
-                 parts->shard + 1, parts->shards, plan->variants->scenario.model, plan->scope, mine,
-                 plan->search_count * parts->blocks, plan->question->option[OPTION_STORE]);
-    buffer_print(&answer->text, "  searched  %zu blocks, %zu were there; %zu points in %.3g s\n",
-                 parts->kept, mine - parts->kept, parts->points, seconds);
-    buffer_print(&answer->text, "  answer    chalkline merge, with the stores of all shards\n");
+    buffer_print(&answer->text, "shard %u/%u of %s on %s: %s blocks of %s, all in %s\n",
+                 parts->shard + 1, parts->shards, plan->variants->scenario.model, plan->scope,
+                 count_text(plan, mine), count_text(plan, plan->search_count * parts->blocks),
+                 plan->question->option[OPTION_STORE]);
+    buffer_print(&answer->text, "  now      %s blocks, %s points, %.2f s; %s blocks were there\n",
+                 count_text(plan, parts->kept), count_text(plan, parts->points), seconds,
+                 count_text(plan, mine - parts->kept));
+    buffer_print(&answer->text, "  answer   chalkline merge, with the stores of all shards\n");
 }
 
 static double seconds_now(void)
@@ -323,7 +340,7 @@ static double seconds_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* ---- all together ---------------------------------------------------------------------------------- */
+/* ---- all together -------------------------------------------------------------------------- */
 
 /* The ranks' files and builds may differ, where each reads its own machine's. */
 static bool same_question(const struct parts *parts, struct error *error)
@@ -343,6 +360,7 @@ static void set_shard(struct parts *parts)
         parts->shard = (uint32_t)parts->ranks->rank;
         parts->shards = (uint32_t)parts->ranks->count;
     }
+    parts->question.shards = parts->shards;
 }
 
 /* What is finished stays in the store, whatever else goes wrong. */
@@ -376,7 +394,7 @@ static bool run_parts(struct parts *parts, struct error *error)
     return true;
 }
 
-/* ---- merge ----------------------------------------------------------------------------------------- */
+/* ---- merge --------------------------------------------------------------------------------- */
 
 static bool take_store(struct parts *parts, const char *path, struct error *error)
 {
@@ -385,13 +403,34 @@ static bool take_store(struct parts *parts, const char *path, struct error *erro
     parts->path = path;
     if (!store_open_old(parts->plan->arena, path, &parts->store, &old, error))
         return false;
-    const bool good = store_same(&parts->question, "this program's", &old, path, error) &&
+    const bool good = store_same(&parts->question, "this search", &old, path, error) &&
                       store_each(parts->store, take_bytes, parts, error);
     store_close(parts->store, &ignored);
+    if (old.shards > parts->shards && old.shards <= SHARDS_MOST)
+        parts->shards = (uint32_t)old.shards;
     return good;
 }
 
-/* The first few in words, all of them in the document and the table. */
+/* "2/3: 738 blocks; 3/3: 12 blocks" */
+static void shards_line(struct parts *parts)
+{
+    struct buffer *out = &parts->plan->answer->text;
+    const char *between = "  shards   ";
+    size_t *missing = arena_array(parts->plan->arena, parts->shards, sizeof *missing);
+    for (size_t i = 0; i < parts->plan->search_count * parts->blocks; i++) {
+        const struct search_block *block = &parts->found[0][i % parts->blocks];
+        missing[search_shard(block, parts->shards)] += !parts->have[i];
+    }
+    for (uint32_t s = 0; s < parts->shards; s++)
+        if (missing[s]) {
+            buffer_print(out, "%s%u/%u: %s blocks", between, s + 1, parts->shards,
+                         count_text(parts->plan, missing[s]));
+            between = "; ";
+        }
+    buffer_print(out, "\n");
+}
+
+/* Blocks as "search.block", the first few in words, all of them in the document and the table. */
 static void tell_missing(struct parts *parts, size_t missing)
 {
     enum { SHOWN = 12 };
@@ -400,9 +439,9 @@ static void tell_missing(struct parts *parts, size_t missing)
     struct table csv = { .arena = plan->arena, .columns = 2 };
     struct doc *list = doc_add(plan->arena, answer->doc, "missing", DOC_ARRAY);
     size_t shown = 0;
-    buffer_print(&answer->text, "%s on %s: no answer, %zu of %zu blocks are missing\n  missing  ",
-                 plan->variants->scenario.model, plan->scope, missing,
-                 plan->search_count * parts->blocks);
+    buffer_print(&answer->text, "%s on %s: no answer, %s of %s blocks are missing\n  blocks   ",
+                 plan->variants->scenario.model, plan->scope, count_text(plan, missing),
+                 count_text(plan, plan->search_count * parts->blocks));
     table_cell(&csv, "search");
     table_cell(&csv, "block");
     for (size_t i = 0; i < plan->search_count * parts->blocks; i++) {
@@ -417,8 +456,8 @@ static void tell_missing(struct parts *parts, size_t missing)
         if (shown++ < SHOWN)
             buffer_print(&answer->text, "%s%zu.%zu", shown > 1 ? ", " : "", search, number);
     }
-    buffer_print(&answer->text, "%s (search.block)\n  answer   when their shards have been run to "
-                 "the end, and all stores are given\n", shown > SHOWN ? ", ..." : "");
+    buffer_print(&answer->text, "%s\n", shown > SHOWN ? ", ..." : "");
+    shards_line(parts);
     table_csv(&csv, &answer->csv);
     answer->status = 1;
 }

@@ -128,7 +128,7 @@ const char *plan_deployment(const struct plan *plan, const struct plan_point *po
         buffer_print(&out, "%.0f x %s", copies, server);
     if (pools && copies > 1)
         buffer_print(&out, ")");
-    buffer_print(&out, ", %.0f at once", held * plan_input(plan, at, "attention_dp"));
+    buffer_print(&out, ", %.4g at once", held * plan_input(plan, at, "attention_dp"));
     if (!pools)
         buffer_print(&out, ", chunks of %.0f", plan_input(plan, at, "prefill_size"));
     if (draft > 0)

@@ -158,6 +158,8 @@ static void add_setting(struct settings *settings, const double *values)
     for (size_t i = 0; i < settings->input_count; i++)
         if (!isnan(settings->only[i]) && settings->only[i] != values[i])
             return;
+    if (settings->plan->tensor > 0 && values[0] / values[1] / values[2] != settings->plan->tensor)
+        return;                     /* chips, attention_dp, pipeline_parallel */
     for (size_t i = 0; i < settings->input_count; i++)
         *(double *)arena_push(settings->plan->arena, &settings->at, &settings->count,
                               &settings->room, sizeof(double)) = values[i];
@@ -175,16 +177,19 @@ static void add_together(struct settings *settings, const struct layout *layout,
                 fixed ? chunk : chunks[i] });
 }
 
-/* Every number of servers that decode; all chips that they leave take prompts. */
+/* Every number of servers that decode; all chips that they leave take prompts. For a demand the
+ * fewest chips are wanted: then also fewer. */
 static void add_pools(struct settings *settings, const struct layout *decode, double experts,
                       double draft, const struct prefill *prefill, double cell)
 {
     const struct layout *at = &prefill->layout;
-    for (double n = 1; n * decode->chips + at->chips <= cell; n++)
-        add_setting(settings, (double[POOLS_COUNT]){
-            decode->chips, decode->attention_dp, decode->pipeline_parallel, experts, draft,
-            at->chips, at->attention_dp, at->pipeline_parallel, prefill->time, n,
-            floor((cell - n * decode->chips) / at->chips) });
+    for (double n = 1; n * decode->chips + at->chips <= cell; n++) {
+        const double most = floor((cell - n * decode->chips) / at->chips);
+        for (double m = settings->plan->by_demand ? 1 : most; m <= most; m++)
+            add_setting(settings, (double[POOLS_COUNT]){
+                decode->chips, decode->attention_dp, decode->pipeline_parallel, experts, draft,
+                at->chips, at->attention_dp, at->pipeline_parallel, prefill->time, n, m });
+    }
 }
 
 static void add_prefill(struct arena *arena, struct prefills *prefills, const struct layout *layout,
@@ -222,10 +227,13 @@ static bool best_prefills(struct plan *plan, struct scenario *scenario,
 
 static bool list_settings(struct plan *plan, struct variant *variant, struct settings *settings)
 {
-    enum { CELL = 128 };            /* chips of two pools at most; more are copies of them */
+    /* chips of two pools at most: more are copies of them */
+    enum { CELL = 128, CELL_OF_DEMAND = 32 };
+    const double largest = plan->by_demand ? CELL_OF_DEMAND : CELL;
     struct layouts legal;
     struct prefills prefills = { 0 };
-    const double cell = fmin(plan->gpus, CELL);
+    const double cell = plan->by_demand ? fmin(plan->gpus, largest)
+                                        : floor(plan->gpus / ceil(plan->gpus / largest));
     if (!list_layouts(plan, &variant->scenario, &legal) ||
         (variant->kind == PLAN_POOLS &&
          !best_prefills(plan, &variant->scenario, &legal, &prefills)))
@@ -277,6 +285,8 @@ static struct interval range_of(const char *input)
         return (struct interval){ 0, 64 };
     if (!strcmp(input, "split_prefill"))
         return (struct interval){ 0, INFINITY };
+    if (!strcmp(input, "held"))
+        return (struct interval){ 1e-3, 1e7 };
     return (struct interval){ 1, 1e7 };
 }
 
@@ -306,34 +316,53 @@ bool plan_list(struct plan *plan, struct variant *variant, const char *const *te
     return true;
 }
 
+/* Sequences that a rank decodes on average: less than one where it mostly waits, then by quarters,
+ * and whole ones where a quarter is little. */
+static size_t fill_loads(double *loads, double most)
+{
+    enum { HALVINGS = 4, QUARTERS_TO = 16 };
+    size_t count = 0;
+    for (int i = HALVINGS; i > 0; i--)
+        loads[count++] = ldexp(1, -i);
+    for (double load = 1; load <= most; load += load < QUARTERS_TO ? 0.25 : 1)
+        loads[count++] = load;
+    return count;
+}
+
 static bool set_loads(struct plan *plan, struct variant *variant, struct search_space *space)
 {
-    double most;
+    enum { LOADS_MOST = 65536, MORE = 128 };
+    double most, *loads;
     if (!value_of(&variant->scenario, "sequences_most", &most, plan->error))
         return false;
-    double *only = arena_array(plan->arena, 1, sizeof *only);
-    if (given(&variant->scenario, "held", only)) {
-        space->loads = only;
-        space->load_count = 1;
-        return true;
-    }
-    space->load_count = (size_t)fmin(floor(most), 65536);
-    double *loads = arena_array(plan->arena, space->load_count + 1, sizeof *loads);
-    for (size_t i = 0; i < space->load_count; i++)
-        loads[i] = (double)(i + 1);
+    most = fmin(floor(most), LOADS_MOST);
+    loads = arena_array(plan->arena, (size_t)most + MORE, sizeof *loads);
     space->loads = loads;
+    if (given(&variant->scenario, "held", loads))
+        space->load_count = 1;
+    else
+        space->load_count = fill_loads(loads, most);
     return true;
 }
 
-static void set_limits(struct plan *plan, struct search_space *space)
+/* An answer of one token has no time between tokens. */
+static bool set_limits(struct plan *plan, struct variant *variant, struct search_space *space)
 {
+    double outputs;
+    if (!value_of(&variant->scenario, "output_tokens", &outputs, plan->error))
+        return false;
+    const bool one_token = outputs < 2;
     struct search_limit *limits = arena_array(plan->arena, SEARCH_LIMITS, sizeof *limits);
-    limits[0] = (struct search_limit){ "prompts", PROMPTS, 1, true };
-    limits[1] = (struct search_limit){ "TTFT", TTFT, plan->ttft, true };
-    limits[2] = (struct search_limit){ "TPOT", TPOT, plan->tpot, true };
-    limits[3] = (struct search_limit){ "GPUs", GPUS, plan->gpus, false };
+    static const double wider = 1.25;       /* what a quarter more of either would be worth */
+    limits[0] = (struct search_limit){ "prompts", PROMPTS, 1, true, 0 };
+    limits[1] = (struct search_limit){ "TTFT", TTFT, plan->ttft, true,
+                                      plan->ttft * wider };
+    limits[2] = (struct search_limit){ "TPOT", TPOT, one_token ? INFINITY : plan->tpot, true,
+                                      one_token ? 0 : plan->tpot * wider };
+    limits[3] = (struct search_limit){ "GPUs", GPUS, plan->gpus, false, 0 };
     space->limits = limits;
     space->limit_count = plan->by_demand ? 4 : 3;
+    return true;
 }
 
 static void set_inputs(struct plan *plan, const struct variant *variant, struct search_space *space)
@@ -383,8 +412,7 @@ bool plan_space(struct plan *plan, struct variant *variant, struct search_space 
     space->settings = settings.at;
     space->setting_count = settings.count / settings.input_count;
     set_inputs(plan, variant, space);
-    set_limits(plan, space);
-    return true;
+    return set_limits(plan, variant, space);
 }
 
 double plan_input(const struct plan *plan, const struct search_point *point, const char *row)

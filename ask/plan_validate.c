@@ -13,8 +13,8 @@ enum { MOST = 64, REQUESTS = 1000 };
 struct trial_run {
     struct plan_point point;
     const char *skipped;            /* why it did not run, or NULL */
-    double goodput;                 /* requests/s within the limits, for each GPU */
-    double met, ttft, ttft_99, tpot, tpot_99;
+    double goodput;                 /* requests/s within the limits, for each GPU, while they came */
+    double came, met, ttft, ttft_99, tpot, tpot_99;
     const char *verdict;
 };
 
@@ -145,9 +145,10 @@ static bool run_trial(struct plan *plan, struct trial_run *run)
         !simulate_run(plan->arena, simulation, &as_asked, NULL, outcome, plan->error))
         return false;
     const struct lane_score *all = &outcome->all;
-    run->goodput = outcome->goodput / (run->point.figures[PLAN_replicas] *
-                                       run->point.figures[PLAN_server_gpus]);
     run->met = (double)all->met / (double)all->requests;
+    run->came = outcome->rate;
+    run->goodput = run->met * run->came / (run->point.figures[PLAN_replicas] *
+                                           run->point.figures[PLAN_server_gpus]);
     run->ttft = sketch_mean(&all->times[SIMULATE_TTFT]);
     run->ttft_99 = sketch_quantile(&all->times[SIMULATE_TTFT], 0.99);
     run->tpot = sketch_mean(&all->times[SIMULATE_TPOT]);
@@ -177,14 +178,14 @@ static void add_line(struct plan *plan, const struct trial_run *run, struct tabl
     doc_add_string(plan->arena, doc, "deployment", plan_deployment(plan, &run->point));
     if (run->skipped) {
         doc_add_string(plan->arena, doc, "skipped", run->skipped);
-        for (int i = 0; i < 6; i++)
+        for (int i = 0; i < 7; i++)
             table_cell(table, "-");
         table_cell(table, "%s: not simulated: %s", plan_deployment(plan, &run->point),
                    run->skipped);
         return;
     }
     const struct { const char *name; double value; } figures[] = {
-        { "goodput_per_gpu", run->goodput }, { "met", run->met }, { "ttft_mean", run->ttft },
+        { "goodput_per_gpu", run->goodput }, { "came", run->came }, { "met", run->met }, { "ttft_mean", run->ttft },
         { "ttft_p99", run->ttft_99 }, { "tpot_mean", run->tpot }, { "tpot_p99", run->tpot_99 },
         { "ttft_predicted", run->point.figures[PLAN_ttft] },
         { "tpot_predicted", run->point.figures[PLAN_tpot] } };
@@ -192,6 +193,7 @@ static void add_line(struct plan *plan, const struct trial_run *run, struct tabl
         doc_add_number(plan->arena, doc, figures[i].name, figures[i].value);
     doc_add_string(plan->arena, doc, "verdict", run->verdict);
     table_cell(table, "%.4f", run->goodput);
+    table_cell(table, "%.2f", run->came);
     table_cell(table, "%.0f %%", 100 * run->met);
     table_cell(table, "%s, %s", time_text(plan, run->ttft), time_text(plan, run->ttft_99));
     table_cell(table, "%s", time_text(plan, run->point.figures[PLAN_ttft]));
@@ -203,9 +205,9 @@ static void add_line(struct plan *plan, const struct trial_run *run, struct tabl
 
 bool plan_validate(struct plan *plan)
 {
-    static const char *const head[] = { "goodput/s a GPU", "met", "TTFT mean, p99", "predicted",
+    static const char *const head[] = { "goodput/s a GPU", "came/s", "met", "TTFT mean, p99", "predicted",
                                         "TPOT mean, p99", "predicted", "deployment" };
-    struct table table = { .arena = plan->arena, .columns = 7, .left = "rrrrrrl" };
+    struct table table = { .arena = plan->arena, .columns = 8, .left = "rrrrrrrl" };
     const struct search_front *tops = &plan->result.tops;
     struct trial_run *runs;
     size_t count = 0;
@@ -218,12 +220,12 @@ bool plan_validate(struct plan *plan)
             return false;
     qsort(runs, count, sizeof *runs, by_goodput);
     struct doc *list = doc_add(plan->arena, plan->answer->doc, "validated", DOC_ARRAY);
-    for (int i = 0; i < 7; i++)
+    for (int i = 0; i < 8; i++)
         table_cell(&table, "%s", head[i]);
     for (size_t i = 0; i < count; i++)
         add_line(plan, &runs[i], &table, list);
     buffer_print(&plan->answer->text, "\n  the best layouts through the simulator, requests "
-                 "within both limits:\n");
+                 "within both limits; each goes to the server with the fewest tokens waiting:\n");
     table_print(&table, &plan->answer->text, "  ");
     return true;
 }

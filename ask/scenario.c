@@ -582,6 +582,20 @@ void scenario_note_misfit(struct scenario *scenario)
         facts_note(&scenario->facts, "%s", misfit);
 }
 
+void scenario_note_length(struct scenario *scenario)
+{
+    const struct fact *most = facts_find(&scenario->facts, "max_context");
+    struct error ignored;
+    double length;
+    if (!most || !value_of(scenario, "prompt_tokens + output_tokens", &length, &ignored) ||
+        length <= most->value)
+        return;
+    const struct unit tokens = scenario_unit(scenario, "prompt_tokens");
+    facts_note(&scenario->facts, "prompt and answer of %s are longer than the %s that the model's "
+               "configuration allows", quantity_text(scenario->arena, length, tokens, 9),
+               quantity_text(scenario->arena, most->value, tokens, 9));
+}
+
 void scenario_notes(const struct scenario *scenario, struct answer *answer)
 {
     struct doc *list = doc_add(scenario->arena, answer->doc, "assumed", DOC_ARRAY);

@@ -178,6 +178,9 @@ bool server_open(struct server *server, const struct scenario *scenario, struct 
         return false;
     server->row_count = server_at(server, SERVER_server_stable) > 0 ? SERVER_ROW_COUNT
                                                                     : SERVER_KNOWN;
+    if (!(server_at(server, SERVER_heads_divide) > 0))
+        facts_note(&server->scenario.facts, "no engine runs this server: TP %s does not cut the heads "
+                   "evenly", server_text(server, SERVER_tensor_parallel, 4));
     if (server_at(server, SERVER_family_band) > 1)
         facts_note(&server->scenario.facts, "few or no measurements of such chips: the server's "
                    "band is widened");

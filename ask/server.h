@@ -14,7 +14,7 @@
 #define SERVER_ROWS(X)                                                                      \
     X(concurrency) X(arrival_rate) X(prompt_tokens) X(output_tokens) X(tensor_parallel)     \
     X(attention_dp) X(pipeline_parallel) X(rank_seats) X(saturated_throughput)              \
-    X(server_stable) X(server_fits) X(family_band)                                          \
+    X(server_stable) X(server_fits) X(family_band) X(heads_divide)                          \
     X(server_load) X(loaded_running)                                                        \
     X(predicted_tpot) X(predicted_ttft) X(predicted_e2e) X(predicted_throughput)            \
     X(throughput_per_chip) X(speed_per_user) X(predicted_energy_per_token)                  \

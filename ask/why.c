@@ -185,6 +185,39 @@ static const char *short_source(struct arena *arena, const char *source)
     return end ? arena_copy(arena, source, (size_t)(end - source)) : source;
 }
 
+/* Does a floor or ceil on the way to the answer move with this input? Its derivative says nothing
+ * then. */
+static bool stepped(struct arena *scratch, const struct list *list, size_t input)
+{
+    bool *moves = arena_array(scratch, list->count + 1, sizeof *moves);
+    for (size_t i = 0; i < list->count; i++) {
+        const struct node *node = &list->nodes[i];
+        const int kids[] = { node->a, node->b, node->c };
+        moves[i] = node->op == OP_INPUT && (size_t)node->input == input;
+        for (int k = 0; k < 3; k++)
+            moves[i] |= kids[k] >= 0 && moves[kids[k]];
+        if (moves[i] && (node->op == OP_FLOOR || node->op == OP_CEIL))
+            return true;
+    }
+    return false;
+}
+
+/* Change for one per cent more of all entries of an input's row, or less where it is at its most,
+ * over that per cent. */
+static double changed(struct arena *scratch, const struct values *values, size_t input)
+{
+    const struct list *list = &values->list;
+    const double share = 0.01;
+    double *inputs = arena_array(scratch, list->input_count + 1, sizeof *inputs), after;
+    double step = values->inputs[input] * (1 + share) > list->inputs[input].most ? -share : share;
+    memcpy(inputs, values->inputs, list->input_count * sizeof *inputs);
+    for (size_t i = 0; i < list->input_count; i++)
+        if (list->inputs[i].row == list->inputs[input].row)
+            inputs[i] *= 1 + step;
+    list_value(scratch, list, inputs, NULL, &after);
+    return (after / values->at[0] - 1) / step;
+}
+
 /* Per cent of change per per cent of an input; the entries of a column move together. */
 static bool answer_elasticities(struct why *why, const char *name, struct answer *answer)
 {
@@ -201,6 +234,9 @@ static bool answer_elasticities(struct why *why, const char *name, struct answer
     for (size_t i = 0; i < list->input_count && value != 0; i++) {
         const struct row *row = &scenario->book.rows[list->inputs[i].row];
         double elasticity = gradient[i] * values.inputs[i] / value;
+        bool steps = stepped(arena, list, i);
+        if (steps)
+            elasticity = changed(arena, &values, i);
         if (elasticity == 0 || !isfinite(elasticity) || (!row->expr && row->low == row->high))
             continue;
         size_t k = 0;
@@ -208,7 +244,7 @@ static bool answer_elasticities(struct why *why, const char *name, struct answer
             k++;
         parts[k].name = row->name;
         parts[k].source = list->inputs[i].source;
-        parts[k].value += elasticity;
+        parts[k].value = steps ? elasticity : parts[k].value + elasticity;
         count += k == count;
     }
     qsort(parts, count, sizeof *parts, larger_first);

@@ -119,6 +119,7 @@ struct doc *doc_add(struct arena *arena, struct doc *parent, const char *key, en
 void doc_add_number(struct arena *arena, struct doc *object, const char *key, double number);
 void doc_add_string(struct arena *arena, struct doc *object, const char *key, const char *string);
 void doc_add_bool(struct arena *arena, struct doc *object, const char *key, bool boolean);
+void doc_put(struct doc *parent, const char *key, struct doc *kid);    /* one that has no parent */
 const struct doc *doc_get(const struct doc *object, const char *key);  /* NULL: absent */
 /* JSON, numbers shortest that read back the same, indented by two spaces. */
 void doc_print(struct buffer *out, const struct doc *doc);

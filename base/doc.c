@@ -12,16 +12,21 @@ struct doc *doc_new(struct arena *arena, enum doc_kind kind)
     return doc;
 }
 
+void doc_put(struct doc *parent, const char *key, struct doc *kid)
+{
+    kid->key = key;
+    if (parent->last)
+        parent->last->next = kid;
+    else
+        parent->first = kid;
+    parent->last = kid;
+    parent->count++;
+}
+
 struct doc *doc_add(struct arena *arena, struct doc *parent, const char *key, enum doc_kind kind)
 {
     struct doc *doc = doc_new(arena, kind);
-    doc->key = key ? arena_copy(arena, key, strlen(key)) : NULL;
-    if (parent->last)
-        parent->last->next = doc;
-    else
-        parent->first = doc;
-    parent->last = doc;
-    parent->count++;
+    doc_put(parent, key ? arena_copy(arena, key, strlen(key)) : NULL, doc);
     return doc;
 }
 

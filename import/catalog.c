@@ -18,7 +18,7 @@ static const struct known machine_facts[] = {
     { "peak_int8", "FLOP/s" },          { "achieved_bf16", "FLOP/s" },
     { "achieved_fp8", "FLOP/s" },       { "hbm_capacity", "B" },
     { "hbm_bandwidth", "B/s" },         { "memory_kind", "text" },
-    { "hbm_reported", "B" },
+    { "hbm_reported", "B" },            { "host_chips", "1" },
     { "chips", "1" },                   { "scale_up_bandwidth", "B/s" },
     { "scale_up_topology", "text" },    { "scale_out_bandwidth", "B/s" },
     { "chip_power", "W" },              { "system_power", "W" },

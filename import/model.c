@@ -179,6 +179,8 @@ static void note_left_out(struct model *model)
     struct config *config = model->config;
     double extra = config_count_or(config, FIELD_prediction_layers, 0);
     if (extra > 0)
+        facts_set(config->facts, "prediction_layers", extra, config->file);
+    if (extra > 0)
         facts_note(config->facts, "%.0f multi-token-prediction layer%s left out of the forward "
                    "pass", extra, extra == 1 ? "" : "s");
     double hashed = config_count_or(config, FIELD_hash_layers, 0);

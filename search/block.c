@@ -6,7 +6,7 @@
 
 _Static_assert((int)SEARCH_LIMITS == 8, "another layout of blocks");
 
-/* ---- digests ----------------------------------------------------------------------------------- */
+/* ---- digests ------------------------------------------------------------------------------- */
 
 uint64_t digest_bytes(uint64_t digest, const void *bytes, size_t size)
 {
@@ -67,12 +67,13 @@ static uint64_t digest_list(uint64_t digest, const struct list *list)
     return digest_whole(digest, list->count);
 }
 
-static uint64_t digest_limits(uint64_t digest, const struct search_space *space)
+uint64_t digest_limits(uint64_t digest, const struct search_space *space)
 {
     for (size_t l = 0; l < space->limit_count; l++) {
         const struct search_limit *limit = &space->limits[l];
         digest = digest_text(digest, limit->name);
         digest = digest_numbers(digest, &limit->bound, 1);
+        digest = digest_numbers(digest, &limit->wider, 1);
         digest = digest_whole(digest, limit->output * 2 + limit->rises);
     }
     return digest_whole(digest, space->limit_count);
@@ -97,7 +98,7 @@ uint64_t digest_spaces(uint64_t digest, const struct search_space *spaces, size_
     return digest_whole(digest, count);
 }
 
-/* ---- write ------------------------------------------------------------------------------------ */
+/* ---- write --------------------------------------------------------------------------------- */
 
 static void write_whole(struct buffer *out, uint64_t value, int size)
 {
@@ -130,17 +131,21 @@ void block_write(struct buffer *out, uint64_t question, uint32_t search,
     for (int l = 0; l < SEARCH_LIMITS; l++)
         write_whole(out, count->broken[l], 8);
     write_whole(out, block->front.count, 4);
+    write_whole(out, block->moved_found, 1);
     write_whole(out, bits_of(block->miss_by), 8);
     if (block->found)
         write_point(out, &block->best);
     if (block->miss_by > 0)
         write_point(out, &block->miss);
+    for (int l = 0; l < SEARCH_LIMITS; l++)
+        if (block->moved_found & 1u << l)
+            write_point(out, &block->moved[l]);
     for (size_t i = 0; i < block->front.count; i++)
         write_point(out, &block->front.points[i]);
     write_whole(out, digest_bytes(question, out->data + start, out->size - start), 8);
 }
 
-/* ---- read -------------------------------------------------------------------------------------- */
+/* ---- read ---------------------------------------------------------------------------------- */
 
 struct reader {
     struct text rest;
@@ -209,7 +214,8 @@ static bool read_front(struct reader *reader, struct arena *arena,
     struct search_point *points = arena_array(arena, count + 1, sizeof *points);
     for (size_t i = 0; i < count; i++) {
         points[i] = read_point(reader, space, block);
-        if (i && !(points[i].across > points[i - 1].across && points[i].along < points[i - 1].along))
+        if (i && !(points[i].across > points[i - 1].across &&
+                   points[i].along < points[i - 1].along))
             return false;
     }
     block->front = (struct search_front){ points, count };
@@ -222,6 +228,7 @@ static bool read_body(struct reader *reader, struct arena *arena, const struct s
     if (!read_count(reader, space, block, &block->count))
         return false;
     const size_t front = (size_t)read_whole(reader, 4);
+    block->moved_found = (unsigned)read_whole(reader, 1);
     block->miss_by = read_double(reader);
     block->found = block->count.met > 0;
     if (block->found)
@@ -231,6 +238,9 @@ static bool read_body(struct reader *reader, struct arena *arena, const struct s
         return false;
     if (block->miss_by > 0)
         block->miss = read_point(reader, space, block);
+    for (int l = 0; l < SEARCH_LIMITS; l++)
+        if (block->moved_found & 1u << l)
+            block->moved[l] = read_point(reader, space, block);
     return reader->good && read_front(reader, arena, space, front, block) &&
            !reader->rest.size &&
            (!block->found || block->best.along == block->front.points[0].along);
@@ -245,7 +255,8 @@ static bool read_checked(struct arena *arena, struct text bytes, uint64_t questi
     if (bytes.size < SUM)
         return false;
     const size_t size = bytes.size - SUM;
-    struct reader sum = { { bytes.data + size, SUM }, true }, reader = { { bytes.data, size }, true };
+    struct reader sum = { { bytes.data + size, SUM }, true };
+    struct reader reader = { { bytes.data, size }, true };
     return read_whole(&sum, SUM) == digest_bytes(question, bytes.data, size) &&
            read_whole(&reader, 4) == search && read_whole(&reader, 4) == block->number &&
            read_whole(&reader, 4) == block->space && read_whole(&reader, 8) == block->first &&

@@ -21,6 +21,8 @@
 uint64_t digest_bytes(uint64_t digest, const void *bytes, size_t size);
 /* Of all that the search of some spaces reads: lists, settings, loads and limits. */
 uint64_t digest_spaces(uint64_t digest, const struct search_space *spaces, size_t count);
+/* Of the limits alone. */
+uint64_t digest_limits(uint64_t digest, const struct search_space *space);
 
 void block_write(struct buffer *out, uint64_t question, uint32_t search,
                  const struct search_block *block);

@@ -15,6 +15,7 @@ void front_open(struct front *front, struct arena *arena)
 void front_clear(struct front *front)
 {
     front->count = 0;
+    front->low = FRONT_STEPS;
     memset(front->seen, 0, FRONT_STEPS * sizeof *front->seen);
     for (int i = 0; i < FRONT_STEPS + 2; i++)
         front->beyond[i] = -INFINITY;
@@ -53,7 +54,7 @@ static bool beats(const struct search_point *a, const struct search_point *b)
 void front_offer(struct front *front, struct arena *arena, const struct search_point *point)
 {
     const int step = step_of(point->across);
-    if (front->beyond[step + 1] >= point->along ||
+    if (front->beyond[step < front->low ? front->low : step + 1] >= point->along ||
         (front->seen[step] && beats(&front->best[step], point)))
         return;
     *(struct search_point *)arena_push(arena, &front->points, &front->count, &front->room,
@@ -63,7 +64,9 @@ void front_offer(struct front *front, struct arena *arena, const struct search_p
         front->seen[step] = true;
         front->best[step] = *point;
     }
-    for (int i = step; i >= 0 && front->beyond[i] < point->along; i--)
+    for (; front->low > step; front->low--)
+        front->beyond[front->low - 1] = front->beyond[front->low];
+    for (int i = step; i >= front->low && front->beyond[i] < point->along; i--)
         front->beyond[i] = point->along;
 }
 

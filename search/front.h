@@ -11,6 +11,7 @@ enum { FRONT_STEPS = 64 << 6 };      /* 64 powers of two, 64 steps each */
 
 struct front {
     double *beyond;                 /* [FRONT_STEPS + 2] the highest along of this step and later */
+    int low;                        /* the lowest step of any point, where `beyond` begins */
     struct search_point *best;      /* [FRONT_STEPS] of each step, where seen */
     bool *seen;
     struct search_point *points;

@@ -58,6 +58,8 @@ struct walk {
     struct search_count count;
     struct front front;
     struct search_block *block;
+    bool careful;                   /* take no limit's rise for granted */
+    bool fell, skipped;             /* some such limit fell; some loads were counted unseen */
     bool near, near_found;          /* look for the nearest miss */
     struct search_point nearest;
     double nearest_by;
@@ -119,17 +121,58 @@ static void judge(const struct search_space *space, const struct column *limit, 
     }
 }
 
-/* Of points that are equal along, the one further across. */
+static bool earlier(const struct search_point *a, const struct search_point *b)
+{
+    return a->space != b->space ? a->space < b->space
+           : a->setting != b->setting ? a->setting < b->setting : a->load < b->load;
+}
+
+/* More along; of equal ones the one further across, or the first. */
+static bool better(const struct search_point *a, const struct search_point *b)
+{
+    return a->along != b->along ? a->along > b->along
+           : a->across != b->across ? a->across > b->across : earlier(a, b);
+}
+
 static void take_good(struct walk *walk, const struct search_point *point)
 {
     struct search_block *block = walk->block;
     front_offer(&walk->front, &walk->arena, point);
-    if (block->found && (point->along < block->best.along ||
-                         (point->along == block->best.along &&
-                          point->across <= block->best.across)))
+    if (block->found && !better(point, &block->best))
         return;
     block->found = true;
     block->best = *point;
+}
+
+static void add_moved(unsigned *found, struct search_point *moved, size_t l,
+                      const struct search_point *point)
+{
+    if (*found & 1u << l && !better(point, &moved[l]))
+        return;
+    *found |= 1u << l;
+    moved[l] = *point;
+}
+
+/* A point whose first broken limit is l: were that wider, would it be within all? */
+static void take_moved(struct walk *walk, const struct column *limit, size_t l,
+                       const struct search_point *point, size_t i)
+{
+    const struct search_space *space = walk->space;
+    bool in = limit[l].data[i * limit[l].stride] <= space->limits[l].wider;
+    for (size_t k = l + 1; k < space->limit_count && in; k++)
+        in = limit[k].data[i * limit[k].stride] <= space->limits[k].bound;
+    if (in)
+        add_moved(&walk->block->moved_found, walk->block->moved, l, point);
+}
+
+/* Rounding may make a level stretch fall by a few bits. */
+static bool falls(const struct column *column, size_t count)
+{
+    const double level = 1 - 1e-9, *value = column->data;
+    bool fell = false;
+    for (size_t i = 1; i < count && column->stride; i++)
+        fell |= value[i] < value[i - 1] * level;
+    return fell;
 }
 
 /* Returns one more than the limit that all higher loads break too, or 0. */
@@ -151,7 +194,9 @@ static uint8_t take_points(struct walk *walk, size_t setting, size_t first, size
         broken[verdict[i]]++;
         if (!verdict[i])
             take_good(walk, &point);
-        else if (walk->near && !walk->block->found)
+        else if (space->limits[verdict[i] - 1].wider > 0)
+            take_moved(walk, limit, verdict[i] - 1u, &point, i);
+        if (verdict[i] && walk->near && !walk->block->found)
             look_near(walk, limit, point, i);
     }
     walk->count.seen += count;
@@ -159,7 +204,13 @@ static uint8_t take_points(struct walk *walk, size_t setting, size_t first, size
     for (size_t l = 0; l < space->limit_count; l++)
         walk->count.broken[l] += broken[l + 1];
     const uint8_t last = verdict[count - 1];
-    return last && space->limits[last - 1].rises ? last : 0;
+    for (size_t l = 0; l < space->limit_count; l++)
+        walk->fell |= space->limits[l].rises && falls(&limit[l], count);
+    if (!last || !space->limits[last - 1].rises || walk->careful)
+        return 0;
+    const struct column *broken_by = &limit[last - 1];
+    return broken_by->data[(count - 1) * broken_by->stride] > space->limits[last - 1].wider ? last
+                                                                                            : 0;
 }
 
 static void enter(struct walk *walk, size_t setting, int axis)
@@ -190,13 +241,13 @@ static size_t room_for(const struct walk *walk)
 
 /* Loads outside, settings inside: blocks of an axis are done when its values change, or not at
  * all where no setting has room for these loads. The outermost numbers stay. */
-static void walk_block(struct walk *walk, struct search_block *block)
+static void walk_loads(struct walk *walk, struct search_block *block)
 {
     const struct search_space *space = walk->space;
     const size_t settings = block->end - block->first;
     size_t *room = arena_array(&walk->arena, settings, sizeof *room), most = 0;
     walk->block = block;
-    uint8_t *over = arena_alloc(&walk->arena, settings);        /* a limit that is broken for good */
+    uint8_t *over = arena_alloc(&walk->arena, settings);    /* a limit that is broken for good */
     const int most_axis = stages_axis(walk->stages, space->most);
     for (size_t i = 0; i < settings; i++) {
         int axis = i ? changed(space, block->first + i) : 0;
@@ -220,6 +271,7 @@ static void walk_block(struct walk *walk, struct search_block *block)
             size_t here = room[i] - first < count ? room[i] - first : count;
             if (over[i]) {
                 walk->count.broken[over[i] - 1] += here;
+                walk->skipped = true;
                 continue;
             }
             for (; stale < walk->axes; stale++)
@@ -227,6 +279,20 @@ static void walk_block(struct walk *walk, struct search_block *block)
             over[i] = take_points(walk, block->first + i, first, here);
         }
     }
+}
+
+/* Where a limit that should rise with the load was seen to fall, nothing is skipped. */
+static void walk_block(struct walk *walk, struct search_block *block)
+{
+    const struct search_count before = walk->count;
+    walk->fell = walk->skipped = false;
+    walk_loads(walk, block);
+    if (!walk->fell || !walk->skipped)
+        return;
+    walk->count = before;
+    walk->careful = true;
+    walk_loads(walk, block);
+    walk->careful = false;
 }
 
 /* ---- all threads -------------------------------------------------------------------------- */
@@ -240,12 +306,6 @@ static void add_counts(struct search_count *sum, const struct search_count *one)
     sum->no_room += one->no_room;
     for (int l = 0; l < SEARCH_LIMITS; l++)
         sum->broken[l] += one->broken[l];
-}
-
-static bool earlier(const struct search_point *a, const struct search_point *b)
-{
-    return a->space != b->space ? a->space < b->space
-           : a->setting != b->setting ? a->setting < b->setting : a->load < b->load;
 }
 
 static void add_miss(struct search_result *result, const struct search_point *miss, double by)
@@ -311,20 +371,21 @@ static bool walk_blocks(const struct search_space *spaces, struct search_block *
 static int falling(const void *x, const void *y)
 {
     const struct search_point *a = x, *b = y;
-    if (a->along != b->along)
-        return a->along > b->along ? -1 : 1;
-    if (a->across != b->across)
-        return a->across > b->across ? -1 : 1;
-    return earlier(a, b) ? -1 : earlier(b, a);
+    return better(a, b) ? -1 : better(b, a);
 }
 
 static void list_tops(struct arena *arena, const struct search_block *blocks, size_t count,
-                      struct search_front *tops)
+                      struct search_result *result)
 {
+    struct search_front *tops = &result->tops;
     *tops = (struct search_front){ arena_array(arena, count + 1, sizeof *tops->points), 0 };
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         if (blocks[i].found)
             tops->points[tops->count++] = blocks[i].best;
+        for (size_t l = 0; l < SEARCH_LIMITS; l++)
+            if (blocks[i].moved_found & 1u << l)
+                add_moved(&result->moved_found, result->moved, l, &blocks[i].moved[l]);
+    }
     if (tops->count)
         qsort(tops->points, tops->count, sizeof *tops->points, falling);
 }
@@ -338,12 +399,13 @@ bool search_run(struct arena *arena, const struct search_space *spaces, size_t c
         assert(spaces[s].limit_count <= SEARCH_LIMITS);
     if (!walk_blocks(spaces, blocks, block_count, false, arena, result))
         return rooted_error(error);
-    list_tops(arena, blocks, block_count, &result->tops);
-    return result->front.count ||
-           walk_blocks(spaces, blocks, block_count, true, arena, result);
+    if (!result->front.count && !walk_blocks(spaces, blocks, block_count, true, arena, result))
+        return rooted_error(error);
+    list_tops(arena, blocks, block_count, result);
+    return true;
 }
 
-/* ---- block by block --------------------------------------------------------------------------- */
+/* ---- block by block ------------------------------------------------------------------------ */
 
 /* Nothing of another block is in its count, front and miss. */
 static void walk_alone(struct walk *walk, struct search_block *block)
@@ -352,6 +414,7 @@ static void walk_alone(struct walk *walk, struct search_block *block)
     walk->count = (struct search_count){ 0 };
     walk->near_found = false;
     block->found = false;
+    block->moved_found = 0;
     walk_block(walk, block);
     front_close(&walk->front);
     block->count = walk->count;
@@ -405,7 +468,7 @@ void search_join(struct arena *arena, const struct search_block *blocks, size_t 
     }
     front_close(&front);
     result->front = (struct search_front){ front.points, front.count };
-    list_tops(arena, blocks, count, &result->tops);
+    list_tops(arena, blocks, count, result);
     result->miss_found &= !front.count;
 }
 

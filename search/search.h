@@ -18,13 +18,14 @@
 enum { SEARCH_LIMITS = 8 };
 #define SEARCH_UNREAD ((size_t)-1)             /* of an input that the list does not have */
 
-/* An output that must be at most so much. Where it never falls as the load grows, loads beyond
- * one that breaks it are counted with it unseen. */
+/* An output that must be at most so much. Where it `rises` with the load, loads beyond one that
+ * breaks it are counted with it unseen; in a block where it is seen to fall all are looked at. */
 struct search_limit {
     const char *name;
     size_t output;
     double bound;
     bool rises;
+    double wider;                   /* what it would be worth if it were so much; 0: not asked */
 };
 
 struct search_space {
@@ -67,6 +68,8 @@ struct search_result {
     bool miss_found;                /* no point is within the limits, but there are some */
     struct search_point miss;       /* whose worst limit is broken least: */
     double miss_by;                 /* by this factor */
+    unsigned moved_found;           /* bits of limits: wider, each lets something in; the best is */
+    struct search_point moved[SEARCH_LIMITS];
 };
 
 /* False: a list has a ROOT. */
@@ -88,13 +91,15 @@ struct search_block {
     struct search_point best;
     struct search_point miss;       /* else the nearest, by this factor; 0: there is none */
     double miss_by;
+    unsigned moved_found;           /* bits of limits: */
+    struct search_point moved[SEARCH_LIMITS];   /* the best of those that only a wider one lets in */
 };
 
 /* All blocks, in order, with nothing found yet. */
 struct search_block *search_blocks(struct arena *arena, const struct search_space *spaces,
                                    size_t count, size_t *blocks);
-/* Which of so many shards a block is of: each has as many of any stretch as another, in step
- * with no period of the settings. */
+/* Which of so many shards a block is of: of any stretch each has nearly as many as another, in
+ * step with no period of the settings. */
 uint32_t search_shard(const struct search_block *block, uint32_t shards);
 
 /* Who keeps blocks as they are found: one at a time, until one is refused. A block's front is

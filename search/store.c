@@ -17,16 +17,16 @@ struct store {
     struct timespec committed;
 };
 
-/* ---- SQLite's words and ours -------------------------------------------------------------------- */
+/* ---- SQLite's words and ours --------------------------------------------------------------- */
 
 static bool fails(const struct store *store, struct error *error)
 {
     const int code = store->file ? sqlite3_errcode(store->file) & 0xff : SQLITE_NOMEM;
     static const struct { int code; const char *what, *hint; } words[] = {
-        { SQLITE_NOTADB, "is no store of a search", "a file that plan --store wrote" },
-        { SQLITE_CORRUPT, "is damaged", "a whole file; delete it to search again" },
-        { SQLITE_BUSY, "is in use by another process", "one process a store" },
-        { SQLITE_LOCKED, "is in use by another process", "one process a store" },
+        { SQLITE_NOTADB, "no store of a search", "a file that plan --store wrote" },
+        { SQLITE_CORRUPT, "damaged", "a whole file; delete it to search again" },
+        { SQLITE_BUSY, "in use by another process", "one process a store" },
+        { SQLITE_LOCKED, "in use by another process", "one process a store" },
         { SQLITE_READONLY, "cannot be written", "a file and a folder that can be" },
         { SQLITE_FULL, "cannot grow: the disk is full", "room; what is in the store stays, and the "
           "same command goes on from it" } };
@@ -66,23 +66,58 @@ static bool read_number(const struct store *store, const char *sql, int64_t *num
     return good;
 }
 
-/* ---- the question -------------------------------------------------------------------------------- */
+/* ---- the question -------------------------------------------------------------------------- */
+
+/* A line without what only divides it from the next. */
+static struct text item_of(struct text *rest)
+{
+    struct text line = text_trim(text_line(rest));
+    line.size -= line.size && line.data[line.size - 1] == ',';
+    return line;
+}
+
+/* The first item of the one that is not among the other's; empty: none. */
+static struct text only_in(const char *one, const char *other)
+{
+    for (struct text rest = text_of(one); rest.size;) {
+        const struct text item = item_of(&rest);
+        bool found = false;
+        for (struct text others = text_of(other); others.size && !found;) {
+            const struct text theirs = item_of(&others);
+            found = item.size == theirs.size && !memcmp(item.data, theirs.data, item.size);
+        }
+        if (!found)
+            return item;
+    }
+    return (struct text){ "", 0 };
+}
+
+static bool other_words(const struct store_question *a, const char *path_a,
+                        const struct store_question *b, const char *path_b, struct error *error)
+{
+    enum { SHOWN = 100 };
+    const struct text lacks = only_in(a->words, b->words), has = only_in(b->words, a->words);
+    const struct text told = has.size ? has : lacks;
+    error_set(error, "%s: of another question than %s: it %s %.*s", path_b, path_a,
+              has.size ? "has" : "lacks", told.size < SHOWN ? (int)told.size : SHOWN, told.data);
+    if (lacks.size)
+        return error_hint(error, "%.*s", lacks.size < SHOWN ? (int)lacks.size : SHOWN, lacks.data);
+    return error_hint(error, "the same model, machines and options");
+}
 
 bool store_same(const struct store_question *a, const char *path_a,
                 const struct store_question *b, const char *path_b, struct error *error)
 {
     if (strcmp(a->version, b->version)) {
-        error_set(error, "%s: written by chalkline %s, %s by %s", path_b, b->version, path_a,
+        error_set(error, "%s: of chalkline %s, %s is of %s", path_b, b->version, path_a,
                   a->version);
-        return error_hint(error, "the same version for all parts of a search");
+        return error_hint(error, "one version for all parts of a search");
     }
-    if (strcmp(a->words, b->words)) {
-        error_set(error, "%s: the store of another question than %s", path_b, path_a);
-        return error_hint(error, "the same model, machines and options for all parts of a search");
-    }
+    if (strcmp(a->words, b->words))
+        return other_words(a, path_a, b, path_b, error);
     if (a->digest != b->digest || a->searches != b->searches || a->blocks != b->blocks) {
-        error_set(error, "%s: the same question as %s, but of other rows, facts or files", path_b,
-                  path_a);
+        error_set(error, "%s: of the same question as %s, but of other rows, facts or files",
+                  path_b, path_a);
         return error_hint(error, "the same formulas, data and files for all parts of a search");
     }
     return true;
@@ -121,7 +156,7 @@ static bool read_question(const struct store *store, struct store_question *ques
                           struct error *error)
 {
     sqlite3_stmt *statement;
-    if (!prepare(store, "SELECT version, words, digest, searches, blocks FROM question",
+    if (!prepare(store, "SELECT version, words, digest, searches, blocks, shards FROM question",
                  &statement, error))
         return false;
     const int step = sqlite3_step(statement);
@@ -130,7 +165,8 @@ static bool read_question(const struct store *store, struct store_question *ques
             copy_text(store->arena, statement, 0), copy_text(store->arena, statement, 1),
             (uint64_t)sqlite3_column_int64(statement, 2),
             (uint64_t)sqlite3_column_int64(statement, 3),
-            (uint64_t)sqlite3_column_int64(statement, 4) };
+            (uint64_t)sqlite3_column_int64(statement, 4),
+            (uint64_t)sqlite3_column_int64(statement, 5) };
     const bool good = step == SQLITE_ROW ||
                       (step == SQLITE_DONE ? no_store(store, "no question is in it", error)
                                            : fails(store, error));
@@ -148,16 +184,17 @@ static bool write_question(const struct store *store, const struct store_questio
     if (!run(store, header, error) ||
         !run(store, "CREATE TABLE question (version TEXT NOT NULL, words TEXT NOT NULL,"
                     " digest INTEGER NOT NULL, searches INTEGER NOT NULL,"
-                    " blocks INTEGER NOT NULL);"
+                    " blocks INTEGER NOT NULL, shards INTEGER NOT NULL);"
                     "CREATE TABLE block (search INTEGER NOT NULL, number INTEGER NOT NULL,"
                     " bytes BLOB NOT NULL, PRIMARY KEY (search, number)) WITHOUT ROWID", error) ||
-        !prepare(store, "INSERT INTO question VALUES (?, ?, ?, ?, ?)", &statement, error))
+        !prepare(store, "INSERT INTO question VALUES (?, ?, ?, ?, ?, ?)", &statement, error))
         return false;
     sqlite3_bind_text(statement, 1, question->version, -1, SQLITE_STATIC);
     sqlite3_bind_text(statement, 2, question->words, -1, SQLITE_STATIC);
     sqlite3_bind_int64(statement, 3, (int64_t)question->digest);
     sqlite3_bind_int64(statement, 4, (int64_t)question->searches);
     sqlite3_bind_int64(statement, 5, (int64_t)question->blocks);
+    sqlite3_bind_int64(statement, 6, (int64_t)question->shards);
     const bool good = sqlite3_step(statement) == SQLITE_DONE || fails(store, error);
     sqlite3_finalize(statement);
     return good;
@@ -173,10 +210,10 @@ static bool settle_question(const struct store *store, const struct store_questi
     if (fresh)
         return write_question(store, question, error);
     return read_question(store, &old, error) &&
-           store_same(question, "this one", &old, store->path, error);
+           store_same(question, "this search", &old, store->path, error);
 }
 
-/* ---- opening ------------------------------------------------------------------------------------- */
+/* ---- opening ------------------------------------------------------------------------------- */
 
 /* Locked from first to last, so that no memory is shared beside the file: that works on network
  * file systems too. */
@@ -184,6 +221,8 @@ static bool open_file(struct arena *arena, const char *path, int flags, struct s
                       struct error *error)
 {
     struct store *made = arena_alloc(arena, sizeof *made);
+    if (*path == ':')                               /* ":memory:" and the like are no files */
+        path = arena_print(arena, "./%s", path);
     *made = (struct store){ .arena = arena, .path = path };
     *store = made;
     if (sqlite3_open_v2(path, &made->file, SQLITE_OPEN_READWRITE | flags, NULL) != SQLITE_OK)
@@ -228,7 +267,7 @@ bool store_open_old(struct arena *arena, const char *path, struct store **store,
            abandon(*store);
 }
 
-/* ---- rows ----------------------------------------------------------------------------------------- */
+/* ---- rows ---------------------------------------------------------------------------------- */
 
 bool store_each(struct store *store, bool (*row)(void *context, uint64_t search, uint64_t number,
                                                  struct text bytes, struct error *error),

@@ -19,6 +19,7 @@ struct store_question {
     const char *words;              /* what was asked, as JSON */
     uint64_t digest;
     uint64_t searches, blocks;      /* how many there are, and blocks in each */
+    uint64_t shards;                /* in how many parts; other numbers are the same question */
 };
 
 struct store;

@@ -10,7 +10,8 @@ trap 'rm -rf "$here"' EXIT
 mkdir "$here/bin"
 cp "$CHALKLINE" "$here/bin/chalkline"
 PATH=$here/bin:$PATH
-export PATH
+TMPDIR=$here
+export PATH TMPDIR
 bad=0 count=0
 for doc in README.md docs/*.md; do
     awk -v dir="$here" '

@@ -1,26 +1,24 @@
 #!/bin/sh
-# run.sh TEST... -- run the test programs, then the checks that are scripts; count both.
+# run.sh TEST... -- run the test programs and the checks that are scripts, as many side by side as
+# there are cores; count both. Each has its log beside the programs.
 set -u
-passed=0 failed=0
-say() {
-    if [ "$2" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
-}
-for test in "$@"; do
-    log=$test.log
-    "$test" >"$log" 2>&1
+logs=$(dirname "$1")
+export logs
+
+# one TEST: "ok" or "FAIL" and how its log ends.
+one='
+    log=$logs/$(basename "$1").log
+    "$1" >"$log" 2>&1
     status=$?
     if [ $status = 0 ]; then
-        echo "ok    ${test##*/}"
+        printf "ok    %s\n" "$(basename "$1")"
+        case $1 in *.sh) tail -1 "$log" | sed -n "/^ /p" ;; esac
     else
-        echo "FAIL  ${test##*/} (exit $status)"
-        tail -40 "$log"
-    fi
-    say "$test" $status
-done
-for check in tests/check_*.sh; do
-    if "$check"; then echo "ok    ${check##*/}"; say "$check" 0
-    else echo "FAIL  ${check##*/}"; say "$check" 1
-    fi
-done
+        printf "FAIL  %s (exit %s)\n%s\n" "$(basename "$1")" $status "$(tail -40 "$log")"
+    fi'
+printf '%s\n' "$@" tests/check_*.sh |
+    xargs -P "$(nproc)" -I TEST sh -c "$one" one TEST | tee "$logs/all.log"
+passed=$(grep -c '^ok    ' "$logs/all.log")
+failed=$(grep -c '^FAIL  ' "$logs/all.log")
 echo "$passed passed, $failed failed"
-[ $failed = 0 ]
+[ "$failed" = 0 ] && [ "$passed" = $(($# + $(ls tests/check_*.sh | wc -l))) ]

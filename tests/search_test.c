@@ -2,6 +2,7 @@
  * with each other one. */
 #include "test.h"
 
+#include "search/block.h"
 #include "search/search.h"
 
 #include <math.h>
@@ -71,8 +72,11 @@ static void make_toy(struct toy *toy, uint64_t *seed)
     static const char *const names[INPUTS] = { "a", "b", "c" };
     *toy = (struct toy){ .axis = { 0, 1, 2 } };
     const double tight = draw_in(seed, 0, 1);
-    toy->limits[0] = (struct search_limit){ "first", FIRST, 1 + 5 * tight, draw(seed) < 0.5 };
-    toy->limits[1] = (struct search_limit){ "second", SECOND, 3 + 90 * tight, draw(seed) < 0.5 };
+    toy->limits[0] = (struct search_limit){ "first", FIRST, 1 + 5 * tight, draw(seed) < 0.5, 0 };
+    toy->limits[1] = (struct search_limit){ "second", SECOND, 3 + 90 * tight, draw(seed) < 0.5, 0 };
+    for (int l = 0; l < 2; l++)
+        if (draw(seed) < 0.7)
+            toy->limits[l].wider = toy->limits[l].bound * draw_in(seed, 1, 2);
     if (draw(seed) < 0.2)
         toy->limits[0].bound = 0.5;                 /* nothing is within it */
     for (size_t i = 0; i < COUNT(toy->loads); i++)
@@ -97,7 +101,24 @@ struct plain {
     struct search_point *met;
     size_t met_count, points, no_room, broken[2];
     double nearest;
+    bool moved_found[2];
+    struct search_point moved[2];
 };
+
+/* The best of the points that would be within the limits if limit l alone were wider. */
+static void plain_moved(const struct toy *toy, const double *out, int l, struct search_point point,
+                        struct plain *plain)
+{
+    const struct search_limit *other = &toy->limits[1 - l];
+    struct search_point *best = &plain->moved[l];
+    if (out[toy->limits[l].output] > toy->limits[l].wider || out[other->output] > other->bound)
+        return;
+    if (plain->moved_found[l] && (point.along < best->along || (point.along == best->along &&
+                                                                point.across <= best->across)))
+        return;
+    plain->moved_found[l] = true;
+    *best = point;
+}
 
 static void plain_point(struct toy *toy, struct search_point point, struct plain *plain)
 {
@@ -112,13 +133,14 @@ static void plain_point(struct toy *toy, struct search_point point, struct plain
     for (int l = 0; l < 2; l++)
         worst = fmax(worst, out[toy->limits[l].output] / toy->limits[l].bound);
     plain->nearest = fmin(plain->nearest, worst);
+    point.across = out[ACROSS];
+    point.along = out[ALONG];
     for (int l = 0; l < 2; l++)
         if (out[toy->limits[l].output] > toy->limits[l].bound) {
             plain->broken[l]++;
+            plain_moved(toy, out, l, point, plain);
             return;
         }
-    point.across = out[ACROSS];
-    point.along = out[ALONG];
     plain->met[plain->met_count++] = point;
 }
 
@@ -187,11 +209,96 @@ static void check_counts(struct toy *toy, const struct plain *plain,
     assert_true(count->seen <= plain->points - plain->no_room);
 }
 
+/* ---- the same by blocks -------------------------------------------------------------------- */
+
+struct heap {
+    struct toy *toy;
+    struct text *bytes;             /* of each block, as a store would have them */
+    size_t count;
+};
+
+static bool keep(void *context, const struct search_block *block, struct error *error)
+{
+    struct heap *heap = context;
+    struct buffer out = { .arena = &heap->toy->arena };
+    (void)error;
+    block_write(&out, 7, 3, block);
+    assert_int_equal(heap->bytes[block->number].size, 0);
+    heap->bytes[block->number] = (struct text){ out.data, out.size };
+    heap->count++;
+    return true;
+}
+
+/* Three shards, one after the other; then their bytes are read into blocks of their own. */
+static void search_shards(struct toy *toy, struct search_result *joined)
+{
+    enum { SHARDS = 3 };
+    size_t count;
+    struct search_block *blocks = search_blocks(&toy->arena, toy->spaces, 2, &count);
+    struct search_block *read = search_blocks(&toy->arena, toy->spaces, 2, &count);
+    struct search_block **wanted = arena_array(&toy->arena, count, sizeof *wanted);
+    struct heap heap = { toy, arena_array(&toy->arena, count, sizeof *heap.bytes), 0 };
+    struct error error;
+    for (uint32_t shard = 0; shard < SHARDS; shard++) {
+        size_t mine = 0;
+        for (size_t i = 0; i < count; i++)
+            if (search_shard(&blocks[i], SHARDS) == shard)
+                wanted[mine++] = &blocks[i];
+        const struct search_keeper keeper = { keep, &heap };
+        assert_true(search_each(toy->spaces, wanted, mine, &keeper, &error));
+    }
+    assert_int_equal(heap.count, count);
+    for (size_t i = 0; i < count; i++)
+        if (!block_read(&toy->arena, heap.bytes[i], 7, 3, toy->spaces, &read[i], &error))
+            fail_msg("%s", error.what);
+    search_join(&toy->arena, read, count, joined);
+}
+
+static void check_points(const struct search_front *a, const struct search_front *b)
+{
+    assert_int_equal(a->count, b->count);
+    for (size_t i = 0; i < a->count; i++)
+        assert_true(same_point(&a->points[i], &b->points[i]));
+}
+
+static void by_blocks(struct toy *toy, const struct search_result *whole)
+{
+    struct search_result joined;
+    search_shards(toy, &joined);
+    check_points(&joined.front, &whole->front);
+    check_points(&joined.tops, &whole->tops);
+    assert_memory_equal(&joined.count, &whole->count, sizeof joined.count);
+    assert_int_equal(joined.miss_found, whole->miss_found);
+    if (whole->miss_found)
+        assert_true(same_point(&joined.miss, &whole->miss) && joined.miss_by == whole->miss_by);
+}
+
+/* Each shard has as many blocks of a stretch as another, and its part of those in step. */
+static void shards_are_even(void **state)
+{
+    (void)state;
+    for (uint32_t shards = 1; shards <= 16; shards++)
+        for (uint32_t step = 1; step <= 12; step++) {
+            size_t count[16] = { 0 }, least = SIZE_MAX, most = 0;
+            for (uint32_t i = 0; i < 160; i++) {
+                const uint32_t shard = search_shard(&(struct search_block){ .number = i * step },
+                                                    shards);
+                assert_true(shard < shards);
+                count[shard]++;
+            }
+            for (uint32_t s = 0; s < shards; s++) {
+                least = count[s] < least ? count[s] : least;
+                most = count[s] > most ? count[s] : most;
+            }
+            assert_true(step > 1 ? most <= 2 * 160 / shards : most - least <= 3);
+        }
+}
+
 static void as_the_plain_program(void **state)
 {
     (void)state;
     uint64_t seed = 20261123;
-    size_t fronts = 0, empty = 0;
+    size_t fronts = 0, empty = 0, moved = 0;
     for (int n = 0; n < SPACES; n++) {
         struct toy toy;
         struct plain plain;
@@ -205,16 +312,25 @@ static void as_the_plain_program(void **state)
         assert_int_equal(result.miss_found, !result.front.count && isfinite(plain.nearest));
         if (result.miss_found)
             assert_true(result.miss_by == plain.nearest);
+        for (int l = 0; l < 2; l++) {
+            assert_int_equal(result.moved_found >> l & 1, plain.moved_found[l]);
+            if (plain.moved_found[l])
+                assert_true(same_point(&result.moved[l], &plain.moved[l]));
+            moved += plain.moved_found[l];
+        }
+        by_blocks(&toy, &result);
         fronts += result.front.count;
         empty += !result.front.count;
         arena_free(&toy.arena);
     }
-    print_message("%d spaces, %zu points on fronts, %zu without any\n", SPACES, fronts, empty);
-    assert_true(fronts > 500 && empty > 3);
+    print_message("%d spaces, %zu points on fronts, %zu without any, %zu that a wider limit lets in\n",
+                  SPACES, fronts, empty, moved);
+    assert_true(fronts > 500 && empty > 3 && moved > 20);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(as_the_plain_program) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(as_the_plain_program),
+                                        cmocka_unit_test(shards_are_even) };
     return cmocka_run_group_tests_name("search", tests, NULL, NULL);
 }

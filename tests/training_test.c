@@ -278,10 +278,10 @@ static void experts_have_their_own_replicas(void **unused)
     give(&world, "training_chip_count", 8);
     give(&world, "train_ep", 8);
     double routed = 32 * 8 * 3 * 4096.0 * 14336, dense = value(&world, "params_total") - routed;
-    within("kept", value(&world, "params_kept"), dense / 8 + routed / 8, 1e-12);
+    within("kept", value(&world, "chip_updated"), dense / 8 + routed / 8, 1e-12);
     within("moved", value(&world, "params_move"), dense * 7 / 8 / (0.74 * 300e9), 1e-12);
     give(&world, "training_chip_count", 16);
-    within("kept by 16", value(&world, "params_kept"), dense / 16 + routed / 8 / 2, 1e-12);
+    within("kept by 16", value(&world, "chip_updated"), dense / 16 + routed / 8 / 2, 1e-12);
     arena_free(&world.arena);
 }
 
