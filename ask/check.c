@@ -160,7 +160,8 @@ static const char *predict(struct check *check, const struct measured *point,
     predictor_inputs(setup, point, inputs);
     predictor_predict(check->arena, setup, point, inputs, predictions);
     for (int i = 0; i < point->value_count; i++)
-        if (!(predictions[i].value > 0) || !isfinite(predictions[i].value))
+        if (!(predictions[i].value > 0) || !isfinite(predictions[i].value) ||
+            !(predictions[i].measured > 0) || !isfinite(predictions[i].measured))
             return arena_print(check->arena, "no finite prediction of %s",
                                metric_names[point->values[i].metric]);
     return NULL;
@@ -179,9 +180,12 @@ static void check_point(struct check *check, size_t at)
         struct outcome *outcome = add_outcome(check, point);
         int metric = (int)point->values[i].metric;
         outcome->group = group_of(check, at);
-        outcome->measured = &point->values[i];
+        struct measured_value *measured = arena_alloc(check->arena, sizeof *measured);
+        *measured = point->values[i];
+        measured->value = predictions[i].measured;
+        outcome->measured = measured;
         outcome->predicted = predictions[i];
-        outcome->error = scalar_log(predictions[i].value / point->values[i].value);
+        outcome->error = scalar_log(predictions[i].value / measured->value);
         score_add(&check->all, "total", -1, outcome);
         score_add(&check->metrics, "total", metric, outcome);
         score_add(&check->groups, outcome->group, metric, outcome);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { FIGURES = 3, OUTPUTS = FIGURES * MEASURED_VALUES };      /* value, low, high */
+enum { FIGURES = 4, OUTPUTS = FIGURES * MEASURED_VALUES };      /* value, low, high, measured */
 
 static bool setup_list(struct predictor *predictor, const struct measured *point,
                        struct scenario *scenario, struct setup *setup, struct error *error)
@@ -15,7 +15,8 @@ static bool setup_list(struct predictor *predictor, const struct measured *point
         const char *row = point->values[i].row, *metric = metric_names[point->values[i].metric];
         const char *texts[FIGURES] = { row,
                                        arena_print(arena, "%s * %s_band_low", row, metric),
-                                       arena_print(arena, "%s * %s_band_high", row, metric) };
+                                       arena_print(arena, "%s * %s_band_high", row, metric),
+                                       point->values[i].from ? point->values[i].from : row };
         for (int j = 0; j < FIGURES; j++)
             if (!expr_parse(&scenario->book, NULL, 0, text_of(texts[j]), &wanted[FIGURES * i + j],
                             error))
@@ -108,8 +109,9 @@ void predictor_predict(struct arena *scratch, const struct setup *setup,
     double values[OUTPUTS];
     list_value(scratch, &setup->list, inputs, NULL, values);
     for (int i = 0; i < point->value_count; i++)
-        predictions[i] = (struct prediction){ values[FIGURES * i], values[FIGURES * i + 1],
-                                              values[FIGURES * i + 2] };
+        predictions[i] = (struct prediction){
+            values[FIGURES * i], values[FIGURES * i + 1], values[FIGURES * i + 2],
+            point->values[i].from ? values[FIGURES * i + 3] : point->values[i].value };
 }
 
 double predictor_gradient(struct arena *scratch, const struct setup *setup, int i,

@@ -10,12 +10,13 @@
 
 struct prediction {
     double value, low, high;        /* of a row, and the ends of its band */
+    double measured;                /* the same row, as measured */
 };
 
 struct setup {                      /* of one model, machine, formats, engine, inputs and rows */
     const char *key;
     const char *refused;            /* the scenario could not be made: why */
-    struct list list;               /* outputs: three for each value of a point, as above */
+    struct list list;               /* outputs: four for each value of a point, as above */
     int input[MEASURED_INPUTS];     /* where the point's inputs are; -1: no row reads it */
 };
 

@@ -10,7 +10,7 @@ enum { PANEL = 400 };               /* pixels, both ways */
 static const char *const drawn_units[METRICS] = {
     [METRIC_TPOT] = "ms",            [METRIC_TTFT] = "s",          [METRIC_E2E] = "s",
     [METRIC_THROUGHPUT] = "token/s", [METRIC_PREFILL] = "token/s", [METRIC_DECODE] = "token/s",
-    [METRIC_ENERGY] = "J/token",     [METRIC_KERNEL] = "us",
+    [METRIC_ENERGY] = "J/token",     [METRIC_KERNEL] = "us",       [METRIC_STEP] = "s",
 };
 
 struct scatter {

@@ -8,7 +8,7 @@
 const char *const metric_units[METRICS] = {
     [METRIC_TPOT] = "s",          [METRIC_TTFT] = "s",          [METRIC_E2E] = "s",
     [METRIC_THROUGHPUT] = "token/s", [METRIC_PREFILL] = "token/s", [METRIC_DECODE] = "token/s",
-    [METRIC_ENERGY] = "J/token",  [METRIC_KERNEL] = "s",
+    [METRIC_ENERGY] = "J/token",  [METRIC_KERNEL] = "s",          [METRIC_STEP] = "s",
 };
 
 static struct score *score_find(struct scores *scores, const char *group, int metric)

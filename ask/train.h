@@ -31,7 +31,7 @@ enum train_figure {
 #define TRAIN_PARTS(X)                                                                      \
     X("matrices", "train_micro_batches * (matrices_forward + matrices_backward) / train_pp") \
     X("attention", "train_micro_batches * (scores_forward + scores_backward) / train_pp")   \
-    X("between them", "train_micro_batches * (between_forward + between_backward + gaps + gaps) / train_pp") \
+    X("between them", "train_micro_batches * (between_forward + between_backward + quantise_forward + quantise_backward + gaps + gaps) / train_pp") \
     X("computed again", "train_micro_batches * layers_again / train_pp")                    \
     X("tensor parallel", "train_micro_batches * (tensor_forward + tensor_backward) / train_pp") \
     X("context parallel", "train_micro_batches * 2 * ring_forward / train_pp")              \

@@ -97,7 +97,7 @@ static struct heads heads_read(struct model *model, const struct plan *plan)
 static void grouped_biases(struct model *model, const struct heads *heads, bool borrowed)
 {
     struct config *config = model->config;
-    bool asked = config_flag(config, "attention_bias", false)
+    bool asked = config_flag(config, "attention_bias", model_biased(model, BIASED))
               || config_flag(config, "qkv_bias", false);
     if (!asked && !model_has(model, QKV_BIAS))
         return;

@@ -95,6 +95,8 @@ static const struct known engine_facts[] = {
     { "achieved_usual", "1" },          { "train_reach_bf16", "1" },
     { "train_power_across", "1" },      { "tensor_exposed", "1" },
     { "kernel_low", "1" },              { "kernel_high", "1" },
+    { "step_low", "1" },                { "step_high", "1" },
+    { "train_link", "1" },
 #define KERNEL(name, unit, low, high, prior) { #name, unit },
 #include "import/kernels.def"
 #undef KERNEL

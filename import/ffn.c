@@ -32,13 +32,16 @@ void ffn_dense(struct model *model, const struct plan *plan)
     double inner = plan->intermediate;
     if (inner == 0 && model->experts > 1 && config_has(config, FIELD_dense_intermediate))
         inner = config_count(config, FIELD_dense_intermediate);
+    else if (inner == 0 && !config_has(config, FIELD_intermediate) &&
+             (model_has(model, POSITIONS) || config_has(config, FIELD_expansion)))
+        inner = model->hidden * config_count_or(config, FIELD_expansion, 4);
     else if (inner == 0)
         inner = config_count(config, FIELD_intermediate);
     if (plan->borrowed && config_flag(config, "use_double_wide_mlp", false))
         inner *= 2;
     ffn_matrices(model, model_has(model, NORM_ONE) ? "mixer." : "mlp.", model->hidden, inner,
                  (struct weight){ .role = ROLE_MATRIX });
-    if (config_flag(config, "mlp_bias", false)) {
+    if (config_flag(config, "mlp_bias", model_biased(model, BIASED))) {
         if (!model_has(model, UNGATED))
             weight_vector(model, "mlp.gate_proj.bias", inner);
         weight_vector(model, "mlp.up_proj.bias", inner);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 const char *const metric_names[METRICS] = { "tpot", "ttft", "e2e", "throughput", "prefill",
-                                            "decode", "energy", "kernel" };
+                                            "decode", "energy", "kernel", "step" };
 
 const char *measured_word(const struct csv *csv, size_t row, const char *column)
 {
@@ -45,7 +45,13 @@ void measured_value(struct measured *point, enum metric metric, const char *row,
     if (!(value > 0))
         return;
     assert(point->value_count < MEASURED_VALUES);
-    point->values[point->value_count++] = (struct measured_value){ metric, row, value };
+    point->values[point->value_count++] = (struct measured_value){ metric, row, value, NULL };
+}
+
+void measured_from(struct measured *point, enum metric metric, const char *row, const char *from)
+{
+    assert(point->value_count < MEASURED_VALUES);
+    point->values[point->value_count++] = (struct measured_value){ metric, row, 0, from };
 }
 
 bool measured_read(struct arena *arena, const struct csv *csv, struct measured_list *list,
@@ -64,6 +70,6 @@ bool measured_read(struct arena *arena, const struct csv *csv, struct measured_l
             return true;
         }
     error_set(error, "%s: no measurements that are understood", csv->file);
-    return error_hint(error, "the columns of serving_points.csv, serving.csv, "
+    return error_hint(error, "the columns of serving_points.csv, serving.csv, training.csv, "
                              "vllm_load_h100.csv or kernels.csv");
 }

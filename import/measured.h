@@ -13,7 +13,7 @@
 #include "base/base.h"
 
 enum metric { METRIC_TPOT, METRIC_TTFT, METRIC_E2E, METRIC_THROUGHPUT, METRIC_PREFILL,
-              METRIC_DECODE, METRIC_ENERGY, METRIC_KERNEL, METRICS };
+              METRIC_DECODE, METRIC_ENERGY, METRIC_KERNEL, METRIC_STEP, METRICS };
 /* Of a metric m: the rows m_band_low and m_band_high are its band, as shares of the value. */
 extern const char *const metric_names[METRICS];
 
@@ -26,9 +26,11 @@ struct measured_value {
     enum metric metric;
     const char *row;                            /* that predicts it */
     double value;                               /* base units, above 0 */
+    const char *from;                           /* the row that is it, where a source states
+                                                   another figure; value is then 0 */
 };
 
-enum { MEASURED_INPUTS = 24, MEASURED_VALUES = 3 };
+enum { MEASURED_INPUTS = 32, MEASURED_VALUES = 3 };
 
 struct measured {
     const char *file;
@@ -61,6 +63,7 @@ struct measured *measured_add(struct arena *arena, struct measured_list *list,
                               const struct csv *csv, size_t row);
 void measured_input(struct measured *point, const char *name, double value);
 void measured_value(struct measured *point, enum metric metric, const char *row, double value);
+void measured_from(struct measured *point, enum metric metric, const char *row, const char *from);
 /* Cell text ("" where there is none), cell as number (0 where there is none), and the number
  * that follows `key` in a text (0 where it does not). */
 const char *measured_word(const struct csv *csv, size_t row, const char *column);
@@ -72,5 +75,9 @@ void measured_points(struct arena *arena, const struct csv *csv, struct measured
 void measured_serving(struct arena *arena, const struct csv *csv, struct measured_list *list);
 void measured_load(struct arena *arena, const struct csv *csv, struct measured_list *list);
 void measured_kernels(struct arena *arena, const struct csv *csv, struct measured_list *list);
+/* Of the columns of measured_serving: is a row of a training run, and one such row. */
+bool measured_trains(const struct csv *csv, size_t row);
+void measured_training(struct arena *arena, const struct csv *csv, size_t row,
+                       struct measured_list *list);
 
 #endif

@@ -285,5 +285,8 @@ static void read_row(struct arena *arena, const struct csv *csv, size_t row,
 void measured_serving(struct arena *arena, const struct csv *csv, struct measured_list *list)
 {
     for (size_t row = 0; row < csv->rows; row++)
-        read_row(arena, csv, row, list);
+        if (measured_trains(csv, row))
+            measured_training(arena, csv, row, list);
+        else
+            read_row(arena, csv, row, list);
 }

@@ -4,6 +4,19 @@
 
 /* ---- the parts around attention and feed-forward ------------------------------------- */
 
+/* MPT says for all of its biases that there are none. */
+bool model_biased(struct model *model, unsigned trait)
+{
+    return model_has(model, trait) && !config_flag(model->config, "no_bias", false);
+}
+
+static void norm_add(struct model *model, const char *name)
+{
+    weight_vector(model, name, model->hidden);
+    if (model_biased(model, NORM_BIAS))
+        weight_vector(model, arena_print(model->config->arena, "%s.bias", name), model->hidden);
+}
+
 static void layer_norms(struct model *model)
 {
     double hidden = model->hidden;
@@ -11,8 +24,8 @@ static void layer_norms(struct model *model)
         weight_vector(model, "norm", hidden);
         return;
     }
-    weight_vector(model, "input_layernorm", hidden);
-    weight_vector(model, "post_attention_layernorm", hidden);
+    norm_add(model, "input_layernorm");
+    norm_add(model, "post_attention_layernorm");
     if (model_has(model, NORMS_FOUR)) {
         weight_vector(model, "pre_feedforward_layernorm", hidden);
         weight_vector(model, "post_feedforward_layernorm", hidden);
@@ -118,6 +131,25 @@ static bool build_layers(struct model *model)
     return true;
 }
 
+/* MPT may say where words stand in the scores (ALiBi, rotation): then it has no table. */
+static bool scores_have_positions(const struct config *config)
+{
+    const struct doc *attention = config_get(config, "attn_config");
+    const struct doc *alibi = doc_get(attention, "alibi"), *rope = doc_get(attention, "rope");
+    return (alibi && alibi->kind == DOC_BOOL && alibi->boolean) ||
+           (rope && rope->kind == DOC_BOOL && rope->boolean);
+}
+
+static void model_positions(struct model *model)
+{
+    if (!model_has(model, POSITIONS) || !config_flag(model->config, "learned_pos_emb", true) ||
+        scores_have_positions(model->config))
+        return;
+    weight_add(model, (struct weight){ .name = "embed_positions", .out = model->hidden,
+                                       .in = config_count(model->config, FIELD_context),
+                                       .role = ROLE_BASE, .lookup = true });
+}
+
 static void build_ends(struct model *model)
 {
     bool tied = config_flag(model->config, "tie_word_embeddings", model_has(model, TIED));
@@ -125,7 +157,8 @@ static void build_ends(struct model *model)
                                 .out = model->hidden, .role = ROLE_BASE, .lookup = true };
     if (!tied)
         weight_add(model, embedding);
-    weight_vector(model, "norm", model->hidden);
+    model_positions(model);
+    norm_add(model, "norm");
     if (config_has(model->config, FIELD_residual_block)) {
         weight_vector(model, "output_attn_res_norm", model->hidden);
         weight_vector(model, "output_attn_res_proj", model->hidden);

@@ -166,6 +166,9 @@ enum {
     QK_NORM_ASKED  = 1 << 21,   /* QK_NORM where use_qk_norm says so */
     SHARED_ONE     = 1 << 22,   /* one shared expert of the routed ones' size, unsaid */
     BACKBONE       = 1 << 23,   /* modules are named backbone.layers, not model.layers */
+    BIASED         = 1 << 25,   /* matrices have biases unless the file says not */
+    NORM_BIAS      = 1 << 26,   /* norms have them too, likewise */
+    POSITIONS      = 1 << 27,   /* a table of positions beside that of words, likewise */
 };
 
 typedef void layer_builder(struct model *model, const struct plan *plan);
@@ -179,6 +182,7 @@ struct family {
 
 const struct family *family_find(struct config *config);
 bool model_has(const struct model *model, unsigned trait);
+bool model_biased(struct model *model, unsigned trait);     /* the trait, and biases not denied */
 
 layer_builder attention_grouped, attention_latent, attention_compressed;
 layer_builder state_delta, state_kimi, state_mamba, state_lightning;
