@@ -307,6 +307,18 @@ static bool comment_all(struct plan *plan)
     return true;
 }
 
+static bool read_host(struct emit *emit, struct error *error)
+{
+    enum { MOST = 10000 };
+    if (!value_of(&emit->variant->scenario, "host_chips", &emit->host_chips, error))
+        return false;
+    if (emit->host_chips >= 1 && emit->host_chips <= MOST &&
+        emit->host_chips == floor(emit->host_chips))
+        return true;
+    error_set(error, "--emit: host_chips is %g", emit->host_chips);
+    return error_hint(error, "a whole number of GPUs in a host, 1 to %d", MOST);
+}
+
 bool emit_answer(struct plan *plan)
 {
     struct plan_point point;
@@ -321,7 +333,7 @@ bool emit_answer(struct plan *plan)
     emit.variant = &plan->variants[plan->result.front.points[at].space];
     if (!choose_engine(&emit, plan->error) || !name_model(&emit, plan->error) ||
         !machine_known(&emit, plan->error) || !cache_known(&emit, plan->error) ||
-        !value_of(&emit.variant->scenario, "host_chips", &emit.host_chips, plan->error) ||
+        !read_host(&emit, plan->error) ||
         !take_point(&emit, at, &point, &reason, &way_out) ||
         !can_run(&emit, at, reason, way_out, plan->error))
         return false;

@@ -211,10 +211,10 @@ static bool is_told(const struct emit *emit, const struct emit_part *part, size_
     return true;
 }
 
+/* Engines take whole numbers: what a user's row has beyond is cut. */
 static const char *count_text(const struct emit *emit, double count)
 {
-    assert(count == floor(count));
-    return arena_print(emit->arena, "%.0f", count);
+    return arena_print(emit->arena, "%.0f", floor(count));
 }
 
 /* Down, so that what is left of the memory is never less than was reckoned. */

@@ -154,8 +154,8 @@ static void front_lines(struct train *train)
 static void known_lines(struct train *train)
 {
     const struct search_count *count = &train->result.count;
-    buffer_print(&train->answer->text, "  known    exhaustive: %s layouts; %s do not come out even, "
-                 "%s do not fit, %s do\n",
+    buffer_print(&train->answer->text, "  known    exhaustive: %s layouts, TP and CP up to 64; %s do not "
+                 "come out even, %s do not fit, %s do\n",
                  count_text(train, (double)count->points),
                  count_text(train, (double)(count->broken[0] + count->no_room + count->no_fit)),
                  count_text(train, (double)count->broken[1]), count_text(train, (double)count->met));

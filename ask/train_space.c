@@ -34,7 +34,13 @@ struct settings {
 static double given(const struct scenario *scenario, const char *row)
 {
     const struct fact *fact = facts_find(&scenario->facts, row);
-    return fact && fact->source && !strncmp(fact->source, "--", 2) ? fact->value : NAN;
+    struct scenario same = *scenario;
+    struct error ignored;
+    double value;
+    if (!fact || !fact->source || strncmp(fact->source, "--", 2))
+        return NAN;
+    return !fact->expression ? fact->value
+           : value_of(&same, row, &value, &ignored) ? value : NAN;
 }
 
 static void add_setting(struct settings *settings, const double *values)
@@ -59,11 +65,11 @@ static void add_recomputation(struct settings *settings, double *values)
 
 static void add_inner(struct settings *settings, double *values, double layers)
 {
-    static const double zero[] = { 1, 3 };
+    static const double zero[] = { 1, 2, 3 };
     bool fixed = !isnan(settings->only[6]);
     for (double chunks = 1; chunks * values[1] <= layers; chunks++) {
         values[5] = chunks;
-        for (size_t z = 0; z < (fixed ? 1 : 2); z++) {
+        for (size_t z = 0; z < (fixed ? 1 : 3); z++) {
             values[6] = fixed ? settings->only[6] : zero[z];
             add_recomputation(settings, values);
         }
@@ -152,17 +158,16 @@ static bool make_lists(struct train *train)
            short_list(train, told, TRAIN_FIGURE_COUNT + TRAIN_PART_COUNT, &train->report);
 }
 
-/* Sizes of a micro-batch: 1, 2, 3, 4, 6, 8, 12, ... */
+/* Sizes of a micro-batch: every one up to 64, then by quarters of a power of two. */
 static void set_loads(struct train *train)
 {
-    enum { MOST_LOADS = 32 };
-    double *loads = arena_array(train->arena, MOST_LOADS, sizeof *loads);
-    double only = given(&train->scenario, "micro_batch");
+    enum { ALL = 64, LOADS_MOST = 128, LARGEST = 4096 };
+    double *loads = arena_array(train->arena, LOADS_MOST, sizeof *loads);
+    double only = given(&train->scenario, "micro_batch"), power = ALL;
     size_t count = 0;
-    for (double size = 1; size <= 1024; size *= 2) {
+    for (double size = 1; size <= LARGEST; size += size < ALL ? 1 : power / 4) {
+        power = size >= 2 * power ? 2 * power : power;
         loads[count++] = size;
-        if (size > 1)
-            loads[count++] = 1.5 * size;
     }
     if (!isnan(only)) {
         loads[0] = only;

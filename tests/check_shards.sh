@@ -80,14 +80,17 @@ same "$here/merged" "a store without room, gone on with"
 rm -f "$here"/*.store
 
 # ---- kill -9
+begun=$(date +%s%N)
 "$CHALKLINE" $many --json >"$here/whole"
+took=$(($(date +%s%N) - begun))
 kept=0 killed=0
 for seed in 1 2 3; do
     for try in 1 2 3 4; do
         OMP_NUM_THREADS=$((seed % 2 + 1)) "$CHALKLINE" $many --shard 1/1 --json \
             --store "$here/$seed.store" >"$here/shard" 2>&1 &
         pid=$!
-        sleep "$(awk -v seed=$seed$try 'BEGIN { srand(seed); printf "%.3f", 0.1 + 0.2 * rand() }')"
+        sleep "$(awk -v seed=$seed$try -v took=$took \
+                     'BEGIN { srand(seed); printf "%.3f", took * 1e-9 * (0.2 + 0.7 * rand()) }')"
         kill -9 $pid 2>/dev/null
         wait $pid 2>/dev/null
         [ $? = 137 ] && killed=$((killed + 1))
@@ -103,6 +106,7 @@ rm -f "$here"/*.store
 
 # ---- ranks, where mpirun and a program built for it are there
 ranks="$CHALKLINE-mpi"
+export ASAN_OPTIONS=detect_leaks=0          # Open MPI keeps what it has until the end
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 if [ -x "$ranks" ] && mpirun --oversubscribe -n 2 true >/dev/null 2>&1; then
     for count in 1 2 4; do

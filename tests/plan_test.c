@@ -203,8 +203,8 @@ static void all_pools(double gpus, bool experts, struct pools *pools)
 static const char *const pool_rows[] = {
     "one_token / split_tpot", "pool_per_gpu", "rank_seats * server_fits * pool_prefill_fits",
     "pool_ttft", "split_tpot", "pool_load / prefill_load_most", "layout_legal",
-    "AT(layout_legal, chips = prefill_chips, attention_dp = prefill_attention_dp,"
-    " pipeline_parallel = prefill_pipeline_parallel)" };
+    ("AT(layout_legal, chips = prefill_chips, attention_dp = prefill_attention_dp,"
+     " pipeline_parallel = prefill_pipeline_parallel)") };
 
 static void run_pools(struct plan *plan, struct scenario *scenario, const struct pools *pools,
                       double **out)
