@@ -17,6 +17,7 @@ static const struct known machine_facts[] = {
     { "peak_fp8", "FLOP/s" },           { "peak_fp4", "FLOP/s" },
     { "peak_int8", "FLOP/s" },          { "achieved_bf16", "FLOP/s" },
     { "achieved_fp8", "FLOP/s" },       { "hbm_capacity", "B" },
+    { "achieved_fp4", "FLOP/s" },
     { "hbm_bandwidth", "B/s" },         { "memory_kind", "text" },
     { "hbm_reported", "B" },            { "host_chips", "1" },
     { "chips", "1" },                   { "scale_up_bandwidth", "B/s" },
