@@ -143,6 +143,8 @@ double log_between(double low, double high, double share);
 
 /* Does an output move with an input while all others stay? */
 bool list_depends(struct arena *arena, const struct list *list, const char *input);
+/* Was it set by an option? NULL was not. */
+bool given_fact(const struct fact *fact);
 /* The options ("--set pp", "--batch") whose rows no expression reads; their number. */
 size_t given_idle(struct scenario *scenario, const char *const *texts, size_t count,
                   const char ***labels);

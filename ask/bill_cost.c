@@ -64,7 +64,7 @@ static const char *charge_row(int i)
 static bool is_given(const struct bill *bill, const char *row)
 {
     const struct fact *fact = facts_find(&bill->deduction.scenario.facts, row);
-    return fact && !strncmp(fact->source, "--", 2);
+    return given_fact(fact);
 }
 
 /* What every run asks for, once. */

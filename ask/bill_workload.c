@@ -67,7 +67,7 @@ static bool read_value(struct reader *reader, const char *name, const char *valu
     const struct fact *before = facts_find(&scenario->facts, name);
     if (!before)
         return scenario_set_row(scenario, name, value, place(reader), reader->error);
-    if (strncmp(before->source, "--", 2))
+    if (!given_fact(before))
         return twice(reader, name);
     struct scenario other = *scenario;
     other.facts = (struct facts){ .arena = scenario->arena };

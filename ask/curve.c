@@ -106,7 +106,7 @@ static bool read_axis(struct curve *curve, const struct scenario *scenario,
         return scenario_unknown(scenario, curve->axis.name, curve->error);
     const struct row *the = *row = &scenario->book.rows[index];
     const struct fact *given = facts_find(&scenario->facts, the->name);
-    if (given && given->source && !strncmp(given->source, "--", 2)) {
+    if (given_fact(given)) {
         error_set(curve->error, "'%s' is the axis, and given by %s", the->name, given->source);
         return error_hint(curve->error, "one of the two");
     }

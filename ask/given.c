@@ -7,6 +7,11 @@
 
 #include <string.h>
 
+bool given_fact(const struct fact *fact)
+{
+    return fact && fact->source && !strncmp(fact->source, "--", 2);
+}
+
 /* What is asked, and how much memory there is for it: the list of one set of facts. */
 struct reach {
     struct list asked, room;
@@ -47,7 +52,7 @@ static bool from_engine(const struct scenario *scenario, const struct fact *fact
 static bool by_user(const struct scenario *scenario, const struct fact *fact)
 {
     return fact->source &&
-           (!strncmp(fact->source, "--", 2) || from_engine(scenario, fact));
+           (given_fact(fact) || from_engine(scenario, fact));
 }
 
 static bool reach_build(const struct given *given, const struct facts *facts,

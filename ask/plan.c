@@ -65,7 +65,7 @@ static void open_loop(struct variant *variant)
         "prefill_workers" };
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
         const struct fact *fact = facts_find(facts, inputs[i]);
-        bool taken = fact && fact->source && !strncmp(fact->source, "--", 2);
+        bool taken = given_fact(fact);
         bool pool = variant->kind == PLAN_POOLS && !strcmp(inputs[i], "prefill_size");
         if (!taken && !pool)
             facts_set(facts, inputs[i], !strcmp(inputs[i], "draft_tokens") ? 0 : 1, "plan");
@@ -111,7 +111,7 @@ static bool no_ranges(struct plan *plan, const struct scenario *scenario)
 {
     for (size_t i = 0; i < scenario->facts.scalar_count; i++) {
         const struct fact *fact = &scenario->facts.scalars[i];
-        if (fact->spread == SPREAD_NONE || !fact->source || strncmp(fact->source, "--", 2))
+        if (fact->spread == SPREAD_NONE || !given_fact(fact))
             continue;
         error_set(plan->error, "%s: %s is a range or a distribution", fact->source, fact->name);
         return error_hint(plan->error, "a single number; `chalkline eval` takes ranges");
@@ -121,8 +121,7 @@ static bool no_ranges(struct plan *plan, const struct scenario *scenario)
 
 static bool set_by_user(const struct scenario *scenario, const char *row)
 {
-    const struct fact *fact = facts_find(&scenario->facts, row);
-    return fact && fact->source && !strncmp(fact->source, "--", 2);
+    return given_fact(facts_find(&scenario->facts, row));
 }
 
 static bool set_numbers(struct plan *plan, struct scenario *scenario)

@@ -23,14 +23,14 @@ enum plan_kind { PLAN_TOGETHER, PLAN_POOLS, PLAN_KINDS };
 
 /* What is told of a point: X(name, row of servers that do both, row of pools). */
 #define PLAN_FIGURES(X)                                                                     \
-    X(speed_per_user, "speed_per_user", "one_token / split_tpot")                           \
+    X(speed_per_user, "speed_per_user", "pool_speed")                           \
     X(per_gpu, "deployed_per_gpu", "pool_per_gpu")                                          \
     X(cost, "deployed_cost", "pool_cost")                                                   \
     X(ttft, "predicted_ttft", "pool_ttft")                                                  \
     X(tpot, "predicted_tpot", "split_tpot")                                                 \
-    X(e2e, "predicted_e2e", "pool_ttft + answer_steps * split_tpot")                        \
+    X(e2e, "predicted_e2e", "pool_e2e")                        \
     X(rate, "deployed_rate", "pool_rate")                                                   \
-    X(server_rate, "held_rate", "pool_rate / pool_replicas")                                \
+    X(server_rate, "held_rate", "pool_pair_rate")                                \
     X(replicas, "replicas", "pool_replicas")                                                \
     X(server_gpus, "chips", "split_chips")                                                  \
     X(load, "prefill_load", "pool_load")                                                    \
@@ -52,12 +52,9 @@ enum plan_figure {
 
 /* Where the time of a step, or of a token beside it, goes at the load of the point. */
 #define PLAN_PARTS(X)                                                                       \
-    X("matrices", "products_time + expert_copies_time", "products_time + expert_copies_time") \
-    X("KV cache", "attention_decode_time", "attention_decode_time")                         \
-    X("launches", "launch_time", "launch_time")                                             \
-    X("links", "link_time", "link_time")                                                    \
-    X("host", "host_time", "host_time")                                                     \
-    X("prompts", "accepted * running * others * prefill_per_token", "0 * host_time")
+    X("matrices", "step_matrices", "step_matrices") X("KV cache", "step_cache", "step_cache") \
+    X("launches", "step_launches", "step_launches") X("links", "step_links", "step_links")  \
+    X("host", "step_host", "step_host") X("prompts", "step_prompts", "pool_no_prompts")
 
 enum { PLAN_PART_COUNT = 6 };
 

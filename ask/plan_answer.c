@@ -186,23 +186,9 @@ static bool simpler_line(struct plan *plan, const struct plan_point *best)
     return true;
 }
 
-static bool set_by_user(const struct plan *plan, const char *row)
-{
-    for (size_t i = 0; i < plan->question->set_count; i++)
-        if (!strncmp(plan->question->sets[i], row, strlen(row)) &&
-            plan->question->sets[i][strlen(row)] == '=')
-            return true;
-    return false;
-}
-
 /* The best point as a question of its own: the loop that the search cut open is closed again. */
 static void check_line(struct plan *plan, const struct plan_point *best)
 {
-    static const char *const rows[] = { "chips", "attention_dp", "pipeline_parallel",
-                                        "expert_parallel", "draft_tokens", "prefill_size",
-                                        "prefill_chips", "prefill_attention_dp",
-                                        "prefill_pipeline_parallel", "decode_workers",
-                                        "prefill_workers" };
     const struct variant *variant = &plan->variants[best->at.space];
     const bool pools = variant->kind == PLAN_POOLS;
     struct buffer out = { .arena = plan->arena };
@@ -225,10 +211,11 @@ static void check_line(struct plan *plan, const struct plan_point *best)
     for (size_t i = 0; i < plan->question->set_count; i++)
         if (strncmp(plan->question->sets[i], "tensor_parallel=", strlen("tensor_parallel=")))
             buffer_print(&out, " --set '%s'", plan->question->sets[i]);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        double value = plan_input(plan, &best->at, rows[i]);
-        if (!isnan(value) && !set_by_user(plan, rows[i]))
-            buffer_print(&out, " --set %s=%.0f", rows[i], value);
+    for (int i = 0; i < SETTING_ROWS; i++) {
+        double value = plan_input(plan, &best->at, setting_rows[i]);
+        if (!isnan(value) && strcmp(setting_rows[i], "held") &&
+            !given_fact(facts_find(&variant->scenario.facts, setting_rows[i])))
+            buffer_print(&out, " --set %s=%.0f", setting_rows[i], value);
     }
     if (pools)
         buffer_print(&out, " --set split_running=held --set held=%.9g",

@@ -26,13 +26,12 @@ static const char *const figure_rows[PLAN_KINDS][PLAN_FIGURE_COUNT] = {
 #undef X
     } };
 static const char *const part_rows[PLAN_KINDS][PLAN_PART_COUNT] = {
-#define AT_LOAD(row) "AT(" row ", running = held, context = mean_context, prefill_chunk = 0)"
     {
-#define X(name, together, pools) AT_LOAD(together),
+#define X(name, together, pools) together,
         PLAN_PARTS(X)
 #undef X
     }, {
-#define X(name, together, pools) AT_LOAD(pools),
+#define X(name, together, pools) pools,
         PLAN_PARTS(X)
 #undef X
     } };

@@ -32,7 +32,7 @@ static bool given(const struct scenario *scenario, const char *row, double *valu
     const struct fact *fact = facts_find(&scenario->facts, row);
     struct scenario same = *scenario;
     struct error ignored;
-    if (!fact || !fact->source || strncmp(fact->source, "--", 2))
+    if (!given_fact(fact))
         return false;
     *value = fact->value;
     return !fact->expression || value_of(&same, row, value, &ignored);
@@ -287,12 +287,10 @@ enum { ACROSS, ALONG, MOST, TTFT, TPOT, PROMPTS, GPUS, OUTPUTS };
 static void search_texts(const struct plan *plan, enum plan_kind kind, const char **texts)
 {
     static const char *const what[PLAN_KINDS][OUTPUTS] = {
-        { "speed_per_user", "deployed_per_gpu", "rank_seats * server_fits", "predicted_ttft",
-          "predicted_tpot", "arrival_rate / attention_dp * first_token_work / prefill_load_most",
-          "gpus_needed" },
-        { "one_token / split_tpot", "pool_per_gpu",
-          "rank_seats * server_fits", "pool_ttft", "split_tpot", "pool_load / prefill_load_most",
-          "pool_gpus_needed" } };
+        { "speed_per_user", "deployed_per_gpu", "held_most", "predicted_ttft", "predicted_tpot",
+          "prompts_share", "gpus_needed" },
+        { "pool_speed", "pool_per_gpu", "held_most", "pool_ttft", "split_tpot",
+          "pool_prompts_share", "pool_gpus_needed" } };
     static const char *const cost[PLAN_KINDS] = { "deployed_per_usd", "pool_per_usd" };
     static const char *const count[PLAN_KINDS] = { "0 - gpus_needed", "0 - pool_gpus_needed" };
     static const char *const rent[PLAN_KINDS] = { "0 - gpus_needed * chip_price",

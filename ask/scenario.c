@@ -266,7 +266,7 @@ bool scenario_set_row(struct scenario *scenario, const char *name, const char *v
     const struct fact *before = facts_find(&scenario->facts, name);
     struct quantity quantity;
     struct error inner;
-    if (before && before->source && !strncmp(before->source, "--", 2)) {
+    if (given_fact(before)) {
         error_set(error, "%s: %s is given twice, first by %s", source, name, before->source);
         return error_hint(error, "once");
     }

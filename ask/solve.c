@@ -67,7 +67,7 @@ static bool free_unknown(struct scenario *scenario, const char *name, double *lo
     const struct row *row = &scenario->book.rows[index];
     const struct fact *given = facts_find(&scenario->facts, name);
     double value;
-    if (given && given->source && !strncmp(given->source, "--", 2)) {
+    if (given_fact(given)) {
         error_set(error, "'%s' is to be found, and given by %s", name, given->source);
         return error_hint(error, "one of the two");
     }

@@ -45,7 +45,7 @@ static void set_inputs(struct train *train)
     struct facts *facts = &train->scenario.facts;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct fact *fact = facts_find(facts, rows[i].row);
-        if (!fact || !fact->source || strncmp(fact->source, "--", 2))
+        if (!given_fact(fact))
             facts_set(facts, rows[i].row, rows[i].value, "train");
     }
 }

@@ -37,7 +37,7 @@ static double given(const struct scenario *scenario, const char *row)
     struct scenario same = *scenario;
     struct error ignored;
     double value;
-    if (!fact || !fact->source || strncmp(fact->source, "--", 2))
+    if (!given_fact(fact))
         return NAN;
     return !fact->expression ? fact->value
            : value_of(&same, row, &value, &ignored) ? value : NAN;
