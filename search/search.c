@@ -84,6 +84,12 @@ static bool open_space(struct walk *walk, const struct search_space *spaces, uin
     return walk->stages != NULL;
 }
 
+static bool earlier(const struct search_point *a, const struct search_point *b)
+{
+    return a->space != b->space ? a->space < b->space
+           : a->setting != b->setting ? a->setting < b->setting : a->load < b->load;
+}
+
 static double worst_of(const struct search_space *space, const struct column *limit, size_t i)
 {
     double worst = 1;
@@ -99,7 +105,8 @@ static void look_near(struct walk *walk, const struct column *limit, struct sear
                       size_t i)
 {
     double by = worst_of(walk->space, limit, i);
-    bool closer = !walk->near_found || by < walk->nearest_by;
+    bool closer = !walk->near_found || by < walk->nearest_by ||
+                  (by == walk->nearest_by && earlier(&point, &walk->nearest));
     if (!closer || !isfinite(by))
         return;
     walk->near_found = true;
@@ -119,12 +126,6 @@ static void judge(const struct search_space *space, const struct column *limit, 
         for (size_t i = 0; i < count; i++)
             verdict[i] = value[i * stride] <= bound ? verdict[i] : broken;
     }
-}
-
-static bool earlier(const struct search_point *a, const struct search_point *b)
-{
-    return a->space != b->space ? a->space < b->space
-           : a->setting != b->setting ? a->setting < b->setting : a->load < b->load;
 }
 
 /* More along; of equal ones the one further across, or the first. */
