@@ -23,12 +23,14 @@ static const char *figure_text(const struct train *train, const struct train_poi
 }
 
 /* What --set alone asks for: it changes the model, or needs hosts. */
+static const struct { const char *row, *name; } asked[] = {
+    { "recompute_reversible", "layers reversible" }, { "offload_weights", "weights" },
+    { "offload_activations", "activations" }, { "offload_optimizer", "optimizer" } };
+enum { ASKED = sizeof asked / sizeof *asked };
+
 static void print_asked(const struct train *train, struct buffer *out)
 {
-    static const struct { const char *row, *name; } asked[] = {
-        { "recompute_reversible", "layers reversible" }, { "offload_weights", "weights" },
-        { "offload_activations", "activations" }, { "offload_optimizer", "optimizer" } };
-    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+    for (int i = 0; i < ASKED; i++) {
         const double share = train_given(train, asked[i].row);
         if (!(share > 0))
             continue;
@@ -72,6 +74,9 @@ static void point_document(const struct train *train, const struct train_point *
     for (int i = 0; i < SETTING_ROWS; i++)
         doc_add_number(train->arena, doc, setting_rows[i],
                        train_input(train, &point->at, setting_rows[i]));
+    for (int i = 0; i < ASKED; i++)
+        if (train_given(train, asked[i].row) > 0)
+            doc_add_number(train->arena, doc, asked[i].row, train_given(train, asked[i].row));
     for (int i = 0; i < TRAIN_FIGURE_COUNT; i++)
         doc_add_number(train->arena, doc, train_figures[i], point->figures[i]);
     struct doc *parts = doc_add(train->arena, doc, "step", DOC_OBJECT);

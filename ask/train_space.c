@@ -53,8 +53,8 @@ static void add_setting(struct settings *settings, const double *values)
                               &settings->room, sizeof(double)) = values[i];
 }
 
-/* Nothing computed again, the scores alone (where they are written), all: once, where layers are
- * reversible. */
+/* Nothing computed again, the scores alone (where they are written), all: not twice, where layers
+ * are reversible. */
 static void add_recomputation(struct settings *settings, double *values)
 {
     int ways = train_given(settings->train, "recompute_reversible") > 0 ? 2 : 3;
