@@ -35,6 +35,26 @@ static bool set_chips(struct train *train)
     return error_hint(train->error, "a whole number from 1 to %d", MOST);
 }
 
+static bool check_recomputation(struct train *train)
+{
+    if (!(train_given(train, "recompute_full") > 0 && train_given(train, "recompute_reversible") > 0))
+        return true;
+    error_set(train->error, "recompute_full and recompute_reversible both compute layers again");
+    return error_hint(train->error, "one of them");
+}
+
+static void note_link(struct train *train)
+{
+    static const char *const shares[] = { "offload_weights", "offload_activations",
+                                          "offload_optimizer" };
+    struct facts *facts = &train->scenario.facts;
+    bool offloaded = false;
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
+        offloaded |= train_given(train, shares[i]) > 0;
+    if (offloaded && !facts_find(facts, "host_link"))
+        facts_note(facts, "link to the host as of an H100, PCIe 5 (host_link)");
+}
+
 /* What a setting gives stands at 1 or 0 until it does. */
 static void set_inputs(struct train *train)
 {
@@ -62,9 +82,10 @@ bool ask_train(struct arena *arena, const struct question *question, struct answ
     without->option[OPTION_GPUS] = NULL;
     if (!read_words(train, &model) ||
         !scenario_read(&train->scenario, arena, without, model, question->option[OPTION_ON], error) ||
-        !set_chips(train))
+        !set_chips(train) || !check_recomputation(train))
         return false;
     set_inputs(train);
+    note_link(train);
     return train_space(train) &&
            search_run(arena, &train->space, 1, &train->result, error) && train_answer(train);
 }

@@ -18,7 +18,7 @@
     X(train_memory) X(train_memory_share) X(train_state) X(train_activations)               \
     X(train_dp) X(train_micro_batches) X(train_steps) X(train_duration) X(train_chip_time)  \
     X(train_run_cost) X(train_run_energy) X(train_goodput) X(run_failure_time)              \
-    X(checkpoint_interval) X(hbm_reported)
+    X(checkpoint_interval) X(hbm_reported) X(train_host_memory)
 
 enum train_figure {
 #define X(name) TRAIN_##name,
@@ -41,9 +41,10 @@ enum train_figure {
     X("pipeline fill", "pipeline_fill")                                                     \
     X("replicas", "replicas_time")                                                          \
     X("optimizer", "optimizer_time + step_overhead")                                        \
-    X("waiting", "train_step - (pipeline_time + replicas_time + optimizer_time + step_overhead)")
+    X("host memory", "train_micro_batches * (host_forward + host_backward) + optimizer_transfer") \
+    X("waiting", "train_step - (pipeline_time + replicas_time + optimizer_time + optimizer_transfer + step_overhead)")
 
-enum { TRAIN_PART_COUNT = 13 };
+enum { TRAIN_PART_COUNT = 14 };
 
 struct train {
     struct arena *arena;
@@ -65,6 +66,9 @@ struct train_point {
 extern const char *const train_figures[TRAIN_FIGURE_COUNT], *const train_parts[TRAIN_PART_COUNT];
 
 bool train_space(struct train *train);
+/* The user's number for a row, or NAN. */
+double train_given(const struct train *train, const char *row);
+bool train_host_known(const struct train *train);
 double train_input(const struct train *train, const struct search_point *at, const char *row);
 void train_tell(const struct train *train, const struct search_point *at,
                 struct train_point *point);

@@ -22,6 +22,24 @@ static const char *figure_text(const struct train *train, const struct train_poi
                          scenario_unit(&train->scenario, train_figures[figure]), digits);
 }
 
+/* What --set alone asks for: it changes the model, or needs hosts. */
+static const struct { const char *row, *name; } asked[] = {
+    { "recompute_reversible", "layers reversible" }, { "offload_weights", "weights" },
+    { "offload_activations", "activations" }, { "offload_optimizer", "optimizer" } };
+enum { ASKED = sizeof asked / sizeof *asked };
+
+static void print_asked(const struct train *train, struct buffer *out)
+{
+    for (int i = 0; i < ASKED; i++) {
+        const double share = train_given(train, asked[i].row);
+        if (!(share > 0))
+            continue;
+        buffer_print(out, i ? ", %s in host memory" : ", %s", asked[i].name);
+        if (share < 1)
+            buffer_print(out, " (%g %%)", 100 * share);
+    }
+}
+
 /* "TP 8 x PP 16 x DP 128, 8 pieces a stage, micro-batches of 1, ZeRO 1" */
 static const char *layout_text(const struct train *train, const struct train_point *point)
 {
@@ -45,6 +63,7 @@ static const char *layout_text(const struct train *train, const struct train_poi
         buffer_print(&out, ", layers computed again");
     if (train_input(train, &point->at, "recompute_attention") > 0)
         buffer_print(&out, ", scores computed again");
+    print_asked(train, &out);
     return out.data;
 }
 
@@ -55,6 +74,9 @@ static void point_document(const struct train *train, const struct train_point *
     for (int i = 0; i < SETTING_ROWS; i++)
         doc_add_number(train->arena, doc, setting_rows[i],
                        train_input(train, &point->at, setting_rows[i]));
+    for (int i = 0; i < ASKED; i++)
+        if (train_given(train, asked[i].row) > 0)
+            doc_add_number(train->arena, doc, asked[i].row, train_given(train, asked[i].row));
     for (int i = 0; i < TRAIN_FIGURE_COUNT; i++)
         doc_add_number(train->arena, doc, train_figures[i], point->figures[i]);
     struct doc *parts = doc_add(train->arena, doc, "step", DOC_OBJECT);
@@ -95,6 +117,22 @@ static void part_line(struct train *train, const struct train_point *point)
     buffer_print(out, "\n");
 }
 
+/* What waits there, of what there is where the machine's file says so. */
+static void host_line(struct train *train, const struct train_point *point)
+{
+    struct buffer *out = &train->answer->text;
+    struct values values;
+    static const char *const rows[] = { "host_memory" };
+    if (!(point->figures[TRAIN_train_host_memory] > 0))
+        return;
+    buffer_print(out, "           in host memory %s a GPU",
+                 figure_text(train, point, TRAIN_train_host_memory, 3));
+    if (train_host_known(train) && values_of(&train->scenario, rows, 1, &values, train->error))
+        buffer_print(out, " of %s", quantity_text(train->arena, values.at[0],
+                     scenario_unit(&train->scenario, "host_memory"), 3));
+    buffer_print(out, "\n");
+}
+
 static void best_lines(struct train *train, const struct train_point *best)
 {
     struct buffer *out = &train->answer->text;
@@ -113,6 +151,7 @@ static void best_lines(struct train *train, const struct train_point *best)
                  figure_text(train, best, TRAIN_hbm_reported, 3),
                  figure_text(train, best, TRAIN_train_state, 3),
                  figure_text(train, best, TRAIN_train_activations, 3));
+    host_line(train, best);
     buffer_print(out, "  run      %s steps, %s; %s GPU-hours, %s\n",
                  count_text(train, floor(best->figures[TRAIN_train_steps] + 0.5)),
                  figure_text(train, best, TRAIN_train_duration, 3),
@@ -158,10 +197,10 @@ static void known_lines(struct train *train)
                  "come out even, %s do not fit, %s do\n",
                  count_text(train, (double)count->points),
                  count_text(train, (double)(count->broken[0] + count->no_room + count->no_fit)),
-                 count_text(train, (double)count->broken[1]), count_text(train, (double)count->met));
+                 count_text(train, (double)(count->broken[1] + count->broken[2])), count_text(train, (double)count->met));
     struct doc *doc = doc_add(train->arena, train->answer->doc, "points", DOC_OBJECT);
     doc_add_number(train->arena, doc, "all", (double)count->points);
-    doc_add_number(train->arena, doc, "do not fit", (double)count->broken[1]);
+    doc_add_number(train->arena, doc, "do not fit", (double)(count->broken[1] + count->broken[2]));
     doc_add_number(train->arena, doc, "within the limits", (double)count->met);
 }
 
@@ -179,6 +218,7 @@ static void nothing_lines(struct train *train)
     buffer_print(&train->answer->text, "  layout   none fits; nearest: %s\n           needs %s of %s\n",
                  layout_text(train, &point), figure_text(train, &point, TRAIN_train_memory, 3),
                  figure_text(train, &point, TRAIN_hbm_reported, 3));
+    host_line(train, &point);
     point_document(train, &point, doc_add(train->arena, train->answer->doc, "nearest", DOC_OBJECT));
 }
 

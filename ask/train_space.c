@@ -31,10 +31,10 @@ struct settings {
     size_t count, room;
 };
 
-static double given(const struct scenario *scenario, const char *row)
+double train_given(const struct train *train, const char *row)
 {
-    const struct fact *fact = facts_find(&scenario->facts, row);
-    struct scenario same = *scenario;
+    const struct fact *fact = facts_find(&train->scenario.facts, row);
+    struct scenario same = train->scenario;
     struct error ignored;
     double value;
     if (!given_fact(fact))
@@ -53,10 +53,12 @@ static void add_setting(struct settings *settings, const double *values)
                               &settings->room, sizeof(double)) = values[i];
 }
 
-/* Nothing computed again, the scores alone (where they are written), all. */
+/* Nothing computed again, the scores alone (where they are written), all: not twice, where layers
+ * are reversible. */
 static void add_recomputation(struct settings *settings, double *values)
 {
-    for (int how = 0; how < 3; how++) {
+    int ways = train_given(settings->train, "recompute_reversible") > 0 ? 2 : 3;
+    for (int how = 0; how < ways; how++) {
         values[7] = how == 2;
         values[8] = how == 1;
         add_setting(settings, values);
@@ -111,7 +113,7 @@ static void add_layouts(struct settings *settings, double layers, double experts
 
 /* ---- the list --------------------------------------------------------------------------------- */
 
-enum { ACROSS, ALONG, MOST, POSSIBLE, MEMORY, OUTPUTS };
+enum { ACROSS, ALONG, MOST, POSSIBLE, MEMORY, HOST, OUTPUTS };
 
 static struct interval range_of(const char *input)
 {
@@ -141,11 +143,17 @@ static bool short_list(struct train *train, const char *const *texts, size_t cou
     return true;
 }
 
+bool train_host_known(const struct train *train)
+{
+    return facts_find(&train->scenario.facts, "host_memory") != NULL;
+}
+
 static bool make_lists(struct train *train)
 {
-    static const char *const searched[OUTPUTS] = {
+    const char *const searched[OUTPUTS] = {
         "hbm_reported / train_memory", "train_tokens_per_chip", "training_sequences / train_dp",
-        "1 - train_possible", "train_memory_share" };
+        "1 - train_possible", "train_memory_share",
+        train_host_known(train) ? "train_host_memory / host_memory" : "0" };
     static const char *const told[] = {
 #define X(name) #name,
         TRAIN_FIGURES(X)
@@ -163,7 +171,7 @@ static void set_loads(struct train *train)
 {
     enum { ALL = 64, LOADS_MOST = 128, LARGEST = 4096 };
     double *loads = arena_array(train->arena, LOADS_MOST, sizeof *loads);
-    double only = given(&train->scenario, "micro_batch"), power = ALL;
+    double only = train_given(train, "micro_batch"), power = ALL;
     size_t count = 0;
     for (double size = 1; size <= LARGEST; size += size < ALL ? 1 : power / 4) {
         power = size >= 2 * power ? 2 * power : power;
@@ -180,7 +188,8 @@ static void set_loads(struct train *train)
 static void set_limits(struct train *train)
 {
     static const struct search_limit limits[] = { { "layout", POSSIBLE, 0, false, 0 },
-                                                  { "memory", MEMORY, 1, true, 0 } };
+                                                  { "memory", MEMORY, 1, true, 0 },
+                                                  { "host memory", HOST, 1, true, 0 } };
     struct search_space *space = &train->space;
     size_t *input = arena_array(train->arena, INPUTS, sizeof *input);
     int *axis = arena_array(train->arena, INPUTS, sizeof *axis);
@@ -207,7 +216,7 @@ bool train_space(struct train *train)
     struct values values;
     static const char *const sizes[] = { "train_layers", "select(routed_params > 0, experts, 1)" };
     for (int i = 0; i < INPUTS; i++)
-        settings.only[i] = given(&train->scenario, inputs[i].row);
+        settings.only[i] = train_given(train, inputs[i].row);
     if (!values_of(&train->scenario, sizes, 2, &values, train->error))
         return false;
     add_layouts(&settings, values.at[0], values.at[1]);

@@ -31,6 +31,7 @@ static const struct known machine_facts[] = {
     { "installed_price", "USD" },       { "memory_cost_share_low", "1" },
     { "memory_cost_share_high", "1" },  { "host_memory_capacity", "B" },
     { "machine_cost", "USD" },          { "host_memory", "B" },
+    { "host_link", "B/s" },
 };
 
 static const struct known tier_facts[] = {

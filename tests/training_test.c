@@ -301,6 +301,9 @@ static void parts_add_up(void **unused)
         { { "training_chip_count", 128 }, { "train_ep", 16 }, { "train_pp", 2 },
           { "zero_stage", 3 }, { "recompute_between", 0.5 }, { "attention_unfused", 1 },
           { "recompute_attention", 1 }, { "one_graph", 1 } },
+        { { "training_chip_count", 64 }, { "train_pp", 4 }, { "train_tp", 2 },
+          { "recompute_reversible", 1 }, { "offload_optimizer", 1 }, { "offload_weights", 0.5 },
+          { "host_link", 5e9 } },
     };
     for (size_t i = 0; i < COUNT(layouts); i++)
         for (int narrow = 0; narrow < 2; narrow++) {
