@@ -8,7 +8,8 @@ trap 'rm -rf "$here"' EXIT
 bad=0
 say() { echo "$*"; bad=1; }
 # The searches: one with a front and limits that are moved, one that nothing is within.
-many='plan deepseek-v3 --on gb200-nvl72 --gpus 36 --precision fp8,fp4 --kv-precision bf16,fp8 --ttft 3s --tpot 40ms'
+few='plan deepseek-v3 --on gb200-nvl72 --precision fp8,fp4 --kv-precision bf16,fp8 --ttft 3s --tpot 40ms'
+many="$few --gpus 36"
 none='plan qwen3-32b --on h100-sxm,h200-sxm --gpus 16 --ttft 1ms --tpot 1ms'
 
 # same FILE WHAT: as the search in one.
@@ -80,22 +81,30 @@ same "$here/merged" "a store without room, gone on with"
 rm -f "$here"/*.store
 
 # ---- kill -9
-begun=$(date +%s%N)
-"$CHALKLINE" $many --json >"$here/whole"
-took=$(($(date +%s%N) - begun))
+# Killed when the store and its log have grown by so much, not after so long: a machine may be busy.
+size() { stat -c %s "$1" "$1-wal" 2>/dev/null | awk '{ bytes += $1 } END { print bytes + 0 }'; }
+long="$few --gpus 72"
+"$CHALKLINE" $long --json >"$here/whole"
+"$CHALKLINE" $long --shard 1/1 --store "$here/full.store" >"$here/shard"
+full=$(size "$here/full.store")
+rm -f "$here/full.store"
 kept=0 killed=0
-for seed in 1 2 3; do
-    for try in 1 2 3 4; do
-        OMP_NUM_THREADS=$((seed % 2 + 1)) "$CHALKLINE" $many --shard 1/1 --json \
+for seed in 1 2; do
+    for try in 1 2 3; do
+        has=$(size "$here/$seed.store")
+        enough=$(awk -v seed=$seed$try -v has="$has" -v full="$full" \
+                     'BEGIN { srand(seed); print int(has + (full - has) * 0.4 * rand()) + 1 }')
+        OMP_NUM_THREADS=$((seed % 2 + 1)) "$CHALKLINE" $long --shard 1/1 --json \
             --store "$here/$seed.store" >"$here/shard" 2>&1 &
         pid=$!
-        sleep "$(awk -v seed=$seed$try -v took=$took \
-                     'BEGIN { srand(seed); printf "%.3f", took * 1e-9 * (0.2 + 0.7 * rand()) }')"
+        while [ "$(size "$here/$seed.store")" -lt "$enough" ] && kill -0 $pid 2>/dev/null; do
+            sleep 0.002
+        done
         kill -9 $pid 2>/dev/null
         wait $pid 2>/dev/null
         [ $? = 137 ] && killed=$((killed + 1))
     done
-    "$CHALKLINE" $many --shard 1/1 --json --store "$here/$seed.store" >"$here/shard"
+    "$CHALKLINE" $long --shard 1/1 --json --store "$here/$seed.store" >"$here/shard"
     kept=$((kept + $(sed -n 's/.*"blocks": \([0-9]*\).*/\1/p' "$here/shard") -
                    $(sed -n 's/.*"blocks_searched": \([0-9]*\).*/\1/p' "$here/shard")))
     "$CHALKLINE" merge "$here/$seed.store" --json >"$here/merged"
@@ -105,6 +114,7 @@ done
 rm -f "$here"/*.store
 
 # ---- ranks, where mpirun and a program built for it are there
+"$CHALKLINE" $many --json >"$here/whole"
 ranks="$CHALKLINE-mpi"
 export ASAN_OPTIONS=detect_leaks=0          # Open MPI keeps what it has until the end
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
