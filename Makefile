@@ -147,10 +147,11 @@ bench:                          ## speeds as ratios: compiled and interpreted ro
 # ---- fit -------------------------------------------------------------------------------------------
 SERVERS  := serving_points serving
 SHEETS   := $(SERVERS) vllm_load_h100 kernels
-$(B)/fit: $(wildcard fit/*.c) fit/fit.h fit/servers.def import/kernels.def $(B)/libchalkline.a
+$(B)/fit: $(wildcard fit/*.c) fit/fit.h fit/servers.def fit/training.def import/kernels.def $(B)/libchalkline.a
 	@$(CC) $(FLAGS) $(filter %.c %.a,$^) -o $@ -lcminpack $(LIBS)
 POINTS   ?= $(wildcard $(SERVERS:%=../shared/data/measurements/%.csv))
-fit:                            ## the constants again, and the error of what was left out (POINTS="FILE..." KERNELS=FILE)
+TRAINING ?= ../shared/data/measurements/training.csv
+fit:                            ## the constants again, and the error of what was left out (POINTS="FILE..." KERNELS=FILE TRAINING=FILE)
 	@tools/setup.sh core fit
 	@$(MAKE) --no-print-directory -s $(B)/fit
 	$(B)/fit servers $(POINTS)
@@ -158,6 +159,9 @@ fit:                            ## the constants again, and the error of what wa
 	$(B)/fit servers machine $(POINTS)
 	$(B)/fit servers both $(POINTS)
 	$(B)/fit kernels $(or $(KERNELS),../shared/data/measurements/kernels.csv)
+	$(B)/fit training $(TRAINING)
+	$(B)/fit training source $(TRAINING)
+	$(B)/fit training generation $(TRAINING)
 
 # ---- accuracy --------------------------------------------------------------------------------------
 MEASURED ?= $(or $(wildcard $(SHEETS:%=../shared/data/measurements/%.csv)),data/measured.csv)

@@ -60,7 +60,7 @@ static double weight_of(const struct fit *fit, const struct fitted *row, int j)
 /* ln(predicted / measured); a row without a finite prediction ends the fit. */
 static double error_of(const struct fitted *row, int j, double predicted)
 {
-    double error = log(predicted / row->point->values[j].value);
+    double error = log(predicted / row->measured[j]);
     if (!isfinite(error)) {
         fprintf(stderr, "fit: %s:%d: %s is %g\n", row->point->file, row->point->line,
                 row->point->values[j].row, predicted);
@@ -240,6 +240,20 @@ static void find_families(struct fit *fit)
     }
 }
 
+/* What was measured may be told by rows that no constant moves. */
+static void find_measured(struct fit *fit)
+{
+    for (size_t i = 0; i < fit->count; i++) {
+        struct fitted *row = &fit->rows[i];
+        struct prediction predictions[MEASURED_VALUES] = { { 0 } };
+        double inputs[INPUTS_MOST];
+        predictor_inputs(row->setup, row->point, inputs);
+        predictor_predict(&fit->scratch, row->setup, row->point, inputs, predictions);
+        for (int j = 0; j < row->point->value_count; j++)
+            row->measured[j] = predictions[j].measured;
+    }
+}
+
 static void find_starts(struct fit *fit)
 {
     for (int k = 0; k < fit->problem->count; k++) {
@@ -263,6 +277,7 @@ void fit_open(struct fit *fit, const struct problem *problem, char *const *paths
         fit_give_up("more constants than there is room for");
     find_families(fit);
     link_setups(fit);
+    find_measured(fit);
     find_starts(fit);
 }
 
@@ -274,7 +289,50 @@ double fit_error(struct fit *fit, const struct fitted *row, int j)
     struct prediction predictions[MEASURED_VALUES];
     row_inputs(fit, row, fit->x, inputs);
     predictor_predict(&fit->scratch, row->setup, row->point, inputs, predictions);
-    return log(predictions[j].value / row->point->values[j].value);
+    return log(predictions[j].value / row->measured[j]);
+}
+
+static void keep_errors(struct fit *fit, const char *of, double *errors)
+{
+    for (size_t i = 0; i < fit->count; i++)
+        for (int j = 0; of[i] && j < fit->rows[i].point->value_count; j++)
+            errors[i * MEASURED_VALUES + (size_t)j] = fit_error(fit, &fit->rows[i], j);
+}
+
+static double *no_errors(struct fit *fit)
+{
+    double *errors = arena_array(&fit->arena, fit->count * MEASURED_VALUES, sizeof *errors);
+    for (size_t i = 0; i < fit->count * MEASURED_VALUES; i++)
+        errors[i] = NAN;
+    return errors;
+}
+
+double *fit_errors(struct fit *fit)
+{
+    double *errors = no_errors(fit);
+    char *all = arena_array(&fit->arena, fit->count, 1);
+    memset(all, 1, fit->count);
+    keep_errors(fit, all, errors);
+    return errors;
+}
+
+double *fit_leave_out(struct fit *fit, fit_alike *out, fit_alike *scored)
+{
+    double *errors = no_errors(fit);
+    char *done = arena_array(&fit->arena, fit->count, 1);
+    char *now = arena_array(&fit->arena, fit->count, 1);
+    for (size_t i = 0; i < fit->count; i++) {
+        if (done[i])
+            continue;
+        for (size_t j = 0; j < fit->count; j++) {
+            fit->rows[j].left_out = out(&fit->rows[i], &fit->rows[j]);
+            now[j] = scored(&fit->rows[i], &fit->rows[j]);
+            done[j] |= now[j];
+        }
+        fit_minimise(fit);
+        keep_errors(fit, now, errors);
+    }
+    return errors;
 }
 
 bool fit_moves(struct fit *fit, const struct fitted *row, int j, int k)
@@ -345,7 +403,10 @@ int main(int count, char **words)
         fit_kernels(&fit, words + 2, count - 2);
     else if (count > 2 && !strcmp(words[1], "servers"))
         fit_servers(&fit, words + 2, count - 2);
+    else if (count > 2 && !strcmp(words[1], "training"))
+        fit_training(&fit, words + 2, count - 2);
     else
-        fit_give_up("fit servers [model|machine|both] FILE..., or fit kernels FILE");
+        fit_give_up("fit servers [model|machine|both] FILE..., fit kernels FILE, "
+                    "or fit training [source|generation] FILE");
     return 0;
 }

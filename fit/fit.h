@@ -2,6 +2,7 @@
  *
  *     fit servers [model|machine|both] FILE...     constants: fit/servers.def
  *     fit kernels FILE                             constants: import/kernels.def
+ *     fit training [source|generation] FILE        constants: fit/training.def
  *
  * Minimises, over the logarithms of the constants, soft-L1 of ln(predicted / measured) by
  * Levenberg and Marquardt (cminpack), with our own derivatives. Every constant is held near
@@ -32,6 +33,7 @@ struct fitted {
     const struct measured *point;
     struct setup *setup;
     const char *family;             /* of the machine; "" where there is none */
+    double measured[MEASURED_VALUES];
     int input[CONSTANTS_MOST];      /* of each constant in the setup's list; -1: not its own */
     double weight;
     bool left_out;
@@ -57,6 +59,12 @@ void fit_minimise(struct fit *fit);
 double fit_constant(const struct fit *fit, int k);
 /* ln(predicted / measured) of a row's value j. */
 double fit_error(struct fit *fit, const struct fitted *row, int j);
+/* ln(predicted / measured) of all rows' values, [MEASURED_VALUES] a row, NAN where none. */
+double *fit_errors(struct fit *fit);
+typedef bool fit_alike(const struct fitted *a, const struct fitted *b);
+/* The same of fits without them: each row by a fit to those that are not `out` with it. All
+ * that are `scored` with it are so with all of their own, and among those out. */
+double *fit_leave_out(struct fit *fit, fit_alike *out, fit_alike *scored);
 /* Whether constant k moves the prediction of value j: a row may read it and multiply it by
  * nothing. */
 bool fit_moves(struct fit *fit, const struct fitted *row, int j, int k);
@@ -69,5 +77,6 @@ const char *fit_today(void);
 
 void fit_servers(struct fit *fit, char **words, int count);
 void fit_kernels(struct fit *fit, char **words, int count);
+void fit_training(struct fit *fit, char **words, int count);
 
 #endif

@@ -46,34 +46,14 @@ static void weigh(struct fit *fit)
 
 /* ---- scores ------------------------------------------------------------------------------ */
 
-struct errors {
-    double *log;                    /* of each value of each row, [MEASURED_VALUES] a row; NAN */
-};
-
-static void keep_errors(struct fit *fit, bool left_out, struct errors *errors)
-{
-    for (size_t i = 0; i < fit->count; i++)
-        for (int j = 0; j < fit->rows[i].point->value_count; j++)
-            if (fit->rows[i].left_out == left_out)
-                errors->log[i * MEASURED_VALUES + (size_t)j] = fit_error(fit, &fit->rows[i], j);
-}
-
-static struct errors errors_new(const struct fit *fit)
-{
-    struct errors errors = { calloc(fit->count * MEASURED_VALUES + 1, sizeof(double)) };
-    for (size_t i = 0; i < fit->count * MEASURED_VALUES; i++)
-        errors.log[i] = NAN;
-    return errors;
-}
-
 /* Of a kind; NULL: of all that are not for checking. */
-static size_t pick(const struct fit *fit, const struct errors *errors, const char *kind,
+static size_t pick(const struct fit *fit, const double *errors, const char *kind,
                    int metric, double *picked)
 {
     size_t count = 0;
     for (size_t i = 0; i < fit->count; i++)
         for (int j = 0; j < fit->rows[i].point->value_count; j++) {
-            double error = errors->log[i * MEASURED_VALUES + (size_t)j];
+            double error = errors[i * MEASURED_VALUES + (size_t)j];
             if (isfinite(error) && (int)fit->rows[i].point->values[j].metric == metric &&
                 (kind ? !strcmp(fit->rows[i].point->kind, kind)
                       : !for_checking(fit->rows[i].point)))
@@ -82,7 +62,7 @@ static size_t pick(const struct fit *fit, const struct errors *errors, const cha
     return count;
 }
 
-static void print_scores(const struct fit *fit, const char *name, const struct errors *errors)
+static void print_scores(const struct fit *fit, const char *name, const double *errors)
 {
     double *sizes = calloc(fit->count * MEASURED_VALUES + 1, sizeof *sizes);
     for (int metric = 0; metric < METRICS; metric++)
@@ -106,7 +86,7 @@ static void print_scores(const struct fit *fit, const char *name, const struct e
 }
 
 /* Rows for data/efficiency.csv: measured over predicted of what was left out. */
-static void print_bands(const struct fit *fit, const struct errors *errors)
+static void print_bands(const struct fit *fit, const double *errors)
 {
     static const struct { int metric; const char *name; } bands[] = {
         { METRIC_TPOT, "tpot" }, { METRIC_TTFT, "ttft" }, { METRIC_THROUGHPUT, "throughput" },
@@ -147,63 +127,50 @@ static const char *chip(const char *machine)
     return strstr(machine, "b200") || strstr(machine, "B200") ? "B200" : machine;
 }
 
-static bool same_model(const struct measured *a, const struct measured *b)
+static bool same_model(const struct fitted *a, const struct fitted *b)
 {
-    return !strcmp(kin(a->model), kin(b->model));
+    return !strcmp(kin(a->point->model), kin(b->point->model));
 }
 
-static bool same_chip(const struct measured *a, const struct measured *b)
+static bool same_chip(const struct fitted *a, const struct fitted *b)
 {
-    return !strcasecmp(chip(a->machine), chip(b->machine));
+    return !strcasecmp(chip(a->point->machine), chip(b->point->machine));
 }
 
-static void leave_out(struct fit *fit, bool model, bool machine, struct errors *errors)
+static bool either(const struct fitted *a, const struct fitted *b)
 {
-    char *done = calloc(fit->count + 1, 1);
-    for (size_t i = 0; i < fit->count; i++) {
-        const struct measured *point = fit->rows[i].point;
-        if (done[i])
-            continue;
-        for (size_t j = 0; j < fit->count; j++) {
-            const struct measured *other = fit->rows[j].point;
-            fit->rows[j].left_out = (model && same_model(point, other)) ||
-                                    (machine && same_chip(point, other));
-        }
-        fit_minimise(fit);
-        for (size_t j = 0; j < fit->count; j++) {
-            const struct measured *other = fit->rows[j].point;
-            bool scored = (!model || same_model(point, other)) &&
-                          (!machine || same_chip(point, other));
-            fit->rows[j].left_out = scored;
-            done[j] |= scored;
-        }
-        keep_errors(fit, true, errors);
-    }
-    free(done);
+    return same_model(a, b) || same_chip(a, b);
+}
+
+static bool both(const struct fitted *a, const struct fitted *b)
+{
+    return same_model(a, b) && same_chip(a, b);
 }
 
 void fit_servers(struct fit *fit, char **words, int count)
 {
-    bool model = !strcmp(words[0], "model"), machine = !strcmp(words[0], "machine");
-    bool both = !strcmp(words[0], "both"), leave = model || machine || both;
-    if (count <= leave)
+    static const struct { const char *word, *title; fit_alike *out, *scored; } ways[] = {
+        { "model", "model left out", same_model, same_model },
+        { "machine", "machine left out", same_chip, same_chip },
+        { "both", "both left out", either, both } };
+    int way = -1;
+    for (int i = 0; i < (int)(sizeof ways / sizeof *ways); i++)
+        way = strcmp(words[0], ways[i].word) ? way : i;
+    if (count <= (way >= 0))
         fit_give_up("fit servers [model|machine|both] FILE...");
-    fit_open(fit, &servers, words + leave, count - leave);
+    fit_open(fit, &servers, words + (way >= 0), count - (way >= 0));
     for (size_t i = 0; i < fit->count; i++)
         if (!fit->rows[i].point->model)
             fit_give_up("kernels among the servers: fit kernels FILE");
     weigh(fit);
-    struct errors errors = errors_new(fit);
-    if (!leave) {
+    if (way < 0) {
         fit_minimise(fit);
         fit_print_constants(fit, "any", "figures of servers");
-        keep_errors(fit, false, &errors);
-        print_scores(fit, "all in the fit", &errors);
+        print_scores(fit, "all in the fit", fit_errors(fit));
     } else {
-        leave_out(fit, model || both, machine || both, &errors);
-        if (model)
-            print_bands(fit, &errors);
-        print_scores(fit, model ? "model left out" : machine ? "machine left out"
-                                                             : "both left out", &errors);
+        const double *errors = fit_leave_out(fit, ways[way].out, ways[way].scored);
+        if (ways[way].out == same_model)
+            print_bands(fit, errors);
+        print_scores(fit, ways[way].title, errors);
     }
 }

@@ -95,7 +95,7 @@ static const struct known engine_facts[] = {
     { "family", "text" },               { "family_band", "1" },
     { "train_power_usual", "J/FLOP" },  { "portable_newer", "1" },
     { "achieved_usual", "1" },          { "train_reach_bf16", "1" },
-    { "train_power_across", "1" },      { "tensor_exposed", "1" },
+    { "train_power_holds", "1" },       { "tensor_exposed", "1" },
     { "kernel_low", "1" },              { "kernel_high", "1" },
     { "step_low", "1" },                { "step_high", "1" },
     { "train_link", "1" },
