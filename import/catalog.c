@@ -31,7 +31,7 @@ static const struct known machine_facts[] = {
     { "installed_price", "USD" },       { "memory_cost_share_low", "1" },
     { "memory_cost_share_high", "1" },  { "host_memory_capacity", "B" },
     { "machine_cost", "USD" },          { "host_memory", "B" },
-    { "host_link", "B/s" },
+    { "host_link", "B/s" },            { "train_power_usual", "J/FLOP" },
 };
 
 static const struct known tier_facts[] = {
@@ -98,7 +98,11 @@ static const struct known engine_facts[] = {
     { "train_power_holds", "1" },       { "tensor_exposed", "1" },
     { "kernel_low", "1" },              { "kernel_high", "1" },
     { "step_low", "1" },                { "step_high", "1" },
-    { "train_link", "1" },
+    { "train_link", "1" },              { "train_reach_fp8", "1" },
+    { "train_reach_fp4", "1" },         { "train_reach_attention", "1" },
+    { "train_power_across", "1" },      { "train_power_within", "1" },
+    { "exchange_exposed", "1" },        { "expert_gap", "s" },
+    { "replica_jitter", "1" },
 #define KERNEL(name, unit, low, high, prior) { #name, unit },
 #include "import/kernels.def"
 #undef KERNEL
