@@ -63,7 +63,7 @@ $(SETS:%=$(B)/engine/run_%.o): $(B)/engine/run_%.o: engine/run_set.c $(B)/flags
 	@mkdir -p $(@D)
 	@echo $(CC) $< for $*; $(CC) $(FLAGS) -MMD $(set_$*) -DSET=$* -c $< -o $@
 
-EMIT := $(patsubst %.c,$(B)/%.o,$(BASE) $(filter-out engine/kernels.c,$(ENGINE))) \
+EMIT := $(patsubst %.c,$(B)/%.o,$(filter-out base/json.c,$(BASE)) $(filter-out engine/kernels.c,$(ENGINE))) \
         $(SETS:%=$(B)/engine/run_%.o)
 $(B)/emit: tools/emit.c $(EMIT)
 	@$(CC) $(FLAGS) $^ -o $@ -lm
@@ -81,6 +81,31 @@ $(B)/embedded_data.c: $(B)/embed $(DATA)
 	@$(B)/embed embedded_data $(DATA) > $@
 $(B)/embedded_%.o: $(B)/embedded_%.c
 	@$(CC) $(FLAGS) -c $< -o $@
+
+# ---- the page: the engine as WebAssembly, without third-party C ------------------------------------
+W        := build/wasm
+WFLAGS   := --target=wasm32-wasi -msimd128 -O2 -std=gnu17 $(WARN) -Wno-unknown-pragmas \
+            -ffp-contract=off -fno-math-errno -I. -DCHALKLINE_VERSION='"$(VERSION)"'
+PAGE_C   := $(filter-out base/json.c search/store.c ask/plot.c sim/unpack.c,$(LIBRARY)) \
+            web/respond.c web/board.c web/wasm.c web/json_page.c web/absent.c
+PAGE_O    = $(PAGE_C:%.c=$(W)/%.o) $(PAGE_SETS) $(W)/kernels_portable.o \
+            $(W)/embedded_formulas.o $(W)/embedded_data.o
+$(W)/flags: always
+	@mkdir -p $(@D)
+	@echo '$(WFLAGS)' | cmp -s - $@ || echo '$(WFLAGS)' > $@
+$(W)/%.o: %.c $(W)/flags
+	@mkdir -p $(@D)
+	@echo clang $<; clang $(WFLAGS) -MMD -c $< -o $@
+PAGE_SETS := $(W)/engine/run_scalar.o $(W)/engine/run_portable.o
+$(PAGE_SETS): $(W)/engine/run_%.o: engine/run_set.c $(W)/flags
+	@mkdir -p $(@D)
+	@echo clang $< for $*; clang $(WFLAGS) -MMD $(set_$*) -DSET=$* -c $< -o $@
+$(W)/kernels_portable.o $(W)/embedded_formulas.o $(W)/embedded_data.o: $(W)/%.o: $(B)/%.c $(W)/flags
+	@clang $(WFLAGS) -c $< -o $@
+$(B)/kernels_portable.c: $(B)/kernels.c
+	@printf '#define LANES 2\n#define SET portable\n#include "kernels.c"\n' > $@
+$(W)/chalkline.wasm: $(PAGE_O)
+	@echo link $@; clang --target=wasm32-wasi -mexec-model=reactor -O2 -Wl,--strip-all -Wl,-z,stack-size=1048576 $^ -o $@
 
 # ---- system, demo ------------------------------------------------------------------------------
 setup:                          ## install what tools/packages.txt lists (GROUPS="core check bench")

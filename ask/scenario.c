@@ -25,13 +25,42 @@ const struct option_row options[OPTION_COUNT] = {
 
 /* ---- what is built in ------------------------------------------------------------------- */
 
-bool scenario_book(struct arena *arena, unsigned conditions, struct book *book,
-                   struct error *error)
+/* Read when first asked for and never written again, where somebody keeps it: questions take
+ * copies, whose new rows and text go to their own arenas. Book i is that of conditions i. */
+static struct {
+    struct arena *arena;            /* NULL: nothing is kept */
+    bool has_book[BOOK_ALL + 1], has_sheet[CATALOG_KINDS], has_formats;
+    struct book books[BOOK_ALL + 1];
+    struct catalog catalog;
+    struct formats formats;
+} stock;
+
+void scenario_keep(struct arena *arena)
+{
+    stock.arena = arena;
+    catalog_open(&stock.catalog, arena);
+}
+
+static bool read_book(struct arena *arena, unsigned conditions, struct book *book,
+                      struct error *error)
 {
     book_open(book, arena, conditions);
     for (const struct embedded *file = embedded_formulas; file->path; file++)
         if (!book_read(book, file->path, (struct text){ file->data, file->size }, error))
             return false;
+    return true;
+}
+
+bool scenario_book(struct arena *arena, unsigned conditions, struct book *book,
+                   struct error *error)
+{
+    if (!stock.arena)
+        return read_book(arena, conditions, book, error);
+    if (!stock.has_book[conditions] &&
+        !read_book(stock.arena, conditions, &stock.books[conditions], error))
+        return false;
+    stock.has_book[conditions] = true;
+    book_copy(book, arena, &stock.books[conditions]);
     return true;
 }
 
@@ -48,9 +77,20 @@ static const char *const sheet_paths[CATALOG_KINDS] = {
     [CATALOG_TIER] = "data/tiers.csv", [CATALOG_PRICE] = "data/prices.csv",
     [CATALOG_ENGINE] = "data/efficiency.csv" };
 
-static bool read_sheet(struct catalog *catalog, enum catalog_kind kind, struct error *error)
+static bool read_built_in(struct catalog *catalog, enum catalog_kind kind, struct error *error)
 {
     return catalog_read(catalog, kind, sheet_paths[kind], embedded_sheet(sheet_paths[kind]), error);
+}
+
+static bool read_sheet(struct catalog *catalog, enum catalog_kind kind, struct error *error)
+{
+    if (!stock.arena)
+        return read_built_in(catalog, kind, error);
+    if (!stock.has_sheet[kind] && !read_built_in(&stock.catalog, kind, error))
+        return false;
+    stock.has_sheet[kind] = true;
+    catalog->sheets[kind] = stock.catalog.sheets[kind];
+    return true;
 }
 
 bool scenario_catalog(struct arena *arena, struct catalog *catalog, struct error *error)
@@ -62,11 +102,22 @@ bool scenario_catalog(struct arena *arena, struct catalog *catalog, struct error
     return true;
 }
 
-bool scenario_formats(struct arena *arena, struct formats *formats, struct error *error)
+static bool read_formats(struct arena *arena, struct formats *formats, struct error *error)
 {
     struct csv csv;
     return csv_read(arena, "data/formats.csv", embedded_sheet("data/formats.csv"), &csv, error) &&
            formats_read(arena, &csv, formats, error);
+}
+
+bool scenario_formats(struct arena *arena, struct formats *formats, struct error *error)
+{
+    if (!stock.arena)
+        return read_formats(arena, formats, error);
+    if (!stock.has_formats && !read_formats(stock.arena, &stock.formats, error))
+        return false;
+    stock.has_formats = true;
+    *formats = stock.formats;
+    return true;
 }
 
 /* ---- model and machine ------------------------------------------------------------------ */

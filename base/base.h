@@ -120,7 +120,7 @@ const char *csv_cell(const struct csv *csv, size_t row, int column); /* "" for -
 
 /* ---- doc: a JSON-like document tree ------------------------------------------------
  *
- * Filled natively by jansson (import/json.c), in the page by its own parser; written
+ * Filled natively by jansson (json.c), in the page by its own parser; written
  * by doc_print. Answers are documents too, so --json is one function for all. */
 enum doc_kind { DOC_NULL, DOC_BOOL, DOC_NUMBER, DOC_STRING, DOC_ARRAY, DOC_OBJECT };
 
@@ -141,6 +141,9 @@ void doc_add_string(struct arena *arena, struct doc *object, const char *key, co
 void doc_add_bool(struct arena *arena, struct doc *object, const char *key, bool boolean);
 void doc_put(struct doc *parent, const char *key, struct doc *kid);    /* one that has no parent */
 const struct doc *doc_get(const struct doc *object, const char *key);  /* NULL: absent */
+/* JSON text to a document; Infinity, which Python writes, reads as null. */
+bool json_read(struct arena *arena, const char *file, struct text text, struct doc **doc,
+               struct error *error);
 /* JSON, numbers shortest that read back the same, indented by two spaces. */
 void doc_print(struct buffer *out, const struct doc *doc);
 

@@ -25,6 +25,25 @@ void book_open(struct book *book, struct arena *arena, unsigned conditions)
     book->index = arena_array(arena, book->index_size, sizeof *book->index);
 }
 
+static void *array_copy(struct arena *arena, const void *of, size_t count, size_t room, size_t size)
+{
+    void *to = arena_array(arena, room + 1, size);
+    if (count)
+        memcpy(to, of, count * size);
+    return to;
+}
+
+void book_copy(struct book *book, struct arena *arena, const struct book *of)
+{
+    *book = *of;
+    book->arena = arena;
+    book->rows = array_copy(arena, of->rows, of->count, of->room, sizeof *book->rows);
+    book->chapters = array_copy(arena, of->chapters, of->chapter_count, of->chapter_room,
+                                sizeof *book->chapters);
+    book->index = array_copy(arena, of->index, of->index_size, of->index_size,
+                             sizeof *book->index);
+}
+
 /* ---- names: an open hash from name to row + 1 -------------------------------------------- */
 
 static size_t name_hash(const char *name)

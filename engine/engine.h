@@ -103,6 +103,8 @@ struct book {
 enum { BOOK_MODEL = 1, BOOK_MACHINE = 2, BOOK_ALL = 3 };
 
 void book_open(struct book *book, struct arena *arena, unsigned conditions);
+/* Another book of the same rows; what is then read into it is its own. */
+void book_copy(struct book *book, struct arena *arena, const struct book *of);
 /* Read one file of rows; rows of a known name redefine it. */
 bool book_read(struct book *book, const char *file, struct text text, struct error *error);
 int book_find(const struct book *book, const char *name);              /* -1: none */
@@ -258,6 +260,9 @@ struct algebra {
     bool symbols;                   /* T_kv instead of bound_kv */
 };
 void algebra_print(struct buffer *out, const struct algebra *how, const struct expr *expr);
+/* The same as the inside of a <math>, for pages: a row is <mrow data-row="NAME">. */
+void mathml_print(struct buffer *out, const struct algebra *how, const struct expr *expr);
+void mathml_symbol(struct buffer *out, const struct row *row);
 
 /* ---- kernels: rows compiled by the build ---------------------------------------------------- */
 

@@ -49,10 +49,6 @@ bool formats_need(const struct formats *formats, const char *name, const char *w
                   const struct format **format, struct error *error);
 
 /* ---- documents ----------------------------------------------------------------------- */
-/* JSON text to a document; Infinity, which Python writes, reads as null. */
-bool json_read(struct arena *arena, const char *file, struct text text, struct doc **doc,
-               struct error *error);
-
 bool model_is_gguf(struct text head);
 /* Of the start of a file, enough for any header: a model is far larger than its header. */
 enum { gguf_head_limit = 64 << 20 };

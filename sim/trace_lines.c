@@ -3,7 +3,6 @@
  * none. A parent that is not above it was asked before the file begins. */
 #include "sim/trace_read.h"
 
-#include <jansson.h>
 #include <math.h>
 
 struct reader {
@@ -32,40 +31,48 @@ static bool no_blocks(const struct reader *reader)
     return error_hint(reader->error, "a list of whole numbers: [46, 47, 48]");
 }
 
-static bool read_blocks(struct reader *reader, const json_t *ids)
+/* JSON numbers are doubles here: beyond 2^53 two ids would read as one. */
+static bool whole(const struct doc *number, int64_t *value)
+{
+    static const double most = 9007199254740992;
+    if (number->kind != DOC_NUMBER || number->number != floor(number->number) ||
+        fabs(number->number) > most)
+        return false;
+    *value = (int64_t)number->number;
+    return true;
+}
+
+static bool read_blocks(struct reader *reader, const struct doc *ids)
 {
     struct trace *trace = reader->trace;
-    if (ids && !json_is_array(ids))
+    if (ids && ids->kind != DOC_ARRAY)
         return no_blocks(reader);
-    for (size_t i = 0; i < json_array_size(ids); i++) {
-        const json_t *id = json_array_get(ids, i);
-        if (!json_is_integer(id))
+    for (const struct doc *id = ids ? ids->first : NULL; id; id = id->next) {
+        int64_t number;
+        if (!whole(id, &number))
             return no_blocks(reader);
         *(uint64_t *)arena_push(reader->arena, &trace->blocks, &reader->block_count,
-                                &reader->block_room, sizeof(uint64_t)) =
-            (uint64_t)json_integer_value(id);
+                                &reader->block_room, sizeof(uint64_t)) = (uint64_t)number;
     }
     return true;
 }
 
 /* Whole, or absent: then the usual one. */
-static bool read_id(struct reader *reader, const json_t *line, const char *key, json_int_t *id)
+static bool read_id(struct reader *reader, const struct doc *line, const char *key, int64_t *id)
 {
-    const json_t *number = json_object_get(line, key);
-    if (number && !json_is_integer(number)) {
+    const struct doc *number = doc_get(line, key);
+    if (number && !whole(number, id)) {
         error_set(reader->error, "%s:%d: '%s' is no whole number", reader->path, reader->line, key);
         return error_hint(reader->error, "chat_id: 159, parent_chat_id: 55, or -1 for none");
     }
-    if (number)
-        *id = json_integer_value(number);
     return true;
 }
 
 /* Its turn before, if any, and its own name for later turns. */
-static bool read_turn(struct reader *reader, const json_t *line, size_t row)
+static bool read_turn(struct reader *reader, const struct doc *line, size_t row)
 {
     struct trace *trace = reader->trace;
-    json_int_t chat = -1, parent = -1;
+    int64_t chat = -1, parent = -1;
     size_t counts[2] = { row, row };
     uint32_t *before = arena_push(reader->arena, &trace->before, &counts[0], &reader->room[3],
                                   sizeof *before);
@@ -93,19 +100,19 @@ static bool read_kind(struct reader *reader, bool qwen, size_t row)
     return error_hint(reader->error, "all lines as Mooncake's (ms), or all as Qwen-Bailian's (s)");
 }
 
-static bool read_request(struct reader *reader, const json_t *line)
+static bool read_request(struct reader *reader, const struct doc *line)
 {
     enum { MOONCAKE_BLOCK = 512, QWEN_BLOCK = 16 };
     static const char *const keys[] = { "timestamp", "input_length", "output_length" };
     struct trace *trace = reader->trace;
     double numbers[3];
     for (int i = 0; i < 3; i++) {
-        const json_t *number = json_object_get(line, keys[i]);
-        if (!json_is_number(number))
+        const struct doc *number = doc_get(line, keys[i]);
+        if (!number || number->kind != DOC_NUMBER)
             return missing(reader, keys[i]);
-        numbers[i] = json_number_value(number);
+        numbers[i] = number->number;
     }
-    bool qwen = json_object_get(line, "chat_id") != NULL;
+    bool qwen = doc_get(line, "chat_id") != NULL;
     size_t row = trace->count, counts[3] = { row, row, row };
     double time = qwen ? numbers[0] : 1e-3 * numbers[0];
     if (!read_kind(reader, qwen, row))
@@ -120,28 +127,30 @@ static bool read_request(struct reader *reader, const json_t *line)
                                   sizeof *output);
     *arrival = time - reader->first;
     trace->count++;
-    if (json_object_get(line, "hash_ids"))
+    if (doc_get(line, "hash_ids"))
         trace->block = qwen ? QWEN_BLOCK : MOONCAKE_BLOCK;
     return trace_order(reader->path, reader->line, trace, row, reader->error) &&
            trace_length(reader->path, reader->line, numbers[1], NULL, prompt, reader->error) &&
            trace_length(reader->path, reader->line, numbers[2], NULL, output, reader->error) &&
            (!qwen || read_turn(reader, line, row)) &&
-           read_blocks(reader, json_object_get(line, "hash_ids"));
+           read_blocks(reader, doc_get(line, "hash_ids"));
 }
 
 static bool read_line(struct reader *reader, struct text text)
 {
-    json_error_t why;
-    json_t *line = json_loadb(text.data, text.size, JSON_REJECT_DUPLICATES, &why);
-    bool good;
-    if (json_is_object(line)) {
+    struct arena scratch = { .exhausted = reader->arena->exhausted,
+                             .context = reader->arena->context };
+    struct error why;
+    struct doc *line;
+    bool read = json_read(&scratch, "JSON", text, &line, &why), good = false;
+    if (read && line->kind == DOC_OBJECT) {
         good = read_request(reader, line);
     } else {
         error_set(reader->error, "%s:%d: no JSON object: %.100s", reader->path, reader->line,
-                  line ? "another kind of value" : why.text);
-        good = error_hint(reader->error, "a request on each line");
+                  read ? "another kind of value" : why.what);
+        error_hint(reader->error, "a request on each line");
     }
-    json_decref(line);
+    arena_free(&scratch);
     return good;
 }
 

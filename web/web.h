@@ -19,4 +19,39 @@
  * Files are those on the arena's shelf. */
 bool respond(struct arena *arena, int count, char **words, struct buffer *json);
 
+/* ---- board: rows that follow sliders ----------------------------------------------------
+ *
+ * The rows that a page shows, of the bound and of a server, as two lists that are built
+ * once and run at every move:
+ *
+ *     words, quantities -> board_open -> document: formulas, inputs, what was assumed
+ *                            inputs[] -> board_run   -> values[]      (one point)
+ *                            inputs[] -> board_sweep -> a column an output
+ */
+enum board_side { BOARD_BOUND, BOARD_SERVER, BOARD_SIDES };
+
+struct board_list {
+    struct scenario *scenario;      /* NULL: this side was not asked for */
+    const char **texts;             /* expressions; what was asked comes first */
+    size_t count, room, asked;
+    struct list list;
+    double *inputs, *values;        /* [list.input_count], [count] */
+};
+
+struct board {
+    struct scenario scenario;
+    struct board_list sides[BOARD_SIDES];
+};
+
+/* The words are options of `eval`: --model, --on, --set ... A quantity is a row or an
+ * expression; "server: NAME" is one of the server, as `step` sees it. Values may be NaN where
+ * they have no meaning, in a branch not taken. */
+bool board_open(struct board *board, struct arena *arena, int count, char **words,
+                const char *const *quantities, size_t quantity_count, struct doc *doc,
+                struct error *error);
+void board_run(struct board *board, enum board_side side);
+/* Along one input: outputs [count][points], the rest as in inputs[]. */
+void board_sweep(const struct board *board, enum board_side side, size_t input,
+                 const double *x, size_t points, double *outputs);
+
 #endif

@@ -1,0 +1,217 @@
+/* The engine: WebAssembly behind plain functions. Words in, documents out. */
+
+export interface Refusal { what: string; hint: string }
+
+export interface Reply {
+  status?: number;
+  answer?: any;
+  text?: string;
+  csv?: string;
+  error?: Refusal;
+}
+
+/* What board.c says of one side: formulas, outputs in the order of values, inputs. */
+export interface BoardRow {
+  of: string;
+  symbol?: string;
+  meaning?: string;
+  source?: string;
+  formula?: string;
+  numbers?: string;
+}
+export interface BoardOutput { of: string; unit: string; decides?: boolean }
+export interface BoardInput {
+  name: string;
+  symbol: string;
+  meaning: string;
+  unit: string;
+  value: number;
+  least: number;
+  most: number;
+  source: string;
+  assumed: boolean;
+}
+export interface BoardSide { rows: BoardRow[]; outputs: BoardOutput[]; inputs: BoardInput[] }
+export interface BoardDoc {
+  model?: string;
+  machine?: string;
+  layout?: string;
+  refused?: string;
+  misfit?: string;
+  assumed?: string[];
+  bound?: BoardSide;
+  server?: BoardSide;
+  error?: Refusal;
+}
+
+export type Side = "bound" | "server";
+const SIDE = { bound: 0, server: 1 };
+
+interface Exports {
+  memory: WebAssembly.Memory;
+  _initialize(): void;
+  room(size: number): number;
+  release(at: number): void;
+  start(): void;
+  shelve(path: number, data: number, size: number): number;
+  size(): number;
+  reply(): number;
+  ask(text: number, size: number): number;
+  board(slot: number, text: number, size: number, rows: number, rowsSize: number): number;
+  inputs(slot: number, side: number): number;
+  values(slot: number, side: number): number;
+  run(slot: number, side: number): void;
+  sweep(slot: number, side: number, input: number, x: number, points: number, to: number): void;
+  write_quantity(value: number, unit: number, digits: number): number;
+  read_quantity(text: number, unit: number): number;
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/* A parsed JSON value as the bytes that json_page.c reads. */
+function flatten(value: unknown): Uint8Array {
+  const parts: Uint8Array[] = [];
+  const mark = (kind: string) => parts.push(encoder.encode(kind));
+  const count = (n: number) => parts.push(new Uint8Array(new Uint32Array([n]).buffer));
+  const text = (s: string) => { const bytes = encoder.encode(s); count(bytes.length); parts.push(bytes); };
+  const walk = (v: unknown): void => {
+    if (v === null || v === undefined) mark("n");
+    else if (v === true) mark("t");
+    else if (v === false) mark("f");
+    else if (typeof v === "number") { mark("d"); parts.push(new Uint8Array(new Float64Array([v]).buffer)); }
+    else if (typeof v === "string") { mark("s"); text(v); }
+    else if (Array.isArray(v)) { mark("["); count(v.length); v.forEach(walk); }
+    else {
+      const entries = Object.entries(v as object);
+      mark("{"); count(entries.length);
+      for (const [key, kid] of entries) { text(key); walk(kid); }
+    }
+  };
+  walk(value);
+  const all = new Uint8Array(parts.reduce((sum, p) => sum + p.length, 0));
+  let at = 0;
+  for (const part of parts) { all.set(part, at); at += part.length; }
+  return all;
+}
+
+/* Python writes Infinity, which JSON does not have: null, but not inside strings. */
+const INFINITY = /"(?:[^"\\]|\\.)*"|-?Infinity/g;
+
+function parse(text: string): Uint8Array {
+  try {
+    const plain = text.includes("Infinity")
+      ? text.replace(INFINITY, found => found.startsWith('"') ? found : "null") : text;
+    return flatten(JSON.parse(plain));
+  } catch (error) {
+    const why = encoder.encode((error as Error).message);
+    return new Uint8Array([33, ...new Uint8Array(new Uint32Array([why.length]).buffer), ...why]);
+  }
+}
+
+export class Engine {
+  private readonly wasm: Exports;
+  private parsed = 0;
+
+  private constructor(module: WebAssembly.Module) {
+    const BAD = 8, NONE = 0;            // WASI: no such file; well
+    const system: Record<string, unknown> = new Proxy({}, { get: (_, name) => {
+      if (name === "proc_exit") return () => { throw new Error("the engine gave up"); };
+      if (name === "clock_time_get") return (_id: number, _p: bigint, at: number) => {
+        new DataView(this.wasm.memory.buffer).setBigUint64(at, BigInt(Math.round(performance.now() * 1e6)), true);
+        return NONE;
+      };
+      return () => BAD;
+    } });
+    const page = { parse: (text: number, size: number) => this.parse(text, size) };
+    const instance = new WebAssembly.Instance(module, {
+      wasi_snapshot_preview1: system as WebAssembly.ModuleImports, page });
+    this.wasm = instance.exports as unknown as Exports;
+    this.wasm._initialize();
+    this.wasm.start();
+  }
+
+  static load(module: WebAssembly.Module): Engine { return new Engine(module); }
+
+  /* What the words ask, as the command line would. */
+  ask(words: string[]): Reply {
+    const [at, size] = this.words(["chalkline", ...words]);
+    const reply = this.wasm.ask(at, size);
+    this.wasm.release(at);
+    return JSON.parse(this.text(reply, this.wasm.size()));
+  }
+
+  /* From now on a file of this name can be asked about. */
+  shelve(name: string, data: Uint8Array): boolean {
+    const [path] = this.words([name]);
+    const at = this.bytes(data);
+    return this.wasm.shelve(path, at, data.length) !== 0;
+  }
+
+  board(slot: number, words: string[], quantities: string[]): BoardDoc {
+    const [at, size] = this.words(["chalkline", "eval", ...words]);
+    const [rows, rowsSize] = this.words(quantities);
+    const reply = this.wasm.board(slot, at, size, rows, rowsSize);
+    const doc = JSON.parse(this.text(reply, this.wasm.size()));
+    // The words stay: the board's question points at them. A board is opened by hand, not a frame.
+    return doc;
+  }
+
+  /* Live views: they hold until memory grows, so take them anew for each use. */
+  inputs(slot: number, side: Side, count: number): Float64Array {
+    return new Float64Array(this.wasm.memory.buffer, this.wasm.inputs(slot, SIDE[side]), count);
+  }
+  values(slot: number, side: Side, count: number): Float64Array {
+    return new Float64Array(this.wasm.memory.buffer, this.wasm.values(slot, SIDE[side]), count);
+  }
+  run(slot: number, side: Side): void { this.wasm.run(slot, SIDE[side]); }
+
+  /* Values of all outputs along one input: a column each. */
+  sweep(slot: number, side: Side, input: number, x: ArrayLike<number>, outputs: number): Float64Array[] {
+    const n = x.length, size = 8 * n;
+    const at = this.wasm.room(size * (outputs + 1));
+    new Float64Array(this.wasm.memory.buffer, at, n).set(x);
+    this.wasm.sweep(slot, SIDE[side], input, at, n, at + size);
+    const columns: Float64Array[] = [];
+    for (let i = 0; i < outputs; i++)
+      columns.push(new Float64Array(this.wasm.memory.buffer, at + size * (i + 1), n).slice());
+    this.wasm.release(at);
+    return columns;
+  }
+
+  /* "3.55 ms", as the command line writes it. */
+  write(value: number, unit: string, digits = 3): string {
+    if (!Number.isFinite(value)) return "—";
+    const [at] = this.words([unit]);
+    const reply = this.wasm.write_quantity(value, at, digits);
+    this.wasm.release(at);
+    return this.text(reply, this.wasm.size());
+  }
+
+  /* "20ms" in base units, or why not. */
+  read(text: string, unit: string): number | string {
+    const [at] = this.words([text, unit]);
+    const value = this.wasm.read_quantity(at, at + encoder.encode(text).length + 1);
+    this.wasm.release(at);
+    return Number.isNaN(value) ? this.text(this.wasm.reply(), this.wasm.size()) : value;
+  }
+
+  private bytes(data: Uint8Array): number {
+    const at = this.wasm.room(data.length || 1);
+    if (!at) throw new Error("out of memory");
+    new Uint8Array(this.wasm.memory.buffer, at, data.length).set(data);
+    return at;
+  }
+  private words(words: string[]): [number, number] {
+    const data = encoder.encode(words.map(word => word + "\0").join(""));
+    return [this.bytes(data), data.length];
+  }
+  private text(at: number, size: number): string {
+    return decoder.decode(new Uint8Array(this.wasm.memory.buffer, at, size));
+  }
+  private parse(text: number, size: number): number {
+    const bytes = parse(this.text(text, size));
+    if (this.parsed) this.wasm.release(this.parsed);
+    return this.parsed = this.bytes(bytes);
+  }
+}
