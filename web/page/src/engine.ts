@@ -112,6 +112,7 @@ function parse(text: string): Uint8Array {
 export class Engine {
   private readonly wasm: Exports;
   private parsed = 0;
+  private readonly held: number[][] = [];
 
   private constructor(module: WebAssembly.Module) {
     const BAD = 8, NONE = 0;            // WASI: no such file; well
@@ -153,7 +154,8 @@ export class Engine {
     const [rows, rowsSize] = this.words(quantities);
     const reply = this.wasm.board(slot, at, size, rows, rowsSize);
     const doc = JSON.parse(this.text(reply, this.wasm.size()));
-    // The words stay: the board's question points at them. A board is opened by hand, not a frame.
+    for (const old of this.held[slot] ?? []) this.wasm.release(old);
+    this.held[slot] = [at, rows];           // the board's question points at them
     return doc;
   }
 

@@ -1,0 +1,368 @@
+/* The seven chapters: the same board with other rows and other pictures. What a row means, its
+ * unit and its formula come from the engine; here stand only which rows are shown where. */
+import type { BoardReply } from "./client";
+import type { Engine, Reply } from "./engine";
+import { type Live, spaced } from "./live";
+import type { Bar, Curves, Drawing, Line, Span } from "./picture";
+import { type Scenario, type State, words } from "./state";
+
+export interface Context {
+  engine: Engine;
+  live: Live;
+  scenario: Scenario;
+  state: State;
+  server: BoardReply | null;            // the prediction, a moment later
+  replies: Map<string, Reply>;          // of pictures that ask
+  measured: Reply | null;
+}
+
+export interface PictureOf {
+  id: string;
+  needs?: string[];
+  /* A question for the worker, in its own words; null: none here. */
+  ask?(state: State, of: Scenario): string[] | null;
+  draw(context: Context): Drawing | string | null;
+}
+
+export interface Chapter {
+  id: string;
+  name: string;
+  model: boolean;                       // of a model on a machine, or of the lecture's numbers
+  lines: string[];                      // rows set with their formulas; the first is the main one
+  results: string[];
+  inputs: string[];
+  server?: string[];                    // quantities of the prediction
+  claim(context: Context): string;
+  pictures: PictureOf[];
+}
+
+/* ---- ranges of sliders: [low, high, whole] ------------------------------------------------- */
+
+export const RANGES: Record<string, [number, number, boolean]> = {
+  batch: [1, 65536, true], context: [128, 4194304, true], chips: [1, 2304, true],
+  prompt_tokens: [16, 262144, true], output_tokens: [1, 32768, true], pp: [1, 64, true],
+  tokens_per_pass: [1, 4096, true], chip_price: [0.2 / 3600, 30 / 3600, false],
+  hold_time: [1, 2.6e6, false], lifetime: [7 * 86400, 730 * 86400, false], ship_probability: [0.05, 1, false],
+  stacked_layers: [1, 512, true], micro_batches: [1, 128, true], racks: [1, 16, true],
+  price_step_context: [8192, 2097152, true], price_step: [1.05, 4, false], margin: [0.1, 20, false],
+  hop_time: [1e-5, 0.05, false], coupling_slope: [0.001, 2, false], inference_efficiency: [0.05, 1, false],
+  token_rate: [1e6, 1e10, false], resume_limit: [0.05, 100, false], hit_ratio: [0.01, 1, false],
+};
+
+const ms = (context: Context) => (v: number): string => context.engine.write(v, "s");
+const count = (context: Context) => (v: number): string => context.engine.write(v, "1", 4);
+const tokens = (context: Context) => (v: number): string => context.engine.write(v, "token", 3);
+const usd = (context: Context) => (v: number): string => context.engine.write(v, "USD/token", 2);
+
+/* Values of the prediction along the batch. */
+function predicted(context: Context, of: string): Float64Array | null {
+  const side = context.server?.doc.server, curve = context.server?.curves["server:batch"];
+  const at = side?.outputs.findIndex(output => output.of === of) ?? -1;
+  return side && curve && at >= 0 ? curve[at] : null;
+}
+export function predictedNow(context: Context, of: string): number {
+  const side = context.server?.doc.server;
+  const at = side?.outputs.findIndex(output => output.of === of) ?? -1;
+  return at >= 0 ? context.server!.values.server[at] : NaN;
+}
+/* The batches at which both are drawn. */
+export const batches = (): number[] => spaced(1, 65536, 65, true);
+
+/* Zero, infinite and beyond what is stable: not drawn. */
+const drawn = (y: ArrayLike<number>, stable: ArrayLike<number> | null): (number | null)[] =>
+  Array.from(y, (v, i) => Number.isFinite(v) && v > 0 && (!stable || stable[i] > 0) ? v : null);
+
+function band(context: Context, of: string, low: string, high: string, colour: number, name: string): Line[] {
+  const y = predicted(context, of), a = predicted(context, low), b = predicted(context, high);
+  const stable = predicted(context, "server_stable");
+  if (!y || !a || !b) return [];
+  return [{ name, y: drawn(y, stable), colour, band: { low: Array.from(y, (v, i) => v * a[i]), high: Array.from(y, (v, i) => v * b[i]) } }];
+}
+
+/* ---- pictures of a step --------------------------------------------------------------------- */
+
+const latency: PictureOf = {
+  id: "latency", needs: ["bound_step", "bound_compute", "bound_memory", "latency_floor_touched", "users_that_fit"],
+  draw(context) {
+    const x = batches(), curve = context.live.sweep("batch", x);
+    const step = curve?.("bound_step");
+    if (!step) return null;
+    const now = context.live.value("batch"), at = context.live.value("bound_step");
+    const floor = context.live.value("bound_weights");
+    return { kind: "curves", xLog: true, yLog: true, x, xName: "batch", yName: "time of a token",
+      title: at < 1.15 * floor ? `At batch ${count(context)(now)} a token costs little more than reading the weights: ${ms(context)(at)}`
+           : `Batch ${count(context)(now)}: ${ms(context)(at)} at least${context.server ? `, ${ms(context)(predictedNow(context, "predicted_tpot"))} on a real server` : ""}`,
+      lines: [{ name: "bound", y: drawn(step, null), colour: 0, thin: true },
+              ...band(context, "predicted_tpot", "tpot_band_low", "tpot_band_high", 1, "predicted")],
+      mark: { x: now, text: "here" }, xWrite: count(context), yWrite: ms(context) };
+  },
+};
+
+const cost: PictureOf = {
+  id: "cost", needs: ["bound_cost_per_token", "cost_floor", "users_that_fit"],
+  draw(context) {
+    const x = batches(), curve = context.live.sweep("batch", x);
+    const y = curve?.("bound_cost_per_token");
+    if (!y) return null;
+    const least = Math.min(...y), near = x[y.findIndex(v => v <= 1.05 * least)];
+    return { kind: "curves", xLog: true, yLog: true, x, xName: "batch", yName: "cost of a token",
+      title: `Within 5 % of cheapest from batch ${count(context)(near)}; beyond it nothing is gained`,
+      lines: [{ name: "bound", y: drawn(y, null), colour: 0, thin: true },
+              ...band(context, "output_cost_per_token", "cost_low", "cost_high", 1, "predicted"),
+              ...(predicted(context, "output_cost_per_token") && !predicted(context, "cost_low")
+                ? [{ name: "predicted", y: drawn(predicted(context, "output_cost_per_token")!, predicted(context, "server_stable")), colour: 1 }] : [])],
+      mark: { x: context.live.value("batch"), text: "here" }, xWrite: count(context), yWrite: usd(context) };
+  },
+};
+
+const INTENSITY = "bound_compute * peak_flops / (bound_memory * hbm_bandwidth)";
+const REACHED = "bound_compute * peak_flops / bound_step";
+const roofline: PictureOf = {
+  id: "roofline", needs: [INTENSITY, REACHED, "peak_flops", "hbm_bandwidth", "flops_per_byte"],
+  draw(context) {
+    const { live } = context, peak = live.value("peak_flops"), w = live.value("hbm_bandwidth");
+    const here = live.value(INTENSITY), ridge = live.value("flops_per_byte");
+    if (!(here > 0)) return null;
+    const x = spaced(Math.min(here, ridge) / 30, Math.max(here, ridge) * 30, 49, false);
+    const operators = Object.entries(context.replies.get("operators")?.answer?.operators ?? {}) as [string, Record<string, number>][];
+    const dots = operators.map(([name, o]) => ({ name, i: o.operator_compute_time * peak / (o.operator_read_time * w),
+      f: peak * o.operator_compute_time / Math.max(o.operator_compute_time, o.operator_read_time) })).filter(d => d.i > 0 && Number.isFinite(d.i) && d.i > x[0] && d.i < x[x.length - 1]);
+    return { kind: "curves", xLog: true, yLog: true, x, xName: "FLOPs for each byte read", yName: "FLOP/s of a chip",
+      title: here < ridge ? `Memory-bound: ${context.engine.write(here, "FLOP/B")} where the chip balances at ${context.engine.write(ridge, "FLOP/B")}`
+                          : `Compute-bound: ${context.engine.write(here, "FLOP/B")}, above the chip's ${context.engine.write(ridge, "FLOP/B")}`,
+      lines: [{ name: "roofline", y: x.map(i => Math.min(peak, w * i)), colour: 0 },
+              { name: "operators", x: dots.map(d => d.i), y: dots.map(d => d.f), sources: dots.map(d => d.name), colour: 2, points: true },
+              { name: "this step", x: [here], y: [live.value(REACHED)], colour: 3, points: true }],
+      xWrite: v => context.engine.write(v, "FLOP/B"), yWrite: v => context.engine.write(v, "FLOP/s") };
+  },
+};
+
+const memory: PictureOf = {
+  id: "memory", needs: ["weights_per_chip", "kv_per_chip", "hbm_capacity", "hbm_reserve", "hbm_share"],
+  draw(context) {
+    const { live } = context, b = (v: number): string => context.engine.write(v, "B");
+    const weights = live.value("weights_per_chip"), kv = live.value("kv_per_chip"), all = live.value("hbm_capacity");
+    const reserve = all * live.value("hbm_reserve");
+    const over = weights + kv + reserve > all;
+    return { kind: "bars", total: all, write: b,
+      title: over ? `Does not fit: ${b(weights + kv + reserve)} of ${b(all)} on each chip` : `Each chip is ${(100 * live.value("hbm_share")).toFixed(0)} % full; ${b(all - weights - kv - reserve)} to spare`,
+      bars: [{ name: "one chip", text: over ? b(weights + kv + reserve) : "", parts: [{ name: "weights", value: weights, colour: 0 }, { name: "KV cache", value: kv, colour: 1 },
+               { name: "reserve", value: reserve, colour: 2 }] }] };
+  },
+};
+
+const time: PictureOf = {
+  id: "operators",
+  ask: (_, of) => of.model && of.on ? ["step", ...words(of)] : null,
+  draw(context) {
+    const reply = context.replies.get("operators");
+    if (!reply) return "Where a token's time goes: a moment…";
+    if (reply.error) return reply.error.what;
+    const parts = Object.entries((reply.answer?.parts ?? {}) as Record<string, { time: number; saved_if_free: number }>)
+      .filter(([, part]) => part.time > 0).sort((a, b) => b[1].time - a[1].time);
+    if (!parts.length) return "No server keeps up with these requests";
+    const all = parts.reduce((sum, [, part]) => sum + part.time, 0), write = ms(context);
+    return { kind: "bars", write, title: `A token's ${write(all)}: ${parts[0][0]} take ${(100 * parts[0][1].time / all).toFixed(0)} %`,
+      bars: parts.slice(0, 10).map(([name, part]): Bar => ({ name, text: `${write(part.time)} (${(100 * part.time / all).toFixed(0)} %)`,
+        parts: [{ name, value: part.time, colour: name.startsWith("prompts") ? 1 : name === "host" || name.includes("launch") ? 2 : 0 }] })) };
+  },
+};
+
+/* Names compare without case and marks, as the catalog's do. */
+const plain = (name: string): string => name.toLowerCase().replace(/[\s_.-]/g, "");
+
+const frontier: PictureOf = {
+  id: "frontier",
+  ask: (_, of) => {
+    if (!of.model || !of.on) return null;
+    const kept: Scenario = { ...of, options: new Map([...of.options].filter(([name]) => ["gpus", "isl", "osl", "precision", "experts-precision", "kv-precision", "engine"].includes(name))) };
+    return ["plan", ...words(kept)];
+  },
+  draw(context) {
+    const reply = context.replies.get("frontier");
+    if (!reply) return "Every layout at every load: searching…";
+    if (reply.error) return `${reply.error.what}: ${reply.error.hint}`;
+    const front = (reply.answer?.front ?? []) as { speed_per_user: number; per_gpu: number; deployment: string }[];
+    if (!front.length) return "No layout meets the limits";
+    const best = reply.answer.best;
+    const points = [...front].sort((a, b) => a.speed_per_user - b.speed_per_user);
+    const model = plain(context.live.doc.model ?? ""), machine = plain(context.live.doc.machine ?? "");
+    const rows = (context.measured?.answer?.scored ?? []).filter((row: any) => plain(row.model ?? "") === model && plain(row.hardware ?? "") === machine
+      && row.speed_per_user > 0 && row.per_gpu > 0);
+    const rate = (v: number): string => context.engine.write(v, "token/s");
+    return { kind: "curves", xLog: true, yLog: true, x: points.map(p => p.speed_per_user), xName: "tokens/s a user", yName: "tokens/s a GPU",
+      title: best ? `Best: ${best.deployment}, ${rate(best.per_gpu)} a GPU at ${rate(best.speed_per_user)} a user` : "Speed against throughput",
+      lines: [{ name: "best layouts", y: points.map(p => p.per_gpu), colour: 0 },
+              { name: "front", x: points.map(p => p.speed_per_user), y: points.map(p => p.per_gpu), sources: points.map(p => p.deployment), colour: 2, points: true },
+              ...(rows.length ? [{ name: "measured", x: rows.map((r: any) => r.speed_per_user), y: rows.map((r: any) => r.per_gpu), sources: rows.map((r: any) => r.source), colour: 3, points: true }] : [])],
+      xWrite: rate, yWrite: rate };
+  },
+};
+
+/* ---- the others ------------------------------------------------------------------------------ */
+
+function along(id: string, input: string, low: number, high: number, whole: boolean, lines: [string, string, number][],
+               names: (context: Context) => { title: string; xName: string; yName: string; xWrite: (v: number) => string; yWrite: (v: number) => string },
+               log: { x?: boolean; y?: boolean } = { x: true, y: true }): PictureOf {
+  return { id, needs: [input, ...lines.map(line => line[0])], draw(context) {
+    const x = spaced(low, high, whole ? Math.min(65, high - low + 1) : 65, whole), curve = context.live.sweep(input, x);
+    if (!curve) return null;
+    const drawing: Curves = { kind: "curves", x, xLog: log.x, yLog: log.y, ...names(context),
+      lines: lines.flatMap(([of, name, colour]) => { const y = curve(of); return y ? [{ name, y: Array.from(y, v => Number.isFinite(v) && (!log.y || v > 0) ? v : null), colour }] : []; }),
+      mark: { x: context.live.value(input), text: "here" } };
+    return drawing;
+  } };
+}
+
+const seconds = (context: Context) => ({ xWrite: count(context), yWrite: ms(context) });
+
+const exchange = along("exchange", "batch", 1, 65536, true,
+  [["exchange_time", "exchange", 1], ["bound_step", "step", 0], ["exchange_time_two_racks", "over two racks", 3]],
+  context => ({ title: context.live.value("exchange_share") < 1 ? `The exchange hides behind the step: ${(100 * context.live.value("exchange_share")).toFixed(0)} % of it`
+                                                               : `The exchange takes ${context.live.value("exchange_share").toFixed(1)} times the step`,
+               xName: "batch", yName: "time of a pass", ...seconds(context) }));
+
+const idle = along("idle", "chips", 1, 576, true, [["idle_chips", "idle chips", 3], ["experts_per_chip", "experts on a chip", 0]],
+  context => ({ title: `${count(context)(context.live.value("experts"))} experts on ${count(context)(context.live.value("chips"))} chips: ${count(context)(context.live.value("idle_chips"))} idle`,
+               xName: "chips", yName: "chips, experts", xWrite: count(context), yWrite: count(context) }), { x: false, y: false });
+
+const stages = along("stages", "pp", 1, 64, true, [["weights_per_chip", "weights", 0], ["kv_per_chip", "KV cache", 1], ["memory_per_chip", "both", 2]],
+  context => ({ title: `Stages share the weights; the cache of a chip stays ${context.engine.write(context.live.value("kv_per_chip"), "B")}`,
+               xName: "pipeline stages", yName: "memory of a chip", xWrite: count(context), yWrite: v => context.engine.write(v, "B") }), { x: true, y: true });
+
+const bubble = along("bubble", "micro_batches", 1, 128, true, [["pipeline_bubble", "idle share", 3], ["pipeline_bubble_interleaved", "interleaved", 1], ["pipeline_bubble_decode", "decode", 0]],
+  context => ({ title: `${(100 * context.live.value("pipeline_bubble")).toFixed(0)} % of a sweep is filling and draining`, xName: "micro-batches", yName: "idle share",
+               xWrite: count(context), yWrite: v => `${(100 * v).toFixed(0)} %` }), { x: true, y: false });
+
+const balance = along("tokens", "lifetime", 7 * 86400, 730 * 86400, false, [["pretrain_tokens", "equal costs", 0], ["optimal_pretrain_tokens", "cheapest", 1], ["training_optimal_tokens", "nothing served", 2]],
+  context => ({ title: `Serve ${tokens(context)(context.live.value("inference_tokens"))}: train on ${tokens(context)(context.live.value("optimal_pretrain_tokens"))}`,
+               xName: "life of the model", yName: "tokens of pre-training", xWrite: v => context.engine.write(v, "s"), yWrite: tokens(context) }));
+
+const training: PictureOf = {
+  id: "training-step",
+  ask: (_, of) => of.model && of.on ? ["train", ...words({ ...of, options: new Map([...of.options, ["gpus", of.options.get("gpus") ?? "1024"]].filter(([name]) => ["gpus", "tokens", "sequences", "length", "precision"].includes(name)) as [string, string][]) })] : null,
+  draw(context) {
+    const reply = context.replies.get("training-step");
+    if (!reply) return "Every layout of a training run: searching…";
+    if (reply.error) return `${reply.error.what}: ${reply.error.hint}`;
+    const best = reply.answer?.best;
+    if (!best) return "No layout fits";
+    const write = ms(context), parts = Object.entries(best.step as Record<string, number>).filter(([, v]) => v > 0).sort((a, b) => b[1] - a[1]);
+    return { kind: "bars", write, title: `${best.layout}: MFU ${(100 * best.train_mfu).toFixed(0)} %, ${write(best.train_step)} a step`,
+      bars: parts.map(([name, value]): Bar => ({ name, text: write(value), parts: [{ name, value, colour: name === "matrices" || name === "attention" ? 0 : name.includes("parallel") || name === "replicas" || name === "experts" ? 1 : 2 }] })) };
+  },
+};
+
+const priceStep = along("price-step", "context", 1024, 4194304, true, [["cost_at_context", "cost over compute", 0]],
+  context => ({ title: `Cost rises where reading the cache overtakes the compute: ${context.engine.write(context.live.value("context_crossover"), "token")}`,
+               xName: "context", yName: "cost over compute alone", xWrite: tokens(context), yWrite: v => v.toPrecision(3) }));
+
+const NAMES: Record<string, string> = {};
+const deduced: PictureOf = {
+  id: "deduced",
+  ask: state => ["deduce", "prices", "--model", state.prices || "claude-opus-4-7", "--draws", "65536"],
+  draw(context) {
+    const reply = context.replies.get("deduced");
+    if (!reply) return "Reading the price sheet backward…";
+    if (reply.error) return `${reply.error.what}: ${reply.error.hint}`;
+    const [name, entry] = Object.entries(reply.answer ?? {})[0] as [string, any];
+    const quantities = Object.entries(entry.quantities ?? {}) as [string, any][];
+    const spans = quantities.sort((a, b) => b[1].bits - a[1].bits).slice(0, 10).map(([key, q]): Span => {
+      const unit = context.live.has(key) ? context.live.unit(key) : "1";
+      const [a, b, c] = ["q05", "q50", "q95"].map(k => context.engine.write(q.posterior[k], unit, 2));
+      return { name: NAMES[key] ?? key.replace(/_/g, " "), low: q.posterior.q05, lowQ: q.posterior.q25, mid: q.posterior.q50, highQ: q.posterior.q75, high: q.posterior.q95,
+               faintLow: q.prior.q05, faintHigh: q.prior.q95, text: `${a} … ${b} … ${c}; the prices tell ${q.bits.toFixed(1)} bits` };
+    });
+    return { kind: "spans", title: `What the prices of ${name} imply (bars: 50 and 90 %; line: before the prices)`, spans, write: (_, v) => String(v) };
+  },
+};
+
+const TIERS = ["hbm", "ddr", "flash", "disk"];
+const tiers: PictureOf = {
+  id: "tiers", needs: ["hold_time", "recompute_pause_cost", ...TIERS.map(tier => `tier_pause_cost[${tier}]`)],
+  draw(context) {
+    const x = spaced(0.1, 1e7, 73, false), curve = context.live.sweep("hold_time", x);
+    if (!curve) return null;
+    const lines: Line[] = TIERS.flatMap((tier, i) => { const y = curve(`tier_pause_cost[${tier}]`); return y ? [{ name: tier, y: Array.from(y, v => v > 0 ? v : null), colour: i }] : []; });
+    const again = curve("recompute_pause_cost");
+    if (again) lines.push({ name: "compute again", y: Array.from(again), colour: 3, thin: true });
+    const now = TIERS.map(tier => [tier, context.live.value(`tier_pause_cost[${tier}]`)] as const).filter(t => Number.isFinite(t[1]));
+    const cheapest = now.concat([["computing again", context.live.value("recompute_pause_cost")] as never]).reduce((a, b) => b[1] < a[1] ? b : a);
+    return { kind: "curves", xLog: true, yLog: true, x, xName: "pause", yName: "cost of one pause", lines, mark: { x: context.live.value("hold_time"), text: "here" },
+      title: `After ${context.engine.write(context.live.value("hold_time"), "s")}: cheapest is ${cheapest[0]}`,
+      xWrite: v => context.engine.write(v, "s"), yWrite: v => context.engine.write(v, "USD", 2) };
+  },
+};
+
+const reversible = along("reversible", "stacked_layers", 1, 512, true, [["activations_kept", "all kept", 3], ["activations_checkpointed", "checkpoints", 1], ["activations_reversible", "reversible", 0]],
+  context => ({ title: `${count(context)(context.live.value("stacked_layers"))} layers: ${context.engine.write(context.live.value("activations_kept"), "B")} kept, ${context.engine.write(context.live.value("activations_reversible"), "B")} when undone`,
+               xName: "layers", yName: "activations", xWrite: count(context), yWrite: v => context.engine.write(v, "B") }));
+
+const inversion = along("inversion", "stacked_layers", 1, 512, true, [["inversion_error", "error of undoing", 3]],
+  context => ({ title: `Undoing all layers moves the input by ${context.live.value("inversion_error").toExponential(1)} at most`, xName: "layers", yName: "relative error",
+               xWrite: count(context), yWrite: v => v.toExponential(0) }));
+
+/* ---- the seven -------------------------------------------------------------------------------- */
+
+const SERVER = ["predicted_tpot", "predicted_ttft", "predicted_throughput", "throughput_per_chip", "speed_per_user", "output_cost_per_token", "input_cost_per_token",
+  "tpot_band_low", "tpot_band_high", "ttft_band_low", "ttft_band_high", "throughput_band_low", "throughput_band_high", "server_load", "server_stable", "predicted_energy_per_token"];
+
+export const CHAPTERS: Chapter[] = [
+  { id: "batch", name: "batch", model: true, server: SERVER,
+    lines: ["bound_step", "bound_compute", "bound_memory", "bound_weights", "bound_kv", "bound_cost_per_token", "batch_crossover", "context_crossover"],
+    results: ["bound_step", "user_speed", "bound_throughput", "bound_cost_per_token", "bound_mfu"],
+    inputs: ["batch", "context", "chips", "chip_price", "hbm_bandwidth", "tokens_per_pass", "prompt_tokens", "output_tokens"],
+    claim: context => {
+      const b = context.live.value("batch_crossover"), ratio = context.live.value("unbatched_cost_ratio");
+      return `One user alone pays ${ratio.toPrecision(2)} times the lowest cost; the lecture's crossover lies at batch ${context.engine.write(b, "1", 3)} here (it says about 300 times total over active parameters).`;
+    },
+    pictures: [latency, cost, time, memory, frontier, roofline] },
+  { id: "experts", name: "experts", model: true,
+    lines: ["exchange_share", "exchange_time", "exchange_time_in_rack", "exchange_bytes", "copies_sent", "experts_per_chip", "exchange_slowdown"],
+    results: ["exchange_share", "exchange_time", "exchange_time_two_racks", "idle_chips", "sparsity"],
+    inputs: ["batch", "chips", "context", "scale_up_bandwidth", "scale_out_bandwidth", "dispatch_bytes", "racks"],
+    claim: context => {
+      const rack = context.live.value("exchange_time"), two = context.live.value("exchange_time_two_racks"), step = context.live.value("bound_step");
+      return two > step && rack < step ? "Experts want one scale-up domain: inside it the exchange hides, over two it does not. The lecture's conclusion holds here."
+        : rack >= step ? "Even inside one domain the exchange takes longer than the step here." : "Here even two domains would hide the exchange: the lecture's conclusion does not hold at this batch.";
+    },
+    pictures: [exchange, idle, memory] },
+  { id: "pipeline", name: "pipeline", model: true,
+    lines: ["memory_per_chip", "weights_per_chip", "kv_per_chip", "pipeline_bubble", "pipeline_latency", "scale_up_over_scale_out"],
+    results: ["weights_per_chip", "kv_per_chip", "memory_per_chip", "pp_weights_equal_kv", "pipeline_bubble"],
+    inputs: ["pp", "batch", "context", "chips", "micro_batches", "hop_time", "stage_chunks"],
+    claim: context => `Stages divide the weights but not the cache: from ${context.engine.write(context.live.value("pp_weights_equal_kv"), "1", 3)} stages on, the cache is the larger part and more stages gain nothing.`,
+    pictures: [stages, bubble, memory] },
+  { id: "training", name: "training", model: true,
+    lines: ["optimal_pretrain_tokens", "pretrain_tokens", "inference_tokens", "training_optimal_tokens", "overtraining", "rl_tokens", "pretrain_flops"],
+    results: ["optimal_pretrain_tokens", "optimal_overtraining", "pretrain_tokens", "rl_tokens", "inference_tokens"],
+    inputs: ["lifetime", "token_rate", "ship_probability", "inference_efficiency", "rl_flop_per_param", "params_active", "training_tokens", "training_sequences", "sequence_length"],
+    claim: context => `With ${tokens(context)(context.live.value("inference_tokens"))} served, the cheapest model of this size sees ${context.live.value("optimal_overtraining").toPrecision(2)} times the tokens that training alone would want; equal costs is a rule of thumb beside it.`,
+    pictures: [balance, training] },
+  { id: "prices", name: "prices", model: true,
+    lines: ["cost_at_context", "implied_kv_per_token", "context_crossover", "output_input_ratio", "price_step_break_even", "hbm_hold_break_even"],
+    results: ["output_input_ratio", "implied_kv_per_token", "context_crossover", "hits_to_pay_short", "hbm_hold_break_even"],
+    inputs: ["price_step_context", "price_step", "margin", "batch", "context", "hit_ratio", "mfu_prefill", "prompt_tokens"],
+    claim: context => `Output costs ${context.live.value("output_input_ratio").toPrecision(2)} times input here, from costs alone; sellers ask 3 to 6 times. A step at ${tokens(context)(context.live.value("price_step_context"))} means ${context.engine.write(context.live.value("implied_kv_per_token"), "B/token")} of cache.`,
+    pictures: [deduced, priceStep] },
+  { id: "memory", name: "memory", model: true, server: SERVER,
+    lines: ["cheapest_pause_cost", "recompute_pause_cost", "recompute_cost", "hbm_hold_cost", "hbm_hold_break_even", "users_that_fit"],
+    results: ["cheapest_pause_cost", "recompute_pause_cost", "hbm_hold_break_even", "users_that_fit", "kv_per_token"],
+    inputs: ["hold_time", "context", "batch", "chips", "chip_price", "resume_limit"],
+    claim: context => `Keep a token in the chips' memory for ${context.engine.write(context.live.value("hbm_hold_break_even"), "s")}, no longer: then a slower memory, or computing it again, is cheaper.`,
+    pictures: [tiers, memory] },
+  { id: "reversible", name: "reversible", model: false,
+    lines: ["activations_reversible", "activations_kept", "activations_checkpointed", "reversible_flops", "feistel_output", "feistel_undone", "inversion_error"],
+    results: ["activations_kept", "activations_checkpointed", "activations_reversible", "reversible_flops", "inversion_error"],
+    inputs: ["stacked_layers", "activation_bytes_per_layer", "coupling_slope", "significand_bits", "layer_couplings", "feistel_left", "feistel_right"],
+    claim: context => `A net of Feistel rounds undoes itself: memory stays ${context.engine.write(context.live.value("activations_reversible"), "B")} however deep it is, for ${((context.live.value("reversible_flops") - 1) * 100).toFixed(0)} % more FLOPs.`,
+    pictures: [reversible, inversion] },
+];
+
+/* Rows that a chapter's sentence, pictures and sliders read. */
+export function quantitiesOf(chapter: Chapter): string[] {
+  const extra = ["bound_step", "bound_weights", "batch", "chips", "context", "exchange_share", "idle_chips", "experts", "unbatched_cost_ratio",
+    "output_input_ratio", "price_step_context", "implied_kv_per_token"];
+  return [...new Set([...chapter.lines, ...chapter.results, ...chapter.inputs, ...chapter.pictures.flatMap(p => p.needs ?? []), ...extra,
+    ...(chapter.id === "prices" ? ["params_active", "params_total", "kv_per_token", "batch", "margin"] : [])])];
+}

@@ -1,0 +1,438 @@
+/* The page: words in the address, the board beside them, and everything follows the sliders. */
+import { CHAPTERS, type Chapter, type Context, batches, quantitiesOf } from "./chapters";
+import { Client, type BoardReply } from "./client";
+import { explain } from "./difference";
+import { Engine, type Reply } from "./engine";
+import { Inputs, type Moved } from "./inputs";
+import { Lines } from "./lines";
+import { Live } from "./live";
+import { Picture } from "./picture";
+import { command, copy, fromHash, fromWords, give, given, scenario, type Scenario, type State, toHash, words } from "./state";
+import { Traffic } from "./traffic";
+import { Why } from "./why";
+
+declare const VERSION: string;
+
+const $ = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
+const escape = (s: string): string => s.replace(/[&<>"]/g, c => `&#${c.charCodeAt(0)};`);
+
+const STARTS: [string, string][] = [
+  ["Llama-3.3-70B on 8 × H100: how fast, how many users, what per million tokens?", "#batch?model=llama-3.3-70b&on=h100-sxm"],
+  ["Why does output cost five times input?", "#prices?model=deepseek-v3&on=gb200-nvl72"],
+  ["What does a price step at 200k tokens say about the cache?", "#prices?model=deepseek-v3&on=gb200-nvl72&set=price_step_context%3D200000"],
+  ["One rack or two for a 5T-parameter mixture of experts?", "#experts?on=gb200-nvl72&set=params_total%3D5T&set=params_active%3D100B&set=racks%3D2"],
+  ["Keep the cache for five minutes or an hour, and where?", "#memory?model=deepseek-v3&on=gb200-nvl72&context=32768&set=hold_time%3D5min"],
+  ["How many tokens should this model have been trained on?", "#training?model=llama-3.3-70b&on=h100-sxm"],
+];
+
+const IDLE = 160;                       // ms without a move, before the worker is asked
+const REST = 90;                        // and before the board is opened anew
+
+class Page {
+  state: State = { chapter: "batch", first: scenario("deepseek-v3", "gb200-nvl72"), second: null, files: new Map(), prices: "", trace: "" };
+  private editing: "first" | "second" = "first";
+  private readonly live = { first: new Live(this.engine, 0), second: new Live(this.engine, 1) };
+  private readonly lines = new Lines($("lines"), this.engine);
+  private readonly inputs = new Inputs($("inputs"), this.engine, m => this.moved(m), n => this.give(n, null));
+  private readonly others = new Inputs($("others"), this.engine, m => this.moved(m), n => this.give(n, null));
+  private readonly why = new Why($("why"), this.engine, m => this.moved(m), n => this.give(n, null));
+  private readonly traffic: Traffic;
+  private pictures: Picture[] = [];
+  private server: BoardReply | null = null;
+  private replies = new Map<string, Reply>();
+  private asked = new Map<string, string>();
+  private measured: Reply | null = null;
+  private resting = 0;
+  private idle = 0;
+  private frame = 0;
+  private drawing = 0;
+  private opened = "";
+  private written = "";
+
+  constructor(readonly engine: Engine, readonly client: Client) {
+    this.traffic = new Traffic($("traffic"), engine, client, () => this.scenario, trace => { this.state.trace = trace; this.address(); });
+    $("chapters").innerHTML = CHAPTERS.map(c => `<a href="#${c.id}" data-chapter="${c.id}">${c.name}</a>`).join("");
+    $("starts").innerHTML = STARTS.map(([text, hash]) => `<a href="${hash}">${escape(text)}</a>`).join(" ");
+    $("version").textContent = VERSION && `chalkline ${VERSION}`;
+    this.fillLists();
+    this.listen();
+  }
+
+  get scenario(): Scenario { return this.state[this.editing] ?? this.state.first; }
+  get chapter(): Chapter { return CHAPTERS.find(c => c.id === this.state.chapter) ?? CHAPTERS[0]; }
+
+  private fillLists(): void {
+    for (const [id, kind, key] of [["models", "models", "models"], ["machines", "hardware", "hardware"]]) {
+      const rows = (this.engine.ask(["list", kind]).answer?.[key] ?? []) as { name: string; title: string }[];
+      $(id).innerHTML = rows.map(row => `<option value="${escape(row.name)}">${escape(row.title)}</option>`).join("");
+    }
+    const formats = (this.engine.ask(["list", "formats"]).answer?.formats ?? []) as { name: string }[];
+    const names = formats.map(f => f.name);
+    const select = (option: string, label: string, values: string[], none: string): string =>
+      `<label>${label}<select data-option="${option}"><option value="">${none}</option>${values.map(v => `<option>${escape(v)}</option>`).join("")}</select></label>`;
+    $("formats").innerHTML = select("precision", "weights", names, "as stored") + select("kv-precision", "KV cache", names, "bf16")
+      + select("experts-precision", "experts", names, "as weights") + select("engine", "engine", ["vllm", "sglang", "trtllm"], "any");
+  }
+
+  /* ---- what people do ------------------------------------------------------------------------ */
+
+  private listen(): void {
+    window.addEventListener("hashchange", () => { if (location.hash !== this.written) void this.fromAddress(); });
+    $("chapters").addEventListener("click", event => {
+      const id = (event.target as HTMLElement).dataset.chapter;
+      if (!id) return;
+      event.preventDefault();
+      this.state.chapter = id;
+      this.open();
+    });
+    for (const key of ["model", "on"] as const) {
+      const field = $<HTMLInputElement>(key);
+      field.addEventListener("focus", () => { field.dataset.was = field.value; });
+      field.addEventListener("change", () => { this.scenario[key] = field.value.trim(); this.open(); });
+    }
+    $("formats").addEventListener("change", event => {
+      const target = event.target as HTMLSelectElement, option = target.dataset.option!;
+      if (target.value) this.scenario.options.set(option, target.value);
+      else this.scenario.options.delete(option);
+      this.open();
+    });
+    $("find").addEventListener("input", () => this.openOthers());
+    $("all").addEventListener("toggle", () => this.openOthers());
+    $("compare").addEventListener("click", () => this.compare());
+    $("pick-a").addEventListener("click", () => this.edit("first"));
+    $("pick-b").addEventListener("click", () => this.edit("second"));
+    $("share").addEventListener("click", event => this.copied(event.target as HTMLElement, location.href));
+    $("command").addEventListener("click", event => this.copied(event.target as HTMLElement, command("step", this.scenario).replace(/ --model /, " ")));
+    $("theme").addEventListener("click", () => this.theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
+    document.addEventListener("click", event => this.asksWhy(event.target as HTMLElement));
+    document.addEventListener("keydown", event => {
+      const target = event.target as HTMLElement;
+      if (event.key === "Enter" && (target.dataset.why || target.dataset.of)) this.asksWhy(target);
+      if (event.key === "Escape") this.why.close();
+    });
+    document.addEventListener("mouseover", event => this.tip(event.target as Element));
+    $<HTMLInputElement>("file").addEventListener("change", event => void this.drop([...((event.target as HTMLInputElement).files ?? [])]));
+    document.addEventListener("dragover", event => { event.preventDefault(); document.body.classList.add("dropping"); });
+    document.addEventListener("dragleave", () => document.body.classList.remove("dropping"));
+    document.addEventListener("drop", event => {
+      event.preventDefault();
+      document.body.classList.remove("dropping");
+      void this.drop([...(event.dataTransfer?.files ?? [])]);
+    });
+    $("assumed").addEventListener("click", event => {
+      const name = (event.target as HTMLElement).dataset.focus;
+      if (name) document.querySelector<HTMLElement>(`.input[data-name="${name}"] input[type=range], [data-option="${name}"]`)?.focus();
+    });
+    $("assumed").addEventListener("change", event => {
+      const target = event.target as HTMLInputElement;
+      if (target.dataset.switch) this.give(target.dataset.switch, target.checked ? target.dataset.on! : target.dataset.off!);
+    });
+    let width = innerWidth;
+    addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; for (const p of this.pictures) p.redraw(); this.traffic.redraw(); } });
+  }
+
+  private copied(button: HTMLElement, text: string): void {
+    void navigator.clipboard?.writeText(text);
+    const was = button.textContent;
+    button.textContent = "copied";
+    setTimeout(() => { button.textContent = was; }, 900);
+  }
+
+  theme(name: string): void {
+    document.documentElement.dataset.theme = name;
+    for (const picture of this.pictures) picture.redraw();
+    this.traffic.redraw();
+  }
+
+  private asksWhy(target: HTMLElement): void {
+    const from = target.closest<HTMLElement>("[data-why], [data-of]");
+    if (!from || target.closest("figure")) return;
+    const of = from.dataset.why ?? (from.closest("#why") ? "" : this.live[this.editing].output(Number(from.getAttribute("data-of")))?.of);
+    if (of) this.why.open(of, this.scenario);
+  }
+
+  private tip(target: Element): void {
+    const symbol = target.closest?.("[data-row]"), tip = $("tip");
+    const name = symbol?.getAttribute("data-row");
+    if (!name) { tip.hidden = true; return; }
+    const live = this.live[this.editing], input = live.inputOf(name), row = live.row(name);
+    const known = this.rowInfo(name);
+    const value = input ? this.engine.write(input.now, input.unit, 4) : live.has(name) ? live.write(name, 4) : "";
+    tip.innerHTML = `<b>${escape(name.replace(/_/g, " "))}${value ? ` = ${escape(value)}` : ""}</b>${escape(input?.meaning ?? row?.meaning ?? known.meaning)}
+      <br>${escape(input?.unit ?? (live.has(name) ? live.unit(name) : known.unit))} · ${escape(input?.source ?? row?.source ?? "")}`;
+    const box = symbol!.getBoundingClientRect();
+    tip.hidden = false;
+    tip.style.left = `${Math.max(4, Math.min(box.left, innerWidth - 340))}px`;
+    tip.style.top = box.bottom + tip.offsetHeight + 8 < innerHeight ? `${box.bottom + 6}px` : `${box.top - tip.offsetHeight - 6}px`;
+  }
+
+  private rows: Map<string, { meaning: string; unit: string }> | null = null;
+  private rowInfo(name: string): { meaning: string; unit: string } {
+    this.rows ??= new Map(((this.engine.ask(["list", "rows"]).answer?.rows ?? []) as any[]).map(r => [r.name, r]));
+    return this.rows.get(name) ?? { meaning: "", unit: "" };
+  }
+
+  private moved(m: Moved): void {
+    give(this.scenario, m.name, m.text);
+    const live = this.live[this.editing];
+    const branch = live.move(m.name, m.value);
+    clearTimeout(this.resting);
+    this.resting = window.setTimeout(() => this.open(), m.done || branch ? 0 : REST);
+    cancelAnimationFrame(this.frame);
+    this.frame = requestAnimationFrame(() => this.fill());
+  }
+
+  private give(name: string, value: string | null): void { give(this.scenario, name, value); this.open(); }
+
+  private compare(): void {
+    if (this.state.second) { this.state.second = null; this.editing = "first"; }
+    else { this.state.second = copy(this.state.first); this.editing = "second"; }
+    this.open();
+  }
+  private edit(which: "first" | "second"): void { this.editing = which; this.open(); }
+
+  private async drop(files: File[]): Promise<void> {
+    for (const file of files) {
+      let bytes = new Uint8Array(await file.arrayBuffer());
+      let name = file.name;
+      if (bytes[0] === 0x1f && bytes[1] === 0x8b) {
+        bytes = new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
+        name = name.replace(/\.gz$/, "");
+      }
+      this.shelve(name, bytes);
+      const text = bytes.length < 1 << 20 ? new TextDecoder().decode(bytes) : "";
+      if (/\.gguf$/.test(name) || (/\.json$/.test(name) && /"(model_type|architectures|hidden_size|text_config|n_layers|dim)"/.test(text))) {
+        if (text) this.state.files.set(name, text);
+        this.scenario.model = /\.gguf$/.test(name) ? name : "./" + name;
+        this.shelve(this.scenario.model, bytes);
+        this.open();
+      } else {
+        this.state.chapter = "batch";
+        this.open();
+        $("traffic").scrollIntoView({ block: "start" });
+        await this.traffic.run(name);
+      }
+    }
+  }
+
+  private shelve(name: string, bytes: Uint8Array): void {
+    this.engine.shelve(name, bytes);
+    this.client.shelve(name, bytes);
+  }
+
+  /* ---- the address ----------------------------------------------------------------------------- */
+
+  async fromAddress(): Promise<void> {
+    const state = await fromHash(location.hash);
+    if (state) this.state = state;
+    else if (location.hash.length > 1) this.state.chapter = location.hash.slice(1);
+    this.editing = "first";
+    for (const [name, text] of this.state.files) {
+      const bytes = new TextEncoder().encode(text);
+      this.shelve("./" + name, bytes);
+      this.shelve(name, bytes);
+    }
+    this.open();
+  }
+
+  private address(): void {
+    void toHash(this.state).then(hash => {
+      this.written = hash;
+      if (location.hash !== hash) history.replaceState(null, "", hash);
+      document.title = `${this.live.first.doc.model ?? "chalkline"}${this.live.first.doc.machine ? ` on ${this.live.first.doc.machine}` : ""}: ${this.chapter.name}`;
+    });
+  }
+
+  /* ---- from the words to the board --------------------------------------------------------------- */
+
+  open(): void {
+    clearTimeout(this.resting);
+    const chapter = this.chapter, live = this.live[this.editing];
+    const good = this.openOne("first") && (!this.state.second || this.openOne("second"));
+    this.refuse(live.error, live.doc.misfit);
+    if (!good) return;
+    const key = `${chapter.id} ${this.editing}`;
+    if (this.opened !== key) this.openChapter(chapter);
+    this.opened = key;
+    this.lines.open(live, chapter.lines);
+    this.inputs.open(live, chapter.inputs, name => given(this.scenario, name) !== undefined);
+    this.openOthers();
+    this.openAssumed();
+    this.header();
+    this.fill();
+    this.address();
+    this.why.update(this.scenario);
+    clearTimeout(this.idle);
+    this.idle = window.setTimeout(() => this.askWorker(), IDLE);
+  }
+
+  private openOne(which: "first" | "second"): boolean {
+    const of = this.state[which];
+    if (!of) return true;
+    const live = this.live[which];
+    const wanted = quantitiesOf(this.chapter);
+    if (live.open(of, wanted)) return true;
+    const missing = /no row is called '([^']+)'|'([^']+)'/.exec(live.error?.what ?? "");
+    const without = wanted.filter(q => !missing || !(q === missing[1] || q.includes(`[${missing[2]}]`)));
+    return without.length < wanted.length && live.open(of, without);
+  }
+
+  private refuse(error: { what: string; hint: string } | null, misfit?: string): void {
+    const box = $("error");
+    box.hidden = !error && !misfit;
+    box.innerHTML = error ? `<b>${escape(error.what)}</b>${error.hint ? ` — ${escape(error.hint)}` : ""}` : misfit ? escape(misfit) : "";
+    $("model").setAttribute("aria-invalid", String(!!error));
+  }
+
+  private openChapter(chapter: Chapter): void {
+    for (const link of $("chapters").querySelectorAll("a"))
+      link.toggleAttribute("aria-current", link.dataset.chapter === chapter.id);
+    this.pictures = chapter.pictures.map(of => new Picture(of.id));
+    $("pictures").replaceChildren(...this.pictures.map(p => p.element));
+    $("traffic").hidden = chapter.id !== "batch" && chapter.id !== "memory";
+    this.traffic.show(this.state.trace);
+    this.replies.clear();
+    this.asked.clear();
+  }
+
+  private openOthers(): void {
+    if (!$<HTMLDetailsElement>("all").open) return;
+    const live = this.live[this.editing], wanted = $<HTMLInputElement>("find").value.toLowerCase().trim();
+    const shown = new Set(this.chapter.inputs);
+    const names = live.side.inputs.filter(i => !shown.has(i.name) && (!wanted || `${i.name.replace(/_/g, " ")} ${i.name} ${i.meaning}`.toLowerCase().includes(wanted))).map(i => i.name);
+    this.others.open(live, names.slice(0, 60), name => given(this.scenario, name) !== undefined);
+  }
+
+  /* Notes of the engine, each leading to what changes it; then the lecture's switches. */
+  private openAssumed(): void {
+    const live = this.live[this.editing];
+    const lead: [RegExp, string][] = [[/^context /, "context"], [/^batch /, "batch"], [/^weights /, "precision"], [/^KV cache/, "kv-precision"], [/rent|USD\/h/, "chip_price"]];
+    const notes = (live.doc.assumed ?? []).map(note => {
+      const to = lead.find(([pattern]) => pattern.test(note))?.[1];
+      return `<li>${to ? `<button type="button" data-focus="${to}">${escape(note)}</button>` : escape(note)}</li>`;
+    });
+    const of = this.scenario;
+    const real = live.doc.model !== undefined;
+    const box = (name: string, label: string, on: string, off: string, by: boolean): string =>
+      `<li><label><input type="checkbox" data-switch="${name}" data-on="${on}" data-off="${off}"${(of.sets.get(name) ?? (by ? on : off)) === on ? " checked" : ""}>${label}</label></li>`;
+    $("assumed").querySelector("ul")!.innerHTML = notes.join("") +
+      box("lecture_form", "the lecture's own form: all weights read, no attention FLOPs", "1", "0", !real) +
+      (real ? box("count_touched_experts", "read only the experts that are chosen", "1", "0", of.sets.get("lecture_form") !== "1")
+            + box("count_attention_flops", "attention multiplies too", "1", "0", of.sets.get("lecture_form") !== "1") : "") +
+      box("overlap", "memory and compute overlap", "0", "2", true);
+  }
+
+  private header(): void {
+    const of = this.scenario, second = this.state.second !== null;
+    for (const key of ["model", "on"] as const) {
+      const field = $<HTMLInputElement>(key);
+      if (document.activeElement !== field || field.value !== of[key]) field.value = of[key];
+      field.placeholder = key === "model" ? "the lecture's model" : "the lecture's machine";
+    }
+    for (const select of $("formats").querySelectorAll("select")) select.value = of.options.get(select.dataset.option!) ?? "";
+    document.querySelector<HTMLElement>(".which")!.hidden = !second;
+    $("pick-a").setAttribute("aria-pressed", String(this.editing === "first"));
+    $("pick-b").setAttribute("aria-pressed", String(this.editing === "second"));
+    $("compare").textContent = second ? "end comparison" : "compare";
+  }
+
+  private context(): Context {
+    return { engine: this.engine, live: this.live[this.editing], scenario: this.scenario, state: this.state, server: this.server, replies: this.replies, measured: this.measured };
+  }
+
+  /* Everything that moves with a slider. */
+  fill(): void {
+    const context = this.context(), chapter = this.chapter, live = context.live;
+    const other = this.state.second ? this.live[this.editing === "first" ? "second" : "first"] : null;
+    this.lines.fill(live, other && this.editing === "first" ? other : null);
+    const claim = chapter.claim(context);
+    if ($("claim").textContent !== claim) $("claim").textContent = claim;
+    $("results").innerHTML = chapter.results.filter(of => live.has(of)).map(of => {
+      const meaning = live.row(of)?.meaning ?? of;
+      return `<div role="button" tabindex="0" data-why="${of}"><b>${escape(live.write(of))}</b><span title="${escape(meaning)}">${escape(of.replace(/^bound_/, "").replace(/_/g, " "))}${other ? ` <span class="other">${this.editing === "first" ? "B" : "A"} ${escape(other.write(of))}</span>` : ""}</span></div>`;
+    }).join("") + this.served(context);
+    this.drawPictures(context);
+    if (other) $("difference").innerHTML = explain(this.live.first, this.live.second, chapter.results[0], this.engine);
+    $("difference").hidden = !other;
+  }
+
+  /* At most a picture or two a frame beside the one that a slider moves: the rest follow. */
+  private drawPictures(context: Context): void {
+    const began = performance.now();
+    const from = this.drawing;
+    for (let k = 0; k < this.pictures.length; k++) {
+      const i = (from + k) % this.pictures.length;
+      const drawn = this.chapter.pictures[i].draw(context);
+      if (typeof drawn === "string") this.pictures[i].say(drawn);
+      else if (drawn) this.pictures[i].draw(drawn);
+      else this.pictures[i].say("");
+      this.drawing = (i + 1) % this.pictures.length;
+      if (performance.now() - began > 9 && k + 1 < this.pictures.length) {
+        cancelAnimationFrame(this.later);
+        this.later = requestAnimationFrame(() => this.drawPictures(this.context()));
+        return;
+      }
+    }
+  }
+  private later = 0;
+
+  private served(context: Context): string {
+    const { server } = context;
+    if (!server?.doc.server || !this.chapter.server) return "";
+    if (server.doc.refused) return `<div><b>${"—"}</b><span>${escape(server.doc.refused)}</span></div>`;
+    const at = (of: string): number => { const i = server.doc.server!.outputs.findIndex(o => o.of === of); return i < 0 ? NaN : server.values.server[i]; };
+    const two = (v: number, unit: string): string => this.engine.write(v, unit, 2);
+    const range = (of: string, low: string, high: string): string => `${two(at(of) * at(low), "s")} to ${two(at(of) * at(high), "s")}`;
+    return `<div class="served" data-why="predicted_tpot"><b>${two(at("predicted_tpot"), "s")}</b><span>a token on a real server; 4 of 5 lie in ${range("predicted_tpot", "tpot_band_low", "tpot_band_high")}; ${escape(server.doc.layout ?? "")}, load ${at("server_load").toFixed(2)}</span></div>
+      <div class="served" data-why="predicted_ttft"><b>${two(at("predicted_ttft"), "s")}</b><span>to the first token; ${range("predicted_ttft", "ttft_band_low", "ttft_band_high")}</span></div>
+      <div class="served" data-why="output_cost_per_token"><b>${escape(this.engine.write(at("output_cost_per_token"), "USD/token", 2))}</b><span>of output, served; ${escape(this.engine.write(at("throughput_per_chip"), "token/s", 2))} a GPU</span></div>`;
+  }
+
+  /* ---- what takes longer ----------------------------------------------------------------------- */
+
+  private async askWorker(): Promise<void> {
+    const chapter = this.chapter, of = this.scenario;
+    const list = [
+      ...chapter.pictures.flatMap(picture => {
+        const question = picture.ask?.(this.state, of) ?? null;
+        const key = JSON.stringify(question);
+        if (!question || this.asked.get(picture.id) === key) return [];
+        this.asked.set(picture.id, key);
+        return [this.client.ask(picture.id, question).then(reply => { if (reply) { this.replies.set(picture.id, reply); this.fill(); } })];
+      }),
+    ];
+    if (chapter.server && of.model && of.on) {
+      list.unshift(this.client.board("server", 0, words(of), chapter.server.map(q => "server: " + q), { batch: batches() }).then(reply => {
+        if (reply) { this.server = reply; this.fill(); }
+      }));
+    } else this.server = null;
+    if (!this.measured && chapter.id === "batch")
+      list.push(this.client.ask("measured", ["check", "--worst", "1000"]).then(reply => { if (reply) { this.measured = reply; this.fill(); } }));
+    await Promise.all(list);
+    document.documentElement.dataset.settled = "1";
+  }
+}
+
+/* ---- beginning ------------------------------------------------------------------------------------ */
+
+async function begin(): Promise<void> {
+  const text = $("wasm").textContent!.trim();
+  const packed = Uint8Array.from(atob(text), c => c.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const module = await WebAssembly.compile(await new Response(stream).arrayBuffer());
+  const page = new Page(Engine.load(module), new Client(module));
+  (window as unknown as { chalkline: Page }).chalkline = page;
+  document.documentElement.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  const brought = JSON.parse($("state").textContent || "null") as { words?: string[] } | null;
+  if (brought?.words && location.hash.length < 2) {
+    page.state.first = fromWords(brought.words);
+    page.open();
+  } else await page.fromAddress();
+  document.documentElement.dataset.ready = String(Math.round(performance.now()));
+}
+
+begin().catch(error => {
+  const box = $("error");
+  box.hidden = false;
+  box.textContent = `This browser cannot run the engine: ${(error as Error).message}`;
+});

@@ -1,0 +1,143 @@
+/* What the page shows, as words of the command line; the address holds them. */
+
+export interface Scenario {
+  model: string;
+  on: string;
+  options: Map<string, string>;         // "batch" -> "512"; "" for a switch
+  sets: Map<string, string>;            // "hbm_bandwidth" -> "8TB/s"
+}
+
+export interface State {
+  chapter: string;
+  first: Scenario;
+  second: Scenario | null;              // to compare with
+  files: Map<string, string>;           // a dropped configuration travels in the address
+  prices: string;                       // of the prices' chapter: whose
+  trace: string;                        // of the memory's chapter: what is played
+}
+
+/* Rows that have an option of their own on the command line. */
+const OPTION_OF: Record<string, string> = {
+  chips: "gpus", batch: "batch", context: "context", prompt_tokens: "isl", output_tokens: "osl",
+  training_tokens: "tokens", training_sequences: "sequences", sequence_length: "length",
+};
+
+export function scenario(model: string, on: string): Scenario {
+  return { model, on, options: new Map(), sets: new Map() };
+}
+
+export function copy(of: Scenario): Scenario {
+  return { model: of.model, on: of.on, options: new Map(of.options), sets: new Map(of.sets) };
+}
+
+export function given(of: Scenario, row: string): string | undefined {
+  const option = OPTION_OF[row];
+  return option ? of.options.get(option) : of.sets.get(row);
+}
+
+/* Give an input a value, or with null take it back. */
+export function give(of: Scenario, row: string, value: string | null): void {
+  const option = OPTION_OF[row];
+  const [map, key] = option ? [of.options, option] : [of.sets, row];
+  if (value === null) map.delete(key);
+  else map.set(key, value);
+}
+
+/* The options of both as `eval`, `why`, `curve` take them; some verbs name the model first. */
+export function words(of: Scenario): string[] {
+  const list: string[] = [];
+  if (of.model) list.push("--model", of.model);
+  if (of.on) list.push("--on", of.on);
+  for (const [name, value] of of.options) list.push("--" + name, ...(value === "" ? [] : [value]));
+  for (const [name, value] of of.sets) list.push("--set", `${name}=${value}`);
+  return list;
+}
+
+/* As a person would type it. */
+export function command(verb: string, of: Scenario): string {
+  const quoted = words(of).map(word => /^[\w./=:%+-]+$/.test(word) ? word : `'${word}'`);
+  return ["chalkline", verb, ...quoted].join(" ");
+}
+
+/* ---- words to a scenario: a report's question --------------------------------------------- */
+
+const SWITCHES = new Set(["lecture", "assume", "json", "csv"]);
+
+export function fromWords(list: string[]): Scenario {
+  const made = scenario("", "");
+  for (let i = 0; i < list.length; i++) {
+    const word = list[i];
+    if (!word.startsWith("--")) {
+      if (i > 0 || list.length === 1 || word.includes("-")) made.model = made.model || word;
+      continue;
+    }
+    const [name, ...rest] = word.slice(2).split("=");
+    const value = rest.length ? rest.join("=") : SWITCHES.has(name) ? "" : list[++i] ?? "";
+    if (name === "model") made.model = value;
+    else if (name === "on") made.on = value;
+    else if (name === "set") made.sets.set(value.split("=")[0], value.split("=").slice(1).join("="));
+    else if (name !== "json" && name !== "csv") made.options.set(name, value);
+  }
+  return made;
+}
+
+/* ---- the address ---------------------------------------------------------------------------- */
+
+async function squeeze(text: string, how: "deflate" | "inflate"): Promise<string> {
+  const packed = how === "deflate";
+  const bytes = packed ? new TextEncoder().encode(text)
+    : Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), c => c.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(
+    packed ? new CompressionStream("deflate-raw") : new DecompressionStream("deflate-raw"));
+  const out = new Uint8Array(await new Response(stream).arrayBuffer());
+  if (!packed) return new TextDecoder().decode(out);
+  let binary = "";
+  for (const byte of out) binary += String.fromCharCode(byte);
+  return btoa(binary).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
+}
+
+function put(to: URLSearchParams, prefix: string, of: Scenario): void {
+  if (of.model) to.set(prefix + "model", of.model);
+  if (of.on) to.set(prefix + "on", of.on);
+  for (const [name, value] of of.options) to.set(prefix + name, value);
+  for (const [name, value] of of.sets) to.append(prefix + "set", `${name}=${value}`);
+}
+
+function take(from: URLSearchParams, prefix: string): Scenario {
+  const made = scenario("", "");
+  for (const [key, value] of from) {
+    if (!key.startsWith(prefix) || (!prefix && key.includes("."))) continue;
+    const name = key.slice(prefix.length), at = value.indexOf("=");
+    if (name === "model") made.model = value;
+    else if (name === "on") made.on = value;
+    else if (name === "set" && at > 0) made.sets.set(value.slice(0, at), value.slice(at + 1));
+    else if (!RESERVED.has(name)) made.options.set(name, value);
+  }
+  return made;
+}
+
+const RESERVED = new Set(["prices", "trace", "set"]);
+
+/* "#batch?model=deepseek-v3&on=gb200-nvl72&batch=512&set=hbm_bandwidth%3D8TB/s" */
+export async function toHash(state: State): Promise<string> {
+  const to = new URLSearchParams();
+  put(to, "", state.first);
+  if (state.second) put(to, "b.", state.second);
+  if (state.prices) to.set("prices", state.prices);
+  if (state.trace) to.set("trace", state.trace);
+  for (const [name, text] of state.files)
+    if (text.length < 60000) to.set("file." + name, await squeeze(text, "deflate"));
+  return `#${state.chapter}?${to.toString().replace(/%2F/g, "/").replace(/%3A/g, ":")}`;
+}
+
+export async function fromHash(hash: string): Promise<State | null> {
+  const [chapter, query] = hash.replace(/^#/, "").split(/\?(.*)/s);
+  if (!query) return null;
+  const from = new URLSearchParams(query);
+  const files = new Map<string, string>();
+  for (const [key, value] of from)
+    if (key.startsWith("file.")) files.set(key.slice(5), await squeeze(value, "inflate"));
+  const second = [...from.keys()].some(key => key.startsWith("b.")) ? take(from, "b.") : null;
+  return { chapter: chapter || "batch", first: take(from, ""), second, files,
+           prices: from.get("prices") ?? "", trace: from.get("trace") ?? "" };
+}

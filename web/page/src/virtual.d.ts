@@ -1,0 +1,2 @@
+declare module "virtual:worker" { const code: string; export default code; }
+declare module "*.css" { const text: string; export default text; }
