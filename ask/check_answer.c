@@ -167,6 +167,15 @@ static void answer_bad(struct check *check, const struct outcome *outcome, struc
     table_cell(table, "%.2f", predicted / measured);
     doc_add_string(check->arena, doc, "file", point->file);
     doc_add_number(check->arena, doc, "line", point->line);
+    doc_add_string(check->arena, doc, "source", point->source);
+    if (point->model)
+        doc_add_string(check->arena, doc, "model", point->model);
+    doc_add_string(check->arena, doc, "machine", point->machine);
+    doc_add_number(check->arena, doc, "chips", point->chips);
+    doc_add_number(check->arena, doc, "concurrency", point->concurrency);
+    struct doc *inputs = doc_add(check->arena, doc, "inputs", DOC_OBJECT);
+    for (int i = 0; i < point->input_count; i++)
+        doc_add_number(check->arena, inputs, point->inputs[i].name, point->inputs[i].value);
     doc_add_string(check->arena, doc, "metric", metric_names[outcome->measured->metric]);
     doc_add_number(check->arena, doc, "measured", measured);
     doc_add_number(check->arena, doc, "predicted", predicted);

@@ -52,7 +52,7 @@ export const RANGES: Record<string, [number, number, boolean]> = {
 const ms = (context: Context) => (v: number): string => context.engine.write(v, "s");
 const count = (context: Context) => (v: number): string => context.engine.write(v, "1", 4);
 const tokens = (context: Context) => (v: number): string => context.engine.write(v, "token", 3);
-const usd = (context: Context) => (v: number): string => context.engine.write(v, "USD/token", 2);
+const usd = () => (v: number): string => `$${Number((1e6 * v).toPrecision(2))}`;
 
 /* Values of the prediction along the batch. */
 function predicted(context: Context, of: string): Float64Array | null {
@@ -68,15 +68,21 @@ export function predictedNow(context: Context, of: string): number {
 /* The batches at which both are drawn. */
 export const batches = (): number[] => spaced(1, 65536, 65, true);
 
-/* Zero, infinite and beyond what is stable: not drawn. */
+/* Zero, infinite, and beyond what is stable: not drawn. */
 const drawn = (y: ArrayLike<number>, stable: ArrayLike<number> | null): (number | null)[] =>
   Array.from(y, (v, i) => Number.isFinite(v) && v > 0 && (!stable || stable[i] > 0) ? v : null);
+
+/* Up to the batch that memory holds. */
+const fitting = (context: Context, x: number[], y: (number | null)[]): (number | null)[] => {
+  const most = Math.max(context.live.value("users_that_fit"), 1);
+  return y.map((v, i) => x[i] <= most ? v : null);
+};
 
 function band(context: Context, of: string, low: string, high: string, colour: number, name: string): Line[] {
   const y = predicted(context, of), a = predicted(context, low), b = predicted(context, high);
   const stable = predicted(context, "server_stable");
   if (!y || !a || !b) return [];
-  return [{ name, y: drawn(y, stable), colour, band: { low: Array.from(y, (v, i) => v * a[i]), high: Array.from(y, (v, i) => v * b[i]) } }];
+  return [{ name, y: fitting(context, batches(), drawn(y, stable)), colour, band: { low: Array.from(y, (v, i) => v * a[i]), high: Array.from(y, (v, i) => v * b[i]) } }];
 }
 
 /* ---- pictures of a step --------------------------------------------------------------------- */
@@ -88,12 +94,13 @@ const latency: PictureOf = {
     const step = curve?.("bound_step");
     if (!step) return null;
     const now = context.live.value("batch"), at = context.live.value("bound_step");
-    const floor = context.live.value("bound_weights");
+    const floor = context.live.value("bound_weights"), rows = measuredOf(context, "tpot");
     return { kind: "curves", xLog: true, yLog: true, x, xName: "batch", yName: "time of a token",
       title: at < 1.15 * floor ? `At batch ${count(context)(now)} a token costs little more than reading the weights: ${ms(context)(at)}`
            : `Batch ${count(context)(now)}: ${ms(context)(at)} at least${context.server ? `, ${ms(context)(predictedNow(context, "predicted_tpot"))} on a real server` : ""}`,
-      lines: [{ name: "bound", y: drawn(step, null), colour: 0, thin: true },
-              ...band(context, "predicted_tpot", "tpot_band_low", "tpot_band_high", 1, "predicted")],
+      lines: [{ name: "bound", y: fitting(context, x, drawn(step, null)), colour: 0, thin: true },
+              ...band(context, "predicted_tpot", "tpot_band_low", "tpot_band_high", 1, "predicted"),
+              ...(rows.length ? [{ name: "measured", x: rows.map(r => r.concurrency), y: rows.map(r => r.measured), sources: rows.map(sourceOf), colour: 3, points: true }] : [])],
       mark: { x: now, text: "here" }, xWrite: count(context), yWrite: ms(context) };
   },
 };
@@ -104,14 +111,16 @@ const cost: PictureOf = {
     const x = batches(), curve = context.live.sweep("batch", x);
     const y = curve?.("bound_cost_per_token");
     if (!y) return null;
-    const least = Math.min(...y), near = x[y.findIndex(v => v <= 1.05 * least)];
-    return { kind: "curves", xLog: true, yLog: true, x, xName: "batch", yName: "cost of a token",
-      title: `Within 5 % of cheapest from batch ${count(context)(near)}; beyond it nothing is gained`,
-      lines: [{ name: "bound", y: drawn(y, null), colour: 0, thin: true },
-              ...band(context, "output_cost_per_token", "cost_low", "cost_high", 1, "predicted"),
-              ...(predicted(context, "output_cost_per_token") && !predicted(context, "cost_low")
-                ? [{ name: "predicted", y: drawn(predicted(context, "output_cost_per_token")!, predicted(context, "server_stable")), colour: 1 }] : [])],
-      mark: { x: context.live.value("batch"), text: "here" }, xWrite: count(context), yWrite: usd(context) };
+    const fit = fitting(context, x, drawn(y, null)), least = Math.min(...fit.map(v => v ?? Infinity));
+    if (least === Infinity) return "No batch fits in memory";
+    const cheap = x[fit.findIndex(v => v !== null && v <= 1.05 * least)], full = fit[fit.length - 1] === null;
+    const end = context.live.value("users_that_fit");
+    return { kind: "curves", xLog: true, yLog: true, x, xName: "batch", yName: "USD for a million tokens",
+      title: full && cheap > 0.6 * end ? `Cheapest when memory is full, at batch ${count(context)(end)}` : `Within 5 % of cheapest from batch ${count(context)(cheap)}; beyond it nothing is gained`,
+      lines: [{ name: "bound", y: fit, colour: 0, thin: true },
+              ...(predicted(context, "output_cost_per_token")
+                ? [{ name: "predicted", y: fitting(context, x, drawn(predicted(context, "output_cost_per_token")!, predicted(context, "server_stable"))), colour: 1 }] : [])],
+      mark: { x: context.live.value("batch"), text: "here" }, xWrite: count(context), yWrite: usd() };
   },
 };
 
@@ -133,7 +142,7 @@ const roofline: PictureOf = {
       lines: [{ name: "roofline", y: x.map(i => Math.min(peak, w * i)), colour: 0 },
               { name: "operators", x: dots.map(d => d.i), y: dots.map(d => d.f), sources: dots.map(d => d.name), colour: 2, points: true },
               { name: "this step", x: [here], y: [live.value(REACHED)], colour: 3, points: true }],
-      xWrite: v => context.engine.write(v, "FLOP/B"), yWrite: v => context.engine.write(v, "FLOP/s") };
+      xWrite: v => context.engine.write(v, "1", 3), yWrite: v => context.engine.write(v, "FLOP/s", 3) };
   },
 };
 
@@ -144,10 +153,13 @@ const memory: PictureOf = {
     const weights = live.value("weights_per_chip"), kv = live.value("kv_per_chip"), all = live.value("hbm_capacity");
     const reserve = all * live.value("hbm_reserve");
     const over = weights + kv + reserve > all;
-    return { kind: "bars", total: all, write: b,
+    return { kind: "bars", total: Math.max(all, weights + kv + reserve), write: b,
       title: over ? `Does not fit: ${b(weights + kv + reserve)} of ${b(all)} on each chip` : `Each chip is ${(100 * live.value("hbm_share")).toFixed(0)} % full; ${b(all - weights - kv - reserve)} to spare`,
-      bars: [{ name: "one chip", text: over ? b(weights + kv + reserve) : "", parts: [{ name: "weights", value: weights, colour: 0 }, { name: "KV cache", value: kv, colour: 1 },
-               { name: "reserve", value: reserve, colour: 2 }] }] };
+      bars: [{ name: "one chip", text: b(all), parts: [{ name: "weights", value: weights, colour: 0 }, { name: "KV cache", value: kv, colour: 1 },
+               { name: "reserve", value: reserve, colour: 2 }, ...(over ? [] : [{ name: "free", value: all - weights - kv - reserve, colour: -1 }])] },
+             { name: "weights", text: b(weights), parts: [{ name: "weights", value: weights, colour: 0 }] },
+             { name: "KV cache", text: b(kv), parts: [{ name: "KV cache", value: kv, colour: 1 }] },
+             ...(reserve > 0 ? [{ name: "reserve", text: b(reserve), parts: [{ name: "reserve", value: reserve, colour: 2 }] }] : [])] };
   },
 };
 
@@ -168,6 +180,21 @@ const time: PictureOf = {
   },
 };
 
+interface Measured { model: string; machine: string; metric: string; measured: number; chips: number; concurrency: number; source: string; file: string; line: number;
+  inputs: Record<string, number> }
+
+const near = (a: number | undefined, b: number): boolean => a === undefined || (a <= 2 * b && b <= 2 * a);
+
+/* What was measured of this model on this machine with requests about as long, where a source
+ * says with how many. */
+function measuredOf(context: Context, metric: string): Measured[] {
+  const model = plain(context.live.doc.model ?? "-"), machine = plain(context.live.doc.machine ?? "-");
+  return ((context.measured?.answer?.worst ?? []) as Measured[]).filter(row =>
+    row.metric === metric && plain(row.model ?? "") === model && plain(row.machine ?? "") === machine && row.concurrency > 0 && row.chips > 0 &&
+    near(row.inputs.prompt_tokens, predictedNow(context, "prompt_tokens")) && near(row.inputs.output_tokens, predictedNow(context, "output_tokens")));
+}
+const sourceOf = (row: Measured): string => `${row.source}; ${row.inputs.prompt_tokens ?? "?"} in, ${row.inputs.output_tokens ?? "?"} out (${row.file}:${row.line})`;
+
 /* Names compare without case and marks, as the catalog's do. */
 const plain = (name: string): string => name.toLowerCase().replace(/[\s_.-]/g, "");
 
@@ -186,16 +213,14 @@ const frontier: PictureOf = {
     if (!front.length) return "No layout meets the limits";
     const best = reply.answer.best;
     const points = [...front].sort((a, b) => a.speed_per_user - b.speed_per_user);
-    const model = plain(context.live.doc.model ?? ""), machine = plain(context.live.doc.machine ?? "");
-    const rows = (context.measured?.answer?.scored ?? []).filter((row: any) => plain(row.model ?? "") === model && plain(row.hardware ?? "") === machine
-      && row.speed_per_user > 0 && row.per_gpu > 0);
-    const rate = (v: number): string => context.engine.write(v, "token/s");
+    const rows = measuredOf(context, "throughput");
+    const rate = (v: number): string => context.engine.write(v, "token/s"), short = (v: number): string => context.engine.write(v, "1", 3);
     return { kind: "curves", xLog: true, yLog: true, x: points.map(p => p.speed_per_user), xName: "tokens/s a user", yName: "tokens/s a GPU",
       title: best ? `Best: ${best.deployment}, ${rate(best.per_gpu)} a GPU at ${rate(best.speed_per_user)} a user` : "Speed against throughput",
       lines: [{ name: "best layouts", y: points.map(p => p.per_gpu), colour: 0 },
               { name: "front", x: points.map(p => p.speed_per_user), y: points.map(p => p.per_gpu), sources: points.map(p => p.deployment), colour: 2, points: true },
-              ...(rows.length ? [{ name: "measured", x: rows.map((r: any) => r.speed_per_user), y: rows.map((r: any) => r.per_gpu), sources: rows.map((r: any) => r.source), colour: 3, points: true }] : [])],
-      xWrite: rate, yWrite: rate };
+              ...(rows.length ? [{ name: "measured", x: rows.map(r => r.measured / r.concurrency), y: rows.map(r => r.measured / r.chips), sources: rows.map(sourceOf), colour: 3, points: true }] : [])],
+      xWrite: short, yWrite: short };
   },
 };
 
@@ -305,7 +330,7 @@ const inversion = along("inversion", "stacked_layers", 1, 512, true, [["inversio
 /* ---- the seven -------------------------------------------------------------------------------- */
 
 const SERVER = ["predicted_tpot", "predicted_ttft", "predicted_throughput", "throughput_per_chip", "speed_per_user", "output_cost_per_token", "input_cost_per_token",
-  "tpot_band_low", "tpot_band_high", "ttft_band_low", "ttft_band_high", "throughput_band_low", "throughput_band_high", "server_load", "server_stable", "predicted_energy_per_token"];
+  "tpot_band_low", "tpot_band_high", "ttft_band_low", "ttft_band_high", "throughput_band_low", "throughput_band_high", "server_load", "server_stable", "predicted_energy_per_token", "prompt_tokens", "output_tokens"];
 
 export const CHAPTERS: Chapter[] = [
   { id: "batch", name: "batch", model: true, server: SERVER,
@@ -314,7 +339,7 @@ export const CHAPTERS: Chapter[] = [
     inputs: ["batch", "context", "chips", "chip_price", "hbm_bandwidth", "tokens_per_pass", "prompt_tokens", "output_tokens"],
     claim: context => {
       const b = context.live.value("batch_crossover"), ratio = context.live.value("unbatched_cost_ratio");
-      return `One user alone pays ${ratio.toPrecision(2)} times the lowest cost; the lecture's crossover lies at batch ${context.engine.write(b, "1", 3)} here (it says about 300 times total over active parameters).`;
+      return `One user alone pays ${context.engine.write(ratio, "1", 2)} times the lowest cost; the lecture's crossover lies at batch ${context.engine.write(b, "1", 3)} here (it says about 300 times total over active parameters).`;
     },
     pictures: [latency, cost, time, memory, frontier, roofline] },
   { id: "experts", name: "experts", model: true,
@@ -337,13 +362,13 @@ export const CHAPTERS: Chapter[] = [
     lines: ["optimal_pretrain_tokens", "pretrain_tokens", "inference_tokens", "training_optimal_tokens", "overtraining", "rl_tokens", "pretrain_flops"],
     results: ["optimal_pretrain_tokens", "optimal_overtraining", "pretrain_tokens", "rl_tokens", "inference_tokens"],
     inputs: ["lifetime", "token_rate", "ship_probability", "inference_efficiency", "rl_flop_per_param", "params_active", "training_tokens", "training_sequences", "sequence_length"],
-    claim: context => `With ${tokens(context)(context.live.value("inference_tokens"))} served, the cheapest model of this size sees ${context.live.value("optimal_overtraining").toPrecision(2)} times the tokens that training alone would want; equal costs is a rule of thumb beside it.`,
+    claim: context => `With ${tokens(context)(context.live.value("inference_tokens"))} served, the cheapest model of this size sees ${context.engine.write(context.live.value("optimal_overtraining"), "1", 2)} times the tokens that training alone would want; equal costs is a rule of thumb beside it.`,
     pictures: [balance, training] },
   { id: "prices", name: "prices", model: true,
     lines: ["cost_at_context", "implied_kv_per_token", "context_crossover", "output_input_ratio", "price_step_break_even", "hbm_hold_break_even"],
     results: ["output_input_ratio", "implied_kv_per_token", "context_crossover", "hits_to_pay_short", "hbm_hold_break_even"],
     inputs: ["price_step_context", "price_step", "margin", "batch", "context", "hit_ratio", "mfu_prefill", "prompt_tokens"],
-    claim: context => `Output costs ${context.live.value("output_input_ratio").toPrecision(2)} times input here, from costs alone; sellers ask 3 to 6 times. A step at ${tokens(context)(context.live.value("price_step_context"))} means ${context.engine.write(context.live.value("implied_kv_per_token"), "B/token")} of cache.`,
+    claim: context => `Output costs ${context.engine.write(context.live.value("output_input_ratio"), "1", 2)} times input here, from costs alone; sellers ask 3 to 6 times. A step at ${tokens(context)(context.live.value("price_step_context"))} means ${context.engine.write(context.live.value("implied_kv_per_token"), "B/token")} of cache.`,
     pictures: [deduced, priceStep] },
   { id: "memory", name: "memory", model: true, server: SERVER,
     lines: ["cheapest_pause_cost", "recompute_pause_cost", "recompute_cost", "hbm_hold_cost", "hbm_hold_break_even", "users_that_fit"],

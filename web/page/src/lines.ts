@@ -4,6 +4,10 @@ import type { Live } from "./live";
 
 const math = (inside: string, block = false): string => `<math${block ? ' display="block"' : ""}>${inside}</math>`;
 
+/* A row without a letter goes by its name, which may wrap. */
+const symbolOf = (name: string, symbol: string): string =>
+  symbol.includes("<mtext>") ? `<i data-row="${name}">${name.replace(/_/g, " ")}</i>` : math(symbol);
+
 /* Of max(a, b, ...) the operand whose number is the largest, in both lines. */
 function markBinding(symbols: Element | null, numbers: Element, live: Live): void {
   for (const row of numbers.querySelectorAll("mrow")) {
@@ -40,7 +44,7 @@ export class Lines {
     this.element.innerHTML = this.names.map(name => {
       const row = live.row(name)!;
       const bare = !row.formula;
-      return `<div class="line" data-name="${name}"><div class="left">${math(row.symbol ?? "")}</div>
+      return `<div class="line" data-name="${name}"><div class="left">${symbolOf(name, row.symbol ?? "")}</div>
         <div class="formula">${bare ? `<span class="note">given</span>` : math("<mo>=</mo>" + row.formula, true).replace(' display="block"', "")}</div>
         <div class="value" role="button" tabindex="0" data-why="${name}" aria-label="why ${name.replace(/_/g, " ")}"></div>
         ${row.numbers ? `<div class="numbers">${math("<mo>=</mo>" + row.numbers)}</div>` : ""}</div>`;

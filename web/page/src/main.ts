@@ -54,14 +54,14 @@ class Page {
     $("chapters").innerHTML = CHAPTERS.map(c => `<a href="#${c.id}" data-chapter="${c.id}">${c.name}</a>`).join("");
     $("starts").innerHTML = STARTS.map(([text, hash]) => `<a href="${hash}">${escape(text)}</a>`).join(" ");
     $("version").textContent = VERSION && `chalkline ${VERSION}`;
-    this.fillLists();
     this.listen();
   }
 
   get scenario(): Scenario { return this.state[this.editing] ?? this.state.first; }
   get chapter(): Chapter { return CHAPTERS.find(c => c.id === this.state.chapter) ?? CHAPTERS[0]; }
 
-  private fillLists(): void {
+  /* Names to choose from: not needed for the first number. */
+  fillLists(): void {
     for (const [id, kind, key] of [["models", "models", "models"], ["machines", "hardware", "hardware"]]) {
       const rows = (this.engine.ask(["list", kind]).answer?.[key] ?? []) as { name: string; title: string }[];
       $(id).innerHTML = rows.map(row => `<option value="${escape(row.name)}">${escape(row.title)}</option>`).join("");
@@ -70,8 +70,9 @@ class Page {
     const names = formats.map(f => f.name);
     const select = (option: string, label: string, values: string[], none: string): string =>
       `<label>${label}<select data-option="${option}"><option value="">${none}</option>${values.map(v => `<option>${escape(v)}</option>`).join("")}</select></label>`;
-    $("formats").innerHTML = select("precision", "weights", names, "as stored") + select("kv-precision", "KV cache", names, "bf16")
+    $("formats").innerHTML = select("precision", "weights", names, "as stored") + select("kv-precision", "KV", names, "bf16")
       + select("experts-precision", "experts", names, "as weights") + select("engine", "engine", ["vllm", "sglang", "trtllm"], "any");
+    this.chosenFormats();
   }
 
   /* ---- what people do ------------------------------------------------------------------------ */
@@ -252,6 +253,7 @@ class Page {
     this.refuse(live.error, live.doc.misfit);
     if (!good) return;
     const key = `${chapter.id} ${this.editing}`;
+    performance.mark("board");
     if (this.opened !== key) this.openChapter(chapter);
     this.opened = key;
     this.lines.open(live, chapter.lines);
@@ -329,11 +331,15 @@ class Page {
       if (document.activeElement !== field || field.value !== of[key]) field.value = of[key];
       field.placeholder = key === "model" ? "the lecture's model" : "the lecture's machine";
     }
-    for (const select of $("formats").querySelectorAll("select")) select.value = of.options.get(select.dataset.option!) ?? "";
+    this.chosenFormats();
     document.querySelector<HTMLElement>(".which")!.hidden = !second;
     $("pick-a").setAttribute("aria-pressed", String(this.editing === "first"));
     $("pick-b").setAttribute("aria-pressed", String(this.editing === "second"));
     $("compare").textContent = second ? "end comparison" : "compare";
+  }
+
+  private chosenFormats(): void {
+    for (const select of $("formats").querySelectorAll("select")) select.value = this.scenario.options.get(select.dataset.option!) ?? "";
   }
 
   private context(): Context {
@@ -351,7 +357,8 @@ class Page {
       const meaning = live.row(of)?.meaning ?? of;
       return `<div role="button" tabindex="0" data-why="${of}"><b>${escape(live.write(of))}</b><span title="${escape(meaning)}">${escape(of.replace(/^bound_/, "").replace(/_/g, " "))}${other ? ` <span class="other">${this.editing === "first" ? "B" : "A"} ${escape(other.write(of))}</span>` : ""}</span></div>`;
     }).join("") + this.served(context);
-    this.drawPictures(context);
+    if (this.begun) this.drawPictures(context);
+    else requestAnimationFrame(() => setTimeout(() => { this.begun = true; this.drawPictures(this.context()); }));
     if (other) $("difference").innerHTML = explain(this.live.first, this.live.second, chapter.results[0], this.engine);
     $("difference").hidden = !other;
   }
@@ -375,6 +382,7 @@ class Page {
     }
   }
   private later = 0;
+  private begun = false;                // the first numbers come before the first picture
 
   private served(context: Context): string {
     const { server } = context;
@@ -419,8 +427,11 @@ async function begin(): Promise<void> {
   const text = $("wasm").textContent!.trim();
   const packed = Uint8Array.from(atob(text), c => c.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  performance.mark("unpacking");
   const module = await WebAssembly.compile(await new Response(stream).arrayBuffer());
+  performance.mark("compiled");
   const page = new Page(Engine.load(module), new Client(module));
+  performance.mark("made");
   (window as unknown as { chalkline: Page }).chalkline = page;
   document.documentElement.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
   const brought = JSON.parse($("state").textContent || "null") as { words?: string[] } | null;
@@ -429,6 +440,7 @@ async function begin(): Promise<void> {
     page.open();
   } else await page.fromAddress();
   document.documentElement.dataset.ready = String(Math.round(performance.now()));
+  setTimeout(() => page.fillLists());
 }
 
 begin().catch(error => {

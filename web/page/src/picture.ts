@@ -148,30 +148,30 @@ function curvesSvg(drawing: Curves): string {
 
 const ROW = 26;
 
-function barsSvg(drawing: Bars, titled: boolean): string {
+function barsSvg(drawing: Bars, titled: boolean, WIDTH: number): string {
   const palette = colours(), head = titled ? 30 : 4;
   const most = drawing.total ?? Math.max(...drawing.bars.map(b => b.parts.reduce((s, p) => s + p.value, 0)), 1e-300);
-  const left = 150, room = WIDTH - left - 110, out: string[] = [];
+  const left = 178, room = WIDTH - left - 104, out: string[] = [];
   drawing.bars.forEach((bar, i) => {
     const y = head + i * ROW;
     let x = left;
     out.push(`<text x="${left - 8}" y="${y + 15}" text-anchor="end">${escape(bar.name)}</text>`);
     for (const part of bar.parts) {
       const width = Math.max(0, room * part.value / most);
-      out.push(`<rect x="${x.toFixed(1)}" y="${y + 3}" width="${width.toFixed(1)}" height="${ROW - 9}" fill="${palette[part.colour]}"><title>${escape(part.name)}: ${escape(drawing.write(part.value))}</title></rect>`);
+      out.push(`<rect x="${x.toFixed(1)}" y="${y + 3}" width="${width.toFixed(1)}" height="${ROW - 9}" fill="${palette[part.colour] ?? "none"}"><title>${escape(part.name)}: ${escape(drawing.write(part.value))}</title></rect>`);
       if (width > 7 * part.name.length + 8 && bar.parts.length > 1)
-        out.push(`<text x="${(x + 5).toFixed(1)}" y="${y + 15}" fill="${ink("--on-series")}">${escape(part.name)}</text>`);
+        out.push(`<text x="${(x + 5).toFixed(1)}" y="${y + 15}" fill="${ink(part.colour < 0 ? "--faint" : "--on-series")}">${escape(part.name)}</text>`);
       x += width;
     }
     out.push(`<text x="${(x + 6).toFixed(1)}" y="${y + 15}">${escape(bar.text)}</text>`);
   });
   if (drawing.total)
     out.push(`<rect x="${left}" y="${head + 3}" width="${room}" height="${ROW - 9}" fill="none" stroke="${ink("--faint")}"/>`);
-  return svgOf(drawing.title, titled, head + drawing.bars.length * ROW + 4, out);
+  return svgOf(drawing.title, titled, WIDTH, head + drawing.bars.length * ROW + 4, out);
 }
 
-function spansSvg(drawing: Spans, titled: boolean): string {
-  const palette = colours(), head = titled ? 30 : 4, left = 190, room = WIDTH - left - 20, out: string[] = [];
+function spansSvg(drawing: Spans, titled: boolean, WIDTH: number): string {
+  const palette = colours(), head = titled ? 30 : 4, left = 150, room = WIDTH - left - 12, out: string[] = [];
   drawing.spans.forEach((span, i) => {
     const y = head + i * 40;
     const scale = scaleOf([span.low, span.high, span.faintLow ?? span.low, span.faintHigh ?? span.high], true, left, left + room);
@@ -181,17 +181,17 @@ function spansSvg(drawing: Spans, titled: boolean): string {
     if (span.faintLow !== undefined && span.faintHigh !== undefined) out.push(bar(span.faintLow, span.faintHigh, 3, ink("--faint"), .5));
     out.push(bar(span.low, span.high, 7, palette[0], .45), bar(span.lowQ, span.highQ, 13, palette[0], .8));
     out.push(`<path d="M${scale.at(span.mid).toFixed(1)} ${y + 3}v18" stroke="${ink("--ink")}" stroke-width="2"/>`);
-    out.push(`<text x="${left}" y="${y + 34}" fill="${ink("--faint")}">${escape(span.text)}</text>`);
+    out.push(`<text x="${left}" y="${y + 34}" font-size="11" fill="${ink("--faint")}">${escape(span.text)}</text>`);
   });
-  return svgOf(drawing.title, titled, head + drawing.spans.length * 40 + 6, out);
+  return svgOf(drawing.title, titled, WIDTH, head + drawing.spans.length * 40 + 6, out);
 }
 
-function svgOf(title: string, titled: boolean, height: number, out: string[]): string {
+function svgOf(title: string, titled: boolean, WIDTH: number, height: number, out: string[]): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" ${titled ? `width="${WIDTH}" height="${height}" ` : ""}viewBox="0 0 ${WIDTH} ${height}" font-family="system-ui, sans-serif" font-size="12" fill="${ink("--ink")}" role="img" aria-label="${escape(title)}">${titled ? `<rect width="100%" height="100%" fill="${ink("--paper")}"/><text x="10" y="18" font-size="13" font-weight="600">${escape(title)}</text>` : ""}${out.join("")}</svg>`;
 }
 
-export function svg(drawing: Drawing, titled = true): string {
-  return drawing.kind === "curves" ? curvesSvg(drawing) : drawing.kind === "bars" ? barsSvg(drawing, titled) : spansSvg(drawing, titled);
+export function svg(drawing: Drawing, titled = true, width = WIDTH): string {
+  return drawing.kind === "curves" ? curvesSvg(drawing) : drawing.kind === "bars" ? barsSvg(drawing, titled, width) : spansSvg(drawing, titled, width);
 }
 
 function savePng(name: string, drawing: Drawing): void {
@@ -271,7 +271,7 @@ export class Picture {
     else {
       this.plot?.destroy();
       this.plot = null;
-      this.place.innerHTML = svg(drawing, false);
+      this.place.innerHTML = svg(drawing, false, Math.max(320, Math.min(720, this.place.clientWidth || WIDTH)));
     }
     this.table();
   }
@@ -280,6 +280,7 @@ export class Picture {
 
   private curves(drawing: Curves): void {
     const merged = mergeX(drawing);
+    this.sources = drawing.lines.map(line => line.sources && new Map(line.x?.map((x, i) => [x, line.sources![i]])));
     const shape = JSON.stringify([drawing.lines.map(l => [l.name, l.colour, l.thin, l.points, !!l.band]), drawing.xLog, drawing.yLog,
                                   drawing.xName, drawing.yName, this.place.clientWidth]);
     if (this.plot && shape === this.shape) {
@@ -295,34 +296,39 @@ export class Picture {
   }
 
   private marked: Curves | null = null;
+  private sources: (Map<number, string> | undefined)[] = [];
 
   private options(drawing: Curves): uPlot.Options {
     const palette = colours(), grid = { stroke: ink("--rule"), width: 1 }, stroke = ink("--ink");
     const series: uPlot.Series[] = [{ label: drawing.xName, value: (_, v) => v == null ? "" : drawing.xWrite(v) }];
     const bands: uPlot.Band[] = [];
-    for (const line of drawing.lines) {
+    drawing.lines.forEach((line, k) => {
       const colour = palette[line.colour];
+      const told = (u: uPlot, v: number, index: number | null | undefined): string => {
+        const from = index == null ? undefined : this.sources[k]?.get(u.data[0][index]);
+        return drawing.yWrite(v) + (from ? ` — ${from}` : "");
+      };
       series.push({ label: line.name, stroke: colour, width: line.points ? 0 : line.thin ? 1 : 2.2, spanGaps: !line.points,
                     paths: line.points ? () => null : undefined,
                     points: { show: !!line.points, size: 8, stroke: colour, fill: "transparent" },
-                    value: (_, v) => v == null ? "" : drawing.yWrite(v) });
-      if (!line.band) continue;
+                    value: (u, v, _, index) => v == null ? "" : told(u, v, index) });
+      if (!line.band) return;
       const at = series.length;
       for (const end of ["high", "low"])
-        series.push({ label: `${line.name}, ${end}`, stroke: "transparent", width: 0, points: { show: false }, spanGaps: true,
+        series.push({ label: `${line.name}, ${end}`, class: "of-band", stroke: "transparent", width: 0, points: { show: false }, spanGaps: true,
                       value: (_, v) => v == null ? "" : drawing.yWrite(v) });
-      bands.push({ series: [at, at + 1], fill: colour + "28" });
-    }
+      bands.push({ series: [at, at + 1], fill: colour + "44" });
+    });
     const axis = { stroke, grid, ticks: grid, font: "11px system-ui, sans-serif", labelFont: "11px system-ui, sans-serif" };
     const log = (is: boolean | undefined) => is ? { distr: 3 as const, log: 10 as const } : {};
     const sparse = (write: (v: number) => string, is: boolean | undefined) => (_: uPlot, values: number[]) =>
       values.map(v => v == null || (is && Math.abs(Math.log10(v) - Math.round(Math.log10(v))) > 1e-6) ? "" : write(v));
     return {
-      width: Math.max(280, this.place.clientWidth || 480), height: 250, series, bands,
+      width: Math.max(280, this.place.clientWidth || 480), height: 250, series, bands, padding: [8, 30, 0, 0],
       legend: { live: true }, cursor: { drag: { x: false, y: false } },
       scales: { x: { time: false, ...log(drawing.xLog) }, y: { ...log(drawing.yLog), range: drawing.yLog ? undefined : (_, _low, high) => [0, high * 1.05 || 1] } },
       axes: [{ ...axis, label: drawing.xName, labelSize: 18, size: 34, values: sparse(drawing.xWrite, drawing.xLog) },
-             { ...axis, label: drawing.yName, labelSize: 18, size: 66, values: sparse(drawing.yWrite, drawing.yLog) }],
+             { ...axis, label: drawing.yName, labelSize: 20, size: 76, values: sparse(drawing.yWrite, drawing.yLog) }],
       hooks: { draw: [u => this.drawMark(u)] },
     };
   }
