@@ -90,7 +90,8 @@ struct part {
 static int larger_first(const void *a, const void *b)
 {
     const struct part *x = a, *y = b;
-    return (fabs(x->value) < fabs(y->value)) - (fabs(x->value) > fabs(y->value));
+    int order = (fabs(x->value) < fabs(y->value)) - (fabs(x->value) > fabs(y->value));
+    return order ? order : strcmp(x->name, y->name);        /* the same on any machine */
 }
 
 static void add_part(struct why *why, const struct expr *expr, double sign, struct part *parts,

@@ -65,10 +65,14 @@ void weight_vector(struct model *model, const char *name, double size)
 
 static bool cache_same(const struct cache *a, const struct cache *b)
 {
-    struct cache x = *a, y = *b;
-    x.alike = y.alike = x.storing = y.storing = 0;
-    x.name = y.name = NULL;
-    return !strcmp(a->name, b->name) && !memcmp(&x, &y, sizeof x);
+    return !strcmp(a->name, b->name) && a->kernels == b->kernels && a->elements == b->elements
+        && a->entries_per_token == b->entries_per_token && a->window == b->window
+        && a->window_fill == b->window_fill && a->top == b->top
+        && a->index_elements == b->index_elements && a->index_bytes == b->index_bytes
+        && a->index_macs == b->index_macs && a->cut == b->cut
+        && a->query_heads == b->query_heads && a->score == b->score && a->value == b->value
+        && a->prefill_score == b->prefill_score && a->prefill_value == b->prefill_value
+        && a->state_size == b->state_size && a->state_macs == b->state_macs;
 }
 
 void cache_add(struct model *model, const struct plan *plan, struct cache cache)

@@ -1,0 +1,64 @@
+/* Page and command line give the same numbers: random scenarios through both, to the last bit. */
+import assert from "node:assert";
+import { execFile } from "node:child_process";
+import { test } from "node:test";
+import { engine, random, root } from "./engine.mjs";
+
+const COUNT = 500;
+const program = process.env.CHALKLINE ?? root + "chalkline";
+
+const ROWS = ["bound_step", "bound_compute", "bound_memory", "bound_cost_per_token", "bound_throughput", "hbm_share", "users_that_fit", "exchange_time",
+  "context_crossover", "batch_crossover", "optimal_pretrain_tokens", "cheapest_pause_cost", "recompute_cost", "output_input_ratio", "pp_weights_equal_kv"];
+
+const run = words => new Promise(resolve => {
+  execFile(program, words, { maxBuffer: 1 << 26 }, (_, out, err) => resolve({ out, err }));
+});
+
+function scenarioOf(draw, models, machines) {
+  const pick = list => list[Math.floor(draw() * list.length)];
+  const words = ["--model", pick(models), "--on", pick(machines)];
+  const log = (low, high) => low * Math.pow(high / low, draw());
+  if (draw() < 0.6) words.push("--gpus", String(2 ** Math.floor(draw() * 8)));
+  if (draw() < 0.7) words.push("--batch", String(Math.round(log(1, 20000))));
+  if (draw() < 0.7) words.push("--context", String(Math.round(log(64, 1e6))));
+  if (draw() < 0.3) words.push("--precision", pick(["bf16", "fp8", "fp4"]));
+  if (draw() < 0.3) words.push("--kv-precision", pick(["bf16", "fp8"]));
+  if (draw() < 0.2) words.push("--lecture");
+  if (draw() < 0.3) words.push("--set", `hbm_bandwidth=${log(0.5, 20).toFixed(3)}TB/s`);
+  if (draw() < 0.3) words.push("--set", `chip_price=${log(0.5, 10).toFixed(2)}USD/h`);
+  if (draw() < 0.2) words.push("--set", "overlap=2");
+  if (draw() < 0.2) words.push("--set", `hold_time=${Math.round(log(1, 1e6))}s`);
+  if (draw() < 0.2) words.push("--set", `pp=${2 ** Math.floor(draw() * 4)}`);
+  return words;
+}
+
+test(`${COUNT} scenarios: eval, step and the board say what the command line says`, async () => {
+  const page = await engine(), draw = random(20261121);
+  const models = page.ask(["list", "models"]).answer.models.map(m => m.name);
+  const machines = page.ask(["list", "hardware"]).answer.hardware.map(m => m.name);
+  const seen = { answers: 0, refusals: 0, values: 0 };
+  const one = async i => {
+    const words = scenarioOf(draw, models, machines);
+    const question = i % 3 ? ["eval", ...ROWS, ...words] : ["step", ...words];
+    const said = await run([...question, "--json"]), reply = page.ask(question);
+    const where = question.join(" ");
+    if (reply.error) {
+      assert.equal(said.err.split("\n")[0], "chalkline: " + reply.error.what, where);
+      seen.refusals++;
+      return;
+    }
+    assert.equal(JSON.stringify(reply.answer), JSON.stringify(JSON.parse(said.out)), where);
+    seen.answers++;
+    if (question[0] === "step") return;
+    const doc = page.board(0, words, ROWS), values = page.values(0, "bound", doc.bound.outputs.length);
+    ROWS.forEach((row, k) => {
+      const value = reply.answer[row]?.value ?? reply.answer[row] ?? reply.answer.values?.[row];
+      assert.equal(doc.bound.outputs[k].of, row);
+      assert.equal(values[k], typeof value === "object" ? value.value : value, `${row} of ${where}`);
+      seen.values++;
+    });
+  };
+  for (let i = 0; i < COUNT; i += 2) await Promise.all([one(i), one(i + 1)]);
+  console.log(`# ${seen.answers} answers and ${seen.refusals} refusals alike; ${seen.values} values of the board, bit for bit`);
+  assert.ok(seen.answers > 0.8 * COUNT);
+});
