@@ -45,8 +45,8 @@ static void head_line(struct life *life)
                      "life of %s\n\n", params, tokens, each, number_text(life, AT(model_loss), 4),
                      flops_text(life, AT(life_flops)));
     else
-        buffer_print(out, "%s active parameters on %s tokens, %s each: the least compute of a life, "
-                     "%s, at a loss of %s\n\n", params, tokens, each,
+        buffer_print(out, "%s active parameters on %s tokens, %s each: the least compute of a "
+                     "life, %s, at a loss of %s\n\n", params, tokens, each,
                      flops_text(life, AT(life_flops)), number_text(life, AT(model_loss), 4));
 }
 
@@ -85,10 +85,11 @@ static void rule_line(struct life *life)
     const char *what = given_fact(given) ? "" : "equal cost is ";
     const char *tokens = large_text(life->arena, RULE(pretrain_tokens));
     if (!(RULE(rule_room) > 0))
-        LINE(name, "%s%s tokens: no number of parameters reaches this loss with them", what, tokens);
+        LINE(name, "%s%s tokens: no number of parameters reaches this loss with them", what,
+             tokens);
     else
-        LINE(name, "%s%s tokens: this loss with %s parameters at %.3g %% more compute", what, tokens,
-             large_text(life->arena, RULE(rule_params)), 100 * RULE(rule_excess));
+        LINE(name, "%s%s tokens: this loss with %s parameters at %.3g %% more compute", what,
+             tokens, large_text(life->arena, RULE(rule_params)), 100 * RULE(rule_excess));
     if (RULE(rule_exact_params) > 0)
         LINE("", "so many are the best choice for %s parameters",
              large_text(life->arena, RULE(rule_exact_params)));
@@ -112,10 +113,11 @@ static const char *range_text(const struct life *life, struct range range)
 static void range_line(struct life *life, const char *name, const struct range *ranges,
                        const char *why)
 {
+    const double chinchilla = AT(params_active) * AT(tokens_per_param);
     if (life->kind == &life_kinds[LIFE_TOKENS])
         LINE(name, "%s tokens, %s to %s x: %s", range_text(life, ranges[1]),
-             number_text(life, ranges[1].low / (AT(params_active) * AT(tokens_per_param)), 3),
-             number_text(life, ranges[1].high / (AT(params_active) * AT(tokens_per_param)), 3), why);
+             number_text(life, ranges[1].low / chinchilla, 3),
+             number_text(life, ranges[1].high / chinchilla, 3), why);
     else
         LINE(name, "%s parameters, %s tokens: %s", range_text(life, ranges[0]),
              range_text(life, ranges[1]), why);
@@ -234,13 +236,14 @@ static void experts_line(struct life *life)
 
 enum { COLUMNS = 9 };
 static const char *const heads[COLUMNS] = {
-    "law", "parameters", "tokens", "each", "x Chinchilla", "inference/training", "loss",
-    "each, none served", "equal cost" };
+    "law", "parameters", "tokens", "each", "x Chinchilla", "inf./train.", "loss", "unserved",
+    "equal cost" };
 static const char *const csv_heads[COLUMNS] = {
     "law", "params_active", "tokens", "tokens_per_param", "overtraining",
     "inference_over_training", "model_loss", "unserved_tokens_per_param", "rule_excess" };
 
-/* What a law says, column by column; NAN: nothing. */
+/* What a law says, column by column; NAN: nothing. "unserved" are tokens for each parameter if
+ * nothing is served, "equal cost" the compute that this rule wastes. */
 static void law_numbers(const struct life_law *law, double *at)
 {
     for (int i = 0; i < COLUMNS; i++)
