@@ -202,34 +202,44 @@ static bool likely_range(struct life *life)
 
 /* ---- what moves it ------------------------------------------------------------------------ */
 
+/* What would be best with one input changed: "rl_share = 1". NULL: no answer there. */
+static const char *changed_text(struct life *life, const char *change)
+{
+    const char *const texts[] = {
+        arena_print(life->arena, "AT(%s, %s)", life->kind->params, change),
+        arena_print(life->arena, "AT(%s, %s)", life->kind->tokens, change) };
+    struct values values;
+    struct error ignored;
+    if (!values_of(&life->chosen->scenario, texts, 2, &values, &ignored))
+        return NULL;
+    const char *tokens = arena_print(life->arena, "%s tokens",
+                                     large_text(life->arena, values.at[1]));
+    return life->kind == &life_kinds[LIFE_TOKENS] ? tokens
+           : arena_print(life->arena, "%s parameters, %s",
+                         large_text(life->arena, values.at[0]), tokens);
+}
+
 static void moves_line(struct life *life)
 {
-    static const char *const more[] = { "AT(optimal_pretrain_tokens, rl_share = 1)" };
-    struct scenario scenario = law_scenario(life);
-    double tokens;
-    struct error ignored;
+    const char *more = changed_text(life, "rl_share = 1");
     LINE("moves", "1 %% more served, this size: %.2g %% more tokens; 1 %% more parameters: %.2g %%",
          RULE(served_elasticity), RULE(params_elasticity));
-    facts_set(&scenario.facts, "params_active", life->chosen->params, "life");
-    if (value_of(&scenario, more[0], &tokens, &ignored))
-        LINE("", "with as much reinforcement learning as pre-training: %s tokens",
-             large_text(life->arena, tokens));
+    if (more)
+        LINE("", "with as much reinforcement learning as pre-training: %s", more);
 }
 
 static void experts_line(struct life *life)
 {
-    struct scenario scenario = law_scenario(life);
-    double experts, gain, tokens;
+    const char *more = changed_text(life, "expert_quality = 1");
+    double experts, gain;
     struct error ignored;
-    facts_set(&scenario.facts, "params_active", life->chosen->params, "life");
-    if (!life->scenario.model || !value_of(&scenario, "experts", &experts, &ignored) ||
-        !(experts > 1) || RULE(expert_gain) != 1 ||
-        !value_of(&scenario, "AT(expert_gain, expert_quality = 1)", &gain, &ignored) ||
-        !value_of(&scenario, "AT(optimal_pretrain_tokens, expert_quality = 1)", &tokens, &ignored))
+    if (!life->scenario.model || !more || RULE(expert_gain) != 1 ||
+        !value_of(&life->chosen->scenario, "experts", &experts, &ignored) || !(experts > 1) ||
+        !value_of(&life->chosen->scenario, "AT(expert_gain, expert_quality = 1)", &gain, &ignored))
         return;
     LINE("experts", "only active parameters count; if %.0f experts make them as good as %.2f times",
          experts, gain);
-    LINE("", "as many (expert_quality=1): %s tokens", large_text(life->arena, tokens));
+    LINE("", "as many (expert_quality=1): %s", more);
 }
 
 /* ---- laws beside each other ---------------------------------------------------------------- */
