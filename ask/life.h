@@ -49,7 +49,8 @@ struct life_law {
     const char *name, *title;
     bool frontier;                          /* tokens for a compute, no loss */
     bool chosen, uncertain;                 /* uncertain: it has standard errors */
-    bool reached;                           /* false: the loss asked for is below its floor */
+    bool reached;                           /* false: the loss asked for is below its floor, or
+                                               the compute does not serve what is asked */
     struct scenario scenario;               /* with its numbers */
     double params, tokens, unserved;
     double rules[LIFE_RULE_COUNT], figures[LIFE_FIGURE_COUNT];

@@ -142,6 +142,19 @@ static struct scenario law_scenario(const struct life *life)
     return apart;
 }
 
+/* Does anything vary beside the errors of the powers? */
+static bool given_ranges(const struct life *life, const struct values *values,
+                         const char *const *off)
+{
+    bool any = false;
+    for (size_t i = 0; i < values->list.input_count; i++) {
+        const struct input *input = &values->list.inputs[i];
+        const char *name = life->scenario.book.rows[input->row].name;
+        any |= input->spread != SPREAD_NONE && strcmp(name, off[0]) && strcmp(name, off[1]);
+    }
+    return any;
+}
+
 static bool law_range(struct life *life)
 {
     const char *const rows[] = { life->kind->params, life->kind->tokens };
@@ -160,7 +173,9 @@ static bool law_range(struct life *life)
     for (size_t i = 0; i < 2; i++)
         ranges[i] = values_range(&scenario, &values, i);
     add_ranges(life, "range_of_law", ranges);
-    range_line(life, "sure", ranges, "5-95 % by the errors of the law's powers");
+    range_line(life, "sure", ranges, given_ranges(life, &values, off)
+               ? "5-95 % by the errors of the law's powers and the ranges given"
+               : "5-95 % by the errors of the law's powers");
     return true;
 }
 
@@ -363,16 +378,36 @@ static void answer_document(struct life *life)
             doc_add_number(life->arena, rule, life_rules[i], life->chosen->rules[i]);
 }
 
+static bool tell_floor(struct life *life)
+{
+    double wanted, lowest;
+    if (!value_of(&life->chosen->scenario, "target_loss", &wanted, life->error) ||
+        !value_of(&life->chosen->scenario, "loss_floor", &lowest, life->error))
+        return false;
+    buffer_print(&life->answer->text, "no size reaches a loss of %s: by this law none goes below "
+                 "%s, %s away\n", number_text(life, wanted, 5), number_text(life, lowest, 5),
+                 number_text(life, lowest - wanted, 3));
+    return true;
+}
+
+static bool tell_budget(struct life *life)
+{
+    double budget, needed, served;
+    if (!value_of(&life->chosen->scenario, "life_budget", &budget, life->error) ||
+        !value_of(&life->chosen->scenario, "fixed_flop_per_param", &needed, life->error) ||
+        !value_of(&life->chosen->scenario, "inference_tokens", &served, life->error))
+        return false;
+    buffer_print(&life->answer->text, "no size serves %s tokens with %s: each parameter takes %s\n",
+                 large_text(life->arena, served), flops_text(life, budget),
+                 flops_text(life, needed));
+    return true;
+}
+
 static bool answer_nothing(struct life *life)
 {
-    double wanted, floor_;
-    if (!value_of(&life->chosen->scenario, "target_loss", &wanted, life->error) ||
-        !value_of(&life->chosen->scenario, "loss_floor", &floor_, life->error))
-        return false;
     life->answer->status = 1;
-    buffer_print(&life->answer->text, "no size reaches a loss of %s: by this law none goes below "
-                 "%s, %s away\n", number_text(life, wanted, 5), number_text(life, floor_, 5),
-                 number_text(life, floor_ - wanted, 3));
+    if (!(life->kind == &life_kinds[LIFE_LOSS] ? tell_floor(life) : tell_budget(life)))
+        return false;
     laws_table(life);
     scenario_notes(&life->scenario, life->answer);
     return true;

@@ -148,6 +148,9 @@ static bool solve_law(struct life *life, struct life_law *law)
     law->params = best[0];
     law->tokens = best[1];
     law->unserved = best[2];
+    law->reached = law->params >= 1;        /* a compute that does not even serve so much */
+    if (!law->reached)
+        return true;
     at.facts.scalars = arena_array(life->arena, at.facts.scalar_room + 1,
                                    sizeof *at.facts.scalars);
     memcpy(at.facts.scalars, law->scenario.facts.scalars,

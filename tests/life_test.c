@@ -419,6 +419,15 @@ static void below_the_floor(void **state)
     assert_non_null(doc_get(law_of(doc, "hoffmann"), "tokens"));
 }
 
+static void too_little_compute(void **state)
+{
+    struct world *world = *state;
+    ask(world, "life --budget 1e15 --served 1e18");
+    assert_int_equal(world->answer.status, 1);
+    assert_true(starts(world, "no size serves 1,000 P tokens with 1e15 FLOP: each parameter takes "
+                       "6e18 FLOP"));
+}
+
 /* Facts are rows with a source and a date; those of the first law are the rows' defaults. */
 static void laws_are_facts(void **state)
 {
@@ -455,6 +464,7 @@ int main(void)
         TEST(four_laws), TEST(growth_with_budget), TEST(range_of_the_law),
         TEST(tokens_as_by_newton), TEST(sizes_as_by_search), TEST(rule_of_equal_costs),
         TEST(first_line_answers), TEST(chance_and_experts), TEST(below_the_floor),
+        TEST(too_little_compute),
         TEST(laws_are_facts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
