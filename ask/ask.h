@@ -145,6 +145,8 @@ struct range {
 struct range values_range(struct scenario *scenario, const struct values *values, size_t output);
 struct unit scenario_unit(const struct scenario *scenario, const char *text);
 bool unit_counts(struct unit unit);         /* 1 or token: what comes in whole numbers */
+/* 671 B, 1.6 T, 162 M: counts too long to spell. */
+const char *large_text(struct arena *arena, double value);
 /* `share` of the way from low to high, even in the logarithm. */
 double log_between(double low, double high, double share);
 

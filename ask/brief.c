@@ -65,18 +65,6 @@ static const char *rounded_text(struct arena *arena, double value)
     return count_text(arena, floor(value + 0.5), 9);
 }
 
-/* 671.0 B, 1.6 T, 162 M: counts too long to spell. */
-static const char *large_text(struct arena *arena, double value)
-{
-    static const struct { double scale; const char *letter; } steps[] = {
-        { 1e15, "P" }, { 1e12, "T" }, { 1e9, "B" }, { 1e6, "M" } };
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-        if (value >= steps[i].scale)
-            return arena_print(arena, "%s %s", count_text(arena, value / steps[i].scale, 3),
-                               steps[i].letter);
-    return count_text(arena, value, 6);
-}
-
 static void line(struct brief *brief, const char *name, const char *text)
 {
     buffer_print(&brief->answer->text, "  %-9s %s\n", name, text);

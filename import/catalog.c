@@ -2,6 +2,7 @@
 
 #include "engine/engine.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- what a sheet may say -------------------------------------------------------------- */
@@ -222,7 +223,9 @@ static bool check_fact(const struct catalog_sheet *sheet, const struct catalog_r
     size_t count = kinds[sheet->kind].count;
     if (!facts)
         return true;
-    const char *names[128];
+    enum { MOST = 256 };
+    const char *names[MOST];
+    assert(count <= MOST);
     for (size_t i = 0; i < count; i++) {
         names[i] = facts[i].fact;
         if (strcmp(facts[i].fact, row->fact))
