@@ -82,7 +82,8 @@ function band(context: Context, of: string, low: string, high: string, colour: n
   const y = predicted(context, of), a = predicted(context, low), b = predicted(context, high);
   const stable = predicted(context, "server_stable");
   if (!y || !a || !b) return [];
-  return [{ name, y: fitting(context, batches(), drawn(y, stable)), colour, band: { low: Array.from(y, (v, i) => v * a[i]), high: Array.from(y, (v, i) => v * b[i]) } }];
+  const edge = (by: Float64Array): (number | null)[] => fitting(context, batches(), drawn(Array.from(y, (v, i) => v * by[i]), stable));
+  return [{ name, y: fitting(context, batches(), drawn(y, stable)), colour, band: { low: edge(a), high: edge(b) } }];
 }
 
 /* ---- pictures of a step --------------------------------------------------------------------- */
@@ -94,7 +95,7 @@ const latency: PictureOf = {
     const step = curve?.("bound_step");
     if (!step) return null;
     const now = context.live.value("batch"), at = context.live.value("bound_step");
-    const floor = context.live.value("bound_weights"), rows = measuredOf(context, "tpot");
+    const floor = context.live.value("bound_weights"), rows = measuredOf(context, "tpot").filter(row => row.chips === context.live.value("chips"));
     return { kind: "curves", xLog: true, yLog: true, x, xName: "batch", yName: "time of a token",
       title: at < 1.15 * floor ? `At batch ${count(context)(now)} a token costs little more than reading the weights: ${ms(context)(at)}`
            : `Batch ${count(context)(now)}: ${ms(context)(at)} at least${context.server ? `, ${ms(context)(predictedNow(context, "predicted_tpot"))} on a real server` : ""}`,

@@ -8,7 +8,7 @@ export interface Line {
   colour: number;                       // of the four
   thin?: boolean;
   points?: boolean;
-  band?: { low: number[]; high: number[] };
+  band?: { low: (number | null)[]; high: (number | null)[] };
   x?: number[];                         // its own, of points
   sources?: string[];                   // of points, on hover
 }
@@ -49,7 +49,7 @@ export function rowsOf(drawing: Drawing): (string | number)[][] {
       line.band ? [line.name, line.name + " low", line.name + " high"] : [line.name])];
     const rows: (string | number)[][] = [head];
     drawing.x.forEach((x, i) => rows.push([x, ...shared.flatMap(line =>
-      line.band ? [line.y[i] ?? "", line.band.low[i], line.band.high[i]] : [line.y[i] ?? ""])]));
+      line.band ? [line.y[i] ?? "", line.band.low[i] ?? "", line.band.high[i] ?? ""] : [line.y[i] ?? ""])]));
     for (const line of drawing.lines)
       line.x?.forEach((x, i) => rows.push([x, line.y[i] ?? "", line.sources?.[i] ?? line.name]));
     return rows;
@@ -106,7 +106,7 @@ const WIDTH = 640, HEIGHT = 360, LEFT = 84, RIGHT = 16, TOP = 40, BOTTOM = 48;
 function curvesSvg(drawing: Curves): string {
   const palette = colours(), text = ink("--ink"), faint = ink("--rule");
   const xs = scaleOf([...drawing.x, ...drawing.lines.flatMap(l => l.x ?? [])], !!drawing.xLog, LEFT, WIDTH - RIGHT);
-  const ys = scaleOf(drawing.lines.flatMap(l => [...l.y.map(v => v ?? NaN), ...(l.band?.high ?? []), ...(l.band?.low ?? [])]),
+  const ys = scaleOf(drawing.lines.flatMap(l => [...l.y.map(v => v ?? NaN), ...(l.band?.high ?? []).map(v => v ?? NaN), ...(l.band?.low ?? []).map(v => v ?? NaN)]),
                      !!drawing.yLog, HEIGHT - BOTTOM, TOP);
   const out: string[] = [];
   for (const t of xs.ticks) {
