@@ -106,7 +106,7 @@ demo:                           ## the main job on a fresh machine: set up, buil
 # ---- tests -----------------------------------------------------------------------------------------
 $(B)/tests/%: tests/%.c $(B)/cli/help.o $(B)/libchalkline.a
 	@mkdir -p $(@D)
-	@echo $(CC) $<; $(CC) $(FLAGS) -MMD $(filter %.c %.o %.a,$^) -o $@ $(LIBS) -lcmocka
+	@echo $(CC) $<; $(CC) $(FLAGS) -MMD $(filter %.c %.o %.a,$^) -o $@ $(if $(filter serve_test,$*),$(SERVER)) $(LIBS) -lcmocka
 
 tests: $(B)/chalkline $(TESTS) $(if $(shell command -v mpicc),$(B)/chalkline-mpi)  ## build and run the tests, without setting up
 	@CHALKLINE=$(B)/chalkline tests/run.sh $(TESTS)

@@ -3,8 +3,9 @@
 
 #include <string.h>
 
-static const char place[] = "<script id=\"state\" type=\"application/json\">null</script>";
-static const char null[] = "null</script>";
+#define BEFORE "<script id=\"state\" type=\"application/json\">"
+#define NULL_STATE "null"
+static const char place[] = BEFORE NULL_STATE "</script>";
 
 /* The JSON of the words, and of their answer as `respond` wrote it. */
 static void print_state(struct arena *arena, int count, char **words, const struct buffer *answer,
@@ -57,9 +58,10 @@ bool report_page(struct arena *arena, const struct embedded *page, int count, ch
     if (!respond(arena, count, words, &answer))
         return answer_failed(arena, &answer, error);
     print_state(arena, count, words, &answer, &state);
-    size_t before = (size_t)(found - plain.data) + sizeof place - sizeof null;
+    size_t before = (size_t)(found - plain.data) + sizeof BEFORE - 1;
+    size_t after = before + sizeof NULL_STATE - 1;
     buffer_add(html, plain.data, before);
     add_escaped(html, state.data);
-    buffer_add(html, plain.data + before + 4, plain.size - before - 4);
+    buffer_add(html, plain.data + after, plain.size - after);
     return true;
 }
