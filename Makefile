@@ -11,6 +11,7 @@ OPENMP   := $(shell echo 'int main(void){return 0;}' | $(CC) -fopenmp -x c - -o 
 FLAGS    := -std=gnu17 $(WARN) $(CFLAGS) -ffp-contract=off -fno-math-errno $(or $(OPENMP),-Wno-unknown-pragmas) -I. \
             -DCHALKLINE_VERSION='"$(VERSION)"'
 LIBS     := -ljansson -lz -lzstd -lsqlite3 -lm
+SERVER   := -lmicrohttpd        # only for what serves
 MACHINE  := $(shell $(CC) -dumpmachine 2>/dev/null | cut -d- -f1)
 
 CHALK    := $(addprefix formulas/,$(shell cat formulas/order.txt))
@@ -19,9 +20,12 @@ LANES    := portable $(if $(filter x86_64,$(MACHINE)),avx2 avx512)
 SETS     := scalar $(LANES)
 ENGINE   := $(filter-out engine/run_set.c,$(wildcard engine/*.c))
 BASE     := $(filter-out base/ranks_mpi.c,$(wildcard base/*.c))
-LIBRARY  := $(BASE) $(ENGINE) $(wildcard import/*.c) $(wildcard deduce/*.c) $(wildcard sim/*.c) $(wildcard search/*.c) $(wildcard ask/*.c)
+# The server's; the page has files of its own in web/.
+WEB      := $(addprefix web/,respond.c request.c route.c openapi.c metrics.c handout.c report.c \
+              worker.c server.c serve_options.c)
+LIBRARY  := $(BASE) $(ENGINE) $(wildcard import/*.c) $(wildcard deduce/*.c) $(wildcard sim/*.c) $(wildcard search/*.c) $(wildcard ask/*.c) $(WEB)
 OBJECTS  := $(LIBRARY:%.c=$(B)/%.o) $(SETS:%=$(B)/engine/run_%.o) $(LANES:%=$(B)/kernels_%.o) \
-            $(B)/embedded_formulas.o $(B)/embedded_data.o
+            $(B)/embedded_formulas.o $(B)/embedded_data.o $(B)/embedded_page.o
 CLI      := $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c))
 TESTS    := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/*_test.c))
 FUZZERS  := $(patsubst tests/%.c,%,$(wildcard tests/fuzz_*.c))
@@ -33,11 +37,11 @@ chalkline: $(B)/chalkline$(MPI:1=-mpi)
 	@cp $< $@
 
 $(B)/chalkline: $(CLI) $(B)/libchalkline.a
-	@echo link $@; $(CC) $(FLAGS) $^ -o $@ $(LIBS)
+	@echo link $@; $(CC) $(FLAGS) $^ -o $@ $(SERVER) $(LIBS)
 
 # Ranks of mpirun (MPI=1): one object in the place of the archive's.
 $(B)/chalkline-mpi: $(CLI) $(B)/base/ranks_mpi.o $(B)/libchalkline.a
-	@echo link $@; $(CC) $(FLAGS) $^ -o $@ $(LIBS) $$(mpicc --showme:link)
+	@echo link $@; $(CC) $(FLAGS) $^ -o $@ $(SERVER) $(LIBS) $$(mpicc --showme:link)
 $(B)/base/ranks_mpi.o: base/ranks_mpi.c $(B)/flags
 	@mkdir -p $(@D)
 	@echo $(CC) $<; $(CC) $(FLAGS) $$(mpicc --showme:compile) -MMD -c $< -o $@
@@ -79,6 +83,13 @@ $(B)/embedded_formulas.c: $(B)/embed $(CHALK) formulas/order.txt
 	@$(B)/embed embedded_formulas $(CHALK) > $@
 $(B)/embedded_data.c: $(B)/embed $(DATA)
 	@$(B)/embed embedded_data $(DATA) > $@
+# The page that `make page` has built, if it has; other pages, another object.
+PAGE     := $(wildcard build/page/chalkline.html.gz)
+$(B)/page: always
+	@mkdir -p $(@D)
+	@echo '$(PAGE)' | cmp -s - $@ || echo '$(PAGE)' > $@
+$(B)/embedded_page.c: $(B)/embed $(B)/page $(PAGE)
+	@$(B)/embed embedded_page $(PAGE) > $@
 $(B)/embedded_%.o: $(B)/embedded_%.c
 	@$(CC) $(FLAGS) -c $< -o $@
 
@@ -86,7 +97,7 @@ $(B)/embedded_%.o: $(B)/embedded_%.c
 W        := build/wasm
 WFLAGS   := --target=wasm32-wasi -msimd128 -O2 -std=gnu17 $(WARN) -Wno-unknown-pragmas \
             -ffp-contract=off -fno-math-errno -I. -DCHALKLINE_VERSION='"$(VERSION)"'
-PAGE_C   := $(filter-out base/json.c search/store.c ask/plot.c sim/unpack.c,$(LIBRARY)) \
+PAGE_C   := $(filter-out base/json.c search/store.c ask/plot.c sim/unpack.c $(WEB),$(LIBRARY)) \
             web/respond.c web/board.c web/wasm.c web/json_page.c web/absent.c
 PAGE_O    = $(PAGE_C:%.c=$(W)/%.o) $(PAGE_SETS) $(W)/kernels_portable.o \
             $(W)/embedded_formulas.o $(W)/embedded_data.o
@@ -107,6 +118,21 @@ $(B)/kernels_portable.c: $(B)/kernels.c
 $(W)/chalkline.wasm: $(PAGE_O)
 	@echo link $@; clang --target=wasm32-wasi -mexec-model=reactor -O2 -Wl,--strip-all -Wl,-z,stack-size=1048576 $^ -o $@
 
+page:                           ## build the page (Node, clang, wasi-libc), then ./chalkline with it inside
+	@tools/setup.sh core page
+	@$(MAKE) --no-print-directory build/page/chalkline.html.gz
+	@$(MAKE) --no-print-directory chalkline
+PAGE_SRC := $(wildcard web/page/src/*) web/page/index.html web/page/build.mjs web/page/tsconfig.json
+build/page/chalkline.html.gz: $(W)/chalkline.wasm $(PAGE_SRC) web/page/node_modules/.package-lock.json
+	@cd web/page && node_modules/.bin/tsc -p . && VERSION=$(VERSION) node build.mjs
+web/page/node_modules/.package-lock.json: web/page/package-lock.json
+	@cd web/page && npm ci --no-audit --no-fund --ignore-scripts --loglevel=error
+	@touch $@
+
+page-tests: page                ## the page in a browser, and beside the command line
+	@tools/setup.sh page-tests
+	@tests/page.sh
+
 # ---- system, demo ------------------------------------------------------------------------------
 setup:                          ## install what tools/packages.txt lists (GROUPS="core check bench")
 	@tools/setup.sh $(or $(GROUPS),core check bench)
@@ -120,7 +146,7 @@ demo:                           ## the main job on a fresh machine: set up, buil
 # ---- tests -----------------------------------------------------------------------------------------
 $(B)/tests/%: tests/%.c $(B)/cli/help.o $(B)/libchalkline.a
 	@mkdir -p $(@D)
-	@echo $(CC) $<; $(CC) $(FLAGS) -MMD $(filter %.c %.o %.a,$^) -o $@ $(LIBS) -lcmocka
+	@echo $(CC) $<; $(CC) $(FLAGS) -MMD $(filter %.c %.o %.a,$^) -o $@ $(if $(filter serve_test,$*),$(SERVER)) $(LIBS) -lcmocka
 
 tests: $(B)/chalkline $(TESTS) $(if $(shell command -v mpicc),$(B)/chalkline-mpi)  ## build and run the tests, without setting up
 	@CHALKLINE=$(B)/chalkline tests/run.sh $(TESTS)

@@ -7,8 +7,8 @@
  * answer has the same numbers twice: a document (JSON, names of rows as keys) and text
  * for people. Infeasible is an answer (status 1), not an error.
  *
- * ask.def lists the verbs, option.def the options; help, completion, the man page and
- * later the API are written from them. */
+ * ask.def lists the verbs, option.def the options; help, completion, the man page and the
+ * API are written from them. */
 #ifndef ASK_H
 #define ASK_H
 
@@ -60,7 +60,7 @@ typedef bool ask_function(struct arena *arena, const struct question *question,
 
 struct verb {
     const char *name, *words, *summary, *example;
-    ask_function *ask;
+    ask_function *ask;              /* NULL: no question, but a tool of the command line */
 };
 extern const struct verb verbs[];   /* ended by one without a name */
 const struct verb *verb_find(const char *name);         /* NULL: none */
@@ -69,6 +69,17 @@ struct option_row {
     const char *name, *argument, *row, *verbs, *help;
 };
 extern const struct option_row options[OPTION_COUNT];
+bool option_fits(enum option option, const char *verb);
+bool option_often(enum option option);          /* may it be given more than once? */
+
+/* Options as numbers: `*value` stays where the option is not given. */
+bool option_count(const struct question *question, enum option option, size_t *value,
+                  struct error *error);
+bool option_quantity(const struct question *question, enum option option, const char *unit,
+                     double *value, struct error *error);
+/* The same of any text; `label` is what messages call it. */
+bool option_read_quantity(const char *label, const char *text, const char *unit, double *value,
+                          struct error *error);
 
 #define ASK(name, words, summary, example) ask_function ask_##name;
 #include "ask/ask.def"

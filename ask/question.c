@@ -26,31 +26,47 @@ static bool option_unknown(const char *word, struct error *error)
     return error_hint(error, "`chalkline help` lists them");
 }
 
+/* Options that may come often: where a question keeps their words. */
+static const struct {
+    size_t words, count, room;
+} often[OPTION_COUNT] = {
+#define OFTEN(words, name) { offsetof(struct question, words), \
+                             offsetof(struct question, name##_count), \
+                             offsetof(struct question, name##_room) }
+    [OPTION_SET] = OFTEN(sets, set),
+    [OPTION_ROWS] = OFTEN(rows, rows),
+    [OPTION_MEASURED] = OFTEN(measured, measured),
+    [OPTION_LANE] = OFTEN(lanes, lane),
+    [OPTION_TIER] = OFTEN(tiers, tier),
+#undef OFTEN
+};
+
+bool option_often(enum option option)
+{
+    return often[option].words != 0;
+}
+
 static void push(struct arena *arena, const char ***list, size_t *count, size_t *room,
                  const char *word)
 {
     *(const char **)arena_push(arena, list, count, room, sizeof **list) = word;
 }
 
-static bool keep_option(struct arena *arena, struct question *question, int option,
+static bool keep_option(struct arena *arena, struct question *question, enum option option,
                         const char *value, struct error *error)
 {
-    if (option == OPTION_SET)
-        push(arena, &question->sets, &question->set_count, &question->set_room, value);
-    else if (option == OPTION_ROWS)
-        push(arena, &question->rows, &question->rows_count, &question->rows_room, value);
-    else if (option == OPTION_MEASURED)
-        push(arena, &question->measured, &question->measured_count, &question->measured_room,
-             value);
-    else if (option == OPTION_LANE)
-        push(arena, &question->lanes, &question->lane_count, &question->lane_room, value);
-    else if (option == OPTION_TIER)
-        push(arena, &question->tiers, &question->tier_count, &question->tier_room, value);
-    else if (question->option[option]) {
+    char *at = (char *)question;
+    if (option_often(option)) {
+        push(arena, (const char ***)(void *)(at + often[option].words),
+             (size_t *)(void *)(at + often[option].count),
+             (size_t *)(void *)(at + often[option].room), value);
+        return true;
+    }
+    if (question->option[option]) {
         error_set(error, "--%s is given twice", options[option].name);
         return error_hint(error, "once");
-    } else
-        question->option[option] = value;
+    }
+    question->option[option] = value;
     return true;
 }
 
@@ -85,14 +101,11 @@ const struct verb *verb_find(const char *name)
     return verb->name ? verb : NULL;
 }
 
-static bool is_given(const struct question *question, int option)
+static bool is_given(const struct question *question, enum option option)
 {
-    return option == OPTION_SET ? question->set_count > 0
-           : option == OPTION_ROWS ? question->rows_count > 0
-           : option == OPTION_MEASURED ? question->measured_count > 0
-           : option == OPTION_LANE ? question->lane_count > 0
-           : option == OPTION_TIER ? question->tier_count > 0
-           : question->option[option] != NULL;
+    if (option_often(option))
+        return *(const size_t *)(const void *)((const char *)question + often[option].count) > 0;
+    return question->option[option] != NULL;
 }
 
 /* An option that the verb, or another option, would ignore is a mistake. */
@@ -103,8 +116,7 @@ static bool options_fit(const struct question *question, struct error *error)
         return error_hint(error, "chalkline --version");
     }
     for (int i = 0; i < OPTION_COUNT; i++)
-        if (is_given(question, i) && options[i].verbs &&
-            !strstr(options[i].verbs, question->verb)) {
+        if (is_given(question, i) && !option_fits(i, question->verb)) {
             error_set(error, "--%s means nothing to '%s'", options[i].name, question->verb);
             return error_hint(error, "it goes with: %s", options[i].verbs);
         }

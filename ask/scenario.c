@@ -12,6 +12,7 @@ enum { FILE_LIMIT = 64 << 20 };
 
 const struct verb verbs[] = {
 #define ASK(name, words, summary, example) { #name, words, summary, example, ask_##name },
+#define TOOL(name, words, summary, example) { #name, words, summary, example, NULL },
 #include "ask/ask.def"
 #undef ASK
     { 0 }

@@ -48,15 +48,6 @@ bool simulate_lanes(struct simulation *simulation, struct error *error);
 void simulate_order_lanes(struct trace *trace, const struct trace *like);
 bool simulate_tiers(struct simulation *simulation, struct error *error);
 
-/* Options as numbers: `*value` stays where the option is not given. */
-bool simulate_count(const struct question *question, enum option option, size_t *value,
-                    struct error *error);
-bool simulate_quantity(const struct question *question, enum option option, const char *unit,
-                       double *value, struct error *error);
-
-/* The same of any text; `label` is what messages call it. */
-bool simulate_read_quantity(const char *label, const char *text, const char *unit, double *value,
-                            struct error *error);
 /* One of some names; `*at` stays where the option is not given. */
 bool simulate_read_name(const struct question *question, enum option option, const char *what,
                         const char *const *names, int count, int *at, struct error *error);

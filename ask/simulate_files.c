@@ -253,7 +253,7 @@ bool simulate_record(struct simulation *simulation, struct recorder **out, struc
         .series_path = question->option[OPTION_SERIES],
         .requests_path = question->option[OPTION_REQUESTS],
         .plot_path = question->option[OPTION_PLOT] };
-    if (!simulate_quantity(question, OPTION_EVERY, "s", &recorder->every, error))
+    if (!option_quantity(question, OPTION_EVERY, "s", &recorder->every, error))
         return false;
     if (!(recorder->every > 0) || span / recorder->every > LINES_MOST) {
         error_set(error, "--every: '%.60s' is no time above 0, or makes more than %d lines",

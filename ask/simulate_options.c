@@ -9,58 +9,10 @@
 
 /* ---- numbers -------------------------------------------------------------------------------- */
 
-bool simulate_count(const struct question *question, enum option option, size_t *value,
-                    struct error *error)
-{
-    enum { MOST = 1000000000 };
-    const char *text = question->option[option];
-    struct quantity quantity;
-    struct unit one;
-    if (!text)
-        return true;
-    unit_parse(text_of("1"), &one, &(double){ 0 }, error);
-    if (quantity_parse(text_of(text), one, &quantity, error) && quantity.spread == SPREAD_NONE &&
-        quantity.value >= 1 && quantity.value <= MOST && quantity.value == floor(quantity.value)) {
-        *value = (size_t)quantity.value;
-        return true;
-    }
-    error_set(error, "--%s: '%.60s' is no count", options[option].name, text);
-    return error_hint(error, "a whole number from 1 to %d", MOST);
-}
-
-bool simulate_read_quantity(const char *label, const char *text, const char *unit, double *value,
-                          struct error *error)
-{
-    struct unit wanted;
-    struct quantity quantity;
-    struct error inner;
-    unit_parse(text_of(unit), &wanted, &(double){ 0 }, &inner);
-    if (quantity_parse(text_of(text), wanted, &quantity, &inner) &&
-        quantity.spread == SPREAD_NONE && quantity.value >= 0) {
-        *value = quantity.value;
-        return true;
-    }
-    error_set(error, "%s: '%.60s' is no %s", label, text,
-              !strcmp(unit, "s") ? "time" : !strcmp(unit, "1") ? "number" : "quantity");
-    if (!strcmp(unit, "s"))
-        return error_hint(error, "0s or more: 300ms, 5s, 2min, 1h");
-    return error_hint(error, "a number, 0 or more%s%s", strcmp(unit, "1") ? ", in " : "",
-                      strcmp(unit, "1") ? unit : "");
-}
-
-bool simulate_quantity(const struct question *question, enum option option, const char *unit,
-                       double *value, struct error *error)
-{
-    char label[32];
-    snprintf(label, sizeof label, "--%s", options[option].name);
-    return !question->option[option] ||
-           simulate_read_quantity(label, question->option[option], unit, value, error);
-}
-
 static bool read_share(const struct question *question, enum option option, double *value,
                        struct error *error)
 {
-    if (!simulate_quantity(question, option, "1", value, error))
+    if (!option_quantity(question, option, "1", value, error))
         return false;
     if (*value <= 1)
         return true;
@@ -266,21 +218,21 @@ static bool read_server(const struct question *question, struct sim_server *serv
     server->synchronous = question->option[OPTION_SYNC] != NULL;
     server->mixed_chunk = question->option[OPTION_MIXED_CHUNK] != NULL;
     server->eager = question->option[OPTION_MAX_UTILIZATION] != NULL;
-    if (!simulate_count(question, OPTION_CHUNK, &server->chunk, error) ||
-        !simulate_count(question, OPTION_MAX_SEQS, &server->sequences_most, error) ||
-        !simulate_count(question, OPTION_MAX_BATCH_TOKENS, &server->batch_tokens_most, error) ||
-        !simulate_count(question, OPTION_BLOCKS, &server->blocks, error) ||
-        !simulate_count(question, OPTION_RANKS, &server->ranks, error) ||
-        !simulate_count(question, OPTION_DRAFT, &server->draft, error) ||
+    if (!option_count(question, OPTION_CHUNK, &server->chunk, error) ||
+        !option_count(question, OPTION_MAX_SEQS, &server->sequences_most, error) ||
+        !option_count(question, OPTION_MAX_BATCH_TOKENS, &server->batch_tokens_most, error) ||
+        !option_count(question, OPTION_BLOCKS, &server->blocks, error) ||
+        !option_count(question, OPTION_RANKS, &server->ranks, error) ||
+        !option_count(question, OPTION_DRAFT, &server->draft, error) ||
         !read_share(question, OPTION_ACCEPTED, &server->accepted, error) ||
         !read_share(question, OPTION_WATERMARK, &server->watermark, error) ||
-        !simulate_quantity(question, OPTION_CADENCE, "s", &server->cadence, error) ||
-        !simulate_quantity(question, OPTION_CONSERVATIVENESS, "1", &server->conservativeness,
-                           error))
+        !option_quantity(question, OPTION_CADENCE, "s", &server->cadence, error) ||
+        !option_quantity(question, OPTION_CONSERVATIVENESS, "1", &server->conservativeness,
+                         error))
         return false;
     if (question->option[OPTION_BLOCK_SIZE]) {
         size_t block = server->block;
-        if (!simulate_count(question, OPTION_BLOCK_SIZE, &block, error))
+        if (!option_count(question, OPTION_BLOCK_SIZE, &block, error))
             return false;
         if (!question->option[OPTION_BLOCKS])           /* the same memory */
             server->blocks = server->blocks * server->block / block;
@@ -330,9 +282,9 @@ static bool read_split(struct simulation *simulation, struct error *error)
     const char *gpus = question->option[OPTION_PREFILL_GPUS];
     double token_bytes;
     *split = (struct sim_split){ .replicas = split->replicas, .bandwidth = 50e9, .latency = 10e-6 };
-    if (!simulate_count(question, OPTION_PREFILL_REPLICAS, &split->replicas, error) ||
-        !simulate_quantity(question, OPTION_LINK, "B/s", &split->bandwidth, error) ||
-        !simulate_quantity(question, OPTION_LINK_LATENCY, "s", &split->latency, error))
+    if (!option_count(question, OPTION_PREFILL_REPLICAS, &split->replicas, error) ||
+        !option_quantity(question, OPTION_LINK, "B/s", &split->bandwidth, error) ||
+        !option_quantity(question, OPTION_LINK_LATENCY, "s", &split->latency, error))
         return false;
     const double slowest = 1e6;
     if (question->option[OPTION_LINK] && split->bandwidth < slowest) {
@@ -375,23 +327,23 @@ static bool read_world(const struct question *question, struct simulation *simul
     simulation->scale = 1;
     simulation->ttft_most = simulation->tpot_most = INFINITY;
     simulation->met = 0.99;
-    if (!simulate_count(question, OPTION_REPLICAS, &sim->replicas, error) ||
-        !simulate_count(question, OPTION_USERS, &sim->users, error) ||
-        !simulate_quantity(question, OPTION_THINK, "s", &sim->think, error) ||
-        !simulate_count(question, OPTION_MAX_WAITING, &sim->waiting_most, error) ||
-        !simulate_quantity(question, OPTION_PATIENCE, "s", &sim->patience, error) ||
-        !simulate_quantity(question, OPTION_FAILS_EVERY, "s", &sim->fails_every, error) ||
-        !simulate_quantity(question, OPTION_RESTART, "s", &sim->restart, error) ||
-        !simulate_count(question, OPTION_SCALE_TO, &sim->scaling.most, error) ||
-        !simulate_quantity(question, OPTION_SCALE_LOAD, "1", &sim->scaling.load, error) ||
-        !simulate_quantity(question, OPTION_SCALE_EVERY, "s", &sim->scaling.every, error) ||
-        !simulate_quantity(question, OPTION_START_UP, "s", &sim->scaling.start_up, error) ||
-        !simulate_count(question, OPTION_SEED, &seed, error) ||
-        !simulate_quantity(question, OPTION_API_TIME, "s", &simulation->api_time, error) ||
-        !simulate_quantity(question, OPTION_TTFT, "s", &simulation->ttft_most, error) ||
-        !simulate_quantity(question, OPTION_TPOT, "s", &simulation->tpot_most, error) ||
+    if (!option_count(question, OPTION_REPLICAS, &sim->replicas, error) ||
+        !option_count(question, OPTION_USERS, &sim->users, error) ||
+        !option_quantity(question, OPTION_THINK, "s", &sim->think, error) ||
+        !option_count(question, OPTION_MAX_WAITING, &sim->waiting_most, error) ||
+        !option_quantity(question, OPTION_PATIENCE, "s", &sim->patience, error) ||
+        !option_quantity(question, OPTION_FAILS_EVERY, "s", &sim->fails_every, error) ||
+        !option_quantity(question, OPTION_RESTART, "s", &sim->restart, error) ||
+        !option_count(question, OPTION_SCALE_TO, &sim->scaling.most, error) ||
+        !option_quantity(question, OPTION_SCALE_LOAD, "1", &sim->scaling.load, error) ||
+        !option_quantity(question, OPTION_SCALE_EVERY, "s", &sim->scaling.every, error) ||
+        !option_quantity(question, OPTION_START_UP, "s", &sim->scaling.start_up, error) ||
+        !option_count(question, OPTION_SEED, &seed, error) ||
+        !option_quantity(question, OPTION_API_TIME, "s", &simulation->api_time, error) ||
+        !option_quantity(question, OPTION_TTFT, "s", &simulation->ttft_most, error) ||
+        !option_quantity(question, OPTION_TPOT, "s", &simulation->tpot_most, error) ||
         !read_share(question, OPTION_MET, &simulation->met, error) ||
-        !simulate_quantity(question, OPTION_TIME_SCALE, "1", &simulation->scale, error))
+        !option_quantity(question, OPTION_TIME_SCALE, "1", &simulation->scale, error))
         return false;
     sim->seed = seed;
     return true;

@@ -71,7 +71,7 @@ static bool sweep(const struct simulation *simulation, struct answer *answer, st
     double low, high;
     size_t points = 10;
     if (!read_sweep(simulation->question->option[OPTION_SWEEP], &what, &low, &high, error) ||
-        !simulate_count(simulation->question, OPTION_POINTS, &points, error))
+        !option_count(simulation->question, OPTION_POINTS, &points, error))
         return false;
     double *values = arena_array(simulation->arena, points, sizeof *values);
     size_t count = sweep_values(low, high, points, what > 0, values);
@@ -121,7 +121,7 @@ static bool repeat(const struct simulation *simulation, struct answer *answer, s
     struct arena *arena = simulation->arena;
     struct table table = { .arena = arena, .columns = 3, .left = "lrr" };
     size_t count = 0;
-    if (!simulate_count(simulation->question, OPTION_REPEAT, &count, error) ||
+    if (!option_count(simulation->question, OPTION_REPEAT, &count, error) ||
         !repeats_differ(simulation, count, error))
         return false;
     struct trial *runs = arena_array(arena, count, sizeof *runs);

@@ -111,8 +111,8 @@ static bool tier_key(const char *key, const char *value, double block_bytes,
         if (!strcmp(key, keys[i].name)) {
             char label[48];
             snprintf(label, sizeof label, "--tier: %s", key);
-            if (!simulate_read_quantity(label, value, keys[i].unit, keys[i].to ? keys[i].to : &capacity,
-                               error))
+            if (!option_read_quantity(label, value, keys[i].unit,
+                                      keys[i].to ? keys[i].to : &capacity, error))
                 return false;
             if (!keys[i].to)
                 tier->capacity = (size_t)fmin(capacity / block_bytes, 1e15);

@@ -11,5 +11,6 @@ struct embedded {
 };
 
 extern const struct embedded embedded_formulas[], embedded_data[];
+extern const struct embedded embedded_page[];       /* none where it was built without its page */
 
 #endif

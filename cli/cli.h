@@ -11,6 +11,13 @@ bool help_answers(struct arena *arena, int count, char **words, struct buffer *o
 /* The help of one verb, or of all with NULL. */
 void help_print(struct buffer *out, const char *verb);
 
+/* `chalkline report QUESTION...`, whose words are the question's: true when it answered, with
+ * `error` filled when it could not. */
+bool report_answers(struct arena *arena, int count, char **words, struct buffer *out,
+                    struct error *error);
+/* A verb that is no question: serve. */
+bool tool_run(const struct question *question, struct error *error);
+
 /* Every row with its algebra, unit and source, as Markdown. */
 bool reference_print(struct arena *arena, struct buffer *out, struct error *error);
 

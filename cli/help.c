@@ -7,7 +7,7 @@
 static void print_options(struct buffer *out, const char *verb)
 {
     for (int i = 0; i < OPTION_COUNT; i++) {
-        if (verb && options[i].verbs && !strstr(options[i].verbs, verb))
+        if (verb && !option_fits(i, verb))
             continue;
         const char *argument = options[i].argument ? options[i].argument : "";
         buffer_print(out, "  --%s %s%*s%s\n", options[i].name, argument,

@@ -107,6 +107,12 @@ static int run(struct arena *arena, const struct ranks *ranks, int count, char *
         write_out(&text);
         return EXIT_ANSWER;
     }
+    if (report_answers(arena, count, words, &text, &error)) {
+        if (*error.what)
+            return report(ranks, &error);
+        write_out(&text);
+        return EXIT_ANSWER;
+    }
     if (!question_read(arena, count, words, &question, &error))
         return report(ranks, &error);
     if (!takes_part(ranks, &question))
@@ -116,6 +122,8 @@ static int run(struct arena *arena, const struct ranks *ranks, int count, char *
         write_out(&text);
         return EXIT_ANSWER;
     }
+    if (!verb_find(question.verb)->ask)
+        return tool_run(&question, &error) ? EXIT_ANSWER : report(ranks, &error);
     if (!ranks->rank && isatty(STDERR_FILENO))
         question.progress = show_progress;
     return answer_question(arena, &question);

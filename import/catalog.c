@@ -109,6 +109,9 @@ static const struct known engine_facts[] = {
 #undef KERNEL
 };
 
+enum { FACTS_MOST = 256 };          /* of a kind */
+_Static_assert(sizeof engine_facts / sizeof *engine_facts <= FACTS_MOST, "more than fit");
+
 #define LIST(array) array, sizeof array / sizeof *array
 
 static const struct {
@@ -223,9 +226,7 @@ static bool check_fact(const struct catalog_sheet *sheet, const struct catalog_r
     size_t count = kinds[sheet->kind].count;
     if (!facts)
         return true;
-    enum { MOST = 256 };
-    const char *names[MOST];
-    assert(count <= MOST);
+    const char *names[FACTS_MOST];
     for (size_t i = 0; i < count; i++) {
         names[i] = facts[i].fact;
         if (strcmp(facts[i].fact, row->fact))

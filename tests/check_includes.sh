@@ -2,14 +2,15 @@
 # check_includes.sh -- includes point one way, and from outside a folder only its public
 # headers are seen:
 #
-#     base <- engine <- import, search, deduce, sim, measure <- ask <- cli, web
+#     base <- engine <- import, search, deduce, sim, measure <- ask <- web <- cli
 #
 # formulas/ and data/ include nothing. Prints each offending line.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 
 public="base/base.h base/embedded.h base/ranks.h engine/engine.h engine/facts.h engine/random.h import/import.h
-import/catalog.h import/measured.h import/prices.h search/search.h search/block.h search/store.h deduce/deduce.h sim/sim.h measure/measure.h ask/ask.h ask/server.h"
+import/catalog.h import/measured.h import/prices.h search/search.h search/block.h search/store.h deduce/deduce.h sim/sim.h measure/measure.h ask/ask.h ask/server.h
+web/web.h"
 
 # The folders that a folder may include from, beside itself.
 below() {
@@ -18,7 +19,8 @@ below() {
     engine) echo base ;;
     import|search|deduce|sim|measure) echo base engine ;;
     ask) echo base engine import search deduce sim measure ;;
-    cli|web) echo base engine import search deduce sim measure ask ;;
+    web) echo base engine import search deduce sim measure ask ;;
+    cli) echo base engine import search deduce sim measure ask web ;;
     esac
 }
 

@@ -5,11 +5,14 @@
  *
  * The page (web/page, TypeScript) holds the engine as WebAssembly: wasm.c has what it
  * calls, board.c the rows that follow its sliders. The server is for programs, and hands
- * the page out. Both answer from ask/, so page, API and command line agree. */
+ * the page out; a report is the page with its answer inside. All answer from ask/, so
+ * page, API and command line agree. */
 #ifndef WEB_H
 #define WEB_H
 
 #include "ask/ask.h"
+
+struct embedded;
 
 /* What the words ask, as the command line would read them, words[0] being the program:
  *
@@ -18,6 +21,35 @@
  *
  * Files are those on the arena's shelf. */
 bool respond(struct arena *arena, int count, char **words, struct buffer *json);
+void respond_error(struct arena *arena, const struct error *error, struct buffer *json);
+
+/* ---- the server ---------------------------------------------------------------------------- */
+
+struct serve_options {
+    const char *address;            /* "127.0.0.1" */
+    unsigned port;                  /* 0: any that is free */
+    double seconds;                 /* for a question, and for a request to come */
+    size_t memory, body;            /* bytes of a question, of a request */
+    size_t at_once, waiting;        /* questions that are answered, that wait for their turn */
+    const struct embedded *page;    /* what `/` hands out; none: ended by its first */
+};
+
+bool serve_read(const struct question *question, struct serve_options *terms,
+                struct error *error);
+/* Listens until SIGINT or SIGTERM; `ready` hears where. False: it cannot listen. */
+bool serve(const struct serve_options *terms, void (*ready)(const char *url),
+           struct error *error);
+
+/* ---- a report ----------------------------------------------------------------------------
+ *
+ * The page, whose line of state
+ *
+ *   <script id="state" type="application/json">null</script>
+ *
+ * holds {"words": [...], "answer": what respond says of them} in the place of null. The words
+ * are those after the program. */
+bool report_page(struct arena *arena, const struct embedded *page, int count, char **words,
+                 struct buffer *html, struct error *error);
 
 /* ---- board: rows that follow sliders ----------------------------------------------------
  *

@@ -1,0 +1,87 @@
+/* What the command line does with questions: serve them, write one as a report. */
+#include "base/embedded.h"
+#include "cli/cli.h"
+#include "web/web.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static void say_where(const char *url)
+{
+    printf("%s\n", url);
+    fflush(stdout);
+}
+
+bool tool_run(const struct question *question, struct error *error)
+{
+    struct serve_options terms;
+    if (!strcmp(question->verb, "serve"))
+        return serve_read(question, &terms, error) && serve(&terms, say_where, error);
+    error_set(error, "'%s' stands before its question", question->verb);
+    return error_hint(error, "%s", verb_find(question->verb)->example);
+}
+
+/* ---- report -------------------------------------------------------------------------------- */
+
+/* Takes --output FILE, --output=FILE or -o FILE out of the words. */
+static bool take_output(int *count, char **words, const char **path, struct error *error)
+{
+    static const char name[] = "--output";
+    const size_t size = sizeof name - 1;
+    int kept = 0;
+    *path = NULL;
+    for (int i = 0; i < *count; i++) {
+        bool whole = !strcmp(words[i], name) || !strcmp(words[i], "-o");
+        bool joined = !strncmp(words[i], name, size) && words[i][size] == '=';
+        if (!whole && !joined) {
+            words[kept++] = words[i];
+        } else if (*path || (whole && i + 1 == *count)) {
+            error_set(error, *path ? "--output is given twice" : "--output needs a value");
+            return error_hint(error, "--output FILE, once");
+        } else {
+            *path = joined ? words[i] + size + 1 : words[++i];
+        }
+    }
+    *count = kept;
+    if (*path)
+        return true;
+    error_set(error, "report needs a file to write");
+    return error_hint(error, "%s", verb_find("report")->example);
+}
+
+static bool write_file(const char *path, const struct buffer *html, struct error *error)
+{
+    FILE *file = fopen(path, "wb");
+    bool good = file && fwrite(html->data, 1, html->size, file) == html->size;
+    good = file && !fclose(file) && good;
+    if (good)
+        return true;
+    error_set(error, "--output: %.200s: %s", path, strerror(errno));
+    return error_hint(error, "a file that can be written");
+}
+
+static bool make_report(struct arena *arena, int count, char **words, struct buffer *out,
+                        struct error *error)
+{
+    struct buffer html = { .arena = arena };
+    const char *path;
+    if (!take_output(&count, words, &path, error) ||
+        !report_page(arena, embedded_page, count, words, &html, error) ||
+        !write_file(path, &html, error))
+        return false;
+    buffer_print(out, "%s: %zu kB\n", path, html.size / 1000);
+    return true;
+}
+
+bool report_answers(struct arena *arena, int count, char **words, struct buffer *out,
+                    struct error *error)
+{
+    if (count < 2 || strcmp(words[1], "report"))
+        return false;
+    for (int i = 2; i < count; i++)
+        if (!strcmp(words[i], "--help"))
+            return false;
+    make_report(arena, count - 1, words + 1, out, error);   /* `report` in the program's place */
+    return true;
+}

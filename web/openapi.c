@@ -1,0 +1,264 @@
+/* The API, described by the rows it is made from: ask.def, option.def, outcome.def. */
+#include "web/server.h"
+
+#include <string.h>
+
+static struct doc *add_object(struct arena *arena, struct doc *parent, const char *key)
+{
+    return doc_add(arena, parent, key, DOC_OBJECT);
+}
+
+static void add_reference(struct arena *arena, struct doc *parent, const char *key,
+                          const char *kind, const char *name)
+{
+    doc_add_string(arena, add_object(arena, parent, key), "$ref",
+                   arena_print(arena, "#/components/%s/%s", kind, name));
+}
+
+static void add_words(struct arena *arena, struct doc *parent, const char *key,
+                      const char *const *words, size_t count)
+{
+    struct doc *list = doc_add(arena, parent, key, DOC_ARRAY);
+    for (size_t i = 0; i < count; i++)
+        doc_add_string(arena, list, NULL, words[i]);
+}
+
+/* ---- schemas ------------------------------------------------------------------------------- */
+
+static const char *const word_kinds[] = { "string", "number", "array", "object" };
+
+/* What request_read takes for it: a switch, a word, {"NAME": VALUE}, several. */
+static void add_option_schema(struct arena *arena, struct doc *schemas, enum option option)
+{
+    const struct option_row *row = &options[option];
+    struct doc *one = add_object(arena, schemas, row->name);
+    doc_add_string(arena, one, "title", row->argument ? row->argument : "a switch");
+    doc_add_string(arena, one, "description", row->help);
+    if (!row->argument) {
+        doc_add_string(arena, one, "type", "boolean");
+        return;
+    }
+    const char *kinds[4] = { word_kinds[0], word_kinds[1] };
+    size_t count = 2;
+    if (option_often(option))
+        kinds[count++] = word_kinds[2];
+    if (!strncmp(row->argument, "NAME=", 5))
+        kinds[count++] = word_kinds[3];
+    add_words(arena, one, "type", kinds, count);
+    if (option_often(option))
+        add_words(arena, add_object(arena, one, "items"), "type", word_kinds, 2);
+    if (count > 2 && kinds[count - 1] == word_kinds[3])
+        add_words(arena, add_object(arena, one, "additionalProperties"), "type", word_kinds, 2);
+}
+
+static void add_member_schemas(struct arena *arena, struct doc *schemas)
+{
+    static const char *const file_kinds[] = { "object", "string", "array" };
+    static const struct {
+        const char *const *kinds;
+        size_t count;
+        const char *inside;         /* of which each part is a word, or a file */
+        const char *const *parts;
+        size_t part_count;
+    } rows[MEMBER_COUNT] = {
+        [MEMBER_WORDS] = { word_kinds, 3, "items", word_kinds, 2 },
+        [MEMBER_CONFIG] = { file_kinds, 2, NULL, NULL, 0 },
+        [MEMBER_FILES] = { file_kinds, 1, "additionalProperties", file_kinds, 3 },
+    };
+    for (int i = 0; i < MEMBER_COUNT; i++) {
+        struct doc *one = add_object(arena, schemas, request_members[i].name);
+        doc_add_string(arena, one, "description", request_members[i].help);
+        add_words(arena, one, "type", rows[i].kinds, rows[i].count);
+        if (rows[i].inside)
+            add_words(arena, add_object(arena, one, rows[i].inside), "type", rows[i].parts,
+                      rows[i].part_count);
+    }
+}
+
+static void add_typed(struct arena *arena, struct doc *properties, const char *name,
+                      const char *type, const char *help)
+{
+    struct doc *one = add_object(arena, properties, name);
+    doc_add_string(arena, one, "type", type);
+    doc_add_string(arena, one, "description", help);
+}
+
+static void add_answer_schemas(struct arena *arena, struct doc *schemas)
+{
+    static const char *const answer_always[] = { "status", "answer", "text" };
+    static const char *const error_always[] = { "what", "hint" };
+    struct doc *answer = add_object(arena, schemas, "Answer");
+    doc_add_string(arena, answer, "type", "object");
+    add_words(arena, answer, "required", answer_always, 3);
+    struct doc *properties = add_object(arena, answer, "properties");
+    add_typed(arena, properties, "status", "integer", "0: an answer; 1: nothing is feasible");
+    add_typed(arena, properties, "answer", "object", "what the command line prints with --json");
+    add_typed(arena, properties, "text", "string", "what it prints without");
+    add_typed(arena, properties, "csv", "string", "what it prints with --csv, if it is a table");
+    struct doc *error = add_object(arena, schemas, "Error");
+    doc_add_string(arena, error, "type", "object");
+    add_words(arena, error, "required", (const char *const[]){ "error" }, 1);
+    struct doc *said = add_object(arena, add_object(arena, error, "properties"), "error");
+    doc_add_string(arena, said, "type", "object");
+    add_words(arena, said, "required", error_always, 2);
+    properties = add_object(arena, said, "properties");
+    add_typed(arena, properties, "what", "string", "what was read, and where");
+    add_typed(arena, properties, "hint", "string", "what would have been accepted");
+}
+
+/* ---- paths --------------------------------------------------------------------------------- */
+
+static bool used(enum option option)
+{
+    for (size_t i = ROUTE_VERBS; i < route_count(); i++)
+        if (request_has(option, route_verb(i)->name))
+            return true;
+    return false;
+}
+
+static void add_parameter(struct arena *arena, struct doc *parameters, const char *name)
+{
+    struct doc *one = add_object(arena, parameters, name);
+    doc_add_string(arena, one, "name", name);
+    doc_add_string(arena, one, "in", "query");
+    add_reference(arena, one, "schema", "schemas", name);
+}
+
+static void add_content(struct arena *arena, struct doc *parent, const char *type,
+                        const char *schema)
+{
+    struct doc *content = add_object(arena, add_object(arena, parent, "content"), type);
+    if (schema)
+        add_reference(arena, content, "schema", "schemas", schema);
+}
+
+/* Of a question: how it may end after it has been found. */
+static bool ends_question(enum outcome outcome)
+{
+    return outcome != OUTCOME_UNCHANGED && outcome != OUTCOME_NOWHERE && outcome != OUTCOME_GONE;
+}
+
+static void add_responses(struct arena *arena, struct doc *operation)
+{
+    struct doc *responses = add_object(arena, operation, "responses");
+    for (int i = 0; i < OUTCOME_COUNT; i++)
+        if (ends_question((enum outcome)i))
+            add_reference(arena, responses, arena_print(arena, "%d", outcomes[i].status),
+                          "responses", outcomes[i].reason);
+}
+
+static void add_response_rows(struct arena *arena, struct doc *components)
+{
+    struct doc *responses = add_object(arena, components, "responses");
+    for (int i = 0; i < OUTCOME_COUNT; i++) {
+        if (!ends_question((enum outcome)i))
+            continue;
+        struct doc *one = add_object(arena, responses, outcomes[i].reason);
+        doc_add_string(arena, one, "description", outcomes[i].meaning);
+        add_content(arena, one, "application/json", i == OUTCOME_ANSWERED ? "Answer" : "Error");
+    }
+}
+
+static struct doc *add_operation(struct arena *arena, struct doc *path, const char *method,
+                                 const struct verb *verb)
+{
+    struct doc *operation = add_object(arena, path, method);
+    doc_add_string(arena, operation, "operationId", arena_print(arena, "%s_%s", method,
+                                                                verb->name));
+    doc_add_string(arena, operation, "summary", verb->summary);
+    doc_add_string(arena, operation, "description",
+                   arena_print(arena, "words: %s. On the command line: %s", verb->words,
+                               verb->example));
+    return operation;
+}
+
+static void add_get(struct arena *arena, struct doc *path, const struct verb *verb)
+{
+    struct doc *operation = add_operation(arena, path, "get", verb);
+    struct doc *parameters = doc_add(arena, operation, "parameters", DOC_ARRAY);
+    add_reference(arena, parameters, NULL, "parameters", request_members[MEMBER_WORDS].name);
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (request_has((enum option)i, verb->name))
+            add_reference(arena, parameters, NULL, "parameters", options[i].name);
+    add_responses(arena, operation);
+}
+
+static void add_post(struct arena *arena, struct doc *path, const struct verb *verb)
+{
+    struct doc *operation = add_operation(arena, path, "post", verb);
+    struct doc *body = add_object(arena, operation, "requestBody");
+    doc_add_bool(arena, body, "required", true);
+    struct doc *content = add_object(arena, add_object(arena, body, "content"),
+                                     "application/json");
+    struct doc *schema = add_object(arena, content, "schema");
+    doc_add_string(arena, schema, "type", "object");
+    struct doc *properties = add_object(arena, schema, "properties");
+    for (int i = 0; i < MEMBER_COUNT; i++)
+        add_reference(arena, properties, request_members[i].name, "schemas",
+                      request_members[i].name);
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (request_has((enum option)i, verb->name))
+            add_reference(arena, properties, options[i].name, "schemas", options[i].name);
+    doc_add_bool(arena, schema, "additionalProperties", false);
+    add_responses(arena, operation);
+}
+
+static void add_plain(struct arena *arena, struct doc *paths, enum route route, const char *id,
+                      const char *summary, const char *type)
+{
+    struct doc *operation = add_object(arena, add_object(arena, paths, route_path(route)), "get");
+    doc_add_string(arena, operation, "operationId", id);
+    doc_add_string(arena, operation, "summary", summary);
+    struct doc *good = add_object(arena, add_object(arena, operation, "responses"), "200");
+    doc_add_string(arena, good, "description", summary);
+    add_content(arena, good, type, NULL);
+}
+
+static void add_paths(struct arena *arena, struct doc *doc)
+{
+    struct doc *paths = add_object(arena, doc, "paths");
+    add_plain(arena, paths, ROUTE_PAGE, "page", "the page", "text/html");
+    add_plain(arena, paths, ROUTE_OPENAPI, "openapi", "this description", "application/json");
+    add_plain(arena, paths, ROUTE_METRICS, "metrics", "counts and times, for Prometheus",
+              "text/plain");
+    for (size_t i = ROUTE_VERBS; i < route_count(); i++) {
+        struct doc *path = add_object(arena, paths, route_path(i));
+        add_get(arena, path, route_verb(i));
+        add_post(arena, path, route_verb(i));
+    }
+}
+
+static void add_components(struct arena *arena, struct doc *doc)
+{
+    struct doc *components = add_object(arena, doc, "components");
+    struct doc *schemas = add_object(arena, components, "schemas");
+    struct doc *parameters = add_object(arena, components, "parameters");
+    add_answer_schemas(arena, schemas);
+    add_member_schemas(arena, schemas);
+    add_parameter(arena, parameters, request_members[MEMBER_WORDS].name);
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        if (!used((enum option)i))
+            continue;
+        add_option_schema(arena, schemas, (enum option)i);
+        add_parameter(arena, parameters, options[i].name);
+    }
+    add_response_rows(arena, components);
+}
+
+void openapi_print(struct arena *arena, struct buffer *json)
+{
+    struct doc *doc = doc_new(arena, DOC_OBJECT);
+    doc_add_string(arena, doc, "openapi", "3.1.0");
+    struct doc *info = add_object(arena, doc, "info");
+    doc_add_string(arena, info, "title", "chalkline");
+    doc_add_string(arena, info, "version", CHALKLINE_VERSION);
+    doc_add_string(arena, info, "description",
+                   "How fast, how big, how many at once, at what price: large language models on "
+                   "real machines. Values carry units: 20ms, 8TB/s; ranges 1..2; distributions.");
+    struct doc *license = add_object(arena, info, "license");
+    doc_add_string(arena, license, "name", "Apache-2.0");
+    doc_add_string(arena, license, "identifier", "Apache-2.0");
+    add_paths(arena, doc);
+    add_components(arena, doc);
+    doc_print(json, doc);
+}
