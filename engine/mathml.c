@@ -83,10 +83,10 @@ void mathml_symbol(struct buffer *out, const struct row *row)
     if (*row->symbol) {
         print_symbol(out, text_of(row->symbol));
     } else {
-        buffer_print(out, "<mtext>");
+        buffer_print(out, "<mi class=\"word\">");             /* beside <mtext> a sign is no infix */
         for (const char *c = row->name; *c; c++)
             buffer_add(out, *c == '_' ? " " : c, 1);
-        buffer_print(out, "</mtext>");
+        buffer_print(out, "</mi>");
     }
     buffer_print(out, "</mrow>");
 }

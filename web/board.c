@@ -35,7 +35,7 @@ static bool set_number(void *context, struct buffer *out, const struct expr *exp
 {
     const struct setting *setting = context;
     size_t at = list_text(setting->side, text_of_expr(out->arena, expr));
-    buffer_print(out, "<mtext data-of=\"%zu\"></mtext>", at);
+    buffer_print(out, "<mn data-of=\"%zu\"></mn>", at);
     return true;
 }
 

@@ -256,13 +256,31 @@ const stages = along("stages", "pp", 1, 64, true, [["weights_per_chip", "weights
   context => ({ title: `Stages share the weights; the cache of a chip stays ${context.engine.write(context.live.value("kv_per_chip"), "B")}`,
                xName: "pipeline stages", yName: "memory of a chip", xWrite: count(context), yWrite: v => context.engine.write(v, "B") }), { x: true, y: true });
 
-const bubble = along("bubble", "micro_batches", 1, 128, true, [["pipeline_bubble", "idle share", 3], ["pipeline_bubble_interleaved", "interleaved", 1], ["pipeline_bubble_decode", "decode", 0]],
-  context => ({ title: `${(100 * context.live.value("pipeline_bubble")).toFixed(0)} % of a sweep is filling and draining`, xName: "micro-batches", yName: "idle share",
-               xWrite: count(context), yWrite: v => `${(100 * v).toFixed(0)} %` }), { x: true, y: false });
+const bubble = along("bubble", "pp", 1, 64, true, [["pipeline_bubble", "idle share", 3], ["pipeline_bubble_interleaved", "interleaved", 1], ["pipeline_bubble_decode", "decode", 0]],
+  context => ({ title: `${count(context)(context.live.value("pp"))} stages, ${count(context)(context.live.value("micro_batches"))} micro-batches: ${(100 * context.live.value("pipeline_bubble")).toFixed(0)} % of a sweep is filling and draining`,
+               xName: "pipeline stages", yName: "idle share", xWrite: count(context), yWrite: v => `${(100 * v).toFixed(0)} %` }), { x: true, y: false });
 
 const balance = along("tokens", "lifetime", 7 * 86400, 730 * 86400, false, [["pretrain_tokens", "equal costs", 0], ["optimal_pretrain_tokens", "cheapest", 1], ["training_optimal_tokens", "nothing served", 2]],
   context => ({ title: `Serve ${tokens(context)(context.live.value("inference_tokens"))}: train on ${tokens(context)(context.live.value("optimal_pretrain_tokens"))}`,
                xName: "life of the model", yName: "tokens of pre-training", xWrite: v => context.engine.write(v, "s"), yWrite: tokens(context) }));
+
+const laws: PictureOf = {
+  id: "laws",
+  ask: (_, of) => of.model || of.sets.has("params_active")
+    ? ["life", ...words({ ...of, on: "", options: new Map([...of.options].filter(([name]) => name === "tokens")) })] : null,
+  draw(context) {
+    const reply = context.replies.get("laws");
+    if (!reply) return "The laws of the loss, side by side: a moment…";
+    if (reply.error) return `${reply.error.what}: ${reply.error.hint}`;
+    const rows = ((reply.answer?.laws ?? []) as { title: string; pretrain_tokens: number; optimal_pretrain_tokens?: number }[])
+      .map(law => ({ title: law.title, at: law.optimal_pretrain_tokens ?? law.pretrain_tokens })).filter(law => law.at > 0);
+    const range = reply.answer?.range_of_law?.optimal_pretrain_tokens as number[] | undefined;
+    const each = reply.answer.overtraining as number;
+    return { kind: "bars", write: tokens(context),
+      title: `${context.engine.write(each, "1", 2)} times the 20 tokens a parameter of Chinchilla${range ? `; ${tokens(context)(range[0])} to ${tokens(context)(range[1])} by the law's own errors` : ""}`,
+      bars: rows.map((law, i): Bar => ({ name: law.title.replace(/ et al\.? \d+/, ""), text: tokens(context)(law.at), parts: [{ name: law.title, value: law.at, colour: i ? 2 : 0 }] })) };
+  },
+};
 
 const training: PictureOf = {
   id: "training-step",
@@ -348,23 +366,27 @@ export const CHAPTERS: Chapter[] = [
     results: ["exchange_share", "exchange_time", "exchange_time_two_racks", "idle_chips", "sparsity"],
     inputs: ["batch", "chips", "context", "scale_up_bandwidth", "scale_out_bandwidth", "dispatch_bytes", "racks"],
     claim: context => {
-      const rack = context.live.value("exchange_time"), two = context.live.value("exchange_time_two_racks"), step = context.live.value("bound_step");
-      return two > step && rack < step ? "Experts want one scale-up domain: inside it the exchange hides, over two it does not. The lecture's conclusion holds here."
-        : rack >= step ? "Even inside one domain the exchange takes longer than the step here." : "Here even two domains would hide the exchange: the lecture's conclusion does not hold at this batch.";
+      const inside = context.live.value("exchange_time_in_rack"), two = context.live.value("exchange_time_two_racks"), step = context.live.value("bound_step");
+      const times = `Inside one scale-up domain the exchange takes ${ms(context)(inside)}, over two ${ms(context)(two)}, beside a step of ${ms(context)(step)}`;
+      return two > step && inside < step ? `${times}: experts want one domain. The lecture's conclusion holds here.`
+        : inside >= step ? `${times}: it does not hide even inside one.` : `${times}: at this batch even two domains hide it, and the lecture's conclusion does not bind.`;
     },
     pictures: [exchange, idle, memory] },
   { id: "pipeline", name: "pipeline", model: true,
     lines: ["memory_per_chip", "weights_per_chip", "kv_per_chip", "pipeline_bubble", "pipeline_latency", "scale_up_over_scale_out"],
     results: ["weights_per_chip", "kv_per_chip", "memory_per_chip", "pp_weights_equal_kv", "pipeline_bubble"],
     inputs: ["pp", "batch", "context", "chips", "micro_batches", "hop_time", "stage_chunks"],
-    claim: context => `Stages divide the weights but not the cache: from ${context.engine.write(context.live.value("pp_weights_equal_kv"), "1", 3)} stages on, the cache is the larger part and more stages gain nothing.`,
+    claim: context => {
+      const from = context.live.value("pp_weights_equal_kv");
+      return `Stages divide the weights but not the cache: ${from <= 1 ? "here the cache is the larger part even with one stage" : `from ${Math.ceil(from)} stages on the cache is the larger part`}, so more stages gain little memory, and no speed.`;
+    },
     pictures: [stages, bubble, memory] },
   { id: "training", name: "training", model: true,
-    lines: ["optimal_pretrain_tokens", "pretrain_tokens", "inference_tokens", "training_optimal_tokens", "overtraining", "rl_tokens", "pretrain_flops"],
+    lines: ["optimal_pretrain_tokens", "life_balance", "pretrain_tokens", "inference_tokens", "optimal_overtraining", "rl_tokens", "pretrain_flops"],
     results: ["optimal_pretrain_tokens", "optimal_overtraining", "pretrain_tokens", "rl_tokens", "inference_tokens"],
     inputs: ["lifetime", "token_rate", "ship_probability", "inference_efficiency", "rl_flop_per_param", "params_active", "training_tokens", "training_sequences", "sequence_length"],
     claim: context => `With ${tokens(context)(context.live.value("inference_tokens"))} served, the cheapest model of this size sees ${context.engine.write(context.live.value("optimal_overtraining"), "1", 2)} times the tokens that training alone would want; equal costs is a rule of thumb beside it.`,
-    pictures: [balance, training] },
+    pictures: [balance, laws, training] },
   { id: "prices", name: "prices", model: true,
     lines: ["cost_at_context", "implied_kv_per_token", "context_crossover", "output_input_ratio", "price_step_break_even", "hbm_hold_break_even"],
     results: ["output_input_ratio", "implied_kv_per_token", "context_crossover", "hits_to_pay_short", "hbm_hold_break_even"],
@@ -387,7 +409,7 @@ export const CHAPTERS: Chapter[] = [
 
 /* Rows that a chapter's sentence, pictures and sliders read. */
 export function quantitiesOf(chapter: Chapter): string[] {
-  const extra = ["bound_step", "bound_weights", "batch", "chips", "context", "exchange_share", "idle_chips", "experts", "unbatched_cost_ratio",
+  const extra = ["bound_step", "bound_weights", "batch", "chips", "context", "exchange_share", "exchange_time_in_rack", "exchange_time_two_racks", "idle_chips", "experts", "unbatched_cost_ratio",
     "output_input_ratio", "price_step_context", "implied_kv_per_token"];
   return [...new Set([...chapter.lines, ...chapter.results, ...chapter.inputs, ...chapter.pictures.flatMap(p => p.needs ?? []), ...extra,
     ...(chapter.id === "prices" ? ["params_active", "params_total", "kv_per_token", "batch", "margin"] : [])])];

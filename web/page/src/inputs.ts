@@ -74,7 +74,7 @@ export class Inputs {
       this.element.innerHTML = shown.map(input => {
         const id = `${this.element.id}-${input.name.replace(/\W/g, "-")}`;
         return `<div class="input" data-name="${input.name}" data-unit="${input.unit}">
-          <div class="head"><label for="${id}" data-row="${input.name}"><math>${input.symbol}</math>${/<mtext>/.test(input.symbol) ? "" : input.name.replace(/_/g, " ")}</label>
+          <div class="head"><label for="${id}" data-row="${input.name}"><math>${input.symbol}</math>${input.symbol.includes("word") ? "" : input.name.replace(/_/g, " ")}</label>
           <input type="text" id="${id}" spellcheck="false" autocomplete="off"><button type="button" class="reset" data-reset="${input.name}" aria-label="back to the default" title="back to the default">×</button></div>
           <input type="range" min="0" max="${STEPS}" step="1" aria-label="${input.name.replace(/_/g, " ")}: ${input.meaning.replace(/"/g, "")}">
           <div class="wrong" hidden></div></div>`;

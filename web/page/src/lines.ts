@@ -6,7 +6,7 @@ const math = (inside: string, block = false): string => `<math${block ? ' displa
 
 /* A row without a letter goes by its name, which may wrap. */
 const symbolOf = (name: string, symbol: string): string =>
-  symbol.includes("<mtext>") ? `<i data-row="${name}">${name.replace(/_/g, " ")}</i>` : math(symbol);
+  symbol.includes("word") ? `<i data-row="${name}">${name.replace(/_/g, " ")}</i>` : math(symbol);
 
 /* Of max(a, b, ...) the operand whose number is the largest, in both lines. */
 function markBinding(symbols: Element | null, numbers: Element, live: Live): void {
@@ -27,7 +27,7 @@ function markBinding(symbols: Element | null, numbers: Element, live: Live): voi
 }
 
 export function fillNumbers(element: Element, live: Live, engine: Engine): void {
-  for (const text of element.querySelectorAll("mtext[data-of]")) {
+  for (const text of element.querySelectorAll("mn[data-of]")) {
     const index = Number(text.getAttribute("data-of")), output = live.output(index);
     const written = engine.write(live.number(index), output.unit);
     if (text.textContent !== written) text.textContent = written;

@@ -319,6 +319,11 @@ export class Picture {
                       value: (_, v) => v == null ? "" : drawing.yWrite(v) });
       bands.push({ series: [at, at + 1], fill: colour + "44" });
     });
+    const decades = (is: boolean | undefined) => is ? { filter: (_: uPlot, splits: number[]) => {
+      const whole = splits.map(v => v > 0 && Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-6 ? Math.round(Math.log10(v)) : null);
+      const every = Math.ceil(whole.filter(e => e !== null).length / 8);
+      return splits.map((v, i) => whole[i] !== null && whole[i]! % every === 0 ? v : null);
+    } } : {};
     const axis = { stroke, grid, ticks: grid, font: "11px system-ui, sans-serif", labelFont: "11px system-ui, sans-serif" };
     const log = (is: boolean | undefined) => is ? { distr: 3 as const, log: 10 as const } : {};
     const sparse = (write: (v: number) => string, is: boolean | undefined) => (_: uPlot, values: number[]) =>
@@ -327,8 +332,8 @@ export class Picture {
       width: Math.max(280, this.place.clientWidth || 480), height: 250, series, bands, padding: [8, 30, 0, 0],
       legend: { live: true }, cursor: { drag: { x: false, y: false } },
       scales: { x: { time: false, ...log(drawing.xLog) }, y: { ...log(drawing.yLog), range: drawing.yLog ? undefined : (_, _low, high) => [0, high * 1.05 || 1] } },
-      axes: [{ ...axis, label: drawing.xName, labelSize: 18, size: 34, values: sparse(drawing.xWrite, drawing.xLog) },
-             { ...axis, label: drawing.yName, labelSize: 20, size: 76, values: sparse(drawing.yWrite, drawing.yLog) }],
+      axes: [{ ...axis, ...decades(drawing.xLog), label: drawing.xName, labelSize: 18, size: 34, values: sparse(drawing.xWrite, drawing.xLog) },
+             { ...axis, ...decades(drawing.yLog), label: drawing.yName, labelSize: 20, size: 76, values: sparse(drawing.yWrite, drawing.yLog) }],
       hooks: { draw: [u => this.drawMark(u)] },
     };
   }
