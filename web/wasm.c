@@ -117,17 +117,24 @@ EXPORT(sweep) void page_sweep(unsigned slot, unsigned side, size_t input, const 
     board_sweep(&opened[slot % MOST_BOARDS].board, side % BOARD_SIDES, input, x, points, outputs);
 }
 
-/* "3.55 ms": a number as the command line writes it. */
+/* "3.55 ms": a number as the command line writes it, in a field so that it reads back; for the
+ * eye a large count has its letter: "374 T tokens". */
 EXPORT(write_quantity) const char *page_write_quantity(double value, const char *unit_text,
-                                                       int digits)
+                                                       int digits, bool field)
 {
+    static const double large = 1e9;
+    static const struct unit token = { { 0, 0, 0, 2 } };
     struct unit unit;
     double scale;
     struct error error;
     begin(&told);
     reply = (struct buffer){ .arena = &told };
     buffer_add(&reply, "", 0);
-    if (unit_parse(text_of(unit_text), &unit, &scale, &error))
+    if (!unit_parse(text_of(unit_text), &unit, &scale, &error))
+        return reply.data;
+    if (!field && unit_counts(unit) && value >= large)
+        buffer_print(&reply, "%s%s", large_text(&told, value), unit_same(unit, token) ? " tokens" : "");
+    else
         quantity_print(&reply, value, unit, digits);
     return reply.data;
 }

@@ -272,8 +272,8 @@ const laws: PictureOf = {
     const reply = context.replies.get("laws");
     if (!reply) return "The laws of the loss, side by side: a moment…";
     if (reply.error) return `${reply.error.what}: ${reply.error.hint}`;
-    const rows = ((reply.answer?.laws ?? []) as { title: string; pretrain_tokens: number; optimal_pretrain_tokens?: number }[])
-      .map(law => ({ title: law.title, at: law.optimal_pretrain_tokens ?? law.pretrain_tokens })).filter(law => law.at > 0);
+    const rows = ((reply.answer?.laws ?? []) as { title: string; tokens: number }[])
+      .map(law => ({ title: law.title, at: law.tokens })).filter(law => law.at > 0);
     const range = reply.answer?.range_of_law?.optimal_pretrain_tokens as number[] | undefined;
     const each = reply.answer.overtraining as number;
     return { kind: "bars", write: tokens(context),

@@ -62,7 +62,7 @@ interface Exports {
   values(slot: number, side: number): number;
   run(slot: number, side: number): void;
   sweep(slot: number, side: number, input: number, x: number, points: number, to: number): void;
-  write_quantity(value: number, unit: number, digits: number): number;
+  write_quantity(value: number, unit: number, digits: number, field: number): number;
   read_quantity(text: number, unit: number): number;
 }
 
@@ -182,10 +182,10 @@ export class Engine {
   }
 
   /* "3.55 ms", as the command line writes it. */
-  write(value: number, unit: string, digits = 3): string {
+  write(value: number, unit: string, digits = 3, field = false): string {
     if (!Number.isFinite(value)) return "—";
     const [at] = this.words([unit]);
-    const reply = this.wasm.write_quantity(value, at, digits);
+    const reply = this.wasm.write_quantity(value, at, digits, Number(field));
     this.wasm.release(at);
     return this.text(reply, this.wasm.size());
   }

@@ -62,7 +62,7 @@ export class Inputs {
 
   private show(box: HTMLElement, value: number): void {
     const field = box.querySelector<HTMLInputElement>("input[type=text]")!;
-    if (document.activeElement !== field) field.value = this.engine.write(value, box.dataset.unit!, 6);
+    if (document.activeElement !== field) field.value = this.engine.write(value, box.dataset.unit!, 6, true);
   }
 
   /* What is there, in the order of names; kept where nothing changed, so that a drag goes on. */
