@@ -226,6 +226,31 @@ static void documents_are_json(void **state)
     arena_free(&arena);
 }
 
+/* A byte that is no UTF-8, or a character cut short, is replaced; what is good stays. */
+static void documents_are_text(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *string, *printed;
+    } cases[] = {
+        { "gr\xc3\xbc\xc3\x9f", "\"gr\xc3\xbc\xc3\x9f\"\n" },
+        { "\xe2\x96\x88 \xf0\x9f\x98\x80", "\"\xe2\x96\x88 \xf0\x9f\x98\x80\"\n" },
+        { "cut \xe2\x96", "\"cut \\ufffd\\ufffd\"\n" },
+        { "\xff\"", "\"\\ufffd\\\"\"\n" },
+        { "\xc0\x80", "\"\\ufffd\\ufffd\"\n" },                    /* an overlong 0 */
+        { "\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\"\n" },         /* half of a pair */
+        { "\xf4\x90\x80\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\"\n" },
+    };
+    struct arena arena = { 0 };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct buffer out = { .arena = &arena };
+        struct doc doc = { .kind = DOC_STRING, .string = cases[i].string };
+        doc_print(&out, &doc);
+        assert_string_equal(out.data, cases[i].printed);
+    }
+    arena_free(&arena);
+}
+
 static void numbers_read_back(void **state)
 {
     (void)state;
@@ -584,6 +609,7 @@ int main(void)
         cmocka_unit_test(bad_sheets_name_the_line),
         cmocka_unit_test(columns_are_found),
         cmocka_unit_test(documents_are_json),
+        cmocka_unit_test(documents_are_text),
         cmocka_unit_test(numbers_read_back),
         cmocka_unit_test(names_are_the_same),
         cmocka_unit_test(near_names_are_found),

@@ -95,16 +95,28 @@ static unsigned read_port(int out)
     return (unsigned)strtoul(strrchr(line, ':') + 1, NULL, 10);
 }
 
+/* The one that a failed test has left; there is one at a time. */
+static pid_t left;
+
+static void end_left(void)
+{
+    if (left)
+        kill(left, SIGKILL);
+    left = 0;
+}
+
 static struct running serve_with(struct arena *arena, const char *options_text)
 {
     int out;
-    pid_t process = begin(arena_print(arena, "serve --port 0 %s", options_text), &out);
-    return (struct running){ process, read_port(out) };
+    end_left();
+    left = begin(arena_print(arena, "serve --port 0 %s", options_text), &out);
+    return (struct running){ left, read_port(out) };
 }
 
 static void end(struct running server, int how)
 {
     int status;
+    left = 0;
     kill(server.process, how);
     assert_int_equal(waitpid(server.process, &status, 0), server.process);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
@@ -201,10 +213,10 @@ static const struct {
     { "brief", "deepseek-v3 --on gb200-nvl72",
       "{\"words\": \"deepseek-v3\", \"on\": \"gb200-nvl72\"}",
       "words=deepseek-v3&on=gb200-nvl72" },
-    { "step", "llama-3.3-70b --on h100-sxm --batch 64 --set price=2USD/h --set context=1000",
+    { "step", "llama-3.3-70b --on h100-sxm --batch 64 --set chip_price=2USD/h --set context=1000",
       "{\"words\": [\"llama-3.3-70b\"], \"on\": \"h100-sxm\", \"batch\": 64,"
-      " \"set\": {\"price\": \"2USD/h\", \"context\": 1000}}",
-      "words=llama-3.3-70b&on=h100-sxm&batch=64&set=price%3D2USD/h&set=context=1000" },
+      " \"set\": {\"chip_price\": \"2USD/h\", \"context\": 1000}}",
+      "words=llama-3.3-70b&on=h100-sxm&batch=64&set=chip_price%3D2USD/h&set=context=1000" },
     { "curve", "bound_step batch=1..64 --model llama-3.1-8b --on h100-sxm --points 5",
       "{\"words\": [\"bound_step\", \"batch=1..64\"], \"model\": \"llama-3.1-8b\","
       " \"on\": \"h100-sxm\", \"points\": 5}",
@@ -262,7 +274,7 @@ static void numbers_agree(void **state)
 {
     (void)state;
     struct arena arena = { 0 };
-    struct running server = serve_with(&arena, "");
+    struct running server = serve_with(&arena, "--at-once 2");
     for (size_t i = 0; i < COUNT(same); i++) {
         const char *path = arena_print(&arena, "/v1/%s", same[i].verb);
         struct text said = command(&arena, arena_print(&arena, "%s %s --json", same[i].verb,
@@ -404,7 +416,7 @@ static void brought_files(void **state)
     struct arena arena = { 0 };
     struct error error;
     struct text config, sheet;
-    struct running server = serve_with(&arena, "");
+    struct running server = serve_with(&arena, "--at-once 2");
     assert_true(file_read(&arena, "tests/configs/qwen2.5-7b.json", 1 << 20, &config, &error));
     const char *json = arena_print(&arena, "{\"on\": \"h100-sxm\", \"config\": %s}", config.data);
     struct reply reply = post(&arena, server.port, "/v1/step", json);
@@ -436,8 +448,8 @@ static void brought_files(void **state)
 /* ---- limits ------------------------------------------------------------------------------------ */
 
 /* Seconds of one core, and much memory. */
-static const char slow[] = "{\"words\": \"prices\", \"model\": \"claude-opus-4-7\","
-                           " \"draws\": 100000000}";
+static const char slow[] = "{\"words\": \"poisson:rate=100,count=1000000\", \"blocks\": 28000,"
+                           " \"step-time\": \"10ms + 0.05ms*tokens\", \"stepping\": true}";
 
 static void time_ends(void **state)
 {
@@ -445,7 +457,7 @@ static void time_ends(void **state)
     struct arena arena = { 0 };
     struct running server = serve_with(&arena, "--time-limit 1s --memory-limit 64GB");
     double began = now();
-    struct reply reply = post(&arena, server.port, "/v1/deduce", slow);
+    struct reply reply = post(&arena, server.port, "/v1/simulate", slow);
     if (reply.status != 504)
         fail_msg("%d %s", reply.status, reply.body.data);
     assert_true(now() - began < PATIENCE / 2);
@@ -472,7 +484,7 @@ static void memory_ends(void **state)
     (void)state;
     struct arena arena = { 0 };
     struct running server = serve_with(&arena, "--memory-limit 64MB");
-    struct reply reply = post(&arena, server.port, "/v1/deduce", slow);
+    struct reply reply = post(&arena, server.port, "/v1/simulate", slow);
     if (reply.status != 422 && reply.status != 500)
         fail_msg("%d %s", reply.status, reply.body.data);
     assert_int_equal(get(&arena, server.port, "/v1/list?words=models", "").status, 200);
@@ -545,7 +557,7 @@ static void clients_go(void **state)
     (void)state;
     struct arena arena = { 0 };
     struct running server = serve_with(&arena, "--memory-limit 64GB");
-    const char *text = post_text(&arena, "/v1/deduce", slow);
+    const char *text = post_text(&arena, "/v1/simulate", slow);
     double began = now();
     int fd = dial(server.port);
     tell(fd, text, strlen(text));
@@ -774,6 +786,6 @@ int main(void)
         cmocka_unit_test(clients_go),
         cmocka_unit_test(numbers_agree),
     };
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    atexit(end_left);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,6 +60,7 @@ struct server {
     struct client clients[CONNECTIONS_MOST];
     struct asked asked;             /* both ends of a ring, oldest first */
     size_t held;                    /* bytes of all bodies */
+    struct buffer openapi;
     struct metrics metrics;
 };
 
@@ -246,9 +247,8 @@ static enum MHD_Result send_page(struct asked *asked)
 
 static enum MHD_Result send_openapi(struct asked *asked)
 {
-    struct buffer json = { .arena = &asked->arena };
-    openapi_print(&asked->arena, &json);
-    return send_json(asked, OUTCOME_ANSWERED, (struct text){ json.data, json.size });
+    const struct buffer *json = &asked->server->openapi;
+    return send_json(asked, OUTCOME_ANSWERED, (struct text){ json->data, json->size });
 }
 
 static enum MHD_Result send_metrics(struct asked *asked)
@@ -621,7 +621,7 @@ bool serve(const struct serve_options *terms, void (*ready)(const char *url),
     static struct server server;                    /* large; a process has one */
     struct arena arena = { 0 };
     sigset_t ends, before;
-    server = (struct server){ .terms = terms, .listener = -1 };
+    server = (struct server){ .terms = terms, .listener = -1, .openapi.arena = &arena };
     server.asked.next = server.asked.before = &server.asked;
     if (!open_listener(&server, error))
         return false;
@@ -635,6 +635,7 @@ bool serve(const struct serve_options *terms, void (*ready)(const char *url),
     sigprocmask(SIG_BLOCK, &ends, &before);
     signal(SIGPIPE, SIG_IGN);
     server.signals = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
+    openapi_print(&arena, &server.openapi);
     ready(name_place(&server, &arena));
     serve_on(&server);
     close(server.signals);

@@ -29,7 +29,7 @@
 #define SANITIZED 0
 #endif
 
-enum { ANSWER_FD = 3, FILES = 4, POLITENESS = 5 };
+enum { ANSWER_FD = 3, FILES = 4 };
 enum { ANSWER_MOST = 256 << 20 };
 
 /* ---- the child ----------------------------------------------------------------------------- */
@@ -63,9 +63,6 @@ static void confine(const struct worker_limits *limits)
     limit(RLIMIT_CPU, (rlim_t)(limits->seconds * (double)cores) + 2);
     if (!SANITIZED)
         limit(RLIMIT_DATA, limits->memory);
-    errno = 0;
-    if (nice(POLITENESS) < 0 && errno)              /* the server answers first */
-        errno = 0;
 #ifdef _OPENMP
     int share = (int)(cores / (long)limits->running);
     omp_set_num_threads(share > 1 ? share : 1);
