@@ -171,7 +171,7 @@ accuracy:                       ## docs/accuracy.md and .png (MEASURED="FILE..."
 	@$(MAKE) --no-print-directory -s chalkline $(if $(LEFT_OUT),$(B)/fit)
 	@FIT="$(if $(LEFT_OUT),$(B)/fit)" POINTS="$(POINTS)" tools/accuracy.sh $(MEASURED)
 	@tools/simulated.sh $(REAL)
-	@tools/training.sh $(REAL)/measurements/training.csv
+	@FIT="$(if $(LEFT_OUT),$(B)/fit)" tools/training.sh $(REAL)/measurements/training.csv
 
 # ---- docs, install -----------------------------------------------------------------------------------
 docs: chalkline                 ## build/docs: the reference of all rows, the man page
