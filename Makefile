@@ -131,16 +131,17 @@ $(LANES:%=$(B)/bench/hand_%.o): $(B)/bench/hand_%.o: bench/hand.c
 $(BENCH): bench/bench.c $(LANES:%=$(B)/bench/hand_%.o) $(B)/libchalkline.a
 	@$(CC) $(FLAGS) $^ -o $@ $(LIBS)
 
-$(B)/bench/simulate $(B)/bench/plan $(B)/bench/deduce: $(B)/bench/%: bench/%.c $(B)/libchalkline.a
+$(B)/bench/simulate $(B)/bench/plan $(B)/bench/train $(B)/bench/deduce: $(B)/bench/%: bench/%.c $(B)/libchalkline.a
 	@mkdir -p $(@D)
 	@$(CC) $(FLAGS) $^ -o $@ $(LIBS)
 
 bench:                          ## speeds as ratios: compiled and interpreted rows, start-up
 	@tools/setup.sh core bench
-	@$(MAKE) --no-print-directory -s $(BENCH) $(B)/bench/simulate $(B)/bench/plan $(B)/bench/deduce chalkline
+	@$(MAKE) --no-print-directory -s $(BENCH) $(B)/bench/simulate $(B)/bench/plan $(B)/bench/train $(B)/bench/deduce chalkline
 	@$(BENCH)
 	@$(B)/bench/simulate
 	@$(B)/bench/plan
+	@$(B)/bench/train
 	@$(B)/bench/deduce
 	@bench/start.sh
 

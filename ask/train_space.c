@@ -188,7 +188,7 @@ static void set_loads(struct train *train)
 static void set_limits(struct train *train)
 {
     static const struct search_limit limits[] = { { "layout", POSSIBLE, 0, false, 0 },
-                                                  { "memory", MEMORY, 1, true, 0 },
+                                                  { "memory", MEMORY, 1, true, 1.25 },
                                                   { "host memory", HOST, 1, true, 0 } };
     struct search_space *space = &train->space;
     size_t *input = arena_array(train->arena, INPUTS, sizeof *input);
