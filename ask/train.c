@@ -56,7 +56,8 @@ static bool set_chips(struct train *train)
 
 static bool check_recomputation(struct train *train)
 {
-    if (!(train_given(train, "recompute_full") > 0 && train_given(train, "recompute_reversible") > 0))
+    if (!(train_given(train, "recompute_full") > 0 &&
+          train_given(train, "recompute_reversible") > 0))
         return true;
     error_set(train->error, "recompute_full and recompute_reversible both compute layers again");
     return error_hint(train->error, "one of them");
@@ -74,8 +75,8 @@ static void note_link(struct train *train)
         facts_note(facts, "link to the host as of an H100, PCIe 5 (host_link)");
 }
 
-/* What a setting gives stands at 1 or 0 until it does. */
-static void set_inputs(struct train *train)
+/* What a setting gives stands at 1 or 0 until it does. What is given is whole. */
+static bool set_inputs(struct train *train)
 {
     static const struct { const char *row; double value; } rows[] = {
         { "train_tp", 1 }, { "train_pp", 1 }, { "train_cp", 1 }, { "train_ep", 1 },
@@ -83,10 +84,15 @@ static void set_inputs(struct train *train)
         { "zero_stage", 1 }, { "recompute_full", 0 }, { "recompute_attention", 0 } };
     struct facts *facts = &train->scenario.facts;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct fact *fact = facts_find(facts, rows[i].row);
-        if (!given_fact(fact))
+        const double given = train_given(train, rows[i].row);
+        if (isnan(given)) {
             facts_set(facts, rows[i].row, rows[i].value, "train");
+        } else if (given != floor(given)) {
+            error_set(train->error, "--set: %s: %.12g is no whole number", rows[i].row, given);
+            return error_hint(train->error, "%s=%.0f", rows[i].row, floor(given));
+        }
     }
+    return true;
 }
 
 bool train_open(struct train *train)
@@ -98,9 +104,8 @@ bool train_open(struct train *train)
     if (!read_words(train, &model) ||
         !scenario_read(&train->scenario, train->arena, without, model,
                        train->question->option[OPTION_ON], train->error) ||
-        !set_chips(train) || !check_recomputation(train))
+        !set_chips(train) || !check_recomputation(train) || !set_inputs(train))
         return false;
-    set_inputs(train);
     note_link(train);
     train->title = arena_print(train->arena, "%s on %.0f x %s", train->scenario.model,
                                train->chips, train->scenario.machine);

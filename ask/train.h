@@ -74,6 +74,13 @@ bool train_host_known(const struct train *train);
 double train_input(const struct train *train, const struct search_point *at, const char *row);
 void train_tell(const struct train *train, const struct search_point *at,
                 struct train_point *point);
+/* What a layout that is not even breaks first. */
+enum train_even { TRAIN_EVEN_HEADS, TRAIN_EVEN_STAGES, TRAIN_EVEN_EXPERTS, TRAIN_EVEN_SEQUENCE,
+                  TRAIN_EVEN_BATCH, TRAIN_EVEN_COUNT };
+bool train_uneven(struct train *train, size_t counts[TRAIN_EVEN_COUNT]);
+/* Why there is none, in lines. */
+bool train_nothing(struct train *train);
+
 /* "TP 8 x PP 16 x DP 128, 8 pieces a stage, micro-batches of 1, ZeRO 1" */
 const char *train_layout(const struct train *train, const struct train_point *point);
 const char *train_text(const struct train *train, const struct train_point *point,

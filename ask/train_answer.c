@@ -85,13 +85,15 @@ static void point_document(const struct train *train, const struct train_point *
 
 static bool head_line(struct train *train)
 {
-    static const char *const rows[] = { "training_sequences", "sequence_length", "training_tokens" };
+    static const char *const rows[] = { "training_sequences", "sequence_length",
+                                        "training_tokens" };
     struct values values;
     if (!values_of(&train->scenario, rows, 3, &values, train->error))
         return false;
     doc_add_string(train->arena, train->answer->doc, "model", train->scenario.model);
     doc_add_string(train->arena, train->answer->doc, "machine", train->scenario.machine);
-    buffer_print(&train->answer->text, "%s on %s x %s: %s sequences of %s tokens a step, %s tokens\n\n",
+    buffer_print(&train->answer->text, "%s on %s x %s: %s sequences of %s tokens a step, "
+                 "%s tokens\n\n",
                  train->scenario.model, count_text(train, train->chips), train->scenario.machine,
                  count_text(train, values.at[0]), count_text(train, values.at[1]),
                  quantity_text(train->arena, values.at[2], (struct unit){ { 0 } }, 4));
@@ -136,9 +138,10 @@ static void best_lines(struct train *train, const struct train_point *best)
     struct buffer *out = &train->answer->text;
     point_document(train, best, doc_add(train->arena, train->answer->doc, "best", DOC_OBJECT));
     buffer_print(out, "  layout   %s\n", train_layout(train, best));
-    buffer_print(out, "  step     %s, %s micro-batches; %s a GPU\n",
+    buffer_print(out, "  step     %s, %s micro-batch%s; %s a GPU\n",
                  train_text(train, best, TRAIN_train_step, 4),
                  count_text(train, best->figures[TRAIN_train_micro_batches]),
+                 best->figures[TRAIN_train_micro_batches] > 1 ? "es" : "",
                  train_text(train, best, TRAIN_train_tokens_per_chip, 4));
     buffer_print(out, "           %s a GPU, MFU %.1f %% of the bf16 peak\n",
                  train_text(train, best, TRAIN_train_flops_per_chip, 4),
@@ -156,7 +159,8 @@ static void best_lines(struct train *train, const struct train_point *best)
                  quantity_text(train->arena, best->figures[TRAIN_train_chip_time] / 3600,
                                (struct unit){ { 0 } }, 3),
                  train_text(train, best, TRAIN_train_run_cost, 3));
-    buffer_print(out, "           a failure every %s, a checkpoint every %s: %.1f %% of the time is lost\n",
+    buffer_print(out, "           a failure every %s, a checkpoint every %s: %.1f %% of the time "
+                 "is lost\n",
                  train_text(train, best, TRAIN_run_failure_time, 3),
                  train_text(train, best, TRAIN_checkpoint_interval, 3),
                  100 * (1 - best->figures[TRAIN_train_goodput]));
@@ -176,8 +180,8 @@ static void move_line(struct train *train, const struct train_point *best)
             continue;
         point_document(train, &point,
                        doc_add(train->arena, train->answer->doc, "moved", DOC_OBJECT));
-        buffer_print(&train->answer->text, "  moves    %.0f %% more %s: %+.1f %% tokens a GPU, %s\n",
-                     100 * (wider - 1), train->space.limits[l].name, 100 * gain,
+        buffer_print(&train->answer->text, "  moves    %.0f %% more %s: %+.1f %% tokens a GPU, "
+                     "%s\n", 100 * (wider - 1), train->space.limits[l].name, 100 * gain,
                      train_layout(train, &point));
     }
 }
@@ -247,33 +251,52 @@ static void front_lines(struct train *train)
 static void known_lines(struct train *train)
 {
     const struct search_count *count = &train->result.count;
-    buffer_print(&train->answer->text, "  known    exhaustive: %s layouts, TP and CP up to 64; %s do not "
-                 "come out even, %s do not fit, %s do\n",
+    buffer_print(&train->answer->text, "  known    exhaustive: %s layouts, TP and CP up to 64; "
+                 "%s do not come out even, %s do not fit, %s do\n",
                  count_text(train, (double)count->points),
                  count_text(train, (double)(count->broken[0] + count->no_room + count->no_fit)),
-                 count_text(train, (double)(count->broken[1] + count->broken[2])), count_text(train, (double)count->met));
+                 count_text(train, (double)(count->broken[1] + count->broken[2])),
+                 count_text(train, (double)count->met));
     struct doc *doc = doc_add(train->arena, train->answer->doc, "points", DOC_OBJECT);
     doc_add_number(train->arena, doc, "all", (double)count->points);
     doc_add_number(train->arena, doc, "do not fit", (double)(count->broken[1] + count->broken[2]));
     doc_add_number(train->arena, doc, "within the limits", (double)count->met);
 }
 
-static void nothing_lines(struct train *train)
+/* What is over its limit, and by how much. */
+static void short_line(struct train *train, const struct train_point *point)
+{
+    const double over = point->figures[TRAIN_train_memory] - point->figures[TRAIN_hbm_reported];
+    struct buffer *out = &train->answer->text;
+    buffer_print(out, "           needs %s of %s", train_text(train, point, TRAIN_train_memory, 3),
+                 train_text(train, point, TRAIN_hbm_reported, 3));
+    if (over > 0)
+        buffer_print(out, ", %s short: state %s, activations %s",
+                     quantity_text(train->arena, over,
+                                   scenario_unit(&train->scenario, "train_memory"), 3),
+                     train_text(train, point, TRAIN_train_state, 3),
+                     train_text(train, point, TRAIN_train_activations, 3));
+    buffer_print(out, "\n");
+}
+
+static bool nothing_lines(struct train *train)
 {
     struct train_point point;
+    struct table csv = { .arena = train->arena,
+                         .columns = SETTING_ROWS + ASKED + TRAIN_FIGURE_COUNT };
     train->answer->status = 1;
+    csv_head(&csv);
+    table_csv(&csv, &train->answer->csv);
     if (!train->result.miss_found || !isfinite(train->result.miss_by) ||
-        train->result.miss_by > 1e6) {
-        buffer_print(&train->answer->text, "  layout   none: replicas, micro-batches, stages and heads "
-                     "come out even in no such layout\n           (`chalkline why train_possible`)\n");
-        return;
-    }
+        train->result.miss_by > 1e6)
+        return train_nothing(train);
     train_tell(train, &train->result.miss, &point);
-    buffer_print(&train->answer->text, "  layout   none fits; nearest: %s\n           needs %s of %s\n",
-                 train_layout(train, &point), train_text(train, &point, TRAIN_train_memory, 3),
-                 train_text(train, &point, TRAIN_hbm_reported, 3));
+    buffer_print(&train->answer->text, "  layout   none fits; nearest: %s\n",
+                 train_layout(train, &point));
+    short_line(train, &point);
     host_line(train, &point);
     point_document(train, &point, doc_add(train->arena, train->answer->doc, "nearest", DOC_OBJECT));
+    return true;
 }
 
 bool train_answer(struct train *train)
@@ -286,8 +309,8 @@ bool train_answer(struct train *train)
         best_lines(train, &best);
         move_line(train, &best);
         front_lines(train);
-    } else {
-        nothing_lines(train);
+    } else if (!nothing_lines(train)) {
+        return false;
     }
     known_lines(train);
     buffer_print(&train->answer->text, "\n");

@@ -1,5 +1,5 @@
-/* train -- CPU seconds of a search of layouts: all of the job, and the layouts that it looks at in a
- * second of one core. Each is the median of several turns. */
+/* train -- CPU seconds of a search of layouts: all of the job, and the layouts that it looks at in
+ * a second of one core. Each is the median of several turns. */
 #include "ask/train.h"
 
 #include <stdio.h>

@@ -132,6 +132,10 @@ if [ -x "$ranks" ] && mpirun --oversubscribe -n 2 true >/dev/null 2>&1; then
     done
     "$CHALKLINE" merge "$here"/r.* --json >"$here/merged"
     same "$here/merged" "the stores of ranks"
+    "$CHALKLINE" $train --json >"$here/whole"
+    mpirun --oversubscribe -n 3 "$ranks" $train --json >"$here/merged"
+    same "$here/merged" "3 ranks, training"
+    "$CHALKLINE" $many --json >"$here/whole"
     for wait in 0.7 0.9; do
         mpirun --oversubscribe -n 2 "$ranks" $many --json --store "$here/k" >"$here/out" 2>&1 &
         pid=$!
