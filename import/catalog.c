@@ -215,6 +215,12 @@ static bool check_unit(const struct catalog_sheet *sheet, const struct catalog_r
     return error_hint(error, "a multiple of %s", wanted);
 }
 
+/* As many as any kind has: of all of them. */
+enum { FACTS_MOST = sizeof machine_facts / sizeof *machine_facts +
+                    sizeof tier_facts / sizeof *tier_facts +
+                    sizeof price_facts / sizeof *price_facts +
+                    sizeof engine_facts / sizeof *engine_facts };
+
 static bool check_fact(const struct catalog_sheet *sheet, const struct catalog_row *row,
                        struct error *error)
 {
@@ -222,7 +228,7 @@ static bool check_fact(const struct catalog_sheet *sheet, const struct catalog_r
     size_t count = kinds[sheet->kind].count;
     if (!facts)
         return true;
-    const char *names[128];
+    const char *names[FACTS_MOST];
     for (size_t i = 0; i < count; i++) {
         names[i] = facts[i].fact;
         if (strcmp(facts[i].fact, row->fact))
