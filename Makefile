@@ -182,16 +182,17 @@ $(LANES:%=$(B)/bench/hand_%.o): $(B)/bench/hand_%.o: bench/hand.c
 $(BENCH): bench/bench.c $(LANES:%=$(B)/bench/hand_%.o) $(B)/libchalkline.a
 	@$(CC) $(FLAGS) $^ -o $@ $(LIBS)
 
-$(B)/bench/simulate $(B)/bench/plan $(B)/bench/deduce: $(B)/bench/%: bench/%.c $(B)/libchalkline.a
+$(B)/bench/simulate $(B)/bench/plan $(B)/bench/train $(B)/bench/deduce: $(B)/bench/%: bench/%.c $(B)/libchalkline.a
 	@mkdir -p $(@D)
 	@$(CC) $(FLAGS) $^ -o $@ $(LIBS)
 
 bench:                          ## speeds as ratios: compiled and interpreted rows, start-up
 	@tools/setup.sh core bench
-	@$(MAKE) --no-print-directory -s $(BENCH) $(B)/bench/simulate $(B)/bench/plan $(B)/bench/deduce chalkline
+	@$(MAKE) --no-print-directory -s $(BENCH) $(B)/bench/simulate $(B)/bench/plan $(B)/bench/train $(B)/bench/deduce chalkline
 	@$(BENCH)
 	@$(B)/bench/simulate
 	@$(B)/bench/plan
+	@$(B)/bench/train
 	@$(B)/bench/deduce
 	@bench/start.sh
 
@@ -222,7 +223,7 @@ accuracy:                       ## docs/accuracy.md and .png (MEASURED="FILE..."
 	@$(MAKE) --no-print-directory -s chalkline $(if $(LEFT_OUT),$(B)/fit)
 	@FIT="$(if $(LEFT_OUT),$(B)/fit)" POINTS="$(POINTS)" tools/accuracy.sh $(MEASURED)
 	@tools/simulated.sh $(REAL)
-	@tools/training.sh $(REAL)/measurements/training.csv
+	@FIT="$(if $(LEFT_OUT),$(B)/fit)" tools/training.sh $(REAL)/measurements/training.csv
 
 # ---- docs, install -----------------------------------------------------------------------------------
 docs: chalkline                 ## build/docs: the reference of all rows, the man page

@@ -40,6 +40,8 @@ struct question {
     const char **tiers;             /* each "NAME:KEY=VALUE,..." */
     size_t tier_count, tier_room;
     void (*progress)(double share);         /* who wants to see how far a long answer is; or NULL */
+    const char *const *stores;      /* where the search was done already, to be merged */
+    size_t store_count;
     const struct ranks *ranks;      /* the processes that answer together; NULL: this one */
 };
 

@@ -1,7 +1,9 @@
-/* merge: the answer of a plan from the stores of its parts. The question is in them. */
-#include "ask/plan.h"
+/* merge: the answer of `plan` or `train` from the stores of its parts. The question is in them. */
+#include "ask/parts.h"
 
 #include "search/store.h"
+
+#include <string.h>
 
 /* Of the first store, which all others must share. */
 static bool read_questions(struct arena *arena, const struct question *question,
@@ -30,35 +32,45 @@ static bool of_this_version(const struct store_question *stored, const char *pat
     return store_same(&here, "this program", stored, path, error);
 }
 
-/* How the answer is shown is asked now. */
-static bool plan_question(struct arena *arena, const struct question *question,
-                          struct question *asked, struct error *error)
+/* How the answer is shown is asked now, as far as the verb has it. */
+static bool take_shown(const struct question *question, struct question *asked,
+                       struct error *error)
+{
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        if (!words_shown(i) || !question->option[i])
+            continue;
+        asked->option[i] = question->option[i];
+        if (options[i].verbs && !strstr(options[i].verbs, asked->verb)) {
+            error_set(error, "--%s means nothing to '%s'", options[i].name, asked->verb);
+            return error_hint(error, "it goes with: %s", options[i].verbs);
+        }
+    }
+    return true;
+}
+
+static bool stored_question(struct arena *arena, const struct question *question,
+                            struct question *asked, struct error *error)
 {
     struct store_question stored;
-    *asked = (struct question){ .progress = question->progress };
-    if (!read_questions(arena, question, &stored, error) ||
-        !of_this_version(&stored, question->words[0], error) ||
-        !plan_words_read(arena, question->words[0], stored.words, asked, error))
-        return false;
-    for (int i = 0; i < OPTION_COUNT; i++)
-        if (plan_shown(i))
-            asked->option[i] = question->option[i];
-    return emit_asked(asked, error);
+    *asked = (struct question){ .progress = question->progress, .stores = question->words,
+                                .store_count = question->word_count };
+    return read_questions(arena, question, &stored, error) &&
+           of_this_version(&stored, question->words[0], error) &&
+           words_read(arena, question->words[0], stored.words, asked, error) &&
+           take_shown(question, asked, error);
 }
 
 bool ask_merge(struct arena *arena, const struct question *question, struct answer *answer,
                struct error *error)
 {
     struct question *asked = arena_alloc(arena, sizeof *asked);
-    struct plan *plan = arena_alloc(arena, sizeof *plan);
     if (!question->word_count) {
         error_set(error, "merge needs the stores of a search, 0 were given");
-        return error_hint(error, "chalkline merge part1.store part2.store: what plan --store "
-                          "wrote");
+        return error_hint(error, "chalkline merge part1.store part2.store: what plan --store or "
+                          "train --store wrote");
     }
-    if (!plan_question(arena, question, asked, error))
+    if (!stored_question(arena, question, asked, error))
         return false;
-    *plan = (struct plan){ .arena = arena, .question = asked, .answer = answer, .error = error,
-                           .stores = question->words, .store_count = question->word_count };
-    return plan_open(plan) && plan_search(plan) && (plan->elsewhere || plan_answer(plan));
+    return strcmp(asked->verb, "train") ? ask_plan(arena, asked, answer, error)
+                                        : ask_train(arena, asked, answer, error);
 }

@@ -246,12 +246,14 @@ bool plan_spaces(struct plan *plan)
     return true;
 }
 
-bool plan_open(struct plan *plan)
+/* From words and options to spaces; the same for all processes that answer together. */
+static bool open_plan(struct plan *plan)
 {
     static const struct ranks alone = { 0, 1 };
-    const struct ranks *ranks = plan->question->ranks ? plan->question->ranks : &alone;
-    return ranks_agree(ranks, read_words(plan) && plan_parts_check(plan) && plan_spaces(plan),
-                       plan->error);
+    const struct question *question = plan->question;
+    const struct ranks *ranks = question->ranks ? question->ranks : &alone;
+    return ranks_agree(ranks, read_words(plan) && parts_check(question, plan->error) &&
+                              plan_spaces(plan), plan->error);
 }
 
 static bool sweep_alone(struct plan *plan)
@@ -274,6 +276,16 @@ bool ask_plan(struct arena *arena, const struct question *question, struct answe
     if (!emit_asked(question, error))
         return false;
     if (question->option[OPTION_SWEEP])
-        return sweep_alone(plan) && read_words(plan) && plan_parts_check(plan) && plan_sweep(plan);
-    return plan_open(plan) && plan_search(plan) && (plan->elsewhere || plan_answer(plan));
+        return sweep_alone(plan) && read_words(plan) && parts_check(question, error) &&
+               plan_sweep(plan);
+    if (!open_plan(plan))
+        return false;
+    struct quest quest = {
+        .arena = arena, .question = question, .answer = answer, .error = error,
+        .title = arena_print(arena, "%s on %s", plan->variants->scenario.model, plan->scope),
+        .spaces = plan->spaces, .count = plan->count };
+    if (!parts_search(&quest))
+        return false;
+    plan->result = quest.result;
+    return quest.elsewhere || plan_answer(plan);
 }

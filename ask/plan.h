@@ -6,8 +6,7 @@
 #ifndef ASK_PLAN_H
 #define ASK_PLAN_H
 
-#include "ask/ask.h"
-#include "search/search.h"
+#include "ask/parts.h"
 
 enum plan_kind { PLAN_TOGETHER, PLAN_POOLS, PLAN_KINDS };
 
@@ -66,13 +65,6 @@ struct variant {
     bool reported;
 };
 
-/* A search that the answer needs: the one that was asked for, then one for each limit that is
- * moved. All have the same blocks. */
-struct plan_search {
-    const struct search_space *spaces;          /* [plan.count] */
-    struct search_result result;
-};
-
 struct plan {
     struct arena *arena;
     const struct question *question;
@@ -85,12 +77,7 @@ struct plan {
     bool by_cost, by_demand;
     double gpus, ttft, tpot;                    /* limits */
     double tensor;                  /* TP that is wanted; 0: any */
-    struct plan_search *searches;
-    size_t search_count, search_room;
-    struct search_result result;    /* of the first */
-    const char *const *stores;      /* to be merged */
-    size_t store_count;
-    bool elsewhere;                 /* this one was a part of a search: the answer is another's */
+    struct search_result result;
     const char *scope;              /* "32 x H200 SXM" */
 };
 
@@ -103,10 +90,6 @@ struct plan_point {
 bool plan_spaces(struct plan *plan);
 /* Fills a space's list, settings and loads. */
 bool plan_space(struct plan *plan, struct variant *variant, struct search_space *space);
-/* What the search is: its limits, and those that are moved; then its result. */
-bool plan_search(struct plan *plan);
-/* From words and options to spaces; the same for all processes that answer together. */
-bool plan_open(struct plan *plan);
 /* The list of some texts with only a setting's inputs and the load left to vary. */
 bool plan_list(struct plan *plan, struct variant *variant, const char *const *texts,
                size_t count, struct list *list);
@@ -130,20 +113,6 @@ bool plan_validate(struct plan *plan);
 /* The best at each value of a row, as --sweep says. */
 bool plan_sweep(struct plan *plan);
 
-/* ---- in parts: blocks in a store, of shards and ranks (search/block.h, search/store.h) ---------- */
-
-bool plan_parts_given(const struct plan *plan);
-/* Is what --shard and --store say possible? */
-bool plan_parts_check(struct plan *plan);
-/* The searches by blocks: those that are this process's and are not in its store yet, or those of
- * the stores to be merged, where what misses becomes the answer. */
-bool plan_parts_run(struct plan *plan);
-/* Does the option only say how the answer is shown? */
-bool plan_shown(int option);
-/* What was asked as JSON, and back: all that tells one search from another. */
-const char *plan_words(const struct plan *plan);
-bool plan_words_read(struct arena *arena, const char *path, const char *words,
-                     struct question *question, struct error *error);
 bool plan_plot(struct plan *plan, const char *path);
 /* --emit: options that fit, before the search; then what starts a point, after the answer. */
 bool emit_asked(const struct question *question, struct error *error);

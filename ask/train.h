@@ -4,8 +4,7 @@
 #ifndef ASK_TRAIN_H
 #define ASK_TRAIN_H
 
-#include "ask/ask.h"
-#include "search/search.h"
+#include "ask/parts.h"
 
 /* What a setting gives: X(row, axis). The column is micro_batch. */
 #define TRAIN_INPUTS(X)                                                                     \
@@ -52,6 +51,7 @@ struct train {
     struct answer *answer;
     struct error *error;
     struct scenario scenario;
+    const char *title;              /* "Llama-2-13B on 4 x H100 SXM" */
     double chips;
     struct search_space space;
     struct search_result result;
@@ -65,6 +65,8 @@ struct train_point {
 
 extern const char *const train_figures[TRAIN_FIGURE_COUNT], *const train_parts[TRAIN_PART_COUNT];
 
+/* From words and options to the space. */
+bool train_open(struct train *train);
 bool train_space(struct train *train);
 /* The user's number for a row, or NAN. */
 double train_given(const struct train *train, const char *row);
@@ -72,6 +74,21 @@ bool train_host_known(const struct train *train);
 double train_input(const struct train *train, const struct search_point *at, const char *row);
 void train_tell(const struct train *train, const struct search_point *at,
                 struct train_point *point);
+/* What a layout that is not even breaks first. */
+enum train_even { TRAIN_EVEN_HEADS, TRAIN_EVEN_STAGES, TRAIN_EVEN_EXPERTS, TRAIN_EVEN_SEQUENCE,
+                  TRAIN_EVEN_BATCH, TRAIN_EVEN_COUNT };
+bool train_uneven(struct train *train, size_t counts[TRAIN_EVEN_COUNT]);
+/* Why there is none, in lines. */
+bool train_nothing(struct train *train);
+
+/* "TP 8 x PP 16 x DP 128, 8 pieces a stage, micro-batches of 1, ZeRO 1" */
+const char *train_layout(const struct train *train, const struct train_point *point);
+const char *train_text(const struct train *train, const struct train_point *point,
+                       enum train_figure figure, int digits);
+/* What takes longest: "matrices 63 %, attention 28 %". */
+const char *train_longest(const struct train *train, const struct train_point *point, int count);
 bool train_answer(struct train *train);
+/* The best layout at each value of a row, as --sweep says. */
+bool train_sweep(struct train *train);
 
 #endif

@@ -94,17 +94,17 @@ static void add_layouts(struct settings *settings, double layers, double experts
 {
     enum { ROOM = 512, WIDEST = 64, RINGS = 64 };
     double tp[ROOM], pp[ROOM], cp[ROOM], ep[ROOM], chips = settings->train->chips;
-    size_t tps = divisors(chips, WIDEST, tp, ROOM);
+    const double *only = settings->only;
+    size_t tps = divisors(chips, fmax(WIDEST, only[0]), tp, ROOM);
     for (size_t t = 0; t < tps; t++) {
         size_t pps = divisors(chips / tp[t], layers, pp, ROOM);
         for (size_t p = 0; p < pps; p++) {
-            size_t cps = divisors(chips / tp[t] / pp[p], RINGS, cp, ROOM);
+            size_t cps = divisors(chips / tp[t] / pp[p], fmax(RINGS, only[2]), cp, ROOM);
             size_t eps = divisors(chips / pp[p], experts, ep, ROOM);
             for (size_t c = 0; c < cps; c++)
                 for (size_t e = 0; e < eps; e++) {
                     double values[INPUTS] = { tp[t], pp[p], cp[c], ep[e],
-                                              isnan(settings->only[4]) ? tp[t] > 1
-                                                                       : settings->only[4] };
+                                              isnan(only[4]) ? tp[t] > 1 : only[4] };
                     add_inner(settings, values, layers);
                 }
         }
@@ -185,12 +185,9 @@ static void set_loads(struct train *train)
     train->space.load_count = count;
 }
 
-static void set_limits(struct train *train)
+/* Where the list of a space has what settings and loads give. */
+static void set_axes(struct train *train, struct search_space *space)
 {
-    static const struct search_limit limits[] = { { "layout", POSSIBLE, 0, false, 0 },
-                                                  { "memory", MEMORY, 1, true, 0 },
-                                                  { "host memory", HOST, 1, true, 0 } };
-    struct search_space *space = &train->space;
     size_t *input = arena_array(train->arena, INPUTS, sizeof *input);
     int *axis = arena_array(train->arena, INPUTS, sizeof *axis);
     for (int i = 0; i < INPUTS; i++) {
@@ -206,8 +203,45 @@ static void set_limits(struct train *train)
     space->across = ACROSS;
     space->along = ALONG;
     space->most = MOST;
-    space->limits = limits;
-    space->limit_count = sizeof limits / sizeof *limits;
+}
+
+static void set_limits(struct train *train)
+{
+    static const struct search_limit limits[] = { { "layout", POSSIBLE, 0, false, 0 },
+                                                  { "memory", MEMORY, 1, true, 1.25 },
+                                                  { "host memory", HOST, 1, true, 0 } };
+    set_axes(train, &train->space);
+    train->space.limits = limits;
+    train->space.limit_count = sizeof limits / sizeof *limits;
+}
+
+/* The same space once more, each way of being uneven a limit of its own: slower, so only where
+ * nothing comes out even. */
+bool train_uneven(struct train *train, size_t counts[TRAIN_EVEN_COUNT])
+{
+    static const char *const texts[] = { "0", "0", "training_sequences / train_dp",
+                                         "1 - even_heads", "1 - even_stages", "1 - even_experts",
+                                         "1 - even_sequence", "1 - even_batch" };
+    struct search_limit limits[TRAIN_EVEN_COUNT];
+    struct search_space space = train->space;
+    struct search_result result;
+    if (!short_list(train, texts, sizeof texts / sizeof *texts, &space.list))
+        return false;
+    set_axes(train, &space);
+    for (size_t i = 0; i < TRAIN_EVEN_COUNT; i++)
+        limits[i] = (struct search_limit){ .name = texts[POSSIBLE + i], .output = POSSIBLE + i };
+    space.limits = limits;
+    space.limit_count = TRAIN_EVEN_COUNT;
+    if (!search_run(train->arena, &space, 1, &result, train->error))
+        return false;
+    memcpy(counts, result.count.broken, TRAIN_EVEN_COUNT * sizeof *counts);
+    /* micro-batches beyond a replica's sequences tell something where nothing else does */
+    size_t told = 0;
+    for (size_t i = 0; i < TRAIN_EVEN_COUNT; i++)
+        told += counts[i];
+    if (!told)
+        counts[TRAIN_EVEN_BATCH] = result.count.no_fit + result.count.no_room;
+    return true;
 }
 
 bool train_space(struct train *train)

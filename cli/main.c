@@ -84,10 +84,11 @@ static void show_progress(double share)
     }
 }
 
-/* Only plan is shared out; the first rank answers all else. */
+/* Only searches are shared out; the first rank answers all else. */
 static bool takes_part(const struct ranks *ranks, const struct question *question)
 {
-    return !ranks->rank || (!strcmp(question->verb, "plan") && !question->option[OPTION_HELP]);
+    const bool search = !strcmp(question->verb, "plan") || !strcmp(question->verb, "train");
+    return !ranks->rank || (search && !question->option[OPTION_HELP]);
 }
 
 static int run(struct arena *arena, const struct ranks *ranks, int count, char **words)

@@ -345,20 +345,6 @@ bool fit_moves(struct fit *fit, const struct fitted *row, int j, int k)
     return fabs(gradient[row->input[k]] * inputs[row->input[k]]) > 1e-9 * value;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x, y;
-    memcpy(&x, a, sizeof x);
-    memcpy(&y, b, sizeof y);
-    return (x > y) - (x < y);
-}
-
-double fit_quantile(double *sizes, size_t count, double share)
-{
-    qsort(sizes, count, sizeof *sizes, by_size);
-    return count ? sizes[(size_t)fmin(share * (double)count, (double)count - 1)] : NAN;
-}
-
 const char *fit_today(void)
 {
     static char date[16];
@@ -390,7 +376,7 @@ void fit_print_constants(struct fit *fit, const char *name, const char *what)
         if (count)
             printf("%s,%s,%.4g,%s,`make fit` on %zu open %s,%s,,median %.1f %% of %zu%s\n",
                    constant->entry ? constant->entry : name, constant->name, fit_constant(fit, k),
-                   constant->unit, all, what, fit_today(), 100 * fit_quantile(sizes, count, 0.5),
+                   constant->unit, all, what, fit_today(), 100 * sizes_quantile(sizes, count, 0.5),
                    count, inside(fit, k, fit->x[k]) ? "" : "; at its bound");
     }
     free(sizes);

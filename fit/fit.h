@@ -12,6 +12,7 @@
 #define FIT_FIT_H
 
 #include "ask/predictor.h"
+#include "ask/score.h"
 
 enum { CONSTANTS_MOST = 96, INPUTS_MOST = 8192 };
 
@@ -68,8 +69,6 @@ double *fit_leave_out(struct fit *fit, fit_alike *out, fit_alike *scored);
 /* Whether constant k moves the prediction of value j: a row may read it and multiply it by
  * nothing. */
 bool fit_moves(struct fit *fit, const struct fitted *row, int j, int k);
-/* Quantile of some sizes, which are sorted; NAN of none. */
-double fit_quantile(double *sizes, size_t count, double share);
 /* Rows for data/efficiency.csv: constants of `entry` (NULL: of all entries) that move a value
  * in the fit, each with the error of the values it moves. `name` stands for all. */
 void fit_print_constants(struct fit *fit, const char *name, const char *what);

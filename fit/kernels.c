@@ -89,8 +89,8 @@ static void print_group(const struct fit *fit, size_t first, const struct kernel
             if (same_group(point, fit->rows[i].point) && isfinite(errors->log[f][i]))
                 sizes[count++] = fabs(exp(errors->log[f][i]) - 1);
         if (count)
-            printf(" | %3zu %5.1f %5.1f", count, 100 * fit_quantile(sizes, count, 0.5),
-                   100 * fit_quantile(sizes, count, 0.9));
+            printf(" | %3zu %5.1f %5.1f", count, 100 * sizes_quantile(sizes, count, 0.5),
+                   100 * sizes_quantile(sizes, count, 0.9));
         else
             printf(" |   -     -     -");
     }
@@ -110,7 +110,7 @@ static void print_band(const struct fit *fit, const double *errors)
                                                                        { "kernel_high", 0.9 } };
     for (int i = 0; i < 2; i++)
         printf("any,%s,%.3f,1,\"`make fit`, family left out: %.0f %% of the residuals\",%s,,"
-               "of %zu\n", ends[i].name, fit_quantile(ratios, count, ends[i].share),
+               "of %zu\n", ends[i].name, sizes_quantile(ratios, count, ends[i].share),
                100 * ends[i].share, fit_today(), count);
     free(ratios);
 }

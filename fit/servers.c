@@ -79,8 +79,8 @@ static void print_scores(const struct fit *fit, const char *name, const double *
             }
             if (n)
                 printf("%-18s %-24s %-10s %5zu  median %5.1f  mean %5.1f  p90 %5.1f\n", name, kind,
-                       metric_names[metric], n, 100 * fit_quantile(sizes, n, 0.5), 100 * mean,
-                       100 * fit_quantile(sizes, n, 0.9));
+                       metric_names[metric], n, 100 * sizes_quantile(sizes, n, 0.5), 100 * mean,
+                       100 * sizes_quantile(sizes, n, 0.9));
         }
     free(sizes);
 }
@@ -103,7 +103,7 @@ static void print_bands(const struct fit *fit, const double *errors)
             if (n)
                 printf("any,%s_%s,%.3f,1,\"`make fit`, model left out: %.0f %% of the residuals\","
                        "%s,,of %zu\n", bands[b].name, ends[e].name,
-                       fit_quantile(ratios, n, ends[e].share), 100 * ends[e].share, fit_today(), n);
+                       sizes_quantile(ratios, n, ends[e].share), 100 * ends[e].share, fit_today(), n);
         }
     free(ratios);
 }

@@ -59,8 +59,8 @@ static void print_line(struct fit *fit, const char *name, const double *errors,
         mean += sizes[count - 1];
     }
     printf("%-34s %4zu  median %5.1f  mean %5.1f  p90 %5.1f  max %5.1f\n", name, count,
-           100 * fit_quantile(sizes, count, 0.5), 100 * mean / (double)count,
-           100 * fit_quantile(sizes, count, 0.9), 100 * fit_quantile(sizes, count, 1));
+           100 * sizes_quantile(sizes, count, 0.5), 100 * mean / (double)count,
+           100 * sizes_quantile(sizes, count, 0.9), 100 * sizes_quantile(sizes, count, 1));
 }
 
 static void print_scores(struct fit *fit, const char *name, const double *errors, fit_alike *alike)
@@ -92,7 +92,7 @@ static void print_band(struct fit *fit, const double *errors)
         ratios[i] = exp(-errors[i * MEASURED_VALUES]);
     for (int e = 0; e < 2; e++)
         printf("any,%s,%.3f,1,\"`make fit`, source left out: %.0f %% of the residuals\",%s,,of %zu\n",
-               ends[e].name, fit_quantile(ratios, fit->count, ends[e].share), 100 * ends[e].share,
+               ends[e].name, sizes_quantile(ratios, fit->count, ends[e].share), 100 * ends[e].share,
                fit_today(), fit->count);
 }
 

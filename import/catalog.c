@@ -219,6 +219,12 @@ static bool check_unit(const struct catalog_sheet *sheet, const struct catalog_r
     return error_hint(error, "a multiple of %s", wanted);
 }
 
+/* As many as any kind has: of all of them. */
+enum { FACTS_MOST = sizeof machine_facts / sizeof *machine_facts +
+                    sizeof tier_facts / sizeof *tier_facts +
+                    sizeof price_facts / sizeof *price_facts +
+                    sizeof engine_facts / sizeof *engine_facts };
+
 static bool check_fact(const struct catalog_sheet *sheet, const struct catalog_row *row,
                        struct error *error)
 {

@@ -23,7 +23,7 @@ static bool fails(const struct store *store, struct error *error)
 {
     const int code = store->file ? sqlite3_errcode(store->file) & 0xff : SQLITE_NOMEM;
     static const struct { int code; const char *what, *hint; } words[] = {
-        { SQLITE_NOTADB, "no store of a search", "a file that plan --store wrote" },
+        { SQLITE_NOTADB, "no store of a search", "a file that plan --store or train --store wrote" },
         { SQLITE_CORRUPT, "damaged", "a whole file; delete it to search again" },
         { SQLITE_BUSY, "in use by another process", "one process a store" },
         { SQLITE_LOCKED, "in use by another process", "one process a store" },
@@ -126,7 +126,7 @@ bool store_same(const struct store_question *a, const char *path_a,
 static bool no_store(const struct store *store, const char *what, struct error *error)
 {
     error_set(error, "%s: %s", store->path, what);
-    return error_hint(error, "a file that plan --store wrote");
+    return error_hint(error, "a file that plan --store or train --store wrote");
 }
 
 /* The file is ours, or (`fresh`) nothing is in it. */

@@ -11,6 +11,8 @@ say() { echo "$*"; bad=1; }
 few='plan deepseek-v3 --on gb200-nvl72 --precision fp8,fp4 --kv-precision bf16,fp8 --ttft 3s --tpot 40ms'
 many="$few --gpus 36"
 none='plan qwen3-32b --on h100-sxm,h200-sxm --gpus 16 --ttft 1ms --tpot 1ms'
+train='train llama-3.1-405b --on h100-sxm --gpus 1024'
+small='train llama-3.1-405b --on h100-sxm --gpus 8'
 
 # same FILE WHAT: as the search in one.
 same() {
@@ -41,7 +43,10 @@ parts() {
 for shards in 1 2 4; do
     parts $shards --json $many
     parts $shards --json $none
+    parts $shards --json $train
 done
+parts 2 --csv $train
+parts 2 '' $small
 parts 3 '' $many
 parts 3 '' $none
 "$CHALKLINE" $many --csv >"$here/whole"
@@ -56,7 +61,7 @@ rm -f "$here"/*.store
 "$CHALKLINE" merge "$here/1.store" "$here/3.store" >"$here/out" 2>&1
 [ $? = 1 ] || say "a merge without all blocks: exit status not 1"
 grep -qx '  shards   2/3: [0-9,]* blocks' "$here/out" || say "a merge does not say which shard is missing"
-"$CHALKLINE" merge "$here/1.store" "$here/3.store" --csv | sed -n 1p | grep -qx search,block ||
+"$CHALKLINE" merge "$here/1.store" "$here/3.store" --csv | sed -n 1p | grep -qx block ||
     say "a merge without all blocks has no table of them"
 # refused WHAT MESSAGE WORDS...: status 2 and a message.
 refused() {
@@ -127,6 +132,10 @@ if [ -x "$ranks" ] && mpirun --oversubscribe -n 2 true >/dev/null 2>&1; then
     done
     "$CHALKLINE" merge "$here"/r.* --json >"$here/merged"
     same "$here/merged" "the stores of ranks"
+    "$CHALKLINE" $train --json >"$here/whole"
+    mpirun --oversubscribe -n 3 "$ranks" $train --json >"$here/merged"
+    same "$here/merged" "3 ranks, training"
+    "$CHALKLINE" $many --json >"$here/whole"
     for wait in 0.7 0.9; do
         mpirun --oversubscribe -n 2 "$ranks" $many --json --store "$here/k" >"$here/out" 2>&1 &
         pid=$!

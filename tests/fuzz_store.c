@@ -1,6 +1,6 @@
 /* Any bytes as a block of a store, with a check sum that is right: refused, or a block that is
  * possible, which is written again as the same bytes. Then as what a store says was asked. */
-#include "ask/plan.h"
+#include "ask/parts.h"
 #include "search/block.h"
 
 #include <assert.h>
@@ -40,15 +40,13 @@ static void read_words(struct arena *arena, const uint8_t *data, size_t size)
 {
     struct question question = { 0 };
     struct error error;
-    if (!plan_words_read(arena, "fuzz", arena_copy(arena, (const char *)data, size), &question,
+    if (!words_read(arena, "fuzz", arena_copy(arena, (const char *)data, size), &question,
                          &error))
         return;
-    const struct plan plan = { .arena = arena, .question = &question, .model = question.words[0] };
-    const char *words = plan_words(&plan);
+    const char *words = words_write(arena, &question);
     struct question second = { 0 };
-    assert(plan_words_read(arena, "again", words, &second, &error));
-    const struct plan other = { .arena = arena, .question = &second, .model = second.words[0] };
-    assert(!strcmp(words, plan_words(&other)));
+    assert(words_read(arena, "again", words, &second, &error));
+    assert(!strcmp(words, words_write(arena, &second)));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

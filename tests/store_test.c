@@ -60,10 +60,11 @@ static int open_fixture(void **state)
                                            .sets = sets, .set_count = 1 };
     fixture->question.option[OPTION_ON] = "h100-sxm";
     fixture->plan = (struct plan){ .arena = &fixture->arena, .question = &fixture->question,
+                                   .model = words[0],
                                    .answer = &fixture->answer, .error = &fixture->error };
-    if (!plan_open(&fixture->plan))
+    if (!plan_spaces(&fixture->plan))
         fail_msg("%s", fixture->error.what);
-    fixture->asked = (struct store_question){ "0", plan_words(&fixture->plan),
+    fixture->asked = (struct store_question){ "0", words_write(&fixture->arena, &fixture->question),
                                               digest_spaces(1, fixture->plan.spaces,
                                                             fixture->plan.count), 1, 0, 1 };
     search_first(fixture);
@@ -279,7 +280,7 @@ static void others_are_refused(void **state)
     other.version = "1";
     refuse(fixture, &other, "of chalkline 0, this search is of 1");
     other = fixture->asked;
-    other.words = "[\n  \"qwen3-30b-a3b\"\n]\n";
+    other.words = "[\n  \"plan\",\n  \"qwen3-30b-a3b\"\n]\n";
     refuse(fixture, &other, "of another question than this search: it has \"--on=h100-sxm\"");
     other = fixture->asked;
     other.digest ^= 1;

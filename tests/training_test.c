@@ -246,8 +246,9 @@ static void parts_by_hand(void **unused)
     give(&world, "sequence_length", 4096);
     assert_true(value(&world, "train_micro_batches") == 4);         /* 64 / (8 x 2) */
     /* 400 W over 312 TFLOP/s are 1.282e-12 J/FLOP, the usual part is 1.28e-12 */
-    double power = 400 / 312e12, rate = 271e12 * 0.725 * pow(power / 0.6e-12, 0.2) *
-                                        pow(power / 1.28e-12, 0.74);
+    double power = 400 / 312e12, rate = 271e12 * value(&world, "train_reach_bf16") *
+        pow(power / 0.6e-12, value(&world, "train_power_across")) *
+        pow(power / 1.28e-12, value(&world, "train_power_within"));
     within("rate", value(&world, "trained_bf16"), rate, 1e-12);
     /* q, k, v, o of 4096 x 4096; gate, up of 4096 x 11008 and down; 32 layers, 8,192 tokens */
     double h = 4096, f = 11008, m = 8192, k0 = 110;
@@ -257,7 +258,7 @@ static void parts_by_hand(void **unused)
            forward, 1e-12);
     /* scores and values: half of 4096 x 4096, 2 FLOPs, 2 x 128 elements, 32 heads, 2 sequences */
     double scores = 32 * 2 * 0.5 * 4096.0 * 4096 * 2 * 256 * 32;
-    double reach = 0.434 * 4096 / (4096 + 900.0);
+    double reach = value(&world, "train_reach_attention") * 4096 / (4096 + 900.0);
     within("attention", value(&world, "scores_forward"), scores / (312e12 * reach), 1e-12);
     /* gradients of 2 B out and weights of 2 B back, 7/8 each at 0.74 x 300 GB/s, and the starts */
     double params = 6738415616, sum = 4 * params * 7 / 8 / (0.74 * 300e9) + 2 * 32 * 12e6 / (0.74 * 300e9);

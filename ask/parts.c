@@ -1,11 +1,11 @@
-/* A plan in parts: every search of it by blocks, of shards and ranks, kept in stores.
+/* A search in parts: by blocks, of shards and ranks, kept in stores.
  *
  *     store -> have --- not this shard's --+
  *                                          +--> wanted -> search_each -> keep -> store
  *                                                                          |
  *     the answer's process: all that was kept or read, joined  <-----------+---- other ranks
  */
-#include "ask/plan.h"
+#include "ask/parts.h"
 
 #include "search/block.h"
 #include "search/store.h"
@@ -17,31 +17,29 @@
 enum { SHARDS_MOST = 65536 };
 
 struct parts {
-    struct plan *plan;
+    struct quest *quest;
     const struct ranks *ranks;
     struct store *store;            /* NULL: none */
     struct store_question question;
     const char *path;               /* of the blocks that are read */
-    size_t blocks;                  /* of each search */
-    struct search_block **found;    /* [searches] of [blocks] */
-    bool *have;                     /* [searches * blocks], here or at another rank */
-    uint64_t *sum;                  /* [searches * blocks] digest of what is in `found`, or 0 */
+    size_t blocks;
+    struct search_block *found;     /* [blocks] */
+    bool *have;                     /* [blocks], here or at another rank */
+    uint64_t *sum;                  /* [blocks] digest of what is in `found`, or 0 */
     uint32_t shard, shards;         /* from 0 */
-    uint32_t searching;             /* now */
     size_t kept, wanted, points;
     struct buffer sent;             /* blocks of this rank, for the first: frame, bytes */
 };
 
 struct frame {
-    uint64_t search, number, size;
+    uint64_t number, size;
 };
 
 /* ---- options ------------------------------------------------------------------------------- */
 
-bool plan_parts_given(const struct plan *plan)
+static bool parts_given(const struct question *question)
 {
-    const struct question *question = plan->question;
-    return plan->store_count || question->option[OPTION_STORE] ||
+    return question->store_count || question->option[OPTION_STORE] ||
            (question->ranks && question->ranks->count > 1);
 }
 
@@ -74,7 +72,7 @@ static bool shard_possible(const struct question *question, struct error *error)
         return error_hint(error, "--store part1.store; `chalkline merge` puts the stores together");
     }
     for (int i = 0; i < OPTION_COUNT; i++)
-        if (question->option[i] && plan_shown(i) && i != OPTION_JSON) {
+        if (question->option[i] && words_shown(i) && i != OPTION_JSON) {
             error_set(error, "--%s: a shard alone has no answer", options[i].name);
             return error_hint(error, "`chalkline merge` has it, of all shards");
         }
@@ -91,50 +89,44 @@ static bool from_standard_input(const struct question *question)
            (traffic && !strcmp(traffic, "-"));
 }
 
-bool plan_parts_check(struct plan *plan)
+bool parts_check(const struct question *question, struct error *error)
 {
-    const struct question *question = plan->question;
     const char *store = question->option[OPTION_STORE];
     if (store && !*store) {
-        error_set(plan->error, "--store: no file is named");
-        return error_hint(plan->error, "--store part1.store");
+        error_set(error, "--store: no file is named");
+        return error_hint(error, "--store part1.store");
     }
     if (store && question->option[OPTION_SWEEP]) {
-        error_set(plan->error, "--sweep is a search for each value, a store has one");
-        return error_hint(plan->error, "a store for each: --set ROW=VALUE");
+        error_set(error, "--sweep is a search for each value, a store has one");
+        return error_hint(error, "a store for each: --set ROW=VALUE");
     }
-    if (plan_parts_given(plan) && from_standard_input(question)) {
-        error_set(plan->error, "a search in parts cannot read '-' again");
-        return error_hint(plan->error, "a file's name");
+    if (parts_given(question) && from_standard_input(question)) {
+        error_set(error, "a search in parts cannot read '-' again");
+        return error_hint(error, "a file's name");
     }
-    return !question->option[OPTION_SHARD] || shard_possible(question, plan->error);
+    return !question->option[OPTION_SHARD] || shard_possible(question, error);
 }
 
 /* ---- blocks -------------------------------------------------------------------------------- */
 
-static void open_parts(struct parts *parts, struct plan *plan)
+static void open_parts(struct parts *parts, struct quest *quest)
 {
     static const struct ranks alone = { 0, 1 };
     uint64_t digest = digest_bytes(DIGEST_BEGIN, CHALKLINE_VERSION, sizeof CHALKLINE_VERSION);
-    *parts = (struct parts){ .plan = plan, .shards = 1, .sent.arena = plan->arena,
-                             .ranks = plan->question->ranks ? plan->question->ranks : &alone };
+    *parts = (struct parts){ .quest = quest, .shards = 1, .sent.arena = quest->arena,
+                             .ranks = quest->question->ranks ? quest->question->ranks : &alone };
     parts->question.version = CHALKLINE_VERSION;
-    parts->question.words = plan_words(plan);
-    parts->question.searches = plan->search_count;
-    parts->found = arena_array(plan->arena, plan->search_count, sizeof *parts->found);
+    parts->question.words = words_write(quest->arena, quest->question);
+    parts->question.searches = 1;
     digest = digest_bytes(digest, parts->question.words, strlen(parts->question.words));
-    digest = digest_spaces(digest, plan->spaces, plan->count);
-    for (size_t i = 0; i < plan->search_count; i++) {
-        const struct search_space *spaces = plan->searches[i].spaces;
-        parts->found[i] = search_blocks(plan->arena, spaces, plan->count, &parts->blocks);
-        for (size_t s = 0; s < plan->count; s++)
-            digest = digest_limits(digest, &spaces[s]);
-    }
+    digest = digest_spaces(digest, quest->spaces, quest->count);
+    for (size_t s = 0; s < quest->count; s++)
+        digest = digest_limits(digest, &quest->spaces[s]);
+    parts->found = search_blocks(quest->arena, quest->spaces, quest->count, &parts->blocks);
     parts->question.digest = digest;
     parts->question.blocks = parts->blocks;
-    parts->have = arena_array(plan->arena, plan->search_count * parts->blocks + 1, 1);
-    parts->sum = arena_array(plan->arena, plan->search_count * parts->blocks + 1,
-                             sizeof *parts->sum);
+    parts->have = arena_array(quest->arena, parts->blocks + 1, 1);
+    parts->sum = arena_array(quest->arena, parts->blocks + 1, sizeof *parts->sum);
 }
 
 static bool damaged(const struct parts *parts, struct error *error)
@@ -149,73 +141,54 @@ static bool take_bytes(void *context, uint64_t search, uint64_t number, struct t
                        struct error *error)
 {
     struct parts *parts = context;
-    const struct plan *plan = parts->plan;
-    if (search >= plan->search_count || number >= parts->blocks) {
+    const struct quest *quest = parts->quest;
+    if (search || number >= parts->blocks) {
         error_set(error, "%s: a block that the search does not have", parts->path);
         return error_hint(error, "a whole file; delete it to search again");
     }
-    const size_t at = (size_t)search * parts->blocks + (size_t)number;
     const uint64_t sum = digest_bytes(parts->question.digest, bytes.data, bytes.size) | 1;
-    if (!block_read(plan->arena, bytes, parts->question.digest, (uint32_t)search,
-                    plan->searches[search].spaces, &parts->found[search][number], error))
+    if (!block_read(quest->arena, bytes, parts->question.digest, 0, quest->spaces,
+                    &parts->found[number], error))
         return damaged(parts, error);
-    if (parts->sum[at] && parts->sum[at] != sum) {
-        error_set(error, "%s: block %zu of search %zu is not what another part found", parts->path,
-                  (size_t)number, (size_t)search);
+    if (parts->sum[number] && parts->sum[number] != sum) {
+        error_set(error, "%s: block %zu is not what another part found", parts->path,
+                  (size_t)number);
         return error_hint(error, "one build of chalkline for all parts");
     }
-    parts->have[at] = true;
-    parts->sum[at] = sum;
+    parts->have[number] = true;
+    parts->sum[number] = sum;
     return true;
 }
 
 static bool keep_block(void *context, const struct search_block *block, struct error *error)
 {
     struct parts *parts = context;
-    const struct question *question = parts->plan->question;
-    const struct frame frame = { parts->searching, block->number, 0 };
-    struct arena scratch = { .exhausted = parts->plan->arena->exhausted,
-                             .context = parts->plan->arena->context };
+    const struct quest *quest = parts->quest;
+    struct arena scratch = { .exhausted = quest->arena->exhausted,
+                             .context = quest->arena->context };
     struct buffer bytes = { .arena = &scratch };
-    block_write(&bytes, parts->question.digest, parts->searching, block);
+    block_write(&bytes, parts->question.digest, 0, block);
     const struct text text = { bytes.data, bytes.size };
-    bool good = take_bytes(parts, frame.search, frame.number, text, error) &&
-                (!parts->store || store_put(parts->store, frame.search, frame.number, text, error));
+    bool good = take_bytes(parts, 0, block->number, text, error) &&
+                (!parts->store || store_put(parts->store, 0, block->number, text, error));
     arena_free(&scratch);
     parts->kept++;
     parts->points += block->count.points;
-    if (question->progress)
-        question->progress((double)parts->kept / (double)(parts->wanted + 1));
+    if (quest->question->progress)
+        quest->question->progress((double)parts->kept / (double)(parts->wanted + 1));
     return good;
 }
 
-/* Blocks that are of this shard and that nobody has: a list for each search. */
-static size_t list_wanted(const struct parts *parts, size_t search, struct search_block **wanted)
-{
-    const uint32_t shards = parts->shards;
-    size_t count = 0;
-    for (size_t i = 0; i < parts->blocks; i++) {
-        struct search_block *block = &parts->found[search][i];
-        if (!parts->have[search * parts->blocks + i] && search_shard(block, shards) == parts->shard)
-            wanted[count++] = block;
-    }
-    return count;
-}
-
+/* Blocks that are of this shard and that nobody has. */
 static bool search_wanted(struct parts *parts, struct error *error)
 {
     const struct search_keeper keeper = { keep_block, parts };
-    const struct plan *plan = parts->plan;
-    struct search_block **wanted = arena_array(plan->arena, parts->blocks + 1, sizeof *wanted);
-    for (size_t i = 0; i < plan->search_count; i++)
-        parts->wanted += list_wanted(parts, i, wanted);
-    for (size_t i = 0; i < plan->search_count; i++) {
-        const size_t count = list_wanted(parts, i, wanted);
-        parts->searching = (uint32_t)i;
-        if (!search_each(plan->searches[i].spaces, wanted, count, &keeper, error))
-            return false;
-    }
-    return true;
+    const struct quest *quest = parts->quest;
+    struct search_block **wanted = arena_array(quest->arena, parts->blocks + 1, sizeof *wanted);
+    for (size_t i = 0; i < parts->blocks; i++)
+        if (!parts->have[i] && search_shard(&parts->found[i], parts->shards) == parts->shard)
+            wanted[parts->wanted++] = &parts->found[i];
+    return search_each(quest->spaces, wanted, parts->wanted, &keeper, error);
 }
 
 /* ---- the store ----------------------------------------------------------------------------- */
@@ -223,13 +196,13 @@ static bool search_wanted(struct parts *parts, struct error *error)
 /* Each rank has a file of its own: FILE.1, FILE.2 ... */
 static bool open_store(struct parts *parts, struct error *error)
 {
-    struct plan *plan = parts->plan;
-    const char *path = plan->question->option[OPTION_STORE];
+    struct quest *quest = parts->quest;
+    const char *path = quest->question->option[OPTION_STORE];
     if (!path)
         return true;
     parts->path = parts->ranks->count == 1 ? path
-                  : arena_print(plan->arena, "%s.%d", path, parts->ranks->rank + 1);
-    if (!store_open(plan->arena, parts->path, &parts->question, &parts->store, error)) {
+                  : arena_print(quest->arena, "%s.%d", path, parts->ranks->rank + 1);
+    if (!store_open(quest->arena, parts->path, &parts->question, &parts->store, error)) {
         parts->store = NULL;
         return false;
     }
@@ -249,26 +222,23 @@ static bool close_store(struct parts *parts, bool good, struct error *error)
 
 static void join(struct parts *parts)
 {
-    struct plan *plan = parts->plan;
-    for (size_t i = 0; i < plan->search_count; i++)
-        search_join(plan->arena, parts->found[i], parts->blocks, &plan->searches[i].result);
+    struct quest *quest = parts->quest;
+    search_join(quest->arena, parts->found, parts->blocks, &quest->result);
 }
 
 /* What this rank has itself; what others have is not in `sum`. */
 static void write_sent(struct parts *parts)
 {
-    const struct plan *plan = parts->plan;
-    for (size_t i = 0; i < plan->search_count; i++)
-        for (size_t k = 0; k < parts->blocks; k++) {
-            if (!parts->sum[i * parts->blocks + k])
-                continue;
-            struct frame frame = { i, k, 0 };
-            const size_t start = parts->sent.size;
-            buffer_add(&parts->sent, (const char *)&frame, sizeof frame);
-            block_write(&parts->sent, parts->question.digest, (uint32_t)i, &parts->found[i][k]);
-            frame.size = parts->sent.size - start - sizeof frame;
-            memcpy(parts->sent.data + start, &frame, sizeof frame);
-        }
+    for (size_t i = 0; i < parts->blocks; i++) {
+        if (!parts->sum[i])
+            continue;
+        struct frame frame = { i, 0 };
+        const size_t start = parts->sent.size;
+        buffer_add(&parts->sent, (const char *)&frame, sizeof frame);
+        block_write(&parts->sent, parts->question.digest, 0, &parts->found[i]);
+        frame.size = parts->sent.size - start - sizeof frame;
+        memcpy(parts->sent.data + start, &frame, sizeof frame);
+    }
 }
 
 static bool take_sent(struct parts *parts, struct text sent, struct error *error)
@@ -277,8 +247,7 @@ static bool take_sent(struct parts *parts, struct text sent, struct error *error
     for (; sent.size >= sizeof frame; sent.data += frame.size, sent.size -= frame.size) {
         memcpy(&frame, sent.data, sizeof frame);
         sent.data += sizeof frame, sent.size -= sizeof frame;
-        if (!take_bytes(parts, frame.search, frame.number, (struct text){ sent.data, frame.size },
-                        error))
+        if (!take_bytes(parts, 0, frame.number, (struct text){ sent.data, frame.size }, error))
             return false;
     }
     return true;
@@ -286,14 +255,14 @@ static bool take_sent(struct parts *parts, struct text sent, struct error *error
 
 static bool gather(struct parts *parts, struct error *error)
 {
-    struct plan *plan = parts->plan;
+    struct quest *quest = parts->quest;
     if (parts->ranks->rank)
         write_sent(parts);
-    struct text *all = ranks_gather(parts->ranks, plan->arena,
+    struct text *all = ranks_gather(parts->ranks, quest->arena,
                                     (struct text){ parts->sent.data, parts->sent.size });
-    plan->elsewhere = !all;
+    quest->elsewhere = !all;
     for (int rank = 1; all && rank < parts->ranks->count; rank++) {
-        parts->path = arena_print(plan->arena, "rank %d", rank);
+        parts->path = arena_print(quest->arena, "rank %d", rank);
         if (!take_sent(parts, all[rank], error))
             return false;
     }
@@ -302,34 +271,32 @@ static bool gather(struct parts *parts, struct error *error)
 
 /* ---- a shard's words ----------------------------------------------------------------------- */
 
-static const char *count_text(const struct plan *plan, size_t count)
+static const char *count_text(const struct quest *quest, size_t count)
 {
     static const struct unit one = { { 0 } };
-    return quantity_text(plan->arena, (double)count, one, 12);
+    return quantity_text(quest->arena, (double)count, one, 12);
 }
 
 static void tell_shard(struct parts *parts, double seconds)
 {
-    struct plan *plan = parts->plan;
-    struct answer *answer = plan->answer;
+    struct quest *quest = parts->quest;
+    struct answer *answer = quest->answer;
     size_t mine = 0;
-    for (size_t i = 0; i < plan->search_count; i++)
-        for (size_t k = 0; k < parts->blocks; k++)
-            mine += search_shard(&parts->found[i][k], parts->shards) == parts->shard;
+    for (size_t i = 0; i < parts->blocks; i++)
+        mine += search_shard(&parts->found[i], parts->shards) == parts->shard;
     const struct { const char *key; double value; } numbers[] = {
         { "shard", parts->shard + 1 }, { "shards", parts->shards },
         { "blocks", (double)mine }, { "blocks_searched", (double)parts->kept },
         { "points", (double)parts->points }, { "seconds", seconds } };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        doc_add_number(plan->arena, answer->doc, numbers[i].key, numbers[i].value);
-    doc_add_string(plan->arena, answer->doc, "store", plan->question->option[OPTION_STORE]);
-    buffer_print(&answer->text, "shard %u/%u of %s on %s: %s blocks of %s, all in %s\n",
-                 parts->shard + 1, parts->shards, plan->variants->scenario.model, plan->scope,
-                 count_text(plan, mine), count_text(plan, plan->search_count * parts->blocks),
-                 plan->question->option[OPTION_STORE]);
+        doc_add_number(quest->arena, answer->doc, numbers[i].key, numbers[i].value);
+    doc_add_string(quest->arena, answer->doc, "store", quest->question->option[OPTION_STORE]);
+    buffer_print(&answer->text, "shard %u/%u of %s: %s blocks of %s, all in %s\n",
+                 parts->shard + 1, parts->shards, quest->title, count_text(quest, mine),
+                 count_text(quest, parts->blocks), quest->question->option[OPTION_STORE]);
     buffer_print(&answer->text, "  now      %s blocks, %s points, %.2f s; %s blocks were there\n",
-                 count_text(plan, parts->kept), count_text(plan, parts->points), seconds,
-                 count_text(plan, mine - parts->kept));
+                 count_text(quest, parts->kept), count_text(quest, parts->points), seconds,
+                 count_text(quest, mine - parts->kept));
     buffer_print(&answer->text, "  answer   chalkline merge, with the stores of all shards\n");
 }
 
@@ -353,7 +320,7 @@ static bool same_question(const struct parts *parts, struct error *error)
 
 static void set_shard(struct parts *parts)
 {
-    const char *shard = parts->plan->question->option[OPTION_SHARD];
+    const char *shard = parts->quest->question->option[OPTION_SHARD];
     if (shard)
         read_shard(shard, &parts->shard, &parts->shards);
     if (parts->ranks->count > 1) {
@@ -369,7 +336,7 @@ static bool search_parts(struct parts *parts, struct error *error)
     const struct ranks *ranks = parts->ranks;
     bool good = ranks_agree(ranks, open_store(parts, error), error);
     if (good) {
-        ranks_either(ranks, parts->have, parts->plan->search_count * parts->blocks);
+        ranks_either(ranks, parts->have, parts->blocks);
         good = ranks_agree(ranks, search_wanted(parts, error), error);
     }
     return ranks_agree(ranks, close_store(parts, good, error), error);
@@ -378,18 +345,18 @@ static bool search_parts(struct parts *parts, struct error *error)
 static bool run_parts(struct parts *parts, struct error *error)
 {
     const double begin = seconds_now();
-    struct plan *plan = parts->plan;
+    struct quest *quest = parts->quest;
     set_shard(parts);
     if (!same_question(parts, error) || !search_parts(parts, error))
         return false;
-    if (plan->question->option[OPTION_SHARD]) {
-        plan->elsewhere = true;
+    if (quest->question->option[OPTION_SHARD]) {
+        quest->elsewhere = true;
         tell_shard(parts, seconds_now() - begin);
         return true;
     }
     if (!gather(parts, error))
         return false;
-    if (!plan->elsewhere)
+    if (!quest->elsewhere)
         join(parts);
     return true;
 }
@@ -401,7 +368,7 @@ static bool take_store(struct parts *parts, const char *path, struct error *erro
     struct store_question old;
     struct error ignored;
     parts->path = path;
-    if (!store_open_old(parts->plan->arena, path, &parts->store, &old, error))
+    if (!store_open_old(parts->quest->arena, path, &parts->store, &old, error))
         return false;
     const bool good = store_same(&parts->question, "this search", &old, path, error) &&
                       store_each(parts->store, take_bytes, parts, error);
@@ -414,47 +381,39 @@ static bool take_store(struct parts *parts, const char *path, struct error *erro
 /* "2/3: 738 blocks; 3/3: 12 blocks" */
 static void shards_line(struct parts *parts)
 {
-    struct buffer *out = &parts->plan->answer->text;
+    struct buffer *out = &parts->quest->answer->text;
     const char *between = "  shards   ";
-    size_t *missing = arena_array(parts->plan->arena, parts->shards, sizeof *missing);
-    for (size_t i = 0; i < parts->plan->search_count * parts->blocks; i++) {
-        const struct search_block *block = &parts->found[0][i % parts->blocks];
-        missing[search_shard(block, parts->shards)] += !parts->have[i];
-    }
+    size_t *missing = arena_array(parts->quest->arena, parts->shards, sizeof *missing);
+    for (size_t i = 0; i < parts->blocks; i++)
+        missing[search_shard(&parts->found[i], parts->shards)] += !parts->have[i];
     for (uint32_t s = 0; s < parts->shards; s++)
         if (missing[s]) {
             buffer_print(out, "%s%u/%u: %s blocks", between, s + 1, parts->shards,
-                         count_text(parts->plan, missing[s]));
+                         count_text(parts->quest, missing[s]));
             between = "; ";
         }
     buffer_print(out, "\n");
 }
 
-/* Blocks as "search.block", the first few in words, all of them in the document and the table. */
+/* The first few blocks in words, all of them in the document and the table. */
 static void tell_missing(struct parts *parts, size_t missing)
 {
     enum { SHOWN = 12 };
-    struct plan *plan = parts->plan;
-    struct answer *answer = plan->answer;
-    struct table csv = { .arena = plan->arena, .columns = 2 };
-    struct doc *list = doc_add(plan->arena, answer->doc, "missing", DOC_ARRAY);
+    struct quest *quest = parts->quest;
+    struct answer *answer = quest->answer;
+    struct table csv = { .arena = quest->arena, .columns = 1 };
+    struct doc *list = doc_add(quest->arena, answer->doc, "missing", DOC_ARRAY);
     size_t shown = 0;
-    buffer_print(&answer->text, "%s on %s: no answer, %s of %s blocks are missing\n  blocks   ",
-                 plan->variants->scenario.model, plan->scope, count_text(plan, missing),
-                 count_text(plan, plan->search_count * parts->blocks));
-    table_cell(&csv, "search");
+    buffer_print(&answer->text, "%s: no answer, %s of %s blocks are missing\n  blocks   ",
+                 quest->title, count_text(quest, missing), count_text(quest, parts->blocks));
     table_cell(&csv, "block");
-    for (size_t i = 0; i < plan->search_count * parts->blocks; i++) {
+    for (size_t i = 0; i < parts->blocks; i++) {
         if (parts->have[i])
             continue;
-        const size_t search = i / parts->blocks, number = i % parts->blocks;
-        struct doc *one = doc_add(plan->arena, list, NULL, DOC_OBJECT);
-        doc_add_number(plan->arena, one, "search", (double)search);
-        doc_add_number(plan->arena, one, "block", (double)number);
-        table_cell(&csv, "%zu", search);
-        table_cell(&csv, "%zu", number);
+        doc_add_number(quest->arena, list, NULL, (double)i);
+        table_cell(&csv, "%zu", i);
         if (shown++ < SHOWN)
-            buffer_print(&answer->text, "%s%zu.%zu", shown > 1 ? ", " : "", search, number);
+            buffer_print(&answer->text, "%s%zu", shown > 1 ? ", " : "", i);
     }
     buffer_print(&answer->text, "%s\n", shown > SHOWN ? ", ..." : "");
     shards_line(parts);
@@ -464,14 +423,14 @@ static void tell_missing(struct parts *parts, size_t missing)
 
 static bool merge_parts(struct parts *parts, struct error *error)
 {
-    struct plan *plan = parts->plan;
+    struct quest *quest = parts->quest;
     size_t missing = 0;
-    for (size_t i = 0; i < plan->store_count; i++)
-        if (!take_store(parts, plan->stores[i], error))
+    for (size_t i = 0; i < quest->question->store_count; i++)
+        if (!take_store(parts, quest->question->stores[i], error))
             return false;
-    for (size_t i = 0; i < plan->search_count * parts->blocks; i++)
+    for (size_t i = 0; i < parts->blocks; i++)
         missing += !parts->have[i];
-    plan->elsewhere = missing > 0;
+    quest->elsewhere = missing > 0;
     if (missing)
         tell_missing(parts, missing);
     else
@@ -479,9 +438,12 @@ static bool merge_parts(struct parts *parts, struct error *error)
     return true;
 }
 
-bool plan_parts_run(struct plan *plan)
+bool parts_search(struct quest *quest)
 {
     struct parts parts;
-    open_parts(&parts, plan);
-    return plan->store_count ? merge_parts(&parts, plan->error) : run_parts(&parts, plan->error);
+    if (!parts_given(quest->question))
+        return search_run(quest->arena, quest->spaces, quest->count, &quest->result, quest->error);
+    open_parts(&parts, quest);
+    return quest->question->store_count ? merge_parts(&parts, quest->error)
+                                        : run_parts(&parts, quest->error);
 }
