@@ -2,7 +2,6 @@
 
 #include "engine/engine.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* ---- what a sheet may say -------------------------------------------------------------- */
@@ -108,9 +107,6 @@ static const struct known engine_facts[] = {
 #include "import/kernels.def"
 #undef KERNEL
 };
-
-enum { FACTS_MOST = 256 };          /* of a kind */
-_Static_assert(sizeof engine_facts / sizeof *engine_facts <= FACTS_MOST, "more than fit");
 
 #define LIST(array) array, sizeof array / sizeof *array
 
