@@ -18,12 +18,14 @@ CHALK    := $(addprefix formulas/,$(shell cat formulas/order.txt))
 DATA     := $(sort $(wildcard data/*.csv data/workloads/*.workload))
 LANES    := portable $(if $(filter x86_64,$(MACHINE)),avx2 avx512)
 SETS     := scalar $(LANES)
+# X_page.c stands in the place of X.c in the page.
+sources   = $(filter-out %_page.c,$(wildcard $(1)/*.c))
 ENGINE   := $(filter-out engine/run_set.c,$(wildcard engine/*.c))
-BASE     := $(filter-out base/ranks_mpi.c,$(wildcard base/*.c))
+BASE     := $(filter-out base/ranks_mpi.c,$(call sources,base))
 # The server's; the page has files of its own in web/.
 WEB      := $(addprefix web/,respond.c request.c route.c openapi.c metrics.c handout.c report.c \
               worker.c server.c serve_options.c)
-LIBRARY  := $(BASE) $(ENGINE) $(wildcard import/*.c) $(wildcard deduce/*.c) $(wildcard sim/*.c) $(wildcard search/*.c) $(wildcard ask/*.c) $(WEB)
+LIBRARY  := $(BASE) $(ENGINE) $(foreach folder,import deduce sim search ask,$(call sources,$(folder))) $(WEB)
 OBJECTS  := $(LIBRARY:%.c=$(B)/%.o) $(SETS:%=$(B)/engine/run_%.o) $(LANES:%=$(B)/kernels_%.o) \
             $(B)/embedded_formulas.o $(B)/embedded_data.o $(B)/embedded_page.o
 CLI      := $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c))
@@ -97,8 +99,8 @@ $(B)/embedded_%.o: $(B)/embedded_%.c
 W        := build/wasm
 WFLAGS   := --target=wasm32-wasi -msimd128 -O2 -std=gnu17 $(WARN) -Wno-unknown-pragmas \
             -ffp-contract=off -fno-math-errno -I. -DCHALKLINE_VERSION='"$(VERSION)"'
-PAGE_C   := $(filter-out base/json.c search/store.c ask/plot.c sim/unpack.c $(WEB),$(LIBRARY)) \
-            web/respond.c web/board.c web/wasm.c web/json_page.c web/absent.c
+IN_PLACE := $(wildcard */*_page.c)
+PAGE_C   := $(filter-out $(IN_PLACE:%_page.c=%.c) $(WEB),$(LIBRARY)) $(IN_PLACE) web/respond.c web/board.c web/wasm.c
 PAGE_O    = $(PAGE_C:%.c=$(W)/%.o) $(PAGE_SETS) $(W)/kernels_portable.o \
             $(W)/embedded_formulas.o $(W)/embedded_data.o
 $(W)/flags: always

@@ -252,6 +252,8 @@ static const struct {
     { "train", "llama-3.1-8b --on h100-sxm --gpus 64",
       "{\"words\": \"llama-3.1-8b\", \"on\": \"h100-sxm\", \"gpus\": 64}",
       "words=llama-3.1-8b&on=h100-sxm&gpus=64" },
+    { "life", "deepseek-v3 --served 200T", "{\"words\": \"deepseek-v3\", \"served\": \"200T\"}",
+      "words=deepseek-v3&served=200T" },
 };
 
 /* The text of "answer" in a reply, two columns to the left: as --json prints it. */
@@ -373,8 +375,8 @@ static const struct {
       "Connection: close\r\n\r\n", 403 },
     { "GET /v1/list?words=models HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: cross-site\r\n"
       "Connection: close\r\n\r\n", 403 },
-    { "GET / HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: none\r\nConnection: close\r\n\r\n",
-      0 },
+    { "GET /metrics HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: none\r\n"
+      "Connection: close\r\n\r\n", 200 },
 };
 
 static void bad_requests(void **state)

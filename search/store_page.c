@@ -1,46 +1,10 @@
-/* What a page has no use for: files of results, pictures of gnuplot, packed traces (the page
- * unpacks what browsers can). In the place of search/store.c, ask/plot.c and sim/unpack.c. */
-#include "ask/plot.h"
+/* In a page, in the place of store.c: no search outlives it. */
 #include "search/store.h"
-#include "sim/trace_read.h"
-
-#include <string.h>
 
 static bool absent(const char *path, struct error *error)
 {
     error_set(error, "%.200s: no such file can be used in a page", path);
     return error_hint(error, "the command line");
-}
-
-bool plot_open(struct buffer *script, const char *path, int width, int height,
-               struct error *error)
-{
-    (void)script, (void)width, (void)height;
-    return absent(path, error);
-}
-
-const char *plot_quoted(struct arena *arena, const char *text)
-{
-    (void)arena;
-    return text;
-}
-
-bool plot_draw(const struct buffer *script, const char *path, struct error *error)
-{
-    (void)script;
-    return absent(path, error);
-}
-
-bool trace_unpack(struct arena *arena, const char *path, struct text packed, size_t limit,
-                  struct text *text, struct error *error)
-{
-    static const char zstd[] = "\x28\xb5\x2f\xfd";
-    (void)arena, (void)limit;
-    *text = packed;
-    if (packed.size < 4 || memcmp(packed.data, zstd, 4))
-        return true;
-    error_set(error, "%.200s: packed by zstd, which a page cannot unpack", path);
-    return error_hint(error, "the file unpacked, or packed by gzip");
 }
 
 bool store_open(struct arena *arena, const char *path, const struct store_question *question,

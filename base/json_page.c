@@ -1,4 +1,4 @@
-/* JSON by the page's own parser, in the place of base/json.c.
+/* In a page, in the place of json.c: JSON by the browser's own parser.
  *
  * The page parses the text and hands the value back as bytes, each value after the other:
  *
