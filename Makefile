@@ -93,7 +93,7 @@ demo:                           ## the main job on a fresh machine: set up, buil
 	@./chalkline deepseek-v3 --on gb200-nvl72
 
 # ---- tests -----------------------------------------------------------------------------------------
-$(B)/tests/%: tests/%.c $(B)/cli/question.o $(B)/cli/help.o $(B)/libchalkline.a
+$(B)/tests/%: tests/%.c $(B)/cli/help.o $(B)/libchalkline.a
 	@mkdir -p $(@D)
 	@echo $(CC) $<; $(CC) $(FLAGS) -MMD $(filter %.c %.o %.a,$^) -o $@ $(LIBS) -lcmocka
 

@@ -52,6 +52,11 @@ struct answer {
     int status;                     /* 0 an answer, 1 nothing feasible */
 };
 
+/* `chalkline MODEL --on HARDWARE` is `brief`. Options go anywhere, --name VALUE or
+ * --name=VALUE; -- ends them. */
+bool question_read(struct arena *arena, int count, char **words, struct question *question,
+                   struct error *error);
+
 typedef bool ask_function(struct arena *arena, const struct question *question,
                           struct answer *answer, struct error *error);
 
@@ -60,6 +65,7 @@ struct verb {
     ask_function *ask;
 };
 extern const struct verb verbs[];   /* ended by one without a name */
+const struct verb *verb_find(const char *name);         /* NULL: none */
 
 struct option_row {
     const char *name, *argument, *row, *verbs, *help;

@@ -14,6 +14,8 @@ static bool ends_in(const char *path, const char *end)
 bool plot_open(struct buffer *script, const char *path, int width, int height,
                struct error *error)
 {
+    if (!file_may_write(script->arena, path, error))
+        return false;
     if (!strcmp(path, "-"))
         buffer_print(script, "set terminal dumb 79 24\n");
     else if (ends_in(path, ".png"))

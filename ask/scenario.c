@@ -95,7 +95,8 @@ static bool read_model_file(struct scenario *scenario, const char *path,
     struct doc *doc;
     scenario->model = file_title(path);
     if (!strcmp(path, "-") ? !file_read(scenario->arena, path, FILE_LIMIT, &text, error)
-                           : !gguf_head(scenario->arena, path, &text, error))
+                           : !file_head(scenario->arena, path, gguf_head_limit, &text,
+                                        error))
         return false;
     if (model_is_gguf(text))                    /* its header is all that is needed */
         return gguf_read(scenario->arena, path, text, &doc, error) &&

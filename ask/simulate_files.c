@@ -93,8 +93,10 @@ static bool close_events(struct recorder *recorder, const struct simulated *outc
 
 /* ---- requests and series -------------------------------------------------------------------- */
 
-static FILE *begin(const char *path, struct error *error)
+static FILE *begin(const struct simulation *simulation, const char *path, struct error *error)
 {
+    if (!file_may_write(simulation->arena, path, error))
+        return NULL;
     FILE *file = fopen(path, "w");
     if (!file)
         cannot_write(path, error);
@@ -126,13 +128,14 @@ static void print_requests(FILE *file, const struct simulated *outcome)
 }
 
 /* "-": they are the answer. */
-static bool write_requests(const char *path, const struct simulated *outcome,
+static bool write_requests(const struct recorder *recorder, const struct simulated *outcome,
                            struct answer *answer, struct error *error)
 {
+    const char *path = recorder->requests_path;
     char *text = NULL;
     size_t size = 0;
     const bool shown = !strcmp(path, "-");
-    FILE *file = shown ? open_memstream(&text, &size) : begin(path, error);
+    FILE *file = shown ? open_memstream(&text, &size) : begin(recorder->simulation, path, error);
     if (!file)
         return !shown ? false : cannot_write(path, error);
     print_requests(file, outcome);
@@ -148,7 +151,7 @@ static bool write_requests(const char *path, const struct simulated *outcome,
 
 static bool write_series(const struct recorder *recorder, struct error *error)
 {
-    FILE *file = begin(recorder->series_path, error);
+    FILE *file = begin(recorder->simulation, recorder->series_path, error);
     if (!file)
         return false;
     fprintf(file, "time,waiting,running,servers,blocks_used,answered,output_tokens\n");
@@ -266,7 +269,7 @@ bool simulate_record(struct simulation *simulation, struct recorder **out, struc
     if (!recorder->events_path)
         return true;
     watch->ran = write_steps;
-    recorder->events = begin(recorder->events_path, error);
+    recorder->events = begin(recorder->simulation, recorder->events_path, error);
     return recorder->events != NULL;
 }
 
@@ -276,6 +279,6 @@ bool simulate_write(struct recorder *recorder, const struct simulated *outcome,
     return (!recorder->events || close_events(recorder, outcome, error)) &&
            (!recorder->series_path || write_series(recorder, error)) &&
            (!recorder->requests_path ||
-            write_requests(recorder->requests_path, outcome, answer, error)) &&
+            write_requests(recorder, outcome, answer, error)) &&
            (!recorder->plot_path || draw(recorder, outcome, error));
 }

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- numbers -------------------------------------------------------------------------------- */
 
@@ -460,16 +459,16 @@ static bool world_makes_sense(const struct simulation *simulation, struct error 
 }
 
 /* "possion:rate=5": a description of a kind that is not known, and no file. */
-static bool looks_drawn(const char *source)
+static bool looks_drawn(const struct arena *arena, const char *source)
 {
     const char *colon = strchr(source, ':');
-    return colon && strchr(colon, '=') && access(source, F_OK) != 0;
+    return colon && strchr(colon, '=') && !file_there(arena, source);
 }
 
 static bool read_trace(struct simulation *simulation, struct error *error)
 {
     const char *source = simulation->question->words[0];
-    simulation->drawn = generate_is(source) || looks_drawn(source);
+    simulation->drawn = generate_is(source) || looks_drawn(simulation->arena, source);
     return simulation->drawn ? generate_trace(simulation->arena, source, &simulation->trace, error)
                              : trace_read(simulation->arena, source, 1, &simulation->trace, error);
 }

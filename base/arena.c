@@ -40,7 +40,7 @@ void *arena_align(struct arena *arena, size_t size, size_t alignment)
 {
     if (arena->fail_after && !--arena->fail_after)
         arena_exhausted(arena);
-    if (size > SIZE_MAX / 2)
+    if (size > SIZE_MAX / 2 || (arena->most && size > arena->most - arena->taken))
         arena_exhausted(arena);
     struct chunk *chunk = arena->last;
     for (;; chunk = chunk_new(arena, size + alignment)) {

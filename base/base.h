@@ -25,12 +25,15 @@
  * When memory runs out `exhausted` is called and must not return (the command line
  * jumps to its error exit); without one the process aborts. */
 struct chunk;
+struct shelf;
 struct arena {
     struct chunk *last;
     void (*exhausted)(void *context);
     void *context;
     size_t taken;           /* bytes handed out so far */
+    size_t most;            /* that may be handed out; 0: what the system has */
     size_t fail_after;      /* tests: fail at this many further allocations; 0 never */
+    const struct shelf *shelf;      /* the only files there are; NULL: the system's */
 };
 
 void  arena_free(struct arena *arena);
@@ -70,9 +73,26 @@ bool text_number(struct text text, double *number);     /* all of it, finite, C 
 bool name_same(const char *a, const char *b);
 /* The nearest of `names` for a "did you mean", or NULL when none is near. */
 const char *name_nearest(const char *name, const char *const *names, size_t count);
+/* ---- files -------------------------------------------------------------------------
+ *
+ * A question may bring its files along: those dropped on the page, those of a request to
+ * the server. Then its arena has a shelf, no other file is read and none is written. */
+struct shelf {
+    const struct shelf_file {
+        const char *path;
+        struct text text;
+    } *files;
+    size_t count;
+};
+
 /* Read a whole file; size at most `limit` bytes. "-" is standard input. */
 bool file_read(struct arena *arena, const char *path, size_t limit, struct text *out,
                struct error *error);
+/* Its first `limit` bytes, or all. */
+bool file_head(struct arena *arena, const char *path, size_t limit, struct text *out,
+               struct error *error);
+bool file_there(const struct arena *arena, const char *path);
+bool file_may_write(const struct arena *arena, const char *path, struct error *error);
 
 /* ---- buffer: text that grows in an arena ---------------------------------------- */
 struct buffer {

@@ -1,7 +1,6 @@
 #include "base/base.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,39 +125,6 @@ const char *name_nearest(const char *name, const char *const *names, size_t coun
 }
 
 /* ---- files --------------------------------------------------------------------- */
-
-static bool stream_read(FILE *stream, struct buffer *buffer, size_t limit)
-{
-    char block[65536];
-    size_t size;
-    while ((size = fread(block, 1, sizeof block, stream)) > 0) {
-        if (buffer->size + size > limit)
-            return false;
-        buffer_add(buffer, block, size);
-    }
-    return true;
-}
-
-bool file_read(struct arena *arena, const char *path, size_t limit, struct text *out,
-               struct error *error)
-{
-    FILE *stream = strcmp(path, "-") ? fopen(path, "rb") : stdin;
-    if (!stream)
-        return error_set(error, "%s: %s", path, strerror(errno));
-    struct buffer buffer = { .arena = arena };
-    buffer_add(&buffer, "", 0);
-    bool small = stream_read(stream, &buffer, limit);
-    bool broken = ferror(stream);
-    int reason = errno;
-    if (stream != stdin)
-        fclose(stream);
-    if (broken)
-        return error_set(error, "%s: %s", path, strerror(reason));
-    if (!small)
-        return error_set(error, "%s: larger than %zu bytes", path, limit);
-    *out = (struct text){ buffer.data, buffer.size };
-    return true;
-}
 
 /* ---- buffer -------------------------------------------------------------------- */
 

@@ -1,13 +1,9 @@
-/* cli -- words to a question, and help written from the tables of ask/. */
+/* cli -- the terminal, and help written from the tables of ask/. */
 #ifndef CLI_H
 #define CLI_H
 
 #include "ask/ask.h"
 
-/* `chalkline MODEL --on HARDWARE` is `brief`. Options go anywhere, --name VALUE or
- * --name=VALUE; -- ends them. */
-bool question_read(struct arena *arena, int count, char **words, struct question *question,
-                   struct error *error);
 /* help, --version, completion bash, man, reference: true when it answered,
  * with `error` filled when what it was asked for is unknown. */
 bool help_answers(struct arena *arena, int count, char **words, struct buffer *out,

@@ -32,14 +32,6 @@ static void write_out(const struct buffer *buffer)
         fwrite(buffer->data, 1, buffer->size, stdout);
 }
 
-static const struct verb *verb_find(const char *name)
-{
-    const struct verb *verb = verbs;
-    while (verb->name && strcmp(verb->name, name))
-        verb++;
-    return verb->name ? verb : NULL;
-}
-
 static int answer_question(struct arena *arena, const struct question *question)
 {
     const struct ranks *ranks = question->ranks;

@@ -1,6 +1,5 @@
 #include "import/import.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -256,23 +255,5 @@ bool gguf_read(struct arena *arena, const char *file, struct text header, struct
     for (uint64_t i = 0; i < tensors; i++)
         if (!read_tensor(&reader, list))
             return false;
-    return true;
-}
-
-/* ---- files --------------------------------------------------------------------------- */
-
-bool gguf_head(struct arena *arena, const char *path, struct text *head, struct error *error)
-{
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return error_set(error, "%s: %s", path, strerror(errno));
-    char *data = arena_alloc(arena, gguf_head_limit);
-    size_t size = fread(data, 1, gguf_head_limit, file);
-    bool broken = ferror(file);
-    int reason = errno;
-    fclose(file);
-    if (broken)
-        return error_set(error, "%s: %s", path, strerror(reason));
-    *head = (struct text){ data, size };
     return true;
 }

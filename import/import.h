@@ -54,9 +54,8 @@ bool json_read(struct arena *arena, const char *file, struct text text, struct d
                struct error *error);
 
 bool model_is_gguf(struct text head);
-/* The start of a file, enough for any header: a model is far larger than its header. */
+/* Of the start of a file, enough for any header: a model is far larger than its header. */
 enum { gguf_head_limit = 64 << 20 };
-bool gguf_head(struct arena *arena, const char *path, struct text *head, struct error *error);
 /* The header of a GGUF file (version 2 or 3), of which `header` may be only the start:
  * the metadata under their own names, and an array "tensors" of objects with name, type
  * and dims. Strings and numbers are kept; an array longer than 4096 is kept as its

@@ -1,7 +1,6 @@
 #include "import/import.h"
 
 #include <jansson.h>
-#include <stdio.h>
 #include <string.h>
 
 /* A configuration is kilobytes and some dozen levels deep at most; a price list or a
@@ -92,14 +91,6 @@ bool json_read(struct arena *arena, const char *file, struct text text, struct d
 
 /* ---- what stands beside a config.json ------------------------------------------------ */
 
-static bool file_is_there(const char *path)
-{
-    FILE *file = fopen(path, "rb");
-    if (file)
-        fclose(file);
-    return file != NULL;
-}
-
 bool model_beside(struct arena *arena, const char *path, struct doc *config, struct error *error)
 {
     enum { LIMIT = 1 << 20 };
@@ -109,7 +100,7 @@ bool model_beside(struct arena *arena, const char *path, struct doc *config, str
     struct text text;
     struct doc *side;
     if (config->kind != DOC_OBJECT || doc_get(config, "quantization_config") ||
-        !file_is_there(beside))
+        !file_there(arena, beside))
         return true;
     if (!file_read(arena, beside, LIMIT, &text, error) ||
         !json_read(arena, beside, text, &side, error))

@@ -225,6 +225,8 @@ static bool open_file(struct arena *arena, const char *path, int flags, struct s
         path = arena_print(arena, "./%s", path);
     *made = (struct store){ .arena = arena, .path = path };
     *store = made;
+    if (!file_may_write(arena, path, error))
+        return false;
     if (sqlite3_open_v2(path, &made->file, SQLITE_OPEN_READWRITE | flags, NULL) != SQLITE_OK)
         return fails(made, error);
     sqlite3_busy_timeout(made->file, WAIT_MS);

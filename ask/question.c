@@ -1,4 +1,5 @@
-#include "cli/cli.h"
+/* The words of a command line, or of a request, to a question. */
+#include "ask/ask.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -76,12 +77,12 @@ static bool read_option(struct arena *arena, struct question *question, int coun
     return keep_option(arena, question, option, equals ? equals + 1 : words[++*at], error);
 }
 
-static bool is_verb(const char *word)
+const struct verb *verb_find(const char *name)
 {
-    for (const struct verb *verb = verbs; verb->name; verb++)
-        if (!strcmp(verb->name, word))
-            return true;
-    return false;
+    const struct verb *verb = verbs;
+    while (verb->name && strcmp(verb->name, name))
+        verb++;
+    return verb->name ? verb : NULL;
 }
 
 static bool is_given(const struct question *question, int option)
@@ -148,7 +149,7 @@ bool question_read(struct arena *arena, int count, char **words, struct question
             error_set(error, "'%.60s' is no option", words[i]);
             return error_hint(error, "options are long: --json, --set NAME=VALUE; "
                               "`chalkline help`");
-        } else if (!question->verb && is_verb(words[i])) {
+        } else if (!question->verb && verb_find(words[i])) {
             question->verb = words[i];
         } else {
             implied |= !question->verb;
