@@ -166,7 +166,7 @@ static void room_costs_nothing(void **state)
 
 enum { MOST = 64, REPLICAS = 2, NAMES = 60, FLIGHTS = 4000 };
 
-struct shelf {                      /* a tier of a replica; the least recent first */
+struct rack {                      /* a tier of a replica; the least recent first */
     const struct tier_options *options;
     struct link *link;
     uint64_t name[MOST];
@@ -176,19 +176,19 @@ struct shelf {                      /* a tier of a replica; the least recent fir
 };
 
 struct plain {
-    struct shelf shelf[TIERS_MOST][REPLICAS];
+    struct rack shelf[TIERS_MOST][REPLICAS];
     size_t count;
     double block, end[FLIGHTS];
     size_t parts[FLIGHTS];
     uint32_t flights;
 };
 
-static struct shelf *shelf_of(struct plain *p, size_t replica, size_t tier)
+static struct rack *shelf_of(struct plain *p, size_t replica, size_t tier)
 {
     return &p->shelf[tier][p->shelf[tier][0].options->shared ? 0 : replica];
 }
 
-static size_t plain_place(const struct shelf *shelf, uint64_t name)
+static size_t plain_place(const struct rack *shelf, uint64_t name)
 {
     size_t at = 0;
     while (at < shelf->count && shelf->name[at] != name)
@@ -196,7 +196,7 @@ static size_t plain_place(const struct shelf *shelf, uint64_t name)
     return at;
 }
 
-static void plain_drop(struct shelf *shelf, size_t at, double now)
+static void plain_drop(struct rack *shelf, size_t at, double now)
 {
     shelf->use.held += now - shelf->since[at];
     for (shelf->count--; at < shelf->count; at++) {
@@ -206,14 +206,14 @@ static void plain_drop(struct shelf *shelf, size_t at, double now)
     }
 }
 
-static void plain_add(struct shelf *shelf, uint64_t name, double now, double since)
+static void plain_add(struct rack *shelf, uint64_t name, double now, double since)
 {
     shelf->name[shelf->count] = name;
     shelf->used[shelf->count] = now;
     shelf->since[shelf->count++] = since;
 }
 
-static void plain_refresh(struct shelf *shelf, size_t at, double now)
+static void plain_refresh(struct rack *shelf, size_t at, double now)
 {
     uint64_t name = shelf->name[at];
     double since = shelf->since[at];
@@ -226,7 +226,7 @@ static void plain_expire(struct plain *p, double now)
     for (size_t t = 0; t < p->count; t++)
         for (size_t r = 0; r < REPLICAS; r++)
             for (size_t i = 0; i < p->shelf[t][r].count; i++) {
-                struct shelf *shelf = &p->shelf[t][r];
+                struct rack *shelf = &p->shelf[t][r];
                 double end = shelf->used[i] + shelf->options->lifetime;
                 if (shelf->options->lifetime > 0 && end <= now) {
                     plain_drop(shelf, i--, end);
@@ -239,7 +239,7 @@ static void plain_put(struct plain *p, size_t replica, size_t tier, uint64_t nam
 {
     if (tier == p->count)
         return;
-    struct shelf *shelf = shelf_of(p, replica, tier);
+    struct rack *shelf = shelf_of(p, replica, tier);
     size_t at = plain_place(shelf, name);
     double most = shelf->options->behind_most;
     if (!shelf->options->capacity) {
@@ -291,11 +291,11 @@ static void plain_fetch(struct plain *p, size_t replica, const uint64_t *names, 
     p->parts[id] = 0;
     p->end[id] = 0;
     for (size_t i = run; i--;) {
-        struct shelf *shelf = shelf_of(p, replica, plain_tier(p, replica, names[i]));
+        struct rack *shelf = shelf_of(p, replica, plain_tier(p, replica, names[i]));
         plain_refresh(shelf, plain_place(shelf, names[i]), now);
     }
     for (size_t t = 0; t < p->count; t++) {
-        struct shelf *shelf = shelf_of(p, replica, t);
+        struct rack *shelf = shelf_of(p, replica, t);
         if (!per_tier[t])
             continue;
         link_add(shelf->link, now, (double)per_tier[t] * p->block, id);
@@ -348,7 +348,7 @@ static size_t both_until(struct plain *p, struct tiers *tiers, double until)
 
 static void same_use(struct plain *p, struct tiers *tiers, size_t replica, size_t tier, double now)
 {
-    const struct shelf *shelf = shelf_of(p, replica, tier);
+    const struct rack *shelf = shelf_of(p, replica, tier);
     struct tier_use use = tiers_use(tiers, replica, tier, now), plain = shelf->use;
     for (size_t i = 0; i < shelf->count; i++)
         plain.held += now - shelf->since[i];
@@ -382,7 +382,7 @@ static void draw_tiers(uint64_t *seed, struct arena *arena, struct plain *p,
             .lifetime = draw(seed) < 0.5 ? draw_in(seed, 5, 60) : 0,
             .behind_most = draw(seed) < 0.3 ? draw_in(seed, 20, 200) : 0 };
         for (size_t r = 0; r < REPLICAS; r++)
-            p->shelf[t][r] = (struct shelf){
+            p->shelf[t][r] = (struct rack){
                 .options = &options[t],
                 .link = link_open(arena, options[t].bandwidth, options[t].latency) };
     }
