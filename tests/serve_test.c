@@ -34,7 +34,7 @@ static double now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* ---- processes ------------------------------------------------------------------------------ */
+/* ---- processes ----------------------------------------------------------------------------- */
 
 /* "chalkline WORDS", at single spaces. */
 static pid_t begin(const char *line, int *out)
@@ -122,7 +122,7 @@ static void end(struct running server, int how)
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* ---- HTTP ----------------------------------------------------------------------------------- */
+/* ---- HTTP ---------------------------------------------------------------------------------- */
 
 struct reply {
     int status;                     /* 0: hung up without an answer */
@@ -205,7 +205,7 @@ static double metric(struct arena *arena, unsigned port, const char *name)
     return line ? strtod(line + strlen(name) + 2, NULL) : 0;
 }
 
-/* ---- the same numbers ------------------------------------------------------------------------ */
+/* ---- the same numbers ---------------------------------------------------------------------- */
 
 static const struct {
     const char *verb, *words, *json, *query;
@@ -297,7 +297,7 @@ static void numbers_agree(void **state)
     arena_free(&arena);
 }
 
-/* ---- refused ----------------------------------------------------------------------------------- */
+/* ---- refused ------------------------------------------------------------------------------- */
 
 static const struct {
     const char *path, *json;
@@ -410,7 +410,7 @@ static void bad_requests(void **state)
     arena_free(&arena);
 }
 
-/* ---- files that come along ------------------------------------------------------------------------ */
+/* ---- files that come along ----------------------------------------------------------------- */
 
 static void brought_files(void **state)
 {
@@ -447,7 +447,7 @@ static void brought_files(void **state)
     arena_free(&arena);
 }
 
-/* ---- limits ------------------------------------------------------------------------------------ */
+/* ---- limits -------------------------------------------------------------------------------- */
 
 /* Seconds of one core, and much memory. */
 static const char slow[] = "{\"words\": \"poisson:rate=100,count=1000000\", \"blocks\": 28000,"
@@ -476,7 +476,7 @@ static void time_ends(void **state)
     assert_int_equal(hear(&arena, half).status, 0);
     assert_int_equal(hear(&arena, drops).status, 0);
     assert_true(now() - began < PATIENCE / 2);
-    assert_int_equal(post(&arena, server.port, "/v1/list", "{\"words\": \"models\"}").status, 200);
+    assert_int_equal(get(&arena, server.port, "/v1/list?words=models", "").status, 200);
     end(server, SIGTERM);
     arena_free(&arena);
 }
@@ -547,7 +547,7 @@ static void many_at_once(void **state)
     }
     assert_int_equal(answered + busy, MANY);
     assert_true(answered >= 9 && busy > 0);
-    assert_int_equal(post(&arena, server.port, "/v1/list", "{\"words\": \"models\"}").status, 200);
+    assert_int_equal(get(&arena, server.port, "/v1/list?words=models", "").status, 200);
     end(server, SIGTERM);
     arena_free(&arena);
 }
@@ -582,7 +582,7 @@ static void clients_go(void **state)
     arena_free(&arena);
 }
 
-/* ---- the description ------------------------------------------------------------------------------ */
+/* ---- the description ----------------------------------------------------------------------- */
 
 static const struct doc *resolve(const struct doc *root, const char *path)
 {
@@ -652,7 +652,7 @@ static void openapi_holds(void **state)
     arena_free(&arena);
 }
 
-/* ---- the page, and reports ------------------------------------------------------------------------- */
+/* ---- the page, and reports ----------------------------------------------------------------- */
 
 static const char html[] =
     "<!doctype html><title>t</title>\n"

@@ -127,7 +127,7 @@ static bool read_option(struct reading *reading, enum option option, const struc
     return true;
 }
 
-/* ---- members ---------------------------------------------------------------------------------- */
+/* ---- members ------------------------------------------------------------------------------- */
 
 static bool read_words(struct reading *reading, const struct doc *value)
 {

@@ -28,7 +28,13 @@ static bool read_limit(const struct question *question, enum option option, cons
         return true;
     error_set(error, "--%s: '%.60s' is too %s", options[option].name, question->option[option],
               *value < least ? "little" : "much");
-    return error_hint(error, "from %g %s to %g %s", least, unit, most, unit);
+    struct arena arena = { 0 };
+    struct unit of;
+    unit_parse(text_of(unit), &of, &(double){ 0 }, &(struct error){ 0 });
+    error_hint(error, "from %s to %s", quantity_text(&arena, least, of, 3),
+               quantity_text(&arena, most, of, 3));
+    arena_free(&arena);
+    return false;
 }
 
 bool serve_read(const struct question *question, struct serve_options *to, struct error *error)

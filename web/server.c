@@ -615,6 +615,19 @@ static void serve_on(struct server *server)
     MHD_stop_daemon(server->daemon);
 }
 
+/* What is built in is read once: the processes that answer are forked with it. */
+static bool keep_built_in(struct arena *arena, struct error *error)
+{
+    struct book book;
+    struct catalog catalog;
+    struct formats formats;
+    scenario_keep(arena);
+    for (unsigned conditions = 0; conditions <= BOOK_ALL; conditions++)
+        if (!scenario_book(arena, conditions, &book, error))
+            return false;
+    return scenario_catalog(arena, &catalog, error) && scenario_formats(arena, &formats, error);
+}
+
 bool serve(const struct serve_options *terms, void (*ready)(const char *url),
            struct error *error)
 {
@@ -623,7 +636,7 @@ bool serve(const struct serve_options *terms, void (*ready)(const char *url),
     sigset_t ends, before;
     server = (struct server){ .terms = terms, .listener = -1, .openapi.arena = &arena };
     server.asked.next = server.asked.before = &server.asked;
-    if (!open_listener(&server, error))
+    if (!keep_built_in(&arena, error) || !open_listener(&server, error))
         return false;
     if (!open_daemon(&server, error)) {
         close(server.listener);
