@@ -197,6 +197,7 @@ bench:                          ## speeds as ratios: compiled and interpreted ro
 	@$(B)/bench/train
 	@$(B)/bench/deduce
 	@bench/start.sh
+	@[ ! -f build/page/chalkline.html ] || { tools/setup.sh page-tests; node web/page/test/bench.mjs; }
 
 # ---- fit -------------------------------------------------------------------------------------------
 SERVERS  := serving_points serving

@@ -304,7 +304,7 @@ const priceStep = along("price-step", "context", 1024, 4194304, true, [["cost_at
 const NAMES: Record<string, string> = {};
 const deduced: PictureOf = {
   id: "deduced",
-  ask: state => ["deduce", "prices", "--model", state.prices || "claude-opus-4-7", "--draws", "65536"],
+  ask: state => ["deduce", state.sheet, "--model", state.prices || "claude-opus-4-7", "--draws", "65536"],
   draw(context) {
     const reply = context.replies.get("deduced");
     if (!reply) return "Reading the price sheet backward…";

@@ -29,7 +29,7 @@ const IDLE = 160;                       // ms without a move, before the worker 
 const REST = 90;                        // and before the board is opened anew
 
 class Page {
-  state: State = { chapter: "batch", first: scenario("deepseek-v3", "gb200-nvl72"), second: null, files: new Map(), prices: "", trace: "" };
+  state: State = { chapter: "batch", first: scenario("deepseek-v3", "gb200-nvl72"), second: null, files: new Map(), prices: "", sheet: "prices", trace: "" };
   private editing: "first" | "second" = "first";
   private readonly live = { first: new Live(this.engine, 0), second: new Live(this.engine, 1) };
   private readonly lines = new Lines($("lines"), this.engine);
@@ -97,6 +97,7 @@ class Page {
       else this.scenario.options.delete(option);
       this.open();
     });
+    $("sheet").addEventListener("change", event => { this.state.prices = (event.target as HTMLInputElement).value.trim(); this.open(); });
     $("find").addEventListener("input", () => this.openOthers());
     $("all").addEventListener("toggle", () => this.openOthers());
     $("compare").addEventListener("click", () => this.compare());
@@ -201,12 +202,17 @@ class Page {
         name = name.replace(/\.gz$/, "");
       }
       this.shelve(name, bytes);
-      const text = bytes.length < 1 << 20 ? new TextDecoder().decode(bytes) : "";
+      const text = bytes.length < 4 << 20 ? new TextDecoder().decode(bytes) : "";
       if (/\.gguf$/.test(name) || (/\.json$/.test(name) && /"(model_type|architectures|hidden_size|text_config|n_layers|dim)"/.test(text))) {
         if (text) this.state.files.set(name, text);
         this.scenario.model = /\.gguf$/.test(name) ? name : "./" + name;
         this.shelve(this.scenario.model, bytes);
         this.open();
+      } else if (/\.json$/.test(name) && /"input_cost_per_token"/.test(text)) {
+        const names = Object.keys(JSON.parse(text));
+        this.state = { ...this.state, chapter: "prices", sheet: name, prices: names.find(n => n !== "sample_spec") ?? "" };
+        this.open();
+        this.listSheet(names);
       } else {
         this.state.chapter = "batch";
         this.open();
@@ -293,8 +299,17 @@ class Page {
     $("pictures").replaceChildren(...this.pictures.map(p => p.element));
     $("traffic").hidden = chapter.id !== "batch" && chapter.id !== "memory";
     this.traffic.show(this.state.trace);
+    $("sheet-of").hidden = chapter.id !== "prices";
+    if (chapter.id === "prices") this.listSheet();
     this.replies.clear();
     this.asked.clear();
+  }
+
+  /* Whose prices can be read backward. */
+  private listSheet(names?: string[]): void {
+    const known = names ?? ((this.engine.ask(["list", "prices"]).answer?.prices ?? []) as { name: string }[]).map(row => row.name.replace(/^[^/]*\//, ""));
+    $("sheets").innerHTML = [...new Set(known)].map(name => `<option value="${escape(name)}">`).join("");
+    $<HTMLInputElement>("sheet").value = this.state.prices || "claude-opus-4-7";
   }
 
   private openOthers(): void {

@@ -12,7 +12,8 @@ export interface State {
   first: Scenario;
   second: Scenario | null;              // to compare with
   files: Map<string, string>;           // a dropped configuration travels in the address
-  prices: string;                       // of the prices' chapter: whose
+  prices: string;                       // of the prices' chapter: of which model
+  sheet: string;                        // and on which sheet: "prices", built in, or a dropped file
   trace: string;                        // of the memory's chapter: what is played
 }
 
@@ -116,7 +117,7 @@ function take(from: URLSearchParams, prefix: string): Scenario {
   return made;
 }
 
-const RESERVED = new Set(["prices", "trace", "set"]);
+const RESERVED = new Set(["prices", "sheet", "trace", "set"]);
 
 /* "#batch?model=deepseek-v3&on=gb200-nvl72&batch=512&set=hbm_bandwidth%3D8TB/s" */
 export async function toHash(state: State): Promise<string> {
@@ -124,6 +125,7 @@ export async function toHash(state: State): Promise<string> {
   put(to, "", state.first);
   if (state.second) put(to, "b.", state.second);
   if (state.prices) to.set("prices", state.prices);
+  if (state.sheet && state.sheet !== "prices") to.set("sheet", state.sheet);
   if (state.trace) to.set("trace", state.trace);
   for (const [name, text] of state.files)
     if (text.length < 60000) to.set("file." + name, await squeeze(text, "deflate"));
@@ -139,5 +141,5 @@ export async function fromHash(hash: string): Promise<State | null> {
     if (key.startsWith("file.")) files.set(key.slice(5), await squeeze(value, "inflate"));
   const second = [...from.keys()].some(key => key.startsWith("b.")) ? take(from, "b.") : null;
   return { chapter: chapter || "batch", first: take(from, ""), second, files,
-           prices: from.get("prices") ?? "", trace: from.get("trace") ?? "" };
+           prices: from.get("prices") ?? "", sheet: from.get("sheet") ?? "prices", trace: from.get("trace") ?? "" };
 }
