@@ -1,6 +1,7 @@
 /* The page: words in the address, the board beside them, and everything follows the sliders. */
 import { CHAPTERS, type Chapter, type Context, batches, quantitiesOf } from "./chapters";
 import { Client, type BoardReply } from "./client";
+import { dials } from "./dial";
 import { explain } from "./difference";
 import { Engine, type Reply } from "./engine";
 import { Inputs, type Moved } from "./inputs";
@@ -52,7 +53,7 @@ class Page {
   constructor(readonly engine: Engine, readonly client: Client) {
     this.traffic = new Traffic($("traffic"), engine, client, () => this.scenario, trace => { this.state.trace = trace; this.address(); });
     $("chapters").innerHTML = CHAPTERS.map(c => `<a href="#${c.id}" data-chapter="${c.id}">${c.name}</a>`).join("");
-    $("starts").innerHTML = STARTS.map(([text, hash]) => `<a href="${hash}">${escape(text)}</a>`).join(" ");
+    $("starts").querySelector("p")!.innerHTML = STARTS.map(([text, hash]) => `<a href="${hash}">${escape(text)}</a>`).join(" ");
     $("version").textContent = VERSION && `chalkline ${VERSION}`;
     this.listen();
   }
@@ -129,8 +130,22 @@ class Page {
       const target = event.target as HTMLInputElement;
       if (target.dataset.switch) this.give(target.dataset.switch, target.checked ? target.dataset.on! : target.dataset.off!);
     });
+    dials($("lines"), () => this.live[this.editing], m => this.moved(m), name => this.type(name));
     let width = innerWidth;
     addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; for (const p of this.pictures) p.redraw(); this.traffic.redraw(); } });
+  }
+
+  /* To the field of an input, wherever it stands. */
+  private type(name: string): void {
+    this.why.close();
+    const field = (): HTMLInputElement | null => document.querySelector(`#side .input[data-name="${CSS.escape(name)}"] input[type=text]`);
+    if (!field()) {
+      $<HTMLDetailsElement>("all").open = true;
+      $<HTMLInputElement>("find").value = name;
+      this.openOthers();
+    }
+    field()?.focus();
+    field()?.select();
   }
 
   private copied(button: HTMLElement, text: string): void {
