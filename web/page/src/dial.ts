@@ -32,10 +32,10 @@ export function dials(element: HTMLElement, live: () => Live, moved: (m: Moved) 
     if (!name || !input || !(input.now > 0)) return;
     const whole = RANGES[name]?.[2] ?? (Number.isInteger(input.now) && (input.unit === "1" || input.unit === "token"));
     held = { name, x: event.clientX, from: input.now, whole, dragged: false };
-    element.setPointerCapture(event.pointerId);
   });
   element.addEventListener("pointermove", event => {
     if (!held || (!held.dragged && Math.abs(event.clientX - held.x) <= STILL)) return;
+    if (!held.dragged) element.setPointerCapture(event.pointerId);      // not before: a click keeps its target
     held.dragged = true;
     move(event, false);
   });
