@@ -11,28 +11,29 @@ export interface BoardReply {
 type Message = Record<string, unknown>;
 
 export class Client {
-  private worker!: Worker;
+  private worker: Worker | null = null;     // begun by the first question, after the first number
   private busy: number | null = null;
   private readonly done = new Map<number, (data: any) => void>();
   private queue: { id: number; lane: string; message: Message }[] = [];
   private readonly files = new Map<string, Uint8Array>();
   private next = 1;
 
-  constructor(private readonly module: WebAssembly.Module) { this.begin(); }
+  constructor(private readonly module: WebAssembly.Module) {}
 
-  private begin(): void {
+  private begin(): Worker {
     const url = URL.createObjectURL(new Blob([workerCode], { type: "text/javascript" }));
-    this.worker = new Worker(url);
+    const worker = this.worker = new Worker(url);
     URL.revokeObjectURL(url);
-    this.worker.onmessage = event => this.answered(event.data);
-    this.worker.onerror = event => this.answered({ id: this.busy, broken: event.message });
-    this.worker.postMessage({ id: 0, kind: "start", module: this.module });
-    for (const [name, data] of this.files) this.worker.postMessage({ id: 0, kind: "shelve", name, data });
+    worker.onmessage = event => this.answered(event.data);
+    worker.onerror = event => this.answered({ id: this.busy, broken: event.message });
+    worker.postMessage({ id: 0, kind: "start", module: this.module });
+    for (const [name, data] of this.files) worker.postMessage({ id: 0, kind: "shelve", name, data });
+    return worker;
   }
 
   private answered(data: any): void {
     if (!data.id) return;
-    if (data.broken) { this.worker.terminate(); this.begin(); }
+    if (data.broken) { this.worker?.terminate(); this.worker = null; }
     this.done.get(data.id)?.(data);
     this.done.delete(data.id);
     this.busy = null;
@@ -43,7 +44,7 @@ export class Client {
     const first = this.busy === null ? this.queue.shift() : undefined;
     if (!first) return;
     this.busy = first.id;
-    this.worker.postMessage({ id: first.id, ...first.message });
+    (this.worker ?? this.begin()).postMessage({ id: first.id, ...first.message });
   }
 
   private post(lane: string, message: Message): Promise<any | null> {
@@ -62,7 +63,7 @@ export class Client {
 
   shelve(name: string, data: Uint8Array): void {
     this.files.set(name, data);
-    this.worker.postMessage({ id: 0, kind: "shelve", name, data });
+    this.worker?.postMessage({ id: 0, kind: "shelve", name, data });
   }
 
   /* null: a newer question of this lane took its place. */
