@@ -730,12 +730,12 @@ on("results have names a reader knows: KV, HBM and MFU as such", undefined, asyn
   assert.deepEqual(raw, []);
 });
 
-on("large counts are written to be read", undefined, async page => {
+on("numbers are written to be read, without an e", undefined, async page => {
   const raw = [];
   for (const chapter of CHAPTERS) {
     await after(page, () => page.click(`#chapters a[data-chapter="${chapter}"]`));
     for (const text of await page.$$eval("#claim, #results b, #results span, figcaption", list => list.map(e => e.textContent)))
       if (/\de[-+]?\d+/.test(text)) raw.push(`${chapter}: ${text}`);
   }
-  assert.deepEqual(raw, [], "2.59e15 is 2,590 T");
+  assert.deepEqual(raw, []);
 });
