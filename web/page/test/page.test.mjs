@@ -70,6 +70,12 @@ const shown = (page, row) => page.textContent(`#results [data-why="${row}"] b`);
 const slider = row => `#inputs .input[data-name="${row}"] input[type=range]`;
 const field = row => `#inputs .input[data-name="${row}"] input[type=text]`;
 
+/* One of the six questions, folded or not. */
+async function start(page, i) {
+  if (!await page.isVisible("#starts a")) await page.click("#starts summary");
+  await page.click(`#starts a >> nth=${i}`);
+}
+
 async function agrees(page, cwd = scratch) {
   const words = wordsOf(await hashOf(page)), rows = await board(page), names = Object.keys(rows);
   assert.ok(names.length > 3, "a board with numbers");
@@ -138,14 +144,14 @@ on("the six starting points are links that answer", undefined, async page => {
   const links = await page.$$eval("#starts a", list => list.map(a => a.getAttribute("href")));
   assert.equal(links.length, 6);
   for (const [i, hash] of links.entries()) {
-    await after(page, () => page.click(`#starts a >> nth=${i}`));
+    await after(page, () => start(page, i));
     assert.equal(await page.isVisible("#error"), false, `${hash}: ${await page.textContent("#error")}`);
     await agrees(page);
   }
 });
 
 on("the starting points are on the first screen", undefined, async page => {
-  const box = await page.locator("#starts a").first().boundingBox();
+  const box = await page.locator("#starts summary, #starts a").first().boundingBox();
   assert.ok(box.y < 900, `the first is ${Math.round(box.y)} pixels down`);
 });
 
@@ -430,7 +436,7 @@ on("back and forward go between chapters", undefined, async page => {
 
 on("back and forward go between links", undefined, async page => {
   const first = await board(page);
-  await after(page, () => page.click("#starts a >> nth=0"));
+  await after(page, () => start(page, 0));
   const second = await board(page);
   assert.notDeepEqual(second, first);
   await page.goBack();
