@@ -16,7 +16,8 @@ const ready = [], painted = [], answered = [];
 for (let i = 0; i < LOADS; i++) {
   const context = await fresh(), began = await open(context);
   ready.push(Number(await began.getAttribute("html", "data-ready")));
-  painted.push(await began.evaluate(() => new Promise(done => requestAnimationFrame(() => done(performance.getEntriesByType("paint")[0]?.startTime ?? NaN)))));
+  painted.push(await began.evaluate(() => new Promise(done =>
+    requestAnimationFrame(() => done(performance.getEntriesByType("paint")[0]?.startTime ?? NaN)))));
   await settled(began);
   answered.push(await began.evaluate(() => performance.now()));
   await context.close();
@@ -26,7 +27,8 @@ console.log(`first paint after ${at(painted, 0.5).toFixed(0)} ms; the worker has
 
 /* Each move in a frame of its own: the handlers, then all that the frame calls, until it is painted. */
 const context = await fresh();
-for (const [chapter, input] of [["batch", "batch"], ["batch", "context"], ["memory", "hold_time"], ["experts", "batch"], ["prices", "context"]]) {
+for (const [chapter, input] of [["batch", "batch"], ["batch", "context"], ["memory", "hold_time"], ["experts", "batch"],
+                                ["prices", "context"]]) {
   const moved = await open(context, `#${chapter}?${START}`);
   await settled(moved);
   const times = await moved.evaluate(async ([name, moves]) => {
@@ -34,7 +36,11 @@ for (const [chapter, input] of [["batch", "batch"], ["batch", "context"], ["memo
     const script = [], whole = [], real = window.requestAnimationFrame.bind(window);
     let spent = 0;
     window.requestAnimationFrame = call => real(t => { const began = performance.now(); call(t); spent += performance.now() - began; });
-    const frame = () => new Promise(done => real(() => { const channel = new MessageChannel(); channel.port1.onmessage = done; channel.port2.postMessage(0); }));
+    const frame = () => new Promise(done => real(() => {
+      const channel = new MessageChannel();
+      channel.port1.onmessage = done;
+      channel.port2.postMessage(0);
+    }));
     for (let i = 0; i < moves; i++) {
       slider.value = String(200 + Math.round(600 * Math.abs(Math.sin(i / 17))));
       spent = 0;

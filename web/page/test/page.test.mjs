@@ -42,9 +42,14 @@ function unit(text) {
   throw new Error(`what is ${text}?`);
 }
 
-function worth(text) {
-  const [, number, of] = /^=?\s*(-?[\d.,]+(?:e[-+]?\d+)?)\s*(.*)$/.exec(text.trim()) ?? assert.fail(`not a number: ${text}`);
-  const [above, ...below] = of.trim() ? of.trim().split("/") : [];
+/* "314 T tokens" and "37.6 B": counts have letters, and B is then a billion. */
+const LETTER = { K: 1e3, M: 1e6, B: 1e9, T: 1e12, P: 1e15, E: 1e18 };
+
+function worth(text, of = "") {
+  const count = /^=?\s*([\d.,]+) ([KMBTPE])( tokens)?$/.exec(text.trim());
+  if (count && (count[3] || of === "1")) return Number(count[1].replace(/,/g, "")) * LETTER[count[2]];
+  const [, number, rest] = /^=?\s*(-?[\d.,]+(?:e[-+]?\d+)?)\s*(.*)$/.exec(text.trim()) ?? assert.fail(`not a number: ${text}`);
+  const [above, ...below] = rest.trim() ? rest.trim().split("/") : [];
   return Number(number.replace(/,/g, "")) * (above ? unit(above) : 1) / below.reduce((all, b) => all * unit(b), 1);
 }
 
@@ -65,6 +70,12 @@ const shown = (page, row) => page.textContent(`#results [data-why="${row}"] b`);
 const slider = row => `#inputs .input[data-name="${row}"] input[type=range]`;
 const field = row => `#inputs .input[data-name="${row}"] input[type=text]`;
 
+/* One of the six questions, folded or not. */
+async function start(page, i) {
+  if (!await page.isVisible("#starts a")) await page.click("#starts summary");
+  await page.click(`#starts a >> nth=${i}`);
+}
+
 async function agrees(page, cwd = scratch) {
   const words = wordsOf(await hashOf(page)), rows = await board(page), names = Object.keys(rows);
   assert.ok(names.length > 3, "a board with numbers");
@@ -72,7 +83,7 @@ async function agrees(page, cwd = scratch) {
   for (const name of names) {
     const value = said[name]?.value ?? said[name];
     assert.equal(rows[name].value, value, `${name} with ${words.join(" ")}`);
-    near(worth(rows[name].text), value, `${name} as written`);
+    near(worth(rows[name].text, said[name]?.unit), value, `${name} as written`);
   }
   return { words, rows };
 }
@@ -108,29 +119,51 @@ on("loads from its file, without a network, with the answer on the board", "", a
 
 on("the prediction on the board is the command line's", `#batch?${START}&batch=512&context=8192`, async page => servedAgrees(page));
 
+/* Numbers may end on another last bit where threads add up. */
+function alike(a, b, where) {
+  if (typeof a === "number" && typeof b === "number") {
+    const close = a === b || Math.abs(a - b) <= 1e-9 * Math.max(Math.abs(a), Math.abs(b));
+    assert.ok(close, `${where}: ${a} on the page, ${b} on the command line`);
+  } else if (a && b && typeof a === "object") {
+    assert.deepEqual(Object.keys(a), Object.keys(b), where);
+    for (const key of Object.keys(a)) alike(a[key], b[key], `${where}.${key}`);
+  } else assert.equal(a, b, where);
+}
+
+for (const question of ["why bound_step --model deepseek-v3 --on gb200-nvl72", "plan --model llama-3.1-8b --on h100-sxm --gpus 8",
+  "train --model llama-3.1-8b --on h100-sxm --gpus 64", "life --model llama-3.1-8b", "deduce prices --model claude-opus-4-7 --draws 4096",
+  "simulate poisson:rate=4,count=200,input=500,output=60 --model llama-3.1-8b --on h100-sxm --gpus 1",
+  "simulate poisson:rate=4,count=200 --blocks 28000 --step-time 10ms+0.05ms*tokens"])
+  on(`the page's engine answers as the command line does: ${question.split(" ", 2).join(" ")}`, undefined, async page => {
+    const words = question.split(" "), reply = await page.evaluate(w => window.chalkline.engine.ask(w), words);
+    assert.equal(reply.error, undefined, JSON.stringify(reply.error));
+    alike(JSON.parse(JSON.stringify(reply.answer)), await answer(words), "answer");
+  });
+
 on("the six starting points are links that answer", undefined, async page => {
   const links = await page.$$eval("#starts a", list => list.map(a => a.getAttribute("href")));
   assert.equal(links.length, 6);
   for (const [i, hash] of links.entries()) {
-    await after(page, () => page.click(`#starts a >> nth=${i}`));
+    await after(page, () => start(page, i));
     assert.equal(await page.isVisible("#error"), false, `${hash}: ${await page.textContent("#error")}`);
     await agrees(page);
   }
 });
 
 on("the starting points are on the first screen", undefined, async page => {
-  const box = await page.locator("#starts a").first().boundingBox();
+  const box = await page.locator("#starts summary, #starts a").first().boundingBox();
   assert.ok(box.y < 900, `the first is ${Math.round(box.y)} pixels down`);
 });
 
 /* ---- inputs ------------------------------------------------------------------------------------------ */
 
 on("a slider by keyboard moves the number, which is the command line's", undefined, async page => {
-  for (const [row, key] of [["batch", "ArrowLeft"], ["context", "PageUp"], ["chip_price", "ArrowRight"], ["hbm_bandwidth", "Home"]]) {
+  for (const [row, key, times] of [["batch", "ArrowLeft", 30], ["context", "PageUp", 1], ["chip_price", "ArrowRight", 30],
+                                   ["hbm_bandwidth", "Home", 1]]) {
     const was = await shown(page, row === "chip_price" ? "bound_cost_per_token" : "bound_step");
     await after(page, async () => {
       await page.focus(slider(row));
-      for (let i = 0; i < 30; i++) await page.keyboard.press(key);
+      for (let i = 0; i < times; i++) await page.keyboard.press(key);
     });
     const is = await shown(page, row === "chip_price" ? "bound_cost_per_token" : "bound_step");
     assert.notEqual(is, was, `${row} moves it`);
@@ -152,8 +185,8 @@ on("a slider by mouse moves the number while it is dragged", undefined, async pa
       await page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))));
       seen.add(await page.textContent('#lines [data-why="bound_kv"]'));
     }
-    await page.mouse.up();
-    await settled(page);
+    await page.waitForTimeout(500);     /* what was asked on the way is answered */
+    await after(page, () => page.mouse.up());
     assert.ok(seen.size > 6, `${seen.size} different numbers in eleven places`);
     await agrees(page);
   }
@@ -161,7 +194,7 @@ on("a slider by mouse moves the number while it is dragged", undefined, async pa
 
 on("a value with a unit is understood, and can be taken back", undefined, async page => {
   const before = await shown(page, "bound_step");
-  for (const [row, text] of [["hbm_bandwidth", "4000 GB/s"], ["chip_price", "0.001 USD/s"], ["context", "32k token"], ["batch", "1,024"]]) {
+  for (const [row, text] of [["hbm_bandwidth", "4000 GB/s"], ["chip_price", "0.001 USD/s"], ["context", "32k"], ["batch", "1,024"]]) {
     await page.fill(field(row), text);
     await after(page, () => page.press(field(row), "Enter"));
     assert.equal(await page.isVisible(`#inputs .input[data-name="${row}"] .wrong`), false, text);
@@ -238,12 +271,13 @@ on("a published config.json is the model", "#batch?model=llama-3.1-8b&on=h100-sx
 for (const [what, name, text, told] of [
   ["cut short", "config.json", '{"model_type": "llama", "hidden_size": 20', /config\.json.*(JSON|end of|expected)/is],
   ["without its layers", "config.json", '{"model_type": "llama", "hidden_size": 2048}', /num_hidden_layers/],
-  ["of another thing", "config.json", '{"name": "my-app", "version": "1.0.0"}', /config\.json/]]) {
+  ["of another thing", "config.json", '{"name": "my-app", "version": "1.0.0"}', /config\.json.*(model|field)/is]]) {
   on(`a config.json ${what} is told clearly and the page stays usable`, undefined, async page => {
     await settled(page);
     await drop(page, [[name, text]]);
-    await page.waitForSelector("#error:visible", { timeout: 5000 });
-    assert.match(await page.textContent("#error"), told);
+    await page.waitForTimeout(1500);
+    const message = (await page.isVisible("#error") ? await page.textContent("#error") : await page.textContent(".said"));
+    assert.match(message, told);
     const was = await shown(page, "bound_step");
     await page.focus(slider("context"));
     for (let i = 0; i < 20; i++) await page.keyboard.press("ArrowRight");
@@ -261,27 +295,37 @@ for (const [what, name, text, told] of [
 
 /* ---- why --------------------------------------------------------------------------------------------- */
 
-on("a number clicked says why: formula, source, three sliders; Escape goes back", undefined, async page => {
+on("a number clicked says why; Escape goes back to it", undefined, async page => {
   await settled(page);
-  const number = '#results [data-why="bound_step"]';
-  await page.click(number);
+  await page.click('#results [data-why="bound_step"]');
   await page.waitForSelector("#why:visible");
   const said = await answer(["why", "bound_step", ...wordsOf(await hashOf(page))]);
   near(worth((await page.textContent("#why .is"))), said.value, "why");
-  assert.ok(await page.locator("#why .formula math").count() >= 2, "algebra, and its numbers");
   assert.ok((await page.textContent("#why .source")).trim().length > 3, "a source");
-  assert.equal(await page.locator("#why input[type=range]").count(), 3);
   assert.ok(await page.evaluate(() => document.getElementById("why").contains(document.activeElement)), "focus is in the panel");
-  const was = await page.textContent("#why .is");
-  await after(page, async () => {
-    await page.focus("#why input[type=range] >> nth=0");
-    for (let i = 0; i < 20; i++) await page.keyboard.press("ArrowRight");
-  });
-  assert.notEqual(await page.textContent("#why .is"), was, "its sliders move it");
-  await agrees(page);
   await page.keyboard.press("Escape");
   assert.equal(await page.isVisible("#why"), false);
   assert.equal(await page.evaluate(() => document.activeElement?.dataset?.why), "bound_step", "focus is back on the number");
+});
+
+for (const row of ["bound_step", "bound_kv", "bound_cost_per_token"])
+on(`why ${row}: its formula, with numbers, and three sliders that move it`, undefined, async page => {
+  await settled(page);
+  await page.click(`#lines [data-why="${row}"]`);
+  await page.waitForSelector("#why:visible");
+  assert.ok(await page.locator("#why .formula math").count() >= 2, "algebra, and its numbers");
+  assert.equal(await page.locator("#why input[type=range]").count(), 3);
+  for (const nth of [0, 1, 2]) {
+    const was = await page.textContent("#why .is");
+    await after(page, async () => {
+      await page.focus(`#why input[type=range] >> nth=${nth}`);
+      for (let i = 0; i < 20; i++) await page.keyboard.press("ArrowRight");
+    });
+    assert.notEqual(await page.textContent("#why .is"), was, "its sliders move it");
+  }
+  await agrees(page);
+  await page.keyboard.press("Escape");
+  assert.equal(await page.isVisible("#why"), false);
 });
 
 on("why by keyboard: Enter and Space, on results and on lines", undefined, async page => {
@@ -313,13 +357,15 @@ on("every number of the board, and the prediction's, has a why", undefined, asyn
 
 /* Pixels of the four colours, or bars: what a picture without a curve does not have. */
 const drawn = page => page.$$eval("#pictures figure", figures => figures.map(figure => {
-  const style = getComputedStyle(document.documentElement), made = { id: figure.id, title: figure.querySelector("figcaption").textContent, ink: 0 };
-  const series = [1, 2, 3, 4].map(i => style.getPropertyValue(`--series-${i}`).trim()).map(c => [1, 3, 5].map(k => parseInt(c.slice(k, k + 2), 16)));
+  const style = getComputedStyle(document.documentElement), title = figure.querySelector("figcaption").textContent;
+  const series = [1, 2, 3, 4].map(i => style.getPropertyValue(`--series-${i}`).trim())
+    .map(c => [1, 3, 5].map(k => parseInt(c.slice(k, k + 2), 16)));
+  const made = { id: figure.id, title, ink: 0 };
   const canvas = figure.querySelector("canvas");
   if (canvas) {
     const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
     for (let i = 0; i < data.length; i += 4)
-      if (data[i + 3] > 150 && series.some(c => Math.abs(c[0] - data[i]) + Math.abs(c[1] - data[i + 1]) + Math.abs(c[2] - data[i + 2]) < 40)) made.ink++;
+      if (data[i + 3] > 150 && series.some(c => c.reduce((sum, v, k) => sum + Math.abs(v - data[i + k]), 0) < 40)) made.ink++;
   } else for (const rect of figure.querySelectorAll("svg rect")) if (rect.getBoundingClientRect().width > 1) made.ink += 100;
   return made;
 }));
@@ -374,7 +420,7 @@ on("the address holds all of it: numbers, chapter and the dropped configuration"
 });
 
 on("back and forward go between chapters", undefined, async page => {
-  const current = () => page.textContent("#chapters [aria-current]");
+  const current = () => page.evaluate(() => document.querySelector("#chapters [aria-current]")?.textContent ?? `gone to ${location.href}`);
   for (const chapter of ["experts", "memory"]) await after(page, () => page.click(`#chapters a[data-chapter="${chapter}"]`));
   await page.goBack();
   await page.waitForTimeout(500);
@@ -390,7 +436,7 @@ on("back and forward go between chapters", undefined, async page => {
 
 on("back and forward go between links", undefined, async page => {
   const first = await board(page);
-  await after(page, () => page.click("#starts a >> nth=0"));
+  await after(page, () => start(page, 0));
   const second = await board(page);
   assert.notDeepEqual(second, first);
   await page.goBack();
@@ -408,7 +454,7 @@ on("a broken link is told, not shown as an empty page", "#batch?model=nothing-li
 
 /* ---- two scenarios -------------------------------------------------------------------------------------- */
 
-on("compare names the input that was changed, and both numbers", undefined, async page => {
+on("compare names the input that was changed, and both numbers", `#batch?${START}&batch=512`, async page => {
   await after(page, () => page.click("#compare"));
   await page.fill(field("hbm_bandwidth"), "2 TB/s");
   await after(page, () => page.press(field("hbm_bandwidth"), "Enter"));
@@ -418,8 +464,8 @@ on("compare names the input that was changed, and both numbers", undefined, asyn
   assert.equal(rows.length, 1, "one input differs");
   assert.deepEqual(rows[0].slice(1).map(worth), [8e12, 2e12]);
   const text = await page.textContent('#results [data-why="bound_step"]');
-  const both = [await answer(["eval", "bound_step", "--model", "deepseek-v3", "--on", "gb200-nvl72"]),
-                await answer(["eval", "bound_step", "--model", "deepseek-v3", "--on", "gb200-nvl72", "--set", "hbm_bandwidth=2TB/s"])];
+  const words = ["eval", "bound_step", "--model", "deepseek-v3", "--on", "gb200-nvl72", "--batch", "512"];
+  const both = [await answer(words), await answer([...words, "--set", "hbm_bandwidth=2TB/s"])];
   const written = [...text.matchAll(/[\d.]+ [mu]s/g)].map(found => worth(found[0])).sort((a, b) => a - b);
   both.map(b => b.bound_step.value).sort((a, b) => a - b).forEach((v, i) => near(written[i], v, "A and B"));
   const again = await open(context, await hashOf(page));
@@ -431,7 +477,8 @@ on("compare names the input that was changed, and both numbers", undefined, asyn
   assert.equal(await page.isVisible("#difference"), false);
 });
 
-on("compare two models says it is the model", `#batch?model=llama-3.1-8b&on=h100-sxm&batch=64&b.model=llama-3.3-70b&b.on=h100-sxm&b.batch=64`, async page => {
+const MODELS = "#batch?model=llama-3.1-8b&on=h100-sxm&batch=64&b.model=llama-3.3-70b&b.on=h100-sxm&b.batch=64";
+on("compare two models says it is the model", MODELS, async page => {
   await settled(page);
   assert.match(await page.textContent("#difference h2"), /model/i);
 });
@@ -457,7 +504,9 @@ for (const [chapter, id] of [["batch", "latency"], ["batch", "operators"], ["pri
     assert.match(svg, /^<svg[^>]+xmlns/);
     assert.doesNotMatch(svg, /NaN|Infinity|undefined/);
     assert.ok((svg.match(/<(path|rect)/g) ?? []).length > 5);
-    assert.equal(await page.evaluate(text => new DOMParser().parseFromString(text, "image/svg+xml").querySelector("parsererror")?.textContent ?? "", svg), "");
+    const wrong = await page.evaluate(text =>
+      new DOMParser().parseFromString(text, "image/svg+xml").querySelector("parsererror")?.textContent ?? "", svg);
+    assert.equal(wrong, "");
     const png = (await take(page, figure, "png")).data;
     assert.equal(png.subarray(1, 4).toString(), "PNG");
     assert.ok(png.readUInt32BE(16) >= 600 && png.readUInt32BE(20) >= 200 && png.length > 5000);
@@ -481,7 +530,7 @@ on("the numbers of a picture are a table one key away", undefined, async page =>
   await settled(page);
   await page.focus("#picture-latency");
   await page.keyboard.press("t");
-  assert.ok(await page.isVisible("#picture-latency .table table"));
+  await page.waitForSelector("#picture-latency .table table:visible", { timeout: 5000 });
   assert.ok(await page.locator("#picture-latency .table tr").count() > 20);
 });
 
@@ -491,10 +540,11 @@ async function replayed(page, trace) {
   await page.waitForFunction(() => !/replaying/.test(document.querySelector(".said").textContent), null, { timeout: 60000 });
   const said = await run(["simulate", trace, ...wordsOf(await hashOf(page)), "--requests", "-"], scratch);
   assert.equal(said.code, 0, said.err);
-  const rows = said.out.trim().split("\n").slice(1).map(line => line.split(","));
+  const rows = said.out.split("\n").filter(line => /^\d+,/.test(line)).map(line => line.split(","));
   const waits = rows.map(cells => Number(cells[4]) - Number(cells[1])).sort((a, b) => a - b);
   assert.match(await page.textContent(".said"), new RegExp(`^${rows.length.toLocaleString("en")} requests`));
-  const [, half, most] = /within ([\d.,]+ \w+), 99 % within ([\d.,]+ \w+)/.exec(await page.textContent("#picture-ttft figcaption"));
+  const title = await page.textContent("#picture-ttft figcaption");
+  const [, half, most] = /within ([\d.,]+ \w+), 99 % within ([\d.,]+ \w+)/.exec(title) ?? assert.fail(`the title: ${title}`);
   near(worth(half), waits[Math.floor(0.5 * waits.length)], "median");
   near(worth(most), waits[Math.min(waits.length - 1, Math.floor(0.99 * waits.length))], "99 %");
   for (const id of ["queue", "ttft"]) assert.ok(await page.isVisible(`#picture-${id} canvas`), id);
@@ -512,7 +562,8 @@ on("a small Poisson is replayed as the command line does", "#batch?model=llama-3
 });
 
 on("a dropped trace is replayed", "#batch?model=llama-3.1-8b&on=h100-sxm&gpus=1", async page => {
-  const text = "arrival,input,output\n" + Array.from({ length: 50 }, (_, i) => `${(0.2 * i).toFixed(1)},${200 + 37 * (i % 9)},${20 + i}`).join("\n") + "\n";
+  const rows = Array.from({ length: 50 }, (_, i) => `${(0.2 * i).toFixed(1)},${200 + 37 * (i % 9)},${20 + i}\n`);
+  const text = "arrival,input,output\n" + rows.join("");
   writeFileSync(join(scratch, "day.csv"), text);
   await drop(page, [["day.csv", text]]);
   await page.waitForSelector("#picture-ttft:visible", { timeout: 60000 });
@@ -557,20 +608,23 @@ for (const theme of ["light", "dark"])
       const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
       for (let node = walk.nextNode(); node; node = walk.nextNode()) {
         const element = node.parentElement;
-        if (!node.textContent.trim() || !element.checkVisibility?.({ checkOpacity: true, checkVisibilityCSS: true }) || element.closest("option, script, style, .hidden")) continue;
+        if (!node.textContent.trim() || element.closest("option, script, style, .hidden")) continue;
+        if (!element.checkVisibility({ checkOpacity: true, checkVisibilityCSS: true })) continue;
         let under = element, paper = [0, 0, 0, 0];
         while (under && !(paper[3] ?? 1)) { paper = parse(getComputedStyle(under).backgroundColor); under = under.parentElement; }
         const style = getComputedStyle(element), ink = parse(element.closest("svg") ? style.fill : style.color);
-        if (element.closest("svg rect, svg") && element.closest("svg").querySelector("rect") && style.fill === getComputedStyle(document.documentElement).getPropertyValue("--on-series")) continue;
+        if (element.getAttribute("fill") === getComputedStyle(document.documentElement).getPropertyValue("--on-series").trim())
+          continue;                     /* on a bar, whose colour is not its parent's */
         const [a, b] = [light(ink), light(paper)].sort((p, q) => q - p), ratio = (a + 0.05) / (b + 0.05);
-        if (ratio < 4.5) found.set(`${style.color} on ${paper.slice(0, 3)}`, `${ratio.toFixed(2)}: ${node.textContent.trim().slice(0, 30)}`);
+        if (ratio < 4.5) found.set(`${ink} on ${paper.slice(0, 3)}`, `${ratio.toFixed(2)}: ${node.textContent.trim().slice(0, 30)}`);
       }
       return [...found];
     });
     assert.deepEqual(poor, [], "contrast below 4.5");
   });
 
-for (const chapter of CHAPTERS) on(`chapter ${chapter}: no sideways scrolling at 1440, 1024 and 390 pixels, light and dark`, `#${chapter}?${START}`, async page => {
+const WIDE = "no sideways scrolling at 1440, 1024 and 390 pixels, light and dark";
+for (const chapter of CHAPTERS) on(`chapter ${chapter}: ${WIDE}`, `#${chapter}?${START}`, async page => {
   await settled(page);
   const wide = [];
   for (const theme of ["light", "dark"]) {
@@ -611,7 +665,8 @@ for (const width of [1440, 1024, 390])
 /* ---- by keyboard, and by ear --------------------------------------------------------------------------------- */
 
 const REACH = 'a[href], button, input, select, summary, [tabindex="0"]';
-for (const chapter of ["batch", "prices"]) on(`Tab reaches everything in ${chapter}, and shows where it is`, `#${chapter}?${START}`, async page => {
+const TAB = "Tab reaches everything, and shows where it is";
+for (const chapter of ["batch", "prices"]) on(`chapter ${chapter}: ${TAB}`, `#${chapter}?${START}`, async page => {
   await settled(page);
   await page.evaluate(() => { document.activeElement?.blur(); window.seen = new Set(); });
   const unseen = [];
@@ -621,15 +676,18 @@ for (const chapter of ["batch", "prices"]) on(`Tab reaches everything in ${chapt
       const e = document.activeElement;
       if (!e || e === document.body || window.seen.has(e)) return null;
       window.seen.add(e);
-      const ring = [e, e.closest("label")].some(x => x && getComputedStyle(x).outlineStyle !== "none" && parseFloat(getComputedStyle(x).outlineWidth) > 0);
+      const ring = [e, e.closest("label")].map(x => x && getComputedStyle(x))
+        .some(style => style && style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0);
       const box = e.getBoundingClientRect();
-      return { what: e.id || e.dataset.why || e.textContent.trim().slice(0, 30) || e.className, ring, inside: box.bottom > 0 && box.top < innerHeight };
+      const what = e.id || e.dataset.why || e.textContent.trim().slice(0, 30) || e.className;
+      return { what, ring, inside: box.bottom > 0 && box.top < innerHeight };
     });
     if (!at) break;
     if (!at.ring || !at.inside) unseen.push(at.what);
   }
-  const missed = await page.evaluate(reach => [...document.querySelectorAll(reach)].filter(e => e.checkVisibility({ checkVisibilityCSS: true }) && !e.disabled &&
-    e.tabIndex >= 0 && !window.seen.has(e)).map(e => e.id || e.textContent.trim().slice(0, 30)), REACH);
+  const missed = await page.evaluate(reach => [...document.querySelectorAll(reach)]
+    .filter(e => e.checkVisibility({ checkVisibilityCSS: true }) && !e.disabled && e.tabIndex >= 0 && !window.seen.has(e))
+    .map(e => e.id || e.textContent.trim().slice(0, 30)), REACH);
   assert.deepEqual(missed, [], "not reached");
   assert.deepEqual(unseen, [], "focus not to be seen");
   const mouse = await page.$$eval("[data-why]", list => list.filter(e => e.checkVisibility() && e.tabIndex < 0).map(e => e.dataset.why));
@@ -654,17 +712,21 @@ on("every input, button, link and figure has a name", undefined, async page => {
     await page.evaluate(() => { document.getElementById("all").open = true; });
     await page.waitForTimeout(150);
     const { nodes } = await session.send("Accessibility.getFullAXTree");
-    const asked = new Set(["button", "link", "textbox", "searchbox", "slider", "combobox", "checkbox", "figure", "Figure", "image", "img", "region", "navigation"]);
+    const asked = new Set(["button", "link", "textbox", "searchbox", "slider", "combobox", "checkbox", "figure", "image", "img", "region"]);
     const found = nodes.filter(n => !n.ignored && asked.has(n.role?.value));
     assert.ok(found.length > 40);
-    const nameless = found.filter(n => !n.name?.value?.trim() && n.role.value !== "navigation").map(n => `${n.role.value} ${n.backendDOMNodeId}`);
+    const nameless = [];
+    for (const node of found.filter(n => !n.name?.value?.trim())) {
+      const { node: { nodeName, attributes } } = await session.send("DOM.describeNode", { backendNodeId: node.backendDOMNodeId });
+      nameless.push(`${nodeName.toLowerCase()} ${attributes.join(" ")}`);
+    }
     assert.deepEqual(nameless, [], chapter);
     const current = await page.getAttribute(`#chapters a[data-chapter="${chapter}"]`, "aria-current");
     assert.ok(current === "page" || current === "true", `aria-current="${current}" says nothing`);
   }
 });
 
-on("the names of what is shown are words, not the rows' own", undefined, async page => {
+on("results have names a reader knows: KV, HBM and MFU as such", undefined, async page => {
   const raw = [];
   for (const chapter of CHAPTERS) {
     await after(page, () => page.click(`#chapters a[data-chapter="${chapter}"]`));
@@ -674,12 +736,12 @@ on("the names of what is shown are words, not the rows' own", undefined, async p
   assert.deepEqual(raw, []);
 });
 
-on("large counts are written to be read", undefined, async page => {
+on("numbers are written to be read, without an e", undefined, async page => {
   const raw = [];
   for (const chapter of CHAPTERS) {
     await after(page, () => page.click(`#chapters a[data-chapter="${chapter}"]`));
     for (const text of await page.$$eval("#claim, #results b, #results span, figcaption", list => list.map(e => e.textContent)))
       if (/\de[-+]?\d+/.test(text)) raw.push(`${chapter}: ${text}`);
   }
-  assert.deepEqual(raw, [], "2.59e15 is 2,590 T");
+  assert.deepEqual(raw, []);
 });
