@@ -97,7 +97,8 @@ $(B)/embedded_%.o: $(B)/embedded_%.c
 
 # ---- the page: the engine as WebAssembly, without third-party C ------------------------------------
 W        := build/wasm
-WFLAGS   := --target=wasm32-wasi -msimd128 -O2 -std=gnu17 $(WARN) -Wno-unknown-pragmas \
+# clang 14 takes the wrong lanes where it makes vectors of scalars for this target.
+WFLAGS   := --target=wasm32-wasi -msimd128 -O2 -fno-slp-vectorize -std=gnu17 $(WARN) -Wno-unknown-pragmas \
             -ffp-contract=off -fno-math-errno -I. -DCHALKLINE_VERSION='"$(VERSION)"'
 IN_PLACE := $(wildcard */*_page.c)
 PAGE_C   := $(filter-out $(IN_PLACE:%_page.c=%.c) $(WEB),$(LIBRARY)) $(IN_PLACE) web/respond.c web/board.c web/wasm.c

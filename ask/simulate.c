@@ -206,7 +206,9 @@ bool ask_simulate(struct arena *arena, const struct question *question, struct a
             !simulate_write(recorder, outcome, answer, error))
             return false;
     }
-    if (notes.text.size)
+    const char *requests = question->option[OPTION_REQUESTS];
+    bool lines = requests && !strcmp(requests, "-");    /* the answer is those alone */
+    if (notes.text.size && !lines)
         buffer_add(&answer->text, notes.text.data, notes.text.size);
     return true;
 }

@@ -62,3 +62,24 @@ test(`${COUNT} scenarios: eval, step and the board say what the command line say
   console.log(`# ${seen.answers} answers and ${seen.refusals} refusals alike; ${seen.values} values of the board, bit for bit`);
   assert.ok(seen.answers > 0.8 * COUNT);
 });
+
+const QUESTIONS = [
+  "simulate poisson:rate=4,count=300,input=900,output=120 --model llama-3.1-8b --on h100-sxm --gpus 1",
+  "plan llama-3.3-70b --on h100-sxm --gpus 8",
+  "train llama-3.1-8b --on h100-sxm --gpus 64",
+  "tiers deepseek-v3 --on gb200-nvl72 --context 32768",
+  "deduce prices --model claude-opus-4-7 --draws 20000",
+  "bill agent --model claude-opus-4-7",
+  "life deepseek-v3 --served 200T",
+  "brief qwen3-32b --on h200-sxm",
+  "why bound_step --model deepseek-v3 --on gb200-nvl72 --deep",
+  "curve bound_step batch=1..4096 --model deepseek-v3 --on gb200-nvl72",
+  "check --by hardware",
+];
+
+for (const question of QUESTIONS) test(`${question.split(" ")[0]} says what the command line says`, async () => {
+  const page = await engine(), words = question.split(" ");
+  const said = await run([...words, "--json"]), reply = page.ask(words);
+  assert.equal(reply.error, undefined);
+  assert.deepEqual(reply.answer, JSON.parse(said.out));
+});
