@@ -4,6 +4,7 @@ import type { BoardReply } from "./client";
 import type { Engine, Reply } from "./engine";
 import { type Live, spaced } from "./live";
 import type { Bar, Curves, Drawing, Line, Span } from "./picture";
+import { named, percent, small } from "./names";
 import { type Scenario, type State, words } from "./state";
 
 export interface Context {
@@ -44,7 +45,7 @@ export const RANGES: Record<string, [number, number, boolean]> = {
   tokens_per_pass: [1, 4096, true], chip_price: [0.2 / 3600, 30 / 3600, false],
   hold_time: [1, 2.6e6, false], lifetime: [7 * 86400, 730 * 86400, false], ship_probability: [0.05, 1, false],
   stacked_layers: [1, 512, true], micro_batches: [1, 128, true], racks: [1, 16, true],
-  price_step_context: [8192, 2097152, true], price_step: [1.05, 4, false], margin: [0.1, 20, false],
+  price_step_context: [8192, 2097152, true], price_step: [1.05, 4, false], family_size: [1, 100, true], margin: [0.1, 20, false],
   hop_time: [1e-5, 0.05, false], coupling_slope: [0.001, 2, false], inference_efficiency: [0.05, 1, false],
   token_rate: [1e6, 1e10, false], resume_limit: [0.05, 100, false], hit_ratio: [0.01, 1, false],
 };
@@ -99,6 +100,7 @@ const latency: PictureOf = {
     return { kind: "curves", xLog: true, yLog: true, x, xName: "batch", yName: "time of a token",
       title: at < 1.15 * floor ? `At batch ${count(context)(now)} a token costs little more than reading the weights: ${ms(context)(at)}`
            : `Batch ${count(context)(now)}: ${ms(context)(at)} at least${context.server ? `, ${ms(context)(predictedNow(context, "predicted_tpot"))} on a real server` : ""}`,
+      xUnit: "1", yUnit: "s",
       lines: [{ name: "bound", y: fitting(context, x, drawn(step, null)), colour: 0, thin: true },
               ...band(context, "predicted_tpot", "tpot_band_low", "tpot_band_high", 1, "predicted"),
               ...(rows.length ? [{ name: "measured", x: rows.map(r => r.concurrency), y: rows.map(r => r.measured), sources: rows.map(sourceOf), colour: 3, points: true }] : [])],
@@ -118,6 +120,7 @@ const cost: PictureOf = {
     const end = context.live.value("users_that_fit");
     return { kind: "curves", xLog: true, yLog: true, x, xName: "batch", yName: "USD for a million tokens",
       title: full && cheap > 0.6 * end ? `Cheapest when memory is full, at batch ${count(context)(end)}` : `Within 5 % of cheapest from batch ${count(context)(cheap)}; beyond it nothing is gained`,
+      xUnit: "1", yUnit: "USD/token",
       lines: [{ name: "bound", y: fit, colour: 0, thin: true },
               ...(predicted(context, "output_cost_per_token")
                 ? [{ name: "predicted", y: fitting(context, x, drawn(predicted(context, "output_cost_per_token")!, predicted(context, "server_stable"))), colour: 1 }] : [])],
@@ -140,6 +143,7 @@ const roofline: PictureOf = {
     return { kind: "curves", xLog: true, yLog: true, x, xName: "FLOPs for each byte read", yName: "FLOP/s of a chip",
       title: here < ridge ? `Memory-bound: ${context.engine.write(here, "FLOP/B")} where the chip balances at ${context.engine.write(ridge, "FLOP/B")}`
                           : `Compute-bound: ${context.engine.write(here, "FLOP/B")}, above the chip's ${context.engine.write(ridge, "FLOP/B")}`,
+      xUnit: "FLOP/B", yUnit: "FLOP/s",
       lines: [{ name: "roofline", y: x.map(i => Math.min(peak, w * i)), colour: 0 },
               { name: "operators", x: dots.map(d => d.i), y: dots.map(d => d.f), sources: dots.map(d => d.name), colour: 2, points: true },
               { name: "this step", x: [here], y: [live.value(REACHED)], colour: 3, points: true }],
@@ -153,9 +157,9 @@ const memory: PictureOf = {
     const { live } = context, b = (v: number): string => context.engine.write(v, "B");
     const weights = live.value("weights_per_chip"), kv = live.value("kv_per_chip"), all = live.value("hbm_capacity");
     const reserve = all * live.value("hbm_reserve");
-    const over = weights + kv + reserve > all;
-    return { kind: "bars", total: Math.max(all, weights + kv + reserve), write: b,
-      title: over ? `Does not fit: ${b(weights + kv + reserve)} of ${b(all)} on each chip` : `Each chip is ${(100 * live.value("hbm_share")).toFixed(0)} % full; ${b(all - weights - kv - reserve)} to spare`,
+    const over = weights + kv + reserve > all, share = (weights + kv) / (all - reserve);
+    return { kind: "bars", unit: "B", total: Math.max(all, weights + kv + reserve), write: b,
+      title: over ? `Does not fit: ${b(weights + kv + reserve)} of ${b(all)} on each chip` : `Each chip is ${percent(share)} full; ${b(all - weights - kv - reserve)} to spare`,
       bars: [{ name: "one chip", text: b(all), parts: [{ name: "weights", value: weights, colour: 0 }, { name: "KV cache", value: kv, colour: 1 },
                { name: "reserve", value: reserve, colour: 2 }, ...(over ? [] : [{ name: "free", value: all - weights - kv - reserve, colour: -1 }])] },
              { name: "weights", text: b(weights), parts: [{ name: "weights", value: weights, colour: 0 }] },
@@ -175,7 +179,7 @@ const time: PictureOf = {
       .filter(([, part]) => part.time > 0).sort((a, b) => b[1].time - a[1].time);
     if (!parts.length) return "No server keeps up with these requests";
     const all = parts.reduce((sum, [, part]) => sum + part.time, 0), write = ms(context);
-    return { kind: "bars", write, title: `A token's ${write(all)}: ${parts[0][0]} take ${(100 * parts[0][1].time / all).toFixed(0)} %`,
+    return { kind: "bars", write, unit: "s", title: `A token's ${write(all)}: ${parts[0][0]} take ${(100 * parts[0][1].time / all).toFixed(0)} %`,
       bars: parts.slice(0, 10).map(([name, part]): Bar => ({ name, text: `${write(part.time)} (${(100 * part.time / all).toFixed(0)} %)`,
         parts: [{ name, value: part.time, colour: name.startsWith("prompts") ? 1 : name === "host" || name.includes("launch") ? 2 : 0 }] })) };
   },
@@ -184,7 +188,7 @@ const time: PictureOf = {
 interface Measured { model: string; machine: string; metric: string; measured: number; chips: number; concurrency: number; source: string; file: string; line: number;
   inputs: Record<string, number> }
 
-const near = (a: number | undefined, b: number): boolean => a === undefined || (a <= 2 * b && b <= 2 * a);
+const near = (a: number | undefined, b: number): boolean => a === undefined || (a <= 1.25 * b && b <= 1.25 * a);
 
 /* What was measured of this model on this machine with requests about as long, where a source
  * says with how many. */
@@ -217,9 +221,10 @@ const frontier: PictureOf = {
     const rows = measuredOf(context, "throughput");
     const rate = (v: number): string => context.engine.write(v, "token/s"), short = (v: number): string => context.engine.write(v, "1", 3);
     return { kind: "curves", xLog: true, yLog: true, x: points.map(p => p.speed_per_user), xName: "tokens/s a user", yName: "tokens/s a GPU",
-      title: best ? `Best: ${best.deployment}, ${rate(best.per_gpu)} a GPU at ${rate(best.speed_per_user)} a user` : "Speed against throughput",
-      lines: [{ name: "best layouts", y: points.map(p => p.per_gpu), colour: 0 },
-              { name: "front", x: points.map(p => p.speed_per_user), y: points.map(p => p.per_gpu), sources: points.map(p => p.deployment), colour: 2, points: true },
+      title: best ? `Best within plan's own limits on TTFT and TPOT: ${best.deployment}, ${rate(best.per_gpu)} a GPU at ${rate(best.speed_per_user)} a user` : "Speed against throughput",
+      xUnit: "token/s", yUnit: "token/s",
+      lines: [{ name: "best", y: points.map(p => p.per_gpu), colour: 0 },
+              { name: "a layout", x: points.map(p => p.speed_per_user), y: points.map(p => p.per_gpu), sources: points.map(p => p.deployment), colour: 2, points: true },
               ...(rows.length ? [{ name: "measured", x: rows.map(r => r.measured / r.concurrency), y: rows.map(r => r.measured / r.chips), sources: rows.map(sourceOf), colour: 3, points: true }] : [])],
       xWrite: short, yWrite: short };
   },
@@ -231,15 +236,16 @@ function along(id: string, input: string, low: number, high: number, whole: bool
                names: (context: Context) => { title: string; xName: string; yName: string; xWrite: (v: number) => string; yWrite: (v: number) => string },
                log: { x?: boolean; y?: boolean } = { x: true, y: true }): PictureOf {
   return { id, needs: [input, ...lines.map(line => line[0])], draw(context) {
-    const x = spaced(low, high, whole ? Math.min(65, high - low + 1) : 65, whole), curve = context.live.sweep(input, x);
+    const x = spaced(low, high, whole && !log.x ? high - low + 1 : 65, whole), curve = context.live.sweep(input, x);
     if (!curve) return null;
-    const drawing: Curves = { kind: "curves", x, xLog: log.x, yLog: log.y, ...names(context),
+    const drawing: Curves = { kind: "curves", x, xLog: log.x, yLog: log.y, xUnit: context.live.unit(input), yUnit: context.live.unit(lines[0][0]), ...names(context),
       lines: lines.flatMap(([of, name, colour]) => { const y = curve(of); return y ? [{ name, y: Array.from(y, v => Number.isFinite(v) && (!log.y || v > 0) ? v : null), colour }] : []; }),
       mark: { x: context.live.value(input), text: "here" } };
     return drawing;
   } };
 }
 
+const short = (v: number): string => v >= 1e6 ? `${Number((v / 1e6).toPrecision(3))}M` : v >= 1e3 ? `${Number((v / 1e3).toPrecision(3))}k` : String(Number(v.toPrecision(3)));
 const seconds = (context: Context) => ({ xWrite: count(context), yWrite: ms(context) });
 
 const exchange = along("exchange", "batch", 1, 65536, true,
@@ -276,7 +282,7 @@ const laws: PictureOf = {
       .map(law => ({ title: law.title, at: law.tokens })).filter(law => law.at > 0);
     const range = reply.answer?.range_of_law?.optimal_pretrain_tokens as number[] | undefined;
     const each = reply.answer.overtraining as number;
-    return { kind: "bars", write: tokens(context),
+    return { kind: "bars", write: tokens(context), unit: "token",
       title: `${context.engine.write(each, "1", 2)} times the 20 tokens a parameter of Chinchilla${range ? `; ${tokens(context)(range[0])} to ${tokens(context)(range[1])} by the law's own errors` : ""}`,
       bars: rows.map((law, i): Bar => ({ name: law.title.replace(/ et al\.? \d+/, ""), text: tokens(context)(law.at), parts: [{ name: law.title, value: law.at, colour: i ? 2 : 0 }] })) };
   },
@@ -292,16 +298,23 @@ const training: PictureOf = {
     const best = reply.answer?.best;
     if (!best) return "No layout fits";
     const write = ms(context), parts = Object.entries(best.step as Record<string, number>).filter(([, v]) => v > 0).sort((a, b) => b[1] - a[1]);
-    return { kind: "bars", write, title: `${best.layout}: MFU ${(100 * best.train_mfu).toFixed(0)} %, ${write(best.train_step)} a step`,
+    return { kind: "bars", write, unit: "s", title: `${best.layout}: MFU ${(100 * best.train_mfu).toFixed(0)} %, ${write(best.train_step)} a step`,
       bars: parts.map(([name, value]): Bar => ({ name, text: write(value), parts: [{ name, value, colour: name === "matrices" || name === "attention" ? 0 : name.includes("parallel") || name === "replicas" || name === "experts" ? 1 : 2 }] })) };
   },
 };
 
 const priceStep = along("price-step", "context", 1024, 4194304, true, [["cost_at_context", "cost over compute", 0]],
   context => ({ title: `Cost rises where reading the cache overtakes the compute: ${context.engine.write(context.live.value("context_crossover"), "token")}`,
-               xName: "context", yName: "cost over compute alone", xWrite: tokens(context), yWrite: v => v.toPrecision(3) }));
+               xName: "tokens of context", yName: "cost over compute alone", xWrite: short, yWrite: v => v.toPrecision(2) }), { x: true, y: false });
 
-const NAMES: Record<string, string> = {};
+/* Units of rows that are not on the board. */
+const units = new Map<string, string>();
+function unitOf(engine: Engine, row: string): string {
+  if (!units.size)
+    for (const r of (engine.ask(["list", "rows"]).answer?.rows ?? []) as { name: string; unit: string }[]) units.set(r.name, r.unit);
+  return units.get(row) ?? "1";
+}
+
 const deduced: PictureOf = {
   id: "deduced",
   ask: state => ["deduce", state.sheet, "--model", state.prices || "claude-opus-4-7", "--draws", "65536"],
@@ -311,11 +324,11 @@ const deduced: PictureOf = {
     if (reply.error) return `${reply.error.what}: ${reply.error.hint}`;
     const [name, entry] = Object.entries(reply.answer ?? {})[0] as [string, any];
     const quantities = Object.entries(entry.quantities ?? {}) as [string, any][];
-    const spans = quantities.sort((a, b) => b[1].bits - a[1].bits).slice(0, 10).map(([key, q]): Span => {
-      const unit = context.live.has(key) ? context.live.unit(key) : "1";
+    const spans = quantities.filter(q => q[1].bits >= 0.1).sort((a, b) => b[1].bits - a[1].bits).slice(0, 10).map(([key, q]): Span => {
+      const unit = unitOf(context.engine, key);
       const [a, b, c] = ["q05", "q50", "q95"].map(k => context.engine.write(q.posterior[k], unit, 2));
-      return { name: NAMES[key] ?? key.replace(/_/g, " "), low: q.posterior.q05, lowQ: q.posterior.q25, mid: q.posterior.q50, highQ: q.posterior.q75, high: q.posterior.q95,
-               faintLow: q.prior.q05, faintHigh: q.prior.q95, text: `${a} … ${b} … ${c}; the prices tell ${q.bits.toFixed(1)} bits` };
+      return { name: named(key), low: q.posterior.q05, lowQ: q.posterior.q25, mid: q.posterior.q50, highQ: q.posterior.q75, high: q.posterior.q95,
+               faintLow: q.prior.q05, faintHigh: q.prior.q95, text: `${a} … ${b} … ${c}; ${q.bits.toFixed(1)} bits by the prices` };
     });
     return { kind: "spans", title: `What the prices of ${name} imply (bars: 50 and 90 %; line: before the prices)`, spans, write: (_, v) => String(v) };
   },
@@ -333,8 +346,8 @@ const tiers: PictureOf = {
     const now = TIERS.map(tier => [tier, context.live.value(`tier_pause_cost[${tier}]`)] as const).filter(t => Number.isFinite(t[1]));
     const cheapest = now.concat([["computing again", context.live.value("recompute_pause_cost")] as never]).reduce((a, b) => b[1] < a[1] ? b : a);
     return { kind: "curves", xLog: true, yLog: true, x, xName: "pause", yName: "cost of one pause", lines, mark: { x: context.live.value("hold_time"), text: "here" },
-      title: `After ${context.engine.write(context.live.value("hold_time"), "s")}: cheapest is ${cheapest[0]}`,
-      xWrite: v => context.engine.write(v, "s"), yWrite: v => context.engine.write(v, "USD", 2) };
+      title: `For a pause of ${context.engine.write(context.live.value("hold_time"), "s")} the cheapest is ${cheapest[0] === "computing again" ? cheapest[0] : cheapest[0].toUpperCase()}, ${small(context.engine, cheapest[1], "USD", 2)}`, xUnit: "s", yUnit: "USD",
+      xWrite: v => context.engine.write(v, "s"), yWrite: v => `$${v >= 0.001 ? Number(v.toPrecision(2)) : v.toExponential(0)}` };
   },
 };
 
@@ -343,7 +356,7 @@ const reversible = along("reversible", "stacked_layers", 1, 512, true, [["activa
                xName: "layers", yName: "activations", xWrite: count(context), yWrite: v => context.engine.write(v, "B") }));
 
 const inversion = along("inversion", "stacked_layers", 1, 512, true, [["inversion_error", "error of undoing", 3]],
-  context => ({ title: `Undoing all layers moves the input by ${context.live.value("inversion_error").toExponential(1)} at most`, xName: "layers", yName: "relative error",
+  context => ({ title: `Undoing all layers moves the input by ${percent(context.live.value("inversion_error"))} at most`, xName: "layers", yName: "relative error",
                xWrite: count(context), yWrite: v => v.toExponential(0) }));
 
 /* ---- the seven -------------------------------------------------------------------------------- */
@@ -384,20 +397,24 @@ export const CHAPTERS: Chapter[] = [
   { id: "training", name: "training", model: true,
     lines: ["optimal_pretrain_tokens", "life_balance", "pretrain_tokens", "inference_tokens", "optimal_overtraining", "rl_tokens", "pretrain_flops"],
     results: ["optimal_pretrain_tokens", "optimal_overtraining", "pretrain_tokens", "rl_tokens", "inference_tokens"],
-    inputs: ["lifetime", "token_rate", "ship_probability", "inference_efficiency", "rl_flop_per_param", "params_active", "training_tokens", "training_sequences", "sequence_length"],
-    claim: context => `With ${tokens(context)(context.live.value("inference_tokens"))} served, the cheapest model of this size sees ${context.engine.write(context.live.value("optimal_overtraining"), "1", 2)} times the tokens that training alone would want; equal costs is a rule of thumb beside it.`,
+    inputs: ["lifetime", "token_rate", "family_size", "ship_probability", "inference_efficiency", "rl_flop_per_param", "params_active", "training_tokens", "training_sequences", "sequence_length"],
+    claim: context => `With ${tokens(context)(context.live.value("inference_tokens"))} served, the cheapest model of this size sees ${context.engine.write(context.live.value("optimal_overtraining"), "1", 2)} times the tokens that training alone would want; equal costs is a rule of thumb beside it. The lecture lets ten models share a provider's tokens: family_size says how many do.`,
     pictures: [balance, laws, training] },
   { id: "prices", name: "prices", model: true,
     lines: ["cost_at_context", "implied_kv_per_token", "context_crossover", "output_input_ratio", "price_step_break_even", "hbm_hold_break_even"],
     results: ["output_input_ratio", "implied_kv_per_token", "context_crossover", "hits_to_pay_short", "hbm_hold_break_even"],
     inputs: ["price_step_context", "price_step", "margin", "batch", "context", "hit_ratio", "mfu_prefill", "prompt_tokens"],
-    claim: context => `Output costs ${context.engine.write(context.live.value("output_input_ratio"), "1", 2)} times input here, from costs alone; sellers ask 3 to 6 times. A step at ${tokens(context)(context.live.value("price_step_context"))} means ${context.engine.write(context.live.value("implied_kv_per_token"), "B/token")} of cache.`,
+    claim: context => `Output costs ${context.engine.write(context.live.value("output_input_ratio"), "1", 2)} times input here, from costs alone; sellers ask 3 to 6 times. A step at ${tokens(context)(context.live.value("price_step_context"))} would mean ${context.engine.write(context.live.value("implied_kv_per_token"), "B/token")} of cache; this model has ${context.engine.write(context.live.value("kv_per_token"), "B/token")}.`,
     pictures: [deduced, priceStep] },
   { id: "memory", name: "memory", model: true, server: SERVER,
     lines: ["cheapest_pause_cost", "recompute_pause_cost", "recompute_cost", "hbm_hold_cost", "hbm_hold_break_even", "users_that_fit"],
     results: ["cheapest_pause_cost", "recompute_pause_cost", "hbm_hold_break_even", "users_that_fit", "kv_per_token"],
     inputs: ["hold_time", "context", "batch", "chips", "chip_price", "resume_limit"],
-    claim: context => `Keep a token in the chips' memory for ${context.engine.write(context.live.value("hbm_hold_break_even"), "s")}, no longer: then a slower memory, or computing it again, is cheaper.`,
+    claim: context => {
+      const at = (of: string): number => context.live.value(of), slower = at("tier_pause_cost[ddr]");
+      return `Computing a token again costs what ${context.engine.write(at("hbm_hold_break_even"), "s")} of the chips' memory cost; a slower memory is cheaper long before: ${Number.isFinite(slower)
+        ? `a pause of ${context.engine.write(at("hold_time"), "s")} costs ${(at("tier_pause_cost[hbm]") / slower).toPrecision(2)} times as much in HBM as in the host's memory` : "see the picture"}.`;
+    },
     pictures: [tiers, memory] },
   { id: "reversible", name: "reversible", model: false,
     lines: ["activations_reversible", "activations_kept", "activations_checkpointed", "reversible_flops", "feistel_output", "feistel_undone", "inversion_error"],

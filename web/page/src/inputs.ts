@@ -66,7 +66,7 @@ export class Inputs {
   }
 
   /* What is there, in the order of names; kept where nothing changed, so that a drag goes on. */
-  open(live: Live, names: string[], isGiven: (name: string) => boolean): void {
+  open(live: Live, names: string[], isGiven: (name: string) => boolean, follows: (name: string) => number | undefined = () => undefined): void {
     const shown = names.flatMap(name => { const input = live.inputOf(name); return input ? [input] : []; });
     const key = shown.map(input => input.name).join(" ");
     if (this.element.dataset.key !== key) {
@@ -75,9 +75,9 @@ export class Inputs {
         const id = `${this.element.id}-${input.name.replace(/\W/g, "-")}`;
         return `<div class="input" data-name="${input.name}" data-unit="${input.unit}">
           <div class="head"><label for="${id}" data-row="${input.name}"><math>${input.symbol}</math>${input.symbol.includes("word") ? "" : input.name.replace(/_/g, " ")}</label>
-          <input type="text" id="${id}" spellcheck="false" autocomplete="off"><button type="button" class="reset" data-reset="${input.name}" aria-label="back to the default" title="back to the default">×</button></div>
+          <input type="text" id="${id}" aria-label="${input.name.replace(/_/g, " ")}" aria-describedby="${id}-wrong" spellcheck="false" autocomplete="off"><button type="button" class="reset" data-reset="${input.name}" aria-label="back to the default" title="back to the default">×</button></div>
           <input type="range" min="0" max="${STEPS}" step="1" aria-label="${input.name.replace(/_/g, " ")}: ${input.meaning.replace(/"/g, "")}">
-          <div class="wrong" hidden></div></div>`;
+          <div class="wrong" id="${id}-wrong" role="alert" hidden></div></div>`;
       }).join("");
     }
     shown.forEach((input, i) => {
@@ -85,9 +85,11 @@ export class Inputs {
       const range = rangeOf(input);
       box.toggleAttribute("data-given", isGiven(input.name));
       box.dataset.range = JSON.stringify(range);
-      this.show(box, input.now);
-      if (document.activeElement !== slider) slider.value = String(place(input.now, range[0], range[1]));
-      slider.setAttribute("aria-valuetext", this.engine.write(input.now, input.unit, 6));
+      const now = follows(input.name) ?? input.now;
+      box.title = follows(input.name) === undefined ? "" : "follows from the context until it is given";
+      this.show(box, now);
+      if (document.activeElement !== slider) slider.value = String(place(now, range[0], range[1]));
+      slider.setAttribute("aria-valuetext", this.engine.write(now, input.unit, 6));
     });
   }
 }

@@ -29,6 +29,20 @@ export class Live {
     return true;
   }
 
+  /* The same without what has no single number here: a row with a value for each layer, a tier
+   * that this machine lacks. */
+  openWhat(of: Scenario, quantities: string[]): boolean {
+    let wanted = quantities;
+    for (let tries = 0; tries < 24; tries++) {
+      if (this.open(of, wanted)) return true;
+      const named = [...(this.error?.what ?? "").matchAll(/'([^']+)'/g)].map(m => m[1]);
+      const left = wanted.filter(q => !named.some(n => q === n || q.endsWith(`[${n}]`)));
+      if (left.length === wanted.length) return false;
+      wanted = left;
+    }
+    return false;
+  }
+
   private take(): void {
     this.numbers = this.engine.values(this.slot, "bound", this.side.outputs.length).slice();
   }
@@ -93,7 +107,7 @@ export function spaced(low: number, high: number, n: number, whole: boolean): nu
   const x: number[] = [];
   for (let i = 0; i < n; i++) {
     const t = i / (n - 1);
-    let v = low > 0 ? low * Math.pow(high / low, t) : low + (high - low) * t;
+    let v = n === high - low + 1 ? low + i : low > 0 ? low * Math.pow(high / low, t) : low + (high - low) * t;
     if (whole) v = Math.round(v);
     if (!x.length || v > x[x.length - 1]) x.push(v);
   }

@@ -1,6 +1,7 @@
 /* The page: words in the address, the board beside them, and everything follows the sliders. */
-import { CHAPTERS, type Chapter, type Context, batches, quantitiesOf } from "./chapters";
+import { CHAPTERS, type Chapter, type Context, batches, predictedNow, quantitiesOf } from "./chapters";
 import { Client, type BoardReply } from "./client";
+import { figure, named } from "./names";
 import { dials } from "./dial";
 import { explain } from "./difference";
 import { Engine, type Reply } from "./engine";
@@ -51,7 +52,7 @@ class Page {
   private written = "";
 
   constructor(readonly engine: Engine, readonly client: Client) {
-    this.traffic = new Traffic($("traffic"), engine, client, () => this.scenario, trace => { this.state.trace = trace; this.address(); });
+    this.traffic = new Traffic($("traffic"), engine, client, () => this.scenario, trace => { this.state.trace = trace.includes(":") ? trace : ""; this.address(); });
     $("chapters").innerHTML = CHAPTERS.map(c => `<a href="#${c.id}" data-chapter="${c.id}">${c.name}</a>`).join("");
     $("starts").querySelector("p")!.innerHTML = STARTS.map(([text, hash]) => `<a href="${hash}">${escape(text)}</a>`).join(" ");
     $("version").textContent = VERSION && `chalkline ${VERSION}`;
@@ -80,17 +81,18 @@ class Page {
 
   private listen(): void {
     window.addEventListener("hashchange", () => { if (location.hash !== this.written) void this.fromAddress(); });
+    window.addEventListener("popstate", () => { if (location.hash !== this.written) void this.fromAddress(); });
     $("chapters").addEventListener("click", event => {
       const id = (event.target as HTMLElement).dataset.chapter;
       if (!id) return;
       event.preventDefault();
       this.state.chapter = id;
-      this.open();
+      this.turn();
     });
     for (const key of ["model", "on"] as const) {
       const field = $<HTMLInputElement>(key);
       field.addEventListener("focus", () => { field.dataset.was = field.value; });
-      field.addEventListener("change", () => { this.scenario[key] = field.value.trim(); this.open(); });
+      field.addEventListener("change", () => { this.scenario[key] = field.value.trim(); this.turn(); });
     }
     $("formats").addEventListener("change", event => {
       const target = event.target as HTMLSelectElement, option = target.dataset.option!;
@@ -104,13 +106,16 @@ class Page {
     $("compare").addEventListener("click", () => this.compare());
     $("pick-a").addEventListener("click", () => this.edit("first"));
     $("pick-b").addEventListener("click", () => this.edit("second"));
-    $("share").addEventListener("click", event => this.copied(event.target as HTMLElement, location.href));
-    $("command").addEventListener("click", event => this.copied(event.target as HTMLElement, command("step", this.scenario).replace(/ --model /, " ")));
+    $("share").addEventListener("click", event => void this.copied(event.target as HTMLElement, location.href));
+    $("command").addEventListener("click", event => void this.copied(event.target as HTMLElement, command("step", this.scenario).replace(/ --model /, " ")));
     $("theme").addEventListener("click", () => this.theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
     document.addEventListener("click", event => this.asksWhy(event.target as HTMLElement));
     document.addEventListener("keydown", event => {
       const target = event.target as HTMLElement;
-      if (event.key === "Enter" && (target.dataset.why || target.dataset.of)) this.asksWhy(target);
+      if ((event.key === "Enter" || event.key === " ") && target.matches("[role=button][data-why]")) {
+        event.preventDefault();         // the panel's own button has the focus by then
+        this.asksWhy(target);
+      }
       if (event.key === "Escape") this.why.close();
     });
     document.addEventListener("mouseover", event => this.tip(event.target as Element));
@@ -148,15 +153,16 @@ class Page {
     field()?.select();
   }
 
-  private copied(button: HTMLElement, text: string): void {
-    void navigator.clipboard?.writeText(text);
+  private async copied(button: HTMLElement, text: string): Promise<void> {
     const was = button.textContent;
-    button.textContent = "copied";
+    const good = await navigator.clipboard?.writeText(text).then(() => true, () => false);
+    button.textContent = good ? "copied" : "no clipboard here";
     setTimeout(() => { button.textContent = was; }, 900);
   }
 
   theme(name: string): void {
     document.documentElement.dataset.theme = name;
+    try { localStorage.setItem("theme", name); } catch { /* a page from a disk may have none */ }
     for (const picture of this.pictures) picture.redraw();
     this.traffic.redraw();
   }
@@ -192,6 +198,7 @@ class Page {
   private moved(m: Moved): void {
     give(this.scenario, m.name, m.text);
     const live = this.live[this.editing];
+    this.stale = true;
     const branch = live.move(m.name, m.value);
     clearTimeout(this.resting);
     this.resting = window.setTimeout(() => this.open(), m.done || branch ? 0 : REST);
@@ -206,7 +213,11 @@ class Page {
     else { this.state.second = copy(this.state.first); this.editing = "second"; }
     this.open();
   }
-  private edit(which: "first" | "second"): void { this.editing = which; this.open(); }
+  private edit(which: "first" | "second"): void {
+    this.server = null;
+    this.editing = which;
+    this.open();
+  }
 
   private async drop(files: File[]): Promise<void> {
     for (const file of files) {
@@ -219,22 +230,39 @@ class Page {
       this.shelve(name, bytes);
       const text = bytes.length < 4 << 20 ? new TextDecoder().decode(bytes) : "";
       if (/\.gguf$/.test(name) || (/\.json$/.test(name) && /"(model_type|architectures|hidden_size|text_config|n_layers|dim)"/.test(text))) {
-        if (text) this.state.files.set(name, text);
-        this.scenario.model = /\.gguf$/.test(name) ? name : "./" + name;
-        this.shelve(this.scenario.model, bytes);
-        this.open();
+        this.takeModel(name, text, bytes);
       } else if (/\.json$/.test(name) && /"input_cost_per_token"/.test(text)) {
         const names = Object.keys(JSON.parse(text));
         this.state = { ...this.state, chapter: "prices", sheet: name, prices: names.find(n => n !== "sample_spec") ?? "" };
         this.open();
         this.listSheet(names);
+      } else if (/\.json$/.test(name)) {
+        this.takeModel(name, text, bytes);
       } else {
         this.state.chapter = "batch";
-        this.open();
+        this.turn();
         $("traffic").scrollIntoView({ block: "start" });
         await this.traffic.run(name);
       }
     }
+  }
+
+  /* A configuration that is none is told, and the board keeps its model. */
+  private takeModel(name: string, text: string, bytes: Uint8Array): void {
+    const before = this.scenario.model, path = /\.gguf$/.test(name) ? name : "./" + name;
+    this.shelve(path, bytes);
+    this.scenario.model = path;
+    this.turn();
+    const error = this.live[this.editing].error;
+    if (!error) {
+      this.state.files.clear();
+      if (text) this.state.files.set(name, text);
+      this.address();
+      return;
+    }
+    this.scenario.model = before;
+    this.open();
+    this.refuse({ what: `${name} is no model's configuration that can be read: ${error.what}`, hint: error.hint });
   }
 
   private shelve(name: string, bytes: Uint8Array): void {
@@ -257,10 +285,22 @@ class Page {
     this.open();
   }
 
+  /* Another chapter, model or machine: one can go back from it. A slider's way is not kept. */
+  private turn(): void {
+    this.turned = true;
+    this.open();
+  }
+  private turned = false;
+
   private address(): void {
+    const turned = this.turned;
+    this.turned = false;
     void toHash(this.state).then(hash => {
       this.written = hash;
-      if (location.hash !== hash) history.replaceState(null, "", hash);
+      if (location.hash !== hash) {
+        if (turned) history.pushState(null, "", hash);
+        else history.replaceState(null, "", hash);
+      }
       document.title = `${this.live.first.doc.model ?? "chalkline"}${this.live.first.doc.machine ? ` on ${this.live.first.doc.machine}` : ""}: ${this.chapter.name}`;
     });
   }
@@ -272,13 +312,17 @@ class Page {
     const chapter = this.chapter, live = this.live[this.editing];
     const good = this.openOne("first") && (!this.state.second || this.openOne("second"));
     this.refuse(live.error, live.doc.misfit);
-    if (!good) return;
+    document.documentElement.removeAttribute("data-settled");
+    if (!good) {
+      this.address();
+      return;
+    }
     const key = `${chapter.id} ${this.editing}`;
     performance.mark("board");
     if (this.opened !== key) this.openChapter(chapter);
     this.opened = key;
     this.lines.open(live, chapter.lines);
-    this.inputs.open(live, chapter.inputs, name => given(this.scenario, name) !== undefined);
+    this.openInputs();
     this.openOthers();
     this.openAssumed();
     this.header();
@@ -293,11 +337,7 @@ class Page {
     const of = this.state[which];
     if (!of) return true;
     const live = this.live[which];
-    const wanted = quantitiesOf(this.chapter);
-    if (live.open(of, wanted)) return true;
-    const missing = /no row is called '([^']+)'|'([^']+)'/.exec(live.error?.what ?? "");
-    const without = wanted.filter(q => !missing || !(q === missing[1] || q.includes(`[${missing[2]}]`)));
-    return without.length < wanted.length && live.open(of, without);
+    return live.openWhat(of, quantitiesOf(this.chapter));
   }
 
   private refuse(error: { what: string; hint: string } | null, misfit?: string): void {
@@ -309,11 +349,13 @@ class Page {
 
   private openChapter(chapter: Chapter): void {
     for (const link of $("chapters").querySelectorAll("a"))
-      link.toggleAttribute("aria-current", link.dataset.chapter === chapter.id);
+      if (link.dataset.chapter === chapter.id) link.setAttribute("aria-current", "page");
+      else link.removeAttribute("aria-current");
     this.pictures = chapter.pictures.map(of => new Picture(of.id));
     $("pictures").replaceChildren(...this.pictures.map(p => p.element));
     $("traffic").hidden = chapter.id !== "batch" && chapter.id !== "memory";
     this.traffic.show(this.state.trace);
+    for (const id of ["formats", "assumed"]) $(id).hidden = !chapter.model;
     $("sheet-of").hidden = chapter.id !== "prices";
     if (chapter.id === "prices") this.listSheet();
     this.replies.clear();
@@ -325,6 +367,16 @@ class Page {
     const known = names ?? ((this.engine.ask(["list", "prices"]).answer?.prices ?? []) as { name: string }[]).map(row => row.name.replace(/^[^/]*\//, ""));
     $("sheets").innerHTML = [...new Set(known)].map(name => `<option value="${escape(name)}">`).join("");
     $<HTMLInputElement>("sheet").value = this.state.prices || "claude-opus-4-7";
+  }
+
+  /* What the prediction reads stands in the sliders, where it follows from other inputs. */
+  private openInputs(): void {
+    const context = this.context(), live = context.live;
+    this.inputs.open(live, this.chapter.inputs, name => given(this.scenario, name) !== undefined, name => {
+      const follows = this.chapter.server && (name === "prompt_tokens" || name === "output_tokens") && given(this.scenario, name) === undefined;
+      const value = follows ? predictedNow(context, name) : NaN;
+      return Number.isFinite(value) ? value : undefined;
+    });
   }
 
   private openOthers(): void {
@@ -383,10 +435,7 @@ class Page {
     this.lines.fill(live, other && this.editing === "first" ? other : null);
     const claim = chapter.claim(context);
     if ($("claim").textContent !== claim) $("claim").textContent = claim;
-    $("results").innerHTML = chapter.results.filter(of => live.has(of)).map(of => {
-      const meaning = live.row(of)?.meaning ?? of;
-      return `<div role="button" tabindex="0" data-why="${of}"><b>${escape(live.write(of))}</b><span title="${escape(meaning)}">${escape(of.replace(/^bound_/, "").replace(/_/g, " "))}${other ? ` <span class="other">${this.editing === "first" ? "B" : "A"} ${escape(other.write(of))}</span>` : ""}</span></div>`;
-    }).join("") + this.served(context);
+    this.fillResults(context, other);
     if (this.begun) this.drawPictures(context);
     else requestAnimationFrame(() => setTimeout(() => { this.begun = true; this.drawPictures(this.context()); }));
     if (other) $("difference").innerHTML = explain(this.live.first, this.live.second, chapter.results[0], this.engine);
@@ -412,18 +461,44 @@ class Page {
     }
   }
   private later = 0;
+  private stale = false;                // the prediction is of inputs that have moved since
   private begun = false;                // the first numbers come before the first picture
 
-  private served(context: Context): string {
+  /* The same elements stay while their numbers change, so that focus does. */
+  private fillResults(context: Context, other: Live | null): void {
+    const { live } = context, box = $("results");
+    const shown: [string, string, string, boolean][] = this.chapter.results.filter(of => live.has(of)).map(of =>
+      [of, figure(this.engine, of, live.value(of), live.unit(of)), named(of) + (other ? ` · ${this.editing === "first" ? "B" : "A"} ${figure(this.engine, of, other.value(of), other.unit(of))}` : ""), false]);
+    shown.push(...this.served(context));
+    const key = shown.map(row => row[0]).join(" ");
+    if (box.dataset.key !== key) {
+      box.dataset.key = key;
+      box.innerHTML = shown.map(([of, , , served]) =>
+        `<div role="button" tabindex="0" data-why="${of}"${served ? ' class="served"' : ""}><b></b><span></span></div>`).join("");
+    }
+    shown.forEach(([of, number, text], i) => {
+      const [b, span] = box.children[i].children;
+      if (b.textContent !== number) b.textContent = number;
+      if (span.textContent !== text) span.textContent = text;
+      (span as HTMLElement).title = live.row(of)?.meaning ?? "";
+    });
+    $("refused").textContent = (this.chapter.server && context.server?.doc.refused) || "";
+    $("results").classList.toggle("stale", this.stale);
+  }
+
+  /* The prediction, as far as the worker has it; grey while it has not. */
+  private served(context: Context): [string, string, string, boolean][] {
     const { server } = context;
-    if (!server?.doc.server || !this.chapter.server) return "";
-    if (server.doc.refused) return `<div><b>${"—"}</b><span>${escape(server.doc.refused)}</span></div>`;
+    if (!server?.doc.server || !this.chapter.server || server.doc.refused) return [];
     const at = (of: string): number => { const i = server.doc.server!.outputs.findIndex(o => o.of === of); return i < 0 ? NaN : server.values.server[i]; };
     const two = (v: number, unit: string): string => this.engine.write(v, unit, 2);
     const range = (of: string, low: string, high: string): string => `${two(at(of) * at(low), "s")} to ${two(at(of) * at(high), "s")}`;
-    return `<div class="served" data-why="predicted_tpot"><b>${two(at("predicted_tpot"), "s")}</b><span>a token on a real server; 4 of 5 lie in ${range("predicted_tpot", "tpot_band_low", "tpot_band_high")}; ${escape(server.doc.layout ?? "")}, load ${at("server_load").toFixed(2)}</span></div>
-      <div class="served" data-why="predicted_ttft"><b>${two(at("predicted_ttft"), "s")}</b><span>to the first token; ${range("predicted_ttft", "ttft_band_low", "ttft_band_high")}</span></div>
-      <div class="served" data-why="output_cost_per_token"><b>${escape(this.engine.write(at("output_cost_per_token"), "USD/token", 2))}</b><span>of output, served; ${escape(this.engine.write(at("throughput_per_chip"), "token/s", 2))} a GPU</span></div>`;
+    const rows: [string, string, string][] = [
+      ["predicted_tpot", two(at("predicted_tpot"), "s"), `a token on a real server; 4 of 5 lie in ${range("predicted_tpot", "tpot_band_low", "tpot_band_high")}; ${server.doc.layout ?? ""}, load ${at("server_load").toFixed(2)}`],
+      ["predicted_ttft", two(at("predicted_ttft"), "s"), `to the first token; ${range("predicted_ttft", "ttft_band_low", "ttft_band_high")}`],
+      ["output_cost_per_token", this.engine.write(at("output_cost_per_token"), "USD/token", 2), `of output, served; ${this.engine.write(at("throughput_per_chip"), "token/s", 2)} a GPU`],
+    ];
+    return rows.filter(row => row[1] !== "—").map(row => [...row, true]);
   }
 
   /* ---- what takes longer ----------------------------------------------------------------------- */
@@ -441,7 +516,7 @@ class Page {
     ];
     if (chapter.server && of.model && of.on) {
       list.unshift(this.client.board("server", 0, words(of), chapter.server.map(q => "server: " + q), { batch: batches() }).then(reply => {
-        if (reply) { this.server = reply; this.fill(); }
+        if (reply) { this.server = reply; this.stale = false; this.fill(); this.openInputs(); }
       }));
     } else this.server = null;
     if (!this.measured && chapter.id === "batch")
@@ -450,6 +525,8 @@ class Page {
     document.documentElement.dataset.settled = "1";
   }
 }
+
+const kept = (key: string): string | null => { try { return localStorage.getItem(key); } catch { return null; } };
 
 /* ---- beginning ------------------------------------------------------------------------------------ */
 
@@ -463,7 +540,7 @@ async function begin(): Promise<void> {
   const page = new Page(Engine.load(module), new Client(module));
   performance.mark("made");
   (window as unknown as { chalkline: Page }).chalkline = page;
-  document.documentElement.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  document.documentElement.dataset.theme = kept("theme") ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
   const brought = JSON.parse($("state").textContent || "null") as { words?: string[] } | null;
   if (brought?.words && location.hash.length < 2) {
     page.state.first = fromWords(brought.words);

@@ -18,6 +18,8 @@ export interface Curves {
   x: number[];
   xName: string;
   yName: string;
+  xUnit?: string;                       // of the numbers themselves
+  yUnit?: string;
   xLog?: boolean;
   yLog?: boolean;
   lines: Line[];
@@ -26,7 +28,7 @@ export interface Curves {
   yWrite(v: number): string;
 }
 export interface Bar { name: string; parts: { name: string; value: number; colour: number }[]; text: string }
-export interface Bars { kind: "bars"; title: string; bars: Bar[]; total?: number; write(v: number): string }
+export interface Bars { kind: "bars"; title: string; bars: Bar[]; total?: number; unit?: string; write(v: number): string }
 export interface Span { name: string; low: number; lowQ: number; mid: number; highQ: number; high: number;
                         faintLow?: number; faintHigh?: number; text: string }
 export interface Spans { kind: "spans"; title: string; spans: Span[]; write(s: Span, v: number): string }
@@ -42,21 +44,17 @@ const escape = (s: string): string => s.replace(/[&<>"]/g, c => `&#${c.charCodeA
 
 /* ---- tables and files ---------------------------------------------------------------------- */
 
+const unitOf = (name: string, unit?: string): string => unit && unit !== "1" ? `${name} (${unit})` : name;
+
 export function rowsOf(drawing: Drawing): (string | number)[][] {
   if (drawing.kind === "curves") {
-    const shared = drawing.lines.filter(line => !line.x);
-    const head = [drawing.xName, ...shared.flatMap(line =>
-      line.band ? [line.name, line.name + " low", line.name + " high"] : [line.name])];
-    const rows: (string | number)[][] = [head];
-    drawing.x.forEach((x, i) => rows.push([x, ...shared.flatMap(line =>
-      line.band ? [line.y[i] ?? "", line.band.low[i] ?? "", line.band.high[i] ?? ""] : [line.y[i] ?? ""])]));
-    for (const line of drawing.lines)
-      line.x?.forEach((x, i) => rows.push([x, line.y[i] ?? "", line.sources?.[i] ?? line.name]));
-    return rows;
+    const head = ["series", unitOf(drawing.xName, drawing.xUnit), unitOf(drawing.yName, drawing.yUnit), "low", "high", "source"];
+    return [head, ...drawing.lines.flatMap(line => (line.x ?? drawing.x).map((x, i): (string | number)[] =>
+      [line.name, x, line.y[i] ?? "", line.band?.low[i] ?? "", line.band?.high[i] ?? "", line.sources?.[i] ?? ""]))];
   }
   if (drawing.kind === "bars")
-    return [["", "part", "value"], ...drawing.bars.flatMap(bar => bar.parts.map(part => [bar.name, part.name, part.value]))];
-  return [["", "5 %", "25 %", "50 %", "75 %", "95 %"],
+    return [["bar", "part", unitOf("value", drawing.unit)], ...drawing.bars.flatMap(bar => bar.parts.map(part => [bar.name, part.name, part.value]))];
+  return [["quantity", "5 %", "25 %", "50 %", "75 %", "95 %"],
           ...drawing.spans.map(s => [s.name, s.low, s.lowQ, s.mid, s.highQ, s.high])];
 }
 
@@ -151,7 +149,7 @@ const ROW = 26;
 function barsSvg(drawing: Bars, titled: boolean, WIDTH: number): string {
   const palette = colours(), head = titled ? 30 : 4;
   const most = drawing.total ?? Math.max(...drawing.bars.map(b => b.parts.reduce((s, p) => s + p.value, 0)), 1e-300);
-  const left = 178, room = WIDTH - left - 104, out: string[] = [];
+  const left = WIDTH < 420 ? 128 : 178, room = WIDTH - left - (WIDTH < 420 ? 96 : 104), out: string[] = [];
   drawing.bars.forEach((bar, i) => {
     const y = head + i * ROW;
     let x = left;
@@ -171,7 +169,7 @@ function barsSvg(drawing: Bars, titled: boolean, WIDTH: number): string {
 }
 
 function spansSvg(drawing: Spans, titled: boolean, WIDTH: number): string {
-  const palette = colours(), head = titled ? 30 : 4, left = 150, room = WIDTH - left - 12, out: string[] = [];
+  const palette = colours(), head = titled ? 30 : 4, left = WIDTH < 420 ? 118 : 150, room = WIDTH - left - 12, out: string[] = [];
   drawing.spans.forEach((span, i) => {
     const y = head + i * 40;
     const scale = scaleOf([span.low, span.high, span.faintLow ?? span.low, span.faintHigh ?? span.high], true, left, left + room);
@@ -181,7 +179,7 @@ function spansSvg(drawing: Spans, titled: boolean, WIDTH: number): string {
     if (span.faintLow !== undefined && span.faintHigh !== undefined) out.push(bar(span.faintLow, span.faintHigh, 3, ink("--faint"), .5));
     out.push(bar(span.low, span.high, 7, palette[0], .45), bar(span.lowQ, span.highQ, 13, palette[0], .8));
     out.push(`<path d="M${scale.at(span.mid).toFixed(1)} ${y + 3}v18" stroke="${ink("--ink")}" stroke-width="2"/>`);
-    out.push(`<text x="${left}" y="${y + 34}" font-size="11" fill="${ink("--faint")}">${escape(span.text)}</text>`);
+    out.push(`<text x="${WIDTH - 12}" text-anchor="end" y="${y + 34}" font-size="11" fill="${ink("--faint")}">${escape(span.text)}</text>`);
   });
   return svgOf(drawing.title, titled, WIDTH, head + drawing.spans.length * 40 + 6, out);
 }
@@ -223,7 +221,8 @@ export class Picture {
     this.element = document.createElement("figure");
     this.element.id = "picture-" + id;
     this.element.tabIndex = 0;
-    this.element.innerHTML = `<figcaption></figcaption><div class="place"></div>
+    this.element.setAttribute("aria-labelledby", `title-${id}`);
+    this.element.innerHTML = `<figcaption id="title-${id}"></figcaption><div class="place"></div>
       <div class="take"><details><summary>numbers</summary><div class="table"></div></details>
       ${["csv", "json", "svg", "png"].map(k => `<button type="button" data-take="${k}">${k}</button>`).join("")}</div>`;
     this.title = this.element.querySelector("figcaption")!;
@@ -279,6 +278,7 @@ export class Picture {
   redraw(): void { this.shape = ""; if (this.drawing) this.draw(this.drawing); }
 
   private curves(drawing: Curves): void {
+    drawing = { ...drawing, lines: drawing.lines.map(apart) };
     const merged = mergeX(drawing);
     this.sources = drawing.lines.map(line => line.sources && new Map(line.x?.map((x, i) => [x, line.sources![i]])));
     const shape = JSON.stringify([drawing.lines.map(l => [l.name, l.colour, l.thin, l.points, !!l.band]), drawing.xLog, drawing.yLog,
@@ -308,7 +308,7 @@ export class Picture {
         const from = index == null ? undefined : this.sources[k]?.get(u.data[0][index]);
         return drawing.yWrite(v) + (from ? ` — ${from}` : "");
       };
-      series.push({ label: line.name, stroke: colour, width: line.points ? 0 : line.thin ? 1 : 2.2, spanGaps: !line.points,
+      series.push({ label: line.name, pxAlign: 0, stroke: colour, width: line.points ? 0 : line.thin ? 1 : 2.2, spanGaps: !line.points,
                     paths: line.points ? () => null : undefined,
                     points: { show: !!line.points, size: 8, stroke: colour, fill: "transparent" },
                     value: (u, v, _, index) => v == null ? "" : told(u, v, index) });
@@ -331,7 +331,7 @@ export class Picture {
     return {
       width: Math.max(280, this.place.clientWidth || 480), height: 250, series, bands, padding: [8, 30, 0, 0],
       legend: { live: true }, cursor: { drag: { x: false, y: false } },
-      scales: { x: { time: false, ...log(drawing.xLog) }, y: { ...log(drawing.yLog), range: drawing.yLog ? undefined : (_, _low, high) => [0, high * 1.05 || 1] } },
+      scales: { x: { time: false, ...log(drawing.xLog), range: (_, low, high) => drawing.xLog && high / low < 1.02 ? [low / 2, high * 2] : [low, high] }, y: { ...log(drawing.yLog), range: drawing.yLog ? undefined : (_, _low, high) => [0, high * 1.05 || 1] } },
       axes: [{ ...axis, ...decades(drawing.xLog), label: drawing.xName, labelSize: 18, size: 34, values: sparse(drawing.xWrite, drawing.xLog) },
              { ...axis, ...decades(drawing.yLog), label: drawing.yName, labelSize: 20, size: 76, values: sparse(drawing.yWrite, drawing.yLog) }],
       hooks: { draw: [u => this.drawMark(u)] },
@@ -355,6 +355,13 @@ export class Picture {
     u.ctx.fillText(mark.text, x + (x > left + width / 2 ? -5 : 5), top + 12 * devicePixelRatio);
     u.ctx.restore();
   }
+}
+
+/* Points at the same x would be one: they stand a hair apart. */
+function apart(line: Line): Line {
+  if (!line.x) return line;
+  const seen = new Set<number>();
+  return { ...line, x: line.x.map(x => { while (seen.has(x)) x *= 1 + 1e-9; seen.add(x); return x; }) };
 }
 
 /* Lines with points of their own have gaps at the others' x. */

@@ -54,7 +54,7 @@ export class Traffic {
     const reply = await this.client.ask("traffic", ["simulate", trace, ...words(plain), "--requests", "-"]);
     if (!reply) return;
     if (reply.error) { this.said.textContent = `${reply.error.what}. ${reply.error.hint}`; return; }
-    const lines = (reply.text ?? "").trim().split("\n").slice(1).map(line => line.split(","));
+    const lines = (reply.text ?? "").split("\n").filter(line => /^\d+,/.test(line)).map(line => line.split(","));
     this.requests = lines.map(cells => ({ arrival: Number(cells[1]), first: cells[4] === "" ? Infinity : Number(cells[4]), end: cells[5] === "" ? Infinity : Number(cells[5]) }));
     this.length = Math.max(...this.requests.map(r => Number.isFinite(r.end) ? r.end : r.arrival), 1e-9);
     const write = (v: number): string => this.engine.write(v, "s");

@@ -44,7 +44,7 @@ export class Why {
       return;
     }
     const answer = reply.answer, elastic = Object.entries((answer.elasticities ?? {}) as Record<string, number>);
-    this.live.open(scenario, [this.of, ...elastic.map(e => e[0])]);
+    this.live.openWhat(scenario, [this.of, ...elastic.map(e => e[0])]);
     const row = this.live.row(this.of);
     const sliders = elastic.filter(([name]) => { const input = this.live.inputOf(name); return input && !name.includes("["); })
       .filter(([, e]) => Math.abs(e) > 0.001).slice(0, 3).map(e => e[0]);
