@@ -315,6 +315,7 @@ class Page {
     document.documentElement.removeAttribute("data-settled");
     if (!good) {
       this.address();
+      document.documentElement.dataset.settled = "1";       /* nothing more will come */
       return;
     }
     const key = `${chapter.id} ${this.editing}`;

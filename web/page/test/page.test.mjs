@@ -36,6 +36,7 @@ const PREFIX = { "": 1, n: 1e-9, u: 1e-6, m: 1e-3, k: 1e3, M: 1e6, G: 1e9, T: 1e
 const TIME = { s: 1, min: 60, h: 3600, d: 86400, years: 365.25 * 86400, year: 365.25 * 86400 };
 
 function unit(text) {
+  if (text === "%") return 0.01;
   if (TIME[text]) return TIME[text];
   const plain = /^([numkMGTPEZ]?)(s|B|FLOP|token|tokens|USD|W|J|bit)$/.exec(text);
   if (plain) return PREFIX[plain[1]];
