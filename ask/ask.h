@@ -111,7 +111,7 @@ bool scenario_open(struct scenario *scenario, struct arena *arena,
                    const struct question *question, const char *model, const char *machine,
                    struct error *error);
 /* Keep in `arena` what is built in, once read, for all questions to come: for who answers many,
- * the page, the server. From one thread. */
+ * the page, the server. From one thread; NULL before the arena is freed. */
 void scenario_keep(struct arena *arena);
 /* The books, data sheets and formats that are built in. */
 bool scenario_book(struct arena *arena, unsigned conditions, struct book *book,

@@ -276,8 +276,7 @@ double train_input(const struct train *train, const struct search_point *at, con
 void train_tell(const struct train *train, const struct search_point *at,
                 struct train_point *point)
 {
-    struct arena scratch = { .exhausted = train->arena->exhausted,
-                             .context = train->arena->context };
+    struct arena scratch = arena_beside(train->arena);
     const struct list *list = &train->report;
     double *values = arena_array(&scratch, list->input_count + 1, sizeof *values);
     double outputs[TRAIN_FIGURE_COUNT + TRAIN_PART_COUNT];
