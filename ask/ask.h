@@ -71,6 +71,7 @@ struct option_row {
     const char *name, *argument, *row, *verbs, *help;
 };
 extern const struct option_row options[OPTION_COUNT];
+int option_find(const char *name, size_t size);         /* -1: none */
 bool option_fits(enum option option, const char *verb);
 bool option_often(enum option option);          /* may it be given more than once? */
 
