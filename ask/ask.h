@@ -71,6 +71,7 @@ struct option_row {
     const char *name, *argument, *row, *verbs, *help;
 };
 extern const struct option_row options[OPTION_COUNT];
+int option_find(const char *name, size_t size);         /* -1: none */
 bool option_fits(enum option option, const char *verb);
 bool option_often(enum option option);          /* may it be given more than once? */
 
@@ -111,7 +112,7 @@ bool scenario_open(struct scenario *scenario, struct arena *arena,
                    const struct question *question, const char *model, const char *machine,
                    struct error *error);
 /* Keep in `arena` what is built in, once read, for all questions to come: for who answers many,
- * the page, the server. From one thread. */
+ * the page, the server. From one thread; NULL before the arena is freed. */
 void scenario_keep(struct arena *arena);
 /* The books, data sheets and formats that are built in. */
 bool scenario_book(struct arena *arena, unsigned conditions, struct book *book,

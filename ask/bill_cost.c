@@ -272,8 +272,7 @@ static void run_block(struct run *run, const struct bill_point *points, size_t c
 void bill_costs(const struct bill *bill, const struct bill_point *points, size_t count,
                 struct bill_change change, struct bill_cost *costs)
 {
-    struct arena scratch = { .exhausted = bill->arena->exhausted,
-                             .context = bill->arena->context };
+    struct arena scratch = arena_beside(bill->arena);
     struct run *run = arena_alloc(&scratch, sizeof *run);
     double turns = bill->turns, compaction = bill->compaction_turns;
     if (change.row && !strcmp(change.row, "turns"))

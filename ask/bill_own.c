@@ -84,7 +84,7 @@ enum { GRID = 129, ROUNDS = 3 };
 static void search(const struct arena *arena, const struct values *values, size_t input,
                    double *low, double *high)
 {
-    struct arena scratch = { .exhausted = arena->exhausted, .context = arena->context };
+    struct arena scratch = arena_beside(arena);
     const struct list *list = &values->list;
     struct column *columns = arena_array(&scratch, list->input_count, sizeof *columns);
     double rate[GRID], kept[GRID], *outputs[1] = { kept };

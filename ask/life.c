@@ -1,7 +1,6 @@
 /* life: how many tokens, and of which size, for all that a model will serve. */
 #include "ask/life.h"
 
-#include <math.h>
 #include <string.h>
 
 #define NOTHING "inference_tokens = 0 * one_token, rl_tokens_fixed = 0 * one_token"

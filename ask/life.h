@@ -71,6 +71,8 @@ struct life {
 enum { LIFE_TOKENS, LIFE_BUDGET, LIFE_LOSS };
 extern const struct life_kind life_kinds[];
 
+/* The same, whose facts can be set apart from its own. */
+struct scenario life_apart(const struct scenario *scenario);
 /* The laws of data/loss_laws.csv, each solved. */
 bool life_laws(struct life *life);
 bool life_answer(struct life *life);

@@ -130,18 +130,6 @@ static void add_ranges(struct life *life, const char *name, const struct range *
     add_range(life, doc, life->kind->tokens, ranges[1]);
 }
 
-/* The scenario of the law, apart, so that errors can be put in. */
-static struct scenario law_scenario(const struct life *life)
-{
-    struct scenario apart = life->chosen->scenario;
-    const size_t count = apart.facts.scalar_count;
-    apart.facts.scalars = arena_array(life->arena, apart.facts.scalar_room + 1,
-                                      sizeof *apart.facts.scalars);
-    memcpy(apart.facts.scalars, life->chosen->scenario.facts.scalars,
-           count * sizeof *apart.facts.scalars);
-    return apart;
-}
-
 /* Does anything vary beside the errors of the powers? */
 static bool given_ranges(const struct life *life, const struct values *values,
                          const char *const *off)
@@ -159,7 +147,7 @@ static bool law_range(struct life *life)
 {
     const char *const rows[] = { life->kind->params, life->kind->tokens };
     static const char *const off[] = { "loss_params_off", "loss_tokens_off" };
-    struct scenario scenario = law_scenario(life);
+    struct scenario scenario = life_apart(&life->chosen->scenario);
     struct values values;
     struct range ranges[2];
     if (!life->chosen->uncertain)
@@ -198,7 +186,7 @@ static const char *uncertain_inputs(const struct life *life, const struct values
 static bool likely_range(struct life *life)
 {
     const char *const rows[] = { life->kind->params, life->kind->tokens };
-    struct scenario scenario = law_scenario(life);
+    struct scenario scenario = life_apart(&life->chosen->scenario);
     struct values values;
     struct range ranges[2];
     if (!values_of(&scenario, rows, 2, &values, life->error))

@@ -1,7 +1,6 @@
 /* Laws of the loss, and what each calls the best choice. */
 #include "ask/life.h"
 
-#include <math.h>
 #include <string.h>
 
 static const char *const FILE_NAME = "data/loss_laws.csv";
@@ -32,15 +31,22 @@ static struct life_law *find_law(struct life *life, const struct sheet *sheet, c
     return law;
 }
 
+struct scenario life_apart(const struct scenario *scenario)
+{
+    struct scenario apart = *scenario;
+    struct facts *facts = &apart.facts;
+    facts->scalars = arena_array(scenario->arena, facts->scalar_room + 1, sizeof *facts->scalars);
+    memcpy(facts->scalars, scenario->facts.scalars,
+           facts->scalar_count * sizeof *facts->scalars);
+    return apart;
+}
+
 /* Numbers of a law take the place of the rows' own; of the one asked for, what the user sets
  * stays. A law that has no standard errors is not uncertain. */
 static void set_law(const struct life *life, const struct sheet *sheet, struct life_law *law)
 {
     struct facts *facts = &law->scenario.facts;
-    const struct fact *given = life->scenario.facts.scalars;
-    law->scenario = life->scenario;
-    facts->scalars = arena_array(life->arena, facts->scalar_room + 1, sizeof *facts->scalars);
-    memcpy(facts->scalars, given, facts->scalar_count * sizeof *given);
+    law->scenario = life_apart(&life->scenario);
     if (!law->uncertain && !law->frontier) {
         facts_set(facts, "loss_params_exponent_error", 0, FILE_NAME);
         facts_set(facts, "loss_tokens_exponent_error", 0, FILE_NAME);
@@ -135,7 +141,7 @@ static bool read_rules(struct scenario *at, struct life_law *law, struct error *
 static bool solve_law(struct life *life, struct life_law *law)
 {
     const char *const rows[] = { life->kind->params, life->kind->tokens, life->kind->unserved };
-    struct scenario at = law->scenario;
+    struct scenario at = life_apart(&law->scenario);
     double best[3], room = 1;
     if (life->kind == &life_kinds[LIFE_LOSS] &&
         !value_of(&at, "target_room", &room, life->error))
@@ -151,10 +157,6 @@ static bool solve_law(struct life *life, struct life_law *law)
     law->reached = law->params >= 1;        /* a compute that does not even serve so much */
     if (!law->reached)
         return true;
-    at.facts.scalars = arena_array(life->arena, at.facts.scalar_room + 1,
-                                   sizeof *at.facts.scalars);
-    memcpy(at.facts.scalars, law->scenario.facts.scalars,
-           at.facts.scalar_count * sizeof *at.facts.scalars);
     facts_set(&at.facts, "params_active", law->params, "life");
     if (!read_rules(&at, law, life->error))
         return false;

@@ -40,7 +40,7 @@ static bool take_shown(const struct question *question, struct question *asked,
         if (!words_shown(i) || !question->option[i])
             continue;
         asked->option[i] = question->option[i];
-        if (options[i].verbs && !strstr(options[i].verbs, asked->verb)) {
+        if (!option_fits((enum option)i, asked->verb)) {
             error_set(error, "--%s means nothing to '%s'", options[i].name, asked->verb);
             return error_hint(error, "it goes with: %s", options[i].verbs);
         }

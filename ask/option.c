@@ -5,6 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
+int option_find(const char *name, size_t size)
+{
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (strlen(options[i].name) == size && !memcmp(options[i].name, name, size))
+            return i;
+    return -1;
+}
+
 bool option_fits(enum option option, const char *verb)
 {
     const char *list = options[option].verbs;

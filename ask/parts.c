@@ -164,8 +164,7 @@ static bool keep_block(void *context, const struct search_block *block, struct e
 {
     struct parts *parts = context;
     const struct quest *quest = parts->quest;
-    struct arena scratch = { .exhausted = quest->arena->exhausted,
-                             .context = quest->arena->context };
+    struct arena scratch = arena_beside(quest->arena);
     struct buffer bytes = { .arena = &scratch };
     block_write(&bytes, parts->question.digest, 0, block);
     const struct text text = { bytes.data, bytes.size };

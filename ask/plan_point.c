@@ -64,7 +64,7 @@ static bool open_report(struct plan *plan, struct variant *variant)
 bool plan_tell(struct plan *plan, const struct search_point *at, struct plan_point *point)
 {
     struct variant *variant = &plan->variants[at->space];
-    struct arena scratch = { .exhausted = plan->arena->exhausted, .context = plan->arena->context };
+    struct arena scratch = arena_beside(plan->arena);
     double outputs[PLAN_FIGURE_COUNT + PLAN_PART_COUNT];
     if (!variant->reported && !open_report(plan, variant))
         return false;
@@ -159,7 +159,7 @@ const char *plan_variant(const struct plan *plan, const struct plan_point *point
 const char *plan_binds(struct plan *plan, const struct plan_point *point)
 {
     const struct search_space *space = &plan->spaces[point->at.space];
-    struct arena scratch = { .exhausted = plan->arena->exhausted, .context = plan->arena->context };
+    struct arena scratch = arena_beside(plan->arena);
     struct search_point next = point->at;
     const char *binds = "";
     double *outputs = arena_array(&scratch, space->list.output_count, sizeof *outputs);

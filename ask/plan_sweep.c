@@ -21,7 +21,7 @@ static void add_figures(struct plan *one, const struct plan_point *best, struct 
 static bool add_value(struct plan *plan, const struct sweep *sweep, size_t i,
                       struct table *table, struct doc *list, bool *any)
 {
-    struct arena arena = { .exhausted = plan->arena->exhausted, .context = plan->arena->context };
+    struct arena arena = arena_beside(plan->arena);
     struct question question;
     struct plan one = { .arena = &arena, .question = &question, .answer = plan->answer,
                         .error = plan->error, .model = plan->model };

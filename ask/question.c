@@ -4,14 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static int option_find(const char *name, size_t size)
-{
-    for (int i = 0; i < OPTION_COUNT; i++)
-        if (strlen(options[i].name) == size && !memcmp(options[i].name, name, size))
-            return i;
-    return -1;
-}
-
 static bool option_unknown(const char *word, struct error *error)
 {
     const char *names[OPTION_COUNT];

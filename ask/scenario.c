@@ -38,6 +38,7 @@ static struct {
 
 void scenario_keep(struct arena *arena)
 {
+    memset(&stock, 0, sizeof stock);
     stock.arena = arena;
     catalog_open(&stock.catalog, arena);
 }

@@ -43,7 +43,11 @@ enum train_figure {
     X("host memory", "train_micro_batches * (host_forward + host_backward) + optimizer_transfer") \
     X("waiting", "train_step - (pipeline_time + replicas_time + optimizer_time + optimizer_transfer + step_overhead)")
 
-enum { TRAIN_PART_COUNT = 14 };
+enum { TRAIN_PART_COUNT = 0
+#define X(name, text) + 1
+    TRAIN_PARTS(X)
+#undef X
+};
 
 struct train {
     struct arena *arena;

@@ -9,7 +9,12 @@ static const struct { const char *row; int axis; } inputs[] = {
     TRAIN_INPUTS(X)
 #undef X
 };
-enum { INPUTS = sizeof inputs / sizeof *inputs };
+enum {
+#define X(row, axis) AT_##row,
+    TRAIN_INPUTS(X)
+#undef X
+    INPUTS
+};
 
 const char *const train_figures[TRAIN_FIGURE_COUNT] = {
 #define X(name) #name,
@@ -59,8 +64,8 @@ static void add_recomputation(struct settings *settings, double *values)
 {
     int ways = train_given(settings->train, "recompute_reversible") > 0 ? 2 : 3;
     for (int how = 0; how < ways; how++) {
-        values[7] = how == 2;
-        values[8] = how == 1;
+        values[AT_recompute_full] = how == 2;
+        values[AT_recompute_attention] = how == 1;
         add_setting(settings, values);
     }
 }
@@ -68,14 +73,14 @@ static void add_recomputation(struct settings *settings, double *values)
 static void add_inner(struct settings *settings, double *values, double layers)
 {
     static const double zero[] = { 1, 2, 3 };
-    bool fixed = !isnan(settings->only[6]);
-    for (double chunks = 1; chunks * values[1] <= layers; chunks++) {
-        values[5] = chunks;
-        for (size_t z = 0; z < (fixed ? 1 : 3); z++) {
-            values[6] = fixed ? settings->only[6] : zero[z];
+    const double stage = settings->only[AT_zero_stage];
+    for (double chunks = 1; chunks * values[AT_train_pp] <= layers; chunks++) {
+        values[AT_train_chunks] = chunks;
+        for (size_t z = 0; z < (isnan(stage) ? 3 : 1); z++) {
+            values[AT_zero_stage] = isnan(stage) ? zero[z] : stage;
             add_recomputation(settings, values);
         }
-        if (values[1] == 1)
+        if (values[AT_train_pp] == 1)
             return;
     }
 }
@@ -94,17 +99,19 @@ static void add_layouts(struct settings *settings, double layers, double experts
 {
     enum { ROOM = 512, WIDEST = 64, RINGS = 64 };
     double tp[ROOM], pp[ROOM], cp[ROOM], ep[ROOM], chips = settings->train->chips;
-    const double *only = settings->only;
-    size_t tps = divisors(chips, fmax(WIDEST, only[0]), tp, ROOM);
+    const double *only = settings->only, along = only[AT_sequence_parallel];
+    size_t tps = divisors(chips, fmax(WIDEST, only[AT_train_tp]), tp, ROOM);
     for (size_t t = 0; t < tps; t++) {
         size_t pps = divisors(chips / tp[t], layers, pp, ROOM);
         for (size_t p = 0; p < pps; p++) {
-            size_t cps = divisors(chips / tp[t] / pp[p], fmax(RINGS, only[2]), cp, ROOM);
+            size_t cps = divisors(chips / tp[t] / pp[p], fmax(RINGS, only[AT_train_cp]), cp, ROOM);
             size_t eps = divisors(chips / pp[p], experts, ep, ROOM);
             for (size_t c = 0; c < cps; c++)
                 for (size_t e = 0; e < eps; e++) {
-                    double values[INPUTS] = { tp[t], pp[p], cp[c], ep[e],
-                                              isnan(only[4]) ? tp[t] > 1 : only[4] };
+                    double values[INPUTS] = {
+                        [AT_train_tp] = tp[t], [AT_train_pp] = pp[p], [AT_train_cp] = cp[c],
+                        [AT_train_ep] = ep[e],
+                        [AT_sequence_parallel] = isnan(along) ? tp[t] > 1 : along };
                     add_inner(settings, values, layers);
                 }
         }
@@ -276,8 +283,7 @@ double train_input(const struct train *train, const struct search_point *at, con
 void train_tell(const struct train *train, const struct search_point *at,
                 struct train_point *point)
 {
-    struct arena scratch = { .exhausted = train->arena->exhausted,
-                             .context = train->arena->context };
+    struct arena scratch = arena_beside(train->arena);
     const struct list *list = &train->report;
     double *values = arena_array(&scratch, list->input_count + 1, sizeof *values);
     double outputs[TRAIN_FIGURE_COUNT + TRAIN_PART_COUNT];

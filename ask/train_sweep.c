@@ -22,7 +22,7 @@ static void add_best(struct train *one, const struct train_point *best, struct t
 static bool add_value(struct train *train, const struct sweep *sweep, size_t i,
                       struct table *table, struct doc *list)
 {
-    struct arena arena = { .exhausted = train->arena->exhausted, .context = train->arena->context };
+    struct arena arena = arena_beside(train->arena);
     struct question question;
     struct train one = { .arena = &arena, .question = &question, .answer = train->answer,
                          .error = train->error };

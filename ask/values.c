@@ -41,8 +41,7 @@ const char *large_text(struct arena *arena, double value)
 bool values_finite(const struct scenario *scenario, const struct list *list,
                    const double *inputs, struct error *error)
 {
-    struct arena scratch = { .exhausted = scenario->arena->exhausted,
-                             .context = scenario->arena->context };
+    struct arena scratch = arena_beside(scenario->arena);
     double *nodes = arena_array(&scratch, list->count + 1, sizeof *nodes);
     bool finite = true;
     list_value(&scratch, list, inputs, nodes, NULL);

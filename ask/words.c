@@ -44,20 +44,12 @@ const char *words_write(struct arena *arena, const struct question *question)
     return out.data;
 }
 
-static int option_at(const char *text, size_t size)
-{
-    for (int i = 0; i < OPTION_COUNT; i++)
-        if (strlen(options[i].name) == size && !memcmp(options[i].name, text, size))
-            return i;
-    return -1;
-}
-
 /* "--on=h200-sxm" */
 static bool read_option(struct arena *arena, const char *text, struct question *question)
 {
     const char *equals = strchr(text, '=');
     const int option = equals && !strncmp(text, "--", 2)
-                       ? option_at(text + 2, (size_t)(equals - text - 2)) : -1;
+                       ? option_find(text + 2, (size_t)(equals - text - 2)) : -1;
     if (option < 0 || !tells_apart(option))
         return false;
     if (option == OPTION_SET)

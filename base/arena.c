@@ -56,6 +56,15 @@ void *arena_align(struct arena *arena, size_t size, size_t alignment)
     }
 }
 
+struct arena arena_beside(const struct arena *arena)
+{
+    struct arena beside = { .exhausted = arena->exhausted, .context = arena->context,
+                            .shelf = arena->shelf };
+    if (arena->most)
+        beside.most = arena->most > arena->taken ? arena->most - arena->taken : 1;
+    return beside;
+}
+
 void *arena_alloc(struct arena *arena, size_t size)
 {
     return arena_align(arena, size, ALIGNMENT);

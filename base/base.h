@@ -37,6 +37,8 @@ struct arena {
 };
 
 void  arena_free(struct arena *arena);
+/* An empty one, freed by itself: with the same end, the same files and what is left of `most`. */
+struct arena arena_beside(const struct arena *arena);
 void *arena_alloc(struct arena *arena, size_t size);                    /* zeroed */
 void *arena_array(struct arena *arena, size_t count, size_t size);      /* zeroed, checked */
 void *arena_align(struct arena *arena, size_t size, size_t alignment);  /* zeroed */

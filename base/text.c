@@ -124,8 +124,6 @@ const char *name_nearest(const char *name, const char *const *names, size_t coun
     return best;
 }
 
-/* ---- files --------------------------------------------------------------------- */
-
 /* ---- buffer -------------------------------------------------------------------- */
 
 static void buffer_room(struct buffer *buffer, size_t more)

@@ -213,8 +213,7 @@ void deduce_spans(const struct draws *draws, const struct belief *beliefs,
                   const struct evidence *evidence, const enum quantity_key *wanted, size_t count,
                   struct span *spans, double *effective)
 {
-    struct arena scratch = { .exhausted = draws->stage.arena->exhausted,
-                             .context = draws->stage.arena->context };
+    struct arena scratch = arena_beside(draws->stage.arena);
     struct weigh *weigh = arena_alloc(&scratch, sizeof *weigh);
     struct posterior posterior = { 0 };
     double histogram[DEDUCE_CELLS];

@@ -69,7 +69,7 @@ int book_find(const struct book *book, const char *name)
 
 bool book_unknown(const struct book *book, const char *name, struct error *error)
 {
-    struct arena scratch = { .exhausted = book->arena->exhausted, .context = book->arena->context };
+    struct arena scratch = arena_beside(book->arena);
     const char **names = arena_array(&scratch, book->count + 1, sizeof *names);
     for (size_t i = 0; i < book->count; i++)
         names[i] = book->rows[i].name;

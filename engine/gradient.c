@@ -70,8 +70,7 @@ static void sweep_root(struct sweep *sweep, size_t root)
     const struct node *node = &sweep->list->nodes[root];
     const size_t first = (size_t)node->first, f = (size_t)node->c;
     const double d = sweep->adjoint[root];
-    struct arena scratch = { .exhausted = sweep->arena->exhausted,
-                             .context = sweep->arena->context };
+    struct arena scratch = arena_beside(sweep->arena);
     struct sweep alone = *sweep;
     if (d == 0 || f < first)
         return;
@@ -91,7 +90,7 @@ static void sweep_root(struct sweep *sweep, size_t root)
 void list_slopes(struct arena *arena, const struct list *list, size_t output,
                  const double *nodes, double *gradient)
 {
-    struct arena scratch = { .exhausted = arena->exhausted, .context = arena->context };
+    struct arena scratch = arena_beside(arena);
     double *adjoint = arena_array(&scratch, list->count + 1, sizeof *adjoint);
     struct sweep sweep = { arena, list, nodes, adjoint };
     const size_t top = (size_t)list->outputs[output];
@@ -105,7 +104,7 @@ void list_slopes(struct arena *arena, const struct list *list, size_t output,
 double list_gradient(struct arena *arena, const struct list *list, size_t output,
                      const double *inputs, double *gradient)
 {
-    struct arena scratch = { .exhausted = arena->exhausted, .context = arena->context };
+    struct arena scratch = arena_beside(arena);
     double *nodes = arena_array(&scratch, list->count + 1, sizeof *nodes);
     list_value(&scratch, list, inputs, nodes, NULL);
     list_slopes(&scratch, list, output, nodes, gradient);

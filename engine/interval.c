@@ -305,7 +305,7 @@ static void mark_needed(const struct list *list, size_t top, bool *needed)
 struct interval list_interval(struct arena *arena, const struct list *list, size_t output,
                               const struct interval *inputs)
 {
-    struct arena scratch = { .exhausted = arena->exhausted, .context = arena->context };
+    struct arena scratch = arena_beside(arena);
     const size_t top = (size_t)list->outputs[output];
     span *values = arena_array(&scratch, list->count + 1, sizeof *values);
     span *adjoint = arena_array(&scratch, list->count + 1, sizeof *adjoint);

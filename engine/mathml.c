@@ -12,12 +12,14 @@ static const struct greek greek[] = {
     { "phi", "φ" }, { "psi", "ψ" }, { "rho", "ρ" }, { "inf", "∞" },
 };
 
-enum { COMPARISON = 1, SUM, PRODUCT, SIGN, ATOM };
+enum { EITHER = 1, BOTH, COMPARISON, SUM, PRODUCT, SIGN, ATOM };
 
 static int strength(enum op op)
 {
     switch (op) {
-    case OP_LESS: case OP_ATMOST: case OP_BOTH: case OP_EITHER: return COMPARISON;
+    case OP_EITHER: return EITHER;
+    case OP_BOTH: return BOTH;
+    case OP_LESS: case OP_ATMOST: return COMPARISON;
     case OP_ADD: case OP_SUB: return SUM;
     case OP_MUL: return PRODUCT;
     case OP_NEG: return SIGN;
@@ -186,10 +188,21 @@ static void print_cases(struct buffer *out, const struct algebra *how, const str
     buffer_print(out, "</mtd><mtd><mtext>else</mtext></mtd></mtr></mtable></mrow>");
 }
 
+static void print_sign(struct buffer *out, const struct algebra *how, const struct expr *expr,
+                       int around)
+{
+    bool parentheses = SIGN < around;
+    buffer_print(out, "<mrow>%s<mo>−</mo>", parentheses ? "<mo>(</mo>" : "");
+    print_expr(out, how, expr->kid[0], SIGN);
+    buffer_print(out, "%s</mrow>", parentheses ? "<mo>)</mo>" : "");
+}
+
+/* A base that is itself high or raised would read as another power. */
 static void print_power(struct buffer *out, const struct algebra *how, const struct expr *expr)
 {
+    const enum op base = expr->kid[0]->op;
     buffer_print(out, "<msup><mrow>");
-    if (expr->kid[0]->op == OP_DIV)
+    if (base == OP_DIV || base == OP_POW || base == OP_EXP)
         print_between(out, how, expr->kid[0], "(", ")");
     else
         print_expr(out, how, expr->kid[0], ATOM);
@@ -279,11 +292,7 @@ static void print_expr(struct buffer *out, const struct algebra *how, const stru
         print_expr(out, how, expr->kid[1], 0);
         buffer_print(out, "</mrow></mfrac>");
         return;
-    case OP_NEG:
-        buffer_print(out, "<mrow><mo>−</mo>");
-        print_expr(out, how, expr->kid[0], SIGN);
-        buffer_print(out, "</mrow>");
-        return;
+    case OP_NEG: print_sign(out, how, expr, around); return;
     case OP_ADD: case OP_SUB: case OP_MUL: case OP_LESS: case OP_ATMOST: case OP_BOTH:
     case OP_EITHER: print_infix(out, how, expr, around); return;
     default: print_function(out, how, expr); return;

@@ -59,7 +59,7 @@ static void link_roots(const struct list *list, struct step *steps)
 void list_value(struct arena *arena, const struct list *list, const double *inputs,
                 double *nodes, double *outputs)
 {
-    struct arena scratch = { .exhausted = arena->exhausted, .context = arena->context };
+    struct arena scratch = arena_beside(arena);
     struct step *steps = arena_array(&scratch, list->count + 1, sizeof *steps);
     if (!nodes)
         nodes = arena_array(&scratch, list->count + 1, sizeof *nodes);

@@ -235,7 +235,7 @@ void list_quantiles(struct arena *arena, const struct list *list, size_t output,
                     uint64_t seed, size_t samples, const double *at, size_t count,
                     double *quantiles)
 {
-    struct arena scratch = { .exhausted = arena->exhausted, .context = arena->context };
+    struct arena scratch = arena_beside(arena);
     struct column *columns = arena_array(&scratch, list->input_count + 1, sizeof *columns);
     double **outputs = arena_array(&scratch, list->output_count + 1, sizeof *outputs);
     for (size_t i = 0; i < list->input_count; i++) {

@@ -138,8 +138,7 @@ static bool read_request(struct reader *reader, const struct doc *line)
 
 static bool read_line(struct reader *reader, struct text text)
 {
-    struct arena scratch = { .exhausted = reader->arena->exhausted,
-                             .context = reader->arena->context };
+    struct arena scratch = arena_beside(reader->arena);
     struct error why;
     struct doc *line;
     bool read = json_read(&scratch, "JSON", text, &line, &why), good = false;

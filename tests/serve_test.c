@@ -424,6 +424,12 @@ static void brought_files(void **state)
     struct reply reply = post(&arena, server.port, "/v1/step", json);
     assert_int_equal(reply.status, 200);
     assert_non_null(strstr(reply.body.data, "config.json on H100 SXM"));
+    /* a search for each value has an arena of its own, and the same files */
+    json = arena_print(&arena, "{\"on\": \"h100-sxm\", \"gpus\": 16, \"sweep\": "
+                       "\"sequence_length=2048,4096\", \"config\": %s}", config.data);
+    reply = post(&arena, server.port, "/v1/train", json);
+    assert_non_null(strstr(reply.body.data, "config.json on H100 SXM"));
+    assert_int_equal(reply.status, 200);
     reply = post(&arena, server.port, "/v1/import",
                  arena_print(&arena, "{\"config\": %s}", config.data));
     assert_int_equal(reply.status, 200);

@@ -8,14 +8,22 @@
 
 /* ---- which expressions ------------------------------------------------------------------- */
 
+/* `count` where it is not listed. */
+static size_t find_text(const struct board_list *side, const char *text)
+{
+    size_t at = 0;
+    while (at < side->count && strcmp(side->texts[at], text))
+        at++;
+    return at;
+}
+
 static size_t list_text(struct board_list *side, const char *text)
 {
-    for (size_t i = 0; i < side->count; i++)
-        if (!strcmp(side->texts[i], text))
-            return i;
-    *(const char **)arena_push(side->scenario->arena, &side->texts, &side->count, &side->room,
-                               sizeof *side->texts) = text;
-    return side->count - 1;
+    size_t at = find_text(side, text);
+    if (at == side->count)
+        *(const char **)arena_push(side->scenario->arena, &side->texts, &side->count, &side->room,
+                                   sizeof *side->texts) = text;
+    return at;
 }
 
 /* The printer goes over each formula twice: first to list what its numbers and conditions
@@ -43,12 +51,18 @@ static int set_taken(void *context, const struct expr *select)
 {
     const struct setting *setting = context;
     const struct text condition = select->kid[0]->text;
-    size_t at = list_text(setting->side, arena_print(setting->side->scenario->arena,
-                          "select(%.*s, 1, 0)", (int)condition.size, condition.data));
-    if (!setting->known)
+    struct board_list *side = setting->side;
+    const char *text = arena_print(side->scenario->arena, "select(%.*s, 1, 0)",
+                                   (int)condition.size, condition.data);
+    if (!setting->known) {
+        list_text(side, text);
         return 0;
+    }
+    size_t at = find_text(side, text);
+    if (at == side->count)
+        return 0;                   /* under a sum's sign: it holds for some entries, not for all */
     setting->condition[at] = true;
-    return setting->side->values[at] > 0 ? 1 : 2;
+    return side->values[at] > 0 ? 1 : 2;
 }
 
 static const struct row *row_asked(const struct board_list *side, size_t index)

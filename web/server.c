@@ -585,7 +585,8 @@ static bool open_listener(struct server *server, struct error *error)
         error_set(error, "--bind: '%.100s': %s", terms->address, gai_strerror(status));
         return error_hint(error, "an address of this machine: 127.0.0.1, ::1, 0.0.0.0");
     }
-    server->listener = listen_at(found);
+    for (const struct addrinfo *at = found; at && server->listener < 0; at = at->ai_next)
+        server->listener = listen_at(at);           /* "localhost" may be ::1 and 127.0.0.1 */
     int reason = errno;
     freeaddrinfo(found);
     if (server->listener >= 0)
@@ -628,31 +629,37 @@ static bool keep_built_in(struct arena *arena, struct error *error)
     return scenario_catalog(arena, &catalog, error) && scenario_formats(arena, &formats, error);
 }
 
-bool serve(const struct serve_options *terms, void (*ready)(const char *url),
-           struct error *error)
+static void serve_until_signal(struct server *server, struct arena *arena,
+                               void (*ready)(const char *url))
 {
-    static struct server server;                    /* large; a process has one */
-    struct arena arena = { 0 };
     sigset_t ends, before;
-    server = (struct server){ .terms = terms, .listener = -1, .openapi.arena = &arena };
-    server.asked.next = server.asked.before = &server.asked;
-    if (!keep_built_in(&arena, error) || !open_listener(&server, error))
-        return false;
-    if (!open_daemon(&server, error)) {
-        close(server.listener);
-        return false;
-    }
     sigemptyset(&ends);
     sigaddset(&ends, SIGINT);
     sigaddset(&ends, SIGTERM);
     sigprocmask(SIG_BLOCK, &ends, &before);
     signal(SIGPIPE, SIG_IGN);
-    server.signals = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
-    openapi_print(&arena, &server.openapi);
-    ready(name_place(&server, &arena));
-    serve_on(&server);
-    close(server.signals);
+    server->signals = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
+    openapi_print(arena, &server->openapi);
+    ready(name_place(server, arena));
+    serve_on(server);
+    close(server->signals);
     sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+bool serve(const struct serve_options *terms, void (*ready)(const char *url),
+           struct error *error)
+{
+    static struct server server;                    /* large; a process has one */
+    struct arena arena = { 0 };
+    server = (struct server){ .terms = terms, .listener = -1, .openapi.arena = &arena };
+    server.asked.next = server.asked.before = &server.asked;
+    bool good = keep_built_in(&arena, error) && open_listener(&server, error) &&
+                open_daemon(&server, error);
+    if (good)
+        serve_until_signal(&server, &arena, ready);
+    else if (server.listener >= 0)
+        close(server.listener);
+    scenario_keep(NULL);                            /* what was kept lies in this arena */
     arena_free(&arena);
-    return true;
+    return good;
 }

@@ -12,11 +12,20 @@ enum { MOST_WORDS = 512, MOST_FILES = 64, MOST_BOARDS = 4 };
 static struct shelf_file files[MOST_FILES];
 static struct shelf shelf = { files, 0 };
 static struct arena kept, asked, told;
+static struct buffer reply;
+
+/* A slot has two places: what is open stays, numbers and all, until another has been opened. */
 static struct opened {
     struct arena arena;
     struct board board;
-} opened[MOST_BOARDS];
-static struct buffer reply;
+} places[MOST_BOARDS][2];
+static bool second[MOST_BOARDS];                /* the second place is the open one */
+
+static struct board *board_at(unsigned slot)
+{
+    slot %= MOST_BOARDS;
+    return &places[slot][second[slot]].board;
+}
 
 EXPORT(room) void *page_room(size_t size)
 {
@@ -46,13 +55,20 @@ EXPORT(shelve) bool page_shelve(const char *path, const char *data, size_t size)
     return true;
 }
 
-/* Words end with 0; the first is the program's. */
-static int split(char *text, size_t size, char **words)
+/* Words, each ended by 0, as a copy: what the page gave may go. */
+static bool split(struct arena *arena, const char *text, size_t size, char **words, int *count,
+                  struct error *error)
 {
-    int count = 0;
-    for (char *at = text; at < text + size && count < MOST_WORDS; at += strlen(at) + 1)
-        words[count++] = at;
-    return count;
+    char *copy = arena_copy(arena, text, size);
+    *count = 0;
+    for (char *at = copy; at < copy + size; at += strlen(at) + 1) {
+        if (*count == MOST_WORDS) {
+            error_set(error, "more than %d words", MOST_WORDS);
+            return error_hint(error, "fewer options, or fewer rows");
+        }
+        words[(*count)++] = at;
+    }
+    return true;
 }
 
 static void begin(struct arena *arena)
@@ -66,55 +82,65 @@ EXPORT(size) size_t page_size(void)
     return reply.size;
 }
 
-EXPORT(ask) const char *page_ask(char *text, size_t size)
+EXPORT(ask) const char *page_ask(const char *text, size_t size)
 {
     char *words[MOST_WORDS];
+    struct error error;
+    int count;
     begin(&asked);
     reply = (struct buffer){ .arena = &asked };
-    respond(&asked, split(text, size, words), words, &reply);
+    if (split(&asked, text, size, words, &count, &error))
+        respond(&asked, count, words, &reply);
+    else
+        respond_error(&asked, &error, &reply);
     return reply.data;
 }
 
-EXPORT(board) const char *page_board(unsigned slot, char *text, size_t size, char *quantities,
-                                     size_t quantities_size)
+/* The words' board, or an error: then the slot has the board that it had. */
+EXPORT(board) const char *page_board(unsigned slot, const char *text, size_t size,
+                                     const char *quantities, size_t quantities_size)
 {
     char *words[MOST_WORDS], *rows[MOST_WORDS];
-    struct opened *to = &opened[slot % MOST_BOARDS];
+    bool *open = &second[slot %= MOST_BOARDS];
+    struct opened *to = &places[slot][!*open];
+    struct arena *arena = &to->arena;
     struct error error;
-    begin(&to->arena);
-    struct doc *doc = doc_new(&to->arena, DOC_OBJECT);
-    int count = split(text, size, words);
-    size_t row_count = (size_t)split(quantities, quantities_size, rows);
-    if (!board_open(&to->board, &to->arena, count, words, (const char *const *)rows, row_count,
-                    doc, &error)) {
-        struct doc *said = doc_add(&to->arena, doc, "error", DOC_OBJECT);
-        doc_add_string(&to->arena, said, "what", error.what);
-        doc_add_string(&to->arena, said, "hint", error.hint);
+    int count, row_count;
+    begin(arena);
+    reply = (struct buffer){ .arena = arena };
+    struct doc *doc = doc_new(arena, DOC_OBJECT);
+    if (!split(arena, text, size, words, &count, &error) ||
+        !split(arena, quantities, quantities_size, rows, &row_count, &error) ||
+        !board_open(&to->board, arena, count, words, (const char *const *)rows,
+                    (size_t)row_count, doc, &error)) {
+        respond_error(arena, &error, &reply);
+        return reply.data;
     }
-    reply = (struct buffer){ .arena = &to->arena };
+    arena_free(&places[slot][*open].arena);
+    *open = !*open;
     doc_print(&reply, doc);
     return reply.data;
 }
 
 EXPORT(inputs) double *page_inputs(unsigned slot, unsigned side)
 {
-    return opened[slot % MOST_BOARDS].board.sides[side % BOARD_SIDES].inputs;
+    return board_at(slot)->sides[side % BOARD_SIDES].inputs;
 }
 
 EXPORT(values) double *page_values(unsigned slot, unsigned side)
 {
-    return opened[slot % MOST_BOARDS].board.sides[side % BOARD_SIDES].values;
+    return board_at(slot)->sides[side % BOARD_SIDES].values;
 }
 
 EXPORT(run) void page_run(unsigned slot, unsigned side)
 {
-    board_run(&opened[slot % MOST_BOARDS].board, side % BOARD_SIDES);
+    board_run(board_at(slot), side % BOARD_SIDES);
 }
 
 EXPORT(sweep) void page_sweep(unsigned slot, unsigned side, size_t input, const double *x,
                               size_t points, double *outputs)
 {
-    board_sweep(&opened[slot % MOST_BOARDS].board, side % BOARD_SIDES, input, x, points, outputs);
+    board_sweep(board_at(slot), side % BOARD_SIDES, input, x, points, outputs);
 }
 
 /* "3.55 ms": a number as the command line writes it, in a field so that it reads back; for the

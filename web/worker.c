@@ -160,6 +160,14 @@ static void explain(enum outcome outcome, int status, const struct worker_limits
                    WIFSIGNALED(status) ? WTERMSIG(status) : 0);
 }
 
+/* Only what a child may say: its first byte is as little to be trusted as what it read. */
+static enum outcome outcome_said(const struct buffer *said, int status)
+{
+    const char first = said->size && WIFEXITED(status) ? said->data[0] : OUTCOME_BROKEN;
+    return first == OUTCOME_ANSWERED || first == OUTCOME_BAD || first == OUTCOME_MEMORY
+               ? (enum outcome)first : OUTCOME_BROKEN;
+}
+
 enum outcome worker_end(struct worker *worker, const struct worker_limits *limits, bool late,
                         struct text *json)
 {
@@ -171,12 +179,11 @@ enum outcome worker_end(struct worker *worker, const struct worker_limits *limit
         ;
     close(worker->pipe);
     worker->process = 0;
-    bool whole = said->size && WIFEXITED(status);
-    enum outcome outcome = late ? OUTCOME_TIME : whole ? (enum outcome)said->data[0]
-                                                       : OUTCOME_BROKEN;
-    *json = (struct text){ said->data + 1, said->size - 1 };
-    if (outcome == OUTCOME_ANSWERED || outcome == OUTCOME_BAD)
+    enum outcome outcome = late ? OUTCOME_TIME : outcome_said(said, status);
+    if (outcome == OUTCOME_ANSWERED || outcome == OUTCOME_BAD) {
+        *json = (struct text){ said->data + 1, said->size - 1 };
         return outcome;
+    }
     explain(outcome, status, limits, &error);
     respond_error(said->arena, &error, &told);
     *json = (struct text){ told.data, told.size };
