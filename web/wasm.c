@@ -96,6 +96,26 @@ EXPORT(ask) const char *page_ask(const char *text, size_t size)
     return reply.data;
 }
 
+/* What can be asked and with which options, for a page that is given words: {"verbs": {NAME:
+ * WORDS}, "options": {NAME: {"value": true where it takes one, "verbs": "a b" or ""}}}. */
+EXPORT(tables) const char *page_tables(void)
+{
+    begin(&asked);
+    struct doc *doc = doc_new(&asked, DOC_OBJECT);
+    struct doc *of_verbs = doc_add(&asked, doc, "verbs", DOC_OBJECT);
+    struct doc *of_options = doc_add(&asked, doc, "options", DOC_OBJECT);
+    for (const struct verb *verb = verbs; verb->name; verb++)
+        doc_add_string(&asked, of_verbs, verb->name, verb->words);
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        struct doc *one = doc_add(&asked, of_options, options[i].name, DOC_OBJECT);
+        doc_add_bool(&asked, one, "value", options[i].argument != NULL);
+        doc_add_string(&asked, one, "verbs", options[i].verbs ? options[i].verbs : "");
+    }
+    reply = (struct buffer){ .arena = &asked };
+    doc_print(&reply, doc);
+    return reply.data;
+}
+
 /* The words' board, or an error: then the slot has the board that it had. */
 EXPORT(board) const char *page_board(unsigned slot, const char *text, size_t size,
                                      const char *quantities, size_t quantities_size)

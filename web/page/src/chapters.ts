@@ -328,9 +328,9 @@ const deduced: PictureOf = {
       const unit = unitOf(context.engine, key);
       const [a, b, c] = ["q05", "q50", "q95"].map(k => context.engine.write(q.posterior[k], unit, 2));
       return { name: named(key), low: q.posterior.q05, lowQ: q.posterior.q25, mid: q.posterior.q50, highQ: q.posterior.q75, high: q.posterior.q95,
-               faintLow: q.prior.q05, faintHigh: q.prior.q95, text: `${a} … ${b} … ${c}; ${q.bits.toFixed(1)} bits by the prices` };
+               faintLow: q.prior.q05, faintHigh: q.prior.q95, text: `${a} … ${b} … ${c}; ${q.bits.toFixed(1)} bits` };
     });
-    return { kind: "spans", title: `What the prices of ${name} imply (bars: 50 and 90 %; line: before the prices)`, spans, write: (_, v) => String(v) };
+    return { kind: "spans", title: `What the prices of ${name} imply: bars 50 and 90 %, a line before the prices, bits that they tell`, spans, write: (_, v) => String(v) };
   },
 };
 

@@ -44,6 +44,11 @@ export interface BoardDoc {
   error?: Refusal;
 }
 
+export interface Tables {
+  verbs: Record<string, string>;
+  options: Record<string, { value: boolean; verbs: string }>;
+}
+
 export type Side = "bound" | "server";
 const SIDE = { bound: 0, server: 1 };
 
@@ -57,6 +62,7 @@ interface Exports {
   size(): number;
   reply(): number;
   ask(text: number, size: number): number;
+  tables(): number;
   board(slot: number, text: number, size: number, rows: number, rowsSize: number): number;
   inputs(slot: number, side: number): number;
   values(slot: number, side: number): number;
@@ -112,7 +118,6 @@ function parse(text: string): Uint8Array {
 export class Engine {
   private readonly wasm: Exports;
   private parsed = 0;
-  private readonly held: number[][] = [];
 
   private constructor(module: WebAssembly.Module) {
     const BAD = 8, NONE = 0;            // WASI: no such file; well
@@ -142,6 +147,9 @@ export class Engine {
     return JSON.parse(this.text(reply, this.wasm.size()));
   }
 
+  /* Verbs with what stands beside them, options with the verbs that take them. */
+  tables(): Tables { return JSON.parse(this.text(this.wasm.tables(), this.wasm.size())); }
+
   /* From now on a file of this name can be asked about. */
   shelve(name: string, data: Uint8Array): boolean {
     const [path] = this.words([name]);
@@ -154,8 +162,8 @@ export class Engine {
     const [rows, rowsSize] = this.words(quantities);
     const reply = this.wasm.board(slot, at, size, rows, rowsSize);
     const doc = JSON.parse(this.text(reply, this.wasm.size()));
-    for (const old of this.held[slot] ?? []) this.wasm.release(old);
-    this.held[slot] = [at, rows];           // the board's question points at them
+    this.wasm.release(at);
+    this.wasm.release(rows);
     return doc;
   }
 
@@ -172,6 +180,7 @@ export class Engine {
   sweep(slot: number, side: Side, input: number, x: ArrayLike<number>, outputs: number): Float64Array[] {
     const n = x.length, size = 8 * n;
     const at = this.wasm.room(size * (outputs + 1));
+    if (!at) throw new Error("out of memory");
     new Float64Array(this.wasm.memory.buffer, at, n).set(x);
     this.wasm.sweep(slot, SIDE[side], input, at, n, at + size);
     const columns: Float64Array[] = [];

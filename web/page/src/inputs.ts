@@ -26,6 +26,8 @@ const worth = (at: number, low: number, high: number): number =>
 export class Inputs {
   constructor(private readonly element: HTMLElement, private readonly engine: Engine,
               private readonly moved: (m: Moved) => void, private readonly reset: (name: string) => void) {
+    element.addEventListener("keydown", event => { this.byKey = event.key.startsWith("Arrow"); });
+    element.addEventListener("pointerdown", () => { this.byKey = false; });
     element.addEventListener("input", event => this.slid(event.target as HTMLInputElement, false));
     element.addEventListener("change", event => {
       const target = event.target as HTMLInputElement;
@@ -38,12 +40,19 @@ export class Inputs {
     });
   }
 
+  private byKey = false;
+
   private slid(target: HTMLInputElement, done: boolean): void {
     const box = target.closest<HTMLElement>(".input");
     if (target.type !== "range" || !box) return;
     const [low, high, whole] = JSON.parse(box.dataset.range!) as [number, number, boolean];
     let value = worth(Number(target.value), low, high);
     value = whole ? Math.max(1, Math.round(value)) : Number(value.toPrecision(3));
+    const before = Number(box.dataset.now), up = Number(target.value) - place(before, low, high);
+    if (this.byKey && !done && whole && value === before && Math.abs(up) > 1e-6) {   // a key moves by one at least
+      value = Math.max(1, before + Math.sign(up));
+      target.value = String(place(value, low, high));
+    }
     this.show(box, value);
     this.moved({ name: box.dataset.name!, value, text: String(value), done });
   }
@@ -61,6 +70,7 @@ export class Inputs {
   }
 
   private show(box: HTMLElement, value: number): void {
+    box.dataset.now = String(value);
     const field = box.querySelector<HTMLInputElement>("input[type=text]")!;
     if (document.activeElement !== field) field.value = this.engine.write(value, box.dataset.unit!, 6, true);
   }

@@ -9,7 +9,7 @@ import { Inputs, type Moved } from "./inputs";
 import { Lines } from "./lines";
 import { Live } from "./live";
 import { Picture } from "./picture";
-import { command, copy, fromHash, fromWords, give, given, scenario, type Scenario, type State, toHash, words } from "./state";
+import { command, copy, fromHash, fromWords, give, given, scenario, type Scenario, type State, toHash, travels, words } from "./state";
 import { Traffic } from "./traffic";
 import { Why } from "./why";
 
@@ -106,7 +106,7 @@ class Page {
     $("compare").addEventListener("click", () => this.compare());
     $("pick-a").addEventListener("click", () => this.edit("first"));
     $("pick-b").addEventListener("click", () => this.edit("second"));
-    $("share").addEventListener("click", event => void this.copied(event.target as HTMLElement, location.href));
+    $("share").addEventListener("click", event => void this.copied(event.target as HTMLElement, location.href, travels(this.state) ? "copied" : "copied, without the file"));
     $("command").addEventListener("click", event => void this.copied(event.target as HTMLElement, command("step", this.scenario).replace(/ --model /, " ")));
     $("theme").addEventListener("click", () => this.theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
     document.addEventListener("click", event => this.asksWhy(event.target as HTMLElement));
@@ -153,10 +153,10 @@ class Page {
     field()?.select();
   }
 
-  private async copied(button: HTMLElement, text: string): Promise<void> {
+  private async copied(button: HTMLElement, text: string, done = "copied"): Promise<void> {
     const was = button.textContent;
     const good = await navigator.clipboard?.writeText(text).then(() => true, () => false);
-    button.textContent = good ? "copied" : "no clipboard here";
+    button.textContent = good ? done : "no clipboard here";
     setTimeout(() => { button.textContent = was; }, 900);
   }
 
@@ -256,7 +256,7 @@ class Page {
     const error = this.live[this.editing].error;
     if (!error) {
       this.state.files.clear();
-      if (text) this.state.files.set(name, text);
+      if (text && !/\.gguf$/.test(name)) this.state.files.set(name, text);
       this.address();
       return;
     }
@@ -318,6 +318,9 @@ class Page {
       document.documentElement.dataset.settled = "1";       /* nothing more will come */
       return;
     }
+    const pair = JSON.stringify([this.scenario.model, this.scenario.on]);
+    if (this.serverOf !== pair) this.server = null;
+    this.serverOf = pair;
     const key = `${chapter.id} ${this.editing}`;
     performance.mark("board");
     if (this.opened !== key) this.openChapter(chapter);
@@ -462,6 +465,7 @@ class Page {
     }
   }
   private later = 0;
+  private serverOf = "";                // the pair that it is of
   private stale = false;                // the prediction is of inputs that have moved since
   private begun = false;                // the first numbers come before the first picture
 
@@ -471,12 +475,12 @@ class Page {
     const shown: [string, string, string, boolean][] = this.chapter.results.filter(of => live.has(of)).map(of =>
       [of, figure(this.engine, of, live.value(of), live.unit(of)), named(of) + (other ? ` · ${this.editing === "first" ? "B" : "A"} ${figure(this.engine, of, other.value(of), other.unit(of))}` : ""), false]);
     shown.push(...this.served(context));
-    const key = shown.map(row => row[0]).join(" ");
-    if (box.dataset.key !== key) {
-      box.dataset.key = key;
-      box.innerHTML = shown.map(([of, , , served]) =>
-        `<div role="button" tabindex="0" data-why="${of}"${served ? ' class="served"' : ""}><b></b><span></span></div>`).join("");
-    }
+    const rows = [...box.children] as HTMLElement[];
+    let same = 0;
+    while (same < rows.length && same < shown.length && rows[same].dataset.why === shown[same][0]) same++;
+    for (const row of rows.slice(same)) row.remove();
+    for (const [of, , , served] of shown.slice(same))
+      box.insertAdjacentHTML("beforeend", `<div role="button" tabindex="0" data-why="${of}"${served ? ' class="served"' : ""}><b></b><span></span></div>`);
     shown.forEach(([of, number, text], i) => {
       const [b, span] = box.children[i].children;
       if (b.textContent !== number) b.textContent = number;
@@ -510,6 +514,10 @@ class Page {
       ...chapter.pictures.flatMap(picture => {
         const question = picture.ask?.(this.state, of) ?? null;
         const key = JSON.stringify(question);
+        if (!question) {                    /* of another model, then */
+          this.replies.delete(picture.id);
+          this.asked.delete(picture.id);
+        }
         if (!question || this.asked.get(picture.id) === key) return [];
         this.asked.set(picture.id, key);
         return [this.client.ask(picture.id, question).then(reply => { if (reply) { this.replies.set(picture.id, reply); this.fill(); } })];
@@ -542,9 +550,15 @@ async function begin(): Promise<void> {
   performance.mark("made");
   (window as unknown as { chalkline: Page }).chalkline = page;
   document.documentElement.dataset.theme = kept("theme") ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
-  const brought = JSON.parse($("state").textContent || "null") as { words?: string[] } | null;
+  const brought = JSON.parse($("state").textContent || "null") as { words?: string[]; answer?: Reply } | null;
+  if (brought?.words) {
+    const sent = $("sent"), said = brought.answer;
+    sent.hidden = false;
+    sent.querySelector("summary")!.textContent = `chalkline ${brought.words.join(" ")}`;
+    sent.querySelector("pre")!.textContent = said?.error ? `${said.error.what}\n${said.error.hint}` : said?.text ?? "";
+  }
   if (brought?.words && location.hash.length < 2) {
-    page.state.first = fromWords(brought.words);
+    page.state.first = fromWords(brought.words, page.engine.tables());
     page.open();
   } else await page.fromAddress();
   document.documentElement.dataset.ready = String(Math.round(performance.now()));

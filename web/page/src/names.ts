@@ -17,8 +17,8 @@ const SHARES = new Set(["bound_mfu", "exchange_share", "pipeline_bubble", "inver
 
 export const named = (of: string): string => NAMES[of] ?? of.replace(/_/g, " ");
 
-/* 0.15 %, 80 %, 3,400 %: two digits. */
-export const percent = (v: number): string => `${Number((100 * v).toPrecision(2)).toLocaleString("en", { maximumFractionDigits: 12 })} %`;
+/* 0.15 %, 80.3 %, 3,400 %. */
+export const percent = (v: number): string => `${Number((100 * v).toPrecision(3)).toLocaleString("en", { maximumFractionDigits: 12 })} %`;
 
 export function figure(engine: Engine, of: string, value: number, unit: string): string {
   if (!Number.isFinite(value)) return "—";

@@ -146,42 +146,47 @@ function curvesSvg(drawing: Curves): string {
 
 const ROW = 26;
 
-function barsSvg(drawing: Bars, titled: boolean, WIDTH: number): string {
-  const palette = colours(), head = titled ? 30 : 4;
+/* On a phone a name stands above its bar. */
+const NARROW = 420;
+
+function barsSvg(drawing: Bars, titled: boolean, width: number): string {
+  const palette = colours(), narrow = width < NARROW, head = titled ? 30 : 4, high = narrow ? 40 : ROW;
   const most = drawing.total ?? Math.max(...drawing.bars.map(b => b.parts.reduce((s, p) => s + p.value, 0)), 1e-300);
-  const left = WIDTH < 420 ? 128 : 178, room = WIDTH - left - (WIDTH < 420 ? 96 : 104), out: string[] = [];
+  const left = narrow ? 4 : 178, room = width - left - 104, out: string[] = [];
   drawing.bars.forEach((bar, i) => {
-    const y = head + i * ROW;
+    const y = head + i * high + (narrow ? 15 : 0);
     let x = left;
-    out.push(`<text x="${left - 8}" y="${y + 15}" text-anchor="end">${escape(bar.name)}</text>`);
+    out.push(narrow ? `<text x="4" y="${y - 2}">${escape(bar.name)}</text>` : `<text x="${left - 8}" y="${y + 15}" text-anchor="end">${escape(bar.name)}</text>`);
     for (const part of bar.parts) {
-      const width = Math.max(0, room * part.value / most);
-      out.push(`<rect x="${x.toFixed(1)}" y="${y + 3}" width="${width.toFixed(1)}" height="${ROW - 9}" fill="${palette[part.colour] ?? "none"}"><title>${escape(part.name)}: ${escape(drawing.write(part.value))}</title></rect>`);
-      if (width > 7 * part.name.length + 8 && bar.parts.length > 1)
+      const wide = Math.max(0, room * part.value / most);
+      out.push(`<rect x="${x.toFixed(1)}" y="${y + 3}" width="${wide.toFixed(1)}" height="${ROW - 9}" fill="${palette[part.colour] ?? "none"}">` +
+               `<title>${escape(part.name)}: ${escape(drawing.write(part.value))}</title></rect>`);
+      if (wide > 7 * part.name.length + 8 && bar.parts.length > 1)
         out.push(`<text x="${(x + 5).toFixed(1)}" y="${y + 15}" fill="${ink(part.colour < 0 ? "--faint" : "--on-series")}">${escape(part.name)}</text>`);
-      x += width;
+      x += wide;
     }
     out.push(`<text x="${(x + 6).toFixed(1)}" y="${y + 15}">${escape(bar.text)}</text>`);
   });
   if (drawing.total)
-    out.push(`<rect x="${left}" y="${head + 3}" width="${room}" height="${ROW - 9}" fill="none" stroke="${ink("--faint")}"/>`);
-  return svgOf(drawing.title, titled, WIDTH, head + drawing.bars.length * ROW + 4, out);
+    out.push(`<rect x="${left}" y="${head + (narrow ? 18 : 3)}" width="${room}" height="${ROW - 9}" fill="none" stroke="${ink("--faint")}"/>`);
+  return svgOf(drawing.title, titled, width, head + drawing.bars.length * high + 4, out);
 }
 
-function spansSvg(drawing: Spans, titled: boolean, WIDTH: number): string {
-  const palette = colours(), head = titled ? 30 : 4, left = WIDTH < 420 ? 118 : 150, room = WIDTH - left - 12, out: string[] = [];
+function spansSvg(drawing: Spans, titled: boolean, width: number): string {
+  const palette = colours(), narrow = width < NARROW, head = titled ? 30 : 4, high = narrow ? 58 : 40;
+  const left = narrow ? 4 : 150, room = width - left - 12, out: string[] = [];
   drawing.spans.forEach((span, i) => {
-    const y = head + i * 40;
+    const y = head + i * high + (narrow ? 16 : 0);
     const scale = scaleOf([span.low, span.high, span.faintLow ?? span.low, span.faintHigh ?? span.high], true, left, left + room);
-    const bar = (a: number, b: number, h: number, colour: string, opacity: number): string =>
-      `<rect x="${scale.at(a).toFixed(1)}" y="${y + 12 - h / 2}" width="${Math.max(1, scale.at(b) - scale.at(a)).toFixed(1)}" height="${h}" fill="${colour}" opacity="${opacity}"/>`;
-    out.push(`<text x="${left - 8}" y="${y + 16}" text-anchor="end">${escape(span.name)}</text>`);
+    const bar = (a: number, b: number, tall: number, colour: string, opacity: number): string =>
+      `<rect x="${scale.at(a).toFixed(1)}" y="${y + 12 - tall / 2}" width="${Math.max(1, scale.at(b) - scale.at(a)).toFixed(1)}" height="${tall}" fill="${colour}" opacity="${opacity}"/>`;
+    out.push(narrow ? `<text x="4" y="${y - 3}">${escape(span.name)}</text>` : `<text x="${left - 8}" y="${y + 16}" text-anchor="end">${escape(span.name)}</text>`);
     if (span.faintLow !== undefined && span.faintHigh !== undefined) out.push(bar(span.faintLow, span.faintHigh, 3, ink("--faint"), .5));
     out.push(bar(span.low, span.high, 7, palette[0], .45), bar(span.lowQ, span.highQ, 13, palette[0], .8));
     out.push(`<path d="M${scale.at(span.mid).toFixed(1)} ${y + 3}v18" stroke="${ink("--ink")}" stroke-width="2"/>`);
-    out.push(`<text x="${WIDTH - 12}" text-anchor="end" y="${y + 34}" font-size="11" fill="${ink("--faint")}">${escape(span.text)}</text>`);
+    out.push(`<text x="${width - 12}" text-anchor="end" y="${y + 34}" font-size="11" fill="${ink("--faint")}">${escape(span.text)}</text>`);
   });
-  return svgOf(drawing.title, titled, WIDTH, head + drawing.spans.length * 40 + 6, out);
+  return svgOf(drawing.title, titled, width, head + drawing.spans.length * high + 6, out);
 }
 
 function svgOf(title: string, titled: boolean, WIDTH: number, height: number, out: string[]): string {

@@ -1,4 +1,5 @@
 /* What the page shows, as words of the command line; the address holds them. */
+import type { Tables } from "./engine";
 
 export interface Scenario {
   model: string;
@@ -56,28 +57,28 @@ export function words(of: Scenario): string[] {
 
 /* As a person would type it. */
 export function command(verb: string, of: Scenario): string {
-  const quoted = words(of).map(word => /^[\w./=:%+-]+$/.test(word) ? word : `'${word}'`);
+  const quoted = words(of).map(word => /^[\w./=:%+-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`);
   return ["chalkline", verb, ...quoted].join(" ");
 }
 
 /* ---- words to a scenario: a report's question --------------------------------------------- */
 
-const SWITCHES = new Set(["lecture", "assume", "json", "csv"]);
-
-export function fromWords(list: string[]): Scenario {
-  const made = scenario("", "");
-  for (let i = 0; i < list.length; i++) {
+/* What of a question is a scenario: the model, the machine, and the options that `eval` takes. */
+export function fromWords(list: string[], tables: Tables): Scenario {
+  const made = scenario("", ""), verb = list[0] in tables.verbs ? list[0] : "";
+  const named = /^\[?MODEL/.test(tables.verbs[verb || "brief"]);
+  for (let i = verb ? 1 : 0; i < list.length; i++) {
     const word = list[i];
     if (!word.startsWith("--")) {
-      if (i > 0 || list.length === 1 || word.includes("-")) made.model = made.model || word;
+      if (named) made.model = made.model || word;
       continue;
     }
-    const [name, ...rest] = word.slice(2).split("=");
-    const value = rest.length ? rest.join("=") : SWITCHES.has(name) ? "" : list[++i] ?? "";
+    const at = word.indexOf("="), name = word.slice(2, at < 0 ? undefined : at), option = tables.options[name];
+    const value = at >= 0 ? word.slice(at + 1) : option?.value ? list[++i] ?? "" : "";
     if (name === "model") made.model = value;
     else if (name === "on") made.on = value;
-    else if (name === "set") made.sets.set(value.split("=")[0], value.split("=").slice(1).join("="));
-    else if (name !== "json" && name !== "csv") made.options.set(name, value);
+    else if (name === "set") made.sets.set(value.slice(0, value.indexOf("=")), value.slice(value.indexOf("=") + 1));
+    else if (option?.verbs.split(" ").includes("eval")) made.options.set(name, value);
   }
   return made;
 }
@@ -119,6 +120,10 @@ function take(from: URLSearchParams, prefix: string): Scenario {
 
 const RESERVED = new Set(["prices", "sheet", "trace", "set"]);
 
+/* A configuration is some kilobytes; what is longer does not travel. */
+const LONGEST = 60000;
+export const travels = (state: State): boolean => [...state.files.values()].every(text => text.length < LONGEST);
+
 /* "#batch?model=deepseek-v3&on=gb200-nvl72&batch=512&set=hbm_bandwidth%3D8TB/s" */
 export async function toHash(state: State): Promise<string> {
   const to = new URLSearchParams();
@@ -128,7 +133,7 @@ export async function toHash(state: State): Promise<string> {
   if (state.sheet && state.sheet !== "prices") to.set("sheet", state.sheet);
   if (state.trace) to.set("trace", state.trace);
   for (const [name, text] of state.files)
-    if (text.length < 60000) to.set("file." + name, await squeeze(text, "deflate"));
+    if (text.length < LONGEST) to.set("file." + name, await squeeze(text, "deflate"));
   return `#${state.chapter}?${to.toString().replace(/%2F/g, "/").replace(/%3A/g, ":")}`;
 }
 

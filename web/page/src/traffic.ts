@@ -10,6 +10,9 @@ const POINTS = 240, BINS = 40;
 
 export class Traffic {
   private requests: Request[] = [];
+  private arrivals: number[] = [];
+  private firsts: number[] = [];
+  private ends: number[] = [];
   private readonly queue = new Picture("queue");
   private readonly first = new Picture("ttft");
   private readonly field: HTMLInputElement;
@@ -56,7 +59,11 @@ export class Traffic {
     if (reply.error) { this.said.textContent = `${reply.error.what}. ${reply.error.hint}`; return; }
     const lines = (reply.text ?? "").split("\n").filter(line => /^\d+,/.test(line)).map(line => line.split(","));
     this.requests = lines.map(cells => ({ arrival: Number(cells[1]), first: cells[4] === "" ? Infinity : Number(cells[4]), end: cells[5] === "" ? Infinity : Number(cells[5]) }));
-    this.length = Math.max(...this.requests.map(r => Number.isFinite(r.end) ? r.end : r.arrival), 1e-9);
+    this.length = this.requests.reduce((most, r) => Math.max(most, Number.isFinite(r.end) ? r.end : r.arrival), 1e-9);
+    const sorted = (of: (r: Request) => number): number[] => this.requests.map(of).sort((a, b) => a - b);
+    this.arrivals = sorted(r => r.arrival);
+    this.firsts = sorted(r => r.first);
+    this.ends = sorted(r => r.end);
     const write = (v: number): string => this.engine.write(v, "s");
     this.summary = `${this.requests.length.toLocaleString("en")} requests over ${write(this.length)}, replayed in ${((performance.now() - began) / 1000).toFixed(2)} s`;
     this.said.textContent = this.summary;
@@ -78,8 +85,7 @@ export class Traffic {
 
   private draw(): void {
     const now = this.length * Number(this.time.value) / POINTS, write = (v: number): string => this.engine.write(v, "s");
-    const arrivals = this.requests.map(r => r.arrival).sort((a, b) => a - b), firsts = this.requests.map(r => r.first).sort((a, b) => a - b);
-    const ends = this.requests.map(r => r.end).sort((a, b) => a - b);
+    const { arrivals, firsts, ends } = this;
     const x: number[] = [], waiting: (number | null)[] = [], running: (number | null)[] = [];
     const upTo = (list: number[], at: number): number => { let low = 0, high = list.length; while (low < high) { const m = (low + high) >> 1; if (list[m] <= at) low = m + 1; else high = m; } return low; };
     for (let i = 0; i <= POINTS; i++) {

@@ -13,6 +13,7 @@ export class Why {
   private readonly live: Live;
   private inputs: Inputs | null = null;
   private back: HTMLElement | null = null;
+  private chosen = { of: "", sliders: [] as string[] };
 
   constructor(private readonly element: HTMLElement, private readonly engine: Engine, private readonly moved: (m: Moved) => void,
               private readonly reset: (name: string) => void) {
@@ -28,6 +29,7 @@ export class Why {
   close(): void { this.element.hidden = true; this.of = ""; this.back?.focus(); }
 
   open(of: string, scenario: Scenario): void {
+    this.chosen = { of: "", sliders: [] };
     if (this.element.hidden) this.back = document.activeElement as HTMLElement;
     this.of = of;
     this.render(scenario);
@@ -46,8 +48,10 @@ export class Why {
     const answer = reply.answer, elastic = Object.entries((answer.elasticities ?? {}) as Record<string, number>);
     this.live.openWhat(scenario, [this.of, ...elastic.map(e => e[0])]);
     const row = this.live.row(this.of);
-    const sliders = elastic.filter(([name]) => { const input = this.live.inputOf(name); return input && !name.includes("["); })
+    const still = this.chosen.of === this.of && this.chosen.sliders.every(name => this.live.inputOf(name));
+    const sliders = still && this.chosen.sliders.length ? this.chosen.sliders : elastic.filter(([name]) => { const input = this.live.inputOf(name); return input && !name.includes("["); })
       .filter(([, e]) => Math.abs(e) > 0.001).slice(0, 3).map(e => e[0]);
+    this.chosen = { of: this.of, sliders };             // the same while they move
     const terms = Object.entries((answer.operands ?? answer.terms ?? {}) as Record<string, number>);
     const before = sliders.join(" ") + this.of;
     if (this.element.dataset.key === before && this.inputs) {
