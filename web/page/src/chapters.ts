@@ -20,6 +20,7 @@ export interface Context {
 export interface PictureOf {
   id: string;
   needs?: string[];
+  still?: boolean;                      // it shows the worker's answer and follows no slider by itself
   /* A question for the worker, in its own words; null: none here. */
   ask?(state: State, of: Scenario): string[] | null;
   draw(context: Context): Drawing | string | null;
@@ -169,7 +170,7 @@ const memory: PictureOf = {
 };
 
 const time: PictureOf = {
-  id: "operators",
+  id: "operators", still: true,
   ask: (_, of) => of.model && of.on ? ["step", ...words(of)] : null,
   draw(context) {
     const reply = context.replies.get("operators");
@@ -204,7 +205,7 @@ const sourceOf = (row: Measured): string => `${row.source}; ${row.inputs.prompt_
 const plain = (name: string): string => name.toLowerCase().replace(/[\s_.-]/g, "");
 
 const frontier: PictureOf = {
-  id: "frontier",
+  id: "frontier", still: true,
   ask: (_, of) => {
     if (!of.model || !of.on) return null;
     const kept: Scenario = { ...of, options: new Map([...of.options].filter(([name]) => ["gpus", "isl", "osl", "precision", "experts-precision", "kv-precision", "engine"].includes(name))) };
@@ -271,7 +272,7 @@ const balance = along("tokens", "lifetime", 7 * 86400, 730 * 86400, false, [["pr
                xName: "life of the model", yName: "tokens of pre-training", xWrite: v => context.engine.write(v, "s"), yWrite: tokens(context) }));
 
 const laws: PictureOf = {
-  id: "laws",
+  id: "laws", still: true,
   ask: (_, of) => of.model || of.sets.has("params_active")
     ? ["life", ...words({ ...of, on: "", options: new Map([...of.options].filter(([name]) => name === "tokens")) })] : null,
   draw(context) {
@@ -289,7 +290,7 @@ const laws: PictureOf = {
 };
 
 const training: PictureOf = {
-  id: "training-step",
+  id: "training-step", still: true,
   ask: (_, of) => of.model && of.on ? ["train", ...words({ ...of, options: new Map([...of.options, ["gpus", of.options.get("gpus") ?? "1024"]].filter(([name]) => ["gpus", "tokens", "sequences", "length", "precision"].includes(name)) as [string, string][]) })] : null,
   draw(context) {
     const reply = context.replies.get("training-step");
@@ -316,7 +317,7 @@ function unitOf(engine: Engine, row: string): string {
 }
 
 const deduced: PictureOf = {
-  id: "deduced",
+  id: "deduced", still: true,
   ask: state => ["deduce", state.sheet, "--model", state.prices || "claude-opus-4-7", "--draws", "65536"],
   draw(context) {
     const reply = context.replies.get("deduced");

@@ -118,6 +118,7 @@ function parse(text: string): Uint8Array {
 export class Engine {
   private readonly wasm: Exports;
   private parsed = 0;
+  private readonly units = new Map<string, number>();    // that stay: every frame writes numbers
 
   private constructor(module: WebAssembly.Module) {
     const BAD = 8, NONE = 0;            // WASI: no such file; well
@@ -193,9 +194,12 @@ export class Engine {
   /* "3.55 ms", as the command line writes it. */
   write(value: number, unit: string, digits = 3, field = false): string {
     if (!Number.isFinite(value)) return "—";
-    const [at] = this.words([unit]);
+    let at = this.units.get(unit);
+    if (at === undefined) {
+      [at] = this.words([unit]);
+      this.units.set(unit, at);
+    }
     const reply = this.wasm.write_quantity(value, at, digits, Number(field));
-    this.wasm.release(at);
     return this.text(reply, this.wasm.size());
   }
 

@@ -1,5 +1,5 @@
 /* The page: words in the address, the board beside them, and everything follows the sliders. */
-import { CHAPTERS, type Chapter, type Context, batches, predictedNow, quantitiesOf } from "./chapters";
+import { CHAPTERS, type Chapter, type Context, type PictureOf, batches, predictedNow, quantitiesOf } from "./chapters";
 import { Client, type BoardReply } from "./client";
 import { figure, named } from "./names";
 import { dials } from "./dial";
@@ -355,6 +355,7 @@ class Page {
     for (const link of $("chapters").querySelectorAll("a"))
       if (link.dataset.chapter === chapter.id) link.setAttribute("aria-current", "page");
       else link.removeAttribute("aria-current");
+    this.last.clear();
     this.pictures = chapter.pictures.map(of => new Picture(of.id));
     $("pictures").replaceChildren(...this.pictures.map(p => p.element));
     $("traffic").hidden = chapter.id !== "batch" && chapter.id !== "memory";
@@ -434,25 +435,26 @@ class Page {
 
   /* Everything that moves with a slider. */
   fill(): void {
-    const context = this.context(), chapter = this.chapter, live = context.live;
+    const began = performance.now(), context = this.context(), chapter = this.chapter, live = context.live;
     const other = this.state.second ? this.live[this.editing === "first" ? "second" : "first"] : null;
     this.lines.fill(live, other && this.editing === "first" ? other : null);
     const claim = chapter.claim(context);
     if ($("claim").textContent !== claim) $("claim").textContent = claim;
     this.fillResults(context, other);
-    if (this.begun) this.drawPictures(context);
+    if (this.begun) this.drawPictures(context, began);
     else requestAnimationFrame(() => setTimeout(() => { this.begun = true; this.drawPictures(this.context()); }));
     if (other) $("difference").innerHTML = explain(this.live.first, this.live.second, chapter.results[0], this.engine);
     $("difference").hidden = !other;
   }
 
   /* At most a picture or two a frame beside the one that a slider moves: the rest follow. */
-  private drawPictures(context: Context): void {
-    const began = performance.now();
+  private drawPictures(context: Context, began = performance.now()): void {
     const from = this.drawing;
     for (let k = 0; k < this.pictures.length; k++) {
       const i = (from + k) % this.pictures.length;
-      const drawn = this.chapter.pictures[i].draw(context);
+      const of = this.chapter.pictures[i];
+      if (this.unchanged(of)) continue;
+      const drawn = of.draw(context);
       if (typeof drawn === "string") this.pictures[i].say(drawn);
       else if (drawn) this.pictures[i].draw(drawn);
       else this.pictures[i].say("");
@@ -465,6 +467,14 @@ class Page {
     }
   }
   private later = 0;
+  private last = new Map<string, unknown[]>();
+
+  /* A picture of the worker's answer is drawn when that comes, not at every move. */
+  private unchanged(of: PictureOf): boolean {
+    const now = [this.replies.get(of.id), this.server, this.measured], before = this.last.get(of.id);
+    this.last.set(of.id, now);
+    return !!of.still && !!before && now.every((value, i) => value === before[i]);
+  }
   private serverOf = "";                // the pair that it is of
   private stale = false;                // the prediction is of inputs that have moved since
   private begun = false;                // the first numbers come before the first picture
