@@ -414,7 +414,7 @@ export const CHAPTERS: Chapter[] = [
     claim: context => {
       const at = (of: string): number => context.live.value(of), slower = at("tier_pause_cost[ddr]");
       return `Computing a token again costs what ${context.engine.write(at("hbm_hold_break_even"), "s")} of the chips' memory cost; a slower memory is cheaper long before: ${Number.isFinite(slower)
-        ? `a pause of ${context.engine.write(at("hold_time"), "s")} costs ${(at("tier_pause_cost[hbm]") / slower).toPrecision(2)} times as much in HBM as in the host's memory` : "see the picture"}.`;
+        ? `a pause of ${context.engine.write(at("hold_time"), "s")} costs ${context.engine.write(at("tier_pause_cost[hbm]") / slower, "1", 2)} times as much in HBM as in the host's memory` : "see the picture"}.`;
     },
     pictures: [tiers, memory] },
   { id: "reversible", name: "reversible", model: false,
