@@ -157,7 +157,7 @@ tests: $(B)/chalkline $(TESTS) $(if $(shell command -v mpicc),$(B)/chalkline-mpi
 check:                          ## set up, build with warnings as errors, run every test
 	@tools/setup.sh core check
 	@$(MAKE) --no-print-directory tests WERROR=-Werror
-	@[ -n "$(NOFUZZ)" ] || $(MAKE) --no-print-directory fuzz SECONDS=10
+	@[ -n "$(NOFUZZ)" ] || $(MAKE) --no-print-directory fuzz SECONDS=5
 
 asan:                           ## the tests under address and undefined sanitizers
 	@tools/setup.sh core check
@@ -253,7 +253,7 @@ clean:                          ## remove what was built
 	rm -rf build chalkline
 
 help:                           ## this list
-	@sed -n 's/^\([a-z]*\):.*## /\1|/p' Makefile | while IFS='|' read -r n t; do printf '  make %-8s %s\n' "$$n" "$$t"; done
+	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r n t; do printf '  make %-10s %s\n' "$$n" "$$t"; done
 
 -include $(shell find build -name '*.d' 2>/dev/null)
 .PHONY: all always setup demo tests check asan fuzz bench fit accuracy docs install clean help $(FUZZERS:%=run-%)

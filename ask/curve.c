@@ -423,7 +423,7 @@ static void plot_axes(struct curve *curve, const struct drawn *x, const struct d
     const struct scenario *notes = curve->notes;
     for (size_t j = 0; j < curve->quantity_count; j++)
         second |= y[j].right;
-    buffer_print(script, "%sset key outside bottom center maxcols 2\n"
+    buffer_print(script, "%sset key outside bottom center maxrows 2\n"
                  "set xlabel '%s%s%s' noenhanced\nset ylabel '%s' noenhanced\n%s",
                  strcmp(curve->question->option[OPTION_PLOT], "-")
                      ? "set grid lt 1 lc rgb '#dddddd'\n" : "",

@@ -58,15 +58,15 @@ static void confine(const struct worker_limits *limits)
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+#ifdef _OPENMP
+    int share = (int)(cores / (long)limits->running);
+    omp_set_num_threads(share > 1 ? share : 1);     /* clang's opens a file as it begins */
+#endif
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_NOFILE, FILES);                    /* all that there are */
     limit(RLIMIT_CPU, (rlim_t)(limits->seconds * (double)cores) + 2);
     if (!SANITIZED)
         limit(RLIMIT_DATA, limits->memory);
-#ifdef _OPENMP
-    int share = (int)(cores / (long)limits->running);
-    omp_set_num_threads(share > 1 ? share : 1);
-#endif
 }
 
 static void tell(const char *data, size_t size)

@@ -72,7 +72,9 @@ export class Inputs {
   private show(box: HTMLElement, value: number): void {
     box.dataset.now = String(value);
     const field = box.querySelector<HTMLInputElement>("input[type=text]")!;
-    if (document.activeElement !== field) field.value = this.engine.write(value, box.dataset.unit!, 6, true);
+    if (document.activeElement === field) return;
+    field.value = this.engine.write(value, box.dataset.unit!, 6, true);
+    field.style.width = `${Math.max(8, field.value.length + 1.5)}ch`;       // what it holds, no more
   }
 
   /* What is there, in the order of names; kept where nothing changed, so that a drag goes on. */
@@ -84,7 +86,7 @@ export class Inputs {
       this.element.innerHTML = shown.map(input => {
         const id = `${this.element.id}-${input.name.replace(/\W/g, "-")}`;
         return `<div class="input" data-name="${input.name}" data-unit="${input.unit}">
-          <div class="head"><label for="${id}" data-row="${input.name}"><math>${input.symbol}</math>${input.symbol.includes("word") ? "" : input.name.replace(/_/g, " ")}</label>
+          <div class="head"><label for="${id}" data-row="${input.name}">${input.symbol.includes("word") ? "" : `<math>${input.symbol}</math>`}${input.name.replace(/_/g, " ")}</label>
           <input type="text" id="${id}" aria-label="${input.name.replace(/_/g, " ")}" aria-describedby="${id}-wrong" spellcheck="false" autocomplete="off"><button type="button" class="reset" data-reset="${input.name}" aria-label="back to the default" title="back to the default">×</button></div>
           <input type="range" min="0" max="${STEPS}" step="1" aria-label="${input.name.replace(/_/g, " ")}: ${input.meaning.replace(/"/g, "")}">
           <div class="wrong" id="${id}-wrong" role="alert" hidden></div></div>`;

@@ -26,7 +26,7 @@ export class Why {
   }
 
   get shown(): boolean { return !this.element.hidden; }
-  close(): void { this.element.hidden = true; this.of = ""; this.back?.focus(); }
+  close(): void { this.element.hidden = true; document.body.classList.remove("asking"); this.of = ""; this.back?.focus(); }
 
   open(of: string, scenario: Scenario): void {
     this.chosen = { of: "", sliders: [] };
@@ -34,6 +34,7 @@ export class Why {
     this.of = of;
     this.render(scenario);
     this.element.hidden = false;
+    document.body.classList.add("asking");
     this.element.querySelector<HTMLElement>(".close")?.focus();
   }
 
