@@ -14,7 +14,6 @@
     X(expert_chips) X(idle_chips) X(expert_copies_to_fill) X(exchange_time)                 \
     X(exchange_time_two_racks) X(drain_time) X(hbm_hold_break_even) X(output_input_ratio)   \
     X(token_rate) X(racks_for_rate) X(inference_tokens) X(pretrain_tokens) X(overtraining)  \
-    X(optimal_overtraining)                                                                 \
     X(speed_ratio) X(unbatched_cost) X(cost_floor) X(unbatched_cost_ratio)                  \
     X(weights_per_chip) X(kv_per_chip) X(recompute_cost) X(pp) X(overlap)
 
@@ -355,9 +354,8 @@ static void training_line(struct brief *brief)
     struct range range = { 0, 0, NULL };
     if (values_uncertain(&brief->scenario, &brief->values))
         range = values_range(&brief->scenario, &brief->values, FIGURE_overtraining);
-    LINE("training", "%s tokens served: cheapest %s x Chinchilla; equal costs %s x%s",
+    LINE("training", "to match %s served tokens: %s x Chinchilla%s",
          large_text(brief->arena, AT(inference_tokens)),
-         rounded_text(brief->arena, AT(optimal_overtraining)),
          rounded_text(brief->arena, AT(overtraining)),
          range.kind ? arena_print(brief->arena, " (%s..%s)",
                                   large_text(brief->arena, floor(range.low + 0.5)),
