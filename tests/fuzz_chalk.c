@@ -17,7 +17,7 @@ static bool same_bits(double a, double b)
 }
 
 /* The formulas are read once; each input gets a copy that it may change. */
-static void book_copy(struct arena *arena, struct book *copy)
+static void copy_book(struct arena *arena, struct book *copy)
 {
     static struct arena base_arena;
     static struct book base;
@@ -132,7 +132,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct book book;
     struct error error = { .what = "" };
     struct facts facts = { .arena = &arena };
-    book_copy(&arena, &book);
+    copy_book(&arena, &book);
     if (book_read(&book, "fuzz", (struct text){ (const char *)data, size }, &error) &&
         book_check_units(&book, &error)) {
         add_entries(&facts);
