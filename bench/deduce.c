@@ -2,25 +2,12 @@
  * through the rows of a sheet, and the parts of that. Each is the median of several turns. */
 #include "ask/deduce.h"
 #include "deduce/draws.h"
+#include "bench/turns.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { TURNS = 5, DRAWS = 1 << 20 };
-
-static double cpu(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 static void line(const char *name, double *times, const char *bar)
 {

@@ -1,25 +1,12 @@
 /* train -- CPU seconds of a search of layouts: all of the job, and the layouts that it looks at in
  * a second of one core. Each is the median of several turns. */
 #include "ask/train.h"
+#include "bench/turns.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { TURNS = 7, SETS = 5 };
-
-static double cpu(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 struct job {
     const char *name, *model, *machine, *gpus, *sequences, *length, *bar;

@@ -1,6 +1,6 @@
 /* Training against what was published: memory of Megatron's models, FLOPs of a token, times of
  * steps; the reader of published runs; and all of them together where the sheet is at hand. */
-#include "test.h"
+#include "training_world.h"
 
 #include "ask/check.h"
 #include "ask/train.h"
@@ -11,34 +11,6 @@
 #include <unistd.h>
 
 static const double gibibyte = 1024.0 * 1024 * 1024;
-
-struct world {
-    struct arena arena;
-    struct scenario scenario;
-    struct question question;
-};
-
-static void world_open(struct world *world, const char *model)
-{
-    struct error error;
-    *world = (struct world){ 0 };
-    if (!scenario_open(&world->scenario, &world->arena, &world->question, model, "a100-sxm", &error))
-        fail_msg("%s (%s)", error.what, error.hint);
-}
-
-static void give(struct world *world, const char *row, double value)
-{
-    facts_set(&world->scenario.facts, row, value, "test");
-}
-
-static double value(struct world *world, const char *text)
-{
-    struct error error;
-    double number;
-    if (!value_of(&world->scenario, text, &number, &error))
-        fail_msg("%s: %s (%s)", text, error.what, error.hint);
-    return number;
-}
 
 /* ---- cases --------------------------------------------------------------------------------- */
 

@@ -129,13 +129,11 @@ const cost: PictureOf = {
   },
 };
 
-const INTENSITY = "bound_compute * peak_flops / (bound_memory * hbm_bandwidth)";
-const REACHED = "bound_compute * peak_flops / bound_step";
 const roofline: PictureOf = {
-  id: "roofline", needs: [INTENSITY, REACHED, "peak_flops", "hbm_bandwidth", "flops_per_byte"],
+  id: "roofline", needs: ["achieved_intensity", "achieved_flops", "peak_flops", "hbm_bandwidth", "flops_per_byte"],
   draw(context) {
     const { live } = context, peak = live.value("peak_flops"), w = live.value("hbm_bandwidth");
-    const here = live.value(INTENSITY), ridge = live.value("flops_per_byte");
+    const here = live.value("achieved_intensity"), ridge = live.value("flops_per_byte");
     if (!(here > 0)) return null;
     const x = spaced(Math.min(here, ridge) / 30, Math.max(here, ridge) * 30, 49, false);
     const operators = Object.entries(context.replies.get("operators")?.answer?.operators ?? {}) as [string, Record<string, number>][];
@@ -147,7 +145,7 @@ const roofline: PictureOf = {
       xUnit: "FLOP/B", yUnit: "FLOP/s",
       lines: [{ name: "roofline", y: x.map(i => Math.min(peak, w * i)), colour: 0 },
               { name: "operators", x: dots.map(d => d.i), y: dots.map(d => d.f), sources: dots.map(d => d.name), colour: 2, points: true },
-              { name: "this step", x: [here], y: [live.value(REACHED)], colour: 3, points: true }],
+              { name: "this step", x: [here], y: [live.value("achieved_flops")], colour: 3, points: true }],
       xWrite: v => context.engine.write(v, "1", 3), yWrite: v => context.engine.write(v, "FLOP/s", 3) };
   },
 };

@@ -1,8 +1,8 @@
 /* Two scenarios: which inputs differ, how far the answers are apart, and which input did it. */
 import type { Engine } from "./engine";
+import { escape } from "./escape";
 import type { Live } from "./live";
 
-const escape = (s: string): string => s.replace(/[&<>"]/g, c => `&#${c.charCodeAt(0)};`);
 
 /* Inputs that come from one thing change together: the model's, the machine's. */
 function groupOf(name: string, sourceA: string, sourceB: string, sameModel: boolean, sameMachine: boolean): string {

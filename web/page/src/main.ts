@@ -5,6 +5,7 @@ import { figure, named } from "./names";
 import { dials } from "./dial";
 import { explain } from "./difference";
 import { Engine, type Reply } from "./engine";
+import { escape } from "./escape";
 import { Inputs, type Moved } from "./inputs";
 import { Lines } from "./lines";
 import { Live } from "./live";
@@ -16,7 +17,6 @@ import { Why } from "./why";
 declare const VERSION: string;
 
 const $ = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
-const escape = (s: string): string => s.replace(/[&<>"]/g, c => `&#${c.charCodeAt(0)};`);
 
 const STARTS: [string, string][] = [
   ["Llama-3.3-70B on 8 × H100: how fast, how many users, what per million tokens?", "#batch?model=llama-3.3-70b&on=h100-sxm"],

@@ -1,5 +1,6 @@
 /* Pictures: curves by uPlot, bars as SVG. Each has a title that is its answer, its numbers as
  * a table, and itself to take away as CSV, JSON, SVG or PNG. */
+import { escape } from "./escape";
 import uPlot from "uplot";
 
 export interface Line {
@@ -40,7 +41,6 @@ export const colours = (): string[] => {
 };
 const ink = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-const escape = (s: string): string => s.replace(/[&<>"]/g, c => `&#${c.charCodeAt(0)};`);
 
 /* ---- tables and files ---------------------------------------------------------------------- */
 

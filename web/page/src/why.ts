@@ -1,12 +1,12 @@
 /* The answer to `why`: algebra, numbers, source, and the three inputs that move it most. */
 import type { Engine } from "./engine";
+import { escape } from "./escape";
 import { Inputs, type Moved } from "./inputs";
 import { fillNumbers } from "./lines";
 import { Live } from "./live";
 import { command, given, type Scenario, words } from "./state";
 
 const SLOT = 3;
-const escape = (s: string): string => s.replace(/[&<>"]/g, c => `&#${c.charCodeAt(0)};`);
 
 export class Why {
   private of = "";
