@@ -558,6 +558,27 @@ static void many_at_once(void **state)
     arena_free(&arena);
 }
 
+/* More connections than a server keeps: it listens again when they have gone, though it hears of
+ * all their ends at one time. */
+static void listens_again(void **state)
+{
+    (void)state;
+    enum { MANY = 600 };
+    struct arena arena = { 0 };
+    struct running server = serve_with(&arena, "--at-once 1");
+    int fds[MANY];
+    for (int i = 0; i < MANY; i++)
+        fds[i] = dial(server.port);
+    poll(NULL, 0, 300);                             /* as many as it takes are accepted */
+    kill(server.process, SIGSTOP);
+    for (int i = 0; i < MANY; i++)
+        close(fds[i]);
+    kill(server.process, SIGCONT);
+    assert_int_equal(get(&arena, server.port, "/v1/list?words=models", "").status, 200);
+    end(server, SIGTERM);
+    arena_free(&arena);
+}
+
 /* A client that goes takes its question with it; a server that is told to end lets one finish,
  * and told again does not. */
 static void clients_go(void **state)
@@ -791,6 +812,7 @@ int main(void)
         cmocka_unit_test(memory_ends),
         cmocka_unit_test(bodies_end),
         cmocka_unit_test(many_at_once),
+        cmocka_unit_test(listens_again),
         cmocka_unit_test(clients_go),
         cmocka_unit_test(numbers_agree),
     };

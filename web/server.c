@@ -55,7 +55,7 @@ struct server {
     struct MHD_Daemon *daemon;
     int listener, signals;
     bool loopback, ending, hurried; /* hurried: told to end twice */
-    bool resumed;                   /* libmicrohttpd has to look at it before the next wait */
+    bool again;                     /* libmicrohttpd has to be run before the next wait */
     double now;
     struct client clients[CONNECTIONS_MOST];
     struct asked asked;             /* both ends of a ring, oldest first */
@@ -356,7 +356,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 static void resume(struct asked *asked)
 {
     MHD_resume_connection(asked->connection);
-    asked->server->resumed = true;
+    asked->server->again = true;
 }
 
 static void asked_finish(struct asked *asked, bool late)
@@ -410,6 +410,9 @@ static void on_client(void *context, struct MHD_Connection *connection, void **p
     if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
         *(struct client *)*place = (struct client){ .there = false };
         server->metrics.connections--;
+        /* At its limit of connections or files libmicrohttpd stops listening, and begins again only
+         * when it is run after one has closed. */
+        server->again = true;
         return;
     }
     struct client *client = server->clients;
@@ -471,7 +474,7 @@ static void watch_all(struct server *server, struct watched *watched)
 static int milliseconds_left(const struct server *server)
 {
     MHD_UNSIGNED_LONG_LONG wanted;
-    double until = server->resumed ? server->now : server->now + 3600;
+    double until = server->again ? server->now : server->now + 3600;
     if (MHD_get_timeout(server->daemon, &wanted) == MHD_YES)
         until = fmin(until, server->now + 1e-3 * (double)wanted);
     for (size_t i = 0; i < CONNECTIONS_MOST; i++)
@@ -525,8 +528,8 @@ static void turn(struct server *server)
     server->now = clock_now();
     if (watched.fds[0].revents)
         take_signal(server);
+    server->again = false;
     MHD_run(server->daemon);
-    server->resumed = false;
     for (struct asked *asked = server->asked.next, *next; asked != &server->asked; asked = next) {
         next = asked->next;
         step(&watched, asked);
