@@ -38,6 +38,10 @@ static bool without_units(struct arena *arena, const char *formula, const char *
             buffer_add(&plain, at++, 1);
             continue;
         }
+        if (end == at) {
+            error_set(error, "--step-time: '%.60s' is no number", at);
+            return error_hint(error, "10ms + 0.05ms*tokens + 8e-5ms*cached");
+        }
         while (is_letter(end[letters]))
             letters++;
         if (!letters) {
