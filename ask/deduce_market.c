@@ -77,7 +77,9 @@ static void add_host(struct arena *arena, struct hosts *hosts, const struct read
 static size_t drop_outliers(struct arena *arena, struct hosts *hosts)
 {
     const double most = 10;
-    double *sorted = arena_array(arena, hosts->count + 1, sizeof *sorted);
+    if (!hosts->count)
+        return 0;
+    double *sorted = arena_array(arena, hosts->count, sizeof *sorted);
     memcpy(sorted, hosts->output, hosts->count * sizeof *sorted);
     double median = sizes_quantile(sorted, hosts->count, 0.5);
     size_t kept = 0, dropped = 0;
