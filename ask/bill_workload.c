@@ -198,7 +198,7 @@ bool workload_parse(struct scenario *scenario, const char *file, struct text tex
     struct reader reader = { .scenario = scenario, .workload = workload, .error = error,
                              .file = file };
     *workload = (struct workload){ .name = file };
-    return read_lines(&reader, text) && check(&reader);
+    return text_check_lines(text, file, error) && read_lines(&reader, text) && check(&reader);
 }
 
 static bool word_unknown(const char *name, struct error *error)

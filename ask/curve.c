@@ -423,16 +423,20 @@ static void plot_axes(struct curve *curve, const struct drawn *x, const struct d
     const struct scenario *notes = curve->notes;
     for (size_t j = 0; j < curve->quantity_count; j++)
         second |= y[j].right;
+    const char *comma = *x->unit ? ", " : "";
     buffer_print(script, "%sset key outside bottom center maxrows 2\n"
-                 "set xlabel '%s%s%s' noenhanced\nset ylabel '%s' noenhanced\n%s",
+                 "set xlabel %s noenhanced\nset ylabel %s noenhanced\n%s",
                  strcmp(curve->question->option[OPTION_PLOT], "-")
                      ? "set grid lt 1 lc rgb '#dddddd'\n" : "",
-                 plot_quoted(curve->arena, curve->axis.name), *x->unit ? ", " : "", x->unit,
-                 y[0].unit, low > 0 && high > 8 * low ? "set logscale x\n" : "");
+                 plot_quoted(curve->arena, arena_print(curve->arena, "%s%s%s", curve->axis.name,
+                                                       comma, x->unit)),
+                 plot_quoted(curve->arena, y[0].unit), low > 0 && high > 8 * low ? "set logscale x\n" : "");
     if (notes && notes->model)
-        buffer_print(script, "set title '%s%s%s' noenhanced\n",
-                     plot_quoted(curve->arena, notes->model), notes->machine ? " on " : "",
-                     notes->machine ? plot_quoted(curve->arena, notes->machine) : "");
+        buffer_print(script, "set title %s noenhanced\n",
+                     plot_quoted(curve->arena,
+                                 arena_print(curve->arena, "%s%s%s", notes->model,
+                                             notes->machine ? " on " : "",
+                                             notes->machine ? notes->machine : "")));
     if (!named)
         buffer_print(script, "set xrange [%.9g:%.9g]\n", low / x->scale, high / x->scale);
     if (second)
@@ -440,7 +444,7 @@ static void plot_axes(struct curve *curve, const struct drawn *x, const struct d
                      "set y2range [0:*]\n");
     if (named)
         buffer_print(script, "set style fill solid 0.8\nset boxwidth 0.8\nset yrange [0:*]\n"
-                     "set xtics rotate by -30\nset style data histograms\n");
+                     "set xtics rotate by -30 noenhanced\nset style data histograms\n");
 }
 
 static void plot_lines(struct curve *curve, const struct drawn *y, struct buffer *script)
@@ -449,11 +453,12 @@ static void plot_lines(struct curve *curve, const struct drawn *y, struct buffer
         "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999" };
     buffer_print(script, "plot ");
     for (size_t j = 0; j < curve->quantity_count; j++)
-        buffer_print(script, "%s'-' using %s%s title '%s%s%s' noenhanced %s lc rgb '%s'",
+        buffer_print(script, "%s'-' using %s%s title %s noenhanced %s lc rgb '%s'",
                      j ? ", " : "", curve->axis.named ? "2:xtic(1)" : "1:2",
                      y[j].right ? " axes x1y2" : "",
-                     plot_quoted(curve->arena, curve->quantities[j]),
-                     y[j].right ? ", right, " : "", y[j].right ? y[j].unit : "",
+                     plot_quoted(curve->arena, arena_print(curve->arena, "%s%s%s",
+                                 curve->quantities[j], y[j].right ? ", right, " : "",
+                                 y[j].right ? y[j].unit : "")),
                      curve->axis.named ? "" : "with lines lw 2", colours[j]);
     buffer_print(script, "\n");
 }
@@ -465,7 +470,7 @@ static void plot_data(struct curve *curve, const struct drawn *x, const struct d
         for (size_t i = 0; i < curve->points; i++) {
             double value = curve->y[j][i] / y[j].scale;
             if (isfinite(value) && curve->axis.named)
-                buffer_print(script, "\"%s\" %.9g\n", curve->labels[i], value);
+                buffer_print(script, "%s %.9g\n", plot_cell(curve->arena, curve->labels[i]), value);
             else if (isfinite(value))
                 buffer_print(script, "%.9g %.9g\n", curve->x[i] / x->scale, value);
         }

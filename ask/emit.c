@@ -103,7 +103,7 @@ static bool name_model(struct emit *emit, struct error *error)
                                                      CATALOG_MODEL, word, &ignored);
     const size_t size = strlen(word), tail = strlen("/config.json");
     emit->model = entry ? strchr(word, '/') ? word : public_name(entry) : word;
-    if (!emit->model || !strcmp(word, "-")) {
+    if (!emit->model || *emit->model == '-') {      /* which an engine takes for a flag */
         error_set(error, "--emit: no name under which an engine finds '%.60s' is known", word);
         return error_hint(error, "a name of Hugging Face, ORGANISATION/MODEL, or the path of its "
                           "config.json");
@@ -242,10 +242,10 @@ static void format_lines(const struct emit *emit, struct buffer *out)
 {
     const struct variant *variant = emit->variant;
     if (variant->precision && !made_by_flag(emit, "weights", variant->precision))
-        buffer_print(out, "# weights in %s: serve a checkpoint that has them so, no flag of %s "
-                     "makes them\n", variant->precision, emit->title);
+        emit_comment(out, "weights in %s: serve a checkpoint that has them so, no flag of %s "
+                     "makes them", variant->precision, emit->title);
     if (emit->plan->question->option[OPTION_EXPERTS])
-        buffer_print(out, "# experts in %s: serve a checkpoint that has them so\n",
+        emit_comment(out, "experts in %s: serve a checkpoint that has them so",
                      emit->plan->question->option[OPTION_EXPERTS]);
 }
 
@@ -254,7 +254,7 @@ static void router_note(const struct emit *emit, struct buffer *out)
 {
     const struct emit_flag *router = emit_about(emit, "router", NULL);
     if (emit->pools && *router->note)
-        buffer_print(out, "# router: %s\n", router->note);
+        emit_comment(out, "router: %s", router->note);
 }
 
 static void head_lines(const struct emit *emit, struct buffer *out)
@@ -262,13 +262,13 @@ static void head_lines(const struct emit *emit, struct buffer *out)
     struct plan *plan = emit->plan;
     const struct plan_point *point = emit->point;
     const struct emit_flag *version = emit_about(emit, "version", NULL);
-    buffer_print(out, "# %s on %s: %s\n", emit->variant->scenario.model,
+    emit_comment(out, "%s on %s: %s", emit->variant->scenario.model,
                  emit->variant->scenario.machine, plan_deployment(plan, point));
-    buffer_print(out, "# predicted: %s a GPU, %s a user, TTFT %s, TPOT %s\n",
+    emit_comment(out, "predicted: %s a GPU, %s a user, TTFT %s, TPOT %s",
                  plan_text(plan, point, PLAN_per_gpu, 4),
                  plan_text(plan, point, PLAN_speed_per_user, 3),
                  plan_text(plan, point, PLAN_ttft, 3), plan_text(plan, point, PLAN_tpot, 3));
-    buffer_print(out, "# flags of %s %s (%s, %s)\n", emit->title, version->value,
+    emit_comment(out, "flags of %s %s (%s, %s)", emit->title, version->value,
                  version->source, version->date);
     format_lines(emit, out);
     router_note(emit, out);
@@ -301,7 +301,7 @@ static bool comment_all(struct plan *plan)
     struct text rest = { plan->answer->text.data, plan->answer->text.size };
     while (rest.size) {
         struct text line = text_line(&rest);
-        buffer_print(&out, "#%s%.*s\n", line.size ? " " : "", (int)line.size, line.data);
+        emit_comment(&out, "%.*s", (int)line.size, line.data);
     }
     plan->answer->text = out;
     return true;

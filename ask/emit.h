@@ -70,6 +70,10 @@ void emit_start(const struct emit *emit, const struct emit_part *part, struct em
 void emit_place(struct emit *emit);
 
 /* ---- text and documents ---------------------------------------------------------------- */
+/* "# ..." of a script or a manifest: a line, whatever the words in it are. */
+void emit_comment(struct buffer *out, const char *format, ...) BASE_PRINTF(2, 3);
+/* A word as a shell takes it, literally. */
+void emit_word(struct buffer *out, const char *word);
 void emit_yaml(struct buffer *out, const struct doc *doc);
 void emit_shell(const struct emit *emit, struct buffer *out, struct doc *doc);
 bool emit_manifest(const struct emit *emit, const char *family, struct buffer *out,

@@ -326,7 +326,7 @@ static void needs_lines(const struct emit *emit, struct buffer *out)
         buffer_print(out, "# needs the LeaderWorkerSet controller: its pods of one group start and "
                      "end together\n");
     if (*emit->model == '/' || *emit->model == '.')
-        buffer_print(out, "# mount %s into the pods: it is a path\n", emit->model);
+        emit_comment(out, "mount %s into the pods: it is a path", emit->model);
 }
 
 bool emit_manifest(const struct emit *emit, const char *family, struct buffer *out,

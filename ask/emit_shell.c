@@ -7,6 +7,7 @@
  * Parts whose words are the same are one command, with the hosts that run it. */
 #include "ask/emit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct group {
@@ -30,33 +31,90 @@ static bool is_plain(const char *word)
                                       "0123456789_-./:=,@%+")] == '\0';
 }
 
-/* The names that stand for hosts are left to the shell; all else is taken as it is. */
-static void print_word(struct buffer *out, const char *word)
+void emit_word(struct buffer *out, const char *word)
 {
-    if (strstr(word, "$HOST"))
-        buffer_print(out, "\"%s\"", word);
-    else if (is_plain(word))
+    if (is_plain(word)) {
         buffer_print(out, "%s", word);
-    else {
-        buffer_print(out, "'");
-        for (const char *at = word; *at; at++)
-            buffer_add(out, *at == '\'' ? "'\\''" : at, *at == '\'' ? 4 : 1);
-        buffer_print(out, "'");
+        return;
+    }
+    buffer_print(out, "'");
+    for (const char *at = word; *at; at++)
+        buffer_add(out, *at == '\'' ? "'\\''" : at, *at == '\'' ? 4 : 1);
+    buffer_print(out, "'");
+}
+
+void emit_comment(struct buffer *out, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    int size = vsnprintf(NULL, 0, format, list);
+    va_end(list);
+    char *line = arena_alloc(out->arena, (size_t)size + 1);
+    va_start(list, format);
+    vsnprintf(line, (size_t)size + 1, format, list);
+    va_end(list);
+    buffer_print(out, "#%s", size ? " " : "");
+    buffer_add_plain(out, text_of(line), "");
+    buffer_print(out, "\n");
+}
+
+/* Bytes of "$HOST" or "$HOST_12" here; 0: something else. */
+static size_t host_size(const char *word)
+{
+    static const char host[] = "$HOST";
+    size_t size = sizeof host - 1;
+    if (strncmp(word, host, size))
+        return 0;
+    return word[size] == '_' ? size + 1 + strspn(word + size + 1, "0123456789") : size;
+}
+
+/* The names that stand for hosts are left to the shell; all else is taken as it is, and so is the
+ * model's name, which is a stranger's. */
+static void print_word(const struct emit *emit, struct buffer *out, const char *word)
+{
+    struct buffer rest = { .arena = out->arena };
+    bool hosts = false;
+    buffer_add(&rest, "", 0);
+    for (const char *at = word; *at;) {
+        size_t size = host_size(at);
+        hosts |= size > 0;
+        if (!size)
+            buffer_add(&rest, at, 1);
+        at += size ? size : 1;
+    }
+    if (!hosts || !strcmp(word, emit->model)) {
+        emit_word(out, word);
+        return;
+    }
+    if (!*rest.data || is_plain(rest.data)) {
+        buffer_print(out, "\"%s\"", word);
+        return;
+    }
+    while (*word) {
+        size_t size = host_size(word), literal = 0;
+        while (word[literal] && !host_size(word + literal))
+            literal++;
+        if (size)
+            buffer_print(out, "\"%.*s\"", (int)size, word);
+        else
+            emit_word(out, arena_copy(out->arena, word, literal));
+        word += size ? size : literal;
     }
 }
 
 /* A flag begins a line. */
-static void print_command(struct buffer *out, const struct emit_start *start)
+static void print_command(const struct emit *emit, struct buffer *out,
+                          const struct emit_start *start)
 {
     for (const struct doc *kid = start->environment->first; kid; kid = kid->next) {
         buffer_print(out, "%s=", kid->key);
-        print_word(out, kid->string);
+        print_word(emit, out, kid->string);
         buffer_print(out, " ");
     }
     for (const struct doc *word = start->words->first; word; word = word->next) {
         bool long_flag = !strncmp(word->string, "--", 2);
         buffer_print(out, "%s", word == start->words->first ? "" : long_flag ? " \\\n    " : " ");
-        print_word(out, word->string);
+        print_word(emit, out, word->string);
     }
     buffer_print(out, "\n");
 }
@@ -88,7 +146,7 @@ static void add_part(const struct emit *emit, const struct emit_part *part, stru
     emit_start(emit, part, &start);
     if (shares_host(emit, part))
         add_devices(emit, part, &start);
-    print_command(&text, &start);
+    print_command(emit, &text, &start);
     while (group < groups->at + groups->count &&
            (strcmp(group->text, text.data) || group->first->role != part->role))
         group++;
@@ -187,7 +245,7 @@ static void router_lines(const struct emit *emit, struct buffer *out, struct doc
     emit_start(emit, &part, &start);
     buffer_print(out, "\n# router: any host, which users ask\n");
     print_file(out, EMIT_ROUTER, &start);
-    print_command(out, &start);
+    print_command(emit, out, &start);
     struct doc *doc = doc_add(emit->arena, list, NULL, DOC_OBJECT);
     doc_add_string(emit->arena, doc, "role", emit_roles[EMIT_ROUTER]);
     add_start(doc, &start);

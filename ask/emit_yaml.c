@@ -24,7 +24,7 @@ static bool has_lines(const char *text)
 {
     const size_t size = strlen(text);
     return size > 1 && text[size - 1] == '\n' && *text != ' ' && *text != '\n' &&
-           text[size - 2] != '\n';
+           text[size - 2] != '\n' && text_plain(text_of(text), "\n") == size;
 }
 
 static void print_lines(struct buffer *out, const char *text, int depth)
@@ -37,6 +37,16 @@ static void print_lines(struct buffer *out, const char *text, int depth)
     }
 }
 
+/* A string on one line, a key or a value. */
+static void print_string(struct buffer *out, const char *string)
+{
+    struct buffer text = { .arena = out->arena };
+    doc_print(&text, &(struct doc){ .kind = DOC_STRING, .string = string });
+    text.size--;                                /* without the end of the line */
+    buffer_add(out, is_word(string) ? string : text.data, is_word(string) ? strlen(string)
+                                                                          : text.size);
+}
+
 static void print_scalar(struct buffer *out, const struct doc *doc, int depth)
 {
     struct buffer text = { .arena = out->arena };
@@ -44,8 +54,9 @@ static void print_scalar(struct buffer *out, const struct doc *doc, int depth)
         print_lines(out, doc->string, depth);
         return;
     }
-    if (doc->kind == DOC_STRING && is_word(doc->string)) {
-        buffer_print(out, "%s\n", doc->string);
+    if (doc->kind == DOC_STRING) {
+        print_string(out, doc->string);
+        buffer_print(out, "\n");
         return;
     }
     doc_print(&text, doc);                      /* with the end of a line */
@@ -73,7 +84,8 @@ static void print_block(struct buffer *out, const struct doc *doc, int depth, bo
     for (const struct doc *kid = doc->first; kid; kid = kid->next, begun = false) {
         buffer_print(out, "%*s", begun ? 0 : 2 * depth, "");
         if (doc->kind == DOC_OBJECT) {
-            buffer_print(out, "%s:", kid->key);
+            print_string(out, kid->key);
+            buffer_print(out, ":");
             print_value(out, kid, depth + 1);
         } else if (kid->kind == DOC_OBJECT && kid->first) {
             buffer_print(out, "- ");

@@ -25,11 +25,12 @@ bool plan_plot(struct plan *plan, const char *path)
         return false;
     for (size_t i = 0; i < front->count; i++)
         kinds[plan->variants[front->points[i].space].kind] = true;
-    buffer_print(&script, "%sset title '%s on %s' noenhanced\nset key top right\n"
+    buffer_print(&script, "%sset title %s noenhanced\nset key top right\n"
                  "set xlabel 'tokens/s a user'\nset ylabel 'tokens/s a GPU'\nset yrange [0:*]\n",
                  strcmp(path, "-") ? "set grid lt 1 lc rgb '#dddddd'\n" : "",
-                 plot_quoted(plan->arena, plan->variants->scenario.model),
-                 plot_quoted(plan->arena, plan->scope));
+                 plot_quoted(plan->arena, arena_print(plan->arena, "%s on %s",
+                                                      plan->variants->scenario.model,
+                                                      plan->scope)));
     buffer_print(&script, "plot ");
     if (kinds[PLAN_TOGETHER])
         buffer_print(&script, "'-' with points pt 7 ps 0.6 lc rgb '#0072b2' title 'servers that "

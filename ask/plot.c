@@ -39,17 +39,32 @@ bool plot_open(struct buffer *script, const char *path, int width, int height,
         return error_hint(error, "a file in a folder that exists");
     }
     fclose(file);
-    buffer_print(script, "set output '%s'\n", path);
+    /* "|command" would be run, and "~" be another folder */
+    path = *path == '/' ? path : arena_print(script->arena, "./%s", path);
+    buffer_print(script, "set output %s\n", plot_quoted(script->arena, path));
     return true;
 }
 
 const char *plot_quoted(struct arena *arena, const char *text)
 {
-    struct buffer out = { .arena = arena };
-    buffer_add(&out, "", 0);
-    for (; *text; text++)
-        if (*text != '\'')
-            buffer_add(&out, text, 1);
+    struct buffer plain = { .arena = arena }, out = { .arena = arena };
+    buffer_add_plain(&plain, text_of(text), "");
+    buffer_print(&out, "'");
+    for (const char *at = plain.data; *at; at++)
+        buffer_print(&out, *at == '\'' ? "’" : "%c", *at);
+    buffer_print(&out, "'");
+    return out.data;
+}
+
+/* Here a backslash begins an escape. */
+const char *plot_cell(struct arena *arena, const char *text)
+{
+    struct buffer plain = { .arena = arena }, out = { .arena = arena };
+    buffer_add_plain(&plain, text_of(text), "");
+    buffer_print(&out, "\"");
+    for (const char *at = plain.data; *at; at++)
+        buffer_print(&out, *at == '"' ? "”" : *at == '\\' ? "\\\\" : "%c", *at);
+    buffer_print(&out, "\"");
     return out.data;
 }
 

@@ -20,6 +20,11 @@ const char *plot_quoted(struct arena *arena, const char *text)
     return text;
 }
 
+const char *plot_cell(struct arena *arena, const char *text)
+{
+    return plot_quoted(arena, text);
+}
+
 bool plot_draw(const struct buffer *script, const char *path, struct error *error)
 {
     (void)script;

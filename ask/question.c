@@ -143,6 +143,9 @@ bool question_read(struct arena *arena, int count, char **words, struct question
                    struct error *error)
 {
     bool words_only = false, implied = false;
+    for (int i = 1; i < count; i++)
+        if (!text_check(text_of(words[i]), "the command line", error))
+            return false;
     for (int i = 1; i < count; i++) {
         if (!words_only && !strcmp(words[i], "--"))
             words_only = true;

@@ -55,13 +55,14 @@ static void plot_axes(const struct tiers_answer *tiers, const struct view *view,
         { "1 min", 60, false },    { "10 min", 600, true },   { "1 h", 3600, false },
         { "6 h", 21600, true },    { "1 d", 86400, false },   { "10 d", 864000, true },
         { "100 d", 8640000, false }, { "10 years", 315360000, false } };
-    buffer_print(script, "set title '%s, %s tokens' noenhanced%s\nset logscale xy\n"
+    struct arena *arena = tiers->scenario.arena;
+    buffer_print(script, "set title %s noenhanced%s\nset logscale xy\n"
                  "set xrange [%.9g:%.9g]\nset yrange [%.9g:%.9g]\n"
                  "set xlabel 'pause of a conversation'\nset ylabel 'USD a million pauses'\n"
                  "set xtics nomirror (",
-                 plot_quoted(tiers->scenario.arena, tiers_title(tiers)),
-                 quantity_text(tiers->scenario.arena, tiers->whole[WHOLE_context],
-                               (struct unit){ { 0 } }, 9), view->terminal ? "" : " offset 0,1",
+                 plot_quoted(arena, arena_print(arena, "%s, %s tokens", tiers_title(tiers),
+                                                quantity_text(arena, tiers->whole[WHOLE_context],
+                                                              (struct unit){ { 0 } }, 9))), view->terminal ? "" : " offset 0,1",
                  view->short_end, view->long_end, view->low / 2, view->high);
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
         buffer_print(script, "%s'%s' %.9g", i ? ", " : "",
@@ -82,7 +83,7 @@ static void plot_borders(const struct tiers_answer *tiers, const struct view *vi
         const struct stretch *stretch = &places->path[i];
         double from = fmax(stretch->from, view->short_end), until = fmin(stretch->until,
                                                                          view->long_end);
-        buffer_print(script, "set label '%s' at %.9g, graph 1.025 center noenhanced\n",
+        buffer_print(script, "set label %s at %.9g, graph 1.025 center noenhanced\n",
                      plot_quoted(tiers->scenario.arena, places->names[stretch->place]),
                      log_between(from, until, 0.5));
         if (i)
@@ -106,13 +107,16 @@ static void plot_line(const struct tiers_answer *tiers, size_t place, struct buf
     static const char *const colours[] = { "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00",
                                            "#56b4e9" };
     enum { COLOURS = sizeof colours / sizeof *colours };
-    const char *name = plot_quoted(tiers->scenario.arena, tiers->places.names[place]);
+    struct arena *arena = tiers->scenario.arena;
+    const char *name = tiers->places.names[place];
     if (!is_drawn(tiers, place))
-        buffer_print(script, "NaN with lines lc rgb '#ffffff' title '%s: %s' noenhanced", name,
-                     tiers_late(tiers, place) ? "late" : "free");
+        buffer_print(script, "NaN with lines lc rgb '#ffffff' title %s noenhanced",
+                     plot_quoted(arena, arena_print(arena, "%s: %s", name,
+                                                    tiers_late(tiers, place) ? "late" : "free")));
     else
-        buffer_print(script, "'-' with lines lw 2 lc rgb '%s' title '%s' noenhanced",
-                     place < tiers->places.tiers ? colours[place % COLOURS] : "#000000", name);
+        buffer_print(script, "'-' with lines lw 2 lc rgb '%s' title %s noenhanced",
+                     place < tiers->places.tiers ? colours[place % COLOURS] : "#000000",
+                     plot_quoted(arena, name));
 }
 
 static void plot_points(const struct tiers_answer *tiers, const struct view *view, bool least,

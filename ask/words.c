@@ -94,6 +94,9 @@ bool words_read(struct arena *arena, const char *path, const char *words,
     struct doc *doc;
     if (!json_read(arena, path, text_of(words), &doc, error))
         return false;
+    for (const struct doc *item = doc->first; item; item = item->next)
+        if (item->kind == DOC_STRING && !text_check(text_of(item->string), path, error))
+            return false;
     if (read_items(arena, doc, question))
         return true;
     error_set(error, "%s: no question of a search is in it", path);

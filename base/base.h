@@ -55,7 +55,8 @@ struct error {
     char hint[512];         /* what would have been accepted; may be empty */
 };
 
-/* Fill `error` and return false, so that `return error_set(...)` reads well. */
+/* Fill `error` and return false, so that `return error_set(...)` reads well. What is no plain
+ * text becomes \x1b: a message quotes what a stranger wrote, and goes to a terminal. */
 bool error_set(struct error *error, const char *format, ...) BASE_PRINTF(2, 3);
 bool error_hint(struct error *error, const char *format, ...) BASE_PRINTF(2, 3);
 
@@ -70,6 +71,22 @@ struct text text_trim(struct text text);
 struct text text_line(struct text *rest);       /* takes one line off, without its end */
 bool text_is(struct text text, const char *string);
 bool text_number(struct text text, double *number);     /* all of it, finite, C locale */
+
+/* ---- text that others wrote -----------------------------------------------------------
+ *
+ * A name, a title or a note goes on to pictures, shells, manifests, terminals and pages. It is
+ * refused where it is read if a byte of it is no plain text: a control character (C0, DEL, C1),
+ * a separator of lines, a mark that turns the direction of writing, no UTF-8. Every writer
+ * quotes it all the same. */
+
+/* Bytes of the UTF-8 character that `text` begins with; 0, and 0 for its code: none (RFC 3629). */
+size_t text_character(struct text text, uint32_t *code);
+/* Bytes before the first that is no plain text; `allowed`: control characters that are. */
+size_t text_plain(struct text text, const char *allowed);
+/* All of it is plain; else an error that begins with `place`. */
+bool text_check(struct text text, const char *place, struct error *error);
+/* The same of a file of lines, which may have tabs; the error names the line. */
+bool text_check_lines(struct text text, const char *file, struct error *error);
 
 /* Names compare without case, spaces, '_', '-', '.': "GB200 NVL72" is "gb200-nvl72". */
 bool name_same(const char *a, const char *b);
@@ -105,8 +122,13 @@ struct buffer {
 
 void buffer_add(struct buffer *buffer, const char *data, size_t size);
 void buffer_print(struct buffer *buffer, const char *format, ...) BASE_PRINTF(2, 3);
+/* What a terminal may get: bytes that are no plain text become \x1b. */
+void buffer_add_plain(struct buffer *buffer, struct text text, const char *allowed);
 
-/* ---- csv (RFC 4180; '#' at the start of a line is a comment) --------------------- */
+/* ---- csv (RFC 4180; '#' at the start of a line is a comment) ---------------------
+ *
+ * Every cell is plain text. A table of somebody else may have columns that nobody reads, with
+ * anything inside: who reads it by csv_read_any looks at the cells that he shows. */
 struct csv {
     const char *file;
     size_t columns, rows;
@@ -117,6 +139,8 @@ struct csv {
 
 bool csv_read(struct arena *arena, const char *file, struct text text, struct csv *csv,
               struct error *error);
+bool csv_read_any(struct arena *arena, const char *file, struct text text, struct csv *csv,
+                  struct error *error);
 int csv_column(const struct csv *csv, const char *name);       /* -1: no such column */
 const char *csv_cell(const struct csv *csv, size_t row, int column); /* "" for -1 */
 

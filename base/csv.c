@@ -96,8 +96,8 @@ static void skip_blank(struct reader *reader)
     }
 }
 
-bool csv_read(struct arena *arena, const char *file, struct text text, struct csv *csv,
-              struct error *error)
+bool csv_read_any(struct arena *arena, const char *file, struct text text, struct csv *csv,
+                  struct error *error)
 {
     if (text.size >= 3 && !memcmp(text.data, "\xef\xbb\xbf", 3))    /* byte order mark */
         text.data += 3, text.size -= 3;
@@ -125,6 +125,23 @@ bool csv_read(struct arena *arena, const char *file, struct text text, struct cs
         return error_set(error, "%s: empty; expected a header line", file);
     csv->header = reader.cells;
     csv->cells = reader.cells + csv->columns;
+    return true;
+}
+
+bool csv_read(struct arena *arena, const char *file, struct text text, struct csv *csv,
+              struct error *error)
+{
+    if (!csv_read_any(arena, file, text, csv, error))
+        return false;
+    for (size_t i = 0; i < csv->columns * (csv->rows + 1); i++) {
+        struct text cell = text_of(csv->header[i]);         /* the cells follow the header */
+        size_t column = i % csv->columns, row = i / csv->columns;
+        if (text_plain(cell, "") == cell.size)
+            continue;
+        return text_check(cell, row ? arena_print(arena, "%s:%d: %s", file, csv->lines[row - 1],
+                                                      csv->header[column])
+                                        : arena_print(arena, "%s: the header", file), error);
+    }
     return true;
 }
 

@@ -57,37 +57,24 @@ const struct doc *doc_get(const struct doc *object, const char *key)
 
 /* ---- JSON ------------------------------------------------------------------------- */
 
-/* Bytes of the character here, 0 where it is no UTF-8 (RFC 3629: shortest form, no surrogates,
- * up to U+10FFFF). */
-static size_t character_size(const char *text)
-{
-    const unsigned char *at = (const unsigned char *)text;
-    size_t size = at[0] < 0x80 ? 1 : at[0] < 0xc2 ? 0 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3
-                : at[0] < 0xf5 ? 4 : 0;
-    for (size_t i = 1; i < size; i++)
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-    bool low = (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xf0 && at[1] < 0x90);
-    bool high = (at[0] == 0xed && at[1] > 0x9f) || (at[0] == 0xf4 && at[1] > 0x8f);
-    return low || high ? 0 : size;
-}
-
-/* A byte that is no text, of a stranger or of a message cut short, becomes U+FFFD. */
+/* What is no plain text is escaped, for terminals and for readers of YAML; a byte that is no UTF-8,
+ * of a stranger or of a message cut short, becomes U+FFFD. */
 static void print_string(struct buffer *out, const char *string)
 {
     buffer_add(out, "\"", 1);
-    for (const char *at = string; *at;) {
-        unsigned char c = (unsigned char)*at;
-        size_t size = character_size(at);
-        if (c == '"' || c == '\\')
-            buffer_print(out, "\\%c", c);
-        else if (c < 0x20)
-            buffer_print(out, "\\u%04x", c);
+    for (struct text rest = text_of(string); rest.size;) {
+        uint32_t code;
+        size_t size = text_character(rest, &code);
+        struct text one = { rest.data, size };
+        if (code == '"' || code == '\\')
+            buffer_print(out, "\\%c", (int)code);
         else if (!size)
             buffer_print(out, "\\ufffd");
+        else if (!text_plain(one, ""))
+            buffer_print(out, "\\u%04x", (unsigned)code);     /* all of them are below 0x10000 */
         else
-            buffer_add(out, at, size);
-        at += size ? size : 1;
+            buffer_add(out, one.data, one.size);
+        rest.data += size ? size : 1, rest.size -= size ? size : 1;
     }
     buffer_add(out, "\"", 1);
 }

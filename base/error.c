@@ -1,12 +1,30 @@
 #include "base/base.h"
 
 #include <stdio.h>
+#include <string.h>
+
+static void print_plain(char *out, size_t room, const char *format, va_list list)
+{
+    char raw[sizeof((struct error *)NULL)->what];
+    vsnprintf(raw, sizeof raw, format, list);
+    *out = 0;
+    for (struct text rest = text_of(raw); rest.size;) {
+        size_t plain = text_plain(rest, "");
+        if (plain)
+            snprintf(out, room, "%.*s", (int)plain, rest.data);
+        else
+            snprintf(out, room, "\\x%02x", (unsigned char)*rest.data);
+        size_t added = strlen(out), taken = plain ? plain : 1;
+        out += added, room -= added;
+        rest.data += taken, rest.size -= taken;
+    }
+}
 
 bool error_set(struct error *error, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    vsnprintf(error->what, sizeof error->what, format, list);
+    print_plain(error->what, sizeof error->what, format, list);
     va_end(list);
     error->hint[0] = 0;
     return false;
@@ -16,7 +34,7 @@ bool error_hint(struct error *error, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    vsnprintf(error->hint, sizeof error->hint, format, list);
+    print_plain(error->hint, sizeof error->hint, format, list);
     va_end(list);
     return false;
 }

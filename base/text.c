@@ -59,6 +59,92 @@ bool text_number(struct text text, double *number)
     return true;
 }
 
+/* ---- text that others wrote ------------------------------------------------------- */
+
+size_t text_character(struct text text, uint32_t *code)
+{
+    const unsigned char *at = (const unsigned char *)text.data;
+    *code = 0;
+    if (!text.size)
+        return 0;
+    size_t size = at[0] < 0x80 ? 1 : at[0] < 0xc2 ? 0 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3
+                : at[0] < 0xf5 ? 4 : 0;
+    if (!size || size > text.size)
+        return 0;
+    uint32_t made = size == 1 ? at[0] : at[0] & (0x7fu >> size);
+    for (size_t i = 1; i < size; i++) {
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+        made = made << 6 | (at[i] & 0x3f);
+    }
+    bool longer = (size == 3 && made < 0x800) || (size == 4 && made < 0x10000);
+    bool none = (made >= 0xd800 && made < 0xe000) || made > 0x10ffff;      /* surrogates */
+    if (longer || none)
+        return 0;
+    *code = made;
+    return size;
+}
+
+static const char *character_fault(uint32_t code)
+{
+    if (code < 0x20 || (code >= 0x7f && code < 0xa0))
+        return "a control character";
+    if (code == 0x2028 || code == 0x2029)
+        return "a separator of lines";
+    if ((code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069))
+        return "a mark that turns the direction of writing";
+    return code == 0xfffe || code == 0xffff ? "no character" : NULL;
+}
+
+size_t text_plain(struct text text, const char *allowed)
+{
+    size_t at = 0;
+    while (at < text.size) {
+        uint32_t code;
+        size_t size = text_character((struct text){ text.data + at, text.size - at }, &code);
+        if (!size || (character_fault(code) && !(code && code < 0x80 && strchr(allowed, (int)code))))
+            break;
+        at += size;
+    }
+    return at;
+}
+
+bool text_check(struct text text, const char *place, struct error *error)
+{
+    const size_t at = text_plain(text, ""), around = 40;
+    if (at == text.size)
+        return true;
+    uint32_t code;
+    const char *fault = !text_character((struct text){ text.data + at, text.size - at }, &code)
+                        ? "bytes that are no UTF-8" : character_fault(code);
+    size_t from = at > around ? at - around : 0, size = text.size - from;
+    while (from < at && (text.data[from] & 0xc0) == 0x80)
+        from++, size--;
+    error_set(error, "%s: %s in '%.*s'", place, fault, (int)(size < 2 * around ? size : 2 * around),
+              text.data + from);
+    return error_hint(error, "plain text in UTF-8, without line breaks, tabs and other control "
+                      "characters");
+}
+
+bool text_check_lines(struct text text, const char *file, struct error *error)
+{
+    static const char allowed[] = "\n\r\t";
+    size_t at = text_plain(text, allowed);
+    if (at == text.size)
+        return true;
+    int number = 0;
+    struct text rest = text, line;
+    do
+        line = text_line(&rest), number++;
+    while (line.data + line.size <= text.data + at && rest.size);
+    char place[300];
+    snprintf(place, sizeof place, "%.250s:%d", file, number);
+    size_t column = (size_t)(text.data + at - line.data);
+    text_check((struct text){ text.data + at, line.size > column ? line.size - column : 1 }, place,
+               error);
+    return error_hint(error, "plain text in UTF-8");
+}
+
 /* ---- names ------------------------------------------------------------------- */
 
 static int name_next(const char **name)
@@ -158,4 +244,17 @@ void buffer_print(struct buffer *buffer, const char *format, ...)
     vsnprintf(buffer->data + buffer->size, (size_t)size + 1, format, list);
     va_end(list);
     buffer->size += (size_t)size;
+}
+
+void buffer_add_plain(struct buffer *buffer, struct text text, const char *allowed)
+{
+    buffer_add(buffer, "", 0);
+    while (text.size) {
+        size_t plain = text_plain(text, allowed), taken = plain ? plain : 1;
+        if (plain)
+            buffer_add(buffer, text.data, plain);
+        else
+            buffer_print(buffer, "\\x%02x", (unsigned char)*text.data);
+        text.data += taken, text.size -= taken;
+    }
 }

@@ -26,6 +26,20 @@ static int report(const struct ranks *ranks, const struct error *error)
     return EXIT_USAGE;
 }
 
+/* Names in it may be a stranger's: escape sequences do not reach the terminal. */
+static void write_answer(const struct buffer *buffer)
+{
+    struct text text = { buffer->data, buffer->size };
+    struct buffer plain = { .arena = buffer->arena };
+    size_t size = buffer->size ? text_plain(text, "\n") : 0;
+    if (size < buffer->size) {
+        buffer_add_plain(&plain, text, "\n");
+        text = (struct text){ plain.data, plain.size };
+    }
+    if (text.size)
+        fwrite(text.data, 1, text.size, stdout);
+}
+
 static void write_out(const struct buffer *buffer)
 {
     if (buffer->size)
@@ -54,8 +68,8 @@ static int answer_question(struct arena *arena, const struct question *question)
         error_hint(&error, "--json");
         return report(ranks, &error);
     }
-    write_out(question->option[OPTION_JSON] ? &json
-              : question->option[OPTION_CSV] ? &answer.csv : &answer.text);
+    write_answer(question->option[OPTION_JSON] ? &json
+                 : question->option[OPTION_CSV] ? &answer.csv : &answer.text);
     if (fflush(stdout) || ferror(stdout)) {
         fprintf(stderr, "chalkline: the output could not be written\n");
         return EXIT_USAGE;

@@ -383,6 +383,8 @@ bool book_read(struct book *book, const char *file, struct text text, struct err
                              .counts = true, .error = error };
     if (text.size && memchr(text.data, 0, text.size))
         return error_set(error, "%s: a zero byte; formula files are text", file);
+    if (!text_check_lines(text, file, error))
+        return false;
     while (reader.rest.size) {
         bool inside = indented(reader.rest);
         struct text line = text_line(&reader.rest);

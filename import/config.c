@@ -33,11 +33,12 @@ bool config_hint(struct config *config, const char *format, ...)
 {
     if (config->error->hint[0])
         return false;               /* of the first error */
+    char message[sizeof config->error->hint];
     va_list list;
     va_start(list, format);
-    vsnprintf(config->error->hint, sizeof config->error->hint, format, list);
+    vsnprintf(message, sizeof message, format, list);
     va_end(list);
-    return false;
+    return error_hint(config->error, "%s", message);
 }
 
 bool config_open(struct config *config, const struct doc *root)
@@ -192,5 +193,15 @@ const char *config_string(struct config *config, const char *key)
         config_fail(config, "%s is not a string", key);
         return NULL;
     }
+    config_plain(config, key, doc->string);
     return doc->string;
+}
+
+void config_plain(struct config *config, const char *key, const char *string)
+{
+    struct error error;
+    if (!text_check(text_of(string), key, &error)) {
+        config_fail(config, "%s", error.what);
+        config_hint(config, "%s", error.hint);
+    }
 }

@@ -86,6 +86,7 @@ const struct family *family_find(struct config *config)
     if (!family)
         family = by_class(doc_get(config->root, "architectures"));
     const char *type = type_in(config->text) ? type_in(config->text) : type_in(config->root);
+    config_plain(config, "model_type", type ? type : "");
     if (family && type)
         facts_note(config->facts, "model_type '%.60s' is unknown: read by its architecture, "
                    "as %s", type, family->name);

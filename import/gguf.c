@@ -111,6 +111,16 @@ static const char *keep(struct reader *reader, struct text string)
     return arena_copy(reader->arena, string.data, string.size);
 }
 
+/* A key or the name of a tensor. */
+static bool read_name(struct reader *reader, const char **name)
+{
+    struct text string;
+    if (!read_string(reader, &string) || !text_check(string, reader->file, reader->error))
+        return false;
+    *name = keep(reader, string);
+    return true;
+}
+
 /* ---- values -------------------------------------------------------------------------- */
 
 static bool read_value(struct reader *reader, enum value_type type, const char *key,
@@ -169,11 +179,10 @@ static bool read_array(struct reader *reader, const char *key, struct doc *paren
 
 static bool read_pair(struct reader *reader, struct doc *doc)
 {
-    struct text name;
+    const char *key;
     uint64_t type;
-    if (!read_string(reader, &name) || !read_bits(reader, 4, &type))
+    if (!read_name(reader, &key) || !read_bits(reader, 4, &type))
         return false;
-    const char *key = keep(reader, name);
     if (type == VALUE_ARRAY)
         return read_array(reader, key, doc);
     if (type >= VALUE_TYPES)
@@ -200,14 +209,14 @@ static bool read_tensor_type(struct reader *reader, struct doc *tensor)
 
 static bool read_tensor(struct reader *reader, struct doc *tensors)
 {
-    struct text name;
+    const char *name;
     uint64_t dimensions, size;
-    if (!read_string(reader, &name) || !read_bits(reader, 4, &dimensions))
+    if (!read_name(reader, &name) || !read_bits(reader, 4, &dimensions))
         return false;
     if (dimensions > dimension_limit)
         return fail(reader, "a tensor of more than 4 dimensions");
     struct doc *tensor = doc_add(reader->arena, tensors, NULL, DOC_OBJECT);
-    doc_add_string(reader->arena, tensor, "name", keep(reader, name));
+    doc_add_string(reader->arena, tensor, "name", name);
     struct doc *dims = doc_add(reader->arena, tensor, "dims", DOC_ARRAY);
     for (uint64_t i = 0; i < dimensions; i++) {
         if (!read_bits(reader, 8, &size))

@@ -49,6 +49,7 @@ struct ignore *ignore_new(struct config *config, const struct doc *list)
     for (const struct doc *item = list ? list->first : NULL; item; item = item->next) {
         if (item->kind != DOC_STRING || !*item->string)
             continue;
+        config_plain(config, "quantization_config", item->string);
         if (!strncmp(item->string, "re:", 3) && !regular_known(item->string + 3)) {
             facts_note(config->facts, "the pattern %.100s of quantization_config is not "
                        "understood and taken to match nothing", item->string);

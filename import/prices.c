@@ -16,23 +16,19 @@ struct reader {
     const char *date;
 };
 
-/* A stranger's name goes to a terminal: no control characters. */
-static const char *clean(struct arena *arena, const char *name)
+/* NULL: one of the names is no plain text. `line`: 0, the file has none. */
+static struct price *add_price(struct reader *reader, int line, const char *seller,
+                               const char *model)
 {
-    char *copy = arena_copy(arena, name, strlen(name));
-    for (char *at = copy; *at; at++)
-        if ((unsigned char)*at < ' ' || *at == 127)
-            *at = '?';
-    return copy;
-}
-
-static struct price *add_price(struct reader *reader, const char *seller, const char *model)
-{
+    const char *file = reader->sheet->file;
+    const char *place = line ? arena_print(reader->arena, "%s:%d", file, line) : file;
+    if (!text_check(text_of(seller), place, reader->error) ||
+        !text_check(text_of(model), place, reader->error))
+        return NULL;
     struct price_sheet *sheet = reader->sheet;
     struct price *price = arena_push(reader->arena, &sheet->prices, &sheet->count, &sheet->room,
                                      sizeof *price);
-    *price = (struct price){ .seller = clean(reader->arena, seller),
-                             .model = clean(reader->arena, model), .date = reader->date,
+    *price = (struct price){ .seller = seller, .model = model, .date = reader->date, .line = line,
                              .storage = NAN, .threshold = NAN, .fast = NAN, .context = NAN };
     for (int tier = 0; tier < PRICE_TIERS; tier++)
         for (int above = 0; above < 2; above++)
@@ -197,7 +193,9 @@ static bool read_entry(struct reader *reader, const struct doc *entry)
         reader->sheet->left_out++;
         return true;
     }
-    struct price *price = add_price(reader, string_of(entry, "litellm_provider"), entry->key);
+    struct price *price = add_price(reader, 0, string_of(entry, "litellm_provider"), entry->key);
+    if (!price)
+        return false;
     for (const struct doc *field = entry->first; field; field = field->next)
         if (!read_field(reader, price, entry->key, field))
             return false;
@@ -250,10 +248,12 @@ static bool cell_number(struct reader *reader, const struct csv *csv, size_t row
 static bool read_row(struct reader *reader, const struct csv *csv, size_t row)
 {
     const double per_token = 1e-6;              /* the file counts millions */
-    struct price *price = add_price(reader, csv_cell(csv, row, csv_column(csv, "provider")),
+    struct price *price = add_price(reader, csv->lines[row],
+                                    csv_cell(csv, row, csv_column(csv, "provider")),
                                     csv_cell(csv, row, csv_column(csv, "model")));
     double value;
-    price->line = csv->lines[row];
+    if (!price)
+        return false;
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         if (!cell_number(reader, csv, row, columns[i].column, &value))
             return false;
@@ -308,10 +308,11 @@ static bool read_own(struct reader *reader, struct text text)
         const struct catalog_entry *entry = catalog_entry(catalog, CATALOG_PRICE, i);
         const char *slash = strchr(entry->name, '/');
         struct catalog_row first = catalog_row(entry, 0);
-        struct price *price = add_price(reader,
+        struct price *price = add_price(reader, first.line,
             arena_copy(reader->arena, entry->name, (size_t)(slash - entry->name)), slash + 1);
         double value;
-        price->line = first.line;
+        if (!price)
+            return false;
         price->date = first.date;
         for (size_t k = 0; k < sizeof facts_of / sizeof *facts_of; k++)
             if (catalog_number(entry, facts_of[k].fact, &value) && value <= PRICE_MOST)
@@ -331,7 +332,7 @@ static bool read_own(struct reader *reader, struct text text)
 static bool read_csv(struct reader *reader, struct text text)
 {
     struct csv csv;
-    if (!csv_read(reader->arena, reader->sheet->file, text, &csv, reader->error))
+    if (!csv_read_any(reader->arena, reader->sheet->file, text, &csv, reader->error))
         return false;
     if (csv_column(&csv, "fact") >= 0 && csv_column(&csv, "value") >= 0)
         return read_own(reader, text);

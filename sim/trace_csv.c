@@ -338,7 +338,7 @@ bool trace_parse_csv(struct arena *arena, const char *path, struct text text, st
                      struct error *error)
 {
     struct reader reader = { .arena = arena, .trace = trace, .error = error };
-    if (!csv_read(arena, path, text, &reader.csv, error) || !find_format(&reader, true))
+    if (!csv_read_any(arena, path, text, &reader.csv, error) || !find_format(&reader, true))
         return false;
     *trace = (struct trace){ .count = reader.csv.rows,
                              .arrival = arena_array(arena, reader.csv.rows + 1, sizeof(double)) };
@@ -350,7 +350,7 @@ bool trace_parse_csv_lengths(struct arena *arena, const char *path, struct text 
                              struct trace_lengths *lengths, struct error *error)
 {
     struct reader reader = { .arena = arena, .error = error };
-    if (!csv_read(arena, path, text, &reader.csv, error) || !find_format(&reader, false))
+    if (!csv_read_any(arena, path, text, &reader.csv, error) || !find_format(&reader, false))
         return false;
     lengths->count = reader.csv.rows;
     return read_lengths(&reader, &lengths->prompt, &lengths->output);

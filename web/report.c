@@ -21,17 +21,15 @@ static void print_state(struct arena *arena, int count, char **words, const stru
     buffer_print(out, "}");
 }
 
-/* Inside a script only "</" could end it, and "<!--" begin something else: both have another
- * spelling in JSON. */
-static void add_escaped(struct buffer *html, const char *json)
+/* Only a "<" could end a script or begin something in it; it stands in strings, where JSON has
+ * another spelling. */
+void report_add_json(struct buffer *html, const char *json)
 {
-    for (const char *at = json; *at; at++)
-        if (at[0] == '<' && at[1] == '/')
-            buffer_add(html, "<\\/", 3), at++;
-        else if (at[0] == '<' && at[1] == '!')
+    for (; *json; json++)
+        if (*json == '<')
             buffer_add(html, "\\u003c", 6);
         else
-            buffer_add(html, at, 1);
+            buffer_add(html, json, 1);
 }
 
 /* What an error of the answer says, out of its JSON. */
@@ -61,7 +59,7 @@ bool report_page(struct arena *arena, const struct embedded *page, int count, ch
     size_t before = (size_t)(found - plain.data) + sizeof BEFORE - 1;
     size_t after = before + sizeof NULL_STATE - 1;
     buffer_add(html, plain.data, before);
-    add_escaped(html, state.data);
+    report_add_json(html, state.data);
     buffer_add(html, plain.data + after, plain.size - after);
     return true;
 }

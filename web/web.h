@@ -50,6 +50,8 @@ bool serve(const struct serve_options *terms, void (*ready)(const char *url),
  * are those after the program. */
 bool report_page(struct arena *arena, const struct embedded *page, int count, char **words,
                  struct buffer *html, struct error *error);
+/* JSON as it may stand in a script of a page. */
+void report_add_json(struct buffer *html, const char *json);
 
 /* ---- board: rows that follow sliders ----------------------------------------------------
  *

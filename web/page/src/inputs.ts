@@ -1,6 +1,7 @@
 /* Sliders and fields: each input with its symbol, a value with a unit, and a way back. */
 import { RANGES } from "./chapters";
 import type { BoardInput, Engine } from "./engine";
+import { escape } from "./escape";
 import type { Live } from "./live";
 
 const STEPS = 1000, SPAN = 30;
@@ -88,7 +89,7 @@ export class Inputs {
         return `<div class="input" data-name="${input.name}" data-unit="${input.unit}">
           <div class="head"><label for="${id}" data-row="${input.name}">${input.symbol.includes("word") ? "" : `<math>${input.symbol}</math>`}${input.name.replace(/_/g, " ")}</label>
           <input type="text" id="${id}" aria-label="${input.name.replace(/_/g, " ")}" aria-describedby="${id}-wrong" spellcheck="false" autocomplete="off"><button type="button" class="reset" data-reset="${input.name}" aria-label="back to the default" title="back to the default">×</button></div>
-          <input type="range" min="0" max="${STEPS}" step="1" aria-label="${input.name.replace(/_/g, " ")}: ${input.meaning.replace(/"/g, "")}">
+          <input type="range" min="0" max="${STEPS}" step="1" aria-label="${input.name.replace(/_/g, " ")}: ${escape(input.meaning)}">
           <div class="wrong" id="${id}-wrong" role="alert" hidden></div></div>`;
       }).join("");
     }
