@@ -142,19 +142,19 @@ static void add_part(const struct emit *emit, const struct emit_part *part, stru
 {
     struct emit_start start;
     struct buffer text = { .arena = emit->arena };
-    struct group *group = groups->at;
+    size_t same = 0;
     emit_start(emit, part, &start);
     if (shares_host(emit, part))
         add_devices(emit, part, &start);
     print_command(emit, &text, &start);
-    while (group < groups->at + groups->count &&
-           (strcmp(group->text, text.data) || group->first->role != part->role))
-        group++;
-    if (group == groups->at + groups->count) {
-        group = arena_push(emit->arena, &groups->at, &groups->count, &groups->room,
-                           sizeof *groups->at);
-        *group = (struct group){ .text = text.data, .start = start, .first = part };
-    }
+    while (same < groups->count && (strcmp(groups->at[same].text, text.data) ||
+                                    groups->at[same].first->role != part->role))
+        same++;
+    if (same == groups->count)
+        *(struct group *)arena_push(emit->arena, &groups->at, &groups->count, &groups->room,
+                                    sizeof *groups->at) =
+            (struct group){ .text = text.data, .start = start, .first = part };
+    struct group *group = &groups->at[same];
     *(size_t *)arena_push(emit->arena, &group->servers, &group->server_count,
                           &group->server_room, sizeof(size_t)) = part->server + 1;
     *(size_t *)arena_push(emit->arena, &group->hosts, &group->host_count, &group->host_room,
