@@ -20,13 +20,15 @@ LANES    := portable $(if $(filter x86_64,$(MACHINE)),avx2 avx512)
 SETS     := scalar $(LANES)
 # X_page.c stands in the place of X.c in the page.
 sources   = $(filter-out %_page.c,$(wildcard $(1)/*.c))
-ENGINE   := $(filter-out engine/run_set.c,$(wildcard engine/*.c))
+ROWS     := $(filter-out rows/run_set.c,$(wildcard rows/*.c))
 BASE     := $(filter-out base/ranks_mpi.c,$(call sources,base))
 # The server's; the page has files of its own in web/.
 WEB      := $(addprefix web/,respond.c request.c route.c openapi.c metrics.c handout.c report.c \
               worker.c server.c serve_options.c)
-LIBRARY  := $(BASE) $(ENGINE) $(foreach folder,import deduce sim search ask,$(call sources,$(folder))) $(WEB)
-OBJECTS  := $(LIBRARY:%.c=$(B)/%.o) $(SETS:%=$(B)/engine/run_%.o) $(LANES:%=$(B)/kernels_%.o) \
+# Every room of the library; score/fit is a program of its own.
+ROOMS    := $(wildcard report catalog search infer import deduce scenario score) $(shell find sim ask -type d)
+LIBRARY  := $(BASE) $(ROWS) $(foreach room,$(ROOMS),$(call sources,$(room))) $(WEB)
+OBJECTS  := $(LIBRARY:%.c=$(B)/%.o) $(SETS:%=$(B)/rows/run_%.o) $(LANES:%=$(B)/kernels_%.o) \
             $(B)/embedded_formulas.o $(B)/embedded_data.o $(B)/embedded_page.o
 CLI      := $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c))
 TESTS    := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/*_test.c))
@@ -65,12 +67,12 @@ set_scalar   := -DSCALAR
 set_portable := -DLANES=2
 set_avx2     := -DLANES=4 -mavx2
 set_avx512   := -DLANES=8 -mavx512f -mavx512dq
-$(SETS:%=$(B)/engine/run_%.o): $(B)/engine/run_%.o: engine/run_set.c $(B)/flags
+$(SETS:%=$(B)/rows/run_%.o): $(B)/rows/run_%.o: rows/run_set.c $(B)/flags
 	@mkdir -p $(@D)
 	@echo $(CC) $< for $*; $(CC) $(FLAGS) -MMD $(set_$*) -DSET=$* -c $< -o $@
 
-EMIT := $(patsubst %.c,$(B)/%.o,$(filter-out base/json.c,$(BASE)) $(filter-out engine/kernels.c,$(ENGINE))) \
-        $(SETS:%=$(B)/engine/run_%.o)
+EMIT := $(patsubst %.c,$(B)/%.o,$(filter-out base/json.c,$(BASE)) $(filter-out rows/kernels.c,$(ROWS))) \
+        $(SETS:%=$(B)/rows/run_%.o)
 $(B)/emit: tools/emit.c $(EMIT)
 	@$(CC) $(FLAGS) $^ -o $@ -lm
 $(B)/kernels.c: $(B)/emit formulas/kernels $(CHALK)
@@ -100,7 +102,7 @@ W        := build/wasm
 # clang 14 takes the wrong lanes where it makes vectors of scalars for this target.
 WFLAGS   := --target=wasm32-wasi -msimd128 -O2 -fno-slp-vectorize -std=gnu17 $(WARN) -Wno-unknown-pragmas \
             -ffp-contract=off -fno-math-errno -I. -DCHALKLINE_VERSION='"$(VERSION)"'
-IN_PLACE := $(wildcard */*_page.c)
+IN_PLACE := $(wildcard */*_page.c */*/*_page.c)
 PAGE_C   := $(filter-out $(IN_PLACE:%_page.c=%.c) $(WEB),$(LIBRARY)) $(IN_PLACE) web/respond.c web/board.c web/wasm.c
 PAGE_O    = $(PAGE_C:%.c=$(W)/%.o) $(PAGE_SETS) $(W)/kernels_portable.o \
             $(W)/embedded_formulas.o $(W)/embedded_data.o
@@ -110,8 +112,8 @@ $(W)/flags: always
 $(W)/%.o: %.c $(W)/flags
 	@mkdir -p $(@D)
 	@echo clang $<; clang $(WFLAGS) -MMD -c $< -o $@
-PAGE_SETS := $(W)/engine/run_scalar.o $(W)/engine/run_portable.o
-$(PAGE_SETS): $(W)/engine/run_%.o: engine/run_set.c $(W)/flags
+PAGE_SETS := $(W)/rows/run_scalar.o $(W)/rows/run_portable.o
+$(PAGE_SETS): $(W)/rows/run_%.o: rows/run_set.c $(W)/flags
 	@mkdir -p $(@D)
 	@echo clang $< for $*; clang $(WFLAGS) -MMD $(set_$*) -DSET=$* -c $< -o $@
 $(W)/kernels_portable.o $(W)/embedded_formulas.o $(W)/embedded_data.o: $(W)/%.o: $(B)/%.c $(W)/flags
@@ -236,7 +238,7 @@ docs: chalkline                 ## build/docs: the reference of all rows, the ma
 	@./chalkline man > build/docs/chalkline.1
 	@echo build/docs/reference.md build/docs/chalkline.1
 
-HEADERS := base/base.h base/ranks.h engine/engine.h engine/facts.h engine/operators.def import/import.h \
+HEADERS := base/base.h base/ranks.h rows/rows.h rows/facts.h rows/operators.def import/import.h \
            import/catalog.h ask/ask.h ask/ask.def ask/option.def
 install: chalkline docs         ## binary, man page, completion, library, headers, pkg-config (PREFIX, DESTDIR)
 	install -D -m 755 chalkline $(DESTDIR)$(PREFIX)/bin/chalkline

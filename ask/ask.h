@@ -13,7 +13,7 @@
 #define ASK_H
 
 #include "base/ranks.h"
-#include "engine/engine.h"
+#include "rows/rows.h"
 #include "import/catalog.h"
 #include "import/import.h"
 

@@ -1,7 +1,7 @@
 #include "ask/sheet.h"
 
 #include "base/embedded.h"
-#include "engine/engine.h"
+#include "rows/rows.h"
 
 #include <math.h>
 #include <string.h>

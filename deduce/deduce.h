@@ -18,7 +18,7 @@
 #ifndef DEDUCE_H
 #define DEDUCE_H
 
-#include "engine/engine.h"
+#include "rows/rows.h"
 
 enum field {
 #define FIELD(key, cost, seen, label) FIELD_##key,

@@ -3,7 +3,7 @@
 #define DEDUCE_DRAWS_H
 
 #include "deduce/deduce.h"
-#include "engine/random.h"
+#include "rows/random.h"
 
 enum { BLOCK = 1024, COORDINATES = 64, UNKNOWNS = 64, KEPT = 64 };
 

@@ -8,8 +8,8 @@
  * Levenberg and Marquardt (cminpack), with our own derivatives. Every constant is held near
  * what was thought of it before, and inside bounds. What is printed first are rows for
  * data/efficiency.csv, then the errors. */
-#ifndef FIT_FIT_H
-#define FIT_FIT_H
+#ifndef FIT_H
+#define FIT_H
 
 #include "ask/predictor.h"
 #include "ask/score.h"

@@ -1,6 +1,6 @@
 #include "import/catalog.h"
 
-#include "engine/engine.h"
+#include "rows/rows.h"
 
 #include <string.h>
 

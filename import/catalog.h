@@ -18,7 +18,7 @@
 #define IMPORT_CATALOG_H
 
 #include "base/base.h"
-#include "engine/facts.h"
+#include "rows/facts.h"
 
 enum catalog_kind { CATALOG_MACHINE, CATALOG_MODEL, CATALOG_TIER, CATALOG_PRICE, CATALOG_ENGINE, CATALOG_KINDS };
 

@@ -26,7 +26,7 @@
 #define IMPORT_H
 
 #include "base/base.h"
-#include "engine/facts.h"
+#include "rows/facts.h"
 
 /* ---- number formats (data/formats.csv) ----------------------------------------------- */
 struct format {

@@ -1,6 +1,6 @@
 #include "sim/amount.h"
 
-#include "engine/engine.h"
+#include "rows/rows.h"
 
 #include <math.h>
 #include <string.h>

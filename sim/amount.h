@@ -7,7 +7,7 @@
 #ifndef SIM_AMOUNT_H
 #define SIM_AMOUNT_H
 
-#include "engine/random.h"
+#include "rows/random.h"
 
 enum amount_kind {
     AMOUNT_FIXED, AMOUNT_UNIFORM, AMOUNT_EXPONENTIAL, AMOUNT_LOGNORMAL, AMOUNT_GEOMETRIC

@@ -5,7 +5,7 @@
 
 #include "sim/engine.h"
 #include "sim/link.h"
-#include "engine/random.h"
+#include "rows/random.h"
 
 enum event_kind {
     EVENT_ASK,              /* request `id` comes to the router */

@@ -1,5 +1,5 @@
 #include "sim/generate_plan.h"
-#include "engine/random.h"
+#include "rows/random.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * how its value is read. */
 #include "sim/generate_plan.h"
 
-#include "engine/engine.h"
+#include "rows/rows.h"
 #include "sim/trace_read.h"
 
 #include <math.h>

@@ -11,8 +11,8 @@
  * What enters a batch is a rule set (engine.h). Between two events a batch of decoding requests
  * only gets longer contexts, so that a stretch of steps is one sum: cost is by event and not by
  * token. `stepping` runs every step instead; a test shows that both agree. */
-#ifndef SIM_SIM_H
-#define SIM_SIM_H
+#ifndef SIM_H
+#define SIM_H
 
 #include "sim/amount.h"
 #include "sim/generate.h"

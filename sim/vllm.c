@@ -1,6 +1,6 @@
 #include "sim/vllm.h"
 
-#include "engine/random.h"
+#include "rows/random.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* base/, and quantities as people write them. */
 #include "test.h"
 
-#include "engine/engine.h"
+#include "rows/rows.h"
 
 #include <math.h>
 #include <setjmp.h>

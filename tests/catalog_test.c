@@ -2,7 +2,7 @@
  * every fault of a sheet is named. Runs in the root of the tree. */
 #include "import/catalog.h"
 
-#include "engine/engine.h"
+#include "rows/rows.h"
 
 #include <math.h>
 #include <setjmp.h>

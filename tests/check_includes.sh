@@ -8,7 +8,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 2
 
-public="base/base.h base/embedded.h base/ranks.h engine/engine.h engine/facts.h engine/random.h import/import.h
+public="base/base.h base/embedded.h base/ranks.h rows/rows.h rows/facts.h rows/random.h import/import.h
 import/catalog.h import/measured.h import/prices.h search/search.h search/block.h search/store.h deduce/deduce.h sim/sim.h measure/measure.h ask/ask.h ask/server.h
 web/web.h"
 

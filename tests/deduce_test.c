@@ -4,7 +4,7 @@
 #include "test.h"
 
 #include "ask/deduce.h"
-#include "engine/random.h"
+#include "rows/random.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * values and for strange ones, in every instruction set. */
 #include "test.h"
 
-#include "engine/engine.h"
+#include "rows/rows.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * the printed algebra has the same value, blocks of points the same bits, the interval of
  * a point contains it. */
 #include "base/embedded.h"
-#include "engine/engine.h"
+#include "rows/rows.h"
 
 #include <assert.h>
 #include <math.h>

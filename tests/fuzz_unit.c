@@ -1,6 +1,6 @@
 /* Any bytes as a unit and as a quantity. A unit that was read prints as one that reads
  * the same; a quantity is finite, its range in order, and prints as one near it. */
-#include "engine/engine.h"
+#include "rows/rows.h"
 
 #include <assert.h>
 #include <math.h>

@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "sim/generate.h"
-#include "engine/random.h"
+#include "rows/random.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Compiled against interpreted: the same rows, the same bits, on random inputs. */
-#include "engine/engine.h"
+#include "rows/rows.h"
 #include "ask/ask.h"
 
 #include <math.h>

@@ -5,10 +5,10 @@
  * the C library calls infinite or no number must not be finite here either. */
 #include "test.h"
 
-#include "engine/engine.h"
+#include "rows/rows.h"
 
 #define LANES 4
-#include "engine/lanes.h"
+#include "rows/lanes.h"
 
 #include <float.h>
 #include <math.h>

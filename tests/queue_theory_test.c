@@ -8,7 +8,7 @@
 #include "test.h"
 
 #include "sim/generate.h"
-#include "engine/random.h"
+#include "rows/random.h"
 #include "sim/sim.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
  * order in which values change, in every instruction set. */
 #include "test.h"
 
-#include "engine/engine.h"
+#include "rows/rows.h"
 
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 /* kernel -- what a generated kernel file starts with: the operators of the row format as
  * macros over lanes, so that the text of a row is C. Private to the build. */
-#include "engine/engine.h"
-#include "engine/lanes.h"
-#include "engine/root.h"
+#include "rows/rows.h"
+#include "rows/lanes.h"
+#include "rows/root.h"
 
 #include <string.h>
 

@@ -10,8 +10,8 @@
  *
  * Numbers are in base units (s, B, FLOP, token, USD, J; 1 for counts and bytes per
  * weight are B). A fact may instead be an expression over other rows. */
-#ifndef ENGINE_FACTS_H
-#define ENGINE_FACTS_H
+#ifndef ROWS_FACTS_H
+#define ROWS_FACTS_H
 
 #include "base/base.h"
 

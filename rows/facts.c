@@ -1,4 +1,4 @@
-#include "engine/facts.h"
+#include "rows/facts.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* Algebra: an expression printed from its tree, with names, symbols or numbers. */
-#include "engine/engine.h"
+#include "rows/rows.h"
 
 #include <string.h>
 
 static const char *const spellings[] = {
 #define OPERATOR(name, spelling, arguments) spelling,
-#include "engine/operators.def"
+#include "rows/operators.def"
 #undef OPERATOR
 };
 

@@ -1,11 +1,11 @@
-/* nodes -- private to engine/: a growing set of nodes, equal ones once, and its finish.
+/* nodes -- private to rows/: a growing set of nodes, equal ones once, and its finish.
  *
  * A node knows which VARs of ROOTs it moves with, so that finish can put the body of a
  * ROOT between its VAR and its ROOT, and all that does not move with the VAR before it. */
-#ifndef ENGINE_NODES_H
-#define ENGINE_NODES_H
+#ifndef ROWS_NODES_H
+#define ROWS_NODES_H
 
-#include "engine/engine.h"
+#include "rows/rows.h"
 
 enum { NODES_TALLEST = 10000 };     /* walks over nodes are recursive */
 

@@ -4,7 +4,7 @@
  * At a kink (max of equals, floor, select) it is the derivative of the side the value
  * took. A ROOT x(p) of f(x, p) = 0 has dx/dp = -(df/dp) / (df/dx): its body is swept
  * once alone for df/dx, then again with the adjoint -1/(df/dx). */
-#include "engine/run.h"
+#include "rows/run.h"
 
 #include <math.h>
 

@@ -8,7 +8,7 @@
  *
  * Conditions stand only as the first argument of select, both and either, so that the
  * same text is C over vectors. */
-#include "engine/engine.h"
+#include "rows/rows.h"
 
 #include <string.h>
 
@@ -303,7 +303,7 @@ static bool find_call(struct text name, enum op *op, int *arguments)
 {
     static const struct { const char *name; int arguments; } calls[] = {
 #define OPERATOR(name, spelling, arguments) { spelling, arguments },
-#include "engine/operators.def"
+#include "rows/operators.def"
 #undef OPERATOR
     };
     for (int i = OP_MAX; i <= OP_ABS; i++)

@@ -1,5 +1,5 @@
 /* The kernels the build compiled, found by instruction set and name. */
-#include "engine/engine.h"
+#include "rows/rows.h"
 
 #include <string.h>
 

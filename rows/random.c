@@ -1,6 +1,6 @@
-#include "engine/random.h"
+#include "rows/random.h"
 
-#include "engine/engine.h"
+#include "rows/rows.h"
 
 #include <math.h>
 

@@ -7,7 +7,7 @@
  * 3. Inputs along which the derivative keeps its sign are put to the end that makes the
  *    output least (then largest), and 1 is repeated: exact when that is all of them, but
  *    for the last digits, by which points inside may round past a corner. */
-#include "engine/run.h"
+#include "rows/run.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Stages: the nodes of a list by the innermost axis that they move with, numbers apart from
  * what moves with the column. Numbers are computed one by one and then stand as one vector
  * where blocks read them; a block that only its own stage reads is used again. */
-#include "engine/run.h"
+#include "rows/run.h"
 
 #include <assert.h>
 #include <string.h>

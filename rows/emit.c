@@ -20,7 +20,7 @@
  *     scope 2...     the same rows at another point (AT), at an entry (SUM), in a ROOT
  *
  * A row is written into the innermost scope that changes anything it depends on. */
-#include "engine/engine.h"
+#include "rows/rows.h"
 
 #include <string.h>
 
@@ -583,7 +583,7 @@ bool kernels_write(struct arena *arena, const struct book *books[], const char *
 {
     struct buffer table = { .arena = arena };
     int line_number = 0;
-    buffer_print(out, "#include \"engine/kernel.h\"\n");
+    buffer_print(out, "#include \"rows/kernel.h\"\n");
     buffer_add(&table, "", 0);
     while (text.size) {
         struct text line = text_line(&text), words = line, first = next_word(&words);

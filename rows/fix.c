@@ -1,8 +1,8 @@
 /* Partial evaluation: what is left of a list when inputs are fixed, or known to lie in a
  * range. Only what has the same bits for every input, NaN and -0 among them, is made
  * simpler; with ranges, for every input inside them. */
-#include "engine/nodes.h"
-#include "engine/run.h"
+#include "rows/nodes.h"
+#include "rows/run.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* Solving, and answers under uncertain inputs. */
-#include "engine/run.h"
+#include "rows/run.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* root -- the fixed steps by which ROOT finds its value, for the interpreter and for
- * compiled kernels alike. Included after engine/lanes.h.
+ * compiled kernels alike. Included after rows/lanes.h.
  *
  * Step 0 reads f at the low end, step 1 at the high end; then the bracket is halved,
  * between positive ends by their geometric mean, so that both ends meet in the last

@@ -6,8 +6,8 @@
  *
  * PCG (O'Neill 2014, XSH RR 64/32): 64 bits of state, 32 bits a draw, 2^63 sequences. Logarithms
  * and exponentials are the engine's, so that a seed gives the same bits everywhere. */
-#ifndef ENGINE_RANDOM_H
-#define ENGINE_RANDOM_H
+#ifndef ROWS_RANDOM_H
+#define ROWS_RANDOM_H
 
 #include "base/base.h"
 

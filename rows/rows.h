@@ -1,4 +1,4 @@
-/* engine -- a formula is written once and read many ways.
+/* rows -- a formula is written once and read many ways.
  *
  *   .chalk text -> book (rows) -> list (nodes) -> value | derivative | interval |
  *                     |                            what is left when inputs are fixed
@@ -11,11 +11,11 @@
  *
  * Units are checked on the book, values are plain doubles in base units. Every reading
  * gives the same bits on any machine and thread count. */
-#ifndef ENGINE_H
-#define ENGINE_H
+#ifndef ROWS_H
+#define ROWS_H
 
 #include "base/base.h"
-#include "engine/facts.h"
+#include "rows/facts.h"
 
 /* ---- units and quantities ------------------------------------------------------- */
 
@@ -48,7 +48,7 @@ const char *quantity_text(struct arena *arena, double value, struct unit unit, i
 
 enum op {
 #define OPERATOR(name, spelling, arguments) OP_##name,
-#include "engine/operators.def"
+#include "rows/operators.def"
 #undef OPERATOR
     OP_ROW,                         /* the rest exist in expressions only */
     OP_ENTRY, OP_AT, OP_SUM, OP_LEAST, OP_MOST

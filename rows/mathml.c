@@ -1,6 +1,6 @@
 /* MathML: an expression set from its tree, as the blackboard has it, or with numbers in the
  * places of rows. Every row's symbol carries data-row, every number data-of. */
-#include "engine/engine.h"
+#include "rows/rows.h"
 
 #include <string.h>
 

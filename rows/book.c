@@ -1,5 +1,5 @@
 /* Books: the rows of formula files. formulas/README.md has the format. */
-#include "engine/engine.h"
+#include "rows/rows.h"
 
 #include <float.h>
 #include <stdio.h>

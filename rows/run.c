@@ -1,5 +1,5 @@
 /* Values: of one point, and of many in blocks. */
-#include "engine/run.h"
+#include "rows/run.h"
 
 #include <assert.h>
 #include <math.h>

@@ -7,7 +7,7 @@
  * 2. build: walk the trees; the node of (row, the frames its depends touch) is kept, so
  *    that a row read twice at the same point is one node. Equal nodes are one.
  * 3. finish (nodes.c): keep what the outputs reach, in order. */
-#include "engine/nodes.h"
+#include "rows/nodes.h"
 
 #include <float.h>
 #include <string.h>

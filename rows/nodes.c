@@ -1,4 +1,4 @@
-#include "engine/nodes.h"
+#include "rows/nodes.h"
 
 #include <math.h>
 #include <string.h>

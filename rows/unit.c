@@ -1,5 +1,5 @@
 /* Units, and quantities as people write them. */
-#include "engine/engine.h"
+#include "rows/rows.h"
 
 #include <math.h>
 #include <stdio.h>

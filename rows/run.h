@@ -1,12 +1,12 @@
-/* run -- private to engine/: a list made ready for blocks of points.
+/* run -- private to rows/: a list made ready for blocks of points.
  *
  * Each step reads and writes blocks of BLOCK doubles; blocks are used again once nobody
  * reads them, so that a whole program stays in the first cache. For the same reason a
  * number is one vector only as an operand of `+ - * / max min` or as the base of a power. */
-#ifndef ENGINE_RUN_H
-#define ENGINE_RUN_H
+#ifndef ROWS_RUN_H
+#define ROWS_RUN_H
 
-#include "engine/engine.h"
+#include "rows/rows.h"
 
 enum { BLOCK = 128, VECTOR = 8 };    /* doubles; VECTOR: of the widest set */
 enum form { FORM_BLOCKS, FORM_NUMBER_A, FORM_NUMBER_B };  /* which operand is one vector */

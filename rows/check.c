@@ -1,5 +1,5 @@
 /* Units of expressions. A literal zero has every unit; a literal other number has none. */
-#include "engine/engine.h"
+#include "rows/rows.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,9 +6,9 @@
 #else
 #define POINTS BLOCK
 #endif
-#include "engine/lanes.h"
-#include "engine/root.h"
-#include "engine/run.h"
+#include "rows/lanes.h"
+#include "rows/root.h"
+#include "rows/run.h"
 
 #include <string.h>
 
