@@ -7,7 +7,7 @@
 #define ASK_DEDUCE_H
 
 #include "ask/ask.h"
-#include "deduce/deduce.h"
+#include "infer/infer.h"
 #include "import/prices.h"
 
 struct usual {                      /* what ratios usually are; NAN: nothing is known */

@@ -1,4 +1,4 @@
-/* deduce -- from a public price back to what must be true.
+/* infer -- from a public price back to what must be true.
  *
  *     draws ----rows: priors----> unknowns ----rows: costs----> what a sheet would show
  *                                     |                                  | against what it shows
@@ -15,21 +15,21 @@
  * unknowns. Where few draws are left for a sheet, more are made where its weight lies.
  *
  * Same seed, same bits. Results live in the arena they were given. */
-#ifndef DEDUCE_H
-#define DEDUCE_H
+#ifndef INFER_H
+#define INFER_H
 
 #include "rows/rows.h"
 
 enum field {
 #define FIELD(key, cost, seen, label) FIELD_##key,
-#include "deduce/field.def"
+#include "infer/field.def"
 #undef FIELD
     FIELD_COUNT
 };
 
 enum quantity_key {
 #define QUANTITY(key, row) QUANTITY_##key,
-#include "deduce/quantity.def"
+#include "infer/quantity.def"
 #undef QUANTITY
     QUANTITY_COUNT
 };

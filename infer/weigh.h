@@ -1,8 +1,8 @@
 /* weigh -- likelihoods as tables, and draws made again. Private to deduce/. */
-#ifndef DEDUCE_WEIGH_H
-#define DEDUCE_WEIGH_H
+#ifndef INFER_WEIGH_H
+#define INFER_WEIGH_H
 
-#include "deduce/draws.h"
+#include "infer/draws.h"
 
 struct weigh {
     size_t count;                               /* of fields that are seen */

@@ -1,5 +1,5 @@
 /* A sheet weighs the draws. */
-#include "deduce/weigh.h"
+#include "infer/weigh.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "deduce/draws.h"
+#include "infer/draws.h"
 
 #include <math.h>
 #include <string.h>

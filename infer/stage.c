@@ -1,5 +1,5 @@
 /* From coordinates to values: the rows, compiled or interpreted. */
-#include "deduce/draws.h"
+#include "infer/draws.h"
 
 #include <assert.h>
 #include <math.h>
@@ -7,13 +7,13 @@
 
 const struct field_row fields[FIELD_COUNT] = {
 #define FIELD(key, cost, seen, label) { cost, seen, label },
-#include "deduce/field.def"
+#include "infer/field.def"
 #undef FIELD
 };
 
 const char *const quantities[QUANTITY_COUNT] = {
 #define QUANTITY(key, row) row,
-#include "deduce/quantity.def"
+#include "infer/quantity.def"
 #undef QUANTITY
 };
 

@@ -6,7 +6,7 @@
  *   4. 0.3 of the new draws from the prior, 0.7 from Student's t with 8 degrees there
  *   5. each with prior over mixture as its share (Owen and Zhou 2000)
  */
-#include "deduce/weigh.h"
+#include "infer/weigh.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* draws -- samples of the priors, run through the rows, kept as cells. Private to deduce/. */
-#ifndef DEDUCE_DRAWS_H
-#define DEDUCE_DRAWS_H
+#ifndef INFER_DRAWS_H
+#define INFER_DRAWS_H
 
-#include "deduce/deduce.h"
+#include "infer/infer.h"
 #include "rows/random.h"
 
 enum { BLOCK = 1024, COORDINATES = 64, UNKNOWNS = 64, KEPT = 64 };
