@@ -205,7 +205,7 @@ bench:                          ## speeds as ratios: compiled and interpreted ro
 # ---- fit -------------------------------------------------------------------------------------------
 SERVERS  := serving_points serving
 SHEETS   := $(SERVERS) vllm_load_h100 kernels
-$(B)/fit: $(wildcard fit/*.c) fit/fit.h fit/servers.def fit/training.def import/kernels.def $(B)/libchalkline.a
+$(B)/fit: $(wildcard fit/*.c) fit/fit.h fit/servers.def fit/training.def catalog/kernels.def $(B)/libchalkline.a
 	@$(CC) $(FLAGS) $(filter %.c %.a,$^) -o $@ -lcminpack $(LIBS)
 POINTS   ?= $(wildcard $(SERVERS:%=../shared/data/measurements/%.csv))
 TRAINING ?= ../shared/data/measurements/training.csv
@@ -239,7 +239,7 @@ docs: chalkline                 ## build/docs: the reference of all rows, the ma
 	@echo build/docs/reference.md build/docs/chalkline.1
 
 HEADERS := base/base.h base/ranks.h rows/rows.h rows/facts.h rows/operators.def import/import.h \
-           import/catalog.h ask/ask.h ask/ask.def ask/option.def
+           catalog/catalog.h ask/ask.h ask/ask.def ask/option.def
 install: chalkline docs         ## binary, man page, completion, library, headers, pkg-config (PREFIX, DESTDIR)
 	install -D -m 755 chalkline $(DESTDIR)$(PREFIX)/bin/chalkline
 	install -D -m 644 build/docs/chalkline.1 $(DESTDIR)$(PREFIX)/share/man/man1/chalkline.1

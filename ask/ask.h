@@ -14,7 +14,7 @@
 
 #include "base/ranks.h"
 #include "rows/rows.h"
-#include "import/catalog.h"
+#include "catalog/catalog.h"
 #include "import/import.h"
 
 enum option {

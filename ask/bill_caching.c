@@ -1,6 +1,6 @@
 /* How sellers bill what they have seen: data/caching.csv. */
 #include "ask/bill.h"
-#include "ask/sheet.h"
+#include "catalog/sheet.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* The workload: lines NAME = VALUE. */
 #include "ask/bill.h"
-#include "ask/sheet.h"
+#include "catalog/sheet.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* What deduce thinks before it reads: data/priors.csv. */
 #include "ask/deduce.h"
-#include "ask/sheet.h"
+#include "catalog/sheet.h"
 
 #include <math.h>
 #include <string.h>

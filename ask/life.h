@@ -7,7 +7,7 @@
 #define ASK_LIFE_H
 
 #include "ask/ask.h"
-#include "ask/sheet.h"
+#include "catalog/sheet.h"
 
 /* Read where the size is the best and the tokens are the rule's, or those given. */
 #define LIFE_RULES(X)                                                                       \

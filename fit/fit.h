@@ -1,7 +1,7 @@
 /* fit -- the constants of the prediction from open measurements.
  *
  *     fit servers [model|machine|both] FILE...     constants: fit/servers.def
- *     fit kernels FILE                             constants: import/kernels.def
+ *     fit kernels FILE                             constants: catalog/kernels.def
  *     fit training [source|generation] FILE        constants: fit/training.def
  *
  * Minimises, over the logarithms of the constants, soft-L1 of ln(predicted / measured) by

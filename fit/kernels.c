@@ -9,7 +9,7 @@
 
 static const struct constant constants[] = {
 #define KERNEL(name, unit, low, high, prior) { #name, NULL, unit, low, high, prior },
-#include "import/kernels.def"
+#include "catalog/kernels.def"
 #undef KERNEL
 };
 

@@ -1,6 +1,6 @@
 /* The catalog: the sheets in data/ are sound, rows become facts and documents, and
  * every fault of a sheet is named. Runs in the root of the tree. */
-#include "import/catalog.h"
+#include "catalog/catalog.h"
 
 #include "rows/rows.h"
 

@@ -1,6 +1,6 @@
 /* Any bytes as a CSV file and as sheets of the catalog: an answer or an error, never a
  * crash, a leak or a wait. What was read is written and read again, and must be the same. */
-#include "import/catalog.h"
+#include "catalog/catalog.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "import/catalog.h"
+#include "catalog/catalog.h"
 
 #include "rows/rows.h"
 
@@ -104,7 +104,7 @@ static const struct known engine_facts[] = {
     { "exchange_exposed", "1" },        { "expert_gap", "s" },
     { "replica_jitter", "1" },
 #define KERNEL(name, unit, low, high, prior) { #name, unit },
-#include "import/kernels.def"
+#include "catalog/kernels.def"
 #undef KERNEL
 };
 

@@ -1,8 +1,8 @@
 /* sheet -- a built in sheet of facts by name: data/priors.csv, data/caching.csv.
  *
  *     name,fact,value,unit,source,date,mark,note */
-#ifndef ASK_SHEET_H
-#define ASK_SHEET_H
+#ifndef CATALOG_SHEET_H
+#define CATALOG_SHEET_H
 
 #include "base/base.h"
 

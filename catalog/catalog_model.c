@@ -13,7 +13,7 @@
  * where a word is a string of letters, digits and _ . * / - that is nothing else. A cell
  * that starts with none of [ { " is one scalar, the rest of it included. The row
  * `same_as` lays the document of another model underneath. */
-#include "import/catalog.h"
+#include "catalog/catalog.h"
 
 #include <string.h>
 

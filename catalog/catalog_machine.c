@@ -1,5 +1,5 @@
 /* Machines and tiers: rows of the catalog become facts in base units. */
-#include "import/catalog.h"
+#include "catalog/catalog.h"
 
 #include <stdio.h>
 #include <string.h>

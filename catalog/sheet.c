@@ -1,4 +1,4 @@
-#include "ask/sheet.h"
+#include "catalog/sheet.h"
 
 #include "base/embedded.h"
 #include "rows/rows.h"

@@ -14,8 +14,8 @@
  * user's sheet of the same columns. Every fault of a sheet names file and line.
  * Everything lives in the arena given to catalog_open; entries point into the catalog,
  * so it must stay where it is. */
-#ifndef IMPORT_CATALOG_H
-#define IMPORT_CATALOG_H
+#ifndef CATALOG_H
+#define CATALOG_H
 
 #include "base/base.h"
 #include "rows/facts.h"
