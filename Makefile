@@ -205,7 +205,7 @@ bench:                          ## speeds as ratios: compiled and interpreted ro
 # ---- fit -------------------------------------------------------------------------------------------
 SERVERS  := serving_points serving
 SHEETS   := $(SERVERS) vllm_load_h100 kernels
-$(B)/fit: $(wildcard fit/*.c) fit/fit.h fit/servers.def fit/training.def catalog/kernels.def $(B)/libchalkline.a
+$(B)/fit: $(wildcard score/fit/*.c) score/fit/fit.h score/fit/servers.def score/fit/training.def catalog/kernels.def $(B)/libchalkline.a
 	@$(CC) $(FLAGS) $(filter %.c %.a,$^) -o $@ -lcminpack $(LIBS)
 POINTS   ?= $(wildcard $(SERVERS:%=../shared/data/measurements/%.csv))
 TRAINING ?= ../shared/data/measurements/training.csv

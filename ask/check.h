@@ -6,7 +6,7 @@
 #ifndef ASK_CHECK_H
 #define ASK_CHECK_H
 
-#include "ask/score.h"
+#include "score/score.h"
 
 enum grouping { BY_MODEL, BY_HARDWARE, BY_SOURCE };
 

@@ -1,7 +1,7 @@
 /* What the hosts of one open model say of it, by what they ask. */
 #include "ask/deduce.h"
 
-#include "ask/score.h"
+#include "score/score.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The picture of `check`: predicted against measured, a panel per metric. */
 #include "ask/plot.h"
-#include "ask/score.h"
+#include "score/score.h"
 
 #include <math.h>
 #include <string.h>

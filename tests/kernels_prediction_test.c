@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "ask/ask.h"
-#include "import/measured.h"
+#include "score/measured.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
  * repeat weighs less than its rows. With `model` or `machine` each in turn is left out of
  * the fit and scored by it, with `both` each model on each machine by a fit without either:
  * the error a user must expect. */
-#include "fit/fit.h"
+#include "score/fit/fit.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 static const struct constant constants[] = {
 #define CONSTANT(name, entry, unit, low, high, prior) { #name, entry, unit, low, high, prior },
-#include "fit/servers.def"
+#include "score/fit/servers.def"
 #undef CONSTANT
 };
 

@@ -1,7 +1,7 @@
 /* serving_points.csv: TTFT and TPOT at a concurrency: `silicon_sample.csv` of
  * ai-dynamo/aiconfigurator @095f58a (2026-08-21), most of it the nightly runs of InferenceX,
  * the rest that project's own ("auto-gap-analysis") or without a known setting ("gtl_"). */
-#include "import/measured.h"
+#include "score/measured.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "fit/fit.h"
+#include "score/fit/fit.h"
 
 #include <cminpack-1/cminpack.h>
 #include <math.h>

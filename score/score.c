@@ -1,4 +1,4 @@
-#include "ask/score.h"
+#include "score/score.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -6,10 +6,10 @@
  *                   median, mean, 90th percentile of |x|; bias = exp(mean e) - 1;
  *                   coverage = the share of values inside the band of their prediction
  */
-#ifndef ASK_SCORE_H
-#define ASK_SCORE_H
+#ifndef SCORE_H
+#define SCORE_H
 
-#include "ask/predictor.h"
+#include "score/predictor.h"
 
 struct outcome {
     const struct measured *point;

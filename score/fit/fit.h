@@ -1,18 +1,18 @@
 /* fit -- the constants of the prediction from open measurements.
  *
- *     fit servers [model|machine|both] FILE...     constants: fit/servers.def
+ *     fit servers [model|machine|both] FILE...     constants: score/fit/servers.def
  *     fit kernels FILE                             constants: catalog/kernels.def
- *     fit training [source|generation] FILE        constants: fit/training.def
+ *     fit training [source|generation] FILE        constants: score/fit/training.def
  *
  * Minimises, over the logarithms of the constants, soft-L1 of ln(predicted / measured) by
  * Levenberg and Marquardt (cminpack), with our own derivatives. Every constant is held near
  * what was thought of it before, and inside bounds. What is printed first are rows for
  * data/efficiency.csv, then the errors. */
-#ifndef FIT_H
-#define FIT_H
+#ifndef SCORE_FIT_H
+#define SCORE_FIT_H
 
-#include "ask/predictor.h"
-#include "ask/score.h"
+#include "score/predictor.h"
+#include "score/score.h"
 
 enum { CONSTANTS_MOST = 96, INPUTS_MOST = 8192 };
 

@@ -1,6 +1,6 @@
 /* Training: the time of a step. Each source in turn is left out of the fit and scored by it, or
  * each generation of chips: the error a user must expect of a stack, or a chip, that is new. */
-#include "fit/fit.h"
+#include "score/fit/fit.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 static const struct constant constants[] = {
 #define CONSTANT(name, entry, unit, low, high, prior) { #name, entry, unit, low, high, prior },
-#include "fit/training.def"
+#include "score/fit/training.def"
 #undef CONSTANT
 };
 

@@ -1,5 +1,5 @@
 /* kernels.csv: single kernels, alone on a chip. */
-#include "import/measured.h"
+#include "score/measured.h"
 
 #include <string.h>
 

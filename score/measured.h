@@ -7,8 +7,8 @@
  * multi-token prediction without saying so). A point names the inputs it sets and, for each
  * figure measured, the row that predicts it. A point that cannot be predicted keeps the
  * reason; none is dropped. */
-#ifndef IMPORT_MEASURED_H
-#define IMPORT_MEASURED_H
+#ifndef SCORE_MEASURED_H
+#define SCORE_MEASURED_H
 
 #include "base/base.h"
 

@@ -1,4 +1,4 @@
-#include "ask/predictor.h"
+#include "score/predictor.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Kernels: one set of constants for all chips and one for each family; and for all families
  * but one, which scores that one and gives the band. */
-#include "fit/fit.h"
+#include "score/fit/fit.h"
 
 #include <math.h>
 #include <stdio.h>

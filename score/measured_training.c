@@ -1,7 +1,7 @@
 /* training.csv: published training runs. Its columns are those of serving.csv, its metrics are
  * not. One run is told by several figures: the one that needs the least interpreting is kept.
  * What a source leaves out is assumed for its whole stack: training.def. */
-#include "import/measured.h"
+#include "score/measured.h"
 
 #include <assert.h>
 #include <math.h>
@@ -36,7 +36,7 @@ static const struct assumption {
 } assumptions[] = {
 #define ASSUME(source, model, machine, precision, row, value) \
     { source, model, machine, precision, #row, value },
-#include "import/training.def"
+#include "score/assumed.def"
 #undef ASSUME
 };
 

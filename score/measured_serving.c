@@ -1,7 +1,7 @@
 /* serving.csv: published serving figures, one a row. What the columns leave out (engine,
  * lengths drawn from a range, pools, speculation) is in the notes, which say it in a few
  * fixed phrases. */
-#include "import/measured.h"
+#include "score/measured.h"
 
 #include <stdlib.h>
 #include <string.h>

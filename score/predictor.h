@@ -2,11 +2,11 @@
  *
  * Points of one model, machine, format and engine that set the same inputs and ask for the
  * same rows share a list. For `check` and for the fit. */
-#ifndef ASK_PREDICTOR_H
-#define ASK_PREDICTOR_H
+#ifndef SCORE_PREDICTOR_H
+#define SCORE_PREDICTOR_H
 
 #include "ask/ask.h"
-#include "import/measured.h"
+#include "score/measured.h"
 
 struct prediction {
     double value, low, high;        /* of a row, and the ends of its band */

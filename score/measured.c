@@ -1,4 +1,4 @@
-#include "import/measured.h"
+#include "score/measured.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* vllm_load_h100.csv: stages of constant request rate, each held for some minutes. */
-#include "import/measured.h"
+#include "score/measured.h"
 
 #include <string.h>
 
