@@ -2,7 +2,7 @@
 #ifndef SIM_PREFIX_H
 #define SIM_PREFIX_H
 
-#include "sim/trace.h"
+#include "sim/traffic/trace.h"
 
 /* Prompt tokens that a cache of so many blocks would have had, of all, requests in order; the
  * first block of a request is its most recent. capacity 0: without end. A trace that names no

@@ -11,7 +11,7 @@
 #ifndef SIM_RADIX_H
 #define SIM_RADIX_H
 
-#include "sim/trace.h"
+#include "sim/traffic/trace.h"
 
 struct radix;
 enum { RADIX_ROOT = 0 };

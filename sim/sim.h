@@ -14,11 +14,11 @@
 #ifndef SIM_H
 #define SIM_H
 
-#include "sim/amount.h"
-#include "sim/generate.h"
+#include "sim/traffic/amount.h"
+#include "sim/traffic/generate.h"
 #include "sim/prefix.h"
 #include "sim/tiers.h"
-#include "sim/trace.h"
+#include "sim/traffic/trace.h"
 
 /* ---- what runs ------------------------------------------------------------------------- */
 

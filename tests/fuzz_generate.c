@@ -1,6 +1,6 @@
 /* Any bytes as a description: an answer or an error. A trace that was made is in order, its turns
  * come after those before them, and it is the same when made again. Files are left alone. */
-#include "sim/generate_plan.h"
+#include "sim/traffic/generate_plan.h"
 
 #include <assert.h>
 #include <math.h>

@@ -2,7 +2,7 @@
  * is replayed, if short, and every request ends. */
 #include "sim/prefix.h"
 #include "sim/sim.h"
-#include "sim/trace_read.h"
+#include "sim/traffic/trace_read.h"
 
 #include <assert.h>
 #include <math.h>

@@ -2,7 +2,7 @@
  * columns of traces that name classes and sessions; and what is said of bad ones. */
 #include "test.h"
 
-#include "sim/generate.h"
+#include "sim/traffic/generate.h"
 #include "rows/random.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@
  * from means of batches. */
 #include "test.h"
 
-#include "sim/generate.h"
+#include "sim/traffic/generate.h"
 #include "rows/random.h"
 #include "sim/sim.h"
 

@@ -4,7 +4,7 @@
 
 #include "sim/prefix.h"
 #include "sim/sim.h"
-#include "sim/trace_read.h"
+#include "sim/traffic/trace_read.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include "sim/link.h"
 #include "sim/tiers.h"
-#include "sim/trace.h"
+#include "sim/traffic/trace.h"
 
 #include <math.h>
 #include <stdio.h>

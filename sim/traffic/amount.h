@@ -4,8 +4,8 @@
  *
  * What is read can be drawn, and asked for its mean, for the share of draws up to a limit and for
  * the mean of draws that are cut there. */
-#ifndef SIM_AMOUNT_H
-#define SIM_AMOUNT_H
+#ifndef SIM_TRAFFIC_AMOUNT_H
+#define SIM_TRAFFIC_AMOUNT_H
 
 #include "rows/random.h"
 

@@ -1,4 +1,4 @@
-#include "sim/amount.h"
+#include "sim/traffic/amount.h"
 
 #include "rows/rows.h"
 

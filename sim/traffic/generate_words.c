@@ -1,9 +1,9 @@
 /* Descriptions in words. A key is a row: its name, its default, what it accepts; `readers` says
  * how its value is read. */
-#include "sim/generate_plan.h"
+#include "sim/traffic/generate_plan.h"
 
 #include "rows/rows.h"
-#include "sim/trace_read.h"
+#include "sim/traffic/trace_read.h"
 
 #include <math.h>
 #include <string.h>

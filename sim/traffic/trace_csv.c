@@ -1,5 +1,5 @@
 /* Traces as tables. A format is what its columns are called. */
-#include "sim/trace_read.h"
+#include "sim/traffic/trace_read.h"
 
 #include <math.h>
 #include <stdio.h>

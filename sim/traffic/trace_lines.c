@@ -1,7 +1,7 @@
 /* JSON lines. Mooncake: timestamp in ms, blocks of 512 tokens. Qwen-Bailian: timestamp in s,
  * blocks of 16, and a chat_id by which it is known; parent_chat_id is the turn before, -1 for
  * none. A parent that is not above it was asked before the file begins. */
-#include "sim/trace_read.h"
+#include "sim/traffic/trace_read.h"
 
 #include <math.h>
 

@@ -6,8 +6,8 @@
  * `arrival,input,output[,class][,session][,wait]`; as they are, or packed by gzip or zstd. A
  * class is a word, a session too: its requests are turns, in the order of the file. Files of
  * lengths alone (Vidur's, or prompt_len,output_len) are read for who draws from them. */
-#ifndef SIM_TRACE_H
-#define SIM_TRACE_H
+#ifndef SIM_TRAFFIC_TRACE_H
+#define SIM_TRAFFIC_TRACE_H
 
 #include "base/base.h"
 

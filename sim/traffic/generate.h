@@ -18,10 +18,10 @@
  * Arrivals, inputs, outputs, turns, waits and classes are drawn apart, and for each session
  * apart: changing the wait leaves all lengths as they were, and more sessions leave the first
  * ones as they were. The same words give the same trace on every machine. */
-#ifndef SIM_GENERATE_H
-#define SIM_GENERATE_H
+#ifndef SIM_TRAFFIC_GENERATE_H
+#define SIM_TRAFFIC_GENERATE_H
 
-#include "sim/trace.h"
+#include "sim/traffic/trace.h"
 
 enum { GENERATE_MOST = 10000000 };      /* requests */
 

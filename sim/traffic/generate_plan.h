@@ -1,9 +1,9 @@
 /* generate_plan -- a description, read: what generate.c draws from. */
-#ifndef SIM_GENERATE_PLAN_H
-#define SIM_GENERATE_PLAN_H
+#ifndef SIM_TRAFFIC_GENERATE_PLAN_H
+#define SIM_TRAFFIC_GENERATE_PLAN_H
 
-#include "sim/amount.h"
-#include "sim/generate.h"
+#include "sim/traffic/amount.h"
+#include "sim/traffic/generate.h"
 
 enum kind { KIND_POISSON, KIND_GAMMA, KIND_CONSTANT, KINDS };
 extern const char *const generate_kinds[KINDS];

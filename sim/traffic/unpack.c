@@ -1,5 +1,5 @@
 /* Files packed by gzip or zstd, known by their first bytes. */
-#include "sim/trace_read.h"
+#include "sim/traffic/trace_read.h"
 
 #include <string.h>
 #include <zlib.h>

@@ -1,5 +1,5 @@
 /* In a page, in the place of unpack.c: the browser has unpacked gzip before. */
-#include "sim/trace_read.h"
+#include "sim/traffic/trace_read.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* trace_read -- what the readers of traces share. */
-#ifndef SIM_TRACE_READ_H
-#define SIM_TRACE_READ_H
+#ifndef SIM_TRAFFIC_TRACE_READ_H
+#define SIM_TRAFFIC_TRACE_READ_H
 
-#include "sim/trace.h"
+#include "sim/traffic/trace.h"
 
 /* The text itself where it is not packed. */
 bool trace_unpack(struct arena *arena, const char *path, struct text packed, size_t limit,

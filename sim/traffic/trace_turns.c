@@ -1,5 +1,5 @@
 /* Sessions by name or number: open addressing, doubled at half full. */
-#include "sim/trace_read.h"
+#include "sim/traffic/trace_read.h"
 
 #include <string.h>
 

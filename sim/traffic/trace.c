@@ -1,4 +1,4 @@
-#include "sim/trace_read.h"
+#include "sim/traffic/trace_read.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "sim/generate_plan.h"
+#include "sim/traffic/generate_plan.h"
 #include "rows/random.h"
 
 #include <math.h>
