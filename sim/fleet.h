@@ -4,7 +4,7 @@
 #define SIM_FLEET_H
 
 #include "sim/engine.h"
-#include "sim/link.h"
+#include "sim/cache/link.h"
 #include "rows/random.h"
 
 enum event_kind {

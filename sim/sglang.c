@@ -18,7 +18,7 @@
  * gives up one token at a time. A request alone is admitted whatever the guess. */
 #include "sim/ahead.h"
 #include "sim/decodes.h"
-#include "sim/radix.h"
+#include "sim/cache/radix.h"
 
 #include <assert.h>
 #include <math.h>

@@ -16,8 +16,8 @@
 
 #include "sim/traffic/amount.h"
 #include "sim/traffic/generate.h"
-#include "sim/prefix.h"
-#include "sim/tiers.h"
+#include "sim/cache/prefix.h"
+#include "sim/cache/tiers.h"
 #include "sim/traffic/trace.h"
 
 /* ---- what runs ------------------------------------------------------------------------- */

@@ -16,7 +16,7 @@
  * paused and when it is done. Seats are no more than the tokens of a batch. */
 #include "sim/ahead.h"
 #include "sim/decodes.h"
-#include "sim/radix.h"
+#include "sim/cache/radix.h"
 
 #include <assert.h>
 #include <math.h>

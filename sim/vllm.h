@@ -12,7 +12,7 @@
 #ifndef SIM_VLLM_H
 #define SIM_VLLM_H
 
-#include "sim/blocks.h"
+#include "sim/cache/blocks.h"
 #include "sim/engine.h"
 
 enum { FLIGHT = 2, CLASSES = 32 };

@@ -1,6 +1,6 @@
 /* Any bytes as a trace: an answer or an error, never a crash, a leak or a wait. What was read
  * is replayed, if short, and every request ends. */
-#include "sim/prefix.h"
+#include "sim/cache/prefix.h"
 #include "sim/sim.h"
 #include "sim/traffic/trace_read.h"
 

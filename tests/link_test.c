@@ -2,7 +2,7 @@
  * the theory of processor sharing. */
 #include "test.h"
 
-#include "sim/link.h"
+#include "sim/cache/link.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
  * path, against reference runs where they are present, and against the theory of queues. */
 #include "test.h"
 
-#include "sim/prefix.h"
+#include "sim/cache/prefix.h"
 #include "sim/sim.h"
 #include "sim/traffic/trace_read.h"
 

@@ -2,8 +2,8 @@
  * Mooncake traces, and against the theory of a time to live. */
 #include "test.h"
 
-#include "sim/link.h"
-#include "sim/tiers.h"
+#include "sim/cache/link.h"
+#include "sim/cache/tiers.h"
 #include "sim/traffic/trace.h"
 
 #include <math.h>

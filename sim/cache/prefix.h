@@ -1,6 +1,6 @@
 /* prefix -- what a cache of prefix blocks would have had of a trace: the least recent leave. */
-#ifndef SIM_PREFIX_H
-#define SIM_PREFIX_H
+#ifndef SIM_CACHE_PREFIX_H
+#define SIM_CACHE_PREFIX_H
 
 #include "sim/traffic/trace.h"
 

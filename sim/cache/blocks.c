@@ -1,4 +1,4 @@
-#include "sim/blocks.h"
+#include "sim/cache/blocks.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-#include "sim/prefix.h"
+#include "sim/cache/prefix.h"
 
-#include "sim/blocks.h"
+#include "sim/cache/blocks.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
-#include "sim/tiers.h"
+#include "sim/cache/tiers.h"
 
-#include "sim/link.h"
+#include "sim/cache/link.h"
 
 #include <assert.h>
 #include <math.h>

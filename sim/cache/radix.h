@@ -8,8 +8,8 @@
  * before of a session. A request that runs locks the path to where its own part begins. What
  * nobody locks stays until its room is needed; then units go one by one, each time the last one
  * of the leaf that was locked longest ago. */
-#ifndef SIM_RADIX_H
-#define SIM_RADIX_H
+#ifndef SIM_CACHE_RADIX_H
+#define SIM_CACHE_RADIX_H
 
 #include "sim/traffic/trace.h"
 

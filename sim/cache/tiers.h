@@ -15,8 +15,8 @@
  *
  * Names are those of prefix blocks, 64 bits. Time never goes back, as in link.h. Memory is by
  * the blocks that a tier really held. */
-#ifndef SIM_TIERS_H
-#define SIM_TIERS_H
+#ifndef SIM_CACHE_TIERS_H
+#define SIM_CACHE_TIERS_H
 
 #include "base/base.h"
 

@@ -3,8 +3,8 @@
  * As vLLM v1 keeps them: a block in use is counted; one that nobody uses waits in a queue and
  * keeps its name, so that a prefix can find it again; it is taken from the front of the queue,
  * and only then forgets. One block is never given out. */
-#ifndef SIM_BLOCKS_H
-#define SIM_BLOCKS_H
+#ifndef SIM_CACHE_BLOCKS_H
+#define SIM_CACHE_BLOCKS_H
 
 #include "base/base.h"
 

@@ -1,6 +1,6 @@
 /* Egalitarian processor sharing by attained service (Kleinrock 1967; as virtual time in Demers,
  * Keshav and Shenker 1989). */
-#include "sim/link.h"
+#include "sim/cache/link.h"
 
 #include <assert.h>
 #include <math.h>

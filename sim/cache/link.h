@@ -9,8 +9,8 @@
  *
  * Bytes, seconds. Time never goes back: a call with an earlier time than the last one counts as
  * made at the same time. What is asked changes nothing: same transfers, same bits. */
-#ifndef SIM_LINK_H
-#define SIM_LINK_H
+#ifndef SIM_CACHE_LINK_H
+#define SIM_CACHE_LINK_H
 
 #include "base/base.h"
 

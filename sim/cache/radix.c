@@ -1,4 +1,4 @@
-#include "sim/radix.h"
+#include "sim/cache/radix.h"
 
 #include <assert.h>
 #include <string.h>
