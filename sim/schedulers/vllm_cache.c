@@ -1,4 +1,4 @@
-#include "sim/vllm.h"
+#include "sim/schedulers/vllm.h"
 
 #include <math.h>
 #include <string.h>

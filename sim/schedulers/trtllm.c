@@ -14,8 +14,8 @@
  *
  * Blocks are kept for reuse in a tree (radix.h) when a prompt has been read, when a request is
  * paused and when it is done. Seats are no more than the tokens of a batch. */
-#include "sim/ahead.h"
-#include "sim/decodes.h"
+#include "sim/schedulers/ahead.h"
+#include "sim/schedulers/decodes.h"
 #include "sim/cache/radix.h"
 
 #include <assert.h>

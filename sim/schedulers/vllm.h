@@ -9,8 +9,8 @@
  * prefixes are found in the cache, and two steps are in flight: the next but one is formed when
  * a step ends (asynchronous scheduling). Attention ranks have queues and caches of their own and
  * step together. */
-#ifndef SIM_VLLM_H
-#define SIM_VLLM_H
+#ifndef SIM_SCHEDULERS_VLLM_H
+#define SIM_SCHEDULERS_VLLM_H
 
 #include "sim/cache/blocks.h"
 #include "sim/engine.h"

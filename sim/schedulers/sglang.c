@@ -16,8 +16,8 @@
  * Those that ended leave the decoding batch when the next one is formed, and hold a seat till
  * then. The tree of prefixes (radix.h) knows tokens by the names and sessions of the trace, and
  * gives up one token at a time. A request alone is admitted whatever the guess. */
-#include "sim/ahead.h"
-#include "sim/decodes.h"
+#include "sim/schedulers/ahead.h"
+#include "sim/schedulers/decodes.h"
 #include "sim/cache/radix.h"
 
 #include <assert.h>

@@ -6,8 +6,8 @@
  *     turns_group.c  those that decode, and the blocks they take, as one group
  *
  * A turn is a step in which all that decode take a token. */
-#ifndef SIM_TURNS_H
-#define SIM_TURNS_H
+#ifndef SIM_SCHEDULERS_TURNS_H
+#define SIM_SCHEDULERS_TURNS_H
 
 #include "sim/engine.h"
 

@@ -1,4 +1,4 @@
-#include "sim/decodes.h"
+#include "sim/schedulers/decodes.h"
 
 static bool sooner(const struct decode *a, const struct decode *b)
 {

@@ -1,4 +1,4 @@
-#include "sim/turns.h"
+#include "sim/schedulers/turns.h"
 
 #include <math.h>
 

@@ -3,8 +3,8 @@
  * What each has is a difference to the count of turns, so that a turn costs nothing by request:
  * tokens cached = request's `cached` + turns launched; the turn of its last output is known when
  * it joins. A heap: the next to end first, of those that end together the lowest number. */
-#ifndef SIM_DECODES_H
-#define SIM_DECODES_H
+#ifndef SIM_SCHEDULERS_DECODES_H
+#define SIM_SCHEDULERS_DECODES_H
 
 #include "sim/engine.h"
 

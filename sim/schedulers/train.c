@@ -3,7 +3,7 @@
  * ride gives one. Seats, first come first served; a ride takes the cadence, whatever is in it, and
  * there is always room for the cache. A request that finds a seat has its first token within one
  * to two cadences, after one and a half on average. */
-#include "sim/decodes.h"
+#include "sim/schedulers/decodes.h"
 
 #include <assert.h>
 #include <math.h>

@@ -4,8 +4,8 @@
  *     end[0]    end[1]    | stretch: step 1 | step 2 | ...
  *        ^ here step 1 is launched, at end[1] step 2, and so on: the stretch is over when all of
  *          its steps are launched, as many ends after the first. */
-#ifndef SIM_AHEAD_H
-#define SIM_AHEAD_H
+#ifndef SIM_SCHEDULERS_AHEAD_H
+#define SIM_SCHEDULERS_AHEAD_H
 
 #include "sim/engine.h"
 
