@@ -19,7 +19,7 @@
 
 enum option {
 #define OPTION(name, key, argument, row, verbs, help) OPTION_##key,
-#include "ask/option.def"
+#include "scenario/option.def"
 #undef OPTION
     OPTION_COUNT
 };

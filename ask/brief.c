@@ -1,5 +1,5 @@
 /* brief: the whole lecture for one model on one machine, on one screen. */
-#include "ask/server.h"
+#include "scenario/server.h"
 
 #include <math.h>
 #include <string.h>

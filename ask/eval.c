@@ -1,5 +1,5 @@
 /* eval: any rows or expressions, as numbers. */
-#include "ask/server.h"
+#include "scenario/server.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* plan --sweep: the best deployment at each of some values of a row: what a larger scale-up domain,
  * faster memory, longer prompts or more GPUs buy. */
 #include "ask/plan.h"
-#include "ask/sweep.h"
+#include "scenario/sweep.h"
 
 static void add_figures(struct plan *one, const struct plan_point *best, struct table *table,
                         struct doc *doc)

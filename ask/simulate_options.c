@@ -1,5 +1,5 @@
 /* The options of `simulate`: what is to be run. */
-#include "ask/server.h"
+#include "scenario/server.h"
 #include "ask/simulate.h"
 
 #include <math.h>

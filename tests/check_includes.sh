@@ -9,7 +9,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 2
 
 public="base/base.h base/embedded.h base/ranks.h rows/rows.h rows/facts.h rows/random.h import/import.h
-catalog/catalog.h score/measured.h import/prices.h search/search.h search/block.h search/store.h infer/infer.h sim/sim.h measure/measure.h ask/ask.h ask/server.h
+catalog/catalog.h score/measured.h import/prices.h search/search.h search/block.h search/store.h infer/infer.h sim/sim.h measure/measure.h ask/ask.h scenario/server.h
 web/web.h"
 
 # The folders that a folder may include from, beside itself.

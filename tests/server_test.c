@@ -2,7 +2,7 @@
  * the text fits a screen. */
 #include "test.h"
 
-#include "ask/server.h"
+#include "scenario/server.h"
 
 #include <math.h>
 

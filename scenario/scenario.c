@@ -20,7 +20,7 @@ const struct verb verbs[] = {
 
 const struct option_row options[OPTION_COUNT] = {
 #define OPTION(name, key, argument, row, verbs, help) { name, argument, row, verbs, help },
-#include "ask/option.def"
+#include "scenario/option.def"
 #undef OPTION
 };
 

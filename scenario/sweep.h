@@ -1,6 +1,6 @@
 /* sweep -- the values of a row that --sweep names, and the question of each. */
-#ifndef ASK_SWEEP_H
-#define ASK_SWEEP_H
+#ifndef SCENARIO_SWEEP_H
+#define SCENARIO_SWEEP_H
 
 #include "ask/ask.h"
 

@@ -5,8 +5,8 @@
  * with experts the attention ranks are chosen too: the layout with the shortest answers.
  *
  * A token's time is a sum of parts: operators by kind, and what stands around them. */
-#ifndef ASK_SERVER_H
-#define ASK_SERVER_H
+#ifndef SCENARIO_SERVER_H
+#define SCENARIO_SERVER_H
 
 #include "ask/ask.h"
 

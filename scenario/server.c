@@ -1,4 +1,4 @@
-#include "ask/server.h"
+#include "scenario/server.h"
 
 #include <math.h>
 #include <string.h>

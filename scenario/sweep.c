@@ -1,4 +1,4 @@
-#include "ask/sweep.h"
+#include "scenario/sweep.h"
 
 #include <math.h>
 #include <string.h>
