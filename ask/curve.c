@@ -1,7 +1,7 @@
 /* curve: any quantity against any other, or over machines and models. */
 #define _GNU_SOURCE
 #include "ask/ask.h"
-#include "ask/plot.h"
+#include "report/plot.h"
 
 #include <math.h>
 #include <stdlib.h>

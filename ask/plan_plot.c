@@ -1,6 +1,6 @@
 /* The picture of a plan: the front, servers that do both apart from pools. */
 #include "ask/plan.h"
-#include "ask/plot.h"
+#include "report/plot.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* The picture of `check`: predicted against measured, a panel per metric. */
-#include "ask/plot.h"
+#include "report/plot.h"
 #include "score/score.h"
 
 #include <math.h>

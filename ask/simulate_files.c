@@ -1,5 +1,5 @@
 /* What a simulation writes: a line for each request, a time series, trace events, a picture. */
-#include "ask/plot.h"
+#include "report/plot.h"
 #include "ask/simulate.h"
 
 #include <math.h>

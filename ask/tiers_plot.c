@@ -1,5 +1,5 @@
 /* The picture of `tiers`: cost of a pause against its length, both logarithmic. */
-#include "ask/plot.h"
+#include "report/plot.h"
 #include "ask/tiers.h"
 
 #include <math.h>

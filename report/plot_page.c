@@ -1,5 +1,5 @@
 /* In a page, in the place of plot.c: it draws by itself. */
-#include "ask/plot.h"
+#include "report/plot.h"
 
 static bool absent(const char *path, struct error *error)
 {

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "ask/plot.h"
+#include "report/plot.h"
 
 #include <signal.h>
 #include <stdio.h>

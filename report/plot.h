@@ -3,8 +3,8 @@
  *     plot_open -> a script of gnuplot, to which the caller adds -> plot_draw
  *
  * A path ends in .png or .svg, or is "-": characters on the terminal. */
-#ifndef ASK_PLOT_H
-#define ASK_PLOT_H
+#ifndef REPORT_PLOT_H
+#define REPORT_PLOT_H
 
 #include "base/base.h"
 
