@@ -6,7 +6,7 @@
 #ifndef ASK_PLAN_H
 #define ASK_PLAN_H
 
-#include "ask/parts.h"
+#include "ask/shards/shards.h"
 
 enum plan_kind { PLAN_TOGETHER, PLAN_POOLS, PLAN_KINDS };
 

@@ -4,7 +4,7 @@
 #ifndef ASK_TRAIN_H
 #define ASK_TRAIN_H
 
-#include "ask/parts.h"
+#include "ask/shards/shards.h"
 
 /* What a setting gives: X(row, axis). The column is micro_batch. */
 #define TRAIN_INPUTS(X)                                                                     \

@@ -1,6 +1,6 @@
 /* Any bytes as a block of a store, with a check sum that is right: refused, or a block that is
  * possible, which is written again as the same bytes. Then as what a store says was asked. */
-#include "ask/parts.h"
+#include "ask/shards/shards.h"
 #include "search/block.h"
 
 #include <assert.h>

@@ -1,7 +1,7 @@
 /* parts -- the search of a question, whole or in parts: blocks in stores, of shards and ranks
  * (search/block.h, search/store.h). `plan` and `train` ask; `merge` puts parts together. */
-#ifndef ASK_PARTS_H
-#define ASK_PARTS_H
+#ifndef ASK_SHARDS_H
+#define ASK_SHARDS_H
 
 #include "ask/ask.h"
 #include "search/search.h"

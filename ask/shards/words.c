@@ -2,7 +2,7 @@
  * order of option.def.
  *
  *     [ "plan", "qwen3-32b", "--on=h200-sxm", "--set=sequences_most=512" ] */
-#include "ask/parts.h"
+#include "ask/shards/shards.h"
 
 #include "import/import.h"
 

@@ -5,7 +5,7 @@
  *                                                                          |
  *     the answer's process: all that was kept or read, joined  <-----------+---- other ranks
  */
-#include "ask/parts.h"
+#include "ask/shards/shards.h"
 
 #include "search/block.h"
 #include "search/store.h"
