@@ -3,7 +3,7 @@
  * their commands say what the plan said. */
 #include "tests/emit_readers.h"
 
-#include "ask/emit.h"
+#include "ask/launch/launch.h"
 
 #include <stdlib.h>
 #include <unistd.h>

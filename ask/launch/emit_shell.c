@@ -5,7 +5,7 @@
  *         --host 0.0.0.0 --port 8000 ...
  *
  * Parts whose words are the same are one command, with the hosts that run it. */
-#include "ask/emit.h"
+#include "ask/launch/launch.h"
 
 #include <string.h>
 

@@ -6,8 +6,8 @@
  * A part is what one command starts: a whole server, or the share of one host. What stands
  * for something that only the user knows is $NAME in a command; a manifest has the name
  * that Kubernetes gives it. */
-#ifndef ASK_EMIT_H
-#define ASK_EMIT_H
+#ifndef ASK_LAUNCH_H
+#define ASK_LAUNCH_H
 
 #include "ask/plan.h"
 

@@ -1,5 +1,5 @@
 /* plan --emit: which point, which engine, and what stands above the commands. */
-#include "ask/emit.h"
+#include "ask/launch/launch.h"
 
 #include <math.h>
 #include <string.h>

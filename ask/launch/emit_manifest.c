@@ -5,7 +5,7 @@
  *     server over hosts       LeaderWorkerSet: a pod for each part, the first one leads
  *
  * In a StatefulSet and in a LeaderWorkerSet server i of POOL is found as POOL-i.POOL. */
-#include "ask/emit.h"
+#include "ask/launch/launch.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Documents as YAML, in the subset that all readers agree on: blocks of two spaces; strings plain
  * where they are words or flags, of several lines behind a bar, else as JSON writes them. */
-#include "ask/emit.h"
+#include "ask/launch/launch.h"
 
 #include <string.h>
 

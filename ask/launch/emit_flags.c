@@ -4,7 +4,7 @@
  *     --config.a, --config.b  one flag that takes JSON    --config '{"a": 1, "b": 2}'
  *     a.b                     a key of the engine's file  a: {b: 1}
  *     (no name)               a word that stands alone */
-#include "ask/emit.h"
+#include "ask/launch/launch.h"
 
 #include "base/embedded.h"
 

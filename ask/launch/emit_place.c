@@ -4,7 +4,7 @@
  *    equal parts as it takes, or where the engine lets each part say which attention ranks it
  *    has, into whole ranks, as many as a host can hold.
  * 2. Parts go in order, each to the first host with room: prompts' servers first. */
-#include "ask/emit.h"
+#include "ask/launch/launch.h"
 
 #include <math.h>
 #include <string.h>
