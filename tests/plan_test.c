@@ -3,7 +3,7 @@
  * none left out and no chip filled up for free. */
 #include "test.h"
 
-#include "ask/plan.h"
+#include "ask/plan/plan.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * another is refused or lacks rows, and never gives other ones. */
 #include "test.h"
 
-#include "ask/plan.h"
+#include "ask/plan/plan.h"
 #include "search/block.h"
 #include "search/store.h"
 

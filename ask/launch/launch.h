@@ -9,7 +9,7 @@
 #ifndef ASK_LAUNCH_H
 #define ASK_LAUNCH_H
 
-#include "ask/plan.h"
+#include "ask/plan/plan.h"
 
 enum emit_role { EMIT_TOGETHER, EMIT_PREFILL, EMIT_DECODE, EMIT_ROUTER, EMIT_ROLES };
 extern const char *const emit_roles[EMIT_ROLES];

@@ -1,6 +1,6 @@
 /* The answer of `plan`: the best, what holds it, what would move it, the front, and how all of
  * that is known. */
-#include "ask/plan.h"
+#include "ask/plan/plan.h"
 
 #include <math.h>
 #include <string.h>

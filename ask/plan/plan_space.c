@@ -1,5 +1,5 @@
 /* The spaces of `plan`: which layouts there are, and what is asked of each. */
-#include "ask/plan.h"
+#include "ask/plan/plan.h"
 
 #include <math.h>
 #include <stdio.h>

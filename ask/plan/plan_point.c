@@ -1,5 +1,5 @@
 /* Single points of a plan: their figures, and words for them. */
-#include "ask/plan.h"
+#include "ask/plan/plan.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* The picture of a plan: the front, servers that do both apart from pools. */
-#include "ask/plan.h"
+#include "ask/plan/plan.h"
 #include "report/plot.h"
 
 #include <string.h>

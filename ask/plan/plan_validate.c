@@ -1,7 +1,7 @@
 /* plan --validate: the best layouts through the simulator, under traffic that comes at random,
  * ranked by the requests a second that meet the limits there. The search knows means; the
  * simulator knows every request. */
-#include "ask/plan.h"
+#include "ask/plan/plan.h"
 #include "ask/simulate.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* plan --sweep: the best deployment at each of some values of a row: what a larger scale-up domain,
  * faster memory, longer prompts or more GPUs buy. */
-#include "ask/plan.h"
+#include "ask/plan/plan.h"
 #include "scenario/sweep.h"
 
 static void add_figures(struct plan *one, const struct plan_point *best, struct table *table,

@@ -1,7 +1,7 @@
 /* plan: the best deployments under limits.
  *
  *     MODEL, machines, formats -> variants -> spaces -> front -> the best of it */
-#include "ask/plan.h"
+#include "ask/plan/plan.h"
 
 #include <math.h>
 #include <string.h>
