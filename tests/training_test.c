@@ -3,7 +3,7 @@
 #include "training_world.h"
 
 #include "ask/check.h"
-#include "ask/train.h"
+#include "ask/train/train.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* The answer of `train`. */
-#include "ask/train.h"
+#include "ask/train/train.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* train: a training run: step time, MFU, memory, layout, duration, cost. */
-#include "ask/train.h"
+#include "ask/train/train.h"
 
 #include <math.h>
 #include <string.h>

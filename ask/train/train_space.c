@@ -1,5 +1,5 @@
 /* The space of `train`: every layout of so many chips that comes out even. */
-#include "ask/train.h"
+#include "ask/train/train.h"
 
 #include <math.h>
 #include <string.h>

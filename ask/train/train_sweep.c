@@ -1,7 +1,7 @@
 /* train --sweep: the best layout at each of some values of a row: what more GPUs, a larger batch,
  * longer sequences or a faster network buy. */
 #include "scenario/sweep.h"
-#include "ask/train.h"
+#include "ask/train/train.h"
 
 static void add_best(struct train *one, const struct train_point *best, struct table *table,
                      struct doc *doc)

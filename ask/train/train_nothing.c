@@ -1,5 +1,5 @@
 /* train, where no layout comes out even: what must divide what, and how many layouts it stops. */
-#include "ask/train.h"
+#include "ask/train/train.h"
 
 #include <math.h>
 
