@@ -2,7 +2,7 @@
  * ranked by the requests a second that meet the limits there. The search knows means; the
  * simulator knows every request. */
 #include "ask/plan/plan.h"
-#include "ask/simulate.h"
+#include "ask/simulate/simulate.h"
 
 #include <math.h>
 #include <stdlib.h>

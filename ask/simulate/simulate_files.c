@@ -1,6 +1,6 @@
 /* What a simulation writes: a line for each request, a time series, trace events, a picture. */
 #include "report/plot.h"
-#include "ask/simulate.h"
+#include "ask/simulate/simulate.h"
 
 #include <math.h>
 #include <stdarg.h>

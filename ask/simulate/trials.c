@@ -1,4 +1,4 @@
-#include "ask/trials.h"
+#include "ask/simulate/trials.h"
 
 #include <math.h>
 #include <string.h>

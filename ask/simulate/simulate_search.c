@@ -1,6 +1,6 @@
 /* Several runs of a simulation: a sweep, repeats with other seeds, the highest rate, the fewest
  * servers. */
-#include "ask/trials.h"
+#include "ask/simulate/trials.h"
 
 #include <math.h>
 #include <stdlib.h>

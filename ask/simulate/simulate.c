@@ -1,5 +1,5 @@
 /* simulate: a trace of requests through a server's scheduler. */
-#include "ask/simulate.h"
+#include "ask/simulate/simulate.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* The options of `simulate`: what is to be run. */
 #include "scenario/server.h"
-#include "ask/simulate.h"
+#include "ask/simulate/simulate.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* The step time of a simulation: a formula, or the prediction for a model on a machine. */
-#include "ask/simulate.h"
+#include "ask/simulate/simulate.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Classes and tiers of a simulation. */
-#include "ask/simulate.h"
+#include "ask/simulate/simulate.h"
 
 #include <math.h>
 #include <stdio.h>

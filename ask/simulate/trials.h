@@ -1,8 +1,8 @@
 /* trials -- many runs of a simulation, side by side in threads, and their table. */
-#ifndef ASK_TRIALS_H
-#define ASK_TRIALS_H
+#ifndef ASK_SIMULATE_TRIALS_H
+#define ASK_SIMULATE_TRIALS_H
 
-#include "ask/simulate.h"
+#include "ask/simulate/simulate.h"
 
 #define NUMBERS(X)                                                                            \
     X(request_rate) X(ttft_mean) X(ttft_p50) X(ttft_p99) X(tpot_mean) X(tpot_p99) X(e2e_mean) \

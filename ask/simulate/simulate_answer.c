@@ -1,5 +1,5 @@
 /* What a simulation says: counts, times, caches, tiers, classes, money. */
-#include "ask/simulate.h"
+#include "ask/simulate/simulate.h"
 
 #include <math.h>
 #include <string.h>
