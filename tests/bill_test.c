@@ -3,7 +3,7 @@
  * and adds up what the vendors' words say; tasks come at random. Then examples by hand. */
 #include "test.h"
 
-#include "ask/bill.h"
+#include "ask/bill/bill.h"
 
 #include <math.h>
 #include <stdio.h>

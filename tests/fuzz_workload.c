@@ -1,7 +1,7 @@
 /* Any bytes as a workload: a bill or an error that says what it read and what it takes. Every
  * scheme of a bill has a cost, and a cache whose writes are free never costs more than none. */
 #define _GNU_SOURCE
-#include "ask/bill.h"
+#include "ask/bill/bill.h"
 
 #include <assert.h>
 #include <math.h>

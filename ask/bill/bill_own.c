@@ -1,6 +1,6 @@
 /* The same workload on machines of one's own: what a server takes by the prediction behind
  * `step`, cost of a task against load, and the load at which owning wins. */
-#include "ask/bill.h"
+#include "ask/bill/bill.h"
 #include "scenario/server.h"
 
 #include <math.h>

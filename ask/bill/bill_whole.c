@@ -1,5 +1,5 @@
 /* A whole sheet: the cheapest entries, each in its cheapest scheme. */
-#include "ask/bill.h"
+#include "ask/bill/bill.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* The rows of a turn at every request of a task, for many points at once. */
-#include "ask/bill.h"
+#include "ask/bill/bill.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* How sellers bill what they have seen: data/caching.csv. */
-#include "ask/bill.h"
+#include "ask/bill/bill.h"
 #include "catalog/sheet.h"
 
 #include <ctype.h>

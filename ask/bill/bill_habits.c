@@ -1,6 +1,6 @@
 /* What each habit would save: the same rows at another point. When caches pay: the gap at which
  * two schemes cost the same. */
-#include "ask/bill.h"
+#include "ask/bill/bill.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* The workload: lines NAME = VALUE. */
-#include "ask/bill.h"
+#include "ask/bill/bill.h"
 #include "catalog/sheet.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* bill: what a workload costs, entry by entry and scheme by scheme. */
-#include "ask/bill.h"
+#include "ask/bill/bill.h"
 
 #include <math.h>
 #include <string.h>

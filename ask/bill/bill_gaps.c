@@ -1,5 +1,5 @@
 /* Gaps between the requests of a task: drawn, or measured. */
-#include "ask/bill.h"
+#include "ask/bill/bill.h"
 
 #include <math.h>
 #include <stdlib.h>
