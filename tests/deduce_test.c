@@ -3,7 +3,7 @@
  * which the ranges must hold as often as they say. Real sheets where they are. */
 #include "test.h"
 
-#include "ask/deduce.h"
+#include "ask/deduce/deduce.h"
 #include "rows/random.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Any bytes as a price sheet: an answer or an error, never a crash, a leak or a wait. What was
  * read has prices above 0, and its first entries are weighed. */
-#include "ask/deduce.h"
+#include "ask/deduce/deduce.h"
 
 #include <assert.h>
 #include <math.h>

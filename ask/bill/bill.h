@@ -11,7 +11,7 @@
 #ifndef ASK_BILL_H
 #define ASK_BILL_H
 
-#include "ask/deduce.h"
+#include "ask/deduce/deduce.h"
 #include "sim/sim.h"
 
 /* ---- schemes: SCHEME(key, word, waits, name); its row is turn_cost_WORD ---------------------- */

@@ -1,5 +1,5 @@
 /* What changed since an older sheet, and which conclusions move. */
-#include "ask/deduce.h"
+#include "ask/deduce/deduce.h"
 
 #include <math.h>
 #include <string.h>

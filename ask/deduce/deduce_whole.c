@@ -1,5 +1,5 @@
 /* A whole sheet: a line for each entry. Entries that show the same are weighed once. */
-#include "ask/deduce.h"
+#include "ask/deduce/deduce.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* What the hosts of one open model say of it, by what they ask. */
-#include "ask/deduce.h"
+#include "ask/deduce/deduce.h"
 
 #include "score/score.h"
 

@@ -1,5 +1,5 @@
 /* The report of one model: in order of the strength of its ground. */
-#include "ask/deduce.h"
+#include "ask/deduce/deduce.h"
 
 #include <math.h>
 #include <string.h>
