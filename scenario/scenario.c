@@ -1,7 +1,7 @@
 /* Scenarios: what the words and options of a question mean. */
 #include "ask/ask.h"
 
-#include "ask/tiers.h"
+#include "ask/tiers/tiers.h"
 #include "base/embedded.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
  * lecture.md; a user's table. Runs in the root of the tree. */
 #include "test.h"
 
-#include "ask/tiers.h"
+#include "ask/tiers/tiers.h"
 #include "cli/cli.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* The picture of `tiers`: cost of a pause against its length, both logarithmic. */
 #include "report/plot.h"
-#include "ask/tiers.h"
+#include "ask/tiers/tiers.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * 1. costs of all places on a grid of pauses, even in the logarithm;
  * 2. where the cheapest differs between two points, halving until two pauses are
  *    neighbours among the numbers of the machine: the second begins the next stretch. */
-#include "ask/tiers.h"
+#include "ask/tiers/tiers.h"
 
 #include <math.h>
 

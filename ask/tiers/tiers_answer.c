@@ -1,5 +1,5 @@
 /* The answer of `tiers`: text, CSV and document. */
-#include "ask/tiers.h"
+#include "ask/tiers/tiers.h"
 
 #include <math.h>
 #include <string.h>
