@@ -3,7 +3,7 @@
  * or a loss) at drawn scenarios. Runs in the root of the tree. */
 #include "test.h"
 
-#include "ask/life.h"
+#include "ask/life/life.h"
 #include "cli/cli.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* The answer of `life`. */
-#include "ask/life.h"
+#include "ask/life/life.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Laws of the loss, and what each calls the best choice. */
-#include "ask/life.h"
+#include "ask/life/life.h"
 
 #include <string.h>
 
