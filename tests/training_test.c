@@ -2,7 +2,7 @@
  * steps; the reader of published runs; and all of them together where the sheet is at hand. */
 #include "training_world.h"
 
-#include "ask/check.h"
+#include "ask/check/check.h"
 #include "ask/train/train.h"
 
 #include <math.h>

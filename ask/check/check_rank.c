@@ -4,7 +4,7 @@
  * each of some speeds that a user might want, the choice is the configuration with the highest
  * predicted throughput per GPU among those predicted to be so fast; beside it stands the best of
  * those measured to be so fast. */
-#include "ask/check.h"
+#include "ask/check/check.h"
 
 #include <math.h>
 #include <string.h>

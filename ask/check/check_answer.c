@@ -1,5 +1,5 @@
 /* The answer of `check`: tables, document and lines. */
-#include "ask/check.h"
+#include "ask/check/check.h"
 
 #include <math.h>
 #include <stdlib.h>
