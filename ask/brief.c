@@ -1,4 +1,5 @@
 /* brief: the whole lecture for one model on one machine, on one screen. */
+#include "ask/ask.h"
 #include "scenario/server.h"
 
 #include <math.h>

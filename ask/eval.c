@@ -1,4 +1,5 @@
 /* eval: any rows or expressions, as numbers. */
+#include "ask/ask.h"
 #include "scenario/server.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 /* step: one forward pass, what binds it, what it yields; beside it what a server reaches,
  * and where its time goes. */
+#include "ask/ask.h"
 #include "scenario/server.h"
 
 #include <stdlib.h>

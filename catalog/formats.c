@@ -1,4 +1,4 @@
-#include "import/import.h"
+#include "catalog/formats.h"
 
 #include <string.h>
 

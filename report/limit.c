@@ -1,5 +1,5 @@
 /* limit: what binds a step. */
-#include "ask/ask.h"
+#include "report/report.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* Tables of text: aligned for people, or CSV. */
-#include "ask/ask.h"
+#include "report/report.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * Everything else is held fixed, so that a select takes its branch: what stands in the
  * other branch does not act. A row that was given an expression is held as a number
  * here, so that it can be moved like an input. */
-#include "ask/ask.h"
+#include "scenario/scenario.h"
 
 #include <string.h>
 

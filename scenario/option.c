@@ -1,5 +1,5 @@
 /* Options: which verb has which, and what they say as numbers. */
-#include "ask/ask.h"
+#include "scenario/scenario.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* The words of a command line, or of a request, to a question. */
-#include "ask/ask.h"
+#include "scenario/scenario.h"
 
 #include <stdio.h>
 #include <string.h>

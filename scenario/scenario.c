@@ -1,7 +1,6 @@
 /* Scenarios: what the words and options of a question mean. */
-#include "ask/ask.h"
+#include "scenario/scenario.h"
 
-#include "ask/tiers/tiers.h"
 #include "base/embedded.h"
 
 #include <math.h>
@@ -9,14 +8,6 @@
 #include <string.h>
 
 enum { FILE_LIMIT = 64 << 20 };
-
-const struct verb verbs[] = {
-#define ASK(name, words, summary, example) { #name, words, summary, example, ask_##name },
-#define TOOL(name, words, summary, example) { #name, words, summary, example, NULL },
-#include "ask/ask.def"
-#undef ASK
-    { 0 }
-};
 
 const struct option_row options[OPTION_COUNT] = {
 #define OPTION(name, key, argument, row, verbs, help) { name, argument, row, verbs, help },

@@ -8,7 +8,7 @@
 #ifndef SCENARIO_SERVER_H
 #define SCENARIO_SERVER_H
 
-#include "ask/ask.h"
+#include "scenario/scenario.h"
 
 /* The first are known of every server, the others of one that keeps up. */
 #define SERVER_ROWS(X)                                                                      \

@@ -2,7 +2,7 @@
 #ifndef SCENARIO_SWEEP_H
 #define SCENARIO_SWEEP_H
 
-#include "ask/ask.h"
+#include "scenario/scenario.h"
 
 enum { SWEEP_VALUES = 64 };
 

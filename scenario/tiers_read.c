@@ -1,5 +1,5 @@
 /* A user's sheet of tiers, checked against the rows that read it. */
-#include "ask/tiers/tiers.h"
+#include "scenario/scenario.h"
 
 #include <string.h>
 

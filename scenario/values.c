@@ -1,5 +1,5 @@
 /* Values of expressions under a scenario. */
-#include "ask/ask.h"
+#include "scenario/scenario.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #ifndef SCORE_PREDICTOR_H
 #define SCORE_PREDICTOR_H
 
-#include "ask/ask.h"
+#include "scenario/scenario.h"
 #include "score/measured.h"
 
 struct prediction {

@@ -1,4 +1,5 @@
 /* bill: what a workload costs, entry by entry and scheme by scheme. */
+#include "ask/ask.h"
 #include "ask/bill/bill.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
 /* check: predicted against measured, scored.
  *
  *     files -> points -> outcomes -> scores, tables, lines, picture */
+#include "ask/ask.h"
 #include "ask/check/check.h"
 
 #include "base/embedded.h"

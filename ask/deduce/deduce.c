@@ -1,6 +1,7 @@
 /* deduce: what a price sheet says.
  *
  *     file -> prices -> readings -> one report a model, or a line each */
+#include "ask/ask.h"
 #include "ask/deduce/deduce.h"
 
 #include "base/embedded.h"

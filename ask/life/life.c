@@ -1,4 +1,5 @@
 /* life: how many tokens, and of which size, for all that a model will serve. */
+#include "ask/ask.h"
 #include "ask/life/life.h"
 
 #include <string.h>

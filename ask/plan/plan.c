@@ -1,6 +1,7 @@
 /* plan: the best deployments under limits.
  *
  *     MODEL, machines, formats -> variants -> spaces -> front -> the best of it */
+#include "ask/ask.h"
 #include "ask/plan/plan.h"
 
 #include <math.h>

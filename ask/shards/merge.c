@@ -1,4 +1,5 @@
 /* merge: the answer of `plan` or `train` from the stores of its parts. The question is in them. */
+#include "ask/ask.h"
 #include "ask/shards/shards.h"
 
 #include "search/store.h"

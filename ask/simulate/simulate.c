@@ -1,4 +1,5 @@
 /* simulate: a trace of requests through a server's scheduler. */
+#include "ask/ask.h"
 #include "ask/simulate/simulate.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* tiers: where the cache of a paused conversation should wait, and for how long. */
+#include "ask/ask.h"
 #include "ask/tiers/tiers.h"
 
 #include <math.h>

@@ -35,8 +35,6 @@ struct places {                     /* lives in the scenario's arena */
     size_t path_count, path_room;
 };
 
-/* A user's sheet of tiers in the place of the one built in. */
-bool tiers_read(struct scenario *scenario, const char *path, struct error *error);
 
 bool places_open(struct scenario *scenario, struct places *places, struct error *error);
 /* What a pause costs in each place, until the next call. */

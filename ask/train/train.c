@@ -1,4 +1,5 @@
 /* train: a training run: step time, MFU, memory, layout, duration, cost. */
+#include "ask/ask.h"
 #include "ask/train/train.h"
 
 #include <math.h>
