@@ -39,7 +39,7 @@ bool bill_chosen(const struct bill *bill, const struct price *price)
 static const char *list_sellers(const struct bill *bill)
 {
     enum { MOST = 24 };
-    const struct price_sheet *sheet = &bill->deduction.sheet;
+    const struct price_sheet *sheet = &bill->sheet;
     const char *seen[MOST];
     struct buffer out = { .arena = bill->arena };
     size_t count = 0;
@@ -57,7 +57,7 @@ static const char *list_sellers(const struct bill *bill)
 
 static bool name_unknown(struct bill *bill, const char *name, const char *const *all, bool sellers)
 {
-    const struct price_sheet *sheet = &bill->deduction.sheet;
+    const struct price_sheet *sheet = &bill->sheet;
     const char *near = name_nearest(name, all, sheet->count);
     error_set(bill->error, "%.200s has no %s '%.100s'", sheet->file, sellers ? "seller" : "model",
               name);
@@ -72,7 +72,7 @@ static bool name_unknown(struct bill *bill, const char *name, const char *const 
 /* Each name has to be there. */
 static bool check_names(struct bill *bill, const char *names, bool sellers)
 {
-    const struct price_sheet *sheet = &bill->deduction.sheet;
+    const struct price_sheet *sheet = &bill->sheet;
     const char **all = arena_array(bill->arena, sheet->count, sizeof *all);
     for (size_t i = 0; i < sheet->count; i++)
         all[i] = sellers ? sheet->prices[i].seller : price_model(&sheet->prices[i]);
@@ -153,7 +153,7 @@ static void note_once(struct facts *facts, const char *note)
 /* What the rule only supposes: middles of ranges, and what nobody says. */
 static void note_rule(struct bill *bill, const struct rule *rule)
 {
-    struct scenario *scenario = &bill->deduction.scenario;
+    struct scenario *scenario = &bill->scenario;
     for (int i = 0; i < RULES_FACTS; i++) {
         const struct fact *given = facts_find(&scenario->facts, rule_facts[i]);
         if (isnan(rule->at[i]) || (strcmp(rule->mark[i], "assumed") &&
@@ -214,7 +214,7 @@ static void answer_workload(struct bill *bill)
     static const struct unit second = { { 2 } };
     static const char *const asked[] = { "task_requests", "task_rate", "turns", "repeating_share",
                                          "fixed_prefix", "can_wait_share" };
-    struct bill_cost cost = bill_cost(bill, bill->deduction.sheet.prices, as_it_is);
+    struct bill_cost cost = bill_cost(bill, bill->sheet.prices, as_it_is);
     struct buffer *out = &bill->answer->text;
     struct doc *doc = doc_add(bill->arena, bill->answer->doc, "workload", DOC_OBJECT);
     const double day = 86400;
@@ -262,27 +262,27 @@ static bool read_words(const struct question *question, struct error *error)
 }
 
 /* Priors say here which ratios are usual; what they miss of machines is no matter. */
-static bool read_priors(struct deduction *deduction)
+static bool read_priors(struct bill *bill)
 {
-    size_t notes = deduction->scenario.facts.note_count;
-    bool good = priors_read(&deduction->scenario, &deduction->priors, deduction->error);
-    deduction->scenario.facts.note_count = notes;
+    size_t notes = bill->scenario.facts.note_count;
+    bool good = priors_read(&bill->scenario, &bill->priors, bill->error);
+    bill->scenario.facts.note_count = notes;
     return good;
 }
 
 static bool open_bill(struct bill *bill)
 {
-    struct deduction *deduction = &bill->deduction;
     const char *const *option = bill->question->option;
     const char *path = option[OPTION_PRICES] ? option[OPTION_PRICES] : "prices";
-    return scenario_read(&deduction->scenario, bill->arena, bill->question, NULL, NULL,
+    return scenario_read(&bill->scenario, bill->arena, bill->question, NULL, NULL,
                          bill->error) &&
-           workload_read(&deduction->scenario, bill->question->words[0], &bill->workload,
+           workload_read(&bill->scenario, bill->question->words[0], &bill->workload,
                          bill->error) &&
-           read_priors(deduction) &&
-           seen_open(&deduction->scenario, &deduction->rows, bill->error) &&
+           read_priors(bill) &&
+           seen_open(&bill->scenario, &bill->rows, bill->error) &&
            caching_read(bill->arena, &bill->caching, bill->error) && bill_open_rows(bill) &&
-           deduce_read(deduction, path, &deduction->sheet, &deduction->readings) &&
+           readings_read(bill->arena, path, &bill->priors, &bill->rows, &bill->sheet,
+                         &bill->readings, bill->error) &&
            (!option[OPTION_MODEL] || check_names(bill, option[OPTION_MODEL], false)) &&
            (!option[OPTION_SELLER] || check_names(bill, option[OPTION_SELLER], true));
 }
@@ -296,7 +296,7 @@ static void note_idle(struct bill *bill)
     for (int i = 0; i < SCHEMES; i++)
         texts[MORE + i] = schemes[i].row;
     if (!bill->question->option[OPTION_OWN])
-        given_note(&bill->deduction.scenario, texts, SCHEMES + MORE, "the bill");
+        given_note(&bill->scenario, texts, SCHEMES + MORE, "the bill");
 }
 
 enum { FEW = 4 };
@@ -304,10 +304,9 @@ enum { FEW = 4 };
 /* One to four entries get a page of their own. */
 static bool answer_entries(struct bill *bill)
 {
-    const struct deduction *deduction = &bill->deduction;
     size_t count = 0;
-    for (size_t i = 0; i < deduction->sheet.count; i++)
-        count += bill_chosen(bill, &deduction->sheet.prices[i]);
+    for (size_t i = 0; i < bill->sheet.count; i++)
+        count += bill_chosen(bill, &bill->sheet.prices[i]);
     if (!count) {
         error_set(bill->error, "no entry has both that --model and that --seller");
         return error_hint(bill->error, "a model that the seller sells");
@@ -315,12 +314,12 @@ static bool answer_entries(struct bill *bill)
     if (count > FEW || !bill->question->option[OPTION_MODEL])
         return bill_whole(bill);
     struct doc *list = doc_add(bill->arena, bill->answer->doc, "entries", DOC_ARRAY);
-    for (size_t i = 0, shown = 0; i < deduction->sheet.count; i++) {
-        if (!bill_chosen(bill, &deduction->sheet.prices[i]))
+    for (size_t i = 0, shown = 0; i < bill->sheet.count; i++) {
+        if (!bill_chosen(bill, &bill->sheet.prices[i]))
             continue;
         if (shown++)
             buffer_print(&bill->answer->text, "\n");
-        if (!bill_model(bill, &deduction->readings[i], list))
+        if (!bill_model(bill, &bill->readings[i], list))
             return false;
     }
     return true;
@@ -331,8 +330,6 @@ bool ask_bill(struct arena *arena, const struct question *question, struct answe
 {
     struct bill *bill = arena_alloc(arena, sizeof *bill);
     *bill = (struct bill){ .arena = arena, .question = question, .answer = answer, .error = error };
-    bill->deduction = (struct deduction){ .arena = arena, .question = question, .answer = answer,
-                                          .error = error };
     if (!read_words(question, error) || !open_bill(bill))
         return false;
     answer_workload(bill);
@@ -341,8 +338,8 @@ bool ask_bill(struct arena *arena, const struct question *question, struct answe
     if (question->option[OPTION_CSV])
         bill_csv(bill);
     note_idle(bill);
-    if (bill->deduction.scenario.facts.note_count)
+    if (bill->scenario.facts.note_count)
         buffer_print(&answer->text, "\n");
-    scenario_notes(&bill->deduction.scenario, answer);
+    scenario_notes(&bill->scenario, answer);
     return true;
 }

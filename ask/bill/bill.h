@@ -11,7 +11,7 @@
 #ifndef ASK_BILL_H
 #define ASK_BILL_H
 
-#include "ask/deduce/deduce.h"
+#include "ask/evidence/evidence.h"
 #include "sim/sim.h"
 
 /* ---- schemes: SCHEME(key, word, waits, name); its row is turn_cost_WORD ---------------------- */
@@ -112,7 +112,11 @@ struct bill_change {
 
 enum { BILL_CHARGES = 40, BILL_INPUTS = 128 };
 struct bill {
-    struct deduction deduction;     /* scenario, sheet and readings */
+    struct scenario scenario;
+    struct priors priors;
+    struct price_sheet sheet;
+    struct seen_rows rows;
+    struct reading *readings;       /* of each price */
     struct arena *arena;
     const struct question *question;
     struct answer *answer;

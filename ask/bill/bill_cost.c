@@ -63,7 +63,7 @@ static const char *charge_row(int i)
 
 static bool is_given(const struct bill *bill, const char *row)
 {
-    const struct fact *fact = facts_find(&bill->deduction.scenario.facts, row);
+    const struct fact *fact = facts_find(&bill->scenario.facts, row);
     return given_fact(fact);
 }
 
@@ -80,7 +80,7 @@ static void read_numbers(struct bill *bill)
 
 bool bill_open_rows(struct bill *bill)
 {
-    struct scenario *scenario = &bill->deduction.scenario;
+    struct scenario *scenario = &bill->scenario;
     const char *texts[OUTPUTS] = { [PROMPT] = "turn_prompt", [REPLY] = "turn_reply",
                                    [READ] = "automatic_read" };
     struct values values;
@@ -101,7 +101,7 @@ bool bill_open_rows(struct bill *bill)
 
 double bill_number(const struct bill *bill, const char *row)
 {
-    struct scenario scenario = bill->deduction.scenario;
+    struct scenario scenario = bill->scenario;
     struct error ignored;
     double value = 0;
     value_of(&scenario, row, &value, &ignored);
@@ -299,7 +299,7 @@ struct bill_cost bill_cost(const struct bill *bill, const struct price *price,
 
 double bill_task_row(struct bill *bill, const char *row, double task_cost, double other_task_cost)
 {
-    struct scenario scenario = bill->deduction.scenario;
+    struct scenario scenario = bill->scenario;
     struct error ignored;
     double value = 0;
     facts_set(&scenario.facts, "task_cost", task_cost, "bill");
@@ -324,7 +324,7 @@ static double input_at_last(const struct bill *bill, const double *charges, cons
 
 const char *bill_why(struct bill *bill, const struct price *price, enum scheme scheme)
 {
-    struct scenario *scenario = &bill->deduction.scenario;
+    struct scenario *scenario = &bill->scenario;
     struct bill_point point = { price, caching_find(&bill->caching, price), NAN };
     struct buffer out = { .arena = bill->arena };
     struct values values;

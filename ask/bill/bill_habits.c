@@ -232,7 +232,7 @@ static void hits_to_pay(const struct habits *habits, struct doc *doc)
         { "write_price_long", "hits_to_pay_long", PRICE_WRITE_LONG, SCHEME_LONG },
     };
     for (size_t i = 0; i < 2; i++) {
-        struct scenario scenario = bill->deduction.scenario;
+        struct scenario scenario = bill->scenario;
         struct error ignored;
         double hits;
         if (isnan(habits->now->task[writes[i].scheme]))

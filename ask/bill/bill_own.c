@@ -149,7 +149,7 @@ static bool open_with(struct own *own, double life, bool *lasts, struct error *e
 static bool open_steady(struct own *own, struct error *error)
 {
     enum { HALVES = 14 };
-    const struct fact *given = facts_find(&own->bill->deduction.scenario.facts, "own_life");
+    const struct fact *given = facts_find(&own->bill->scenario.facts, "own_life");
     double low = 1, high = 1e6;
     bool lasts;
     if (given)
@@ -256,7 +256,7 @@ static void answer_server(struct own *own, struct doc *doc)
 static void note_own(struct own *own)
 {
     struct arena *arena = own->bill->arena;
-    struct facts *facts = &own->bill->deduction.scenario.facts;
+    struct facts *facts = &own->bill->scenario.facts;
     const struct scenario *scenario = &own->server.scenario;
     double ttft = own_row(own, "ttft_limit", 1, 1), tpot = own_row(own, "tpot_limit", 1, 1);
     static const struct unit second = { { 2 } };

@@ -32,18 +32,17 @@ static bool ranked(const struct line *line)
 /* All chosen entries, the cheapest first. */
 static struct line *list_lines(struct bill *bill, size_t *count)
 {
-    const struct deduction *deduction = &bill->deduction;
-    size_t all = deduction->sheet.count;
+    size_t all = bill->sheet.count;
     struct line *lines = arena_array(bill->arena, all + 1, sizeof *lines);
     struct bill_point *points = arena_array(bill->arena, all + 1, sizeof *points);
     struct bill_cost *costs = arena_array(bill->arena, all + 1, sizeof *costs);
     *count = 0;
     for (size_t i = 0; i < all; i++) {
-        const struct price *price = &deduction->sheet.prices[i];
+        const struct price *price = &bill->sheet.prices[i];
         if (!bill_chosen(bill, price))
             continue;
         points[*count] = (struct bill_point){ price, caching_find(&bill->caching, price), NAN };
-        lines[(*count)++].reading = &deduction->readings[i];
+        lines[(*count)++].reading = &bill->readings[i];
     }
     bill_costs(bill, points, *count, (struct bill_change){ NULL, 0 }, costs);
     for (size_t i = 0; i < *count; i++)
@@ -96,7 +95,7 @@ static void add_row(struct bill *bill, const struct line *line, double month, st
 
 static void print_counts(struct bill *bill, const struct line *lines, size_t count, size_t shown)
 {
-    const struct price_sheet *sheet = &bill->deduction.sheet;
+    const struct price_sheet *sheet = &bill->sheet;
     size_t suspicious = 0, short_ = 0;
     for (size_t i = 0; i < count; i++) {
         suspicious += lines[i].reading->suspicious != 0;

@@ -4,43 +4,8 @@
 #include "ask/ask.h"
 #include "ask/deduce/deduce.h"
 
-#include "base/embedded.h"
-
 #include <math.h>
 #include <string.h>
-
-enum { FILE_MOST = 64 << 20 };
-
-static bool read_text(struct deduction *deduction, const char *path, const char **file,
-                      struct text *text)
-{
-    *file = path;
-    if (strcmp(path, "prices"))
-        return file_read(deduction->arena, path, FILE_MOST, text, deduction->error);
-    for (const struct embedded *built = embedded_data; built->path; built++)
-        if (!strcmp(built->path, "data/prices.csv")) {
-            *file = built->path;
-            *text = (struct text){ built->data, built->size };
-            return true;
-        }
-    return error_set(deduction->error, "no prices are built in");
-}
-
-bool deduce_read(struct deduction *deduction, const char *path, struct price_sheet *sheet,
-                 struct reading **readings)
-{
-    const char *file;
-    struct text text;
-    if (!read_text(deduction, path, &file, &text) ||
-        !prices_read(deduction->arena, file, text, sheet, deduction->error))
-        return false;
-    *readings = arena_array(deduction->arena, sheet->count, sizeof **readings);
-    for (size_t i = 0; i < sheet->count; i++)
-        reading_make(deduction->arena, &deduction->rows, &deduction->priors, &sheet->prices[i],
-                     &(*readings)[i]);
-    readings_vendors(deduction->arena, *readings, sheet->count, &deduction->priors);
-    return true;
-}
 
 /* ---- one model, or several with commas ---------------------------------------------------- */
 
@@ -152,7 +117,8 @@ bool ask_deduce(struct arena *arena, const struct question *question, struct ans
         !scenario_read(&deduction->scenario, arena, question, NULL, NULL, error) ||
         !priors_read(&deduction->scenario, &deduction->priors, error) ||
         !seen_open(&deduction->scenario, &deduction->rows, error) ||
-        !deduce_read(deduction, question->words[0], &deduction->sheet, &deduction->readings))
+        !readings_read(arena, question->words[0], &deduction->priors, &deduction->rows,
+                       &deduction->sheet, &deduction->readings, error))
         return false;
     if (option[OPTION_MODEL])
         return answer_models(deduction, option[OPTION_MODEL]);

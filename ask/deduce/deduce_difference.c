@@ -120,7 +120,8 @@ bool deduce_difference(struct deduction *deduction, const char *old_path)
 {
     struct difference difference = { .deduction = deduction };
     struct answer *answer = deduction->answer;
-    if (!deduce_read(deduction, old_path, &difference.sheet, &difference.readings) ||
+    if (!readings_read(deduction->arena, old_path, &deduction->priors, &deduction->rows,
+                       &difference.sheet, &difference.readings, deduction->error) ||
         !deduce_draw(deduction, false))
         return false;
     deduce_conclude(deduction, deduction->readings, deduction->sheet.count);

@@ -1,5 +1,5 @@
 /* What deduce thinks before it reads: data/priors.csv. */
-#include "ask/deduce/deduce.h"
+#include "ask/evidence/evidence.h"
 #include "catalog/sheet.h"
 
 #include <math.h>

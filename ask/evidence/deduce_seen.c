@@ -1,5 +1,5 @@
 /* Prices as the rows of a sheet see them, and which of them look wrong. */
-#include "ask/deduce/deduce.h"
+#include "ask/evidence/evidence.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -72,6 +72,5 @@ bool ask_merge(struct arena *arena, const struct question *question, struct answ
     }
     if (!stored_question(arena, question, asked, error))
         return false;
-    return strcmp(asked->verb, "train") ? ask_plan(arena, asked, answer, error)
-                                        : ask_train(arena, asked, answer, error);
+    return verb_find(asked->verb)->ask(arena, asked, answer, error);
 }
