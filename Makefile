@@ -31,8 +31,8 @@ LIBRARY  := $(BASE) $(ROWS) $(foreach room,$(ROOMS),$(call sources,$(room))) $(W
 OBJECTS  := $(LIBRARY:%.c=$(B)/%.o) $(SETS:%=$(B)/rows/run_%.o) $(LANES:%=$(B)/kernels_%.o) \
             $(B)/embedded_formulas.o $(B)/embedded_data.o $(B)/embedded_page.o
 CLI      := $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c))
-TESTS    := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/*_test.c))
-FUZZERS  := $(patsubst tests/%.c,%,$(wildcard tests/fuzz_*.c))
+TESTS    := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/*_test.c))
+FUZZERS  := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
 BENCH    := $(B)/bench/bench
 
 all: chalkline                  ## build ./chalkline (CC=clang: the other compiler; MPI=1: for mpirun too)
@@ -149,7 +149,7 @@ demo:                           ## the main job on a fresh machine: set up, buil
 	@./chalkline deepseek-v3 --on gb200-nvl72
 
 # ---- tests -----------------------------------------------------------------------------------------
-$(B)/tests/%: tests/%.c $(B)/cli/help.o $(B)/libchalkline.a
+$(B)/tests/%: tests/unit/%.c $(B)/cli/help.o $(B)/libchalkline.a
 	@mkdir -p $(@D)
 	@echo $(CC) $<; $(CC) $(FLAGS) -MMD $(filter %.c %.o %.a,$^) -o $@ $(if $(filter serve_test,$*),$(SERVER)) $(LIBS) -lcmocka
 
@@ -169,16 +169,17 @@ asan:                           ## the tests under address and undefined sanitiz
 fuzz:                           ## fuzz every reader (SECONDS=600 each; needs clang)
 	@$(MAKE) --no-print-directory CC=clang B=build/fuzz SECONDS=$(or $(SECONDS),600) \
 	    CFLAGS="-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all" \
-	    $(FUZZERS:%=run-%)
-$(FUZZERS:%=$(B)/%): $(B)/%: tests/%.c $(B)/libchalkline.a
+	    $(FUZZERS:%=fuzz-%)
+$(FUZZERS:%=$(B)/fuzz/%): $(B)/fuzz/%: tests/fuzz/%.c $(B)/libchalkline.a
+	@mkdir -p $(@D)
 	@echo $(CC) $<; $(CC) $(FLAGS) -fsanitize=fuzzer,address,undefined $(filter %.c %.o %.a,$^) -o $@ $(LIBS)
-$(FUZZERS:%=run-%): run-%: $(B)/%
+$(FUZZERS:%=fuzz-%): fuzz-%: $(B)/fuzz/%
 	@mkdir -p build/corpus/$*
-	@$(B)/$* -max_total_time=$(SECONDS) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-	    -verbosity=0 build/corpus/$* tests/corpus/$(*:fuzz_%=%) \
-	    $(wildcard tests/$(*:fuzz_%=%)) 2>build/$*.log || \
-	    { tail -30 build/$*.log; exit 1; }
-	@echo "$*: $$(sed -n 's/stat::number_of_executed_units: *//p' build/$*.log) inputs in $(SECONDS) s"
+	@$< -max_total_time=$(SECONDS) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+	    -verbosity=0 build/corpus/$* tests/fuzz/corpus/$* \
+	    $(wildcard tests/fixtures/$*) 2>build/fuzz-$*.log || \
+	    { tail -30 build/fuzz-$*.log; exit 1; }
+	@echo "$*: $$(sed -n 's/stat::number_of_executed_units: *//p' build/fuzz-$*.log) inputs in $(SECONDS) s"
 
 # ---- bench -----------------------------------------------------------------------------------------
 $(LANES:%=$(B)/bench/hand_%.o): $(B)/bench/hand_%.o: bench/hand.c
@@ -258,4 +259,4 @@ help:                           ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r n t; do printf '  make %-10s %s\n' "$$n" "$$t"; done
 
 -include $(shell find build -name '*.d' 2>/dev/null)
-.PHONY: all always setup demo tests check asan fuzz bench fit accuracy docs install clean help $(FUZZERS:%=run-%)
+.PHONY: all always setup demo tests check asan fuzz bench fit accuracy docs install clean help $(FUZZERS:%=fuzz-%)

@@ -5,7 +5,7 @@
  *
  * exp, log and pow are ours: only + - * / and bits, never contracted, so every width,
  * compiler and machine gives the same bits. Their error is under 1, 1 and 2 units in the
- * last place (tests/lanes_test.c measures it against libm). */
+ * last place (tests/unit/lanes_test.c measures it against libm). */
 #include <stdint.h>
 
 typedef double lanes __attribute__((vector_size(8 * LANES)));

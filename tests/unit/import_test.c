@@ -102,7 +102,7 @@ static size_t split(struct arena *arena, struct text line, const char **parts, s
 static const char *case_path(struct arena *arena, const char *file)
 {
     if (strncmp(file, "shared:", 7))
-        return arena_print(arena, "tests/configs/%s", file);
+        return arena_print(arena, "tests/fixtures/configs/%s", file);
     const char *folder = getenv("CHALKLINE_SHARED");
     const char *path = arena_print(arena, "%s/configs/%s", folder ? folder : "../shared/data",
                                    file + 7);
@@ -254,7 +254,7 @@ static void run_errors(struct tally *tally, const struct model_options *options)
     struct arena arena = { 0 };
     struct error error = { .what = "" };
     struct text rest;
-    if (!file_read(&arena, "tests/import_errors.cases", 1 << 20, &rest, &error)) {
+    if (!file_read(&arena, "tests/cases/import_errors.cases", 1 << 20, &rest, &error)) {
         check(tally, false, "%s", error.what);
         return;
     }
@@ -437,8 +437,8 @@ int main(void)
         return 1;
     }
     struct model_options options = { .formats = &formats };
-    run_lines(&tally, &options, "tests/import.cases", test_sums);
-    run_lines(&tally, &options, "tests/import_cells.cases", test_cell);
+    run_lines(&tally, &options, "tests/cases/import.cases", test_sums);
+    run_lines(&tally, &options, "tests/cases/import_cells.cases", test_cell);
     run_errors(&tally, &options);
     test_options(&tally, &formats);
     test_gguf(&tally, &options);

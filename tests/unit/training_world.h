@@ -1,6 +1,6 @@
 /* training_world -- a model on A100s, rows given by hand, values of rows. */
-#ifndef TESTS_TRAINING_WORLD_H
-#define TESTS_TRAINING_WORLD_H
+#ifndef TESTS_UNIT_TRAINING_WORLD_H
+#define TESTS_UNIT_TRAINING_WORLD_H
 
 #include "test.h"
 

@@ -1,8 +1,8 @@
 /* test -- what the tests share: cmocka with its headers, a generator, a world.
  *
  * Draws are seeded, so a failure is the same at the next run. */
-#ifndef TESTS_TEST_H
-#define TESTS_TEST_H
+#ifndef TESTS_UNIT_TEST_H
+#define TESTS_UNIT_TEST_H
 
 #include "base/base.h"
 

@@ -2,6 +2,7 @@
  * Runs in the root of the tree; pictures and sheets go to a folder of their own. */
 #include "test.h"
 
+#include "ask/ask.h"
 #include "ask/check/check.h"
 
 #include <math.h>

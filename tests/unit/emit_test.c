@@ -1,7 +1,7 @@
 /* plan --emit: what was written is read back, and says what the plan said; memory, hosts and
  * seats are reckoned again by the engines' own rules; a real shell and, where there is one,
  * Python's YAML read the same. */
-#include "tests/emit_readers.h"
+#include "tests/unit/emit_readers.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -390,7 +390,7 @@ static const char *copy_model(struct arena *arena, const char *folder)
     struct text config;
     struct error error;
     const char *path = arena_print(arena, "%s/it's a model", folder);
-    assert_true(file_read(arena, "tests/configs/qwen2.5-7b.json", 1 << 20, &config, &error));
+    assert_true(file_read(arena, "tests/fixtures/configs/qwen2.5-7b.json", 1 << 20, &config, &error));
     assert_int_equal(mkdir(path, 0700), 0);
     write_file(arena_print(arena, "%s/config.json", path),
                arena_copy(arena, config.data, config.size));

@@ -419,7 +419,7 @@ static void vllm_finds_prefixes(void **state)
     struct sim_options options = { .server.rules = RULES_VLLM_V1, .replicas = 1, .server.sequences_most = 8,
                                    .server.chunk = 100, .server.blocks = 100, .server.block = 16, .server.seconds = by_part };
     struct sim_result result;
-    assert_true(trace_read(&arena, "tests/corpus/trace/names.csv", 1, &trace, &error));
+    assert_true(trace_read(&arena, "tests/fuzz/corpus/trace/names.csv", 1, &trace, &error));
     assert_true(sim_run(&arena, &trace, &options, &result, &error));
     assert_int_equal(result.batch_tokens, 40 + 9 + (60 - 2 * 16) + 9);
     arena_free(&arena);
@@ -616,7 +616,7 @@ static void formats_agree(void **state)
         struct trace trace;
         struct error error;
         char path[256];
-        snprintf(path, sizeof path, "tests/corpus/trace/%s", files[i].file);
+        snprintf(path, sizeof path, "tests/fuzz/corpus/trace/%s", files[i].file);
         if (!trace_read(&arena, path, 1, &trace, &error))
             fail_msg("%s", error.what);
         size_t last = trace.count - 1;
@@ -635,7 +635,7 @@ static void hits_by_hand(void **state)
     struct arena arena = { 0 };
     struct trace trace;
     struct error error;
-    assert_true(trace_read(&arena, "tests/corpus/trace/mooncake.jsonl", 1, &trace, &error));
+    assert_true(trace_read(&arena, "tests/fuzz/corpus/trace/mooncake.jsonl", 1, &trace, &error));
     for (size_t room = 0; room < 4; room++)
         assert_true(trace_hit_ratio(&arena, &trace, room) == 512.0 / 1600);
     arena_free(&arena);

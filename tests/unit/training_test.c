@@ -2,6 +2,7 @@
  * steps; the reader of published runs; and all of them together where the sheet is at hand. */
 #include "training_world.h"
 
+#include "ask/ask.h"
 #include "ask/check/check.h"
 #include "ask/train/train.h"
 
@@ -37,7 +38,7 @@ static bool next(FILE *file, const char *kind, struct published *published)
 
 static FILE *cases(void)
 {
-    FILE *file = fopen("tests/training.cases", "r");
+    FILE *file = fopen("tests/cases/training.cases", "r");
     assert_non_null(file);
     return file;
 }

@@ -183,25 +183,25 @@ static void check_file(const char *file)
 static void lecture(void **state)
 {
     (void)state;
-    check_file("tests/lecture.cases");
+    check_file("tests/cases/lecture.cases");
 }
 
 static void scaling_book(void **state)
 {
     (void)state;
-    check_file("tests/scaling_book.cases");
+    check_file("tests/cases/scaling_book.cases");
 }
 
 static void prices(void **state)
 {
     (void)state;
-    check_file("tests/prices.cases");
+    check_file("tests/cases/prices.cases");
 }
 
 static void limits(void **state)
 {
     (void)state;
-    check_file("tests/limits.cases");
+    check_file("tests/cases/limits.cases");
 }
 
 int main(void)

@@ -3,6 +3,7 @@
  * or a loss) at drawn scenarios. Runs in the root of the tree. */
 #include "test.h"
 
+#include "ask/ask.h"
 #include "ask/life/life.h"
 #include "cli/cli.h"
 

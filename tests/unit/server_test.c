@@ -2,6 +2,7 @@
  * the text fits a screen. */
 #include "test.h"
 
+#include "ask/ask.h"
 #include "scenario/server.h"
 
 #include <math.h>

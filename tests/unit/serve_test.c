@@ -331,7 +331,7 @@ static const struct {
     { "/metrics", "{}", 405, "GET" },
     /* Files that did not come along are neither read nor written. */
     { "/v1/step", "{\"words\": \"/etc/passwd\", \"on\": \"h100-sxm\"}", 400, "no such file came" },
-    { "/v1/eval", "{\"words\": \"batch\", \"model\": \"tests/configs/qwen2.5-7b.json\"}", 400,
+    { "/v1/eval", "{\"words\": \"batch\", \"model\": \"tests/fixtures/configs/qwen2.5-7b.json\"}", 400,
       "no such file came" },
     { "/v1/eval", "{\"words\": \"batch\", \"rows\": \"/etc/passwd\"}", 400, "no such file came" },
     { "/v1/eval", "{\"words\": \"batch\", \"rows\": \"-\"}", 400, "no such file came" },
@@ -419,7 +419,7 @@ static void brought_files(void **state)
     struct error error;
     struct text config, sheet;
     struct running server = serve_with(&arena, "--at-once 2");
-    assert_true(file_read(&arena, "tests/configs/qwen2.5-7b.json", 1 << 20, &config, &error));
+    assert_true(file_read(&arena, "tests/fixtures/configs/qwen2.5-7b.json", 1 << 20, &config, &error));
     const char *json = arena_print(&arena, "{\"on\": \"h100-sxm\", \"config\": %s}", config.data);
     struct reply reply = post(&arena, server.port, "/v1/step", json);
     assert_int_equal(reply.status, 200);

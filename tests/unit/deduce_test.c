@@ -3,6 +3,7 @@
  * which the ranges must hold as often as they say. Real sheets where they are. */
 #include "test.h"
 
+#include "ask/ask.h"
 #include "ask/deduce/deduce.h"
 #include "rows/random.h"
 
@@ -260,7 +261,7 @@ static void near(double got, double wanted)
 static void litellm_is_read(void **state)
 {
     struct world *world = *state;
-    struct price_sheet sheet = sheet_of(world, "tests/prices/litellm_2026-08-01.json");
+    struct price_sheet sheet = sheet_of(world, "tests/fixtures/prices/litellm_2026-08-01.json");
     assert_int_equal(sheet.count, 3);
     assert_int_equal(sheet.left_out, 1);                    /* vectors; the sample is no entry */
     const struct price *large = &sheet.prices[0], *wide = &sheet.prices[1];
@@ -281,7 +282,7 @@ static void litellm_is_read(void **state)
 static void suspicious_is_not_used(void **state)
 {
     struct world *world = *state;
-    struct price_sheet sheet = sheet_of(world, "tests/prices/litellm_2026-08-01.json");
+    struct price_sheet sheet = sheet_of(world, "tests/fixtures/prices/litellm_2026-08-01.json");
     struct seen_rows rows;
     struct reading reading;
     assert_true(seen_open(&world->scenario, &rows, &world->error));
@@ -382,7 +383,7 @@ static void market_of_hosts(void **state)
 {
     struct world *world = *state;
     world->question.option[OPTION_MARKET] = "open-70b";
-    struct answer answer = ask(world, "tests/prices/old.csv");
+    struct answer answer = ask(world, "tests/fixtures/prices/old.csv");
     near(number(answer.doc, "hosts"), 3);
     near(number(answer.doc, "dropped"), 1);
     near_log("total", number(answer.doc, "market_params_total value"),
@@ -392,8 +393,8 @@ static void market_of_hosts(void **state)
 static void what_changed(void **state)
 {
     struct world *world = *state;
-    world->question.option[OPTION_DIFF] = "tests/prices/old.csv";
-    struct answer answer = ask(world, "tests/prices/new.csv");
+    world->question.option[OPTION_DIFF] = "tests/fixtures/prices/old.csv";
+    struct answer answer = ask(world, "tests/fixtures/prices/new.csv");
     const struct doc *one = doc_get(answer.doc, "changed")->first, *two = one->next;
     near(number(one, "seen_hit_cost before"), 0.1);
     near(number(one, "seen_hit_cost after"), 0.02);

@@ -3,8 +3,8 @@
  * Flags are those of the engines' documentation, words are split as a shell does, a manifest is
  * read by a strict reader of YAML's blocks. What an engine then makes of its flags is reckoned
  * by its own rules: docs of vLLM, SGLang 0.5.18 and TensorRT-LLM 1.3.0rc27. */
-#ifndef TESTS_EMIT_READERS_H
-#define TESTS_EMIT_READERS_H
+#ifndef TESTS_UNIT_EMIT_READERS_H
+#define TESTS_UNIT_EMIT_READERS_H
 
 #include "test.h"
 

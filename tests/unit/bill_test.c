@@ -3,6 +3,7 @@
  * and adds up what the vendors' words say; tasks come at random. Then examples by hand. */
 #include "test.h"
 
+#include "ask/ask.h"
 #include "ask/bill/bill.h"
 
 #include <math.h>
@@ -25,20 +26,19 @@ static void world_open(struct world *world, const char *workload, const char *sh
     struct bill *bill = &world->bill;
     bill->arena = &world->arena, bill->question = &world->question, bill->error = &world->error;
     bill->answer = &world->answer;
-    bill->deduction.arena = &world->arena, bill->deduction.error = &world->error;
-    if (!scenario_read(&bill->deduction.scenario, &world->arena, &world->question, NULL, NULL,
+    if (!scenario_read(&bill->scenario, &world->arena, &world->question, NULL, NULL,
                        &world->error) ||
-        !workload_parse(&bill->deduction.scenario, "test", text_of(workload), &bill->workload,
+        !workload_parse(&bill->scenario, "test", text_of(workload), &bill->workload,
                         &world->error) ||
         !caching_read(&world->arena, &bill->caching, &world->error) || !bill_open_rows(bill) ||
-        !prices_read(&world->arena, "sheet.csv", text_of(sheet), &bill->deduction.sheet,
+        !prices_read(&world->arena, "sheet.csv", text_of(sheet), &bill->sheet,
                      &world->error))
         fail_msg("%s (%s)", world->error.what, world->error.hint);
 }
 
 static struct bill_cost cost_at(const struct world *world, const struct rule *rule)
 {
-    struct bill_point point = { world->bill.deduction.sheet.prices, rule, NAN };
+    struct bill_point point = { world->bill.sheet.prices, rule, NAN };
     struct bill_cost cost;
     bill_costs(&world->bill, &point, 1, (struct bill_change){ NULL, 0 }, &cost);
     return cost;
@@ -389,7 +389,7 @@ static void two_turns(void **state)
     struct world world;
     world_open(&world, "system_tokens=9500\nturns=2\nturn_input=500\nturn_output=1000\n"
                "repeating_share=0\ntask_rate=1/year\ngap=60s\n", sheet);
-    const struct rule *rule = caching_find(&world.bill.caching, world.bill.deduction.sheet.prices);
+    const struct rule *rule = caching_find(&world.bill.caching, world.bill.sheet.prices);
     assert_string_equal(rule->name, "claude");
     struct bill_cost cost = cost_at(&world, rule);
     CLOSE(cost.task[SCHEME_PLAIN], 0.1075 + 0.05);
@@ -413,8 +413,8 @@ static void hits_to_pay(void **state)
                FACT("input", "4", "USD/Mtoken") FACT("output", "20", "USD/Mtoken")
                FACT("cached_read", "0.4", "USD/Mtoken") FACT("cache_write_5m", "5", "USD/Mtoken")
                FACT("cache_write_1h", "8", "USD/Mtoken"));
-    const struct rule *rule = caching_find(&world.bill.caching, world.bill.deduction.sheet.prices);
-    struct bill_point point = { world.bill.deduction.sheet.prices, rule, NAN };
+    const struct rule *rule = caching_find(&world.bill.caching, world.bill.sheet.prices);
+    struct bill_point point = { world.bill.sheet.prices, rule, NAN };
     struct bill_cost cost[3];
     for (int turns = 1; turns <= 3; turns++)
         bill_costs(&world.bill, &point, 1, (struct bill_change){ "turns", turns },
@@ -441,13 +441,13 @@ static void the_step(void **state)
     struct world world;
     world_open(&world, "system_tokens=8000\nturn_input=1000\nturn_output=100\nturns=1\ngap=1s\n",
                every_price);
-    const struct rule *rule = caching_find(&world.bill.caching, world.bill.deduction.sheet.prices);
-    struct bill_point point = { world.bill.deduction.sheet.prices, rule, NAN };
+    const struct rule *rule = caching_find(&world.bill.caching, world.bill.sheet.prices);
+    struct bill_point point = { world.bill.sheet.prices, rule, NAN };
     struct bill_cost cost;
     CLOSE(cost_at(&world, rule).task[SCHEME_PLAIN], 0.038);
     bill_costs(&world.bill, &point, 1, (struct bill_change){ "turn_input", 1001 }, &cost);
     CLOSE(cost.task[SCHEME_PLAIN], 0.075008);
-    world.bill.deduction.sheet.prices->at[0][1][PRICE_OUTPUT] = NAN;
+    world.bill.sheet.prices->at[0][1][PRICE_OUTPUT] = NAN;
     bill_costs(&world.bill, &point, 1, (struct bill_change){ "turn_input", 1001 }, &cost);
     CLOSE(cost.task[SCHEME_PLAIN], 9001 * 8e-6 + 100 * 40e-6);
     arena_free(&world.arena);
@@ -465,7 +465,7 @@ static void without_cache_prices(void **state)
         "\"output_cost_per_token_batches\": 2e-6, \"input_cost_per_token_flex\": 1e-6,"
         "\"output_cost_per_token_flex\": 2e-6 } }";
     world_open(&world, "turns=2\ngap=1s\n", sheet);
-    struct bill_cost cost = bill_cost(&world.bill, world.bill.deduction.sheet.prices,
+    struct bill_cost cost = bill_cost(&world.bill, world.bill.sheet.prices,
                                       (struct bill_change){ NULL, 0 });
     for (int i = SCHEME_SHORT; i <= SCHEME_KEPT; i++)
         assert_true(isnan(cost.task[i]));
@@ -485,7 +485,7 @@ static void flex_is_cached(void **state)
         "\"cache_read_input_token_cost\": 2e-7, \"input_cost_per_token_flex\": 1e-6,"
         "\"output_cost_per_token_flex\": 2e-6, \"cache_read_input_token_cost_flex\": 1e-7 } }";
     world_open(&world, "turns=5\nsystem_tokens=4000\ngap=exponential(3min)\n", sheet);
-    struct bill_cost cost = bill_cost(&world.bill, world.bill.deduction.sheet.prices,
+    struct bill_cost cost = bill_cost(&world.bill, world.bill.sheet.prices,
                                       (struct bill_change){ NULL, 0 });
     CLOSE(cost.task[SCHEME_FLEX], cost.task[SCHEME_AUTOMATIC] / 2);
     assert_true(cost.task[SCHEME_AUTOMATIC] < 0.9 * cost.task[SCHEME_PLAIN]);
@@ -563,7 +563,7 @@ static void gaps_measured(void **state)
     struct arena arena = { 0 };
     struct error error;
     struct gaps gaps;
-    assert_true(gaps_read(&arena, "tests/workloads/gaps.csv", "test", &gaps, &error));
+    assert_true(gaps_read(&arena, "tests/fixtures/workloads/gaps.csv", "test", &gaps, &error));
     CLOSE(gaps_mean(&gaps), 122.5);
     CLOSE(gaps_within(&gaps, NAN, 300), 0.75);
     CLOSE(gaps_cut(&gaps, NAN, 300), 97.5);
@@ -583,7 +583,7 @@ static double month_of(int output, int turns, const char *share, int compaction)
     struct arena arena = { 0 };
     world_open(&world, arena_print(&arena, habit_words, output, turns, share, compaction),
                every_price);
-    struct bill_cost cost = bill_cost(&world.bill, world.bill.deduction.sheet.prices,
+    struct bill_cost cost = bill_cost(&world.bill, world.bill.sheet.prices,
                                       (struct bill_change){ NULL, 0 });
     double month = cost.task[cost.best] * 100 * 30;
     arena_free(&world.arena);
@@ -595,7 +595,7 @@ static const struct doc *habits_of(struct world *world, const char *workload)
 {
     world_open(world, workload, every_price);
     struct doc *doc = doc_new(&world->arena, DOC_OBJECT);
-    struct price *price = world->bill.deduction.sheet.prices;
+    struct price *price = world->bill.sheet.prices;
     struct reading reading = { .price = price };
     price->storage = NAN;                       /* two lives and none */
     struct bill_cost now = bill_cost(&world->bill, price, (struct bill_change){ NULL, 0 });
@@ -663,9 +663,9 @@ static void why_has_the_numbers(void **state)
     world_open(&world, "system_tokens=5000\nturns=1\nturn_input=300\nturn_output=800\n"
                "repeating_share=0.7\ntask_rate=100/d\ngap=exponential(2min)\n", every_price);
     struct bill *bill = &world.bill;
-    double task = bill_cost(bill, bill->deduction.sheet.prices,
+    double task = bill_cost(bill, bill->sheet.prices,
                             (struct bill_change){ NULL, 0 }).task[SCHEME_SHORT], turn;
-    const char *words = bill_why(bill, bill->deduction.sheet.prices, SCHEME_SHORT);
+    const char *words = bill_why(bill, bill->sheet.prices, SCHEME_SHORT);
     const char *sets[64];
     size_t count = 0;
     for (const char *at = words; (at = strstr(at, "--set ")) && count < 64; count++) {

@@ -97,7 +97,7 @@ static bool check_case(struct text command, int line, struct text expected, int 
                 (status == 1 ? strstr(outcome.out, lines) && !*outcome.err
                              : text_is(expected, outcome.err) && !*outcome.out);
     if (!good)
-        fprintf(stderr, "tests/bad.cases:%d: %.*s\nexpected\n%.*sexit %d\ngot\n%sexit %d\n%s%s\n",
+        fprintf(stderr, "tests/cases/bad.cases:%d: %.*s\nexpected\n%.*sexit %d\ngot\n%sexit %d\n%s%s\n",
                 line, (int)command.size, command.data, (int)expected.size, expected.data, status,
                 outcome.err, outcome.status, *outcome.out ? "and on standard output\n" : "",
                 outcome.out);
@@ -112,7 +112,7 @@ static void messages(void **state)
     struct error error;
     struct text rest, command = { 0 }, expected = { 0 };
     int command_line = 0, cases = 0, failed = 0;
-    if (!file_read(&arena, "tests/bad.cases", 1 << 24, &rest, &error))
+    if (!file_read(&arena, "tests/cases/bad.cases", 1 << 24, &rest, &error))
         fail_msg("%s", error.what);
     for (int number = 1; rest.size; number++) {
         struct text line = text_line(&rest);
@@ -129,7 +129,7 @@ static void messages(void **state)
         }
     }
     arena_free(&arena);
-    printf("tests/bad.cases: %d cases\n", cases);
+    printf("tests/cases/bad.cases: %d cases\n", cases);
     if (failed || !cases)
         fail_msg("%d of %d cases failed", failed, cases);
 }

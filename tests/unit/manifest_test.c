@@ -1,8 +1,9 @@
 /* plan --emit k8s: the manifest is read by a strict reader of YAML's blocks, and by Python's
  * where there is one, which must agree; objects find each other, pods have the plan's GPUs, and
  * their commands say what the plan said. */
-#include "tests/emit_readers.h"
+#include "tests/unit/emit_readers.h"
 
+#include "ask/ask.h"
 #include "ask/launch/launch.h"
 
 #include <stdlib.h>
