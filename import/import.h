@@ -6,7 +6,7 @@
  *
  * An import says what shapes a model has; what they cost is for the formulas. One entry
  * of "operator" is one kind of weight matrix, equal layers grouped; one entry of "layer"
- * is one kind of attention or state. formulas/architecture.chalk names their columns.
+ * is one kind of attention or state. formulas/model/architecture.chalk names their columns.
  * Together the operators are exactly the parameters of the forward pass:
  *
  *     total  = sum of layers * copies * in * out        (operator_stored)

@@ -101,7 +101,7 @@ struct weight {
     double layers;
 };
 
-/* One kind of cache, as table "layer" of formulas/architecture.chalk has it. */
+/* One kind of cache, as table "layer" of formulas/model/architecture.chalk has it. */
 struct cache {
     const char *name;
     double alike, storing;  /* filled in by cache_add */

@@ -4,8 +4,8 @@
  *                                     |                                  | against what it shows
  *                                     +------ weighed by the likelihood -+--> quantiles
  *
- * Many draws are made once, from the priors (formulas/21-priors.chalk), and run through the rows
- * of a sheet (formulas/21-sheet.chalk), compiled where nobody changed a formula. A sheet only
+ * Many draws are made once, from the priors (formulas/prices/priors.chalk), and run through the rows
+ * of a sheet (formulas/prices/price-list.chalk), compiled where nobody changed a formula. A sheet only
  * weighs them, so that thousands of sheets share one set of draws. What is kept of a draw is a
  * cell of a fixed grid in the logarithm, 32 an octave: a likelihood is then a table, a weight a
  * product of a few of its entries, and a quantile a sum over a histogram.

@@ -1,7 +1,7 @@
 /* life -- how long a model should be trained, and how large it should be, for all that it will
  * serve: words -> scenario -> each law of the loss -> size and tokens -> the rows read there.
  *
- * The conditions of the best choice are rows (formulas/06-optimum.chalk). Here a law is put in
+ * The conditions of the best choice are rows (formulas/training/compute-optimal.chalk). Here a law is put in
  * their inputs, one after the other, and the one that was asked for is told at length. */
 #ifndef ASK_LIFE_H
 #define ASK_LIFE_H
