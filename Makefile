@@ -58,7 +58,7 @@ $(B)/flags: always
 	@mkdir -p $(@D)
 	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' > $@
 
-$(B)/%.o: %.c $(B)/flags
+$(B)/%.o: %.c $(B)/flags | build/row_names.h
 	@mkdir -p $(@D)
 	@echo $(CC) $<; $(CC) $(FLAGS) -MMD -c $< -o $@
 
@@ -79,6 +79,11 @@ $(B)/kernels.c: $(B)/emit formulas/kernels $(CHALK)
 	@echo write $@; $(B)/emit formulas/kernels $(CHALK) > $@ || { rm -f $@; exit 1; }
 $(LANES:%=$(B)/kernels_%.o): $(B)/kernels_%.o: $(B)/kernels.c $(B)/flags
 	@echo $(CC) $< for $*; $(CC) $(FLAGS) -MMD $(set_$*) -DSET=$* -c $< -o $@
+
+# ---- the names of rows, for C ------------------------------------------------------------------
+# NAME_chips is "chips", ROW_chips its number in reading order: a misspelt row does not compile.
+build/row_names.h: tools/row_names.sh formulas/order.txt $(CHALK)
+	@mkdir -p $(@D); sh tools/row_names.sh $(CHALK) > $@.new && mv $@.new $@
 
 # ---- formulas and data inside the binary -----------------------------------------------------
 $(B)/embed: tools/embed.c
@@ -109,7 +114,7 @@ PAGE_O    = $(PAGE_C:%.c=$(W)/%.o) $(PAGE_SETS) $(W)/kernels_portable.o \
 $(W)/flags: always
 	@mkdir -p $(@D)
 	@echo '$(WFLAGS)' | cmp -s - $@ || echo '$(WFLAGS)' > $@
-$(W)/%.o: %.c $(W)/flags
+$(W)/%.o: %.c $(W)/flags | build/row_names.h
 	@mkdir -p $(@D)
 	@echo clang $<; clang $(WFLAGS) -MMD -c $< -o $@
 PAGE_SETS := $(W)/rows/run_scalar.o $(W)/rows/run_portable.o

@@ -1,6 +1,7 @@
 /* curve: any quantity against any other, or over machines and models. */
 #define _GNU_SOURCE
 #include "ask/ask.h"
+#include "build/row_names.h"
 #include "report/plot.h"
 
 #include <math.h>
@@ -140,7 +141,7 @@ static void run_axis(const struct curve *curve, const struct values *values, dou
 /* Where the points do not fit in memory, as a note. */
 static void note_fit(struct curve *curve)
 {
-    static const char *const share_row[] = { "hbm_share" };
+    static const char *const share_row[] = { NAME_hbm_share };
     struct scenario *scenario = curve->notes;
     double *share = arena_array(curve->arena, curve->points, sizeof *share);
     struct values values;

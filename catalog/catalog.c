@@ -1,5 +1,7 @@
 #include "catalog/catalog.h"
 
+#include "build/row_names.h"
+
 #include "rows/rows.h"
 
 #include <string.h>
@@ -103,7 +105,7 @@ static const struct known engine_facts[] = {
     { "train_power_across", "1" },      { "train_power_within", "1" },
     { "exchange_exposed", "1" },        { "expert_gap", "s" },
     { "replica_jitter", "1" },
-#define KERNEL(name, unit, low, high, prior) { #name, unit },
+#define KERNEL(name, unit, low, high, prior) { NAME_##name, unit },
 #include "catalog/kernels.def"
 #undef KERNEL
 };

@@ -1,6 +1,8 @@
 /* Machines and tiers: rows of the catalog become facts in base units. */
 #include "catalog/catalog.h"
 
+#include "build/row_names.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -13,11 +15,11 @@ static const char *row_origin(struct arena *arena, const struct catalog_entry *e
 
 static bool has_needed(const struct catalog_entry *entry, struct error *error)
 {
-    static const char *const needed[] = { "hbm_capacity", "hbm_bandwidth", "chips" };
+    static const char *const needed[] = { NAME_hbm_capacity, NAME_hbm_bandwidth, NAME_chips };
     const char *missing = NULL;
     double value;
-    if (!catalog_number(entry, "peak_bf16", &value) && !catalog_number(entry, "peak_fp32", &value))
-        missing = "peak_bf16";
+    if (!catalog_number(entry, NAME_peak_bf16, &value) && !catalog_number(entry, NAME_peak_fp32, &value))
+        missing = NAME_peak_bf16;
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
         if (!catalog_number(entry, needed[i], &value))
             missing = needed[i];
@@ -31,22 +33,22 @@ static bool has_needed(const struct catalog_entry *entry, struct error *error)
 static void bind_peaks(const struct catalog_entry *entry, struct facts *facts)
 {
     static const struct { const char *peak, *wider; } steps[] = {
-        { "peak_bf16", "peak_fp32" }, { "peak_int8", "peak_bf16" },
-        { "peak_fp8", "peak_bf16" }, { "peak_fp4", "peak_fp8" },
+        { NAME_peak_bf16, NAME_peak_fp32 }, { NAME_peak_int8, NAME_peak_bf16 },
+        { NAME_peak_fp8, NAME_peak_bf16 }, { NAME_peak_fp4, NAME_peak_fp8 },
     };
     double value;
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         if (!catalog_number(entry, steps[i].peak, &value))
             facts_bind(facts, steps[i].peak, steps[i].wider, entry->sheet->csv.file);
-    if (!catalog_number(entry, "scale_out_bandwidth", &value))      /* no faster than inside */
-        facts_bind(facts, "scale_out_bandwidth", "scale_up_bandwidth", entry->sheet->csv.file);
+    if (!catalog_number(entry, NAME_scale_out_bandwidth, &value))      /* no faster than inside */
+        facts_bind(facts, NAME_scale_out_bandwidth, NAME_scale_up_bandwidth, entry->sheet->csv.file);
 }
 
 /* One note each for what is doubtful and for what nobody knows. */
 static void note_doubts(const struct catalog_entry *entry, struct facts *facts)
 {
     static const char *const wanted[] = {
-        "scale_up_bandwidth", "scale_out_bandwidth", "chip_power", "chip_price",
+        NAME_scale_up_bandwidth, NAME_scale_out_bandwidth, NAME_chip_power, NAME_chip_price,
     };
     size_t memory = 0, announced = 0;
     double value, chips = 1;
@@ -64,7 +66,7 @@ static void note_doubts(const struct catalog_entry *entry, struct facts *facts)
         facts_note(facts, "%zu figure%s of %s %s from memory, not re-read", memory,
                    memory == 1 ? "" : "s", entry->title, memory == 1 ? "is" : "are");
     char unknown[128] = "";
-    catalog_number(entry, "chips", &chips);
+    catalog_number(entry, NAME_chips, &chips);
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         size_t used = strlen(unknown);
         bool link = i < 2;                      /* which a chip alone may lack */
@@ -155,14 +157,14 @@ void catalog_tiers(const struct catalog *catalog, struct facts *facts)
     struct fact_table *table = facts_table(facts, "tier");
     for (size_t i = 0; i < catalog_count(catalog, CATALOG_TIER); i++) {
         const struct catalog_entry *entry = catalog_entry(catalog, CATALOG_TIER, i);
-        if (catalog_text(entry, "tier_capacity"))       /* recomputing has none */
+        if (catalog_text(entry, NAME_tier_capacity))       /* recomputing has none */
             tier_cells(entry, facts, table, facts_entry(facts, table, entry->name));
     }
 }
 
 static const char *tier_missing(const struct catalog_entry *entry)
 {
-    static const char *const needed[] = { "tier_capacity", "tier_bandwidth", "tier_price" };
+    static const char *const needed[] = { NAME_tier_capacity, NAME_tier_bandwidth, NAME_tier_price };
     const char *missing = NULL;
     size_t count = sizeof needed / sizeof *needed, found = 0;
     for (size_t i = 0; i < count; i++)
@@ -180,7 +182,7 @@ bool catalog_tiers_needed(const struct catalog *catalog, struct error *error)
     for (size_t i = 0; i < sheet->count; i++) {
         const struct catalog_entry *entry = &sheet->entries[i];
         const char *missing = tier_missing(entry);
-        tiers += catalog_text(entry, "tier_capacity") != NULL;
+        tiers += catalog_text(entry, NAME_tier_capacity) != NULL;
         if (missing) {
             error_set(error, "%s: %.60s has no %s", sheet->csv.file, entry->name, missing);
             return error_hint(error, "a row %.60s,%s,...", entry->name, missing);

@@ -1,23 +1,33 @@
 #include "catalog/formats.h"
 
+#include "build/row_names.h"
+
 #include <string.h>
+
+#define RATE(type) { NAME_peak_##type, NAME_reached_##type, NAME_launch_##type, NAME_trained_##type }
+static const struct { const char *peak, *reached, *launch, *trained; } rates[] = {
+    RATE(bf16), RATE(fp8), RATE(int8), RATE(fp4) };
 
 static bool format_read(const struct csv *csv, size_t row, const int column[3],
                         struct format *format, struct error *error)
 {
-    static const char *const peaks[] = { "peak_bf16", "peak_fp8", "peak_int8", "peak_fp4" };
     format->name = csv_cell(csv, row, column[0]);
-    format->peak = csv_cell(csv, row, column[2]);
+    const char *peak = csv_cell(csv, row, column[2]);
     const char *bytes = csv_cell(csv, row, column[1]);
     if (!text_number(text_of(bytes), &format->bytes) || format->bytes < 0.01 || format->bytes > 16) {
         error_set(error, "%s:%d: bytes '%s' of format '%s'", csv->file, csv->lines[row], bytes,
                   format->name);
         return error_hint(error, "bytes of one weight, 0.01 to 16");
     }
-    for (size_t i = 0; i < sizeof peaks / sizeof *peaks; i++)
-        if (!strcmp(format->peak, peaks[i]))
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
+        if (!strcmp(peak, rates[i].peak)) {
+            format->peak = rates[i].peak;
+            format->reached = rates[i].reached;
+            format->launch = rates[i].launch;
+            format->trained = rates[i].trained;
             return true;
-    error_set(error, "%s:%d: peak '%s' of format '%s'", csv->file, csv->lines[row], format->peak,
+        }
+    error_set(error, "%s:%d: peak '%s' of format '%s'", csv->file, csv->lines[row], peak,
               format->name);
     return error_hint(error, "peak_bf16, peak_fp8, peak_int8 or peak_fp4");
 }

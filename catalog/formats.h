@@ -7,7 +7,8 @@
 struct format {
     const char *name;           /* "fp8-block" */
     double bytes;               /* of one weight, scales included */
-    const char *peak;           /* the row with the rate it computes at: "peak_fp8" */
+    /* rows: the rate it computes at ("peak_fp8"), and what servers and training runs reach of it */
+    const char *peak, *reached, *launch, *trained;
 };
 
 struct formats {

@@ -1,6 +1,8 @@
 /* From coordinates to values: the rows, compiled or interpreted. */
 #include "infer/draws.h"
 
+#include "build/row_names.h"
+
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -105,8 +107,8 @@ static bool find_known(struct stage *stage, struct error *error)
         stage->known[i] = true;
         if (fact->spread != SPREAD_NONE) {
             error_set(error, "'%s' is drawn from its prior, a range was given", name);
-            return error_hint(error, "a number, or the rows of its prior: `chalkline why drawn_%s`",
-                              name);
+            return error_hint(error, "a number, or the rows of its prior: `chalkline why %s`",
+                              stage->draw->keep[i]);
         }
         if (!row_values(stage, &name, 1, &stage->value[i], error))
             return false;
@@ -116,7 +118,8 @@ static bool find_known(struct stage *stage, struct error *error)
 
 /* ---- interpreted -------------------------------------------------------------------------- */
 
-/* Unknowns are bound to what is drawn for them, so that one list goes from draws to costs. */
+/* Unknowns are bound to what is drawn for them, so that one list goes from draws to costs. The
+ * kernel of draws keeps them in the order in which the kernel of sheets takes them. */
 static bool open_list(struct stage *stage, struct error *error)
 {
     const struct kernel *sheet = stage->sheet;
@@ -132,10 +135,10 @@ static bool open_list(struct stage *stage, struct error *error)
     for (size_t i = 0; i < sheet->vary_count; i++)
         if (!stage->known[i])
             facts_bind(&bound, sheet->vary[i],
-                       arena_print(stage->arena, "drawn_%s", sheet->vary[i]), "prior");
+                       stage->draw->keep[i], "prior");
     for (size_t i = 0; i < count; i++) {
         const char *name = i < sheet->keep_count ? sheet->keep[i]
-                         : i + 1 < count ? sheet->vary[i - sheet->keep_count] : "drawn_tier";
+                         : i + 1 < count ? sheet->vary[i - sheet->keep_count] : NAME_drawn_tier;
         if (!expr_parse(stage->book, NULL, 0, text_of(name), &wanted[i], error))
             return false;
     }

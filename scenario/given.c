@@ -5,6 +5,8 @@
  * here, so that it can be moved like an input. */
 #include "scenario/scenario.h"
 
+#include "build/row_names.h"
+
 #include <string.h>
 
 bool given_fact(const struct fact *fact)
@@ -126,20 +128,20 @@ static bool label_acts(const struct given *given, const char *label)
 static bool read_wanted(struct given *given, const char *const *texts, size_t count)
 {
     struct scenario *scenario = given->scenario;
-    const struct fact *batch = facts_find(&scenario->facts, "batch");
+    const struct fact *batch = facts_find(&scenario->facts, NAME_batch);
     const struct book *book = &scenario->book;
     struct error ignored;
     given->wanted = arena_array(scenario->arena, count + 1, sizeof *given->wanted);
     for (size_t i = 0; i < count; i++, given->count++)
         if (!expr_parse(book, NULL, 0, text_of(texts[i]), &given->wanted[i], &ignored))
             return false;
-    if (!expr_parse(book, NULL, 0, text_of("cached_tokens_that_fit"), &given->room, &ignored) ||
+    if (!expr_parse(book, NULL, 0, text_of(NAME_cached_tokens_that_fit), &given->room, &ignored) ||
         !reach_build(given, &scenario->facts, &given->reach))
         return false;
     given->chosen = batch && !strcmp(batch->source, "assumed") &&
-                    list_depends(scenario->arena, &given->reach.asked, "batch");
+                    list_depends(scenario->arena, &given->reach.asked, NAME_batch);
     return !given->chosen ||
-           (expr_parse(book, NULL, 0, text_of("bound_cost_per_token"),
+           (expr_parse(book, NULL, 0, text_of(NAME_bound_cost_per_token),
                        &given->wanted[given->count++], &ignored) &&
             reach_build(given, &scenario->facts, &given->reach));
 }

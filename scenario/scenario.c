@@ -2,6 +2,7 @@
 #include "scenario/scenario.h"
 
 #include "base/embedded.h"
+#include "build/row_names.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -185,8 +186,8 @@ static bool read_machine(struct scenario *scenario, const char *name, struct err
     scenario->machine = entry->title;
     if (!catalog_machine(&scenario->catalog, name, &scenario->facts, error))
         return false;
-    const struct fact *domain = facts_find(&scenario->facts, "chips");
-    facts_set(&scenario->facts, "scale_up_chips", domain->value, domain->source);
+    const struct fact *domain = facts_find(&scenario->facts, NAME_chips);
+    facts_set(&scenario->facts, NAME_scale_up_chips, domain->value, domain->source);
     return true;
 }
 
@@ -366,7 +367,7 @@ static bool set_options(struct scenario *scenario, struct error *error)
                               arena_print(scenario->arena, "--%s", options[i].name), error))
             return false;
     if (scenario->lecture)
-        facts_set(&scenario->facts, "lecture_form", 1, "--lecture");
+        facts_set(&scenario->facts, NAME_lecture_form, 1, "--lecture");
     for (size_t i = 0; i < question->set_count; i++)
         if (!scenario_set(scenario, question->sets[i], error))
             return false;
@@ -430,17 +431,17 @@ static double cheap_batch(const struct values *values, size_t input, double most
 static bool assume_batch(struct scenario *scenario, struct error *error)
 {
     double room;
-    if (!value_of(scenario, "users_that_fit", &room, error))
+    if (!value_of(scenario, NAME_users_that_fit, &room, error))
         return false;
     double most = fmin(floor(room), 1e6);
     struct values values;
-    static const char *const cost[] = { "bound_cost_per_token" };
-    facts_set(&scenario->facts, "batch", 1, "assumed");
+    static const char *const cost[] = { NAME_bound_cost_per_token };
+    facts_set(&scenario->facts, NAME_batch, 1, "assumed");
     if (!values_of(scenario, cost, 1, &values, error))
         return false;
-    int input = list_input(&values.list, "batch");
+    int input = list_input(&values.list, NAME_batch);
     double batch = input < 0 || most < 2 ? 1 : cheap_batch(&values, (size_t)input, most);
-    facts_set(&scenario->facts, "batch", batch, "assumed");
+    facts_set(&scenario->facts, NAME_batch, batch, "assumed");
     static const struct unit one = { { 0 } };
     const char *at = scenario->chosen_at;
     if (most < 1)
@@ -456,7 +457,7 @@ static bool assume_batch(struct scenario *scenario, struct error *error)
 /* The machine may lack units for the format of the weights. */
 static void note_wider_peak(struct scenario *scenario)
 {
-    const struct fact *wanted = facts_find(&scenario->facts, "weight_peak");
+    const struct fact *wanted = facts_find(&scenario->facts, NAME_weight_peak);
     const struct fact *peak = wanted && wanted->expression
                               ? facts_find(&scenario->facts, wanted->expression) : NULL;
     if (scenario->machine && peak && peak->expression)
@@ -469,9 +470,9 @@ bool scenario_assume(struct scenario *scenario, struct error *error)
 {
     if (!scenario->model)
         return true;
-    const struct fact *weights = facts_find(&scenario->facts, "weight_bytes");
-    if (!facts_find(&scenario->facts, "context")) {
-        facts_set(&scenario->facts, "context", 4096, "assumed");
+    const struct fact *weights = facts_find(&scenario->facts, NAME_weight_bytes);
+    if (!facts_find(&scenario->facts, NAME_context)) {
+        facts_set(&scenario->facts, NAME_context, 4096, "assumed");
         facts_note(&scenario->facts, "context 4,096 tokens");
     }
     if (weights && !scenario->question->option[OPTION_PRECISION])
@@ -480,7 +481,7 @@ bool scenario_assume(struct scenario *scenario, struct error *error)
     note_wider_peak(scenario);
     if (!scenario->question->option[OPTION_KV])
         facts_note(&scenario->facts, "KV cache and attention in bf16");
-    const struct fact *price = facts_find(&scenario->facts, "chip_price");
+    const struct fact *price = facts_find(&scenario->facts, NAME_chip_price);
     if (scenario->machine && price && !strncmp(price->source, "data/", 5)) {
         static const struct unit usd_per_s = { { -2, 0, 0, 0, 2, 0 } };
         facts_note(&scenario->facts, "%s a chip (rent)",
@@ -489,7 +490,7 @@ bool scenario_assume(struct scenario *scenario, struct error *error)
         facts_note(&scenario->facts, "no machine: the lecture's 64 chips, B200 as in its data "
                    "sheet, at 2 USD/h");
     }
-    return facts_find(&scenario->facts, "batch") || assume_batch(scenario, error);
+    return facts_find(&scenario->facts, NAME_batch) || assume_batch(scenario, error);
 }
 
 /* Only the sheets that this question needs. */
@@ -538,9 +539,9 @@ static bool set_precision(struct scenario *scenario, struct error *error)
         return true;
     if (!formats_need(&scenario->formats, name, "--precision", &format, error))
         return false;
-    facts_set(&scenario->facts, "weight_bytes", format->bytes, "--precision");
-    facts_bind(&scenario->facts, "weight_peak", format->peak, "--precision");
-    facts_bind(&scenario->facts, "peak_flops", "weight_peak", "--precision");
+    facts_set(&scenario->facts, NAME_weight_bytes, format->bytes, "--precision");
+    facts_bind(&scenario->facts, NAME_weight_peak, format->peak, "--precision");
+    facts_bind(&scenario->facts, NAME_peak_flops, NAME_weight_peak, "--precision");
     return true;
 }
 
@@ -602,7 +603,7 @@ bool scenario_pair(struct scenario *scenario, struct arena *arena,
 
 const char *scenario_misfit(struct scenario *scenario)
 {
-    static const char *const texts[] = { "hbm_share", "hbm_needed",
+    static const char *const texts[] = { NAME_hbm_share, NAME_hbm_needed,
                                          "hbm_total * (1 - hbm_reserve)" };
     struct values values;
     struct error ignored;
@@ -635,7 +636,7 @@ void scenario_note_length(struct scenario *scenario)
     if (!most || !value_of(scenario, "prompt_tokens + output_tokens", &length, &ignored) ||
         length <= most->value)
         return;
-    const struct unit tokens = scenario_unit(scenario, "prompt_tokens");
+    const struct unit tokens = scenario_unit(scenario, NAME_prompt_tokens);
     facts_note(&scenario->facts, "prompt and answer of %s are longer than the %s that the model's "
                "configuration allows", quantity_text(scenario->arena, length, tokens, 9),
                quantity_text(scenario->arena, most->value, tokens, 9));

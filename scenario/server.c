@@ -1,10 +1,12 @@
 #include "scenario/server.h"
 
+#include "build/row_names.h"
+
 #include <math.h>
 #include <string.h>
 
 const char *const server_rows[SERVER_ROW_COUNT] = {
-#define X(name) #name,
+#define X(name) NAME_##name,
     SERVER_ROWS(X)
 #undef X
 };
@@ -110,12 +112,12 @@ static void bind_missing(struct facts *facts, const char *name, const char *expr
 
 static void assume_requests(struct facts *facts)
 {
-    bool lengths = facts_find(facts, "prompt_tokens") || facts_find(facts, "output_tokens");
-    bind_missing(facts, "concurrency", "batch");
+    bool lengths = facts_find(facts, NAME_prompt_tokens) || facts_find(facts, NAME_output_tokens);
+    bind_missing(facts, NAME_concurrency, NAME_batch);
     if (lengths)
         return;
-    bind_missing(facts, "output_tokens", "min(512, context)");
-    bind_missing(facts, "prompt_tokens", "max(1, context - output_tokens / 2)");
+    bind_missing(facts, NAME_output_tokens, "min(512, context)");
+    bind_missing(facts, NAME_prompt_tokens, "max(1, context - output_tokens / 2)");
 }
 
 enum { LAYOUTS = 64 };
@@ -134,16 +136,16 @@ static bool choose_ranks(struct server *server, struct error *error)
 {
     static const char *const texts[] = {
         "select(arrival_rate > 0, one_token / saturated_throughput, predicted_e2e)",
-        "server_fits", "moe_layers", "chips", "stage_chips" };
+        NAME_server_fits, NAME_moe_layers, NAME_chips, NAME_stage_chips };
     struct scenario *scenario = &server->scenario;
     struct values values;
     double ranks[LAYOUTS], columns[5][LAYOUTS], *outputs[5];
-    const struct fact *sparse = facts_find(&scenario->facts, "moe_layers");
-    if (facts_find(&scenario->facts, "attention_dp") || !sparse || !(sparse->value > 0))
+    const struct fact *sparse = facts_find(&scenario->facts, NAME_moe_layers);
+    if (facts_find(&scenario->facts, NAME_attention_dp) || !sparse || !(sparse->value > 0))
         return true;
     if (!values_of(scenario, texts, 5, &values, error))
         return false;
-    int input = list_input(&values.list, "attention_dp");
+    int input = list_input(&values.list, NAME_attention_dp);
     if (!(values.at[2] > 0) || values.at[3] == 1 || values.at[3] > 1e4 || input < 0)
         return true;
     size_t count = divisors(values.at[4], ranks), best = 0;
@@ -160,10 +162,10 @@ static bool choose_ranks(struct server *server, struct error *error)
         if (columns[1][i] > columns[1][best] ||
             (columns[1][i] == columns[1][best] && columns[0][i] < columns[0][best]))
             best = i;
-    facts_set(&scenario->facts, "attention_dp", ranks[best], "assumed");
+    facts_set(&scenario->facts, NAME_attention_dp, ranks[best], "assumed");
     if (best)
         facts_note(&scenario->facts, "server: attention DP %g, of those that divide the GPUs the one "
-                   "with %s", ranks[best], facts_find(&scenario->facts, "arrival_rate")
+                   "with %s", ranks[best], facts_find(&scenario->facts, NAME_arrival_rate)
                    ? "most tokens" : "shortest answers");
     return true;
 }
@@ -235,20 +237,20 @@ static size_t list_sources(struct server *server, struct source *sources)
         [SHARED] = "shared experts", [DENSE] = "dense FFN", [ROUTER] = "router and norms",
         [HEAD] = "head" };
     static const struct source others[PARTS - KINDS] = {
-        { "attention over the cache", "step_time", "attention_decode_time", "accepted" },
-        { "kernel launches", "step_time", "launch_time", "accepted" },
-        { "transfers", "step_time", "link_time - links_hidden * min(chip_time, link_time)",
-          "accepted" },
-        { "host", "step_time", "host_time", "accepted" },
-        { "guesses", "draft_time", "draft_time", "accepted" },
-        { "prompts of others", "prefill_per_token", "running * others * prefill_per_token", "1" } };
+        { "attention over the cache", NAME_step_time, NAME_attention_decode_time, NAME_accepted },
+        { "kernel launches", NAME_step_time, NAME_launch_time, NAME_accepted },
+        { "transfers", NAME_step_time, "link_time - links_hidden * min(chip_time, link_time)",
+          NAME_accepted },
+        { "host", NAME_step_time, NAME_host_time, NAME_accepted },
+        { "guesses", NAME_draft_time, NAME_draft_time, NAME_accepted },
+        { "prompts of others", NAME_prefill_per_token, "running * others * prefill_per_token", "1" } };
     size_t count = 0;
     for (int i = 0; i < KINDS; i++) {
         const char *time = operators_text(server, (enum kind)i);
         if (time && i == EXPERTS)
             time = arena_print(server->scenario.arena, "%s + expert_copies_time", time);
         if (time)
-            sources[count++] = (struct source){ names[i], "step_time", time, "accepted" };
+            sources[count++] = (struct source){ names[i], NAME_step_time, time, NAME_accepted };
     }
     memcpy(sources + count, others, sizeof others);
     return count + sizeof others / sizeof *others;
@@ -289,7 +291,7 @@ static bool add_switches(struct scenario *scenario, const struct source *sources
         struct text text = scenario->book.rows[book_find(&scenario->book, row)].text;
         const char *before = fact && fact->expression ? fact->expression
                                                       : arena_copy(arena, text.data, text.size);
-        const char *off = strcmp(row, "step_time") ? before : sources[i].time;
+        const char *off = strcmp(row, NAME_step_time) ? before : sources[i].time;
         facts_bind(&scenario->facts, row, arena_print(arena, "(%s) - part_%zu_free * (%s)", before,
                                                       i, off), "a switch");
     }
@@ -316,7 +318,7 @@ static void run_switches(const struct values *values, struct arena *arena, size_
 
 bool server_parts(struct server *server, struct error *error)
 {
-    static const char *const wanted[] = { "predicted_tpot" };
+    static const char *const wanted[] = { NAME_predicted_tpot };
     struct scenario switched = server->scenario;
     struct source sources[PARTS];
     double tpot[PARTS];
@@ -340,8 +342,8 @@ void server_note_unstable(struct scenario *scenario, const struct list *list)
 {
     struct error ignored;
     double stable;
-    if (list_depends(scenario->arena, list, "arrival_rate") &&
-        value_of(scenario, "server_stable", &stable, &ignored) && !(stable > 0))
+    if (list_depends(scenario->arena, list, NAME_arrival_rate) &&
+        value_of(scenario, NAME_server_stable, &stable, &ignored) && !(stable > 0))
         facts_note(&scenario->facts, "not stable: more arrives than the server can do, and queues "
                    "grow without end");
 }

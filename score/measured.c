@@ -1,11 +1,18 @@
 #include "score/measured.h"
 
+#include "build/row_names.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 const char *const metric_names[METRICS] = { "tpot", "ttft", "e2e", "throughput", "prefill",
                                             "decode", "energy", "kernel", "step" };
+
+#define BAND(metric) { NAME_##metric##_band_low, NAME_##metric##_band_high }
+const struct metric_band metric_bands[METRICS] = { BAND(tpot), BAND(ttft), BAND(e2e), BAND(throughput),
+                                                   BAND(prefill), BAND(decode), BAND(energy),
+                                                   BAND(kernel), BAND(step) };
 
 const char *measured_word(const struct csv *csv, size_t row, const char *column)
 {

@@ -16,6 +16,8 @@ enum metric { METRIC_TPOT, METRIC_TTFT, METRIC_E2E, METRIC_THROUGHPUT, METRIC_PR
               METRIC_DECODE, METRIC_ENERGY, METRIC_KERNEL, METRIC_STEP, METRICS };
 /* Of a metric m: the rows m_band_low and m_band_high are its band, as shares of the value. */
 extern const char *const metric_names[METRICS];
+/* The rows of its 80 % band, as factors of the value. */
+extern const struct metric_band { const char *low, *high; } metric_bands[METRICS];
 
 struct measured_input {
     const char *name;

@@ -1,6 +1,8 @@
 /* kernels.csv: single kernels, alone on a chip. */
 #include "score/measured.h"
 
+#include "build/row_names.h"
+
 #include <string.h>
 
 struct field {
@@ -13,40 +15,40 @@ static const struct kernel {
     const char *op, *dtype, *row;
     struct field fields[FIELDS];
 } kernels[] = {
-#define GEMM { { "m=", "kernel_m" }, { " n=", "kernel_n" }, { " k=", "kernel_k" } }
-#define HEADS { "batch=", "kernel_batch" }, { " heads=", "kernel_heads" }, \
-              { " kv_heads=", "kernel_kv_heads" }, { " head_dim=", "kernel_head_dim" }
-#define EXPERTS { { "tokens=", "kernel_tokens" }, { " hidden=", "kernel_hidden" }, \
-                  { " inter=", "kernel_intermediate" }, { " topk=", "kernel_top_k" }, \
-                  { " experts=", "kernel_experts" }, { " moe_tp=", "kernel_moe_tp" }, \
-                  { " moe_ep=", "kernel_moe_ep" } }
-    { "gemm", "bfloat16", "gemm_bf16", GEMM },
-    { "gemm", "fp8", "gemm_fp8", GEMM },
-    { "gemm", "fp8_block", "gemm_fp8_block", GEMM },
-    { "gemm", "nvfp4", "gemm_fp4", GEMM },
-    { "attention_decode", "bfloat16/kv bfloat16", "attention_decode_bf16",
-      { HEADS, { " context=", "kernel_context" } } },
-    { "attention_decode", "bfloat16/kv fp8", "attention_decode_fp8",
-      { HEADS, { " context=", "kernel_context" } } },
-    { "attention_prefill", "bfloat16/kv bfloat16", "attention_prefill_bf16",
-      { HEADS, { " seq=", "kernel_context" } } },
-    { "attention_prefill", "bfloat16/kv fp8", "attention_prefill_fp8",
-      { HEADS, { " seq=", "kernel_context" } } },
-    { "attention_prefill", "fp8/kv fp8", "attention_prefill_fp8",
-      { HEADS, { " seq=", "kernel_context" } } },
-    { "mla_decode", "bfloat16/kv bfloat16", "mla_decode_bf16",
-      { HEADS, { " context=", "kernel_context" } } },
-    { "mla_decode", "bfloat16/kv fp8", "mla_decode_fp8",
-      { HEADS, { " context=", "kernel_context" } } },
-    { "moe_experts", "bfloat16", "moe_bf16", EXPERTS },
-    { "moe_experts", "fp8", "moe_fp8", EXPERTS },
-    { "moe_experts", "fp8_block", "moe_fp8_block", EXPERTS },
-    { "moe_experts", "w4a16_mxfp4", "moe_mxfp4", EXPERTS },
-    { .op = "nccl_all_reduce", .row = "nccl_all_reduce" },
-    { .op = "nccl_all_gather", .row = "nccl_all_gather" },
-    { .op = "nccl_reduce_scatter", .row = "nccl_reduce_scatter" },
-    { .op = "nccl_alltoall", .row = "nccl_alltoall" },
-    { .op = "custom_allreduce", .row = "custom_allreduce" },
+#define GEMM { { "m=", NAME_kernel_m }, { " n=", NAME_kernel_n }, { " k=", NAME_kernel_k } }
+#define HEADS { "batch=", NAME_kernel_batch }, { " heads=", NAME_kernel_heads }, \
+              { " kv_heads=", NAME_kernel_kv_heads }, { " head_dim=", NAME_kernel_head_dim }
+#define EXPERTS { { "tokens=", NAME_kernel_tokens }, { " hidden=", NAME_kernel_hidden }, \
+                  { " inter=", NAME_kernel_intermediate }, { " topk=", NAME_kernel_top_k }, \
+                  { " experts=", NAME_kernel_experts }, { " moe_tp=", NAME_kernel_moe_tp }, \
+                  { " moe_ep=", NAME_kernel_moe_ep } }
+    { "gemm", "bfloat16", NAME_gemm_bf16, GEMM },
+    { "gemm", "fp8", NAME_gemm_fp8, GEMM },
+    { "gemm", "fp8_block", NAME_gemm_fp8_block, GEMM },
+    { "gemm", "nvfp4", NAME_gemm_fp4, GEMM },
+    { "attention_decode", "bfloat16/kv bfloat16", NAME_attention_decode_bf16,
+      { HEADS, { " context=", NAME_kernel_context } } },
+    { "attention_decode", "bfloat16/kv fp8", NAME_attention_decode_fp8,
+      { HEADS, { " context=", NAME_kernel_context } } },
+    { "attention_prefill", "bfloat16/kv bfloat16", NAME_attention_prefill_bf16,
+      { HEADS, { " seq=", NAME_kernel_context } } },
+    { "attention_prefill", "bfloat16/kv fp8", NAME_attention_prefill_fp8,
+      { HEADS, { " seq=", NAME_kernel_context } } },
+    { "attention_prefill", "fp8/kv fp8", NAME_attention_prefill_fp8,
+      { HEADS, { " seq=", NAME_kernel_context } } },
+    { "mla_decode", "bfloat16/kv bfloat16", NAME_mla_decode_bf16,
+      { HEADS, { " context=", NAME_kernel_context } } },
+    { "mla_decode", "bfloat16/kv fp8", NAME_mla_decode_fp8,
+      { HEADS, { " context=", NAME_kernel_context } } },
+    { "moe_experts", "bfloat16", NAME_moe_bf16, EXPERTS },
+    { "moe_experts", "fp8", NAME_moe_fp8, EXPERTS },
+    { "moe_experts", "fp8_block", NAME_moe_fp8_block, EXPERTS },
+    { "moe_experts", "w4a16_mxfp4", NAME_moe_mxfp4, EXPERTS },
+    { .op = "nccl_all_reduce", .row = NAME_nccl_all_reduce },
+    { .op = "nccl_all_gather", .row = NAME_nccl_all_gather },
+    { .op = "nccl_reduce_scatter", .row = NAME_nccl_reduce_scatter },
+    { .op = "nccl_alltoall", .row = NAME_nccl_alltoall },
+    { .op = "custom_allreduce", .row = NAME_custom_allreduce },
 #undef GEMM
 #undef HEADS
 #undef EXPERTS
@@ -84,7 +86,7 @@ static const char *doubt(const struct measured *point, const char *op, const cha
 static bool read_message(struct measured *point, const char *shape, const char *dtype)
 {
     double elements = measured_after(shape, "message_elements=");
-    measured_input(point, "kernel_chips", point->chips);
+    measured_input(point, NAME_kernel_chips, point->chips);
     measured_input(point, "kernel_message", elements * (strcmp(dtype, "int8") ? 2 : 1));
     return elements > 0 && point->chips > 1;
 }
@@ -100,7 +102,7 @@ static bool read_shape(struct measured *point, const struct kernel *kernel, cons
         complete &= value > 0 || (latent && strstr(kernel->fields[i].key, "head"));
     }
     if (!strcmp(kernel->op, "moe_experts"))
-        measured_input(point, "kernel_skew", strstr(shape, "routing=power_law") ? 1 : 0);
+        measured_input(point, NAME_kernel_skew, strstr(shape, "routing=power_law") ? 1 : 0);
     return complete;
 }
 

@@ -1,6 +1,8 @@
 /* vllm_load_h100.csv: stages of constant request rate, each held for some minutes. */
 #include "score/measured.h"
 
+#include "build/row_names.h"
+
 #include <string.h>
 
 static void read_stage(struct arena *arena, const struct csv *csv, size_t row,
@@ -19,17 +21,17 @@ static void read_stage(struct arena *arena, const struct csv *csv, size_t row,
     point->engine = "vllm";
     point->precision = point->kv = "bf16";
     point->chips = chips;
-    measured_input(point, "chips", chips);
-    measured_input(point, "arrival_rate", rate);
-    measured_input(point, "prompt_tokens", input);
-    measured_input(point, "output_tokens", output);
+    measured_input(point, NAME_chips, chips);
+    measured_input(point, NAME_arrival_rate, rate);
+    measured_input(point, NAME_prompt_tokens, input);
+    measured_input(point, NAME_output_tokens, output);
     /* the profiles send the same prompts again and again: all but the last block is cached */
-    measured_input(point, "prefix_cached", input > BLOCK ? 1 - BLOCK / input : 0);
-    measured_input(point, "prefill_size", PASS);
-    measured_input(point, "sequences_most", SEATS);
+    measured_input(point, NAME_prefix_cached, input > BLOCK ? 1 - BLOCK / input : 0);
+    measured_input(point, NAME_prefill_size, PASS);
+    measured_input(point, NAME_sequences_most, SEATS);
     const struct { enum metric metric; const char *row, *column; } figures[] = {
-        { METRIC_TTFT, "predicted_ttft", "ttft_mean" }, { METRIC_TPOT, "predicted_tpot", "tpot_mean" },
-        { METRIC_E2E, "predicted_e2e", "e2e_mean" },
+        { METRIC_TTFT, NAME_predicted_ttft, "ttft_mean" }, { METRIC_TPOT, NAME_predicted_tpot, "tpot_mean" },
+        { METRIC_E2E, NAME_predicted_e2e, "e2e_mean" },
     };
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         measured_value(point, figures[i].metric, figures[i].row,

@@ -3,6 +3,8 @@
  * the rest that project's own ("auto-gap-analysis") or without a known setting ("gtl_"). */
 #include "score/measured.h"
 
+#include "build/row_names.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -69,12 +71,12 @@ static void read_aggregated(struct arena *arena, const struct csv *csv, size_t r
     double drafts = draft_tokens(point, &sizes);
     if (drafts > 0) {
         point->kind = "multi-token prediction";
-        measured_input(point, "draft_tokens", drafts);
+        measured_input(point, NAME_draft_tokens, drafts);
     }
-    measured_input(point, "chips", sizes.chips);
-    measured_input(point, "attention_dp", sizes.attention_dp);
-    measured_input(point, "expert_parallel", sizes.expert_parallel);
-    measured_input(point, "equal_requests", equal);
+    measured_input(point, NAME_chips, sizes.chips);
+    measured_input(point, NAME_attention_dp, sizes.attention_dp);
+    measured_input(point, NAME_expert_parallel, sizes.expert_parallel);
+    measured_input(point, NAME_equal_requests, equal);
     if (!strcmp(point->machine, "gb200-nvl72") && point->chips >= 12)
         point->refused = "a split server without its pools";
 }
@@ -86,14 +88,14 @@ static void read_disaggregated(struct arena *arena, const struct csv *csv, size_
     struct sizes decode = read_sizes(arena, csv, row, "decode_", false);
     point->kind = "disaggregated";
     point->chips = prefill.workers * prefill.chips + decode.workers * decode.chips;
-    measured_input(point, "chips", decode.chips);
-    measured_input(point, "attention_dp", decode.attention_dp);
-    measured_input(point, "expert_parallel", decode.expert_parallel);
-    measured_input(point, "prefill_expert_parallel", prefill.expert_parallel);
-    measured_input(point, "decode_workers", decode.workers);
-    measured_input(point, "prefill_workers", prefill.workers);
-    measured_input(point, "prefill_chips", prefill.chips);
-    measured_input(point, "prefill_attention_dp", prefill.attention_dp);
+    measured_input(point, NAME_chips, decode.chips);
+    measured_input(point, NAME_attention_dp, decode.attention_dp);
+    measured_input(point, NAME_expert_parallel, decode.expert_parallel);
+    measured_input(point, NAME_prefill_expert_parallel, prefill.expert_parallel);
+    measured_input(point, NAME_decode_workers, decode.workers);
+    measured_input(point, NAME_prefill_workers, prefill.workers);
+    measured_input(point, NAME_prefill_chips, prefill.chips);
+    measured_input(point, NAME_prefill_attention_dp, prefill.attention_dp);
     if (!(prefill.workers >= 1) || !(decode.workers >= 1))
         point->refused = "disaggregated, its pools not stated";
 }
@@ -118,12 +120,12 @@ static void read_point(struct arena *arena, const struct csv *csv, size_t row,
     else
         read_aggregated(arena, csv, row, equal, point);
     read_formats(csv, row, point);
-    measured_input(point, "concurrency", point->concurrency);
-    measured_input(point, "prompt_tokens", input);
-    measured_input(point, "output_tokens", output);
-    measured_value(point, METRIC_TPOT, split ? "split_tpot" : "predicted_tpot",
+    measured_input(point, NAME_concurrency, point->concurrency);
+    measured_input(point, NAME_prompt_tokens, input);
+    measured_input(point, NAME_output_tokens, output);
+    measured_value(point, METRIC_TPOT, split ? NAME_split_tpot : NAME_predicted_tpot,
                    1e-3 * measured_number(csv, row, "silicon_tpot_ms"));
-    measured_value(point, METRIC_TTFT, split ? "split_ttft" : "predicted_ttft",
+    measured_value(point, METRIC_TTFT, split ? NAME_split_ttft : NAME_predicted_ttft,
                    1e-3 * measured_number(csv, row, "silicon_ttft_ms"));
     if (strstr(point->source, "gtl_"))
         point->refused = "several replicas behind a router";
@@ -173,7 +175,7 @@ static void mark_faster(struct measured_list *list, size_t from)
                 continue;
             struct measured *faster = a->values[0].value < b->values[0].value ? a : b;
             faster->kind = "multi-token prediction";
-            measured_input(faster, "draft_tokens", DRAFTS);
+            measured_input(faster, NAME_draft_tokens, DRAFTS);
         }
 }
 

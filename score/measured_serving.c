@@ -3,6 +3,8 @@
  * fixed phrases. */
 #include "score/measured.h"
 
+#include "build/row_names.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,24 +16,24 @@ static const struct figure {
     const char *row, *split;
     enum { AS_IS, MILLISECONDS, PER_CHIP, PER_NODE, PER_USER } scale;
 } figures[] = {
-    { "output_throughput_total", METRIC_THROUGHPUT, "predicted_throughput", "split_throughput",
+    { "output_throughput_total", METRIC_THROUGHPUT, NAME_predicted_throughput, NAME_split_throughput,
       AS_IS },
-    { "total_throughput_per_gpu", METRIC_THROUGHPUT, "total_throughput_per_chip",
-      "split_total_throughput_per_chip", AS_IS },
-    { "tpot_median", METRIC_TPOT, "predicted_tpot", "split_tpot", MILLISECONDS },
-    { "tpot_mean", METRIC_TPOT, "predicted_tpot", "split_tpot", MILLISECONDS },
-    { "itl_mean", METRIC_TPOT, "predicted_tpot", "split_tpot", MILLISECONDS },
-    { "ttft_mean", METRIC_TTFT, "predicted_ttft", "split_ttft", MILLISECONDS },
-    { "output_speed_per_user", METRIC_TPOT, "predicted_tpot", "split_tpot", PER_USER },
-    { "energy_per_output_token", METRIC_ENERGY, "predicted_energy_per_token",
-      "split_energy_per_token", AS_IS },
-    { "prefill_throughput_total", METRIC_PREFILL, "prefill_alone", NULL, AS_IS },
-    { "prefill_input_throughput_total", METRIC_PREFILL, "prefill_alone", NULL, AS_IS },
-    { "prefill_input_throughput_per_gpu", METRIC_PREFILL, "prefill_alone", NULL, PER_CHIP },
-    { "prefill_input_throughput_per_8gpu_node", METRIC_PREFILL, "prefill_alone", NULL, PER_NODE },
-    { "decode_throughput_total", METRIC_DECODE, "decode_alone", NULL, AS_IS },
-    { "decode_output_throughput_per_gpu", METRIC_DECODE, "decode_alone", NULL, PER_CHIP },
-    { "decode_output_throughput_per_8gpu_node", METRIC_DECODE, "decode_alone", NULL, PER_NODE },
+    { "total_throughput_per_gpu", METRIC_THROUGHPUT, NAME_total_throughput_per_chip,
+      NAME_split_total_throughput_per_chip, AS_IS },
+    { "tpot_median", METRIC_TPOT, NAME_predicted_tpot, NAME_split_tpot, MILLISECONDS },
+    { "tpot_mean", METRIC_TPOT, NAME_predicted_tpot, NAME_split_tpot, MILLISECONDS },
+    { "itl_mean", METRIC_TPOT, NAME_predicted_tpot, NAME_split_tpot, MILLISECONDS },
+    { "ttft_mean", METRIC_TTFT, NAME_predicted_ttft, NAME_split_ttft, MILLISECONDS },
+    { "output_speed_per_user", METRIC_TPOT, NAME_predicted_tpot, NAME_split_tpot, PER_USER },
+    { "energy_per_output_token", METRIC_ENERGY, NAME_predicted_energy_per_token,
+      NAME_split_energy_per_token, AS_IS },
+    { "prefill_throughput_total", METRIC_PREFILL, NAME_prefill_alone, NULL, AS_IS },
+    { "prefill_input_throughput_total", METRIC_PREFILL, NAME_prefill_alone, NULL, AS_IS },
+    { "prefill_input_throughput_per_gpu", METRIC_PREFILL, NAME_prefill_alone, NULL, PER_CHIP },
+    { "prefill_input_throughput_per_8gpu_node", METRIC_PREFILL, NAME_prefill_alone, NULL, PER_NODE },
+    { "decode_throughput_total", METRIC_DECODE, NAME_decode_alone, NULL, AS_IS },
+    { "decode_output_throughput_per_gpu", METRIC_DECODE, NAME_decode_alone, NULL, PER_CHIP },
+    { "decode_output_throughput_per_8gpu_node", METRIC_DECODE, NAME_decode_alone, NULL, PER_NODE },
 };
 
 enum { NODE_CHIPS = 8, OFFLINE_SEQUENCES = 4096 };      /* trtllm-bench: --max_batch_size */
@@ -116,12 +118,12 @@ static void read_pools(const struct reading *reading, struct measured *point)
     double decode_chips = after_in(decode, end, "decode TP");
     const char *prefill_dp = strstr(prefill, "DP-attention");
     const char *decode_dp = strstr(decode, "DP-attention");
-    measured_input(point, "chips", decode_chips);
-    measured_input(point, "attention_dp", decode_dp && decode_dp < end ? decode_chips : 1);
-    measured_input(point, "decode_workers", strtod(decode + 1, NULL));
-    measured_input(point, "prefill_workers", strtod(prefill, NULL));
-    measured_input(point, "prefill_chips", prefill_chips);
-    measured_input(point, "prefill_attention_dp",
+    measured_input(point, NAME_chips, decode_chips);
+    measured_input(point, NAME_attention_dp, decode_dp && decode_dp < end ? decode_chips : 1);
+    measured_input(point, NAME_decode_workers, strtod(decode + 1, NULL));
+    measured_input(point, NAME_prefill_workers, strtod(prefill, NULL));
+    measured_input(point, NAME_prefill_chips, prefill_chips);
+    measured_input(point, NAME_prefill_attention_dp,
                    prefill_dp && prefill_dp < decode ? prefill_chips : 1);
     if (!(prefill_chips >= 1) || !(decode_chips >= 1))
         point->refused = "disaggregated, its pools not stated";
@@ -130,15 +132,15 @@ static void read_pools(const struct reading *reading, struct measured *point)
 /* A benchmark that may turn attention ranks on does so, where it is for throughput. */
 static void read_layout(const struct reading *reading, struct measured *point)
 {
-    measured_input(point, "chips", reading->chips);
+    measured_input(point, NAME_chips, reading->chips);
     bool ranks = reading->data < 1 && (strstr(reading->note, "attention-DP and EP") ||
                                       strstr(reading->note, "attention DP and EP"));
     double data = ranks ? reading->tensor : reading->data;
-    measured_input(point, "attention_dp", data > 1 ? data : 1);
+    measured_input(point, NAME_attention_dp, data > 1 ? data : 1);
     if (reading->offline)
-        measured_input(point, "sequences_most", OFFLINE_SEQUENCES);
+        measured_input(point, NAME_sequences_most, OFFLINE_SEQUENCES);
     if (reading->pipeline > 1)
-        measured_input(point, "pipeline_parallel", reading->pipeline);
+        measured_input(point, NAME_pipeline_parallel, reading->pipeline);
     if (!(reading->tensor >= 1) && reading->chips != 1)
         point->refused = "layout not stated: tp";
 }
@@ -150,7 +152,7 @@ static void read_drafts(const struct reading *reading, struct measured *point)
     if (!at || strstr(reading->note, "no MTP"))
         return;
     double drafts = measured_after(at, "MTP with ");
-    measured_input(point, "draft_tokens", drafts > 0 ? drafts : USUAL);
+    measured_input(point, NAME_draft_tokens, drafts > 0 ? drafts : USUAL);
     point->kind = drafts > 0 ? "multi-token prediction" : "multi-token prediction, depth assumed";
 }
 
@@ -174,13 +176,13 @@ static void read_phase(struct reading *reading, struct measured *point)
         reading->input = PROFILE_PROMPT;
         reading->load = reading->chips * pass / reading->input;
     } else if (!prefill && !(reading->load > 0) && speed > 0) {
-        measured_input(point, "speed_wanted", speed);
+        measured_input(point, NAME_speed_wanted, speed);
         reading->at_speed = true;
     }
     if (pass > 0)
-        measured_input(point, "prefill_size", pass);
+        measured_input(point, NAME_prefill_size, pass);
     if (strstr(reading->note, "two-batch overlap") || reading->chips > NODE_CHIPS)
-        measured_input(point, "links_hidden", 1);
+        measured_input(point, NAME_links_hidden, 1);
     if (!prefill && !(reading->input > 0))
         reading->input = 1;
 }
@@ -201,9 +203,9 @@ static double value_of(const struct reading *reading, double value)
 static const char *row_of(const struct reading *reading)
 {
     if (reading->offline && reading->figure->metric == METRIC_THROUGHPUT)
-        return "saturated_throughput";
+        return NAME_saturated_throughput;
     if (reading->at_speed)
-        return "decode_at_speed";
+        return NAME_decode_at_speed;
     return reading->split ? reading->figure->split : reading->figure->row;
 }
 
@@ -225,7 +227,7 @@ static struct reading read_cells(const struct csv *csv, size_t row)
         .note = measured_word(csv, row, "note"),
         .chips = measured_number(csv, row, "gpus"),
         .tensor = measured_number(csv, row, "tp"),
-        .pipeline = measured_number(csv, row, "pp"),
+        .pipeline = measured_number(csv, row, NAME_pp),
         .data = measured_number(csv, row, "dp"),
         .load = measured_number(csv, row, "batch_concurrency"),
         .input = measured_number(csv, row, "input_len"),
@@ -272,9 +274,9 @@ static void read_row(struct arena *arena, const struct csv *csv, size_t row,
     point->concurrency = reading.load;
     bool loaded = reading.load > 0 || reading.offline || reading.at_speed;
     if (reading.load > 0)
-        measured_input(point, "concurrency", reading.load);
-    measured_input(point, "prompt_tokens", scale * reading.input);
-    measured_input(point, "output_tokens", output);
+        measured_input(point, NAME_concurrency, reading.load);
+    measured_input(point, NAME_prompt_tokens, scale * reading.input);
+    measured_input(point, NAME_output_tokens, output);
     measured_value(point, reading.figure->metric, row_of(&reading),
                    value_of(&reading, measured_number(csv, row, "value")));
     if (!point->refused && (!loaded || !(reading.input >= 1) ||

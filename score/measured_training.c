@@ -3,6 +3,8 @@
  * What a source leaves out is assumed for its whole stack: training.def. */
 #include "score/measured.h"
 
+#include "build/row_names.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -35,7 +37,7 @@ static const struct assumption {
     double value;
 } assumptions[] = {
 #define ASSUME(source, model, machine, precision, row, value) \
-    { source, model, machine, precision, #row, value },
+    { source, model, machine, precision, NAME_##row, value },
 #include "score/assumed.def"
 #undef ASSUME
 };
@@ -133,34 +135,34 @@ static double assumed(const struct measured *point, const char *row, double othe
 static void read_note(const struct run *run, struct measured *point)
 {
     static const struct { const char *phrase, *row; double value; } phrases[] = {
-        { "FULL_SHARD", "zero_stage", 3 },
-        { "SHARD_GRAD_OP", "zero_stage", 2 },
-        { "activation checkpointing True", "recompute_full", 1 },
-        { "activation checkpointing True", "recompute_stops", 1 },
-        { "FULL activation recomputation", "recompute_full", 1 },
-        { "full recomputation", "recompute_full", 1 },
-        { "selective recomputation", "recompute_attention", 1 },
-        { "no sequence parallelism", "sequence_parallel", 0 },
+        { "FULL_SHARD", NAME_zero_stage, 3 },
+        { "SHARD_GRAD_OP", NAME_zero_stage, 2 },
+        { "activation checkpointing True", NAME_recompute_full, 1 },
+        { "activation checkpointing True", NAME_recompute_stops, 1 },
+        { "FULL activation recomputation", NAME_recompute_full, 1 },
+        { "full recomputation", NAME_recompute_full, 1 },
+        { "selective recomputation", NAME_recompute_attention, 1 },
+        { "no sequence parallelism", NAME_sequence_parallel, 0 },
     };
     for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++)
         if (strstr(run->note, phrases[i].phrase))
             assume(point, phrases[i].row, phrases[i].value);
     if (measured_after(run->note, "FSDP=") > 1)
-        assume(point, "zero_stage", 3);
+        assume(point, NAME_zero_stage, 3);
     double chunks = measured_after(run->note, "VP=");
     if (!(chunks > 0))
         chunks = measured_after(run->note, "VP ");
     if (chunks > 0)
-        assume(point, "train_chunks", chunks);
+        assume(point, NAME_train_chunks, chunks);
     double micro = measured_after(run->note, "micro-batch ");
     if (micro > 0)
-        assume(point, "micro_batch", micro);
+        assume(point, NAME_micro_batch, micro);
 }
 
 /* More replicas than sequences: they cut the sequence further. */
 static void read_layout(struct run *run, struct measured *point)
 {
-    run->tensor = assumed(point, "train_tp", run->tensor);
+    run->tensor = assumed(point, NAME_train_tp, run->tensor);
     double replicas = run->chips / (run->tensor * run->pipeline * run->context);
     if (replicas != floor(replicas))
         point->refused = "a layout that does not multiply to its chips";
@@ -168,15 +170,15 @@ static void read_layout(struct run *run, struct measured *point)
         run->context *= replicas / run->sequences;
         replicas = run->sequences;
     }
-    double micro = assumed(point, "micro_batch", 1);
-    assume(point, "micro_batch", micro > 0 ? micro : run->sequences / replicas);
-    assume(point, "train_tp", run->tensor);
-    assume(point, "train_pp", run->pipeline);
-    assume(point, "train_cp", run->context);
-    assume(point, "train_ep", run->experts);
-    assume(point, "training_chip_count", run->chips);
-    assume(point, "training_sequences", run->sequences);
-    assume(point, "sequence_length", run->length);
+    double micro = assumed(point, NAME_micro_batch, 1);
+    assume(point, NAME_micro_batch, micro > 0 ? micro : run->sequences / replicas);
+    assume(point, NAME_train_tp, run->tensor);
+    assume(point, NAME_train_pp, run->pipeline);
+    assume(point, NAME_train_cp, run->context);
+    assume(point, NAME_train_ep, run->experts);
+    assume(point, NAME_training_chip_count, run->chips);
+    assume(point, NAME_training_sequences, run->sequences);
+    assume(point, NAME_sequence_length, run->length);
 }
 
 /* ---- a figure as the time of a step -------------------------------------------------------- */
@@ -194,15 +196,15 @@ static void read_figure(const struct run *run, double value, struct measured *po
     case FLOPS_AGAIN:
         if (!(value > 0))
             return;
-        measured_input(point, "stated_chip_flops", value * teraflop);
-        measured_input(point, "stated_again", run->figure->says == FLOPS_AGAIN);
-        measured_from(point, METRIC_STEP, "train_step", "stated_step");
+        measured_input(point, NAME_stated_chip_flops, value * teraflop);
+        measured_input(point, NAME_stated_again, run->figure->says == FLOPS_AGAIN);
+        measured_from(point, METRIC_STEP, NAME_train_step, NAME_stated_step);
         return;
     case WHOLE:
         point->refused = "a share of the peak alone";
         return;
     }
-    measured_value(point, METRIC_STEP, "train_step", value);
+    measured_value(point, METRIC_STEP, NAME_train_step, value);
 }
 
 /* ---- rows ---------------------------------------------------------------------------------- */
@@ -233,7 +235,7 @@ void measured_training(struct arena *arena, const struct csv *csv, size_t row,
                        .sequences = measured_number(csv, row, "batch_concurrency"),
                        .length = measured_number(csv, row, "input_len"),
                        .tensor = measured_number(csv, row, "tp"),
-                       .pipeline = measured_number(csv, row, "pp"),
+                       .pipeline = measured_number(csv, row, NAME_pp),
                        .experts = number_or(csv, row, "ep", 1) };
     double context = measured_after(run.note, "CP=");
     run.context = context > 0 ? context : 1;

@@ -1,5 +1,7 @@
 #include "score/predictor.h"
 
+#include "build/row_names.h"
+
 #include <string.h>
 
 enum { FIGURES = 4, OUTPUTS = FIGURES * MEASURED_VALUES };      /* value, low, high, measured */
@@ -12,10 +14,11 @@ static bool setup_list(struct predictor *predictor, const struct measured *point
     for (int i = 0; i < point->input_count; i++)
         facts_set(&scenario->facts, point->inputs[i].name, 1, "measured");
     for (int i = 0; i < point->value_count; i++) {
-        const char *row = point->values[i].row, *metric = metric_names[point->values[i].metric];
+        const char *row = point->values[i].row;
+        struct metric_band band = metric_bands[point->values[i].metric];
         const char *texts[FIGURES] = { row,
-                                       arena_print(arena, "%s * %s_band_low", row, metric),
-                                       arena_print(arena, "%s * %s_band_high", row, metric),
+                                       arena_print(arena, "%s * %s", row, band.low),
+                                       arena_print(arena, "%s * %s", row, band.high),
                                        point->values[i].from ? point->values[i].from : row };
         for (int j = 0; j < FIGURES; j++)
             if (!expr_parse(&scenario->book, NULL, 0, text_of(texts[j]), &wanted[FIGURES * i + j],
@@ -46,7 +49,7 @@ static bool read_scenario(struct predictor *predictor, const struct measured *po
         return read_as(predictor, point, point->precision, NULL, scenario, error);
     if (!read_as(predictor, point, "bf16", point->precision, scenario, error))
         return false;
-    const struct fact *sparse = facts_find(&scenario->facts, "moe_layers");
+    const struct fact *sparse = facts_find(&scenario->facts, NAME_moe_layers);
     return (sparse && sparse->value > 0) ||
            read_as(predictor, point, point->precision, NULL, scenario, error);
 }

@@ -1,6 +1,7 @@
 /* bill: what a workload costs, entry by entry and scheme by scheme. */
 #include "ask/ask.h"
 #include "ask/bill/bill.h"
+#include "build/row_names.h"
 
 #include <math.h>
 #include <string.h>
@@ -114,17 +115,17 @@ static void add_scheme(struct bill *bill, const struct bill_cost *cost, enum sch
                        struct table *table, struct doc *doc)
 {
     double task = cost->task[scheme], plain = cost->task[SCHEME_PLAIN];
-    double month = bill_task_row(bill, "month_cost", task, plain);
-    double saving = bill_task_row(bill, "month_saving", task, plain);
+    double month = bill_task_row(bill, NAME_month_cost, task, plain);
+    double saving = bill_task_row(bill, NAME_month_saving, task, plain);
     table_cell(table, "%s", scheme == cost->best ? ">" : "");
     table_cell(table, "%s", schemes[scheme].name);
     table_cell(table, "%s", bill_usd(bill, task));
     table_cell(table, "%s", bill_usd(bill, month));
     table_cell(table, "%s", scheme == SCHEME_PLAIN ? "" : bill_usd(bill, saving));
     struct doc *one = doc_add(bill->arena, doc, schemes[scheme].word, DOC_OBJECT);
-    doc_add_number(bill->arena, one, "task_cost", task);
-    doc_add_number(bill->arena, one, "month_cost", month);
-    doc_add_number(bill->arena, one, "month_saving", saving);
+    doc_add_number(bill->arena, one, NAME_task_cost, task);
+    doc_add_number(bill->arena, one, NAME_month_cost, month);
+    doc_add_number(bill->arena, one, NAME_month_saving, saving);
 }
 
 static void answer_schemes(struct bill *bill, const struct bill_cost *cost, struct doc *doc)
@@ -212,13 +213,13 @@ static const char *count_text(const struct bill *bill, double value)
 static void answer_workload(struct bill *bill)
 {
     static const struct unit second = { { 2 } };
-    static const char *const asked[] = { "task_requests", "task_rate", "turns", "repeating_share",
-                                         "fixed_prefix", "can_wait_share" };
+    static const char *const asked[] = { NAME_task_requests, NAME_task_rate, NAME_turns, NAME_repeating_share,
+                                         NAME_fixed_prefix, NAME_can_wait_share };
     struct bill_cost cost = bill_cost(bill, bill->sheet.prices, as_it_is);
     struct buffer *out = &bill->answer->text;
     struct doc *doc = doc_add(bill->arena, bill->answer->doc, "workload", DOC_OBJECT);
     const double day = 86400;
-    double mean = gaps_mean(&bill->workload.gaps), requests = bill_number(bill, "task_requests");
+    double mean = gaps_mean(&bill->workload.gaps), requests = bill_number(bill, NAME_task_requests);
     doc_add_string(bill->arena, doc, "name", bill->workload.name);
     doc_add_string(bill->arena, doc, "gap", bill->workload.gaps.words);
     doc_add_number(bill->arena, doc, "mean_gap", mean);
@@ -228,7 +229,7 @@ static void answer_workload(struct bill *bill)
     doc_add_number(bill->arena, doc, "task_output_tokens", cost.reply);
     doc_add_number(bill->arena, doc, "longest_prompt", cost.prompt_most);
     buffer_print(out, "%s: %s tasks a day of %s requests, gaps %s (mean %s)\n",
-                 bill->workload.name, count_text(bill, bill_number(bill, "task_rate") * day),
+                 bill->workload.name, count_text(bill, bill_number(bill, NAME_task_rate) * day),
                  count_text(bill, requests), bill->workload.gaps.words,
                  quantity_text(bill->arena, mean, second, 3));
     buffer_print(out, "a task: %s prompt tokens, the longest prompt %s; %s output tokens\n\n",
@@ -291,8 +292,8 @@ static bool open_bill(struct bill *bill)
 static void note_idle(struct bill *bill)
 {
     enum { MORE = 4 };
-    const char *texts[SCHEMES + MORE] = { "month_saving", "waiting_saving", "shorter_output",
-                                          "task_requests" };
+    const char *texts[SCHEMES + MORE] = { NAME_month_saving, NAME_waiting_saving, NAME_shorter_output,
+                                          NAME_task_requests };
     for (int i = 0; i < SCHEMES; i++)
         texts[MORE + i] = schemes[i].row;
     if (!bill->question->option[OPTION_OWN])

@@ -1,5 +1,6 @@
 /* How sellers bill what they have seen: data/caching.csv. */
 #include "ask/bill/bill.h"
+#include "build/row_names.h"
 #include "catalog/sheet.h"
 
 #include <ctype.h>
@@ -8,8 +9,8 @@
 
 static const char *const FILE_NAME = "data/caching.csv";
 
-const char *const rule_facts[RULES_FACTS] = { "cache_minimum", "cache_step", "output_cached",
-    "time_to_live_short", "time_to_live_long", "automatic_life", "stored_life" };
+const char *const rule_facts[RULES_FACTS] = { NAME_cache_minimum, NAME_cache_step, NAME_output_cached,
+    NAME_time_to_live_short, NAME_time_to_live_long, NAME_automatic_life, NAME_stored_life };
 
 static struct rule *find_rule(struct arena *arena, struct caching *caching, size_t *room,
                               const char *name)

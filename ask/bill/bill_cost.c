@@ -1,11 +1,13 @@
 /* The rows of a turn at every request of a task, for many points at once. */
 #include "ask/bill/bill.h"
 
+#include "build/row_names.h"
+
 #include <math.h>
 #include <string.h>
 
 const struct scheme_row schemes[SCHEMES] = {
-#define SCHEME(key, word, waits, name) { #word, "turn_cost_" #word, name, waits },
+#define SCHEME(key, word, waits, name) { #word, NAME_turn_cost_##word, name, waits },
     BILL_SCHEMES(SCHEME)
 #undef SCHEME
 };
@@ -17,31 +19,31 @@ static const struct {
     int above;
     enum price_class class;
 } priced[] = {
-    { "listed_input", PRICE_STANDARD, 0, PRICE_INPUT },
-    { "listed_output", PRICE_STANDARD, 0, PRICE_OUTPUT },
-    { "listed_hit", PRICE_STANDARD, 0, PRICE_HIT },
-    { "listed_write_short", PRICE_STANDARD, 0, PRICE_WRITE_SHORT },
-    { "listed_write_long", PRICE_STANDARD, 0, PRICE_WRITE_LONG },
-    { "listed_input_above", PRICE_STANDARD, 1, PRICE_INPUT },
-    { "listed_output_above", PRICE_STANDARD, 1, PRICE_OUTPUT },
-    { "listed_hit_above", PRICE_STANDARD, 1, PRICE_HIT },
-    { "listed_write_short_above", PRICE_STANDARD, 1, PRICE_WRITE_SHORT },
-    { "listed_write_long_above", PRICE_STANDARD, 1, PRICE_WRITE_LONG },
-    { "batch_input", PRICE_BATCH, 0, PRICE_INPUT },
-    { "batch_output", PRICE_BATCH, 0, PRICE_OUTPUT },
-    { "flex_input", PRICE_FLEX, 0, PRICE_INPUT },
-    { "flex_output", PRICE_FLEX, 0, PRICE_OUTPUT },
-    { "flex_hit", PRICE_FLEX, 0, PRICE_HIT },
+    { NAME_listed_input, PRICE_STANDARD, 0, PRICE_INPUT },
+    { NAME_listed_output, PRICE_STANDARD, 0, PRICE_OUTPUT },
+    { NAME_listed_hit, PRICE_STANDARD, 0, PRICE_HIT },
+    { NAME_listed_write_short, PRICE_STANDARD, 0, PRICE_WRITE_SHORT },
+    { NAME_listed_write_long, PRICE_STANDARD, 0, PRICE_WRITE_LONG },
+    { NAME_listed_input_above, PRICE_STANDARD, 1, PRICE_INPUT },
+    { NAME_listed_output_above, PRICE_STANDARD, 1, PRICE_OUTPUT },
+    { NAME_listed_hit_above, PRICE_STANDARD, 1, PRICE_HIT },
+    { NAME_listed_write_short_above, PRICE_STANDARD, 1, PRICE_WRITE_SHORT },
+    { NAME_listed_write_long_above, PRICE_STANDARD, 1, PRICE_WRITE_LONG },
+    { NAME_batch_input, PRICE_BATCH, 0, PRICE_INPUT },
+    { NAME_batch_output, PRICE_BATCH, 0, PRICE_OUTPUT },
+    { NAME_flex_input, PRICE_FLEX, 0, PRICE_INPUT },
+    { NAME_flex_output, PRICE_FLEX, 0, PRICE_OUTPUT },
+    { NAME_flex_hit, PRICE_FLEX, 0, PRICE_HIT },
 };
 enum { PRICED = sizeof priced / sizeof *priced };
 
 static const struct {
     const char *reuse, *kept, *life;
 } counted[] = {
-    { "short_reuse", "short_kept", "time_to_live_short" },
-    { "long_reuse", "long_kept", "time_to_live_long" },
-    { "automatic_reuse", "automatic_kept", "automatic_life" },
-    { "stored_reuse", "stored_kept", "stored_life" },
+    { NAME_short_reuse, NAME_short_kept, NAME_time_to_live_short },
+    { NAME_long_reuse, NAME_long_kept, NAME_time_to_live_long },
+    { NAME_automatic_reuse, NAME_automatic_kept, NAME_automatic_life },
+    { NAME_stored_reuse, NAME_stored_kept, NAME_stored_life },
 };
 enum {
     COUNTED = sizeof counted / sizeof *counted,
@@ -55,7 +57,7 @@ static const char *charge_row(int i)
     if (i < PRICED)
         return priced[i].row;
     if (i < RULE)
-        return i == STORAGE ? "listed_storage" : "listed_threshold";
+        return i == STORAGE ? NAME_listed_storage : NAME_listed_threshold;
     if (i < COUNT)
         return rule_facts[i - RULE];
     return (i - COUNT) % 2 ? counted[(i - COUNT) / 2].kept : counted[(i - COUNT) / 2].reuse;
@@ -74,15 +76,15 @@ static void read_numbers(struct bill *bill)
         bill->rule_default[i] = bill_number(bill, rule_facts[i]);
         bill->rule_given[i] = is_given(bill, rule_facts[i]);
     }
-    bill->turns = bill_number(bill, "turns");
-    bill->compaction_turns = bill_number(bill, "compaction_turns");
+    bill->turns = bill_number(bill, NAME_turns);
+    bill->compaction_turns = bill_number(bill, NAME_compaction_turns);
 }
 
 bool bill_open_rows(struct bill *bill)
 {
     struct scenario *scenario = &bill->scenario;
-    const char *texts[OUTPUTS] = { [PROMPT] = "turn_prompt", [REPLY] = "turn_reply",
-                                   [READ] = "automatic_read" };
+    const char *texts[OUTPUTS] = { [PROMPT] = NAME_turn_prompt, [REPLY] = NAME_turn_reply,
+                                   [READ] = NAME_automatic_read };
     struct values values;
     for (int i = 0; i < SCHEMES; i++)
         texts[i] = schemes[i].row;
@@ -92,8 +94,8 @@ bool bill_open_rows(struct bill *bill)
     for (int i = 0; i < CHARGES; i++)
         bill->charge_input[i] = is_given(bill, charge_row(i))
                                 ? -1 : list_input(&bill->list, charge_row(i));
-    bill->number_input = list_input(&bill->list, "turn_number");
-    bill->summary_input = list_input(&bill->list, "turn_summary");
+    bill->number_input = list_input(&bill->list, NAME_turn_number);
+    bill->summary_input = list_input(&bill->list, NAME_turn_summary);
     read_numbers(bill);
     return bill->list.input_count <= BILL_INPUTS ||
            error_set(bill->error, "the rows of a turn read %zu inputs", bill->list.input_count);
@@ -275,9 +277,9 @@ void bill_costs(const struct bill *bill, const struct bill_point *points, size_t
     struct arena scratch = arena_beside(bill->arena);
     struct run *run = arena_alloc(&scratch, sizeof *run);
     double turns = bill->turns, compaction = bill->compaction_turns;
-    if (change.row && !strcmp(change.row, "turns"))
+    if (change.row && !strcmp(change.row, NAME_turns))
         turns = change.value;
-    if (change.row && !strcmp(change.row, "compaction_turns"))
+    if (change.row && !strcmp(change.row, NAME_compaction_turns))
         compaction = change.value;
     *run = (struct run){ .bill = bill, .scratch = &scratch, .change = change,
                          .requests = list_requests(&scratch, turns, compaction) };
@@ -302,8 +304,8 @@ double bill_task_row(struct bill *bill, const char *row, double task_cost, doubl
     struct scenario scenario = bill->scenario;
     struct error ignored;
     double value = 0;
-    facts_set(&scenario.facts, "task_cost", task_cost, "bill");
-    facts_set(&scenario.facts, "other_task_cost", other_task_cost, "bill");
+    facts_set(&scenario.facts, NAME_task_cost, task_cost, "bill");
+    facts_set(&scenario.facts, NAME_other_task_cost, other_task_cost, "bill");
     value_of(&scenario, row, &value, &ignored);
     return value;
 }
@@ -314,7 +316,7 @@ double bill_task_row(struct bill *bill, const char *row, double task_cost, doubl
 static double input_at_last(const struct bill *bill, const double *charges, const char *name,
                             double value)
 {
-    if (!strcmp(name, "turn_number"))
+    if (!strcmp(name, NAME_turn_number))
         return bill->turns;
     for (int i = 0; i < CHARGES; i++)
         if (!strcmp(charge_row(i), name) && bill->charge_input[i] >= 0)

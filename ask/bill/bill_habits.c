@@ -2,6 +2,8 @@
  * two schemes cost the same. */
 #include "ask/bill/bill.h"
 
+#include "build/row_names.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -26,7 +28,7 @@ static void add_saving(struct habits *habits, const char *key, const char *words
 {
     struct bill *bill = habits->bill;
     struct doc *one = doc_add(bill->arena, habits->doc, key, DOC_OBJECT);
-    doc_add_number(bill->arena, one, "month_saving", saving);
+    doc_add_number(bill->arena, one, NAME_month_saving, saving);
     doc_add_string(bill->arena, one, "how", how);
     table_cell(&habits->table, "%s", words);
     table_cell(&habits->table, "%s", bill_usd(bill, saving));
@@ -41,17 +43,17 @@ static void add_habit(struct habits *habits, const char *key, const char *words,
     if (then.best != habits->now->best)
         how = arena_print(bill->arena, "%s; then %s", how, schemes[then.best].name);
     add_saving(habits, key, words,
-               bill_task_row(bill, "month_saving", best_of(&then), best_of(habits->now)), how);
+               bill_task_row(bill, NAME_month_saving, best_of(&then), best_of(habits->now)), how);
 }
 
 /* ---- habits ------------------------------------------------------------------------------- */
 
 static void stable_prefix(struct habits *habits)
 {
-    double share = bill_number(habits->bill, "repeating_share");
+    double share = bill_number(habits->bill, NAME_repeating_share);
     if (share < 1)
         add_habit(habits, "stable_prefix", "stable prefix first",
-                  (struct bill_change){ "repeating_share", 1 },
+                  (struct bill_change){ NAME_repeating_share, 1 },
                   arena_print(habits->bill->arena, "all of it the same, not %.3g %%", 100 * share));
 }
 
@@ -61,7 +63,7 @@ static double compaction_below(const struct habits *habits, double tokens)
     double n = fmin(habits->bill->turns - 1, TURNS_TRIED);
     for (; n >= 1; n--) {
         struct bill_cost then = bill_cost(habits->bill, habits->reading->price,
-                                          (struct bill_change){ "compaction_turns", n });
+                                          (struct bill_change){ NAME_compaction_turns, n });
         if (then.prompt_most <= tokens)
             break;
     }
@@ -79,7 +81,7 @@ static void under_the_step(struct habits *habits)
         bill_number(bill, "turn_front + turn_input") > threshold)
         return;
     double n = compaction_below(habits, threshold);
-    struct bill_change cut = { "prompt_limit", threshold }, summed = { "compaction_turns", n };
+    struct bill_change cut = { NAME_prompt_limit, threshold }, summed = { NAME_compaction_turns, n };
     struct bill_cost short_ = bill_cost(bill, price, cut), written = bill_cost(bill, price, summed);
     if (n >= 1 && best_of(&written) < best_of(&short_))
         add_habit(habits, "under_the_step", "below the long-context step", summed,
@@ -92,18 +94,18 @@ static void under_the_step(struct habits *habits)
 static void shorter_output(struct habits *habits)
 {
     struct bill *bill = habits->bill;
-    double share = bill_number(bill, "shorter_output");
-    add_habit(habits, "shorter_output", "shorter answers",
-              (struct bill_change){ "turn_output", bill_number(bill, "turn_output") * share },
+    double share = bill_number(bill, NAME_shorter_output);
+    add_habit(habits, NAME_shorter_output, "shorter answers",
+              (struct bill_change){ NAME_turn_output, bill_number(bill, NAME_turn_output) * share },
               arena_print(bill->arena, "%.3g %% of the tokens", 100 * share));
 }
 
 static void fewer_turns(struct habits *habits)
 {
-    double turns = bill_number(habits->bill, "turns");
+    double turns = bill_number(habits->bill, NAME_turns);
     if (turns > 1)
         add_habit(habits, "fewer_turns", "one turn less",
-                  (struct bill_change){ "turns", turns - 1 },
+                  (struct bill_change){ NAME_turns, turns - 1 },
                   arena_print(habits->bill->arena, "%.0f of %.0f", turns - 1, turns));
 }
 
@@ -114,13 +116,13 @@ static void compaction(struct habits *habits)
     double turns = fmin(bill->turns, TURNS_TRIED + 1), best = 0, least = INFINITY;
     for (double n = 1; n < turns; n++) {
         struct bill_cost then = bill_cost(bill, habits->reading->price,
-                                          (struct bill_change){ "compaction_turns", n });
+                                          (struct bill_change){ NAME_compaction_turns, n });
         if (best_of(&then) < least)
             least = best_of(&then), best = n;
     }
     if (best > 0 && best != bill->compaction_turns)
         add_habit(habits, "compaction", "compaction",
-                  (struct bill_change){ "compaction_turns", best },
+                  (struct bill_change){ NAME_compaction_turns, best },
                   arena_print(bill->arena, least < best_of(habits->now)
                               ? "every %.0f turns, the best number"
                               : "none saves; every %.0f turns costs least", best));
@@ -130,11 +132,11 @@ static void waiting(struct habits *habits)
 {
     struct bill *bill = habits->bill;
     const struct bill_cost *now = habits->now;
-    double share = bill_number(bill, "can_wait_share");
+    double share = bill_number(bill, NAME_can_wait_share);
     for (int i = 0; i < SCHEMES && share > 0; i++)
         if (schemes[i].waits && now->task[i] > 0)
             add_saving(habits, schemes[i].word, schemes[i].name,
-                       bill_task_row(bill, "waiting_saving", now->task[i], best_of(now)),
+                       bill_task_row(bill, NAME_waiting_saving, now->task[i], best_of(now)),
                        arena_print(bill->arena, "for the %.3g %% that can wait", 100 * share));
 }
 
@@ -228,8 +230,8 @@ static void hits_to_pay(const struct habits *habits, struct doc *doc)
     const double *price = habits->reading->price->at[PRICE_STANDARD][0];
     static const struct { const char *fact, *row; enum price_class class; enum scheme scheme; }
     writes[] = {
-        { "write_price_short", "hits_to_pay_short", PRICE_WRITE_SHORT, SCHEME_SHORT },
-        { "write_price_long", "hits_to_pay_long", PRICE_WRITE_LONG, SCHEME_LONG },
+        { NAME_write_price_short, NAME_hits_to_pay_short, PRICE_WRITE_SHORT, SCHEME_SHORT },
+        { NAME_write_price_long, NAME_hits_to_pay_long, PRICE_WRITE_LONG, SCHEME_LONG },
     };
     for (size_t i = 0; i < 2; i++) {
         struct scenario scenario = bill->scenario;
@@ -237,7 +239,7 @@ static void hits_to_pay(const struct habits *habits, struct doc *doc)
         double hits;
         if (isnan(habits->now->task[writes[i].scheme]))
             continue;
-        facts_set(&scenario.facts, "hit_ratio", price[PRICE_HIT] / price[PRICE_INPUT], "bill");
+        facts_set(&scenario.facts, NAME_hit_ratio, price[PRICE_HIT] / price[PRICE_INPUT], "bill");
         facts_set(&scenario.facts, writes[i].fact, price[writes[i].class] / price[PRICE_INPUT],
                   "bill");
         if (!value_of(&scenario, writes[i].row, &hits, &ignored))

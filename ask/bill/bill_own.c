@@ -1,6 +1,7 @@
 /* The same workload on machines of one's own: what a server takes by the prediction behind
  * `step`, cost of a task against load, and the load at which owning wins. */
 #include "ask/bill/bill.h"
+#include "build/row_names.h"
 #include "scenario/server.h"
 
 #include <math.h>
@@ -29,11 +30,11 @@ static void count_requests(const struct own *own, const struct scenario *scenari
     struct bill engine = *bill;
     struct error ignored;
     double block = 1;
-    value_of(&here, "cache_block", &block, &ignored);
+    value_of(&here, NAME_cache_block, &block, &ignored);
     for (int i = 0; i < RULES_FACTS; i++) {
         const char *fact = rule_facts[i];
-        rule.at[i] = !strcmp(fact, "output_cached") ? 1
-                     : !strcmp(fact, "automatic_life") ? own->life
+        rule.at[i] = !strcmp(fact, NAME_output_cached) ? 1
+                     : !strcmp(fact, NAME_automatic_life) ? own->life
                      : !strncmp(fact, "cache_", 6) ? block : NAN;
         engine.rule_given[i] = false;
     }
@@ -59,12 +60,12 @@ static bool open_scenario(struct own *own, struct error *error)
         return false;
     workload_apply(&bill->workload, &own->scenario);
     struct bill_cost cost = bill_cost(bill, own->bought->price, (struct bill_change){ NULL, 0 });
-    double requests = bill_number(bill, "task_requests");
-    set_request(own, "context", (cost.prompt + cost.reply / 2) / requests);
-    set_request(own, "prompt_tokens", cost.prompt / requests);
-    set_request(own, "output_tokens", cost.reply / requests);
-    set_request(own, "batch", 1);               /* an open loop has as many as come */
-    set_request(own, "arrival_rate", 1e6);      /* more than any takes; searched for below */
+    double requests = bill_number(bill, NAME_task_requests);
+    set_request(own, NAME_context, (cost.prompt + cost.reply / 2) / requests);
+    set_request(own, NAME_prompt_tokens, cost.prompt / requests);
+    set_request(own, NAME_output_tokens, cost.reply / requests);
+    set_request(own, NAME_batch, 1);               /* an open loop has as many as come */
+    set_request(own, NAME_arrival_rate, 1e6);      /* more than any takes; searched for below */
     return scenario_assume(&own->scenario, error);
 }
 
@@ -72,7 +73,7 @@ static bool open_server(struct own *own, struct error *error)
 {
     struct bill_cost cost;
     count_requests(own, &own->scenario, &cost);
-    set_request(own, "prefix_cached", cost.read / cost.prompt);
+    set_request(own, NAME_prefix_cached, cost.read / cost.prompt);
     return server_open(&own->server, &own->scenario, error);
 }
 
@@ -104,7 +105,7 @@ static void search(const struct arena *arena, const struct values *values, size_
 
 static bool find_rate(struct own *own, struct error *error)
 {
-    static const char *const kept[] = { "own_keeps_limits" };
+    static const char *const kept[] = { NAME_own_keeps_limits };
     static const char *const ends[] = {     /* a sequence in a thousand, and all seats */
         "attention_dp * running_least / AT(answer_time, running = running_least)",
         "saturated_throughput / output_tokens" };
@@ -113,7 +114,7 @@ static bool find_rate(struct own *own, struct error *error)
     if (!values_of(&own->server.scenario, kept, 1, &values, error) ||
         !values_of(&own->server.scenario, ends, 2, &limits, error))
         return false;
-    int input = list_input(&values.list, "arrival_rate");
+    int input = list_input(&values.list, NAME_arrival_rate);
     double low = above * limits.at[0], high = limits.at[1];
     for (int round = 0; round < ROUNDS && input >= 0 && low > 0 && low < high; round++)
         search(own->bill->arena, &values, (size_t)input, &low, &high);
@@ -126,9 +127,9 @@ static double own_row(struct own *own, const char *row, double task_rate, double
     struct scenario scenario = own->server.scenario;
     struct error ignored;
     double value = 0;
-    facts_set(&scenario.facts, "own_request_rate", own->request_rate, "the prediction");
-    facts_set(&scenario.facts, "task_rate", task_rate, "bill");
-    facts_set(&scenario.facts, "task_cost", task_cost, "bill");
+    facts_set(&scenario.facts, NAME_own_request_rate, own->request_rate, "the prediction");
+    facts_set(&scenario.facts, NAME_task_rate, task_rate, "bill");
+    facts_set(&scenario.facts, NAME_task_cost, task_cost, "bill");
     value_of(&scenario, row, &value, &ignored);
     return value;
 }
@@ -139,7 +140,7 @@ static bool open_with(struct own *own, double life, bool *lasts, struct error *e
     own->life = life;
     if (!open_server(own, error) || !find_rate(own, error))
         return false;
-    *lasts = !(own->request_rate > 0) || own_row(own, "own_cache_lasts", 1, 1) > life;
+    *lasts = !(own->request_rate > 0) || own_row(own, NAME_own_cache_lasts, 1, 1) > life;
     return true;
 }
 
@@ -149,11 +150,11 @@ static bool open_with(struct own *own, double life, bool *lasts, struct error *e
 static bool open_steady(struct own *own, struct error *error)
 {
     enum { HALVES = 14 };
-    const struct fact *given = facts_find(&own->bill->scenario.facts, "own_life");
+    const struct fact *given = facts_find(&own->bill->scenario.facts, NAME_own_life);
     double low = 1, high = 1e6;
     bool lasts;
     if (given)
-        return open_with(own, bill_number(own->bill, "own_life"), &lasts, error);
+        return open_with(own, bill_number(own->bill, NAME_own_life), &lasts, error);
     for (int round = 0; round < HALVES; round++) {
         double life = log_between(low, high, 0.5);
         if (!open_with(own, life, &lasts, error))
@@ -178,7 +179,7 @@ static void answer_loads(struct own *own, struct doc *doc)
     static const double times[] = { 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100 };
     static const char *const heads[] = { "", "tasks a day", "servers", "own, a task", "bought" };
     struct bill *bill = own->bill;
-    double now = bill_number(bill, "task_rate");
+    double now = bill_number(bill, NAME_task_rate);
     struct table table = { .arena = bill->arena, .columns = 5, .left = "lrrrr" };
     struct doc *list = doc_add(bill->arena, doc, "loads", DOC_ARRAY);
     for (int i = 0; i < 5; i++)
@@ -186,14 +187,14 @@ static void answer_loads(struct own *own, struct doc *doc)
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
         double rate = now * times[i];
         struct bill_cost at = bill_cost(bill, own->bought->price,
-                                        (struct bill_change){ "task_rate", rate });
-        double bought = at.task[at.best], servers = own_row(own, "own_servers", rate, bought);
-        double cost = own_row(own, "own_task_cost", rate, bought);
+                                        (struct bill_change){ NAME_task_rate, rate });
+        double bought = at.task[at.best], servers = own_row(own, NAME_own_servers, rate, bought);
+        double cost = own_row(own, NAME_own_task_cost, rate, bought);
         struct doc *one = doc_add(bill->arena, list, NULL, DOC_OBJECT);
-        doc_add_number(bill->arena, one, "task_rate", rate);
-        doc_add_number(bill->arena, one, "own_servers", servers);
-        doc_add_number(bill->arena, one, "own_task_cost", cost);
-        doc_add_number(bill->arena, one, "task_cost", bought);
+        doc_add_number(bill->arena, one, NAME_task_rate, rate);
+        doc_add_number(bill->arena, one, NAME_own_servers, servers);
+        doc_add_number(bill->arena, one, NAME_own_task_cost, cost);
+        doc_add_number(bill->arena, one, NAME_task_cost, bought);
         table_cell(&table, "%s", times[i] == 1 ? ">" : "");
         table_cell(&table, "%s", rate_text(own, rate));
         table_cell(&table, "%.0f", servers);
@@ -207,15 +208,15 @@ static void answer_break_even(struct own *own, struct doc *doc)
 {
     struct bill *bill = own->bill;
     struct buffer *out = &bill->answer->text;
-    double now = bill_number(bill, "task_rate");
+    double now = bill_number(bill, NAME_task_rate);
     double bought = own->bought_cost.task[own->bought_cost.best];
-    double pays = own_row(own, "own_pays_rate", now, bought);
-    double surely = own_row(own, "own_pays_surely", now, bought);
-    doc_add_number(bill->arena, doc, "own_pays_rate", pays);
-    doc_add_number(bill->arena, doc, "own_pays_surely", surely);
+    double pays = own_row(own, NAME_own_pays_rate, now, bought);
+    double surely = own_row(own, NAME_own_pays_surely, now, bought);
+    doc_add_number(bill->arena, doc, NAME_own_pays_rate, pays);
+    doc_add_number(bill->arena, doc, NAME_own_pays_surely, surely);
     if (!(pays > 0))
         buffer_print(out, "  owning never wins: a task of a full server costs %s, bought %s\n",
-                     bill_usd(bill, own_row(own, "own_cost_least", now, bought)),
+                     bill_usd(bill, own_row(own, NAME_own_cost_least, now, bought)),
                      bill_usd(bill, bought));
     else if (surely > pays)
         buffer_print(out, "  owning wins from %s tasks a day, at any load above from %s\n",
@@ -229,21 +230,21 @@ static void answer_server(struct own *own, struct doc *doc)
     struct bill *bill = own->bill;
     struct scenario *scenario = &own->server.scenario;
     struct buffer *out = &bill->answer->text;
-    double now = bill_number(bill, "task_rate");
-    double tasks = own_row(own, "server_task_rate", now, 1);
-    double rent = own_row(own, "server_price", now, 1);
-    double cached = own_row(own, "prefix_cached", now, 1);
+    double now = bill_number(bill, NAME_task_rate);
+    double tasks = own_row(own, NAME_server_task_rate, now, 1);
+    double rent = own_row(own, NAME_server_price, now, 1);
+    double cached = own_row(own, NAME_prefix_cached, now, 1);
     static const struct unit usd_per_s = { { [UNIT_S] = -2, [UNIT_USD] = 2 } };
     doc_add_string(bill->arena, doc, "model", scenario->model);
     doc_add_string(bill->arena, doc, "machine", scenario->machine);
-    doc_add_number(bill->arena, doc, "own_request_rate", own->request_rate);
-    doc_add_number(bill->arena, doc, "server_task_rate", tasks);
-    doc_add_number(bill->arena, doc, "server_price", rent);
-    doc_add_number(bill->arena, doc, "prefix_cached", cached);
-    doc_add_number(bill->arena, doc, "own_life", own->life);
-    doc_add_number(bill->arena, doc, "own_cache_lasts", own_row(own, "own_cache_lasts", now, 1));
+    doc_add_number(bill->arena, doc, NAME_own_request_rate, own->request_rate);
+    doc_add_number(bill->arena, doc, NAME_server_task_rate, tasks);
+    doc_add_number(bill->arena, doc, NAME_server_price, rent);
+    doc_add_number(bill->arena, doc, NAME_prefix_cached, cached);
+    doc_add_number(bill->arena, doc, NAME_own_life, own->life);
+    doc_add_number(bill->arena, doc, NAME_own_cache_lasts, own_row(own, NAME_own_cache_lasts, now, 1));
     buffer_print(out, "\non one's own: %s on %s, GPUs of a server %s, %s; %s\n", scenario->model,
-                 scenario->machine, quantity_text(bill->arena, own_row(own, "chips", now, 1),
+                 scenario->machine, quantity_text(bill->arena, own_row(own, NAME_chips, now, 1),
                                                   (struct unit){ { 0 } }, 6),
                  server_layout(&own->server), quantity_text(bill->arena, rent, usd_per_s, 4));
     buffer_print(out, "  a server takes %.3g requests/s, %s tasks a day; %.0f %% of a prompt is in "
@@ -258,7 +259,7 @@ static void note_own(struct own *own)
     struct arena *arena = own->bill->arena;
     struct facts *facts = &own->bill->scenario.facts;
     const struct scenario *scenario = &own->server.scenario;
-    double ttft = own_row(own, "ttft_limit", 1, 1), tpot = own_row(own, "tpot_limit", 1, 1);
+    double ttft = own_row(own, NAME_ttft_limit, 1, 1), tpot = own_row(own, NAME_tpot_limit, 1, 1);
     static const struct unit second = { { 2 } };
     facts_note(facts, "own: first token within %s, a token every %s (ttft_limit, tpot_limit)",
                quantity_text(arena, ttft, second, 3), quantity_text(arena, tpot, second, 3));
@@ -266,7 +267,7 @@ static void note_own(struct own *own)
         facts_note(facts, "own: a conversation stays in the server's cache for %s (own_life); "
                    "newer tokens have filled it after %s",
                    quantity_text(arena, own->life, second, 2),
-                   quantity_text(arena, own_row(own, "own_cache_lasts", 1, 1), second, 2));
+                   quantity_text(arena, own_row(own, NAME_own_cache_lasts, 1, 1), second, 2));
     facts_note(facts, "own: servers run day and night, whole ones; every request is the mean one");
     for (size_t i = 0; i < scenario->facts.note_count; i++)
         facts_note(facts, "own: %s", scenario->facts.notes[i]);

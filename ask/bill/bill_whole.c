@@ -1,6 +1,8 @@
 /* A whole sheet: the cheapest entries, each in its cheapest scheme. */
 #include "ask/bill/bill.h"
 
+#include "build/row_names.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +75,7 @@ static void add_document(struct bill *bill, const struct line *line, struct doc 
     doc_add_string(bill->arena, one, "suspicious", reading_suspicious(bill->arena, line->reading));
     doc_add_bool(bill->arena, one, "takes_prompts", takes(line));
     doc_add_string(bill->arena, one, "cheapest", schemes[line->cost.best].word);
-    struct doc *all = doc_add(bill->arena, one, "task_cost", DOC_OBJECT);
+    struct doc *all = doc_add(bill->arena, one, NAME_task_cost, DOC_OBJECT);
     for (int i = 0; i < SCHEMES; i++)
         if (isfinite(line->cost.task[i]))
             doc_add_number(bill->arena, all, schemes[i].word, line->cost.task[i]);
@@ -119,7 +121,7 @@ bool bill_whole(struct bill *bill)
                                          "a month", "saved" };
     size_t count, shown = 0;
     const struct line *lines = list_lines(bill, &count);
-    double month = bill_task_row(bill, "month_cost", 1, 1);
+    double month = bill_task_row(bill, NAME_month_cost, 1, 1);
     struct table table = { .arena = bill->arena, .columns = 8, .left = "llrrlrrr" };
     struct doc *list = doc_add(bill->arena, bill->answer->doc, "entries", DOC_ARRAY);
     for (int i = 0; i < 8; i++)
@@ -157,10 +159,10 @@ static void add_csv(struct bill *bill, const struct line *line, double month, st
 
 void bill_csv(struct bill *bill)
 {
-    static const char *const heads[] = { "seller", "model", "scheme", "task_cost", "month_cost",
+    static const char *const heads[] = { "seller", "model", "scheme", NAME_task_cost, NAME_month_cost,
                                          "cheapest", "takes_prompts", "suspicious" };
     struct table csv = { .arena = bill->arena, .columns = 8 };
-    double month = bill_task_row(bill, "month_cost", 1, 1);
+    double month = bill_task_row(bill, NAME_month_cost, 1, 1);
     size_t count;
     const struct line *lines = list_lines(bill, &count);
     for (int i = 0; i < 8; i++)

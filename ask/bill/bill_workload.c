@@ -1,5 +1,6 @@
 /* The workload: lines NAME = VALUE. */
 #include "ask/bill/bill.h"
+#include "build/row_names.h"
 #include "catalog/sheet.h"
 
 #include <math.h>
@@ -188,8 +189,8 @@ static bool check(struct reader *reader)
         error_set(reader->error, "%s: gap is not given", reader->file);
         return error_hint(reader->error, "gap = 30s, gap = exponential(2min), gap = FILE.csv");
     }
-    return single_numbers(reader) && in_range(reader) && whole_number(reader, "turns") &&
-           whole_number(reader, "compaction_turns");
+    return single_numbers(reader) && in_range(reader) && whole_number(reader, NAME_turns) &&
+           whole_number(reader, NAME_compaction_turns);
 }
 
 bool workload_parse(struct scenario *scenario, const char *file, struct text text,

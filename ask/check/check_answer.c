@@ -1,6 +1,8 @@
 /* The answer of `check`: tables, document and lines. */
 #include "ask/check/check.h"
 
+#include "build/row_names.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -171,8 +173,8 @@ static void answer_bad(struct check *check, const struct outcome *outcome, struc
     if (point->model)
         doc_add_string(check->arena, doc, "model", point->model);
     doc_add_string(check->arena, doc, "machine", point->machine);
-    doc_add_number(check->arena, doc, "chips", point->chips);
-    doc_add_number(check->arena, doc, "concurrency", point->concurrency);
+    doc_add_number(check->arena, doc, NAME_chips, point->chips);
+    doc_add_number(check->arena, doc, NAME_concurrency, point->concurrency);
     struct doc *inputs = doc_add(check->arena, doc, "inputs", DOC_OBJECT);
     for (int i = 0; i < point->input_count; i++)
         doc_add_number(check->arena, inputs, point->inputs[i].name, point->inputs[i].value);

@@ -6,6 +6,8 @@
  * those measured to be so fast. */
 #include "ask/check/check.h"
 
+#include "build/row_names.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -38,7 +40,7 @@ static const char *sweep_of(struct check *check, const struct measured *point)
                        check_label(check, CATALOG_MODEL, point->model),
                        check_label(check, CATALOG_MACHINE, point->machine), point->engine,
                        point->precision ? point->precision : "as is", point->kv ? point->kv : "",
-                       input_of(point, "prompt_tokens"), input_of(point, "output_tokens"));
+                       input_of(point, NAME_prompt_tokens), input_of(point, NAME_output_tokens));
 }
 
 /* The two outcomes of a point, or none. */
@@ -55,9 +57,9 @@ static const struct outcome *times_of(const struct check *check, size_t i)
 static bool add_turns(struct ranked *ranked)
 {
     struct check *check = ranked->check;
-    static const char *const rows[] = { "turn_speed", "turn_per_gpu" };
-    static const char *const inputs[] = { "concurrency", "output_tokens", "turn_ttft", "turn_tpot",
-                                          "turn_chips" };
+    static const char *const rows[] = { NAME_turn_speed, NAME_turn_per_gpu };
+    static const char *const inputs[] = { NAME_concurrency, NAME_output_tokens, NAME_turn_ttft, NAME_turn_tpot,
+                                          NAME_turn_chips };
     enum { INPUTS = sizeof inputs / sizeof *inputs };
     struct scenario scenario;
     struct values values;
@@ -74,7 +76,7 @@ static bool add_turns(struct ranked *ranked)
         struct turn turn = { .point = times->point, .sweep = sweep_of(check, times->point) };
         for (int predicted = 0; predicted < 2; predicted++) {
             const double at[INPUTS] = {
-                times->point->concurrency, input_of(times->point, "output_tokens"),
+                times->point->concurrency, input_of(times->point, NAME_output_tokens),
                 predicted ? times[1].predicted.value : times[1].measured->value,
                 predicted ? times[0].predicted.value : times[0].measured->value,
                 times->point->chips };
@@ -109,8 +111,8 @@ static const struct turn *best_of(const struct ranked *ranked, const char *sweep
 /* More than one layout, or there is nothing to choose. */
 static bool choice(const struct ranked *ranked, const char *sweep)
 {
-    static const char *const layout[] = { "chips", "attention_dp", "expert_parallel",
-                                          "decode_workers", "prefill_workers", "draft_tokens" };
+    static const char *const layout[] = { NAME_chips, NAME_attention_dp, NAME_expert_parallel,
+                                          NAME_decode_workers, NAME_prefill_workers, NAME_draft_tokens };
     const struct measured *first = NULL;
     for (size_t i = 0; i < ranked->count; i++) {
         const struct measured *point = ranked->turns[i].point;

@@ -1,6 +1,8 @@
 /* What changed since an older sheet, and which conclusions move. */
 #include "ask/deduce/deduce.h"
 
+#include "build/row_names.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -10,7 +12,7 @@ static const struct { int field; const char *label; } signals[] = {
     { FIELD_HIT, "cache ratio" },            { FIELD_WRITE_SHORT, "write, short" },
     { FIELD_WRITE_LONG, "write, long" },     { FIELD_STEP_INPUT, "long-context step, in" },
     { FIELD_STEP_OUTPUT, "long-context step, out" }, { FIELD_FAST, "fast-mode premium" },
-    { FIELD_BATCH_INPUT, "batch" },
+    { FIELD_BATCH_INPUT, NAME_batch },
 };
 
 struct change {
@@ -110,7 +112,7 @@ static void compare(struct difference *difference, const struct reading *before,
                        after->seen[field], field == FIELD_INPUT ? million : 1);
     }
     if (!same(ceiling(before), ceiling(after)))
-        add_change(difference, doc, "context ceiling", "context", ceiling(before), ceiling(after), 1);
+        add_change(difference, doc, "context ceiling", NAME_context, ceiling(before), ceiling(after), 1);
     add_conclusion(difference, &before->span[0], &after->span[0], "decode utilisation", 1);
     add_conclusion(difference, &before->span[1], &after->span[1], "active parameters (B)", billion);
     buffer_print(&deduction->answer->text, "\n");

@@ -1,6 +1,7 @@
 /* What the hosts of one open model say of it, by what they ask. */
 #include "ask/deduce/deduce.h"
 
+#include "build/row_names.h"
 #include "score/score.h"
 
 #include <math.h>
@@ -99,7 +100,7 @@ static size_t drop_outliers(struct arena *arena, struct hosts *hosts)
 static bool in_range(struct deduction *deduction, double price)
 {
     const struct book *book = &deduction->scenario.book;
-    const struct row *row = &book->rows[book_find(book, "market_output")];
+    const struct row *row = &book->rows[book_find(book, NAME_market_output)];
     if (price >= row->low && price <= row->high)
         return true;
     error_set(deduction->error, "the cheap end of the output price is %s",
@@ -183,17 +184,17 @@ bool deduce_market(struct deduction *deduction, const char *model)
     double input = sizes_quantile(hosts.input, hosts.count, cheap);
     if (!in_range(deduction, output))
         return false;
-    facts_set(&deduction->scenario.facts, "market_output", output, deduction->sheet.file);
-    facts_set(&deduction->scenario.facts, "market_input", input, deduction->sheet.file);
+    facts_set(&deduction->scenario.facts, NAME_market_output, output, deduction->sheet.file);
+    facts_set(&deduction->scenario.facts, NAME_market_input, input, deduction->sheet.file);
     doc_add_number(arena, deduction->answer->doc, "hosts", (double)hosts.count);
     doc_add_number(arena, deduction->answer->doc, "dropped", (double)dropped);
-    doc_add_number(arena, deduction->answer->doc, "market_output", output);
-    doc_add_number(arena, deduction->answer->doc, "market_input", input);
+    doc_add_number(arena, deduction->answer->doc, NAME_market_output, output);
+    doc_add_number(arena, deduction->answer->doc, NAME_market_input, input);
     buffer_print(text, "%s, %zu hosts (%zu dropped: more than ten times off the median)\n"
                  "  cheap end (tenth percentile): in %.4g, out %.4g USD/Mtoken\n", model,
                  hosts.count, dropped, input * million, output * million);
-    if (!say(deduction, "market_params_total", "market_law_error", "total parameters") ||
-        !say(deduction, "market_params_active", "market_active_error", "active parameters"))
+    if (!say(deduction, NAME_market_params_total, NAME_market_law_error, "total parameters") ||
+        !say(deduction, NAME_market_params_active, NAME_market_active_error, "active parameters"))
         return false;
     buffer_print(text, "  KV bytes           not at all: prices of 26 open models carry none of it\n");
     say_truth(deduction, wanted.entry);

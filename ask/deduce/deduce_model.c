@@ -1,6 +1,8 @@
 /* The report of one model: in order of the strength of its ground. */
 #include "ask/deduce/deduce.h"
 
+#include "build/row_names.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -58,13 +60,13 @@ static void print_price(const struct report *report, const char *label, const ch
 static void report_prices(const struct report *report)
 {
     static const struct { const char *label, *key; enum price_class class; int above; } list[] = {
-        { "in", "seen_input", PRICE_INPUT, 0 },
-        { "out", "seen_output", PRICE_OUTPUT, 0 },
-        { "hit", "seen_hit", PRICE_HIT, 0 },
-        { "write", "seen_write_short", PRICE_WRITE_SHORT, 0 },
-        { "write 1 h", "seen_write_long", PRICE_WRITE_LONG, 0 },
-        { "| above: in", "seen_input_above", PRICE_INPUT, 1 },
-        { "out", "seen_output_above", PRICE_OUTPUT, 1 },
+        { "in", NAME_seen_input, PRICE_INPUT, 0 },
+        { "out", NAME_seen_output, PRICE_OUTPUT, 0 },
+        { "hit", NAME_seen_hit, PRICE_HIT, 0 },
+        { "write", NAME_seen_write_short, PRICE_WRITE_SHORT, 0 },
+        { "write 1 h", NAME_seen_write_long, PRICE_WRITE_LONG, 0 },
+        { "| above: in", NAME_seen_input_above, PRICE_INPUT, 1 },
+        { "out", NAME_seen_output_above, PRICE_OUTPUT, 1 },
     };
     const struct price *price = report->reading->price;
     struct doc *doc = doc_add(arena_of(report), report->doc, "prices", DOC_OBJECT);
@@ -76,11 +78,11 @@ static void report_prices(const struct report *report)
                     price->at[PRICE_STANDARD][list[i].above][list[i].class], doc);
     if (!isnan(price->threshold)) {
         buffer_print(report->text, "  above %.0f tokens", price->threshold);
-        doc_add_number(arena_of(report), doc, "price_step_context", price->threshold);
+        doc_add_number(arena_of(report), doc, NAME_price_step_context, price->threshold);
     }
     if (!isnan(price->fast)) {
         buffer_print(report->text, "  fast x%g", price->fast);
-        doc_add_number(arena_of(report), doc, "seen_fast", price->fast);
+        doc_add_number(arena_of(report), doc, NAME_seen_fast, price->fast);
     }
     buffer_print(report->text, "\n");
 }
@@ -153,7 +155,7 @@ static struct span turned(struct span span)
 static bool made_from(const char *unknown, const char *quantity)
 {
     return !strcmp(unknown, quantity) ||
-           (!strcmp(quantity, "params_active") && !strcmp(unknown, "params_total"));
+           (!strcmp(quantity, NAME_params_active) && !strcmp(unknown, NAME_params_total));
 }
 
 /* "97 % price_multiple, 12 % mfu_prefill" */
@@ -310,17 +312,17 @@ static bool usable(const struct report *report, int field)
 /* Holding and drain time as the writes price them, if they are cost. */
 static void report_priced(const struct report *report)
 {
-    static const char *const rows[] = { "implied_hold_ratio", "implied_write_premium",
-                                        "implied_drain_time" };
+    static const char *const rows[] = { NAME_implied_hold_ratio, NAME_implied_write_premium,
+                                        NAME_implied_drain_time };
     const double *seen = report->reading->evidence.seen;
     struct doc *doc = doc_add(arena_of(report), report->doc, "as_priced", DOC_OBJECT);
     double value[3];
     if (!usable(report, FIELD_WRITE_SHORT) || !usable(report, FIELD_WRITE_LONG) ||
         !usable(report, FIELD_HIT) || seen[FIELD_WRITE_LONG] <= seen[FIELD_WRITE_SHORT])
         return;
-    set_fact(report, "write_price_short", 1 + seen[FIELD_WRITE_SHORT]);
-    set_fact(report, "write_price_long", 1 + seen[FIELD_WRITE_LONG]);
-    set_fact(report, "hit_ratio", seen[FIELD_HIT]);
+    set_fact(report, NAME_write_price_short, 1 + seen[FIELD_WRITE_SHORT]);
+    set_fact(report, NAME_write_price_long, 1 + seen[FIELD_WRITE_LONG]);
+    set_fact(report, NAME_hit_ratio, seen[FIELD_HIT]);
     for (int i = 0; i < 3; i++) {
         if (!row_value(report, rows[i], &value[i]))
             return;
@@ -357,30 +359,30 @@ static void report_triangle(const struct report *report, struct doc *doc)
     bool stepped = usable(report, FIELD_STEP_OUTPUT) && report->reading->price->threshold > 1;
     bool output = usable(report, FIELD_OUTPUT) && seen[FIELD_OUTPUT] > 1;
     if (stepped)
-        set_fact(report, "price_step_context", report->reading->price->threshold);
+        set_fact(report, NAME_price_step_context, report->reading->price->threshold);
     if (output)
-        set_fact(report, "output_input_price", seen[FIELD_OUTPUT]);
+        set_fact(report, NAME_output_input_price, seen[FIELD_OUTPUT]);
     if (fast)
-        set_fact(report, "price_ratio", seen[FIELD_FAST]);
-    facts_bind(&report->deduction->scenario.facts, "context", "short_share * price_step_context",
+        set_fact(report, NAME_price_ratio, seen[FIELD_FAST]);
+    facts_bind(&report->deduction->scenario.facts, NAME_context, "short_share * price_step_context",
                "deduce");
-    row_value(report, "speed_ratio", &speed);
+    row_value(report, NAME_speed_ratio, &speed);
     if (fast)
         buffer_print(report->text, "  fast mode: %.3g times the speed (speed_ratio), which is in no "
                      "sheet\n", speed);
-    if (fast && output && row_value(report, "output_kept_step", &value))
-        add_miss(report, doc, "out/in and fast mode", "step_output_cost", value, step,
+    if (fast && output && row_value(report, NAME_output_kept_step, &value))
+        add_miss(report, doc, "out/in and fast mode", NAME_step_output_cost, value, step,
                  "an output token far above the step costs, over one far below,");
-    if (stepped && output && row_value(report, "step_kept_speed", &value)) {
+    if (stepped && output && row_value(report, NAME_step_kept_speed, &value)) {
         if (fast)
-            add_miss(report, doc, "step and out/in", "speed_ratio", value, speed,
+            add_miss(report, doc, "step and out/in", NAME_speed_ratio, value, speed,
                      "a smaller batch can at most speed up by");
         else
             buffer_print(report->text, "  step and out/in as cost leave a smaller batch a speed-up of "
                          "%.3g at most: no fast mode could be sold\n", value);
     }
-    if (stepped && fast && row_value(report, "fast_kept_output", &value))
-        add_miss(report, doc, "step and fast mode", "output_over_input", value,
+    if (stepped && fast && row_value(report, NAME_fast_kept_output, &value))
+        add_miss(report, doc, "step and fast mode", NAME_output_over_input, value,
                  output ? seen[FIELD_OUTPUT] : 1, "out/in is");
 }
 
@@ -457,7 +459,7 @@ static void report_why(const struct report *report)
         if (facts->scalars[i].source && !strcmp(facts->scalars[i].source,
                                                 report->deduction->sheet.file))
             buffer_print(&sets, " --set %s=%.9g", facts->scalars[i].name, facts->scalars[i].value);
-    if (sets.size && facts_find(facts, "hit_ratio"))
+    if (sets.size && facts_find(facts, NAME_hit_ratio))
         buffer_print(report->text, "as priced: chalkline why implied_drain_time%s\n", sets.data);
 }
 

@@ -1,6 +1,8 @@
 /* A whole sheet: a line for each entry. Entries that show the same are weighed once. */
 #include "ask/deduce/deduce.h"
 
+#include "build/row_names.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,7 +99,7 @@ static void add_entry(struct arena *arena, struct doc *list, const struct readin
             doc_add_string(arena, suspicious, NULL, fields[i].seen);
     }
     if (reading->suspicious >> FIELD_COUNT & 1)
-        doc_add_string(arena, suspicious, NULL, "seen_priority");
+        doc_add_string(arena, suspicious, NULL, NAME_seen_priority);
     for (int i = 0; i < DEDUCE_TOLD; i++)
         add_span(arena, one, quantities[deduce_told[i]], reading->span[i]);
     doc_add_number(arena, one, "effective", reading->effective);

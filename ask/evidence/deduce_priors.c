@@ -1,5 +1,6 @@
 /* What deduce thinks before it reads: data/priors.csv. */
 #include "ask/evidence/evidence.h"
+#include "build/row_names.h"
 #include "catalog/sheet.h"
 
 #include <math.h>
@@ -30,7 +31,7 @@ static void read_beliefs(const struct sheet *sheet, struct priors *priors)
         };
         priors->usual[i] = usual_at(sheet, name);
     }
-    priors->priority = usual_at(sheet, "priority_cost");
+    priors->priority = usual_at(sheet, NAME_priority_cost);
     priors->vendor_models = sheet_number(sheet, "vendor", "models");
     priors->vendor_span = sheet_number(sheet, "vendor", "price_span");
     priors->vendor_policy = sheet_number(sheet, "vendor", "policy");
@@ -46,13 +47,13 @@ struct offer {
 /* A rate that a machine lacks is that of the next wider type. */
 static bool describe_offer(struct scenario *scenario, const char *machine, struct offer *offer)
 {
-    static const char *const peaks[] = { "peak_bf16", "peak_fp8", "peak_fp4" };
+    static const char *const peaks[] = { NAME_peak_bf16, NAME_peak_fp8, NAME_peak_fp4 };
     struct error ignored;
     const struct catalog_entry *entry = catalog_find(&scenario->catalog, CATALOG_MACHINE, machine,
                                                      &ignored);
-    if (!entry || !catalog_number(entry, "hbm_bandwidth", &offer->bandwidth) ||
-        !catalog_number(entry, "hbm_capacity", &offer->capacity) ||
-        !catalog_number(entry, "chip_price", &offer->rent))
+    if (!entry || !catalog_number(entry, NAME_hbm_bandwidth, &offer->bandwidth) ||
+        !catalog_number(entry, NAME_hbm_capacity, &offer->capacity) ||
+        !catalog_number(entry, NAME_chip_price, &offer->rent))
         return false;
     for (int i = 0; i < 3; i++)
         if (!catalog_number(entry, peaks[i], &offer->peak[i])) {
@@ -72,11 +73,11 @@ static void add_offer(struct scenario *scenario, const struct offer *offer, doub
     struct fact_table *table = facts_table(facts, "offer");
     size_t entry = facts_entry(facts, table, offer->name);
     const struct { const char *column; double value; } cells[] = {
-        { "offer_share", offer->share / total },   { "offer_from", from / total },
-        { "offer_newer", offer->newer },           { "offer_peak_bf16", offer->peak[0] },
-        { "offer_peak_fp8", offer->peak[1] },      { "offer_peak_fp4", offer->peak[2] },
-        { "offer_bandwidth", offer->bandwidth },   { "offer_capacity", offer->capacity },
-        { "offer_rent", offer->rent },             { "offer_own", offer->own },
+        { NAME_offer_share, offer->share / total },   { NAME_offer_from, from / total },
+        { NAME_offer_newer, offer->newer },           { NAME_offer_peak_bf16, offer->peak[0] },
+        { NAME_offer_peak_fp8, offer->peak[1] },      { NAME_offer_peak_fp4, offer->peak[2] },
+        { NAME_offer_bandwidth, offer->bandwidth },   { NAME_offer_capacity, offer->capacity },
+        { NAME_offer_rent, offer->rent },             { NAME_offer_own, offer->own },
     };
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
         facts_cell(facts, facts_table(facts, "offer"), entry, cells[i].column, cells[i].value,
@@ -91,11 +92,11 @@ static void read_offers(struct scenario *scenario, const struct sheet *sheet)
     double total = 0, from = 0;
     for (size_t i = 0; i < sheet->csv.rows && count < MOST; i++) {
         const char *name = csv_cell(&sheet->csv, i, sheet->name);
-        if (strcmp(csv_cell(&sheet->csv, i, sheet->fact), "offer_share"))
+        if (strcmp(csv_cell(&sheet->csv, i, sheet->fact), NAME_offer_share))
             continue;
         const char *as = sheet_text(sheet, name, "as");
         struct offer *offer = &offers[count];
-        *offer = (struct offer){ .name = name, .share = sheet_number(sheet, name, "offer_share"),
+        *offer = (struct offer){ .name = name, .share = sheet_number(sheet, name, NAME_offer_share),
                                  .newer = as != NULL };
         if (describe_offer(scenario, as ? as : name, offer))
             total += offers[count++].share;
@@ -112,17 +113,17 @@ static void read_offers(struct scenario *scenario, const struct sheet *sheet)
 static void read_tiers(struct scenario *scenario, const struct sheet *sheet,
                        struct priors *priors)
 {
-    static const char *const columns[] = { "tier_rent", "tier_rent_spread", "tier_rate",
-                                           "tier_rate_spread" };
+    static const char *const columns[] = { NAME_tier_rent, NAME_tier_rent_spread, NAME_tier_rate,
+                                           NAME_tier_rate_spread };
     struct facts *facts = &scenario->facts;
     struct fact_table *table = facts_table(facts, "tier");
     double from = 0;
     for (size_t i = 0; i < table->entries && priors->tiers < DEDUCE_TIERS; i++) {
         const char *name = table->entry[i];
-        double share = or_zero(sheet_number(sheet, name, "tier_share"));
-        facts_cell(facts, table, i, "tier_share", share, FILE_NAME);
-        facts_cell(facts, table, i, "tier_from", from, FILE_NAME);
-        facts_cell(facts, table, i, "tier_number", (double)i, FILE_NAME);
+        double share = or_zero(sheet_number(sheet, name, NAME_tier_share));
+        facts_cell(facts, table, i, NAME_tier_share, share, FILE_NAME);
+        facts_cell(facts, table, i, NAME_tier_from, from, FILE_NAME);
+        facts_cell(facts, table, i, NAME_tier_number, (double)i, FILE_NAME);
         for (size_t j = 0; j < sizeof columns / sizeof *columns; j++) {
             double value = sheet_number(sheet, name, columns[j]);
             if (!isnan(value))

@@ -1,6 +1,8 @@
 /* Prices as the rows of a sheet see them, and which of them look wrong. */
 #include "ask/evidence/evidence.h"
 
+#include "build/row_names.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,18 +12,18 @@ enum { PRIORITY = FIELD_COUNT };
 /* Where each input of the rows stands in a price. */
 static const struct { const char *row; enum price_tier tier; int above; enum price_class class; }
 inputs[] = {
-    { "seen_input", PRICE_STANDARD, 0, PRICE_INPUT },
-    { "seen_output", PRICE_STANDARD, 0, PRICE_OUTPUT },
-    { "seen_hit", PRICE_STANDARD, 0, PRICE_HIT },
-    { "seen_write_short", PRICE_STANDARD, 0, PRICE_WRITE_SHORT },
-    { "seen_write_long", PRICE_STANDARD, 0, PRICE_WRITE_LONG },
-    { "seen_input_above", PRICE_STANDARD, 1, PRICE_INPUT },
-    { "seen_output_above", PRICE_STANDARD, 1, PRICE_OUTPUT },
-    { "seen_input_batch", PRICE_BATCH, 0, PRICE_INPUT },
-    { "seen_output_batch", PRICE_BATCH, 0, PRICE_OUTPUT },
-    { "seen_input_priority", PRICE_PRIORITY, 0, PRICE_INPUT },
-    { "seen_storage", 0, 0, 0 },
-    { "seen_fast", 0, 0, 0 },
+    { NAME_seen_input, PRICE_STANDARD, 0, PRICE_INPUT },
+    { NAME_seen_output, PRICE_STANDARD, 0, PRICE_OUTPUT },
+    { NAME_seen_hit, PRICE_STANDARD, 0, PRICE_HIT },
+    { NAME_seen_write_short, PRICE_STANDARD, 0, PRICE_WRITE_SHORT },
+    { NAME_seen_write_long, PRICE_STANDARD, 0, PRICE_WRITE_LONG },
+    { NAME_seen_input_above, PRICE_STANDARD, 1, PRICE_INPUT },
+    { NAME_seen_output_above, PRICE_STANDARD, 1, PRICE_OUTPUT },
+    { NAME_seen_input_batch, PRICE_BATCH, 0, PRICE_INPUT },
+    { NAME_seen_output_batch, PRICE_BATCH, 0, PRICE_OUTPUT },
+    { NAME_seen_input_priority, PRICE_PRIORITY, 0, PRICE_INPUT },
+    { NAME_seen_storage, 0, 0, 0 },
+    { NAME_seen_fast, 0, 0, 0 },
 };
 
 enum { STORAGE = 10, FAST = 11, INPUTS = 12 };
@@ -32,7 +34,7 @@ bool seen_open(struct scenario *scenario, struct seen_rows *rows, struct error *
     struct expr *wanted[FIELD_COUNT + 1];
     for (int i = 0; i <= FIELD_COUNT; i++)
         if (!expr_parse(&scenario->book, NULL, 0,
-                        text_of(i < FIELD_COUNT ? fields[i].seen : "seen_priority"), &wanted[i],
+                        text_of(i < FIELD_COUNT ? fields[i].seen : NAME_seen_priority), &wanted[i],
                         error))
             return false;
     if (!list_build(arena, &scenario->book, &scenario->facts, wanted, FIELD_COUNT + 1,

@@ -1,6 +1,8 @@
 /* plan --emit: which point, which engine, and what stands above the commands. */
 #include "ask/launch/launch.h"
 
+#include "build/row_names.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -194,9 +196,9 @@ static bool take_point(struct emit *emit, size_t at, struct plan_point *point,
     emit->pools = emit->variant->kind == PLAN_POOLS;
     emit->pool[EMIT_TOGETHER].count = emit->pools ? 0 : copies;
     emit->pool[EMIT_PREFILL].count =
-        emit->pools ? copies * plan_input(plan, &point->at, "prefill_workers") : 0;
+        emit->pools ? copies * plan_input(plan, &point->at, NAME_prefill_workers) : 0;
     emit->pool[EMIT_DECODE].count =
-        emit->pools ? copies * plan_input(plan, &point->at, "decode_workers") : 0;
+        emit->pools ? copies * plan_input(plan, &point->at, NAME_decode_workers) : 0;
     for (int role = 0; role < EMIT_ROUTER; role++)
         if (emit->pool[role].count > 0 &&
             !emit_values(emit, (enum emit_role)role, reason, way_out))
@@ -279,7 +281,7 @@ static void host_lines(const struct emit *emit, struct buffer *out)
     bool names = emit->pools;
     for (int role = 0; role < EMIT_ROUTER; role++)
         names |= emit->pool[role].count > 0 && emit->pool[role].parts > 1;
-    const bool known = facts_find(&emit->variant->scenario.facts, "host_chips");
+    const bool known = facts_find(&emit->variant->scenario.facts, NAME_host_chips);
     buffer_print(out, "# %zu host%s of %.0f GPU%s%s", emit->hosts, emit->hosts > 1 ? "s" : "",
                  emit->host_chips, emit->host_chips > 1 ? "s" : "",
                  known ? "" : " (assumed: host_chips)");
@@ -310,7 +312,7 @@ static bool comment_all(struct plan *plan)
 static bool read_host(struct emit *emit, struct error *error)
 {
     enum { MOST = 10000 };
-    if (!value_of(&emit->variant->scenario, "host_chips", &emit->host_chips, error))
+    if (!value_of(&emit->variant->scenario, NAME_host_chips, &emit->host_chips, error))
         return false;
     if (emit->host_chips >= 1 && emit->host_chips <= MOST &&
         emit->host_chips == floor(emit->host_chips))
@@ -343,7 +345,7 @@ bool emit_answer(struct plan *plan)
     doc_add_string(plan->arena, doc, "deployment", plan_deployment(plan, &point));
     head_lines(&emit, &out);
     emit_place(&emit);
-    doc_add_number(plan->arena, doc, "host_chips", emit.host_chips);
+    doc_add_number(plan->arena, doc, NAME_host_chips, emit.host_chips);
     doc_add_number(plan->arena, doc, "hosts", (double)emit.hosts);
     if (!emit.manifest) {
         host_lines(&emit, &out);

@@ -7,6 +7,7 @@
 #include "ask/launch/launch.h"
 
 #include "base/embedded.h"
+#include "build/row_names.h"
 
 #include <assert.h>
 #include <math.h>
@@ -141,8 +142,8 @@ static const char *way_of(const struct emit *emit, enum emit_role role, const ch
 bool emit_values(struct emit *emit, enum emit_role role, const char **reason,
                  const char **way_out)
 {
-    static const char *const sizes[] = { "chips", "tensor_parallel * pipeline_parallel",
-                                         "attention_dp" };
+    static const char *const sizes[] = { NAME_chips, "tensor_parallel * pipeline_parallel",
+                                         NAME_attention_dp };
     enum { SIZES = sizeof sizes / sizeof *sizes };
     struct emit_pool *pool = &emit->pool[role];
     const size_t count = SIZES + 2 * emit->flag_count;

@@ -7,6 +7,8 @@
  * In a StatefulSet and in a LeaderWorkerSet server i of POOL is found as POOL-i.POOL. */
 #include "ask/launch/launch.h"
 
+#include "build/row_names.h"
+
 #include <string.h>
 
 struct manifest {
@@ -240,7 +242,7 @@ static void add_group(struct manifest *manifest, const struct emit_part *part, c
     other.part = 1;
     struct doc *doc = begin(manifest, "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", name);
     struct doc *spec = object(manifest, doc, "spec");
-    number(manifest, spec, "replicas", pool->count);
+    number(manifest, spec, NAME_replicas, pool->count);
     struct doc *group = object(manifest, spec, "leaderWorkerTemplate");
     number(manifest, group, "size", (double)pool->parts);
     text(manifest, group, "restartPolicy", "RecreateGroupOnPodRestart");
@@ -254,7 +256,7 @@ static void add_set(struct manifest *manifest, const struct emit_part *part, con
     const bool named = part->role == EMIT_PREFILL || part->role == EMIT_DECODE;
     struct doc *doc = begin(manifest, "apps/v1", named ? "StatefulSet" : "Deployment", name);
     struct doc *spec = object(manifest, doc, "spec");
-    number(manifest, spec, "replicas", count);
+    number(manifest, spec, NAME_replicas, count);
     if (named) {
         text(manifest, spec, "serviceName", name);
         text(manifest, spec, "podManagementPolicy", "Parallel");

@@ -1,16 +1,17 @@
 /* life: how many tokens, and of which size, for all that a model will serve. */
 #include "ask/ask.h"
 #include "ask/life/life.h"
+#include "build/row_names.h"
 
 #include <string.h>
 
 #define NOTHING "inference_tokens = 0 * one_token, rl_tokens_fixed = 0 * one_token"
 const struct life_kind life_kinds[] = {
-    [LIFE_TOKENS] = { "tokens", "params_active", "optimal_pretrain_tokens",
-                      "training_optimal_tokens_per_param" },
-    [LIFE_BUDGET] = { "budget", "budget_params", "budget_tokens",
+    [LIFE_TOKENS] = { "tokens", NAME_params_active, NAME_optimal_pretrain_tokens,
+                      NAME_training_optimal_tokens_per_param },
+    [LIFE_BUDGET] = { "budget", NAME_budget_params, NAME_budget_tokens,
                       "AT(budget_tokens, " NOTHING ") / AT(budget_params, " NOTHING ")" },
-    [LIFE_LOSS] = { "loss", "target_params", "target_tokens",
+    [LIFE_LOSS] = { "loss", NAME_target_params, NAME_target_tokens,
                     "AT(target_tokens, " NOTHING ") / AT(target_params, " NOTHING ")" },
 };
 
@@ -40,7 +41,7 @@ static bool read_words(struct life *life, const char **model)
 /* A size comes from a model or from --set, or it is what is asked for. */
 static bool check_size(struct life *life)
 {
-    const struct fact *size = facts_find(&life->scenario.facts, "params_active");
+    const struct fact *size = facts_find(&life->scenario.facts, NAME_params_active);
     if (life->kind != &life_kinds[LIFE_TOKENS] || life->scenario.model || given_fact(size))
         return true;
     error_set(life->error, "life needs a model, or a size");
@@ -54,19 +55,19 @@ static bool take_tokens(struct life *life)
     struct facts *facts = &life->scenario.facts;
     if (!life->question->option[OPTION_TOKENS])
         return true;
-    if (given_fact(facts_find(facts, "pretrain_tokens"))) {
+    if (given_fact(facts_find(facts, NAME_pretrain_tokens))) {
         error_set(life->error, "--tokens: pretrain_tokens is given twice, first by --set");
         return error_hint(life->error, "once");
     }
-    facts_bind(facts, "pretrain_tokens", "training_tokens", "--tokens");
+    facts_bind(facts, NAME_pretrain_tokens, NAME_training_tokens, "--tokens");
     return true;
 }
 
 /* Rows that are formulas have no range of their own. */
 static bool check_counts(struct life *life)
 {
-    static const char *const rows[] = { "served_tokens", "inference_tokens", "pretrain_tokens",
-                                        "params_active" };
+    static const char *const rows[] = { NAME_served_tokens, NAME_inference_tokens, NAME_pretrain_tokens,
+                                        NAME_params_active };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct fact *fact = facts_find(&life->scenario.facts, rows[i]);
         double value, least = i < 2 ? 0 : 1;
@@ -92,13 +93,13 @@ static bool row_given(const struct life *life, const char *row)
 static void note_assumed(struct life *life)
 {
     struct facts *facts = &life->scenario.facts;
-    const bool served = row_given(life, "served_tokens") || row_given(life, "inference_tokens");
-    if (!served && (!row_given(life, "token_rate") || !row_given(life, "lifetime")))
+    const bool served = row_given(life, NAME_served_tokens) || row_given(life, NAME_inference_tokens);
+    if (!served && (!row_given(life, NAME_token_rate) || !row_given(life, NAME_lifetime)))
         facts_note(facts, "the lecture's provider: 500 million token/s for 60 days (--served, or "
                    "--set token_rate, lifetime)");
-    if (!row_given(life, "rl_share") && !row_given(life, "rl_tokens_fixed"))
+    if (!row_given(life, NAME_rl_share) && !row_given(life, NAME_rl_tokens_fixed))
         facts_note(facts, "no reinforcement learning (rl_share; the lecture's equal thirds: 1)");
-    if (!row_given(life, "inference_efficiency"))
+    if (!row_given(life, NAME_inference_efficiency))
         facts_note(facts, "serving uses chips a third as well as training (inference_efficiency)");
     if (life->kind != &life_kinds[LIFE_TOKENS] && life->scenario.model)
         facts_note(facts, "the size is what is asked for: of the model only its experts count");
@@ -107,7 +108,7 @@ static void note_assumed(struct life *life)
 static void note_idle(struct life *life)
 {
     const struct life_kind *kind = life->kind;
-    const char *const texts[] = { kind->params, kind->tokens, "rule_excess", "overtraining" };
+    const char *const texts[] = { kind->params, kind->tokens, NAME_rule_excess, NAME_overtraining };
     given_note(&life->scenario, texts, 4, "the life of a model");
 }
 

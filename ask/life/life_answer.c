@@ -1,6 +1,8 @@
 /* The answer of `life`. */
 #include "ask/life/life.h"
 
+#include "build/row_names.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -80,7 +82,7 @@ static void loss_line(struct life *life)
 /* What equal costs, or the tokens that the model had, waste. */
 static void rule_line(struct life *life)
 {
-    const struct fact *given = facts_find(&life->scenario.facts, "pretrain_tokens");
+    const struct fact *given = facts_find(&life->scenario.facts, NAME_pretrain_tokens);
     const char *name = given_fact(given) ? "it had" : "rule";
     const char *what = given_fact(given) ? "" : "equal cost is ";
     const char *tokens = large_text(life->arena, RULE(pretrain_tokens));
@@ -146,7 +148,7 @@ static bool given_ranges(const struct life *life, const struct values *values,
 static bool law_range(struct life *life)
 {
     const char *const rows[] = { life->kind->params, life->kind->tokens };
-    static const char *const off[] = { "loss_params_off", "loss_tokens_off" };
+    static const char *const off[] = { NAME_loss_params_off, NAME_loss_tokens_off };
     struct scenario scenario = life_apart(&life->chosen->scenario);
     struct values values;
     struct range ranges[2];
@@ -237,7 +239,7 @@ static void experts_line(struct life *life)
     double experts, gain;
     struct error ignored;
     if (!life->scenario.model || !more || RULE(expert_gain) != 1 ||
-        !value_of(&life->chosen->scenario, "experts", &experts, &ignored) || !(experts > 1) ||
+        !value_of(&life->chosen->scenario, NAME_experts, &experts, &ignored) || !(experts > 1) ||
         !value_of(&life->chosen->scenario, "AT(expert_gain, expert_quality = 1)", &gain, &ignored))
         return;
     LINE("experts", "only active parameters count; if %.0f experts make them as good as %.2f times",
@@ -252,8 +254,8 @@ static const char *const heads[COLUMNS] = {
     "law", "parameters", "tokens", "each", "x Chinchilla", "inf./train.", "loss", "unserved",
     "equal cost" };
 static const char *const csv_heads[COLUMNS] = {
-    "law", "params_active", "tokens", "tokens_per_param", "overtraining",
-    "inference_over_training", "model_loss", "unserved_tokens_per_param", "rule_excess" };
+    "law", NAME_params_active, "tokens", NAME_tokens_per_param, NAME_overtraining,
+    NAME_inference_over_training, NAME_model_loss, "unserved_tokens_per_param", NAME_rule_excess };
 
 /* What a law says, column by column; NAN: nothing. "unserved" are tokens for each parameter if
  * nothing is served, "equal cost" the compute that this rule wastes. */
@@ -369,8 +371,8 @@ static void answer_document(struct life *life)
 static bool tell_floor(struct life *life)
 {
     double wanted, lowest;
-    if (!value_of(&life->chosen->scenario, "target_loss", &wanted, life->error) ||
-        !value_of(&life->chosen->scenario, "loss_floor", &lowest, life->error))
+    if (!value_of(&life->chosen->scenario, NAME_target_loss, &wanted, life->error) ||
+        !value_of(&life->chosen->scenario, NAME_loss_floor, &lowest, life->error))
         return false;
     buffer_print(&life->answer->text, "no size reaches a loss of %s: by this law none goes below "
                  "%s, %s away\n", number_text(life, wanted, 5), number_text(life, lowest, 5),
@@ -381,9 +383,9 @@ static bool tell_floor(struct life *life)
 static bool tell_budget(struct life *life)
 {
     double budget, needed, served;
-    if (!value_of(&life->chosen->scenario, "life_budget", &budget, life->error) ||
-        !value_of(&life->chosen->scenario, "fixed_flop_per_param", &needed, life->error) ||
-        !value_of(&life->chosen->scenario, "inference_tokens", &served, life->error))
+    if (!value_of(&life->chosen->scenario, NAME_life_budget, &budget, life->error) ||
+        !value_of(&life->chosen->scenario, NAME_fixed_flop_per_param, &needed, life->error) ||
+        !value_of(&life->chosen->scenario, NAME_inference_tokens, &served, life->error))
         return false;
     buffer_print(&life->answer->text, "no size serves %s tokens with %s: each parameter takes %s\n",
                  large_text(life->arena, served), flops_text(life, budget),

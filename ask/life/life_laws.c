@@ -1,17 +1,19 @@
 /* Laws of the loss, and what each calls the best choice. */
 #include "ask/life/life.h"
 
+#include "build/row_names.h"
+
 #include <string.h>
 
 static const char *const FILE_NAME = "data/loss_laws.csv";
 
 const char *const life_rules[LIFE_RULE_COUNT] = {
-#define X(name) #name,
+#define X(name) NAME_##name,
     LIFE_RULES(X)
 #undef X
 };
 const char *const life_figures[LIFE_FIGURE_COUNT] = {
-#define X(name) #name,
+#define X(name) NAME_##name,
     LIFE_FIGURES(X)
 #undef X
 };
@@ -26,8 +28,8 @@ static struct life_law *find_law(struct life *life, const struct sheet *sheet, c
     struct life_law *law = arena_push(life->arena, &life->laws, &life->count, &life->room,
                                       sizeof *law);
     *law = (struct life_law){ .name = name, .title = sheet_text(sheet, name, "title"),
-                              .frontier = !sheet_text(sheet, name, "loss_floor"),
-                              .uncertain = sheet_text(sheet, name, "loss_params_exponent_error") };
+                              .frontier = !sheet_text(sheet, name, NAME_loss_floor),
+                              .uncertain = sheet_text(sheet, name, NAME_loss_params_exponent_error) };
     return law;
 }
 
@@ -48,8 +50,8 @@ static void set_law(const struct life *life, const struct sheet *sheet, struct l
     struct facts *facts = &law->scenario.facts;
     law->scenario = life_apart(&life->scenario);
     if (!law->uncertain && !law->frontier) {
-        facts_set(facts, "loss_params_exponent_error", 0, FILE_NAME);
-        facts_set(facts, "loss_tokens_exponent_error", 0, FILE_NAME);
+        facts_set(facts, NAME_loss_params_exponent_error, 0, FILE_NAME);
+        facts_set(facts, NAME_loss_tokens_exponent_error, 0, FILE_NAME);
     }
     for (size_t i = 0; i < sheet->csv.rows; i++) {
         const char *fact = csv_cell(&sheet->csv, i, sheet->fact);
@@ -105,7 +107,7 @@ static bool read_rows(struct scenario *scenario, const char *const *names, size_
 
 static bool solve_frontier(struct life *life, struct life_law *law)
 {
-    static const char *const rows[] = { "frontier_params", "frontier_tokens" };
+    static const char *const rows[] = { NAME_frontier_params, NAME_frontier_tokens };
     double at[2];
     law->reached = life->kind == &life_kinds[LIFE_BUDGET];
     if (!law->reached)
@@ -123,11 +125,11 @@ static bool solve_frontier(struct life *life, struct life_law *law)
 static bool read_rules(struct scenario *at, struct life_law *law, struct error *error)
 {
     double tokens;
-    if (!value_of(at, "pretrain_tokens", &tokens, error))
+    if (!value_of(at, NAME_pretrain_tokens, &tokens, error))
         return false;
     if (tokens > 0)
         return read_rows(at, life_rules, LIFE_RULE_COUNT, law->rules, error);
-    facts_set(&at->facts, "pretrain_tokens", law->tokens, "life");
+    facts_set(&at->facts, NAME_pretrain_tokens, law->tokens, "life");
     if (!read_rows(at, life_rules, LIFE_RULE_COUNT, law->rules, error))
         return false;
     law->rules[RULE_pretrain_tokens] = 0;
@@ -144,7 +146,7 @@ static bool solve_law(struct life *life, struct life_law *law)
     struct scenario at = life_apart(&law->scenario);
     double best[3], room = 1;
     if (life->kind == &life_kinds[LIFE_LOSS] &&
-        !value_of(&at, "target_room", &room, life->error))
+        !value_of(&at, NAME_target_room, &room, life->error))
         return false;
     law->reached = room > 0;
     if (!law->reached)
@@ -157,10 +159,10 @@ static bool solve_law(struct life *life, struct life_law *law)
     law->reached = law->params >= 1;        /* a compute that does not even serve so much */
     if (!law->reached)
         return true;
-    facts_set(&at.facts, "params_active", law->params, "life");
+    facts_set(&at.facts, NAME_params_active, law->params, "life");
     if (!read_rules(&at, law, life->error))
         return false;
-    facts_set(&at.facts, "pretrain_tokens", law->tokens, "life");
+    facts_set(&at.facts, NAME_pretrain_tokens, law->tokens, "life");
     return read_rows(&at, life_figures, LIFE_FIGURE_COUNT, law->figures, life->error);
 }
 

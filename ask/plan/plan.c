@@ -3,6 +3,7 @@
  *     MODEL, machines, formats -> variants -> spaces -> front -> the best of it */
 #include "ask/ask.h"
 #include "ask/plan/plan.h"
+#include "build/row_names.h"
 
 #include <math.h>
 #include <string.h>
@@ -60,22 +61,22 @@ static void open_loop(struct variant *variant)
 {
     struct facts *facts = &variant->scenario.facts;
     static const char *const inputs[] = {
-        "chips", "attention_dp", "pipeline_parallel", "expert_parallel", "draft_tokens",
-        "prefill_size",
-        "prefill_chips", "prefill_attention_dp", "prefill_pipeline_parallel", "decode_workers",
-        "prefill_workers" };
+        NAME_chips, NAME_attention_dp, NAME_pipeline_parallel, NAME_expert_parallel, NAME_draft_tokens,
+        NAME_prefill_size,
+        NAME_prefill_chips, NAME_prefill_attention_dp, NAME_prefill_pipeline_parallel, NAME_decode_workers,
+        NAME_prefill_workers };
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
         const struct fact *fact = facts_find(facts, inputs[i]);
         bool taken = given_fact(fact);
-        bool pool = variant->kind == PLAN_POOLS && !strcmp(inputs[i], "prefill_size");
+        bool pool = variant->kind == PLAN_POOLS && !strcmp(inputs[i], NAME_prefill_size);
         if (!taken && !pool)
-            facts_set(facts, inputs[i], !strcmp(inputs[i], "draft_tokens") ? 0 : 1, "plan");
+            facts_set(facts, inputs[i], !strcmp(inputs[i], NAME_draft_tokens) ? 0 : 1, "plan");
     }
-    facts_bind(facts, "loaded_running", "held", "plan");
-    facts_bind(facts, "split_running", "held", "plan");
-    facts_bind(facts, "arrival_rate", "held_rate", "plan");
-    facts_set(facts, "others", 1, "plan");
-    facts_set(facts, "waves", 0, "plan");
+    facts_bind(facts, NAME_loaded_running, NAME_held, "plan");
+    facts_bind(facts, NAME_split_running, NAME_held, "plan");
+    facts_bind(facts, NAME_arrival_rate, NAME_held_rate, "plan");
+    facts_set(facts, NAME_others, 1, "plan");
+    facts_set(facts, NAME_waves, 0, "plan");
 }
 
 static bool set_limit(struct plan *plan, struct scenario *scenario, enum option option,
@@ -98,8 +99,8 @@ static bool read_gpus(struct plan *plan, struct scenario *scenario, const char *
 {
     enum { MOST = 10000000 };
     double gpus;
-    if (!scenario_set_row(scenario, "gpus_available", text, "--gpus", plan->error) ||
-        !value_of(scenario, "gpus_available", &gpus, plan->error))
+    if (!scenario_set_row(scenario, NAME_gpus_available, text, "--gpus", plan->error) ||
+        !value_of(scenario, NAME_gpus_available, &gpus, plan->error))
         return false;
     if (gpus >= 1 && gpus <= MOST && gpus == floor(gpus))
         return true;
@@ -130,17 +131,17 @@ static bool set_numbers(struct plan *plan, struct scenario *scenario)
     const char *gpus = plan->question->option[OPTION_GPUS];
     const double endless = 1e12;    /* where only a demand is given */
     double domain;
-    plan->by_demand = set_by_user(scenario, "demand");
-    if (!value_of(scenario, "scale_up_chips", &domain, plan->error))
+    plan->by_demand = set_by_user(scenario, NAME_demand);
+    if (!value_of(scenario, NAME_scale_up_chips, &domain, plan->error))
         return false;
     if (gpus && !read_gpus(plan, scenario, gpus))
         return false;
-    if (!gpus && !set_by_user(scenario, "gpus_available"))
-        facts_set(&scenario->facts, "gpus_available", plan->by_demand ? endless : domain,
+    if (!gpus && !set_by_user(scenario, NAME_gpus_available))
+        facts_set(&scenario->facts, NAME_gpus_available, plan->by_demand ? endless : domain,
                   "assumed");
-    return value_of(scenario, "gpus_available", &plan->gpus, plan->error) &&
-           set_limit(plan, scenario, OPTION_TTFT, "ttft_limit", &plan->ttft) &&
-           set_limit(plan, scenario, OPTION_TPOT, "tpot_limit", &plan->tpot);
+    return value_of(scenario, NAME_gpus_available, &plan->gpus, plan->error) &&
+           set_limit(plan, scenario, OPTION_TTFT, NAME_ttft_limit, &plan->ttft) &&
+           set_limit(plan, scenario, OPTION_TPOT, NAME_tpot_limit, &plan->tpot);
 }
 
 /* TP follows from the other sizes: who gives it wants only layouts that have it. */
@@ -202,7 +203,7 @@ static bool all_have_rent(struct plan *plan)
 {
     double rent;
     for (size_t i = 0; i < plan->count; i++)
-        if (!value_of(&plan->variants[i].scenario, "chip_price", &rent, plan->error) || !(rent > 0))
+        if (!value_of(&plan->variants[i].scenario, NAME_chip_price, &rent, plan->error) || !(rent > 0))
             return false;
     return true;
 }

@@ -8,6 +8,8 @@
 
 #include "ask/shards/shards.h"
 
+#include "build/row_names.h"
+
 enum plan_kind { PLAN_TOGETHER, PLAN_POOLS, PLAN_KINDS };
 
 /* Inputs that a setting gives, by kind: X(row, axis). */
@@ -22,25 +24,25 @@ enum plan_kind { PLAN_TOGETHER, PLAN_POOLS, PLAN_KINDS };
 
 /* What is told of a point: X(name, row of servers that do both, row of pools). */
 #define PLAN_FIGURES(X)                                                                     \
-    X(speed_per_user, "speed_per_user", "pool_speed")                           \
-    X(per_gpu, "deployed_per_gpu", "pool_per_gpu")                                          \
-    X(cost, "deployed_cost", "pool_cost")                                                   \
-    X(ttft, "predicted_ttft", "pool_ttft")                                                  \
-    X(tpot, "predicted_tpot", "split_tpot")                                                 \
-    X(e2e, "predicted_e2e", "pool_e2e")                        \
-    X(rate, "deployed_rate", "pool_rate")                                                   \
-    X(server_rate, "held_rate", "pool_pair_rate")                                \
-    X(replicas, "replicas", "pool_replicas")                                                \
-    X(server_gpus, "chips", "split_chips")                                                  \
-    X(load, "prefill_load", "pool_load")                                                    \
-    X(tensor_parallel, "tensor_parallel", "tensor_parallel")                                \
-    X(rank_seats, "rank_seats", "rank_seats")                                               \
-    X(tpot_low, "tpot_band_low", "tpot_band_low")                                           \
-    X(tpot_high, "tpot_band_high", "tpot_band_high")                                        \
-    X(ttft_low, "ttft_band_low", "ttft_band_low")                                           \
-    X(ttft_high, "ttft_band_high", "ttft_band_high")                                        \
-    X(throughput_low, "throughput_band_low", "throughput_band_low")                         \
-    X(throughput_high, "throughput_band_high", "throughput_band_high")
+    X(speed_per_user, NAME_speed_per_user, NAME_pool_speed)                           \
+    X(per_gpu, NAME_deployed_per_gpu, NAME_pool_per_gpu)                                          \
+    X(cost, NAME_deployed_cost, NAME_pool_cost)                                                   \
+    X(ttft, NAME_predicted_ttft, NAME_pool_ttft)                                                  \
+    X(tpot, NAME_predicted_tpot, NAME_split_tpot)                                                 \
+    X(e2e, NAME_predicted_e2e, NAME_pool_e2e)                        \
+    X(rate, NAME_deployed_rate, NAME_pool_rate)                                                   \
+    X(server_rate, NAME_held_rate, NAME_pool_pair_rate)                                \
+    X(replicas, NAME_replicas, NAME_pool_replicas)                                                \
+    X(server_gpus, NAME_chips, NAME_split_chips)                                                  \
+    X(load, NAME_prefill_load, NAME_pool_load)                                                    \
+    X(tensor_parallel, NAME_tensor_parallel, NAME_tensor_parallel)                                \
+    X(rank_seats, NAME_rank_seats, NAME_rank_seats)                                               \
+    X(tpot_low, NAME_tpot_band_low, NAME_tpot_band_low)                                           \
+    X(tpot_high, NAME_tpot_band_high, NAME_tpot_band_high)                                        \
+    X(ttft_low, NAME_ttft_band_low, NAME_ttft_band_low)                                           \
+    X(ttft_high, NAME_ttft_band_high, NAME_ttft_band_high)                                        \
+    X(throughput_low, NAME_throughput_band_low, NAME_throughput_band_low)                         \
+    X(throughput_high, NAME_throughput_band_high, NAME_throughput_band_high)
 
 enum plan_figure {
 #define X(name, together, pools) PLAN_##name,
@@ -51,9 +53,9 @@ enum plan_figure {
 
 /* Where the time of a step, or of a token beside it, goes at the load of the point. */
 #define PLAN_PARTS(X)                                                                       \
-    X("matrices", "step_matrices", "step_matrices") X("KV cache", "step_cache", "step_cache") \
-    X("launches", "step_launches", "step_launches") X("links", "step_links", "step_links")  \
-    X("host", "step_host", "step_host") X("prompts", "step_prompts", "pool_no_prompts")
+    X("matrices", NAME_step_matrices, NAME_step_matrices) X("KV cache", NAME_step_cache, NAME_step_cache) \
+    X("launches", NAME_step_launches, NAME_step_launches) X("links", NAME_step_links, NAME_step_links)  \
+    X("host", NAME_step_host, NAME_step_host) X("prompts", NAME_step_prompts, NAME_pool_no_prompts)
 
 enum { PLAN_PART_COUNT = 6 };
 

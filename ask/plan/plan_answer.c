@@ -2,6 +2,8 @@
  * that is known. */
 #include "ask/plan/plan.h"
 
+#include "build/row_names.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -10,9 +12,9 @@ enum { SHOWN = 12 };
 /* ---- document ----------------------------------------------------------------------------------- */
 
 static const char *const setting_rows[] = {
-    "chips", "attention_dp", "pipeline_parallel", "expert_parallel", "draft_tokens",
-    "prefill_size", "prefill_workers", "prefill_chips", "prefill_attention_dp",
-    "prefill_pipeline_parallel", "decode_workers", "held" };
+    NAME_chips, NAME_attention_dp, NAME_pipeline_parallel, NAME_expert_parallel, NAME_draft_tokens,
+    NAME_prefill_size, NAME_prefill_workers, NAME_prefill_chips, NAME_prefill_attention_dp,
+    NAME_prefill_pipeline_parallel, NAME_decode_workers, NAME_held };
 enum { SETTING_ROWS = sizeof setting_rows / sizeof *setting_rows };
 
 static void point_document(struct plan *plan, struct doc *doc, const struct plan_point *point)
@@ -63,7 +65,7 @@ static void head_line(struct plan *plan)
     const struct scenario *scenario = &plan->variants->scenario;
     struct buffer *out = &plan->answer->text;
     struct values values;
-    static const char *const lengths[] = { "prompt_tokens", "output_tokens", "demand" };
+    static const char *const lengths[] = { NAME_prompt_tokens, NAME_output_tokens, NAME_demand };
     buffer_print(out, "%s on %s", scenario->model, plan->scope);
     if (values_of(&plan->variants->scenario, lengths, 3, &values, plan->error)) {
         buffer_print(out, ": %s tokens in, %s out", count_text(plan, values.at[0]),
@@ -112,7 +114,7 @@ static const char *what_binds(const char *limit)
 {
     static const struct { const char *limit, *text; } words[] = {
         { "", "nothing but speed: one more sequence in each rank and all are slower" },
-        { "seats", "the engine's most sequences: sequences_most" },
+        { NAME_seats, "the engine's most sequences: sequences_most" },
         { "memory", "memory: no room for one more sequence in each rank" },
         { "prompts", "prompts: with one more sequence they come faster than they are done" },
         { "TTFT", "TTFT: one more sequence in each rank breaks it" },
@@ -171,7 +173,7 @@ static bool simpler_line(struct plan *plan, const struct plan_point *best)
     size_t i = 0;
     while (i < tops->count &&
            (plan->variants[tops->points[i].space].kind != PLAN_TOGETHER ||
-            plan_input(plan, &tops->points[i], "pipeline_parallel") > 1))
+            plan_input(plan, &tops->points[i], NAME_pipeline_parallel) > 1))
         i++;
     if (i == tops->count || same_place(&tops->points[i], &best->at))
         return true;
@@ -213,13 +215,13 @@ static void check_line(struct plan *plan, const struct plan_point *best)
             buffer_print(&out, " --set '%s'", plan->question->sets[i]);
     for (int i = 0; i < SETTING_ROWS; i++) {
         double value = plan_input(plan, &best->at, setting_rows[i]);
-        if (!isnan(value) && strcmp(setting_rows[i], "held") &&
+        if (!isnan(value) && strcmp(setting_rows[i], NAME_held) &&
             !given_fact(facts_find(&variant->scenario.facts, setting_rows[i])))
             buffer_print(&out, " --set %s=%.0f", setting_rows[i], value);
     }
     if (pools)
         buffer_print(&out, " --set split_running=held --set held=%.9g",
-                     plan_input(plan, &best->at, "held"));
+                     plan_input(plan, &best->at, NAME_held));
     else
         buffer_print(&out, " --set arrival_rate=%.9g",
                      best->figures[PLAN_server_rate]);
@@ -401,11 +403,11 @@ static bool nothing_lines(struct plan *plan)
     }
     if (!plan->result.miss_found) {
         double needed, room;
-        if (!value_of(&plan->variants->scenario, "weights_stored", &needed, plan->error) ||
+        if (!value_of(&plan->variants->scenario, NAME_weights_stored, &needed, plan->error) ||
             !value_of(&plan->variants->scenario, "gpus_available * cache_fraction * hbm_reported", &room,
                       plan->error))
             return false;
-        struct unit bytes = scenario_unit(&plan->variants->scenario, "weights_stored");
+        struct unit bytes = scenario_unit(&plan->variants->scenario, NAME_weights_stored);
         buffer_print(out, "  best     none: no layout holds the weights and one sequence: weights %s, "
                      "the GPUs' memory %s\n", quantity_text(plan->arena, needed, bytes, 3),
                      quantity_text(plan->arena, room, bytes, 3));
@@ -443,7 +445,7 @@ static void note_variants(struct plan *plan)
 {
     struct facts *facts = &plan->variants->scenario.facts;
     static const struct unit usd_per_s = { { -2, 0, 0, 0, 2, 0 } };
-    const struct fact *weights = facts_find(facts, "weight_bytes");
+    const struct fact *weights = facts_find(facts, NAME_weight_bytes);
     const char *before = NULL;
     if (!plan->question->option[OPTION_PRECISION] && weights)
         facts_note(facts, "weights as in the checkpoint, %.3g byte%s each: --precision fp8,fp4 looks "
@@ -451,7 +453,7 @@ static void note_variants(struct plan *plan)
     if (!plan->question->option[OPTION_KV])
         facts_note(facts, "KV cache in bf16: --kv-precision bf16,fp8 looks at both");
     for (size_t i = 0; i < plan->count; i++) {
-        const struct fact *rent = facts_find(&plan->variants[i].scenario.facts, "chip_price");
+        const struct fact *rent = facts_find(&plan->variants[i].scenario.facts, NAME_chip_price);
         if (plan->variants[i].machine != before && rent)
             facts_note(facts, "%s a chip of %s (rent)",
                        quantity_text(plan->arena, rent->value, usd_per_s, 4),
@@ -464,9 +466,9 @@ static void add_notes(struct plan *plan)
 {
     struct scenario *scenario = &plan->variants->scenario;
     static const char *const rows[] = {
-        "deployed_per_gpu", "deployed_cost", "predicted_ttft", "predicted_tpot", "gpus_needed",
-        "pool_per_gpu", "pool_ttft", "split_tpot", "demand", "ttft_limit", "tpot_limit",
-        "server_chips_most", "stages_most", "sequences_most", "layout_legal", "prefill_load_most" };
+        NAME_deployed_per_gpu, NAME_deployed_cost, NAME_predicted_ttft, NAME_predicted_tpot, NAME_gpus_needed,
+        NAME_pool_per_gpu, NAME_pool_ttft, NAME_split_tpot, NAME_demand, NAME_ttft_limit, NAME_tpot_limit,
+        NAME_server_chips_most, NAME_stages_most, NAME_sequences_most, NAME_layout_legal, NAME_prefill_load_most };
     note_limits(plan);
     note_variants(plan);
     scenario_note_length(scenario);

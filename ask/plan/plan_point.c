@@ -1,6 +1,8 @@
 /* Single points of a plan: their figures, and words for them. */
 #include "ask/plan/plan.h"
 
+#include "build/row_names.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -40,10 +42,10 @@ static const char *const part_rows[PLAN_KINDS][PLAN_PART_COUNT] = {
 static const char *row_of(const struct plan *plan, enum plan_kind kind, int figure)
 {
     static const struct { int figure; const char *rows[PLAN_KINDS]; } needed[] = {
-        { PLAN_per_gpu, { "needed_per_gpu", "pool_needed_per_gpu" } },
-        { PLAN_cost, { "needed_cost", "pool_needed_cost" } },
-        { PLAN_rate, { "demand", "demand" } },
-        { PLAN_replicas, { "replicas_needed", "pool_pairs_needed" } } };
+        { PLAN_per_gpu, { NAME_needed_per_gpu, NAME_pool_needed_per_gpu } },
+        { PLAN_cost, { NAME_needed_cost, NAME_pool_needed_cost } },
+        { PLAN_rate, { NAME_demand, NAME_demand } },
+        { PLAN_replicas, { NAME_replicas_needed, NAME_pool_pairs_needed } } };
     for (size_t i = 0; plan->by_demand && i < sizeof needed / sizeof *needed; i++)
         if (needed[i].figure == figure)
             return needed[i].rows[kind];
@@ -108,28 +110,28 @@ const char *plan_deployment(const struct plan *plan, const struct plan_point *po
     const struct search_point *at = &point->at;
     const bool pools = plan->variants[at->space].kind == PLAN_POOLS;
     struct buffer out = { .arena = plan->arena };
-    const char *server = sizes(plan->arena, plan_input(plan, at, "chips"),
-                               plan_input(plan, at, "attention_dp"),
-                               plan_input(plan, at, "pipeline_parallel"),
-                               plan_input(plan, at, "expert_parallel"));
-    const double draft = plan_input(plan, at, "draft_tokens"), held = plan_input(plan, at, "held");
+    const char *server = sizes(plan->arena, plan_input(plan, at, NAME_chips),
+                               plan_input(plan, at, NAME_attention_dp),
+                               plan_input(plan, at, NAME_pipeline_parallel),
+                               plan_input(plan, at, NAME_expert_parallel));
+    const double draft = plan_input(plan, at, NAME_draft_tokens), held = plan_input(plan, at, NAME_held);
     const double copies = point->figures[PLAN_replicas];
     if (pools && copies > 1)
         buffer_print(&out, "%.0f x (", copies);
     if (pools)
         buffer_print(&out, "%.0f x %s prefill + %.0f x %s decode",
-                     plan_input(plan, at, "prefill_workers"),
-                     sizes(plan->arena, plan_input(plan, at, "prefill_chips"),
-                           plan_input(plan, at, "prefill_attention_dp"),
-                           plan_input(plan, at, "prefill_pipeline_parallel"), 1),
-                     plan_input(plan, at, "decode_workers"), server);
+                     plan_input(plan, at, NAME_prefill_workers),
+                     sizes(plan->arena, plan_input(plan, at, NAME_prefill_chips),
+                           plan_input(plan, at, NAME_prefill_attention_dp),
+                           plan_input(plan, at, NAME_prefill_pipeline_parallel), 1),
+                     plan_input(plan, at, NAME_decode_workers), server);
     else
         buffer_print(&out, "%.0f x %s", copies, server);
     if (pools && copies > 1)
         buffer_print(&out, ")");
-    buffer_print(&out, ", %.4g at once", held * plan_input(plan, at, "attention_dp"));
+    buffer_print(&out, ", %.4g at once", held * plan_input(plan, at, NAME_attention_dp));
     if (!pools)
-        buffer_print(&out, ", chunks of %.0f", plan_input(plan, at, "prefill_size"));
+        buffer_print(&out, ", chunks of %.0f", plan_input(plan, at, NAME_prefill_size));
     if (draft > 0)
         buffer_print(&out, ", %.0f guess%s", draft, draft > 1 ? "es" : "");
     return out.data;
@@ -165,7 +167,7 @@ const char *plan_binds(struct plan *plan, const struct plan_point *point)
     double *outputs = arena_array(&scratch, space->list.output_count, sizeof *outputs);
     if (++next.load == space->load_count) {
         arena_free(&scratch);
-        return space->load_count > 1 ? "seats" : "";
+        return space->load_count > 1 ? NAME_seats : "";
     }
     search_values(&scratch, plan->spaces, &next, outputs);
     for (size_t l = space->limit_count; l-- > 0;)

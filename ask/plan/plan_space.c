@@ -1,6 +1,8 @@
 /* The spaces of `plan`: which layouts there are, and what is asked of each. */
 #include "ask/plan/plan.h"
 
+#include "build/row_names.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +12,7 @@ struct plan_input {
     int axis;
 };
 static const struct plan_input together_inputs[] = {
-#define X(row, axis) { #row, axis },
+#define X(row, axis) { NAME_##row, axis },
     PLAN_TOGETHER_INPUTS(X)
 };
 static const struct plan_input pools_inputs[] = {
@@ -112,8 +114,8 @@ static bool layout_rows(struct plan *plan, struct scenario *scenario, const stru
 /* The legal ones, in rising order. */
 static bool list_layouts(struct plan *plan, struct scenario *scenario, struct layouts *legal)
 {
-    static const char *const names[3] = { "chips", "attention_dp", "pipeline_parallel" };
-    static const char *const rows[] = { "layout_legal", "server_chips_most" };
+    static const char *const names[3] = { NAME_chips, NAME_attention_dp, NAME_pipeline_parallel };
+    static const char *const rows[] = { NAME_layout_legal, NAME_server_chips_most };
     struct layouts all = { 0 };
     double most, *out[2];
     *legal = (struct layouts){ 0 };
@@ -134,7 +136,7 @@ static bool list_layouts(struct plan *plan, struct scenario *scenario, struct la
 static size_t expert_ways(const struct scenario *scenario, const struct layout *layout,
                           double ways[2])
 {
-    const struct fact *sparse = facts_find(&scenario->facts, "moe_layers");
+    const struct fact *sparse = facts_find(&scenario->facts, NAME_moe_layers);
     const double stage = layout->chips / layout->pipeline_parallel;
     if (!sparse || !(sparse->value > 0) || stage == 1)
         return ways[0] = 1, 1;
@@ -171,7 +173,7 @@ static void add_together(struct settings *settings, const struct layout *layout,
 {
     static const double chunks[] = { 512, 1024, 2048, 4096, 8192, 16384 };
     double chunk;
-    bool fixed = given(settings->scenario, "prefill_size", &chunk);
+    bool fixed = given(settings->scenario, NAME_prefill_size, &chunk);
     for (double draft = 0; draft <= settings->draft_most; draft++)
         for (size_t i = 0; i < (fixed ? 1 : sizeof chunks / sizeof *chunks); i++)
             add_setting(settings, (double[TOGETHER_COUNT]){
@@ -206,10 +208,10 @@ static void add_prefill(struct arena *arena, struct prefills *prefills, const st
 static bool best_prefills(struct plan *plan, struct scenario *scenario,
                           const struct layouts *legal, struct prefills *best)
 {
-    static const char *const names[3] = { "prefill_chips", "prefill_attention_dp",
-                                          "prefill_pipeline_parallel" };
-    static const char *const rows[] = { "split_prefill", "pool_prefill_capacity",
-                                        "pool_prefill_fits" };
+    static const char *const names[3] = { NAME_prefill_chips, NAME_prefill_attention_dp,
+                                          NAME_prefill_pipeline_parallel };
+    static const char *const rows[] = { NAME_split_prefill, NAME_pool_prefill_capacity,
+                                        NAME_pool_prefill_fits };
     double *out[3];
     if (!layout_rows(plan, scenario, legal, names, rows, 3, out))
         return false;
@@ -287,11 +289,11 @@ enum { ACROSS, ALONG, MOST, TTFT, TPOT, PROMPTS, GPUS, OUTPUTS };
 static void search_texts(const struct plan *plan, enum plan_kind kind, const char **texts)
 {
     static const char *const what[PLAN_KINDS][OUTPUTS] = {
-        { "speed_per_user", "deployed_per_gpu", "held_most", "predicted_ttft", "predicted_tpot",
-          "prompts_share", "gpus_needed" },
-        { "pool_speed", "pool_per_gpu", "held_most", "pool_ttft", "split_tpot",
-          "pool_prompts_share", "pool_gpus_needed" } };
-    static const char *const cost[PLAN_KINDS] = { "deployed_per_usd", "pool_per_usd" };
+        { NAME_speed_per_user, NAME_deployed_per_gpu, NAME_held_most, NAME_predicted_ttft, NAME_predicted_tpot,
+          NAME_prompts_share, NAME_gpus_needed },
+        { NAME_pool_speed, NAME_pool_per_gpu, NAME_held_most, NAME_pool_ttft, NAME_split_tpot,
+          NAME_pool_prompts_share, NAME_pool_gpus_needed } };
+    static const char *const cost[PLAN_KINDS] = { NAME_deployed_per_usd, NAME_pool_per_usd };
     static const char *const count[PLAN_KINDS] = { "0 - gpus_needed", "0 - pool_gpus_needed" };
     static const char *const rent[PLAN_KINDS] = { "0 - gpus_needed * chip_price",
                                                   "0 - pool_gpus_needed * chip_price" };
@@ -304,11 +306,11 @@ static void search_texts(const struct plan *plan, enum plan_kind kind, const cha
 
 static struct interval range_of(const char *input)
 {
-    if (!strcmp(input, "draft_tokens"))
+    if (!strcmp(input, NAME_draft_tokens))
         return (struct interval){ 0, 64 };
-    if (!strcmp(input, "split_prefill"))
+    if (!strcmp(input, NAME_split_prefill))
         return (struct interval){ 0, INFINITY };
-    if (!strcmp(input, "held"))
+    if (!strcmp(input, NAME_held))
         return (struct interval){ 1e-3, 1e7 };
     return (struct interval){ 1, 1e7 };
 }
@@ -322,12 +324,12 @@ bool plan_list(struct plan *plan, struct variant *variant, const char *const *te
     struct values values;
     struct list left;
     if (variant->kind == PLAN_POOLS)                /* found before, by best_prefills */
-        facts_set(&variant->scenario.facts, "split_prefill", 1, "plan");
+        facts_set(&variant->scenario.facts, NAME_split_prefill, 1, "plan");
     if (!values_of(&variant->scenario, texts, count, &values, plan->error))
         return false;
     bool *vary = arena_array(plan->arena, values.list.input_count + 1, sizeof *vary);
     for (size_t i = 0; i <= input_count; i++) {
-        int input = list_input(&values.list, i < input_count ? inputs[i].row : "held");
+        int input = list_input(&values.list, i < input_count ? inputs[i].row : NAME_held);
         if (input >= 0)
             vary[input] = true;
     }
@@ -356,12 +358,12 @@ static bool set_loads(struct plan *plan, struct variant *variant, struct search_
 {
     enum { LOADS_MOST = 65536, MORE = 128 };
     double most, *loads;
-    if (!value_of(&variant->scenario, "sequences_most", &most, plan->error))
+    if (!value_of(&variant->scenario, NAME_sequences_most, &most, plan->error))
         return false;
     most = fmin(floor(most), LOADS_MOST);
     loads = arena_array(plan->arena, (size_t)most + MORE, sizeof *loads);
     space->loads = loads;
-    if (given(&variant->scenario, "held", loads))
+    if (given(&variant->scenario, NAME_held, loads))
         space->load_count = 1;
     else
         space->load_count = fill_loads(loads, most);
@@ -372,7 +374,7 @@ static bool set_loads(struct plan *plan, struct variant *variant, struct search_
 static bool set_limits(struct plan *plan, struct variant *variant, struct search_space *space)
 {
     double outputs;
-    if (!value_of(&variant->scenario, "output_tokens", &outputs, plan->error))
+    if (!value_of(&variant->scenario, NAME_output_tokens, &outputs, plan->error))
         return false;
     const bool one_token = outputs < 2;
     struct search_limit *limits = arena_array(plan->arena, SEARCH_LIMITS, sizeof *limits);
@@ -399,7 +401,7 @@ static void set_inputs(struct plan *plan, const struct variant *variant, struct 
         input[i] = at < 0 ? SEARCH_UNREAD : (size_t)at;
         axis[i] = inputs[i].axis;
     }
-    int held = list_input(&space->list, "held");
+    int held = list_input(&space->list, NAME_held);
     space->input = input;
     space->axis = axis;
     space->column = held < 0 ? SEARCH_UNREAD : (size_t)held;
@@ -409,7 +411,7 @@ static bool draft_most(struct plan *plan, const struct variant *variant, double 
 {
     const char *text = plan->question->option[OPTION_DRAFT];
     *most = 0;
-    if (given(&variant->scenario, "draft_tokens", most) || !text)
+    if (given(&variant->scenario, NAME_draft_tokens, most) || !text)
         return true;
     if (text_number(text_of(text), most) && *most >= 0 && *most <= 16 && *most == floor(*most))
         return true;
@@ -444,7 +446,7 @@ double plan_input(const struct plan *plan, const struct search_point *point, con
     const struct search_space *space = &plan->spaces[point->space];
     size_t count;
     const struct plan_input *inputs = inputs_of(plan->variants[point->space].kind, &count);
-    if (!strcmp(row, "held"))
+    if (!strcmp(row, NAME_held))
         return space->loads[point->load];
     for (size_t i = 0; i < count; i++)
         if (!strcmp(inputs[i].row, row))

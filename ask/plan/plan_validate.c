@@ -3,6 +3,7 @@
  * simulator knows every request. */
 #include "ask/plan/plan.h"
 #include "ask/simulate/simulate.h"
+#include "build/row_names.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -58,7 +59,7 @@ static bool traffic(struct plan *plan, struct trial_run *run, struct question *q
 {
     struct scenario *scenario = &plan->variants[run->point.at.space].scenario;
     struct values values;
-    static const char *const rows[] = { "prompt_tokens", "output_tokens", "prefix_cached" };
+    static const char *const rows[] = { NAME_prompt_tokens, NAME_output_tokens, NAME_prefix_cached };
     const char **words = arena_array(plan->arena, 1, sizeof *words);
     if (!values_of(scenario, rows, 3, &values, plan->error))
         return false;
@@ -97,22 +98,22 @@ static bool trial_question(struct plan *plan, struct trial_run *run, struct ques
         { OPTION_EXPERTS, plan->question->option[OPTION_EXPERTS] },
         { OPTION_ENGINE, variant->scenario.question->option[OPTION_ENGINE] },
         { OPTION_ASSUME, plan->question->option[OPTION_ASSUME] },
-        { OPTION_GPUS, whole(plan, plan_input(plan, at, "chips")) },
+        { OPTION_GPUS, whole(plan, plan_input(plan, at, NAME_chips)) },
         { OPTION_RULES, rules_of(plan) },
-        { OPTION_REPLICAS, whole(plan, copies * (pools ? plan_input(plan, at, "decode_workers")
+        { OPTION_REPLICAS, whole(plan, copies * (pools ? plan_input(plan, at, NAME_decode_workers)
                                                        : 1)) },
         { OPTION_PREFILL_REPLICAS,
-          pools ? whole(plan, copies * plan_input(plan, at, "prefill_workers")) : NULL },
-        { OPTION_PREFILL_GPUS, pools ? whole(plan, plan_input(plan, at, "prefill_chips")) : NULL },
-        { OPTION_CHUNK, pools ? NULL : whole(plan, plan_input(plan, at, "prefill_size")) },
+          pools ? whole(plan, copies * plan_input(plan, at, NAME_prefill_workers)) : NULL },
+        { OPTION_PREFILL_GPUS, pools ? whole(plan, plan_input(plan, at, NAME_prefill_chips)) : NULL },
+        { OPTION_CHUNK, pools ? NULL : whole(plan, plan_input(plan, at, NAME_prefill_size)) },
         { OPTION_TTFT, arena_print(plan->arena, "%.9gs", plan->ttft) },
         { OPTION_TPOT, arena_print(plan->arena, "%.9gs", plan->tpot) } };
     for (size_t i = 0; i < sizeof given / sizeof *given; i++)
         question->option[given[i].option] = given[i].text;
-    add_set(plan, question, "attention_dp", plan_input(plan, at, "attention_dp"));
-    add_set(plan, question, "expert_parallel", plan_input(plan, at, "expert_parallel"));
-    if (plan_input(plan, at, "draft_tokens") > 0)
-        question->option[OPTION_DRAFT] = whole(plan, plan_input(plan, at, "draft_tokens"));
+    add_set(plan, question, NAME_attention_dp, plan_input(plan, at, NAME_attention_dp));
+    add_set(plan, question, NAME_expert_parallel, plan_input(plan, at, NAME_expert_parallel));
+    if (plan_input(plan, at, NAME_draft_tokens) > 0)
+        question->option[OPTION_DRAFT] = whole(plan, plan_input(plan, at, NAME_draft_tokens));
     return traffic(plan, run, question);
 }
 
@@ -121,10 +122,10 @@ static const char *not_simulated(const struct plan *plan, const struct trial_run
 {
     const struct search_point *at = &run->point.at;
     const bool pools = plan->variants[at->space].kind == PLAN_POOLS;
-    if (plan_input(plan, at, "pipeline_parallel") > 1 ||
-        (pools && plan_input(plan, at, "prefill_pipeline_parallel") > 1))
+    if (plan_input(plan, at, NAME_pipeline_parallel) > 1 ||
+        (pools && plan_input(plan, at, NAME_prefill_pipeline_parallel) > 1))
         return "pipeline stages";
-    if (pools && plan_input(plan, at, "prefill_attention_dp") != plan_input(plan, at, "attention_dp"))
+    if (pools && plan_input(plan, at, NAME_prefill_attention_dp) != plan_input(plan, at, NAME_attention_dp))
         return "pools with other attention ranks";
     return NULL;
 }

@@ -1,6 +1,7 @@
 /* simulate: a trace of requests through a server's scheduler. */
 #include "ask/ask.h"
 #include "ask/simulate/simulate.h"
+#include "build/row_names.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -173,7 +174,7 @@ static bool answer_hits(const struct simulation *simulation, struct answer *answ
         struct doc *one = doc_add(arena, list, NULL, DOC_OBJECT);
         if (sizes[i])
             doc_add_number(arena, one, "blocks", (double)sizes[i]);
-        doc_add_number(arena, one, "hit_ratio", ratio);
+        doc_add_number(arena, one, NAME_hit_ratio, ratio);
         table_cell(&table, sizes[i] ? "%zu" : "any", sizes[i]);
         table_cell(&table, "%.4f", ratio);
     }

@@ -1,6 +1,8 @@
 /* What a simulation says: counts, times, caches, tiers, classes, money. */
 #include "ask/simulate/simulate.h"
 
+#include "build/row_names.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -147,7 +149,7 @@ static void answer_goodput(struct arena *arena, const struct simulation *simulat
     const struct trace *trace = &outcome->trace;
     if (isinf(simulation->ttft_most) && isinf(simulation->tpot_most))
         return;
-    doc_add_number(arena, answer->doc, "goodput", outcome->goodput);
+    doc_add_number(arena, answer->doc, NAME_goodput, outcome->goodput);
     doc_add_number(arena, answer->doc, "met", (double)outcome->all.met / (double)trace->count);
     buffer_print(&answer->text, "goodput %.4g requests/s: %.2f %% met", outcome->goodput,
                  100 * (double)outcome->all.met / (double)trace->count);
@@ -218,7 +220,7 @@ static void answer_tiers(struct arena *arena, const struct simulation *simulatio
         doc_add_number(arena, one, "hit_share", share);
         doc_add_number(arena, one, "read_bytes", use->read_bytes);
         doc_add_number(arena, one, "written_bytes", use->written_bytes);
-        doc_add_number(arena, one, "held_most", (double)use->used_most * block_bytes);
+        doc_add_number(arena, one, NAME_held_most, (double)use->used_most * block_bytes);
         doc_add_number(arena, one, "busy", use->busy);
         doc_add_number(arena, one, "wear", use->wear);
         doc_add_number(arena, one, "cost", usd);
@@ -246,12 +248,12 @@ static bool run_rows(struct scenario *scenario, const struct simulated *outcome,
     const struct sim_result *result = &outcome->result;
     const double requests = (double)outcome->all.answered;
     const struct { const char *row; double value; } counted[] = {
-        { "replica_time", result->pool_there[pool] },
-        { "running_time", result->pool_busy[pool] },
-        { "run_outputs", (double)outcome->all.outputs },
-        { "run_sequences", result->sequence_seconds / result->busy },
-        { "prompt_tokens", (double)outcome->all.inputs / requests },
-        { "output_tokens", (double)outcome->all.outputs / requests },
+        { NAME_replica_time, result->pool_there[pool] },
+        { NAME_running_time, result->pool_busy[pool] },
+        { NAME_run_outputs, (double)outcome->all.outputs },
+        { NAME_run_sequences, result->sequence_seconds / result->busy },
+        { NAME_prompt_tokens, (double)outcome->all.inputs / requests },
+        { NAME_output_tokens, (double)outcome->all.outputs / requests },
     };
     for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
         facts_set(&scenario->facts, counted[i].row, counted[i].value, "simulated");
@@ -268,14 +270,14 @@ static bool answer_classes(struct arena *arena, struct simulation *simulation,
     double price;
     if (!(result->lane_seconds[0] > 0))
         return true;
-    struct doc *prices = doc_add(arena, answer->doc, "class_cost_per_token", DOC_OBJECT);
+    struct doc *prices = doc_add(arena, answer->doc, NAME_class_cost_per_token, DOC_OBJECT);
     for (size_t i = 0; i < outcome->trace.lanes; i++) {
         const char *name = outcome->trace.lane_names[i];
         if (!outcome->lanes[i].outputs)
             continue;
-        facts_set(facts, "class_share", result->lane_seconds[i] / result->busy, "simulated");
-        facts_set(facts, "class_outputs", (double)outcome->lanes[i].outputs, "simulated");
-        if (!value_of(&simulation->scenario, "class_cost_per_token", &price, error))
+        facts_set(facts, NAME_class_share, result->lane_seconds[i] / result->busy, "simulated");
+        facts_set(facts, NAME_class_outputs, (double)outcome->lanes[i].outputs, "simulated");
+        if (!value_of(&simulation->scenario, NAME_class_cost_per_token, &price, error))
             return false;
         doc_add_number(arena, prices, name, price);
         buffer_print(&answer->text, "  %s: %s, by its share of the sequences of each step\n", name,
@@ -289,9 +291,9 @@ static bool answer_money(struct arena *arena, struct simulation *simulation,
                          struct error *error)
 {
     enum { TOTAL, PER_TOKEN, ENERGY, ROWS };
-    static const char *const rows[ROWS] = { "run_cost + cost_beside", "run_cost_per_token",
-                                            "run_energy_per_token" };
-    static const char *const beside[] = { "run_cost", "run_energy" };
+    static const char *const rows[ROWS] = { "run_cost + cost_beside", NAME_run_cost_per_token,
+                                            NAME_run_energy_per_token };
+    static const char *const beside[] = { NAME_run_cost, NAME_run_energy };
     struct facts *facts = &simulation->scenario.facts;
     struct values values;
     if (!simulation->predicted || !outcome->all.outputs)
@@ -299,14 +301,14 @@ static bool answer_money(struct arena *arena, struct simulation *simulation,
     if (outcome->options.split.replicas) {
         if (!run_rows(&simulation->prompts, outcome, 1, beside, 2, &values, error))
             return false;
-        facts_set(facts, "cost_beside", values.at[0], "simulated");
-        facts_set(facts, "energy_beside", values.at[1], "simulated");
+        facts_set(facts, NAME_cost_beside, values.at[0], "simulated");
+        facts_set(facts, NAME_energy_beside, values.at[1], "simulated");
     }
     if (!run_rows(&simulation->scenario, outcome, 0, rows, ROWS, &values, error))
         return false;
-    doc_add_number(arena, answer->doc, "run_cost", values.at[TOTAL]);
-    doc_add_number(arena, answer->doc, "run_cost_per_token", values.at[PER_TOKEN]);
-    doc_add_number(arena, answer->doc, "run_energy_per_token", values.at[ENERGY]);
+    doc_add_number(arena, answer->doc, NAME_run_cost, values.at[TOTAL]);
+    doc_add_number(arena, answer->doc, NAME_run_cost_per_token, values.at[PER_TOKEN]);
+    doc_add_number(arena, answer->doc, NAME_run_energy_per_token, values.at[ENERGY]);
     buffer_print(&answer->text, "%s, %s of output tokens: rent of the servers while they were there\n",
                  in_unit(arena, values.at[PER_TOKEN], "USD/token"),
                  in_unit(arena, values.at[ENERGY], "J/token"));
@@ -320,7 +322,7 @@ static void answer_settings(struct arena *arena, const struct simulated *outcome
     struct doc *doc = doc_add(arena, answer->doc, "settings", DOC_OBJECT);
     doc_add_string(arena, doc, "rules", rules_name(server->rules));
     doc_add_string(arena, doc, "router", router_names[outcome->options.router]);
-    doc_add_number(arena, doc, "replicas", (double)outcome->options.replicas);
+    doc_add_number(arena, doc, NAME_replicas, (double)outcome->options.replicas);
     doc_add_number(arena, doc, "blocks", (double)server->blocks);
     doc_add_number(arena, doc, "block", (double)server->block);
     doc_add_number(arena, doc, "max_seqs", (double)server->sequences_most);

@@ -1,5 +1,6 @@
 /* The options of `simulate`: what is to be run. */
 #include "scenario/server.h"
+#include "build/row_names.h"
 #include "ask/simulate/simulate.h"
 
 #include <math.h>
@@ -111,9 +112,9 @@ static bool set_shared(const struct question *question, struct scenario *scenari
                        struct error *error)
 {
     static const struct { enum option option; const char *row; } shared[] = {
-        { OPTION_RANKS, "attention_dp" }, { OPTION_DRAFT, "draft_tokens" },
-        { OPTION_ACCEPTED, "accepted_share" }, { OPTION_CHUNK, "prefill_size" },
-        { OPTION_MAX_SEQS, "sequences_most" }, { OPTION_BLOCKS, "cache_blocks" } };
+        { OPTION_RANKS, NAME_attention_dp }, { OPTION_DRAFT, NAME_draft_tokens },
+        { OPTION_ACCEPTED, NAME_accepted_share }, { OPTION_CHUNK, NAME_prefill_size },
+        { OPTION_MAX_SEQS, NAME_sequences_most }, { OPTION_BLOCKS, NAME_cache_blocks } };
     for (size_t i = 0; i < sizeof shared / sizeof *shared; i++) {
         const char *value = question->option[shared[i].option];
         if (value && !scenario_set_row(scenario, shared[i].row, value,
@@ -129,24 +130,24 @@ static bool choose_ranks(const struct simulation *simulation, struct scenario *s
                          struct error *error)
 {
     const struct trace *trace = &simulation->trace;
-    const struct fact *sparse = facts_find(&scenario->facts, "moe_layers");
+    const struct fact *sparse = facts_find(&scenario->facts, NAME_moe_layers);
     const double count = (double)trace->count, span = trace->arrival[trace->count - 1];
     double prompts = 0, outputs = 0;
     struct server *server = arena_alloc(simulation->arena, sizeof *server);
-    if (facts_find(&scenario->facts, "attention_dp") || !sparse || !(sparse->value > 0))
+    if (facts_find(&scenario->facts, NAME_attention_dp) || !sparse || !(sparse->value > 0))
         return true;
     for (size_t i = 0; i < trace->count; i++) {
         prompts += trace->prompt[i];
         outputs += trace->output[i];
     }
-    facts_set(&scenario->facts, "prompt_tokens", prompts / count, "the trace");
-    facts_set(&scenario->facts, "output_tokens", outputs / count, "the trace");
-    facts_set(&scenario->facts, "arrival_rate", span > 0 ? count / span : 1, "the trace");
+    facts_set(&scenario->facts, NAME_prompt_tokens, prompts / count, "the trace");
+    facts_set(&scenario->facts, NAME_output_tokens, outputs / count, "the trace");
+    facts_set(&scenario->facts, NAME_arrival_rate, span > 0 ? count / span : 1, "the trace");
     if (!server_open(server, scenario, error))
         return false;
-    const struct fact *ranks = facts_find(&server->scenario.facts, "attention_dp");
+    const struct fact *ranks = facts_find(&server->scenario.facts, NAME_attention_dp);
     if (ranks && ranks->value > 1) {
-        facts_set(&scenario->facts, "attention_dp", ranks->value, "assumed");
+        facts_set(&scenario->facts, NAME_attention_dp, ranks->value, "assumed");
         facts_note(&scenario->facts, "server: attention DP %g, of those that divide the GPUs the one "
                    "with most tokens", ranks->value);
     }
@@ -171,7 +172,7 @@ static bool open_model(struct simulation *simulation, struct scenario *scenario,
     own->option[OPTION_ON] = machine;
     own->option[OPTION_GPUS] = gpus;
     own->option[OPTION_ENGINE] = engine_of(own, server->rules);
-    if (!is_set(own, "batch") && !is_set(own, "context"))
+    if (!is_set(own, NAME_batch) && !is_set(own, NAME_context))
         own->option[OPTION_BATCH] = own->option[OPTION_CONTEXT] = "1";      /* each step has its own */
     return scenario_open(scenario, simulation->arena, own, model, machine, error) &&
            set_shared(own, scenario, error) &&
@@ -193,7 +194,7 @@ static bool read_model(struct simulation *simulation, struct answer *notes, stru
                     &simulation->options.token_bytes, error))
         return false;
     scenario_notes(&simulation->scenario, notes);
-    return value_of(&simulation->scenario, "api_time", &simulation->api_time, error);
+    return value_of(&simulation->scenario, NAME_api_time, &simulation->api_time, error);
 }
 
 /* What no server has, and would only take memory. */

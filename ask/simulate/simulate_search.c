@@ -2,6 +2,8 @@
  * servers. */
 #include "ask/simulate/trials.h"
 
+#include "build/row_names.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -308,7 +310,7 @@ static bool find_saturation(const struct simulation *simulation, struct answer *
     } else {
         const double rate = run_at(search, meets)->numbers[NUMBER_request_rate];
         doc_add_number(simulation->arena, answer->doc, "time_scale", meets * simulation->scale);
-        doc_add_number(simulation->arena, answer->doc, "request_rate", rate);
+        doc_add_number(simulation->arena, answer->doc, NAME_request_rate, rate);
         buffer_print(&answer->text, "saturates at %.4g requests/s, %.4g times the trace: the highest "
                      "rate tried that meets the limits, within 1 %%\n\n", rate,
                      meets * simulation->scale);
@@ -337,13 +339,13 @@ static bool min_gpus(const struct simulation *simulation, struct answer *answer,
     } else {
         struct scenario scenario = simulation->scenario;
         const size_t prompts = simulation->options.split.replicas;
-        if (simulation->predicted && !value_of(&scenario, "chips", &chips, error))
+        if (simulation->predicted && !value_of(&scenario, NAME_chips, &chips, error))
             return false;
         scenario = simulation->prompts;
-        if (prompts && !value_of(&scenario, "chips", &beside, error))
+        if (prompts && !value_of(&scenario, NAME_chips, &beside, error))
             return false;
         const double gpus = meets * chips + (double)prompts * beside;
-        doc_add_number(simulation->arena, answer->doc, "replicas", meets);
+        doc_add_number(simulation->arena, answer->doc, NAME_replicas, meets);
         doc_add_number(simulation->arena, answer->doc, "gpus", gpus);
         buffer_print(&answer->text, "%.0f server%s", meets, meets == 1 ? "" : "s");
         if (prompts)

@@ -1,6 +1,8 @@
 /* The step time of a simulation: a formula, or the prediction for a model on a machine. */
 #include "ask/simulate/simulate.h"
 
+#include "build/row_names.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,8 +150,8 @@ bool simulate_formula(struct arena *arena, const char *formula, struct sim_serve
 /* ---- the prediction: what is left of its rows when all but the batch is fixed --------------- */
 
 enum { RUNNING, CONTEXT, CHUNK, DONE, FULLEST, MOVES };
-static const char *const moves[MOVES] = { "running", "context", "prefill_chunk", "prefill_done",
-                                          "rank_imbalance" };
+static const char *const moves[MOVES] = { NAME_running, NAME_context, NAME_prefill_chunk, NAME_prefill_done,
+                                          NAME_rank_imbalance };
 
 struct predicted {
     struct arena scratch;
@@ -234,12 +236,12 @@ bool simulate_predicted(struct scenario *scenario, struct sim_server *server, do
 {
     enum { BLOCKS, SEATS, BUDGET, BLOCK, RANKS, DRAFT, ACCEPTED, BYTES, TENSOR, ROOM, ROWS };
     static const char *const texts[ROWS] = {
-        "rank_blocks", "sequences_most", "prefill_size", "cache_block", "attention_dp",
-        "draft_tokens", "accepted_share", "kv_per_token", "tensor_parallel",
+        NAME_rank_blocks, NAME_sequences_most, NAME_prefill_size, NAME_cache_block, NAME_attention_dp,
+        NAME_draft_tokens, NAME_accepted_share, NAME_kv_per_token, NAME_tensor_parallel,
         "AT(rank_blocks, cache_blocks = 0)" };
     struct predicted *predicted = arena_alloc(scenario->arena, sizeof *predicted);
     struct values values;
-    const char *formula = forms_ahead(server) ? "max(device_time, host_time)" : "step_time";
+    const char *formula = forms_ahead(server) ? "max(device_time, host_time)" : NAME_step_time;
     if (!values_of(scenario, texts, ROWS, &values, error) ||
         !predicted_list(scenario, formula, predicted, error))
         return false;

@@ -1,6 +1,8 @@
 /* Classes and tiers of a simulation. */
 #include "ask/simulate/simulate.h"
 
+#include "build/row_names.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -73,10 +75,10 @@ static bool known_tier(struct simulation *simulation, const char *name, double b
     struct scenario *scenario = &simulation->scenario;
     double capacity, in_place;
     const struct { const char *row; double *to; } rows[] = {
-        { "tier_capacity", &capacity }, { "tier_bandwidth", &tier->bandwidth },
-        { "tier_hold_per_byte", &tier->hold_price },
-        { "tier_retrieve_per_byte", &tier->fetch_price }, { "tier_endurance", &tier->endurance },
-        { "tier_in_place", &in_place }, { "tier_wear_per_byte", &tier->write_price } };
+        { NAME_tier_capacity, &capacity }, { NAME_tier_bandwidth, &tier->bandwidth },
+        { NAME_tier_hold_per_byte, &tier->hold_price },
+        { NAME_tier_retrieve_per_byte, &tier->fetch_price }, { NAME_tier_endurance, &tier->endurance },
+        { NAME_tier_in_place, &in_place }, { NAME_tier_wear_per_byte, &tier->write_price } };
     const struct catalog_entry *entry = catalog_find(&scenario->catalog, CATALOG_TIER, name, error);
     if (!entry)
         return false;
@@ -182,7 +184,7 @@ bool simulate_tiers(struct simulation *simulation, struct error *error)
         return error_hint(error, "--tier ddr");
     }
     simulation->options.fetch_cheaper = way;
-    if (way && !value_of(&simulation->scenario, "server_price",
+    if (way && !value_of(&simulation->scenario, NAME_server_price,
                          &simulation->options.replica_price, error))
         return false;
     simulation->options.tiers = question->tier_count;

@@ -1,5 +1,7 @@
 #include "ask/simulate/trials.h"
 
+#include "build/row_names.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -45,7 +47,7 @@ static bool row_of_each(const struct simulation *simulation, int pool, const cha
                         struct error *error)
 {
     enum { THERE, OUTPUTS, BESIDE, COUNTED };
-    static const char *const counted[COUNTED] = { "replica_time", "run_outputs", "cost_beside" };
+    static const char *const counted[COUNTED] = { NAME_replica_time, NAME_run_outputs, NAME_cost_beside };
     struct scenario scenario = pool ? simulation->prompts : simulation->scenario;
     struct values values;
     for (int i = 0; i < COUNTED; i++)
@@ -72,8 +74,8 @@ static bool add_cost(const struct simulation *simulation, struct trial *runs, si
     if (!simulation->predicted)
         return true;
     if ((simulation->options.split.replicas &&
-         !row_of_each(simulation, 1, "run_cost", runs, NULL, count, beside, error)) ||
-        !row_of_each(simulation, 0, "run_cost_per_token", runs, beside, count, cost, error))
+         !row_of_each(simulation, 1, NAME_run_cost, runs, NULL, count, beside, error)) ||
+        !row_of_each(simulation, 0, NAME_run_cost_per_token, runs, beside, count, cost, error))
         return false;
     for (size_t i = 0; i < count; i++)
         runs[i].numbers[NUMBER_run_cost_per_token] = cost[i];

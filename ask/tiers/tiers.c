@@ -1,18 +1,19 @@
 /* tiers: where the cache of a paused conversation should wait, and for how long. */
 #include "ask/ask.h"
 #include "ask/tiers/tiers.h"
+#include "build/row_names.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 const char *const tier_figures[] = {
-#define X(name) #name,
+#define X(name) NAME_##name,
     TIER_FIGURES(X)
 #undef X
 };
 const char *const whole_figures[] = {
-#define X(name) #name,
+#define X(name) NAME_##name,
     WHOLE_FIGURES(X)
 #undef X
 };
@@ -57,23 +58,23 @@ static bool open_scenario(struct scenario *scenario, struct arena *arena,
 /* The answer goes along pauses: an expression becomes the number that it is here. */
 static bool settle_pause(struct scenario *scenario, struct error *error)
 {
-    const struct fact *pause = facts_find(&scenario->facts, "hold_time");
+    const struct fact *pause = facts_find(&scenario->facts, NAME_hold_time);
     static const struct unit seconds = { { 2 } };
     double value;
     if (!pause || !pause->expression)
         return true;
-    if (!value_of(scenario, "hold_time", &value, error))
+    if (!value_of(scenario, NAME_hold_time, &value, error))
         return false;
     facts_note(&scenario->facts, "hold_time = %s = %s", pause->expression,
                quantity_text(scenario->arena, value, seconds, 4));
-    facts_set(&scenario->facts, "hold_time", value, pause->source);
+    facts_set(&scenario->facts, NAME_hold_time, value, pause->source);
     return true;
 }
 
 /* Every figure is a number; `eval` is for ranges. */
 static bool no_ranges(struct scenario *scenario, struct error *error)
 {
-    static const char *const asked[] = { "cheapest_pause_cost", "SUM(tier, tier_fetch_time)" };
+    static const char *const asked[] = { NAME_cheapest_pause_cost, "SUM(tier, tier_fetch_time)" };
     struct values values;
     if (!values_of(scenario, asked, 2, &values, error))
         return false;
@@ -91,7 +92,7 @@ static bool no_ranges(struct scenario *scenario, struct error *error)
 static bool has_cache(struct scenario *scenario, struct error *error)
 {
     double stored;
-    if (!value_of(scenario, "kv_stored", &stored, error))
+    if (!value_of(scenario, NAME_kv_stored, &stored, error))
         return false;
     if (stored > 0)
         return true;
@@ -177,14 +178,14 @@ static void read_tiers(struct tiers_answer *tiers)
 static void read_memory(struct tiers_answer *tiers)
 {
     struct scenario *scenario = &tiers->scenario;
-    static const char *const share[] = { "memory_share_of_cost" };
+    static const char *const share[] = { NAME_memory_share_of_cost };
     const struct fact *low = facts_find(&scenario->facts, "memory_cost_share_low");
     const struct fact *high = facts_find(&scenario->facts, "memory_cost_share_high");
     struct values values;
     struct error ignored;
     tiers->memory_listed_low = low && high ? low->value : NAN;
     tiers->memory_listed_high = low && high ? high->value : NAN;
-    tiers->memory_known = (!scenario->machine || facts_find(&scenario->facts, "machine_cost")) &&
+    tiers->memory_known = (!scenario->machine || facts_find(&scenario->facts, NAME_machine_cost)) &&
                           values_of(scenario, share, 1, &values, &ignored);
     if (!tiers->memory_known)
         return;
@@ -224,8 +225,8 @@ static void choose_pauses(struct tiers_answer *tiers)
 
 static size_t from_memory(const struct tiers_answer *tiers)
 {
-    static const char *const used[] = { "tier_capacity", "tier_bandwidth", "tier_cost",
-                                        "tier_life", "tier_writes_per_day" };
+    static const char *const used[] = { NAME_tier_capacity, NAME_tier_bandwidth, NAME_tier_cost,
+                                        NAME_tier_life, NAME_tier_writes_per_day };
     size_t count = 0;
     struct error ignored;
     for (size_t i = 0; i < tiers->places.tiers; i++) {
@@ -250,10 +251,10 @@ static void note_tiers(struct tiers_answer *tiers)
     if (memory)
         facts_note(&scenario->facts, "%zu figures of the tiers are from memory, not re-read: "
                    "--tiers FILE has your own", memory);
-    if (!facts_find(&scenario->facts, "resume_limit"))
+    if (!facts_find(&scenario->facts, NAME_resume_limit))
         facts_note(&scenario->facts, "a cache that takes longer than %s to come back is computed "
                    "again (resume_limit)", limit);
-    if (!facts_find(&scenario->facts, "copy_occupancy"))
+    if (!facts_find(&scenario->facts, NAME_copy_occupancy))
         facts_note(&scenario->facts, "one reader at a time, no network on the way, no time of "
                    "the chips for copying (copy_occupancy)");
     if (tiers->whole[WHOLE_recompute_pause_time] > tiers->whole[WHOLE_resume_limit])
@@ -302,7 +303,7 @@ bool ask_tiers(struct arena *arena, const struct question *question, struct answ
         return false;
     for (int i = 0; i < WHOLE_FIGURE_COUNT; i++)
         tiers->whole[i] = figure(scenario, whole_figures[i]);
-    if (scenario->machine && !facts_find(&scenario->facts, "host_memory"))
+    if (scenario->machine && !facts_find(&scenario->facts, NAME_host_memory))
         tiers->whole[WHOLE_host_conversations] = NAN;   /* the default is of another machine */
     read_tiers(tiers);
     read_memory(tiers);

@@ -1,6 +1,8 @@
 /* The answer of `tiers`: text, CSV and document. */
 #include "ask/tiers/tiers.h"
 
+#include "build/row_names.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -259,7 +261,7 @@ static void add_options(struct buffer *out, const char *name, const char *const 
 static void why_line(struct tiers_answer *tiers, struct buffer *out)
 {
     const struct question *question = tiers->scenario.question;
-    const struct fact *pause = facts_find(&tiers->scenario.facts, "hold_time");
+    const struct fact *pause = facts_find(&tiers->scenario.facts, NAME_hold_time);
     size_t best = places_best(&tiers->places, tiers->whole[WHOLE_hold_time]);
     buffer_print(out, "\n  chalkline why 'tier_pause_cost[%s]'",
                  tiers->places.names[best < tiers->places.tiers ? best : 0]);
@@ -385,10 +387,10 @@ static void pause_document(struct tiers_answer *tiers, struct doc *list, double 
     struct doc *point = doc_add(arena, list, NULL, DOC_OBJECT);
     size_t best = places_best(places, pause);
     const double *costs = places_costs(places, pause);
-    add_number(tiers, point, "hold_time", pause);
+    add_number(tiers, point, NAME_hold_time, pause);
     doc_add_string(arena, point, "cheapest", places->names[best]);
-    add_number(tiers, point, "cheapest_pause_cost", costs[best]);
-    struct doc *each = doc_add(arena, point, "tier_pause_cost", DOC_OBJECT);
+    add_number(tiers, point, NAME_cheapest_pause_cost, costs[best]);
+    struct doc *each = doc_add(arena, point, NAME_tier_pause_cost, DOC_OBJECT);
     for (size_t i = 0; i < places->tiers; i++)
         add_number(tiers, each, places->names[i], costs[i]);
 }
@@ -396,13 +398,13 @@ static void pause_document(struct tiers_answer *tiers, struct doc *list, double 
 static void memory_document(struct tiers_answer *tiers, struct doc *doc)
 {
     bool known = tiers->memory_known;
-    add_number(tiers, doc, "memory_share_of_cost",
+    add_number(tiers, doc, NAME_memory_share_of_cost,
                known ? tiers->whole[WHOLE_memory_share_of_cost] : NAN);
     add_number(tiers, doc, "memory_share_of_cost_low", known ? tiers->memory.low : NAN);
     add_number(tiers, doc, "memory_share_of_cost_high", known ? tiers->memory.high : NAN);
     add_number(tiers, doc, "memory_cost_share_low", tiers->memory_listed_low);
     add_number(tiers, doc, "memory_cost_share_high", tiers->memory_listed_high);
-    add_number(tiers, doc, "memory_share_quoted", tiers->whole[WHOLE_memory_share_quoted]);
+    add_number(tiers, doc, NAME_memory_share_quoted, tiers->whole[WHOLE_memory_share_quoted]);
 }
 
 void tiers_document(struct tiers_answer *tiers, struct doc *doc)

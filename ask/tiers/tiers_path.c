@@ -5,6 +5,8 @@
  *    neighbours among the numbers of the machine: the second begins the next stretch. */
 #include "ask/tiers/tiers.h"
 
+#include "build/row_names.h"
+
 #include <math.h>
 
 enum { POINTS = 4000 };
@@ -121,7 +123,7 @@ static void keep_pause(struct places *places, const struct values *values)
 {
     struct arena *arena = places->scenario->arena;
     bool *vary = arena_array(arena, values->list.input_count + 1, sizeof *vary);
-    int pause = list_input(&values->list, "hold_time");
+    int pause = list_input(&values->list, NAME_hold_time);
     if (pause >= 0)
         vary[pause] = true;
     list_fix(arena, &values->list, values->inputs, vary, &places->list);
@@ -142,11 +144,11 @@ bool places_open(struct scenario *scenario, struct places *places, struct error 
         texts[i] = arena_print(arena, "tier_pause_cost[%s]", table->entry[i]);
     }
     places->names[tiers] = "recompute";
-    texts[tiers] = "recompute_pause_cost";
+    texts[tiers] = NAME_recompute_pause_cost;
     if (!values_of(scenario, texts, tiers + 1, &values, error))
         return false;
     keep_pause(places, &values);
-    places->longest = scenario->book.rows[book_find(&scenario->book, "hold_time")].high;
+    places->longest = scenario->book.rows[book_find(&scenario->book, NAME_hold_time)].high;
     make_grid(places);
     find_path(places);
     return true;

@@ -1,6 +1,7 @@
 /* train: a training run: step time, MFU, memory, layout, duration, cost. */
 #include "ask/ask.h"
 #include "ask/train/train.h"
+#include "build/row_names.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,8 +29,8 @@ static bool read_words(struct train *train, const char **model)
 static bool read_chips(struct train *train, const char **source)
 {
     const char *text = train->question->option[OPTION_GPUS];
-    const bool by_name = given_fact(facts_find(&train->scenario.facts, "training_chip_count"));
-    *source = text ? "--gpus" : "training_chip_count";
+    const bool by_name = given_fact(facts_find(&train->scenario.facts, NAME_training_chip_count));
+    *source = text ? "--gpus" : NAME_training_chip_count;
     if (text && by_name) {
         error_set(train->error, "--gpus and training_chip_count are both given");
         return error_hint(train->error, "one of them");
@@ -38,7 +39,7 @@ static bool read_chips(struct train *train, const char **source)
         error_set(train->error, "train needs a number of GPUs: --gpus");
         return error_hint(train->error, "%s", example);
     }
-    return !text || scenario_set_row(&train->scenario, "training_chip_count", text, "--gpus",
+    return !text || scenario_set_row(&train->scenario, NAME_training_chip_count, text, "--gpus",
                                      train->error);
 }
 
@@ -47,7 +48,7 @@ static bool set_chips(struct train *train)
     enum { MOST = 10000000 };
     const char *source;
     if (!read_chips(train, &source) ||
-        !value_of(&train->scenario, "training_chip_count", &train->chips, train->error))
+        !value_of(&train->scenario, NAME_training_chip_count, &train->chips, train->error))
         return false;
     if (train->chips >= 1 && train->chips <= MOST && train->chips == floor(train->chips))
         return true;
@@ -57,8 +58,8 @@ static bool set_chips(struct train *train)
 
 static bool check_recomputation(struct train *train)
 {
-    if (!(train_given(train, "recompute_full") > 0 &&
-          train_given(train, "recompute_reversible") > 0))
+    if (!(train_given(train, NAME_recompute_full) > 0 &&
+          train_given(train, NAME_recompute_reversible) > 0))
         return true;
     error_set(train->error, "recompute_full and recompute_reversible both compute layers again");
     return error_hint(train->error, "one of them");
@@ -66,13 +67,13 @@ static bool check_recomputation(struct train *train)
 
 static void note_link(struct train *train)
 {
-    static const char *const shares[] = { "offload_weights", "offload_activations",
-                                          "offload_optimizer" };
+    static const char *const shares[] = { NAME_offload_weights, NAME_offload_activations,
+                                          NAME_offload_optimizer };
     struct facts *facts = &train->scenario.facts;
     bool offloaded = false;
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
         offloaded |= train_given(train, shares[i]) > 0;
-    if (offloaded && !facts_find(facts, "host_link"))
+    if (offloaded && !facts_find(facts, NAME_host_link))
         facts_note(facts, "link to the host as of an H100, PCIe 5 (host_link)");
 }
 
@@ -80,9 +81,9 @@ static void note_link(struct train *train)
 static bool set_inputs(struct train *train)
 {
     static const struct { const char *row; double value; } rows[] = {
-        { "train_tp", 1 }, { "train_pp", 1 }, { "train_cp", 1 }, { "train_ep", 1 },
-        { "train_chunks", 1 }, { "micro_batch", 1 }, { "sequence_parallel", 0 },
-        { "zero_stage", 1 }, { "recompute_full", 0 }, { "recompute_attention", 0 } };
+        { NAME_train_tp, 1 }, { NAME_train_pp, 1 }, { NAME_train_cp, 1 }, { NAME_train_ep, 1 },
+        { NAME_train_chunks, 1 }, { NAME_micro_batch, 1 }, { NAME_sequence_parallel, 0 },
+        { NAME_zero_stage, 1 }, { NAME_recompute_full, 0 }, { NAME_recompute_attention, 0 } };
     struct facts *facts = &train->scenario.facts;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const double given = train_given(train, rows[i].row);

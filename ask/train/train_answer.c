@@ -1,12 +1,14 @@
 /* The answer of `train`. */
 #include "ask/train/train.h"
 
+#include "build/row_names.h"
+
 #include <math.h>
 #include <string.h>
 
 static const char *const setting_rows[] = {
-    "train_tp", "train_pp", "train_cp", "train_ep", "sequence_parallel", "train_chunks",
-    "zero_stage", "recompute_full", "recompute_attention", "micro_batch" };
+    NAME_train_tp, NAME_train_pp, NAME_train_cp, NAME_train_ep, NAME_sequence_parallel, NAME_train_chunks,
+    NAME_zero_stage, NAME_recompute_full, NAME_recompute_attention, NAME_micro_batch };
 enum { SETTING_ROWS = sizeof setting_rows / sizeof *setting_rows, SHOWN = 10 };
 
 static const char *count_text(const struct train *train, double count)
@@ -24,8 +26,8 @@ const char *train_text(const struct train *train, const struct train_point *poin
 
 /* What --set alone asks for: it changes the model, or needs hosts. */
 static const struct { const char *row, *name; } asked[] = {
-    { "recompute_reversible", "layers reversible" }, { "offload_weights", "weights" },
-    { "offload_activations", "activations" }, { "offload_optimizer", "optimizer" } };
+    { NAME_recompute_reversible, "layers reversible" }, { NAME_offload_weights, "weights" },
+    { NAME_offload_activations, "activations" }, { NAME_offload_optimizer, "optimizer" } };
 enum { ASKED = sizeof asked / sizeof *asked };
 
 static void print_asked(const struct train *train, struct buffer *out)
@@ -43,24 +45,24 @@ static void print_asked(const struct train *train, struct buffer *out)
 const char *train_layout(const struct train *train, const struct train_point *point)
 {
     static const struct { const char *row, *name; } sizes[] = {
-        { "train_pp", " x PP" }, { "train_cp", " x CP" }, { "train_ep", " x EP" } };
+        { NAME_train_pp, " x PP" }, { NAME_train_cp, " x CP" }, { NAME_train_ep, " x EP" } };
     struct buffer out = { .arena = train->arena };
-    buffer_print(&out, "TP %.0f", train_input(train, &point->at, "train_tp"));
+    buffer_print(&out, "TP %.0f", train_input(train, &point->at, NAME_train_tp));
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         double size = train_input(train, &point->at, sizes[i].row);
         if (size > 1)
             buffer_print(&out, "%s %.0f", sizes[i].name, size);
     }
     buffer_print(&out, " x DP %.0f", point->figures[TRAIN_train_dp]);
-    double chunks = train_input(train, &point->at, "train_chunks");
+    double chunks = train_input(train, &point->at, NAME_train_chunks);
     if (chunks > 1)
         buffer_print(&out, ", %.0f pieces a stage", chunks);
-    buffer_print(&out, ", micro-batches of %g", train_input(train, &point->at, "micro_batch"));
-    double zero = train_input(train, &point->at, "zero_stage");
+    buffer_print(&out, ", micro-batches of %g", train_input(train, &point->at, NAME_micro_batch));
+    double zero = train_input(train, &point->at, NAME_zero_stage);
     buffer_print(&out, zero >= 3 ? ", FSDP" : ", ZeRO %.0f", zero);
-    if (train_input(train, &point->at, "recompute_full") > 0)
+    if (train_input(train, &point->at, NAME_recompute_full) > 0)
         buffer_print(&out, ", layers computed again");
-    if (train_input(train, &point->at, "recompute_attention") > 0)
+    if (train_input(train, &point->at, NAME_recompute_attention) > 0)
         buffer_print(&out, ", scores computed again");
     print_asked(train, &out);
     return out.data;
@@ -85,8 +87,8 @@ static void point_document(const struct train *train, const struct train_point *
 
 static bool head_line(struct train *train)
 {
-    static const char *const rows[] = { "training_sequences", "sequence_length",
-                                        "training_tokens" };
+    static const char *const rows[] = { NAME_training_sequences, NAME_sequence_length,
+                                        NAME_training_tokens };
     struct values values;
     if (!values_of(&train->scenario, rows, 3, &values, train->error))
         return false;
@@ -122,14 +124,14 @@ static void host_line(struct train *train, const struct train_point *point)
 {
     struct buffer *out = &train->answer->text;
     struct values values;
-    static const char *const rows[] = { "host_memory" };
+    static const char *const rows[] = { NAME_host_memory };
     if (!(point->figures[TRAIN_train_host_memory] > 0))
         return;
     buffer_print(out, "           in host memory %s a GPU",
                  train_text(train, point, TRAIN_train_host_memory, 3));
     if (train_host_known(train) && values_of(&train->scenario, rows, 1, &values, train->error))
         buffer_print(out, " of %s", quantity_text(train->arena, values.at[0],
-                     scenario_unit(&train->scenario, "host_memory"), 3));
+                     scenario_unit(&train->scenario, NAME_host_memory), 3));
     buffer_print(out, "\n");
 }
 
@@ -273,7 +275,7 @@ static void short_line(struct train *train, const struct train_point *point)
     if (over > 0)
         buffer_print(out, ", %s short: state %s, activations %s",
                      quantity_text(train->arena, over,
-                                   scenario_unit(&train->scenario, "train_memory"), 3),
+                                   scenario_unit(&train->scenario, NAME_train_memory), 3),
                      train_text(train, point, TRAIN_train_state, 3),
                      train_text(train, point, TRAIN_train_activations, 3));
     buffer_print(out, "\n");

@@ -1,6 +1,8 @@
 /* train, where no layout comes out even: what must divide what, and how many layouts it stops. */
 #include "ask/train/train.h"
 
+#include "build/row_names.h"
+
 #include <math.h>
 
 static double number(struct train *train, const char *text)
@@ -27,7 +29,7 @@ static const char *size_text(const struct train *train, const char *name, const 
 static const char *expert_line(struct train *train)
 {
     const double experts = number(train, "select(routed_params > 0, experts, 0)");
-    const char *size = size_text(train, "EP", "train_ep");
+    const char *size = size_text(train, "EP", NAME_train_ep);
     if (!(experts > 0))
         return arena_print(train->arena, "%s: %s has no routed experts", size,
                            train->scenario.model);
@@ -37,15 +39,15 @@ static const char *expert_line(struct train *train)
 
 static const char *stage_line(struct train *train)
 {
-    const double layers = number(train, "train_layers");
-    const double chunks = train_given(train, "train_chunks");
+    const double layers = number(train, NAME_train_layers);
+    const double chunks = train_given(train, NAME_train_chunks);
     const char *pieces = "pieces a stage";
     if (!isnan(chunks))
         pieces = arena_print(train->arena, "%s pieces a stage", count_text(train, chunks));
     return arena_print(train->arena, "%s x %s must divide %s layers, or %s with one less on the "
-                       "first and last stage%s", size_text(train, "PP", "train_pp"), pieces,
+                       "first and last stage%s", size_text(train, "PP", NAME_train_pp), pieces,
                        count_text(train, layers), count_text(train, layers + 2),
-                       chunks > 1 && !(train_given(train, "train_pp") > 1) ? "; PP above 1" : "");
+                       chunks > 1 && !(train_given(train, NAME_train_pp) > 1) ? "; PP above 1" : "");
 }
 
 static const char *even_line(struct train *train, enum train_even even)
@@ -53,7 +55,7 @@ static const char *even_line(struct train *train, enum train_even even)
     switch (even) {
     case TRAIN_EVEN_HEADS:
         return arena_print(train->arena, "%s must divide %s query heads, and divide %s key heads "
-                           "or be a multiple", size_text(train, "TP", "train_tp"),
+                           "or be a multiple", size_text(train, "TP", NAME_train_tp),
                            count_text(train, number(train, "MOST(layer, query_heads)")),
                            count_text(train, number(train, "MOST(layer, cache_cut)")));
     case TRAIN_EVEN_STAGES:
@@ -62,13 +64,13 @@ static const char *even_line(struct train *train, enum train_even even)
         return expert_line(train);
     case TRAIN_EVEN_SEQUENCE:
         return arena_print(train->arena, "%s must divide sequences of %s tokens",
-                           size_text(train, "CP", "train_cp"),
-                           count_text(train, number(train, "sequence_length")));
+                           size_text(train, "CP", NAME_train_cp),
+                           count_text(train, number(train, NAME_sequence_length)));
     default:
         return arena_print(train->arena, "DP x %s must divide %s sequences",
-                           isnan(train_given(train, "micro_batch")) ? "micro-batch"
-                           : size_text(train, "micro-batches of", "micro_batch"),
-                           count_text(train, number(train, "training_sequences")));
+                           isnan(train_given(train, NAME_micro_batch)) ? "micro-batch"
+                           : size_text(train, "micro-batches of", NAME_micro_batch),
+                           count_text(train, number(train, NAME_training_sequences)));
     }
 }
 
@@ -99,19 +101,19 @@ static bool product_line(struct train *train, const char *const (*sizes)[2], siz
 /* There is not even a product of sizes. */
 static void no_product(struct train *train, struct doc *list)
 {
-    static const char *const ranks[][2] = { { "TP", "train_tp" }, { "PP", "train_pp" },
-                                            { "CP", "train_cp" } };
-    static const char *const sets[][2] = { { "PP", "train_pp" }, { "EP", "train_ep" } };
-    const double pp = train_given(train, "train_pp"), chunks = train_given(train, "train_chunks");
-    const bool layers = fmax(1, pp) * fmax(1, chunks) > number(train, "train_layers") ||
+    static const char *const ranks[][2] = { { "TP", NAME_train_tp }, { "PP", NAME_train_pp },
+                                            { "CP", NAME_train_cp } };
+    static const char *const sets[][2] = { { "PP", NAME_train_pp }, { "EP", NAME_train_ep } };
+    const double pp = train_given(train, NAME_train_pp), chunks = train_given(train, NAME_train_chunks);
+    const bool layers = fmax(1, pp) * fmax(1, chunks) > number(train, NAME_train_layers) ||
                         (pp == 1 && chunks > 1);
-    const bool experts = train_given(train, "train_ep") >
+    const bool experts = train_given(train, NAME_train_ep) >
                          number(train, "select(routed_params > 0, experts, 1)");
     if (layers)
         add_line(train, list, stage_line(train));
     if (experts)
         add_line(train, list, expert_line(train));
-    const bool set = !isnan(train_given(train, "train_ep"));
+    const bool set = !isnan(train_given(train, NAME_train_ep));
     bool told = product_line(train, ranks, 3, false, list);
     told |= set && product_line(train, sets, 2, false, list);
     if (!told && !layers && !experts) {

@@ -1,11 +1,13 @@
 /* The space of `train`: every layout of so many chips that comes out even. */
 #include "ask/train/train.h"
 
+#include "build/row_names.h"
+
 #include <math.h>
 #include <string.h>
 
 static const struct { const char *row; int axis; } inputs[] = {
-#define X(row, axis) { #row, axis },
+#define X(row, axis) { NAME_##row, axis },
     TRAIN_INPUTS(X)
 #undef X
 };
@@ -17,7 +19,7 @@ enum {
 };
 
 const char *const train_figures[TRAIN_FIGURE_COUNT] = {
-#define X(name) #name,
+#define X(name) NAME_##name,
     TRAIN_FIGURES(X)
 #undef X
 };
@@ -62,7 +64,7 @@ static void add_setting(struct settings *settings, const double *values)
  * are reversible. */
 static void add_recomputation(struct settings *settings, double *values)
 {
-    int ways = train_given(settings->train, "recompute_reversible") > 0 ? 2 : 3;
+    int ways = train_given(settings->train, NAME_recompute_reversible) > 0 ? 2 : 3;
     for (int how = 0; how < ways; how++) {
         values[AT_recompute_full] = how == 2;
         values[AT_recompute_attention] = how == 1;
@@ -124,8 +126,8 @@ enum { ACROSS, ALONG, MOST, POSSIBLE, MEMORY, HOST, OUTPUTS };
 
 static struct interval range_of(const char *input)
 {
-    bool flag = !strcmp(input, "sequence_parallel") || !strncmp(input, "recompute_", 10);
-    return flag ? (struct interval){ 0, 1 } : !strcmp(input, "zero_stage")
+    bool flag = !strcmp(input, NAME_sequence_parallel) || !strncmp(input, "recompute_", 10);
+    return flag ? (struct interval){ 0, 1 } : !strcmp(input, NAME_zero_stage)
            ? (struct interval){ 0, 3 } : (struct interval){ 1, 1e7 };
 }
 
@@ -138,7 +140,7 @@ static bool short_list(struct train *train, const char *const *texts, size_t cou
         return false;
     bool *vary = arena_array(train->arena, values.list.input_count + 1, sizeof *vary);
     for (int i = 0; i <= INPUTS; i++) {
-        int input = list_input(&values.list, i < INPUTS ? inputs[i].row : "micro_batch");
+        int input = list_input(&values.list, i < INPUTS ? inputs[i].row : NAME_micro_batch);
         if (input >= 0)
             vary[input] = true;
     }
@@ -152,17 +154,17 @@ static bool short_list(struct train *train, const char *const *texts, size_t cou
 
 bool train_host_known(const struct train *train)
 {
-    return facts_find(&train->scenario.facts, "host_memory") != NULL;
+    return facts_find(&train->scenario.facts, NAME_host_memory) != NULL;
 }
 
 static bool make_lists(struct train *train)
 {
     const char *const searched[OUTPUTS] = {
-        "hbm_reported / train_memory", "train_tokens_per_chip", "training_sequences / train_dp",
-        "1 - train_possible", "train_memory_share",
+        "hbm_reported / train_memory", NAME_train_tokens_per_chip, "training_sequences / train_dp",
+        "1 - train_possible", NAME_train_memory_share,
         train_host_known(train) ? "train_host_memory / host_memory" : "0" };
     static const char *const told[] = {
-#define X(name) #name,
+#define X(name) NAME_##name,
         TRAIN_FIGURES(X)
 #undef X
 #define X(name, row) row,
@@ -178,7 +180,7 @@ static void set_loads(struct train *train)
 {
     enum { ALL = 64, LOADS_MOST = 128, LARGEST = 4096 };
     double *loads = arena_array(train->arena, LOADS_MOST, sizeof *loads);
-    double only = train_given(train, "micro_batch"), power = ALL;
+    double only = train_given(train, NAME_micro_batch), power = ALL;
     size_t count = 0;
     for (double size = 1; size <= LARGEST; size += size < ALL ? 1 : power / 4) {
         power = size >= 2 * power ? 2 * power : power;
@@ -202,7 +204,7 @@ static void set_axes(struct train *train, struct search_space *space)
         input[i] = at < 0 ? SEARCH_UNREAD : (size_t)at;
         axis[i] = inputs[i].axis;
     }
-    int column = list_input(&space->list, "micro_batch");
+    int column = list_input(&space->list, NAME_micro_batch);
     space->input = input;
     space->axis = axis;
     space->inputs = INPUTS;
@@ -255,7 +257,7 @@ bool train_space(struct train *train)
 {
     struct settings settings = { .train = train };
     struct values values;
-    static const char *const sizes[] = { "train_layers", "select(routed_params > 0, experts, 1)" };
+    static const char *const sizes[] = { NAME_train_layers, "select(routed_params > 0, experts, 1)" };
     for (int i = 0; i < INPUTS; i++)
         settings.only[i] = train_given(train, inputs[i].row);
     if (!values_of(&train->scenario, sizes, 2, &values, train->error))

@@ -2,13 +2,15 @@
  * but one, which scores that one and gives the band. */
 #include "score/fit/fit.h"
 
+#include "build/row_names.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const struct constant constants[] = {
-#define KERNEL(name, unit, low, high, prior) { #name, NULL, unit, low, high, prior },
+#define KERNEL(name, unit, low, high, prior) { NAME_##name, NULL, unit, low, high, prior },
 #include "catalog/kernels.def"
 #undef KERNEL
 };
@@ -106,8 +108,8 @@ static void print_band(const struct fit *fit, const double *errors)
     for (size_t i = 0; i < fit->count; i++)
         if (isfinite(errors[i]))
             ratios[count++] = exp(-errors[i]);
-    static const struct { const char *name; double share; } ends[] = { { "kernel_low", 0.1 },
-                                                                       { "kernel_high", 0.9 } };
+    static const struct { const char *name; double share; } ends[] = { { NAME_kernel_low, 0.1 },
+                                                                       { NAME_kernel_high, 0.9 } };
     for (int i = 0; i < 2; i++)
         printf("any,%s,%.3f,1,\"`make fit`, family left out: %.0f %% of the residuals\",%s,,"
                "of %zu\n", ends[i].name, sizes_quantile(ratios, count, ends[i].share),

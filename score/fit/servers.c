@@ -10,7 +10,7 @@
 #include <string.h>
 
 static const struct constant constants[] = {
-#define CONSTANT(name, entry, unit, low, high, prior) { #name, entry, unit, low, high, prior },
+#define CONSTANT(name, entry, unit, low, high, prior) { NAME_##name, entry, unit, low, high, prior },
 #include "score/fit/servers.def"
 #undef CONSTANT
 };

@@ -2,13 +2,15 @@
  * each generation of chips: the error a user must expect of a stack, or a chip, that is new. */
 #include "score/fit/fit.h"
 
+#include "build/row_names.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const struct constant constants[] = {
-#define CONSTANT(name, entry, unit, low, high, prior) { #name, entry, unit, low, high, prior },
+#define CONSTANT(name, entry, unit, low, high, prior) { NAME_##name, entry, unit, low, high, prior },
 #include "score/fit/training.def"
 #undef CONSTANT
 };
@@ -85,8 +87,8 @@ static void print_scores(struct fit *fit, const char *name, const double *errors
 /* Rows for data/efficiency.csv: measured over predicted of what was left out. */
 static void print_band(struct fit *fit, const double *errors)
 {
-    static const struct { const char *name; double share; } ends[] = { { "step_low", 0.1 },
-                                                                       { "step_high", 0.9 } };
+    static const struct { const char *name; double share; } ends[] = { { NAME_step_low, 0.1 },
+                                                                       { NAME_step_high, 0.9 } };
     double *ratios = arena_array(&fit->scratch, fit->count, sizeof *ratios);
     for (size_t i = 0; i < fit->count; i++)
         ratios[i] = exp(-errors[i * MEASURED_VALUES]);
