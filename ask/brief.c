@@ -421,7 +421,7 @@ static bool settle_batch(struct scenario *scenario, struct error *error)
         return false;
     facts_note(&scenario->facts, "batch = %s = %s", batch->expression,
                quantity_text(scenario->arena, value, one, 9));
-    facts_set(&scenario->facts, NAME_batch, value, batch->source);
+    facts_set(&scenario->facts, NAME_batch, value, batch->origin, batch->source);
     return true;
 }
 

@@ -39,9 +39,9 @@ static void bind_peaks(const struct catalog_entry *entry, struct facts *facts)
     double value;
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         if (!catalog_number(entry, steps[i].peak, &value))
-            facts_bind(facts, steps[i].peak, steps[i].wider, entry->sheet->csv.file);
+            facts_bind(facts, steps[i].peak, steps[i].wider, ORIGIN_SHEET, entry->sheet->csv.file);
     if (!catalog_number(entry, NAME_scale_out_bandwidth, &value))      /* no faster than inside */
-        facts_bind(facts, NAME_scale_out_bandwidth, NAME_scale_up_bandwidth, entry->sheet->csv.file);
+        facts_bind(facts, NAME_scale_out_bandwidth, NAME_scale_up_bandwidth, ORIGIN_SHEET, entry->sheet->csv.file);
 }
 
 /* One note each for what is doubtful and for what nobody knows. */
@@ -89,9 +89,9 @@ bool catalog_machine(const struct catalog *catalog, const char *name, struct fac
         if (!row.chosen)
             continue;
         if (!strcmp(row.unit, "row"))
-            facts_bind(facts, row.fact, row.value, row_origin(facts->arena, entry, &row));
+            facts_bind(facts, row.fact, row.value, ORIGIN_SHEET, row_origin(facts->arena, entry, &row));
         else if (catalog_row_number(&row, &value))
-            facts_set(facts, row.fact, value, row_origin(facts->arena, entry, &row));
+            facts_set(facts, row.fact, value, ORIGIN_SHEET, row_origin(facts->arena, entry, &row));
     }
     bind_peaks(entry, facts);
     note_doubts(entry, facts);
@@ -106,7 +106,7 @@ static void set_numbers(const struct catalog_entry *entry, struct facts *facts)
         struct catalog_row row = catalog_row(entry, i);
         double value;
         if (row.chosen && catalog_row_number(&row, &value))
-            facts_set(facts, row.fact, value, row_origin(facts->arena, entry, &row));
+            facts_set(facts, row.fact, value, ORIGIN_FITTED, row_origin(facts->arena, entry, &row));
     }
 }
 
@@ -146,9 +146,9 @@ static void tier_cells(const struct catalog_entry *entry, struct facts *facts,
         double value;
         if (row.chosen && !strcmp(row.unit, "row"))
             facts_cell_bind(facts, table, at, row.fact, row.value,
-                            row_origin(facts->arena, entry, &row));
+                            ORIGIN_SHEET, row_origin(facts->arena, entry, &row));
         else if (row.chosen && catalog_row_number(&row, &value))
-            facts_cell(facts, table, at, row.fact, value, row_origin(facts->arena, entry, &row));
+            facts_cell(facts, table, at, row.fact, value, ORIGIN_SHEET, row_origin(facts->arena, entry, &row));
     }
 }
 

@@ -167,11 +167,11 @@ static void weight_fact(const struct model *model, const struct weight *weight)
         { NAME_operator_bytes, weight->format->bytes },
     };
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
-        facts_cell(facts, table, entry, cells[i].column, cells[i].value, file);
-    facts_cell_bind(facts, table, entry, NAME_operator_peak, weight->format->peak, file);
-    facts_cell_bind(facts, table, entry, NAME_operator_reached, weight->format->reached, file);
-    facts_cell_bind(facts, table, entry, NAME_operator_launch, weight->format->launch, file);
-    facts_cell_bind(facts, table, entry, NAME_operator_trained, weight->format->trained, file);
+        facts_cell(facts, table, entry, cells[i].column, cells[i].value, ORIGIN_MODEL, file);
+    facts_cell_bind(facts, table, entry, NAME_operator_peak, weight->format->peak, ORIGIN_MODEL, file);
+    facts_cell_bind(facts, table, entry, NAME_operator_reached, weight->format->reached, ORIGIN_MODEL, file);
+    facts_cell_bind(facts, table, entry, NAME_operator_launch, weight->format->launch, ORIGIN_MODEL, file);
+    facts_cell_bind(facts, table, entry, NAME_operator_trained, weight->format->trained, ORIGIN_MODEL, file);
 }
 
 static void cache_fact(const struct model *model, const struct cache *cache)
@@ -201,10 +201,10 @@ static void cache_fact(const struct model *model, const struct cache *cache)
         { NAME_state_macs, cache->state_macs },
     };
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
-        facts_cell(facts, table, entry, cells[i].column, cells[i].value, file);
-    facts_cell_bind(facts, table, entry, NAME_cache_bytes, NAME_kv_bytes, file);
+        facts_cell(facts, table, entry, cells[i].column, cells[i].value, ORIGIN_MODEL, file);
+    facts_cell_bind(facts, table, entry, NAME_cache_bytes, NAME_kv_bytes, ORIGIN_MODEL, file);
     facts_cell_bind(facts, table, entry, NAME_mixer_small_kernels,
-                    cache->kernels ? cache->kernels : NAME_small_kernels_recurrent, file);
+                    cache->kernels ? cache->kernels : NAME_small_kernels_recurrent, ORIGIN_MODEL, file);
 }
 
 /* The format of the bulk: the one that holds the most weights. */
@@ -232,17 +232,17 @@ void model_facts(const struct model *model, const struct format *kv)
     struct facts *facts = model->config->facts;
     const char *file = model->config->file;
     const struct format *bulk = weight_bulk(model);
-    facts_set(facts, NAME_layers, model->layers, file);
-    facts_set(facts, NAME_hidden_size, model->hidden, file);
-    facts_set(facts, "vocabulary", model->vocabulary, file);
-    facts_set(facts, NAME_experts, model->experts, file);
-    facts_set(facts, NAME_top_k, model->top_k, file);
-    facts_set(facts, NAME_moe_layers, model->moe_layers, file);
-    facts_set(facts, NAME_weight_bytes, bulk->bytes, file);
-    facts_bind(facts, NAME_weight_peak, bulk->peak, file);
-    facts_set(facts, NAME_kv_bytes, kv->bytes, file);
+    facts_set(facts, NAME_layers, model->layers, ORIGIN_MODEL, file);
+    facts_set(facts, NAME_hidden_size, model->hidden, ORIGIN_MODEL, file);
+    facts_set(facts, "vocabulary", model->vocabulary, ORIGIN_MODEL, file);
+    facts_set(facts, NAME_experts, model->experts, ORIGIN_MODEL, file);
+    facts_set(facts, NAME_top_k, model->top_k, ORIGIN_MODEL, file);
+    facts_set(facts, NAME_moe_layers, model->moe_layers, ORIGIN_MODEL, file);
+    facts_set(facts, NAME_weight_bytes, bulk->bytes, ORIGIN_MODEL, file);
+    facts_bind(facts, NAME_weight_peak, bulk->peak, ORIGIN_MODEL, file);
+    facts_set(facts, NAME_kv_bytes, kv->bytes, ORIGIN_MODEL, file);
     if (config_has(model->config, FIELD_context))
-        facts_set(facts, "max_context", config_count(model->config, FIELD_context), file);
+        facts_set(facts, "max_context", config_count(model->config, FIELD_context), ORIGIN_MODEL, file);
     for (size_t i = 0; i < model->weight_count; i++)
         weight_fact(model, &model->weights[i]);
     for (size_t i = 0; i < model->cache_count; i++)
@@ -268,10 +268,10 @@ void model_follow_experts(struct facts *facts)
         const bool router = !strcmp(name, "gate") || !strcmp(name, "router");
         const bool routed = cell_of(table, i, NAME_operator_routed) > 0;
         if (routed && cell_of(table, i, NAME_operator_copies) == experts->value)
-            facts_cell_bind(facts, table, i, NAME_operator_copies, NAME_experts, experts->source);
+            facts_cell_bind(facts, table, i, NAME_operator_copies, NAME_experts, ORIGIN_MODEL, experts->source);
         if (routed && cell_of(table, i, NAME_operator_used) == top_k->value)
-            facts_cell_bind(facts, table, i, NAME_operator_used, NAME_top_k, top_k->source);
+            facts_cell_bind(facts, table, i, NAME_operator_used, NAME_top_k, ORIGIN_MODEL, top_k->source);
         if (router && cell_of(table, i, NAME_operator_out) == experts->value)
-            facts_cell_bind(facts, table, i, NAME_operator_out, NAME_experts, experts->source);
+            facts_cell_bind(facts, table, i, NAME_operator_out, NAME_experts, ORIGIN_MODEL, experts->source);
     }
 }

@@ -135,7 +135,7 @@ static bool open_list(struct stage *stage, struct error *error)
     for (size_t i = 0; i < sheet->vary_count; i++)
         if (!stage->known[i])
             facts_bind(&bound, sheet->vary[i],
-                       stage->draw->keep[i], "prior");
+                       stage->draw->keep[i], ORIGIN_AXIS, "prior");
     for (size_t i = 0; i < count; i++) {
         const char *name = i < sheet->keep_count ? sheet->keep[i]
                          : i + 1 < count ? sheet->vary[i - sheet->keep_count] : NAME_drawn_tier;

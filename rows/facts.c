@@ -18,26 +18,26 @@ static const char *copy(struct facts *facts, const char *string)
 }
 
 void facts_set_range(struct facts *facts, const char *name, double low, double high,
-                     const char *source)
+                     enum origin origin, const char *source)
 {
     *fact_place(facts, name) = (struct fact){
         .name = copy(facts, name), .value = low + (high - low) / 2, .low = low, .high = high,
-        .spread = SPREAD_RANGE, .source = copy(facts, source) };
+        .spread = SPREAD_RANGE, .origin = origin, .source = copy(facts, source) };
 }
 
-void facts_set(struct facts *facts, const char *name, double value, const char *source)
+void facts_set(struct facts *facts, const char *name, double value, enum origin origin, const char *source)
 {
-    facts_set_range(facts, name, value, value, source);
+    facts_set_range(facts, name, value, value, origin, source);
     struct fact *fact = fact_place(facts, name);
     fact->value = value;
     fact->spread = SPREAD_NONE;
 }
 
-void facts_bind(struct facts *facts, const char *name, const char *expression, const char *source)
+void facts_bind(struct facts *facts, const char *name, const char *expression, enum origin origin, const char *source)
 {
     *fact_place(facts, name) = (struct fact){
         .name = copy(facts, name), .expression = copy(facts, expression),
-        .source = copy(facts, source) };
+        .origin = origin, .source = copy(facts, source) };
 }
 
 const struct fact *facts_find(const struct facts *facts, const char *name)
@@ -46,6 +46,11 @@ const struct fact *facts_find(const struct facts *facts, const char *name)
         if (!strcmp(facts->scalars[i].name, name))
             return &facts->scalars[i];
     return NULL;
+}
+
+bool fact_given(const struct fact *fact)
+{
+    return fact && fact->origin == ORIGIN_GIVEN;
 }
 
 void facts_note(struct facts *facts, const char *format, ...)
@@ -124,17 +129,17 @@ static struct fact *table_place(struct facts *facts, struct fact_table *table, s
 }
 
 void facts_cell(struct facts *facts, struct fact_table *table, size_t entry,
-                const char *column, double value, const char *source)
+                const char *column, double value, enum origin origin, const char *source)
 {
     struct fact *cell = table_place(facts, table, entry, column);
     *cell = (struct fact){ .name = copy(facts, column), .value = value, .low = value,
-                           .high = value, .source = copy(facts, source) };
+                           .high = value, .origin = origin, .source = copy(facts, source) };
 }
 
 void facts_cell_bind(struct facts *facts, struct fact_table *table, size_t entry,
-                     const char *column, const char *expression, const char *source)
+                     const char *column, const char *expression, enum origin origin, const char *source)
 {
     struct fact *cell = table_place(facts, table, entry, column);
     *cell = (struct fact){ .name = copy(facts, column), .expression = copy(facts, expression),
-                           .source = copy(facts, source) };
+                           .origin = origin, .source = copy(facts, source) };
 }

@@ -15,6 +15,18 @@
 
 #include "base/base.h"
 
+/* Where a number comes from. `source` says it to people; nothing decides by its text. */
+enum origin {
+    ORIGIN_DEFAULT,                 /* of the row */
+    ORIGIN_DERIVED,                 /* from other figures of the same question */
+    ORIGIN_SHEET,                   /* of machines, tiers, prices, laws, a workload */
+    ORIGIN_MODEL,                   /* a config.json or GGUF file */
+    ORIGIN_FITTED,                  /* what chips and engines reach, fitted to measurements */
+    ORIGIN_CHOSEN,                  /* nobody gave it, so a rule chose */
+    ORIGIN_GIVEN,                   /* by the user */
+    ORIGIN_AXIS                     /* a search, a curve or a list of measurements moves it */
+};
+
 enum spread { SPREAD_NONE, SPREAD_RANGE, SPREAD_UNIFORM, SPREAD_NORMAL, SPREAD_LOGNORMAL };
 
 struct fact {
@@ -24,6 +36,7 @@ struct fact {
                                deviation, median and factor */
     enum spread spread;
     const char *expression; /* if not NULL, used instead of the number */
+    enum origin origin;
     const char *source;     /* "data/hardware.csv", "config.json", "--set", ... */
 };
 
@@ -47,11 +60,13 @@ struct facts {
 };
 
 /* A later fact of the same name replaces the earlier one. */
-void facts_set(struct facts *facts, const char *name, double value, const char *source);
+void facts_set(struct facts *facts, const char *name, double value, enum origin origin, const char *source);
 void facts_set_range(struct facts *facts, const char *name, double low, double high,
-                     const char *source);
-void facts_bind(struct facts *facts, const char *name, const char *expression, const char *source);
+                     enum origin origin, const char *source);
+void facts_bind(struct facts *facts, const char *name, const char *expression, enum origin origin, const char *source);
 const struct fact *facts_find(const struct facts *facts, const char *name);
+/* Did the user give it? NULL: no. */
+bool fact_given(const struct fact *fact);
 void facts_note(struct facts *facts, const char *format, ...) BASE_PRINTF(2, 3);
 
 /* Tables: get (or create) a table, add an entry, set a cell of the last or a named
@@ -60,8 +75,8 @@ struct fact_table *facts_table(struct facts *facts, const char *name);
 const struct fact_table *facts_table_find(const struct facts *facts, const char *name);
 size_t facts_entry(struct facts *facts, struct fact_table *table, const char *entry);
 void facts_cell(struct facts *facts, struct fact_table *table, size_t entry,
-                const char *column, double value, const char *source);
+                const char *column, double value, enum origin origin, const char *source);
 void facts_cell_bind(struct facts *facts, struct fact_table *table, size_t entry,
-                     const char *column, const char *expression, const char *source);
+                     const char *column, const char *expression, enum origin origin, const char *source);
 
 #endif

@@ -9,11 +9,6 @@
 
 #include <string.h>
 
-bool given_fact(const struct fact *fact)
-{
-    return fact && fact->source && !strncmp(fact->source, "--", 2);
-}
-
 /* What is asked, and how much memory there is for it: the list of one set of facts. */
 struct reach {
     struct list asked, room;
@@ -43,18 +38,14 @@ bool list_depends(struct arena *arena, const struct list *list, const char *inpu
 }
 
 /* --engine sets what its sheet has. */
-static const char *const engine_sheet = "data/efficiency.csv";
-
 static bool from_engine(const struct scenario *scenario, const struct fact *fact)
 {
-    return scenario->question->option[OPTION_ENGINE] && fact->source &&
-           !strncmp(fact->source, engine_sheet, strlen(engine_sheet));
+    return scenario->question->option[OPTION_ENGINE] && fact->origin == ORIGIN_FITTED;
 }
 
 static bool by_user(const struct scenario *scenario, const struct fact *fact)
 {
-    return fact->source &&
-           (given_fact(fact) || from_engine(scenario, fact));
+    return fact_given(fact) || from_engine(scenario, fact);
 }
 
 static bool reach_build(const struct given *given, const struct facts *facts,
@@ -99,7 +90,7 @@ static bool fact_acts(const struct given *given, const struct fact *fact)
     value_of(scenario, fact->name, &value, &ignored);
     held.scalars = arena_array(scenario->arena, held.scalar_room, sizeof *held.scalars);
     memcpy(held.scalars, scenario->facts.scalars, held.scalar_count * sizeof *held.scalars);
-    facts_set(&held, fact->name, value, fact->source);
+    facts_set(&held, fact->name, value, fact->origin, fact->source);
     return !reach_build(given, &held, &reach) || reaches(given, &reach, fact->name);
 }
 
@@ -138,7 +129,7 @@ static bool read_wanted(struct given *given, const char *const *texts, size_t co
     if (!expr_parse(book, NULL, 0, text_of(NAME_cached_tokens_that_fit), &given->room, &ignored) ||
         !reach_build(given, &scenario->facts, &given->reach))
         return false;
-    given->chosen = batch && !strcmp(batch->source, "assumed") &&
+    given->chosen = batch && batch->origin == ORIGIN_CHOSEN &&
                     list_depends(scenario->arena, &given->reach.asked, NAME_batch);
     return !given->chosen ||
            (expr_parse(book, NULL, 0, text_of(NAME_bound_cost_per_token),

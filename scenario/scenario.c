@@ -187,7 +187,7 @@ static bool read_machine(struct scenario *scenario, const char *name, struct err
     if (!catalog_machine(&scenario->catalog, name, &scenario->facts, error))
         return false;
     const struct fact *domain = facts_find(&scenario->facts, NAME_chips);
-    facts_set(&scenario->facts, NAME_scale_up_chips, domain->value, domain->source);
+    facts_set(&scenario->facts, NAME_scale_up_chips, domain->value, domain->origin, domain->source);
     return true;
 }
 
@@ -202,12 +202,12 @@ static bool out_of_range(const struct row *row, const char *value, const char *s
 }
 
 static void set_quantity(struct scenario *scenario, const char *name,
-                         const struct quantity *quantity, const char *source)
+                         const struct quantity *quantity, enum origin origin, const char *source)
 {
-    facts_set(&scenario->facts, name, quantity->value, source);
+    facts_set(&scenario->facts, name, quantity->value, origin, source);
     if (quantity->spread == SPREAD_NONE)
         return;
-    facts_set_range(&scenario->facts, name, quantity->low, quantity->high, source);
+    facts_set_range(&scenario->facts, name, quantity->low, quantity->high, origin, source);
     for (size_t i = 0; i < scenario->facts.scalar_count; i++)
         if (!strcmp(scenario->facts.scalars[i].name, name)) {
             scenario->facts.scalars[i].spread = quantity->spread;
@@ -303,7 +303,7 @@ static bool not_a_value(const char *name, const char *value, const char *source,
 }
 
 bool scenario_set_row(struct scenario *scenario, const char *name, const char *value,
-                      const char *source, struct error *error)
+                      enum origin origin, const char *source, struct error *error)
 {
     int index;
     if (!find_set_row(scenario, name, source, &index, error))
@@ -312,7 +312,7 @@ bool scenario_set_row(struct scenario *scenario, const char *name, const char *v
     const struct fact *before = facts_find(&scenario->facts, name);
     struct quantity quantity;
     struct error inner;
-    if (given_fact(before)) {
+    if (fact_given(before)) {
         error_set(error, "%s: %s is given twice, first by %s", source, name, before->source);
         return error_hint(error, "once");
     }
@@ -322,7 +322,7 @@ bool scenario_set_row(struct scenario *scenario, const char *name, const char *v
         if (!row->expr && (quantity.value < row->low || quantity.value > row->high ||
                            (bounds && (quantity.low < row->low || quantity.high > row->high))))
             return out_of_range(row, value, source, scenario->arena, error);
-        set_quantity(scenario, name, &quantity, source);
+        set_quantity(scenario, name, &quantity, origin, source);
         note_bare(scenario, row, value, &quantity);
         return true;
     }
@@ -340,7 +340,8 @@ bool scenario_set_row(struct scenario *scenario, const char *name, const char *v
                   words.data);
         return error_hint(error, "an expression in %s", row->unit_text);
     }
-    facts_bind(&scenario->facts, name, arena_copy(scenario->arena, value, strlen(value)), source);
+    facts_bind(&scenario->facts, name, arena_copy(scenario->arena, value, strlen(value)), origin,
+               source);
     return true;
 }
 
@@ -353,7 +354,7 @@ bool scenario_set(struct scenario *scenario, const char *text, struct error *err
     }
     struct text name = text_trim((struct text){ text, (size_t)(equals - text) });
     return scenario_set_row(scenario, arena_copy(scenario->arena, name.data, name.size),
-                            equals + 1, "--set", error);
+                            equals + 1, ORIGIN_GIVEN, "--set", error);
 }
 
 /* ---- options that set a row ------------------------------------------------------------- */
@@ -364,10 +365,10 @@ static bool set_options(struct scenario *scenario, struct error *error)
     for (int i = 0; i < OPTION_COUNT; i++)
         if (options[i].row && question->option[i] &&
             !scenario_set_row(scenario, options[i].row, question->option[i],
-                              arena_print(scenario->arena, "--%s", options[i].name), error))
+                              ORIGIN_GIVEN, arena_print(scenario->arena, "--%s", options[i].name), error))
             return false;
     if (scenario->lecture)
-        facts_set(&scenario->facts, NAME_lecture_form, 1, "--lecture");
+        facts_set(&scenario->facts, NAME_lecture_form, 1, ORIGIN_GIVEN, "--lecture");
     for (size_t i = 0; i < question->set_count; i++)
         if (!scenario_set(scenario, question->sets[i], error))
             return false;
@@ -436,12 +437,12 @@ static bool assume_batch(struct scenario *scenario, struct error *error)
     double most = fmin(floor(room), 1e6);
     struct values values;
     static const char *const cost[] = { NAME_bound_cost_per_token };
-    facts_set(&scenario->facts, NAME_batch, 1, "assumed");
+    facts_set(&scenario->facts, NAME_batch, 1, ORIGIN_CHOSEN, "assumed");
     if (!values_of(scenario, cost, 1, &values, error))
         return false;
     int input = list_input(&values.list, NAME_batch);
     double batch = input < 0 || most < 2 ? 1 : cheap_batch(&values, (size_t)input, most);
-    facts_set(&scenario->facts, NAME_batch, batch, "assumed");
+    facts_set(&scenario->facts, NAME_batch, batch, ORIGIN_CHOSEN, "assumed");
     static const struct unit one = { { 0 } };
     const char *at = scenario->chosen_at;
     if (most < 1)
@@ -472,7 +473,7 @@ bool scenario_assume(struct scenario *scenario, struct error *error)
         return true;
     const struct fact *weights = facts_find(&scenario->facts, NAME_weight_bytes);
     if (!facts_find(&scenario->facts, NAME_context)) {
-        facts_set(&scenario->facts, NAME_context, 4096, "assumed");
+        facts_set(&scenario->facts, NAME_context, 4096, ORIGIN_DEFAULT, "assumed");
         facts_note(&scenario->facts, "context 4,096 tokens");
     }
     if (weights && !scenario->question->option[OPTION_PRECISION])
@@ -482,7 +483,7 @@ bool scenario_assume(struct scenario *scenario, struct error *error)
     if (!scenario->question->option[OPTION_KV])
         facts_note(&scenario->facts, "KV cache and attention in bf16");
     const struct fact *price = facts_find(&scenario->facts, NAME_chip_price);
-    if (scenario->machine && price && !strncmp(price->source, "data/", 5)) {
+    if (scenario->machine && price && price->origin == ORIGIN_SHEET) {
         static const struct unit usd_per_s = { { -2, 0, 0, 0, 2, 0 } };
         facts_note(&scenario->facts, "%s a chip (rent)",
                    quantity_text(scenario->arena, price->value, usd_per_s, 4));
@@ -539,9 +540,9 @@ static bool set_precision(struct scenario *scenario, struct error *error)
         return true;
     if (!formats_need(&scenario->formats, name, "--precision", &format, error))
         return false;
-    facts_set(&scenario->facts, NAME_weight_bytes, format->bytes, "--precision");
-    facts_bind(&scenario->facts, NAME_weight_peak, format->peak, "--precision");
-    facts_bind(&scenario->facts, NAME_peak_flops, NAME_weight_peak, "--precision");
+    facts_set(&scenario->facts, NAME_weight_bytes, format->bytes, ORIGIN_GIVEN, "--precision");
+    facts_bind(&scenario->facts, NAME_weight_peak, format->peak, ORIGIN_GIVEN, "--precision");
+    facts_bind(&scenario->facts, NAME_peak_flops, NAME_weight_peak, ORIGIN_GIVEN, "--precision");
     return true;
 }
 

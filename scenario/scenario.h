@@ -109,7 +109,7 @@ bool scenario_catalog(struct arena *arena, struct catalog *catalog, struct error
 /* "NAME=VALUE": a number with a unit, a range, a distribution, or an expression. */
 bool scenario_set(struct scenario *scenario, const char *text, struct error *error);
 bool scenario_set_row(struct scenario *scenario, const char *name, const char *value,
-                      const char *source, struct error *error);
+                      enum origin origin, const char *source, struct error *error);
 /* The model and machine of `step MODEL --on MACHINE`: both are needed, the model once. */
 bool scenario_pair(struct scenario *scenario, struct arena *arena,
                    const struct question *question, struct error *error);
@@ -157,8 +157,6 @@ double log_between(double low, double high, double share);
 
 /* Does an output move with an input while all others stay? */
 bool list_depends(struct arena *arena, const struct list *list, const char *input);
-/* Was it set by an option? NULL was not. */
-bool given_fact(const struct fact *fact);
 /* The options ("--set pp", "--batch") whose rows no expression reads; their number. */
 size_t given_idle(struct scenario *scenario, const char *const *texts, size_t count,
                   const char ***labels);

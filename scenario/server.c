@@ -107,7 +107,7 @@ static void copy_facts(struct facts *facts)
 static void bind_missing(struct facts *facts, const char *name, const char *expression)
 {
     if (!facts_find(facts, name))
-        facts_bind(facts, name, expression, "assumed");
+        facts_bind(facts, name, expression, ORIGIN_DERIVED, "assumed");
 }
 
 static void assume_requests(struct facts *facts)
@@ -162,7 +162,7 @@ static bool choose_ranks(struct server *server, struct error *error)
         if (columns[1][i] > columns[1][best] ||
             (columns[1][i] == columns[1][best] && columns[0][i] < columns[0][best]))
             best = i;
-    facts_set(&scenario->facts, NAME_attention_dp, ranks[best], "assumed");
+    facts_set(&scenario->facts, NAME_attention_dp, ranks[best], ORIGIN_CHOSEN, "assumed");
     if (best)
         facts_note(&scenario->facts, "server: attention DP %g, of those that divide the GPUs the one "
                    "with %s", ranks[best], facts_find(&scenario->facts, NAME_arrival_rate)
@@ -293,7 +293,7 @@ static bool add_switches(struct scenario *scenario, const struct source *sources
                                                       : arena_copy(arena, text.data, text.size);
         const char *off = strcmp(row, NAME_step_time) ? before : sources[i].time;
         facts_bind(&scenario->facts, row, arena_print(arena, "(%s) - part_%zu_free * (%s)", before,
-                                                      i, off), "a switch");
+                                                      i, off), ORIGIN_DERIVED, "a switch");
     }
     return true;
 }

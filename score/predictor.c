@@ -12,7 +12,7 @@ static bool setup_list(struct predictor *predictor, const struct measured *point
     struct arena *arena = predictor->arena;
     struct expr *wanted[OUTPUTS];
     for (int i = 0; i < point->input_count; i++)
-        facts_set(&scenario->facts, point->inputs[i].name, 1, "measured");
+        facts_set(&scenario->facts, point->inputs[i].name, 1, ORIGIN_AXIS, "measured");
     for (int i = 0; i < point->value_count; i++) {
         const char *row = point->values[i].row;
         struct metric_band band = metric_bands[point->values[i].metric];

@@ -159,7 +159,7 @@ static void note_rule(struct bill *bill, const struct rule *rule)
         const struct fact *given = facts_find(&scenario->facts, rule_facts[i]);
         if (isnan(rule->at[i]) || (strcmp(rule->mark[i], "assumed") &&
                                    strcmp(rule->mark[i], "middle")) ||
-            given_fact(given) || rule->asked)
+            fact_given(given) || rule->asked)
             continue;
         const char *text = quantity_text(bill->arena, rule->at[i],
                                          scenario_unit(scenario, rule_facts[i]), 4);

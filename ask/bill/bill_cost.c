@@ -66,7 +66,7 @@ static const char *charge_row(int i)
 static bool is_given(const struct bill *bill, const char *row)
 {
     const struct fact *fact = facts_find(&bill->scenario.facts, row);
-    return given_fact(fact);
+    return fact_given(fact);
 }
 
 /* What every run asks for, once. */
@@ -304,8 +304,8 @@ double bill_task_row(struct bill *bill, const char *row, double task_cost, doubl
     struct scenario scenario = bill->scenario;
     struct error ignored;
     double value = 0;
-    facts_set(&scenario.facts, NAME_task_cost, task_cost, "bill");
-    facts_set(&scenario.facts, NAME_other_task_cost, other_task_cost, "bill");
+    facts_set(&scenario.facts, NAME_task_cost, task_cost, ORIGIN_DERIVED, "bill");
+    facts_set(&scenario.facts, NAME_other_task_cost, other_task_cost, ORIGIN_DERIVED, "bill");
     value_of(&scenario, row, &value, &ignored);
     return value;
 }

@@ -239,9 +239,9 @@ static void hits_to_pay(const struct habits *habits, struct doc *doc)
         double hits;
         if (isnan(habits->now->task[writes[i].scheme]))
             continue;
-        facts_set(&scenario.facts, NAME_hit_ratio, price[PRICE_HIT] / price[PRICE_INPUT], "bill");
+        facts_set(&scenario.facts, NAME_hit_ratio, price[PRICE_HIT] / price[PRICE_INPUT], ORIGIN_DERIVED, "bill");
         facts_set(&scenario.facts, writes[i].fact, price[writes[i].class] / price[PRICE_INPUT],
-                  "bill");
+                  ORIGIN_DERIVED, "bill");
         if (!value_of(&scenario, writes[i].row, &hits, &ignored))
             continue;
         doc_add_number(bill->arena, doc, writes[i].row, hits);

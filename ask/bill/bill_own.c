@@ -45,10 +45,9 @@ static void count_requests(const struct own *own, const struct scenario *scenari
 /* What the user set stays. */
 static void set_request(struct own *own, const char *row, double value)
 {
-    static const char source[] = "the workload";
     const struct fact *before = facts_find(&own->scenario.facts, row);
-    if (!before || !strcmp(before->source, source))
-        facts_set(&own->scenario.facts, row, value, source);
+    if (!before || before->origin == ORIGIN_DERIVED)
+        facts_set(&own->scenario.facts, row, value, ORIGIN_DERIVED, "the workload");
 }
 
 static bool open_scenario(struct own *own, struct error *error)
@@ -127,9 +126,9 @@ static double own_row(struct own *own, const char *row, double task_rate, double
     struct scenario scenario = own->server.scenario;
     struct error ignored;
     double value = 0;
-    facts_set(&scenario.facts, NAME_own_request_rate, own->request_rate, "the prediction");
-    facts_set(&scenario.facts, NAME_task_rate, task_rate, "bill");
-    facts_set(&scenario.facts, NAME_task_cost, task_cost, "bill");
+    facts_set(&scenario.facts, NAME_own_request_rate, own->request_rate, ORIGIN_DERIVED, "the prediction");
+    facts_set(&scenario.facts, NAME_task_rate, task_rate, ORIGIN_DERIVED, "bill");
+    facts_set(&scenario.facts, NAME_task_cost, task_cost, ORIGIN_DERIVED, "bill");
     value_of(&scenario, row, &value, &ignored);
     return value;
 }

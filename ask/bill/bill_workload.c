@@ -67,12 +67,12 @@ static bool read_value(struct reader *reader, const char *name, const char *valu
     struct scenario *scenario = reader->scenario;
     const struct fact *before = facts_find(&scenario->facts, name);
     if (!before)
-        return scenario_set_row(scenario, name, value, place(reader), reader->error);
-    if (!given_fact(before))
+        return scenario_set_row(scenario, name, value, ORIGIN_SHEET, place(reader), reader->error);
+    if (!fact_given(before))
         return twice(reader, name);
     struct scenario other = *scenario;
     other.facts = (struct facts){ .arena = scenario->arena };
-    return scenario_set_row(&other, name, value, place(reader), reader->error);
+    return scenario_set_row(&other, name, value, ORIGIN_SHEET, place(reader), reader->error);
 }
 
 static bool read_line(struct reader *reader, struct text line)
@@ -239,8 +239,8 @@ void workload_apply(const struct workload *workload, struct scenario *scenario)
         if (facts_find(&scenario->facts, fact->name))
             continue;
         if (fact->expression)
-            facts_bind(&scenario->facts, fact->name, fact->expression, fact->source);
+            facts_bind(&scenario->facts, fact->name, fact->expression, fact->origin, fact->source);
         else
-            facts_set(&scenario->facts, fact->name, fact->value, fact->source);
+            facts_set(&scenario->facts, fact->name, fact->value, fact->origin, fact->source);
     }
 }

@@ -66,7 +66,7 @@ static bool add_turns(struct ranked *ranked)
     if (!scenario_read(&scenario, check->arena, check->question, NULL, NULL, check->error))
         return false;
     for (int i = 0; i < INPUTS; i++)
-        facts_set(&scenario.facts, inputs[i], 1, "measured");
+        facts_set(&scenario.facts, inputs[i], 1, ORIGIN_AXIS, "measured");
     if (!values_of(&scenario, rows, 2, &values, check->error))
         return false;
     for (size_t i = 0; i < check->outcome_count; i++) {

@@ -184,8 +184,8 @@ bool deduce_market(struct deduction *deduction, const char *model)
     double input = sizes_quantile(hosts.input, hosts.count, cheap);
     if (!in_range(deduction, output))
         return false;
-    facts_set(&deduction->scenario.facts, NAME_market_output, output, deduction->sheet.file);
-    facts_set(&deduction->scenario.facts, NAME_market_input, input, deduction->sheet.file);
+    facts_set(&deduction->scenario.facts, NAME_market_output, output, ORIGIN_SHEET, deduction->sheet.file);
+    facts_set(&deduction->scenario.facts, NAME_market_input, input, ORIGIN_SHEET, deduction->sheet.file);
     doc_add_number(arena, deduction->answer->doc, "hosts", (double)hosts.count);
     doc_add_number(arena, deduction->answer->doc, "dropped", (double)dropped);
     doc_add_number(arena, deduction->answer->doc, NAME_market_output, output);

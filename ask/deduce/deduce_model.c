@@ -301,7 +301,7 @@ static bool row_value(const struct report *report, const char *row, double *valu
 
 static void set_fact(const struct report *report, const char *row, double value)
 {
-    facts_set(&report->deduction->scenario.facts, row, value, report->deduction->sheet.file);
+    facts_set(&report->deduction->scenario.facts, row, value, ORIGIN_SHEET, report->deduction->sheet.file);
 }
 
 static bool usable(const struct report *report, int field)
@@ -365,7 +365,7 @@ static void report_triangle(const struct report *report, struct doc *doc)
     if (fast)
         set_fact(report, NAME_price_ratio, seen[FIELD_FAST]);
     facts_bind(&report->deduction->scenario.facts, NAME_context, "short_share * price_step_context",
-               "deduce");
+               ORIGIN_DERIVED, "deduce");
     row_value(report, NAME_speed_ratio, &speed);
     if (fast)
         buffer_print(report->text, "  fast mode: %.3g times the speed (speed_ratio), which is in no "
@@ -456,8 +456,7 @@ static void report_why(const struct report *report)
     doc_add_string(arena_of(report), report->doc, "why",
                    arena_print(arena_of(report), "chalkline why seen_output_over_input%s", seen));
     for (size_t i = 0; i < facts->scalar_count; i++)
-        if (facts->scalars[i].source && !strcmp(facts->scalars[i].source,
-                                                report->deduction->sheet.file))
+        if (facts->scalars[i].origin == ORIGIN_SHEET)
             buffer_print(&sets, " --set %s=%.9g", facts->scalars[i].name, facts->scalars[i].value);
     if (sets.size && facts_find(facts, NAME_hit_ratio))
         buffer_print(report->text, "as priced: chalkline why implied_drain_time%s\n", sets.data);

@@ -81,7 +81,7 @@ static void add_offer(struct scenario *scenario, const struct offer *offer, doub
     };
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
         facts_cell(facts, facts_table(facts, "offer"), entry, cells[i].column, cells[i].value,
-                   FILE_NAME);
+                   ORIGIN_SHEET, FILE_NAME);
 }
 
 static void read_offers(struct scenario *scenario, const struct sheet *sheet)
@@ -121,13 +121,13 @@ static void read_tiers(struct scenario *scenario, const struct sheet *sheet,
     for (size_t i = 0; i < table->entries && priors->tiers < DEDUCE_TIERS; i++) {
         const char *name = table->entry[i];
         double share = or_zero(sheet_number(sheet, name, NAME_tier_share));
-        facts_cell(facts, table, i, NAME_tier_share, share, FILE_NAME);
-        facts_cell(facts, table, i, NAME_tier_from, from, FILE_NAME);
-        facts_cell(facts, table, i, NAME_tier_number, (double)i, FILE_NAME);
+        facts_cell(facts, table, i, NAME_tier_share, share, ORIGIN_SHEET, FILE_NAME);
+        facts_cell(facts, table, i, NAME_tier_from, from, ORIGIN_SHEET, FILE_NAME);
+        facts_cell(facts, table, i, NAME_tier_number, (double)i, ORIGIN_SHEET, FILE_NAME);
         for (size_t j = 0; j < sizeof columns / sizeof *columns; j++) {
             double value = sheet_number(sheet, name, columns[j]);
             if (!isnan(value))
-                facts_cell(facts, table, i, columns[j], value, FILE_NAME);
+                facts_cell(facts, table, i, columns[j], value, ORIGIN_SHEET, FILE_NAME);
         }
         from += share;
         priors->tier[priors->tiers] = name;

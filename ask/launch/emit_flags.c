@@ -175,7 +175,7 @@ bool emit_values(struct emit *emit, enum emit_role role, const char **reason,
 static bool was_given(const struct emit *emit, const char *row)
 {
     const struct fact *fact = facts_find(&emit->variant->scenario.facts, row);
-    return given_fact(fact);
+    return fact_given(fact);
 }
 
 static bool holds(const struct emit *emit, const struct emit_part *part, const char *word)

@@ -42,7 +42,7 @@ static bool read_words(struct life *life, const char **model)
 static bool check_size(struct life *life)
 {
     const struct fact *size = facts_find(&life->scenario.facts, NAME_params_active);
-    if (life->kind != &life_kinds[LIFE_TOKENS] || life->scenario.model || given_fact(size))
+    if (life->kind != &life_kinds[LIFE_TOKENS] || life->scenario.model || fact_given(size))
         return true;
     error_set(life->error, "life needs a model, or a size");
     return error_hint(life->error, "chalkline life deepseek-v3, --set params_active=100B, or "
@@ -55,11 +55,11 @@ static bool take_tokens(struct life *life)
     struct facts *facts = &life->scenario.facts;
     if (!life->question->option[OPTION_TOKENS])
         return true;
-    if (given_fact(facts_find(facts, NAME_pretrain_tokens))) {
+    if (fact_given(facts_find(facts, NAME_pretrain_tokens))) {
         error_set(life->error, "--tokens: pretrain_tokens is given twice, first by --set");
         return error_hint(life->error, "once");
     }
-    facts_bind(facts, NAME_pretrain_tokens, NAME_training_tokens, "--tokens");
+    facts_bind(facts, NAME_pretrain_tokens, NAME_training_tokens, ORIGIN_GIVEN, "--tokens");
     return true;
 }
 
@@ -71,7 +71,7 @@ static bool check_counts(struct life *life)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct fact *fact = facts_find(&life->scenario.facts, rows[i]);
         double value, least = i < 2 ? 0 : 1;
-        if (!given_fact(fact))
+        if (!fact_given(fact))
             continue;
         if (!value_of(&life->scenario, rows[i], &value, life->error))
             return false;
@@ -87,7 +87,7 @@ static bool check_counts(struct life *life)
 
 static bool row_given(const struct life *life, const char *row)
 {
-    return given_fact(facts_find(&life->scenario.facts, row));
+    return fact_given(facts_find(&life->scenario.facts, row));
 }
 
 static void note_assumed(struct life *life)

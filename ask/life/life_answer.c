@@ -83,8 +83,8 @@ static void loss_line(struct life *life)
 static void rule_line(struct life *life)
 {
     const struct fact *given = facts_find(&life->scenario.facts, NAME_pretrain_tokens);
-    const char *name = given_fact(given) ? "it had" : "rule";
-    const char *what = given_fact(given) ? "" : "equal cost is ";
+    const char *name = fact_given(given) ? "it had" : "rule";
+    const char *what = fact_given(given) ? "" : "equal cost is ";
     const char *tokens = large_text(life->arena, RULE(pretrain_tokens));
     if (!(RULE(rule_room) > 0))
         LINE(name, "%s%s tokens: no number of parameters reaches this loss with them", what,
@@ -155,8 +155,8 @@ static bool law_range(struct life *life)
     if (!life->chosen->uncertain)
         return true;
     for (int i = 0; i < 2; i++)
-        if (!given_fact(facts_find(&scenario.facts, off[i])) &&
-            !scenario_set_row(&scenario, off[i], "normal(0, 1)", "life", life->error))
+        if (!fact_given(facts_find(&scenario.facts, off[i])) &&
+            !scenario_set_row(&scenario, off[i], "normal(0, 1)", ORIGIN_DERIVED, "life", life->error))
             return false;
     if (!values_of(&scenario, rows, 2, &values, life->error))
         return false;

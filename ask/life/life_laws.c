@@ -50,15 +50,15 @@ static void set_law(const struct life *life, const struct sheet *sheet, struct l
     struct facts *facts = &law->scenario.facts;
     law->scenario = life_apart(&life->scenario);
     if (!law->uncertain && !law->frontier) {
-        facts_set(facts, NAME_loss_params_exponent_error, 0, FILE_NAME);
-        facts_set(facts, NAME_loss_tokens_exponent_error, 0, FILE_NAME);
+        facts_set(facts, NAME_loss_params_exponent_error, 0, ORIGIN_SHEET, FILE_NAME);
+        facts_set(facts, NAME_loss_tokens_exponent_error, 0, ORIGIN_SHEET, FILE_NAME);
     }
     for (size_t i = 0; i < sheet->csv.rows; i++) {
         const char *fact = csv_cell(&sheet->csv, i, sheet->fact);
         if (strcmp(csv_cell(&sheet->csv, i, sheet->name), law->name) || !strcmp(fact, "title") ||
-            (law->chosen && given_fact(facts_find(&life->scenario.facts, fact))))
+            (law->chosen && fact_given(facts_find(&life->scenario.facts, fact))))
             continue;
-        facts_set(facts, fact, sheet_number(sheet, law->name, fact), FILE_NAME);
+        facts_set(facts, fact, sheet_number(sheet, law->name, fact), ORIGIN_SHEET, FILE_NAME);
     }
 }
 
@@ -129,7 +129,7 @@ static bool read_rules(struct scenario *at, struct life_law *law, struct error *
         return false;
     if (tokens > 0)
         return read_rows(at, life_rules, LIFE_RULE_COUNT, law->rules, error);
-    facts_set(&at->facts, NAME_pretrain_tokens, law->tokens, "life");
+    facts_set(&at->facts, NAME_pretrain_tokens, law->tokens, ORIGIN_DERIVED, "life");
     if (!read_rows(at, life_rules, LIFE_RULE_COUNT, law->rules, error))
         return false;
     law->rules[RULE_pretrain_tokens] = 0;
@@ -159,10 +159,10 @@ static bool solve_law(struct life *life, struct life_law *law)
     law->reached = law->params >= 1;        /* a compute that does not even serve so much */
     if (!law->reached)
         return true;
-    facts_set(&at.facts, NAME_params_active, law->params, "life");
+    facts_set(&at.facts, NAME_params_active, law->params, ORIGIN_DERIVED, "life");
     if (!read_rules(&at, law, life->error))
         return false;
-    facts_set(&at.facts, NAME_pretrain_tokens, law->tokens, "life");
+    facts_set(&at.facts, NAME_pretrain_tokens, law->tokens, ORIGIN_DERIVED, "life");
     return read_rows(&at, life_figures, LIFE_FIGURE_COUNT, law->figures, life->error);
 }
 

@@ -67,16 +67,16 @@ static void open_loop(struct variant *variant)
         NAME_prefill_workers };
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
         const struct fact *fact = facts_find(facts, inputs[i]);
-        bool taken = given_fact(fact);
+        bool taken = fact_given(fact);
         bool pool = variant->kind == PLAN_POOLS && !strcmp(inputs[i], NAME_prefill_size);
         if (!taken && !pool)
-            facts_set(facts, inputs[i], !strcmp(inputs[i], NAME_draft_tokens) ? 0 : 1, "plan");
+            facts_set(facts, inputs[i], !strcmp(inputs[i], NAME_draft_tokens) ? 0 : 1, ORIGIN_AXIS, "plan");
     }
-    facts_bind(facts, NAME_loaded_running, NAME_held, "plan");
-    facts_bind(facts, NAME_split_running, NAME_held, "plan");
-    facts_bind(facts, NAME_arrival_rate, NAME_held_rate, "plan");
-    facts_set(facts, NAME_others, 1, "plan");
-    facts_set(facts, NAME_waves, 0, "plan");
+    facts_bind(facts, NAME_loaded_running, NAME_held, ORIGIN_AXIS, "plan");
+    facts_bind(facts, NAME_split_running, NAME_held, ORIGIN_AXIS, "plan");
+    facts_bind(facts, NAME_arrival_rate, NAME_held_rate, ORIGIN_AXIS, "plan");
+    facts_set(facts, NAME_others, 1, ORIGIN_AXIS, "plan");
+    facts_set(facts, NAME_waves, 0, ORIGIN_AXIS, "plan");
 }
 
 static bool set_limit(struct plan *plan, struct scenario *scenario, enum option option,
@@ -84,7 +84,7 @@ static bool set_limit(struct plan *plan, struct scenario *scenario, enum option 
 {
     const char *text = plan->question->option[option];
     if ((text && !scenario_set_row(scenario, row, text,
-                                   arena_print(plan->arena, "--%s", options[option].name),
+                                   ORIGIN_GIVEN, arena_print(plan->arena, "--%s", options[option].name),
                                    plan->error)) ||
         !value_of(scenario, row, value, plan->error))
         return false;
@@ -99,7 +99,7 @@ static bool read_gpus(struct plan *plan, struct scenario *scenario, const char *
 {
     enum { MOST = 10000000 };
     double gpus;
-    if (!scenario_set_row(scenario, NAME_gpus_available, text, "--gpus", plan->error) ||
+    if (!scenario_set_row(scenario, NAME_gpus_available, text, ORIGIN_GIVEN, "--gpus", plan->error) ||
         !value_of(scenario, NAME_gpus_available, &gpus, plan->error))
         return false;
     if (gpus >= 1 && gpus <= MOST && gpus == floor(gpus))
@@ -113,7 +113,7 @@ static bool no_ranges(struct plan *plan, const struct scenario *scenario)
 {
     for (size_t i = 0; i < scenario->facts.scalar_count; i++) {
         const struct fact *fact = &scenario->facts.scalars[i];
-        if (fact->spread == SPREAD_NONE || !given_fact(fact))
+        if (fact->spread == SPREAD_NONE || !fact_given(fact))
             continue;
         error_set(plan->error, "%s: %s is a range or a distribution", fact->source, fact->name);
         return error_hint(plan->error, "a single number; `chalkline eval` takes ranges");
@@ -123,7 +123,7 @@ static bool no_ranges(struct plan *plan, const struct scenario *scenario)
 
 static bool set_by_user(const struct scenario *scenario, const char *row)
 {
-    return given_fact(facts_find(&scenario->facts, row));
+    return fact_given(facts_find(&scenario->facts, row));
 }
 
 static bool set_numbers(struct plan *plan, struct scenario *scenario)
@@ -138,7 +138,7 @@ static bool set_numbers(struct plan *plan, struct scenario *scenario)
         return false;
     if (!gpus && !set_by_user(scenario, NAME_gpus_available))
         facts_set(&scenario->facts, NAME_gpus_available, plan->by_demand ? endless : domain,
-                  "assumed");
+                  ORIGIN_CHOSEN, "assumed");
     return value_of(scenario, NAME_gpus_available, &plan->gpus, plan->error) &&
            set_limit(plan, scenario, OPTION_TTFT, NAME_ttft_limit, &plan->ttft) &&
            set_limit(plan, scenario, OPTION_TPOT, NAME_tpot_limit, &plan->tpot);

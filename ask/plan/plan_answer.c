@@ -216,7 +216,7 @@ static void check_line(struct plan *plan, const struct plan_point *best)
     for (int i = 0; i < SETTING_ROWS; i++) {
         double value = plan_input(plan, &best->at, setting_rows[i]);
         if (!isnan(value) && strcmp(setting_rows[i], NAME_held) &&
-            !given_fact(facts_find(&variant->scenario.facts, setting_rows[i])))
+            !fact_given(facts_find(&variant->scenario.facts, setting_rows[i])))
             buffer_print(&out, " --set %s=%.0f", setting_rows[i], value);
     }
     if (pools)

@@ -34,7 +34,7 @@ static bool given(const struct scenario *scenario, const char *row, double *valu
     const struct fact *fact = facts_find(&scenario->facts, row);
     struct scenario same = *scenario;
     struct error ignored;
-    if (!given_fact(fact))
+    if (!fact_given(fact))
         return false;
     *value = fact->value;
     return !fact->expression || value_of(&same, row, value, &ignored);
@@ -324,7 +324,7 @@ bool plan_list(struct plan *plan, struct variant *variant, const char *const *te
     struct values values;
     struct list left;
     if (variant->kind == PLAN_POOLS)                /* found before, by best_prefills */
-        facts_set(&variant->scenario.facts, NAME_split_prefill, 1, "plan");
+        facts_set(&variant->scenario.facts, NAME_split_prefill, 1, ORIGIN_AXIS, "plan");
     if (!values_of(&variant->scenario, texts, count, &values, plan->error))
         return false;
     bool *vary = arena_array(plan->arena, values.list.input_count + 1, sizeof *vary);

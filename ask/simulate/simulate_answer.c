@@ -256,7 +256,7 @@ static bool run_rows(struct scenario *scenario, const struct simulated *outcome,
         { NAME_output_tokens, (double)outcome->all.outputs / requests },
     };
     for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
-        facts_set(&scenario->facts, counted[i].row, counted[i].value, "simulated");
+        facts_set(&scenario->facts, counted[i].row, counted[i].value, ORIGIN_DERIVED, "simulated");
     return values_of(scenario, rows, count, values, error);
 }
 
@@ -275,8 +275,8 @@ static bool answer_classes(struct arena *arena, struct simulation *simulation,
         const char *name = outcome->trace.lane_names[i];
         if (!outcome->lanes[i].outputs)
             continue;
-        facts_set(facts, NAME_class_share, result->lane_seconds[i] / result->busy, "simulated");
-        facts_set(facts, NAME_class_outputs, (double)outcome->lanes[i].outputs, "simulated");
+        facts_set(facts, NAME_class_share, result->lane_seconds[i] / result->busy, ORIGIN_DERIVED, "simulated");
+        facts_set(facts, NAME_class_outputs, (double)outcome->lanes[i].outputs, ORIGIN_DERIVED, "simulated");
         if (!value_of(&simulation->scenario, NAME_class_cost_per_token, &price, error))
             return false;
         doc_add_number(arena, prices, name, price);
@@ -301,8 +301,8 @@ static bool answer_money(struct arena *arena, struct simulation *simulation,
     if (outcome->options.split.replicas) {
         if (!run_rows(&simulation->prompts, outcome, 1, beside, 2, &values, error))
             return false;
-        facts_set(facts, NAME_cost_beside, values.at[0], "simulated");
-        facts_set(facts, NAME_energy_beside, values.at[1], "simulated");
+        facts_set(facts, NAME_cost_beside, values.at[0], ORIGIN_DERIVED, "simulated");
+        facts_set(facts, NAME_energy_beside, values.at[1], ORIGIN_DERIVED, "simulated");
     }
     if (!run_rows(&simulation->scenario, outcome, 0, rows, ROWS, &values, error))
         return false;

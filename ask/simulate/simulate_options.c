@@ -118,6 +118,7 @@ static bool set_shared(const struct question *question, struct scenario *scenari
     for (size_t i = 0; i < sizeof shared / sizeof *shared; i++) {
         const char *value = question->option[shared[i].option];
         if (value && !scenario_set_row(scenario, shared[i].row, value,
+                                       ORIGIN_GIVEN,
                                        options[shared[i].option].name, error))
             return false;
     }
@@ -140,14 +141,14 @@ static bool choose_ranks(const struct simulation *simulation, struct scenario *s
         prompts += trace->prompt[i];
         outputs += trace->output[i];
     }
-    facts_set(&scenario->facts, NAME_prompt_tokens, prompts / count, "the trace");
-    facts_set(&scenario->facts, NAME_output_tokens, outputs / count, "the trace");
-    facts_set(&scenario->facts, NAME_arrival_rate, span > 0 ? count / span : 1, "the trace");
+    facts_set(&scenario->facts, NAME_prompt_tokens, prompts / count, ORIGIN_DERIVED, "the trace");
+    facts_set(&scenario->facts, NAME_output_tokens, outputs / count, ORIGIN_DERIVED, "the trace");
+    facts_set(&scenario->facts, NAME_arrival_rate, span > 0 ? count / span : 1, ORIGIN_DERIVED, "the trace");
     if (!server_open(server, scenario, error))
         return false;
     const struct fact *ranks = facts_find(&server->scenario.facts, NAME_attention_dp);
     if (ranks && ranks->value > 1) {
-        facts_set(&scenario->facts, NAME_attention_dp, ranks->value, "assumed");
+        facts_set(&scenario->facts, NAME_attention_dp, ranks->value, ORIGIN_CHOSEN, "assumed");
         facts_note(&scenario->facts, "server: attention DP %g, of those that divide the GPUs the one "
                    "with most tokens", ranks->value);
     }

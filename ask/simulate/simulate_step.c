@@ -183,7 +183,7 @@ static bool predicted_list(struct scenario *scenario, const char *formula,
     struct expr *expr;
     struct list list;
     for (int i = 0; i < MOVES; i++)
-        facts_set(&scenario->facts, moves[i], 1, "the batch");
+        facts_set(&scenario->facts, moves[i], 1, ORIGIN_AXIS, "the batch");
     if (!expr_parse(&scenario->book, NULL, 0, text_of(formula), &expr, error) ||
         !list_build(arena, &scenario->book, &scenario->facts, &expr, 1, &list, error))
         return false;

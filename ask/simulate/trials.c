@@ -51,7 +51,7 @@ static bool row_of_each(const struct simulation *simulation, int pool, const cha
     struct scenario scenario = pool ? simulation->prompts : simulation->scenario;
     struct values values;
     for (int i = 0; i < COUNTED; i++)
-        facts_set(&scenario.facts, counted[i], 1, "simulated");
+        facts_set(&scenario.facts, counted[i], 1, ORIGIN_DERIVED, "simulated");
     if (!values_of(&scenario, &row, 1, &values, error))
         return false;
     for (size_t i = 0; i < count; i++) {

@@ -67,7 +67,7 @@ static bool settle_pause(struct scenario *scenario, struct error *error)
         return false;
     facts_note(&scenario->facts, "hold_time = %s = %s", pause->expression,
                quantity_text(scenario->arena, value, seconds, 4));
-    facts_set(&scenario->facts, NAME_hold_time, value, pause->source);
+    facts_set(&scenario->facts, NAME_hold_time, value, pause->origin, pause->source);
     return true;
 }
 

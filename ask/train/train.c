@@ -29,7 +29,7 @@ static bool read_words(struct train *train, const char **model)
 static bool read_chips(struct train *train, const char **source)
 {
     const char *text = train->question->option[OPTION_GPUS];
-    const bool by_name = given_fact(facts_find(&train->scenario.facts, NAME_training_chip_count));
+    const bool by_name = fact_given(facts_find(&train->scenario.facts, NAME_training_chip_count));
     *source = text ? "--gpus" : NAME_training_chip_count;
     if (text && by_name) {
         error_set(train->error, "--gpus and training_chip_count are both given");
@@ -39,7 +39,7 @@ static bool read_chips(struct train *train, const char **source)
         error_set(train->error, "train needs a number of GPUs: --gpus");
         return error_hint(train->error, "%s", example);
     }
-    return !text || scenario_set_row(&train->scenario, NAME_training_chip_count, text, "--gpus",
+    return !text || scenario_set_row(&train->scenario, NAME_training_chip_count, text, ORIGIN_GIVEN, "--gpus",
                                      train->error);
 }
 
@@ -88,7 +88,7 @@ static bool set_inputs(struct train *train)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const double given = train_given(train, rows[i].row);
         if (isnan(given)) {
-            facts_set(facts, rows[i].row, rows[i].value, "train");
+            facts_set(facts, rows[i].row, rows[i].value, ORIGIN_AXIS, "train");
         } else if (given != floor(given)) {
             error_set(train->error, "--set: %s: %.12g is no whole number", rows[i].row, given);
             return error_hint(train->error, "%s=%.0f", rows[i].row, floor(given));

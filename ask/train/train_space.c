@@ -44,7 +44,7 @@ double train_given(const struct train *train, const char *row)
     struct scenario same = train->scenario;
     struct error ignored;
     double value;
-    if (!given_fact(fact))
+    if (!fact_given(fact))
         return NAN;
     return !fact->expression ? fact->value
            : value_of(&same, row, &value, &ignored) ? value : NAN;

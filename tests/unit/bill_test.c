@@ -697,9 +697,9 @@ static void owning_wins(void **state)
                                   &world.error));
         assert_true(value_of(&scenario, "server_price", &price, &world.error));
         bought = price / cap / shares[i];       /* a full server costs this share of it */
-        facts_set(&scenario.facts, "turns", 5, "test");
-        facts_set(&scenario.facts, "own_request_rate", 5 * cap, "test");
-        facts_set(&scenario.facts, "task_cost", bought, "test");
+        facts_set(&scenario.facts, "turns", 5, ORIGIN_GIVEN, "test");
+        facts_set(&scenario.facts, "own_request_rate", 5 * cap, ORIGIN_GIVEN, "test");
+        facts_set(&scenario.facts, "task_cost", bought, ORIGIN_GIVEN, "test");
         assert_true(value_of(&scenario, "own_pays_rate", &pays, &world.error));
         assert_true(value_of(&scenario, "own_pays_surely", &surely, &world.error));
         for (int k = 1; k < 300000; k++) {

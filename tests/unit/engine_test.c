@@ -757,7 +757,7 @@ static void at_reads_elsewhere(void **state)
     assert_true(small_value(&small, "AT(twice, x = 2 * x)") == 60);
     assert_true(small_slope(&small, "x") == 20);
     assert_true(small_slope(&small, "y") == 12);
-    facts_bind(&small.facts, "x", "y + 1", "test");
+    facts_bind(&small.facts, "x", "y + 1", ORIGIN_GIVEN, "test");
     assert_true(small_value(&small, "product") == 30);
     assert_true(small_value(&small, "AT(product, y = 2)") == 6);
     assert_true(small_value(&small, "AT(product, x = 2)") == 10);
@@ -786,7 +786,7 @@ static void tables_are_folded(void **state)
     static const char *const names[] = { "hbm", "ddr", "disk" };
     for (int i = 0; i < 3; i++)
         facts_cell(&small.facts, table, facts_entry(&small.facts, table, names[i]), "size",
-                   sizes[i], "test");
+                   sizes[i], ORIGIN_GIVEN, "test");
     assert_true(small_value(&small, "total") == 64);
     assert_true(small_value(&small, "cheapest") == 8);
     assert_true(small_value(&small, "dearest") == 40);
@@ -799,11 +799,11 @@ static void tables_are_folded(void **state)
     small_value(&small, "total");
     assert_true(small_slope(&small, "size[ddr]") == 8);
     assert_true(small_slope(&small, "scale") == 32);
-    facts_set(&small.facts, "size[ddr]", 6, "test");                        /* before the table's */
+    facts_set(&small.facts, "size[ddr]", 6, ORIGIN_GIVEN, "test");                        /* before the table's */
     assert_true(small_value(&small, "total") == 72);
-    facts_set(&small.facts, "price", 1, "test");                            /* all entries */
+    facts_set(&small.facts, "price", 1, ORIGIN_GIVEN, "test");                            /* all entries */
     assert_true(small_value(&small, "total") == 18);
-    facts_cell_bind(&small.facts, table, 0, "size", "scale * 7", "test");
+    facts_cell_bind(&small.facts, table, 0, "size", "scale * 7", ORIGIN_GIVEN, "test");
     assert_true(small_value(&small, "cost[hbm]") == 28);
     small_fails(&small, "cost", "one value per tier");
     small_fails(&small, "cost[tape]", "no entry 'tape'");
@@ -827,11 +827,11 @@ static void cycles_are_named(void **state)
     (void)state;
     struct small small;
     small_open(&small, "a : 1 = 1 in 0..9\nb : 1\n    = a + 1\n\nc : 1\n    = b * 2\n");
-    facts_bind(&small.facts, "a", "c - 1", "test");
+    facts_bind(&small.facts, "a", "c - 1", ORIGIN_GIVEN, "test");
     small_fails(&small, "c", "a row depends on itself: c <- b <- a <- c");
-    facts_bind(&small.facts, "a", "a + 1", "test");
+    facts_bind(&small.facts, "a", "a + 1", ORIGIN_GIVEN, "test");
     small_fails(&small, "b", "a <- a");
-    facts_set(&small.facts, "a", 4, "test");
+    facts_set(&small.facts, "a", 4, ORIGIN_GIVEN, "test");
     assert_true(small_value(&small, "c") == 10);
     arena_free(&small.arena);
 }
@@ -1026,8 +1026,8 @@ static void root_slopes(void **state)
     small_open(&small, powers);
     for (size_t n = 0; n < COUNT(names); n++)
         for (int turn = 0; turn < 50; turn++) {
-            facts_set(&small.facts, "a", draw_in(&random, 1.1, 5), "test");
-            facts_set(&small.facts, "b", draw_in(&random, 1, 4), "test");
+            facts_set(&small.facts, "a", draw_in(&random, 1.1, 5), ORIGIN_GIVEN, "test");
+            facts_set(&small.facts, "b", draw_in(&random, 1, 4), ORIGIN_GIVEN, "test");
             small_value(&small, names[n]);
             for (size_t i = 0; i < small.list.input_count; i++) {
                 double low, high, step = 1e-5, kept = small.inputs[i];

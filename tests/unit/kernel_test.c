@@ -57,7 +57,7 @@ static void draw_fixed(struct setting *setting, double *fixed, bool random)
         const struct row *row = &scenario->book.rows[book_find(&scenario->book, name)];
         const struct fact *fact = facts_find(&scenario->facts, name);
         fixed[i] = random ? draw_near(row) : fact ? fact->value : row->value;
-        facts_set(&scenario->facts, name, fixed[i], "test");
+        facts_set(&scenario->facts, name, fixed[i], ORIGIN_GIVEN, "test");
     }
 }
 
@@ -107,7 +107,7 @@ static size_t compare(struct setting *setting, struct arena *arena, const char *
         for (size_t k = 0; k < POINTS; k++)
             column[k] = draw_near(row);
         vary[i] = column;
-        facts_set(&scenario->facts, kernel->vary[i], column[0], "test");
+        facts_set(&scenario->facts, kernel->vary[i], column[0], ORIGIN_GIVEN, "test");
     }
     for (size_t i = 0; i < kernel->keep_count; i++) {
         kept[i] = arena_array(arena, POINTS, sizeof(double));

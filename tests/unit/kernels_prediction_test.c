@@ -30,7 +30,7 @@ static void world_open(struct world *world, const char *machine, const char *eng
 static void fix(struct world *world, const struct fixed *fixed, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        facts_set(&world->scenario.facts, fixed[i].name, fixed[i].value, "test");
+        facts_set(&world->scenario.facts, fixed[i].name, fixed[i].value, ORIGIN_GIVEN, "test");
 }
 
 static double value(struct world *world, const char *text)

@@ -245,7 +245,7 @@ static void rows_open(struct world *world, struct rows *rows)
         facts_set(&rows->scenario.facts, moved[i], i < 1 ? 1.8 : i == 12 ? 1.95 :
                   rows->scenario.book.rows[book_find(&rows->scenario.book, moved[i])].expr
                   ? 1e14 : rows->scenario.book.rows[book_find(&rows->scenario.book,
-                                                              moved[i])].value, "test");
+                                                              moved[i])].value, ORIGIN_GIVEN, "test");
     if (!values_of(&rows->scenario, asked, ASKED, &rows->values, &world->error))
         fail_msg("%s", world->error.what);
     for (size_t i = 0; i < COUNT(moved); i++)

@@ -48,7 +48,7 @@ static void open_job(struct fixture *fixture, const struct job *job)
 
 static void set(struct scenario *scenario, const char *row, double value)
 {
-    facts_set(&scenario->facts, row, value, "test");
+    facts_set(&scenario->facts, row, value, ORIGIN_GIVEN, "test");
 }
 
 /* The rows of a layout's scenario as a user would ask for them: the load is not given, the rate
@@ -236,7 +236,7 @@ static void check_pools(struct plan *plan, const struct scenario *variant)
         set(&scenario, pool_inputs[i], 1);
     }
     set(&scenario, "gpus_available", plan->gpus);
-    facts_bind(&scenario.facts, "split_running", "held", "test");
+    facts_bind(&scenario.facts, "split_running", "held", ORIGIN_GIVEN, "test");
     const struct fact *sparse = facts_find(&scenario.facts, "moe_layers");
     all_pools(plan->gpus, sparse && sparse->value > 0, &pools);
     run_pools(plan, &scenario, &pools, out);

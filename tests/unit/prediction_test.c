@@ -52,10 +52,10 @@ static void never_below_the_bound(void **state)
             world_open(&world, models[m], machines[h]);
             for (int k = 0; k < 200; k++) {
                 double dp = drawn(&seed, 1, 16);
-                facts_set(&world.scenario.facts, "attention_dp", dp, "test");
-                facts_set(&world.scenario.facts, "chips", dp * drawn(&seed, 1, 16), "test");
-                facts_set(&world.scenario.facts, "batch", drawn(&seed, 1, 20000), "test");
-                facts_set(&world.scenario.facts, "context", drawn(&seed, 1, 200000), "test");
+                facts_set(&world.scenario.facts, "attention_dp", dp, ORIGIN_GIVEN, "test");
+                facts_set(&world.scenario.facts, "chips", dp * drawn(&seed, 1, 16), ORIGIN_GIVEN, "test");
+                facts_set(&world.scenario.facts, "batch", drawn(&seed, 1, 20000), ORIGIN_GIVEN, "test");
+                facts_set(&world.scenario.facts, "context", drawn(&seed, 1, 200000), ORIGIN_GIVEN, "test");
                 double over = value(&world, "step_over_bound");
                 closest = fmin(closest, over);
                 if (!(over >= 1))
@@ -88,8 +88,8 @@ static void limits_hold(void **state)
     double over = value(&world, ideal) / value(&world, "bound_step");
     assert_true(over >= 1 && over < 1.02);
     /* the same where compute binds: at an endless batch a token costs what the bound says */
-    facts_set(&world.scenario.facts, "batch", 1e6, "test");
-    facts_set(&world.scenario.facts, "context", 1, "test");
+    facts_set(&world.scenario.facts, "batch", 1e6, ORIGIN_GIVEN, "test");
+    facts_set(&world.scenario.facts, "context", 1, ORIGIN_GIVEN, "test");
     over = value(&world, ideal) / value(&world, "bound_step");
     assert_true(over >= 1 && over < 1.02);
     arena_free(&world.arena);
@@ -180,7 +180,7 @@ static void steps_are_affine(void **state)
         double step[3];
         world_open(&world, cases[i].model, "b200-sxm");
         for (int k = 0; k < 3; k++) {
-            facts_set(&world.scenario.facts, "context", cases[i].from + 5000.0 * k, "test");
+            facts_set(&world.scenario.facts, "context", cases[i].from + 5000.0 * k, ORIGIN_GIVEN, "test");
             step[k] = value(&world, "step_time");
         }
         assert_true(near(step[2] - step[1], step[1] - step[0], 1e-9));
@@ -209,17 +209,17 @@ static void loops_agree(void **state)
     (void)state;
     struct world world;
     world_open(&world, "llama-3.1-70b", "h100-sxm");
-    facts_set(&world.scenario.facts, "prompt_tokens", 2000, "test");
-    facts_set(&world.scenario.facts, "output_tokens", 500, "test");
-    facts_set(&world.scenario.facts, "others", 1, "test");
+    facts_set(&world.scenario.facts, "prompt_tokens", 2000, ORIGIN_GIVEN, "test");
+    facts_set(&world.scenario.facts, "output_tokens", 500, ORIGIN_GIVEN, "test");
+    facts_set(&world.scenario.facts, "others", 1, ORIGIN_GIVEN, "test");
     double running = value(&world, "loaded_running"), tpot = value(&world, "predicted_tpot");
     assert_true(running > 0 && running < 64);
-    facts_set(&world.scenario.facts, "arrival_rate", running / (499 * tpot), "test");
+    facts_set(&world.scenario.facts, "arrival_rate", running / (499 * tpot), ORIGIN_GIVEN, "test");
     assert_true(near(value(&world, "loaded_running"), running, 1e-9));
     assert_true(near(value(&world, "predicted_tpot"), tpot, 1e-9));
     assert_true(value(&world, "server_stable") == 1);
     double most = value(&world, "saturated_throughput / output_tokens");
-    facts_set(&world.scenario.facts, "arrival_rate", 1.5 * most, "test");
+    facts_set(&world.scenario.facts, "arrival_rate", 1.5 * most, ORIGIN_GIVEN, "test");
     assert_true(value(&world, "server_stable") == 0 && value(&world, "server_load") > 1.49);
     assert_true(near(value(&world, "predicted_throughput / output_tokens"), most, 0.02));
     arena_free(&world.arena);
@@ -232,9 +232,9 @@ static void pools_balance(void **state)
     (void)state;
     struct world world;
     world_open(&world, "llama-3.1-70b", "h100-sxm");
-    facts_set(&world.scenario.facts, "prefill_workers", 1000, "test");
-    facts_set(&world.scenario.facts, "prompt_tokens", 2000, "test");
-    facts_set(&world.scenario.facts, "output_tokens", 500, "test");
+    facts_set(&world.scenario.facts, "prefill_workers", 1000, ORIGIN_GIVEN, "test");
+    facts_set(&world.scenario.facts, "prompt_tokens", 2000, ORIGIN_GIVEN, "test");
+    facts_set(&world.scenario.facts, "output_tokens", 500, ORIGIN_GIVEN, "test");
     /* Little's law from outside: requests in the loop are the rate times a whole turn */
     double rate = value(&world, "split_throughput / output_tokens");
     double turn = value(&world, "split_ttft + answer_steps * split_tpot");
@@ -242,9 +242,9 @@ static void pools_balance(void **state)
     double power = value(&world, "split_energy_per_token * split_throughput / split_chips");
     assert_true(power > 0.3 * 700 && power < 700);
     /* one prefill worker too few: it is the one that is full */
-    facts_set(&world.scenario.facts, "prefill_workers", 1, "test");
-    facts_set(&world.scenario.facts, "prefill_chips", 1, "test");
-    facts_set(&world.scenario.facts, "batch", 512, "test");
+    facts_set(&world.scenario.facts, "prefill_workers", 1, ORIGIN_GIVEN, "test");
+    facts_set(&world.scenario.facts, "prefill_chips", 1, ORIGIN_GIVEN, "test");
+    facts_set(&world.scenario.facts, "batch", 512, ORIGIN_GIVEN, "test");
     double load = value(&world, "AT(split_prefill_load, running = split_running)");
     assert_true(load > 0.9 && load < 1);
     arena_free(&world.arena);
@@ -256,11 +256,11 @@ static void turns_add_up(void **state)
     (void)state;
     struct world world;
     world_open(&world, "llama-3.1-70b", "h100-sxm");
-    facts_set(&world.scenario.facts, "chips", 4, "test");
-    facts_set(&world.scenario.facts, "prompt_tokens", 4000, "test");
-    facts_set(&world.scenario.facts, "output_tokens", 500, "test");
+    facts_set(&world.scenario.facts, "chips", 4, ORIGIN_GIVEN, "test");
+    facts_set(&world.scenario.facts, "prompt_tokens", 4000, ORIGIN_GIVEN, "test");
+    facts_set(&world.scenario.facts, "output_tokens", 500, ORIGIN_GIVEN, "test");
     for (double many = 8; many <= 2048; many *= 4) {
-        facts_set(&world.scenario.facts, "concurrency", many, "test");
+        facts_set(&world.scenario.facts, "concurrency", many, ORIGIN_GIVEN, "test");
         double rate = value(&world, "predicted_throughput / output_tokens");
         assert_true(near(rate * value(&world, "predicted_e2e"), many, 1e-9));
     }
@@ -273,19 +273,19 @@ static void prompts_fit_in_time(void **state)
     (void)state;
     struct world world;
     world_open(&world, "llama-3.1-70b", "h100-sxm");
-    facts_set(&world.scenario.facts, "prompt_tokens", 8000, "test");
-    facts_set(&world.scenario.facts, "output_tokens", 50, "test");
+    facts_set(&world.scenario.facts, "prompt_tokens", 8000, ORIGIN_GIVEN, "test");
+    facts_set(&world.scenario.facts, "output_tokens", 50, ORIGIN_GIVEN, "test");
     for (int first = 0; first < 2; first++)
         for (int equal = 0; equal < 2; equal++) {
-            facts_set(&world.scenario.facts, "prefill_first", first, "test");
-            facts_set(&world.scenario.facts, "equal_requests", equal, "test");
+            facts_set(&world.scenario.facts, "prefill_first", first, ORIGIN_GIVEN, "test");
+            facts_set(&world.scenario.facts, "equal_requests", equal, ORIGIN_GIVEN, "test");
             double busy = value(&world, "saturated_throughput / output_tokens * prefill_taken");
             assert_true(busy > 0.5 && busy <= 1);
         }
     /* arrivals at random queue, however equal the requests */
-    facts_set(&world.scenario.facts, "arrival_rate", 0.5, "test");
+    facts_set(&world.scenario.facts, "arrival_rate", 0.5, ORIGIN_GIVEN, "test");
     for (int equal = 0; equal < 2; equal++) {
-        facts_set(&world.scenario.facts, "equal_requests", equal, "test");
+        facts_set(&world.scenario.facts, "equal_requests", equal, ORIGIN_GIVEN, "test");
         assert_true(value(&world, "prompt_queue_time") > 0 && value(&world, "interference") == 1);
         }
     arena_free(&world.arena);
@@ -311,7 +311,7 @@ static void one_user_waits_for_nobody(void **state)
     (void)state;
     struct world world;
     world_open(&world, "llama-3.1-70b", "h100-sxm");
-    facts_set(&world.scenario.facts, "concurrency", 1, "test");
+    facts_set(&world.scenario.facts, "concurrency", 1, ORIGIN_GIVEN, "test");
     assert_true(value(&world, "predicted_tpot") == value(&world, "decode_step"));
     arena_free(&world.arena);
 }
@@ -322,9 +322,9 @@ static void stages_take_prompts(void **state)
     (void)state;
     struct world world;
     world_open(&world, "llama-3.1-70b", "h100-sxm");
-    facts_set(&world.scenario.facts, "prompt_tokens", 4000, "test");
+    facts_set(&world.scenario.facts, "prompt_tokens", 4000, ORIGIN_GIVEN, "test");
     double one = value(&world, "prefill_alone"), load = value(&world, "prefill_load");
-    facts_set(&world.scenario.facts, "pipeline_parallel", 4, "test");
+    facts_set(&world.scenario.facts, "pipeline_parallel", 4, ORIGIN_GIVEN, "test");
     assert_true(value(&world, "prefill_alone") > 1.2 * one);
     assert_true(value(&world, "prefill_load") < load);
     arena_free(&world.arena);
@@ -337,9 +337,9 @@ static void blocks_as_vllm_counts(void **state)
     (void)state;
     struct world world;
     world_open(&world, "llama-3.1-8b", "rtx-4090");
-    facts_set(&world.scenario.facts, "chips", 1, "test");
-    facts_set(&world.scenario.facts, "cache_fraction", 0.9, "test");
-    facts_set(&world.scenario.facts, "prefill_size", 2048, "test");
+    facts_set(&world.scenario.facts, "chips", 1, ORIGIN_GIVEN, "test");
+    facts_set(&world.scenario.facts, "cache_fraction", 0.9, ORIGIN_GIVEN, "test");
+    facts_set(&world.scenario.facts, "prefill_size", 2048, ORIGIN_GIVEN, "test");
     double blocks = value(&world, "cache_room / (kv_per_token * cache_block)");
     assert_true(near(blocks, 2588, 0.03));
     double seats = value(&world, "AT(seats, cache_blocks = 2588)");

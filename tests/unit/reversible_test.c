@@ -209,9 +209,9 @@ static double row(const char *name, int bits, int layers, double steep)
     struct error error;
     double value;
     assert_true(scenario_open(&scenario, &arena, &question, "llama-2-7b", "a100-sxm", &error));
-    facts_set(&scenario.facts, "significand_bits", bits, "test");
-    facts_set(&scenario.facts, "stacked_layers", layers, "test");
-    facts_set(&scenario.facts, "coupling_slope", steep, "test");
+    facts_set(&scenario.facts, "significand_bits", bits, ORIGIN_GIVEN, "test");
+    facts_set(&scenario.facts, "stacked_layers", layers, ORIGIN_GIVEN, "test");
+    facts_set(&scenario.facts, "coupling_slope", steep, ORIGIN_GIVEN, "test");
     if (!value_of(&scenario, name, &value, &error))
         fail_msg("%s: %s (%s)", name, error.what, error.hint);
     arena_free(&arena);

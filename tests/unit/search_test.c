@@ -40,7 +40,7 @@ static void build_list(struct toy *toy, double k, struct list *list)
     struct expr *wanted[OUTPUTS];
     struct error error;
     book_open(&book, &toy->arena, 0);
-    facts_set(&facts, "k", k, "test");
+    facts_set(&facts, "k", k, ORIGIN_GIVEN, "test");
     if (!book_read(&book, "test", text_of(rows), &error))
         fail_msg("%s", error.what);
     for (int i = 0; i < OUTPUTS; i++)

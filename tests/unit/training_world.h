@@ -22,7 +22,7 @@ static void world_open(struct world *world, const char *model)
 
 static void give(struct world *world, const char *row, double value)
 {
-    facts_set(&world->scenario.facts, row, value, "test");
+    facts_set(&world->scenario.facts, row, value, ORIGIN_GIVEN, "test");
 }
 
 static double value(struct world *world, const char *text)
