@@ -1,4 +1,4 @@
-/* What an engine is told: rows of data/flags.csv at a point of the plan.
+/* What an engine is told: rows of data/flags.csv in the scenario of a deployment.
  *
  *     --tp-size               a flag                      --tp-size 8
  *     --config.a, --config.b  one flag that takes JSON    --config '{"a": 1, "b": 2}'
@@ -75,7 +75,7 @@ const struct emit_flag *emit_about(const struct emit *emit, const char *name, co
     return NULL;
 }
 
-/* ---- rows at the point ------------------------------------------------------------------- */
+/* ---- rows of a pool ---------------------------------------------------------------------- */
 
 static bool takes_row(const struct emit_flag *flag)
 {
@@ -115,20 +115,6 @@ static const char *text_at(const struct emit *emit, enum emit_role role, const c
                        "expert_parallel = prefill_expert_parallel)", row);
 }
 
-static bool list_values(const struct emit *emit, const char *const *texts, size_t count,
-                        double *values)
-{
-    struct plan *plan = emit->plan;
-    struct list list;
-    if (!plan_list(plan, emit->variant, texts, count, &list))
-        return false;
-    double *inputs = arena_array(emit->arena, list.input_count + 1, sizeof *inputs);
-    for (size_t i = 0; i < list.input_count; i++)
-        inputs[i] = plan_input(plan, &emit->point->at, list.inputs[i].name);
-    list_value(emit->arena, &list, inputs, NULL, values);
-    return true;
-}
-
 /* "--set attention_dp=1" of a pool for prompts: "--set prefill_attention_dp=1". */
 static const char *way_of(const struct emit *emit, enum emit_role role, const char *text)
 {
@@ -140,7 +126,7 @@ static const char *way_of(const struct emit *emit, enum emit_role role, const ch
 
 /* Of a pool: sizes, what its flags take (a switch: whether it is on), what its servers need. */
 bool emit_values(struct emit *emit, enum emit_role role, const char **reason,
-                 const char **way_out)
+                 const char **way_out, struct error *error)
 {
     static const char *const sizes[] = { NAME_chips, "tensor_parallel * pipeline_parallel",
                                          NAME_attention_dp };
@@ -148,7 +134,7 @@ bool emit_values(struct emit *emit, enum emit_role role, const char **reason,
     struct emit_pool *pool = &emit->pool[role];
     const size_t count = SIZES + 2 * emit->flag_count;
     const char **texts = arena_array(emit->arena, count, sizeof *texts);
-    double *values = arena_array(emit->arena, count, sizeof *values);
+    struct values values;
     for (int i = 0; i < SIZES; i++)
         texts[i] = text_at(emit, role, sizes[i]);
     for (size_t i = 0; i < emit->flag_count; i++) {
@@ -157,13 +143,13 @@ bool emit_values(struct emit *emit, enum emit_role role, const char **reason,
         texts[SIZES + 2 * i] = takes_row(flag) ? text_at(emit, role, flag->takes) : "1";
         texts[SIZES + 2 * i + 1] = when ? text_at(emit, role, when) : "1";
     }
-    if (!list_values(emit, texts, count, values))
+    if (!values_of(&emit->launch->scenario, texts, count, &values, error))
         return false;
-    pool->chips = values[0], pool->rank_chips = values[1], pool->ranks = values[2];
+    pool->chips = values.at[0], pool->rank_chips = values.at[1], pool->ranks = values.at[2];
     pool->values = arena_array(emit->arena, emit->flag_count, sizeof *pool->values);
     for (size_t i = 0; i < emit->flag_count; i++) {
-        const double value = values[SIZES + 2 * i];
-        pool->values[i] = values[SIZES + 2 * i + 1] > 0 ? value : NAN;
+        const double value = values.at[SIZES + 2 * i];
+        pool->values[i] = values.at[SIZES + 2 * i + 1] > 0 ? value : NAN;
         if (!strcmp(emit->flags[i].form, "need") && !(value > 0) && !*reason)
             *reason = emit->flags[i].value, *way_out = way_of(emit, role, emit->flags[i].note);
     }
@@ -174,8 +160,7 @@ bool emit_values(struct emit *emit, enum emit_role role, const char **reason,
 
 static bool was_given(const struct emit *emit, const char *row)
 {
-    const struct fact *fact = facts_find(&emit->variant->scenario.facts, row);
-    return fact_given(fact);
+    return fact_given(facts_find(&emit->launch->scenario.facts, row));
 }
 
 static bool holds(const struct emit *emit, const struct emit_part *part, const char *word)
@@ -263,8 +248,8 @@ static const char *place_text(const struct emit *emit, const struct emit_part *p
 static const char *flag_text(const struct emit *emit, const struct emit_part *part, size_t at)
 {
     const struct emit_flag *flag = &emit->flags[at];
-    const char *format = !strcmp(flag->takes, "weights") ? emit->variant->precision
-                                                         : emit->variant->kv;
+    const char *format = !strcmp(flag->takes, "weights") ? emit->launch->weights
+                                                         : emit->launch->cache;
     if (!strcmp(flag->form, "count"))
         return count_text(emit, emit->pool[part->role].values[at]);
     if (!strcmp(flag->form, "share"))

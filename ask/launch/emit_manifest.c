@@ -1,4 +1,4 @@
-/* A point as a Kubernetes manifest.
+/* A deployment as a Kubernetes manifest.
  *
  *     servers that do both    Deployment + Service
  *     pools                   StatefulSet + headless Service each, a router with a Service

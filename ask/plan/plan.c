@@ -275,7 +275,7 @@ bool ask_plan(struct arena *arena, const struct question *question, struct answe
     struct plan *plan = arena_alloc(arena, sizeof *plan);
     *plan = (struct plan){ .arena = arena, .question = question, .answer = answer,
                            .error = error };
-    if (!emit_asked(question, error))
+    if (!plan_emit_asked(question, error))
         return false;
     if (question->option[OPTION_SWEEP])
         return sweep_alone(plan) && read_words(plan) && parts_check(question, error) &&

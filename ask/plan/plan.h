@@ -98,6 +98,8 @@ bool plan_list(struct plan *plan, struct variant *variant, const char *const *te
 /* What is told of a point. */
 bool plan_tell(struct plan *plan, const struct search_point *at, struct plan_point *point);
 double plan_input(const struct plan *plan, const struct search_point *point, const char *row);
+/* The scenario of a point's variant in which the inputs of the point are facts. */
+struct scenario plan_scenario(const struct plan *plan, const struct search_point *point);
 extern const char *const plan_figures[PLAN_FIGURE_COUNT], *const plan_parts[PLAN_PART_COUNT];
 
 /* "8 x TP 4, 13 each"; "2 x TP 8 prefill, 1 x TP 8 x PP 2 decode, 51 each" */
@@ -117,7 +119,7 @@ bool plan_sweep(struct plan *plan);
 
 bool plan_plot(struct plan *plan, const char *path);
 /* --emit: options that fit, before the search; then what starts a point, after the answer. */
-bool emit_asked(const struct question *question, struct error *error);
-bool emit_answer(struct plan *plan);
+bool plan_emit_asked(const struct question *question, struct error *error);
+bool plan_emit(struct plan *plan);
 
 #endif

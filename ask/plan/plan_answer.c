@@ -500,5 +500,5 @@ bool plan_answer(struct plan *plan)
     buffer_print(&plan->answer->text, "\n");
     add_notes(plan);
     scenario_notes(&plan->variants->scenario, plan->answer);
-    return !plan->question->option[OPTION_EMIT] || emit_answer(plan);
+    return !plan->question->option[OPTION_EMIT] || plan_emit(plan);
 }

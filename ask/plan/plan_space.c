@@ -453,3 +453,25 @@ double plan_input(const struct plan *plan, const struct search_point *point, con
             return space->settings[point->setting * space->inputs + i];
     return NAN;
 }
+
+/* What the user gave keeps its source; an expression is no input, and stays. */
+struct scenario plan_scenario(const struct plan *plan, const struct search_point *point)
+{
+    const struct variant *variant = &plan->variants[point->space];
+    struct scenario scenario = variant->scenario;
+    struct facts *facts = &scenario.facts;
+    size_t count;
+    const struct plan_input *inputs = inputs_of(variant->kind, &count);
+    facts->scalar_room = facts->scalar_count + count + 1;
+    facts->scalars = arena_array(plan->arena, facts->scalar_room, sizeof *facts->scalars);
+    memcpy(facts->scalars, variant->scenario.facts.scalars,
+           facts->scalar_count * sizeof *facts->scalars);
+    for (size_t i = 0; i <= count; i++) {
+        const char *row = i < count ? inputs[i].row : NAME_held;
+        const struct fact *fact = facts_find(facts, row);
+        if (!fact || !fact->expression)
+            facts_set(facts, row, plan_input(plan, point, row),
+                      fact ? fact->origin : ORIGIN_AXIS, fact ? fact->source : "plan");
+    }
+    return scenario;
+}
