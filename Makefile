@@ -20,17 +20,19 @@ LANES    := portable $(if $(filter x86_64,$(MACHINE)),avx2 avx512)
 SETS     := scalar $(LANES)
 # X_page.c stands in the place of X.c in the page.
 sources   = $(filter-out %_page.c,$(wildcard $(1)/*.c))
-ENGINE   := $(filter-out engine/run_set.c,$(wildcard engine/*.c))
+ROWS     := $(filter-out rows/run_set.c,$(wildcard rows/*.c))
 BASE     := $(filter-out base/ranks_mpi.c,$(call sources,base))
 # The server's; the page has files of its own in web/.
 WEB      := $(addprefix web/,respond.c request.c route.c openapi.c metrics.c handout.c report.c \
               worker.c server.c serve_options.c)
-LIBRARY  := $(BASE) $(ENGINE) $(foreach folder,import deduce sim search ask,$(call sources,$(folder))) $(WEB)
-OBJECTS  := $(LIBRARY:%.c=$(B)/%.o) $(SETS:%=$(B)/engine/run_%.o) $(LANES:%=$(B)/kernels_%.o) \
+# Every room of the library; score/fit is a program of its own.
+ROOMS    := $(wildcard report catalog search infer import deduce scenario score) $(shell find sim ask -type d)
+LIBRARY  := $(BASE) $(ROWS) $(foreach room,$(ROOMS),$(call sources,$(room))) $(WEB)
+OBJECTS  := $(LIBRARY:%.c=$(B)/%.o) $(SETS:%=$(B)/rows/run_%.o) $(LANES:%=$(B)/kernels_%.o) \
             $(B)/embedded_formulas.o $(B)/embedded_data.o $(B)/embedded_page.o
 CLI      := $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c))
-TESTS    := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/*_test.c))
-FUZZERS  := $(patsubst tests/%.c,%,$(wildcard tests/fuzz_*.c))
+TESTS    := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/*_test.c))
+FUZZERS  := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
 BENCH    := $(B)/bench/bench
 
 all: chalkline                  ## build ./chalkline (CC=clang: the other compiler; MPI=1: for mpirun too)
@@ -56,7 +58,7 @@ $(B)/flags: always
 	@mkdir -p $(@D)
 	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' > $@
 
-$(B)/%.o: %.c $(B)/flags
+$(B)/%.o: %.c $(B)/flags | build/row_names.h
 	@mkdir -p $(@D)
 	@echo $(CC) $<; $(CC) $(FLAGS) -MMD -c $< -o $@
 
@@ -65,18 +67,23 @@ set_scalar   := -DSCALAR
 set_portable := -DLANES=2
 set_avx2     := -DLANES=4 -mavx2
 set_avx512   := -DLANES=8 -mavx512f -mavx512dq
-$(SETS:%=$(B)/engine/run_%.o): $(B)/engine/run_%.o: engine/run_set.c $(B)/flags
+$(SETS:%=$(B)/rows/run_%.o): $(B)/rows/run_%.o: rows/run_set.c $(B)/flags
 	@mkdir -p $(@D)
 	@echo $(CC) $< for $*; $(CC) $(FLAGS) -MMD $(set_$*) -DSET=$* -c $< -o $@
 
-EMIT := $(patsubst %.c,$(B)/%.o,$(filter-out base/json.c,$(BASE)) $(filter-out engine/kernels.c,$(ENGINE))) \
-        $(SETS:%=$(B)/engine/run_%.o)
+EMIT := $(patsubst %.c,$(B)/%.o,$(filter-out base/json.c,$(BASE)) $(filter-out rows/kernels.c,$(ROWS))) \
+        $(SETS:%=$(B)/rows/run_%.o)
 $(B)/emit: tools/emit.c $(EMIT)
 	@$(CC) $(FLAGS) $^ -o $@ -lm
 $(B)/kernels.c: $(B)/emit formulas/kernels $(CHALK)
 	@echo write $@; $(B)/emit formulas/kernels $(CHALK) > $@ || { rm -f $@; exit 1; }
 $(LANES:%=$(B)/kernels_%.o): $(B)/kernels_%.o: $(B)/kernels.c $(B)/flags
 	@echo $(CC) $< for $*; $(CC) $(FLAGS) -MMD $(set_$*) -DSET=$* -c $< -o $@
+
+# ---- the names of rows, for C ------------------------------------------------------------------
+# NAME_chips is "chips", ROW_chips its number in reading order: a misspelt row does not compile.
+build/row_names.h: tools/row_names.sh formulas/order.txt $(CHALK)
+	@mkdir -p $(@D); sh tools/row_names.sh $(CHALK) > $@.new && mv $@.new $@
 
 # ---- formulas and data inside the binary -----------------------------------------------------
 $(B)/embed: tools/embed.c
@@ -100,18 +107,18 @@ W        := build/wasm
 # clang 14 takes the wrong lanes where it makes vectors of scalars for this target.
 WFLAGS   := --target=wasm32-wasi -msimd128 -O2 -fno-slp-vectorize -std=gnu17 $(WARN) -Wno-unknown-pragmas \
             -ffp-contract=off -fno-math-errno -I. -DCHALKLINE_VERSION='"$(VERSION)"'
-IN_PLACE := $(wildcard */*_page.c)
+IN_PLACE := $(wildcard */*_page.c */*/*_page.c)
 PAGE_C   := $(filter-out $(IN_PLACE:%_page.c=%.c) $(WEB),$(LIBRARY)) $(IN_PLACE) web/respond.c web/board.c web/wasm.c
 PAGE_O    = $(PAGE_C:%.c=$(W)/%.o) $(PAGE_SETS) $(W)/kernels_portable.o \
             $(W)/embedded_formulas.o $(W)/embedded_data.o
 $(W)/flags: always
 	@mkdir -p $(@D)
 	@echo '$(WFLAGS)' | cmp -s - $@ || echo '$(WFLAGS)' > $@
-$(W)/%.o: %.c $(W)/flags
+$(W)/%.o: %.c $(W)/flags | build/row_names.h
 	@mkdir -p $(@D)
 	@echo clang $<; clang $(WFLAGS) -MMD -c $< -o $@
-PAGE_SETS := $(W)/engine/run_scalar.o $(W)/engine/run_portable.o
-$(PAGE_SETS): $(W)/engine/run_%.o: engine/run_set.c $(W)/flags
+PAGE_SETS := $(W)/rows/run_scalar.o $(W)/rows/run_portable.o
+$(PAGE_SETS): $(W)/rows/run_%.o: rows/run_set.c $(W)/flags
 	@mkdir -p $(@D)
 	@echo clang $< for $*; clang $(WFLAGS) -MMD $(set_$*) -DSET=$* -c $< -o $@
 $(W)/kernels_portable.o $(W)/embedded_formulas.o $(W)/embedded_data.o: $(W)/%.o: $(B)/%.c $(W)/flags
@@ -147,7 +154,7 @@ demo:                           ## the main job on a fresh machine: set up, buil
 	@./chalkline deepseek-v3 --on gb200-nvl72
 
 # ---- tests -----------------------------------------------------------------------------------------
-$(B)/tests/%: tests/%.c $(B)/cli/help.o $(B)/libchalkline.a
+$(B)/tests/%: tests/unit/%.c $(B)/cli/help.o $(B)/libchalkline.a
 	@mkdir -p $(@D)
 	@echo $(CC) $<; $(CC) $(FLAGS) -MMD $(filter %.c %.o %.a,$^) -o $@ $(if $(filter serve_test,$*),$(SERVER)) $(LIBS) -lcmocka
 
@@ -167,16 +174,17 @@ asan:                           ## the tests under address and undefined sanitiz
 fuzz:                           ## fuzz every reader (SECONDS=600 each; needs clang)
 	@$(MAKE) --no-print-directory CC=clang B=build/fuzz SECONDS=$(or $(SECONDS),600) \
 	    CFLAGS="-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all" \
-	    $(FUZZERS:%=run-%)
-$(FUZZERS:%=$(B)/%): $(B)/%: tests/%.c $(B)/libchalkline.a
+	    $(FUZZERS:%=fuzz-%)
+$(FUZZERS:%=$(B)/fuzz/%): $(B)/fuzz/%: tests/fuzz/%.c $(B)/libchalkline.a
+	@mkdir -p $(@D)
 	@echo $(CC) $<; $(CC) $(FLAGS) -fsanitize=fuzzer,address,undefined $(filter %.c %.o %.a,$^) -o $@ $(LIBS)
-$(FUZZERS:%=run-%): run-%: $(B)/%
+$(FUZZERS:%=fuzz-%): fuzz-%: $(B)/fuzz/%
 	@mkdir -p build/corpus/$*
-	@$(B)/$* -max_total_time=$(SECONDS) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-	    -verbosity=0 build/corpus/$* tests/corpus/$(*:fuzz_%=%) \
-	    $(wildcard tests/$(*:fuzz_%=%)) 2>build/$*.log || \
-	    { tail -30 build/$*.log; exit 1; }
-	@echo "$*: $$(sed -n 's/stat::number_of_executed_units: *//p' build/$*.log) inputs in $(SECONDS) s"
+	@$< -max_total_time=$(SECONDS) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+	    -verbosity=0 build/corpus/$* tests/fuzz/corpus/$* \
+	    $(wildcard tests/fixtures/$*) 2>build/fuzz-$*.log || \
+	    { tail -30 build/fuzz-$*.log; exit 1; }
+	@echo "$*: $$(sed -n 's/stat::number_of_executed_units: *//p' build/fuzz-$*.log) inputs in $(SECONDS) s"
 
 # ---- bench -----------------------------------------------------------------------------------------
 $(LANES:%=$(B)/bench/hand_%.o): $(B)/bench/hand_%.o: bench/hand.c
@@ -203,7 +211,7 @@ bench:                          ## speeds as ratios: compiled and interpreted ro
 # ---- fit -------------------------------------------------------------------------------------------
 SERVERS  := serving_points serving
 SHEETS   := $(SERVERS) vllm_load_h100 kernels
-$(B)/fit: $(wildcard fit/*.c) fit/fit.h fit/servers.def fit/training.def import/kernels.def $(B)/libchalkline.a
+$(B)/fit: $(wildcard score/fit/*.c) score/fit/fit.h score/fit/servers.def score/fit/training.def catalog/kernels.def $(B)/libchalkline.a
 	@$(CC) $(FLAGS) $(filter %.c %.a,$^) -o $@ -lcminpack $(LIBS)
 POINTS   ?= $(wildcard $(SERVERS:%=../shared/data/measurements/%.csv))
 TRAINING ?= ../shared/data/measurements/training.csv
@@ -236,8 +244,8 @@ docs: chalkline                 ## build/docs: the reference of all rows, the ma
 	@./chalkline man > build/docs/chalkline.1
 	@echo build/docs/reference.md build/docs/chalkline.1
 
-HEADERS := base/base.h base/ranks.h engine/engine.h engine/facts.h engine/operators.def import/import.h \
-           import/catalog.h ask/ask.h ask/ask.def ask/option.def
+HEADERS := base/base.h base/ranks.h rows/rows.h rows/facts.h rows/operators.def import/import.h \
+           catalog/catalog.h ask/ask.h ask/ask.def scenario/option.def
 install: chalkline docs         ## binary, man page, completion, library, headers, pkg-config (PREFIX, DESTDIR)
 	install -D -m 755 chalkline $(DESTDIR)$(PREFIX)/bin/chalkline
 	install -D -m 644 build/docs/chalkline.1 $(DESTDIR)$(PREFIX)/share/man/man1/chalkline.1
@@ -256,4 +264,4 @@ help:                           ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r n t; do printf '  make %-10s %s\n' "$$n" "$$t"; done
 
 -include $(shell find build -name '*.d' 2>/dev/null)
-.PHONY: all always setup demo tests check asan fuzz bench fit accuracy docs install clean help $(FUZZERS:%=run-%)
+.PHONY: all always setup demo tests check asan fuzz bench fit accuracy docs install clean help $(FUZZERS:%=fuzz-%)

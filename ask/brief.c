@@ -1,5 +1,7 @@
 /* brief: the whole lecture for one model on one machine, on one screen. */
-#include "ask/server.h"
+#include "ask/ask.h"
+#include "build/row_names.h"
+#include "scenario/server.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,7 +27,7 @@ enum figure {
 };
 
 static const char *const figure_names[] = {
-#define X(name) #name,
+#define X(name) NAME_##name,
     FIGURES(X)
 #undef X
 };
@@ -77,8 +79,8 @@ enum { COLUMN_STEP, COLUMN_USER, COLUMN_CHIP, COLUMN_COST, COLUMN_COMPUTE, COLUM
        COLUMN_KV, COLUMN_SHARE, COLUMNS, BATCHES = 6 };
 
 static const char *const column_rows[COLUMNS] = {
-    "bound_step", "user_speed", "bound_throughput / chips", "bound_cost_per_token",
-    "bound_compute", "bound_weights", "bound_kv", "hbm_share" };
+    NAME_bound_step, NAME_user_speed, "bound_throughput / chips", NAME_bound_cost_per_token,
+    NAME_bound_compute, NAME_bound_weights, NAME_bound_kv, NAME_hbm_share };
 
 static const char *limited_by(double *const *columns, size_t i)
 {
@@ -113,7 +115,7 @@ static size_t choose_batches(struct brief *brief, double *batches)
         add_batch(batches, &count, 64);
     if (chosen > 1024)
         add_batch(batches, &count, 512);
-    if (value_of(&brief->scenario, "batch_balanced", &balanced, &ignored) &&
+    if (value_of(&brief->scenario, NAME_batch_balanced, &balanced, &ignored) &&
         balanced <= fits)
         add_batch(batches, &count, floor(balanced + 0.5));
     else if (fits > chosen)
@@ -130,7 +132,7 @@ static bool run_batches(struct brief *brief, const double *batches, size_t count
         return false;
     struct column *inputs = arena_array(brief->arena, values.list.input_count + 1,
                                         sizeof *inputs);
-    int batch = list_input(&values.list, "batch");
+    int batch = list_input(&values.list, NAME_batch);
     for (size_t i = 0; i < values.list.input_count; i++)
         inputs[i] = (struct column){ &values.inputs[i], 0 };
     if (batch >= 0)
@@ -143,7 +145,7 @@ static void batch_document(struct brief *brief, struct doc *list, double batch,
                            double *const *columns, size_t i)
 {
     struct doc *one = doc_add(brief->arena, list, NULL, DOC_OBJECT);
-    doc_add_number(brief->arena, one, "batch", batch);
+    doc_add_number(brief->arena, one, NAME_batch, batch);
     for (int j = 0; j < COLUMNS; j++)
         if (j != COLUMN_CHIP)
             doc_add_number(brief->arena, one, column_rows[j], columns[j][i]);
@@ -234,8 +236,8 @@ static void fast_line(struct brief *brief)
     struct error ignored;
     if (AT(batch) <= 1)
         return;
-    if (value_of(&brief->scenario, "fast_mode_batch", &batch, &ignored) &&
-        value_of(&brief->scenario, "fast_mode_cost_ratio", &cost, &ignored))
+    if (value_of(&brief->scenario, NAME_fast_mode_batch, &batch, &ignored) &&
+        value_of(&brief->scenario, NAME_fast_mode_cost_ratio, &cost, &ignored))
         LINE("fast", "%s x the speed of > costs %s x (batch %s)",
              count_text(brief->arena, AT(speed_ratio), 3), count_text(brief->arena, cost, 2),
              count_text(brief->arena, floor(batch), 9));
@@ -334,7 +336,7 @@ static const char *cheapest_place(struct brief *brief, const char *hold_time)
     const char *best = "recompute";
     struct values values;
     struct error ignored;
-    texts[tiers->entries] = "recompute_pause_cost";
+    texts[tiers->entries] = NAME_recompute_pause_cost;
     for (size_t i = 0; i < tiers->entries; i++)
         texts[i] = arena_print(brief->arena, "AT(tier_pause_cost[%s], hold_time = %s)",
                                tiers->entry[i], hold_time);
@@ -381,8 +383,8 @@ static void lecture_lines(struct brief *brief)
         exchange_line(brief);
     context_line(brief);
     LINE("cache", "keep a token in HBM %s; for five minutes: %s; an hour: %s",
-         TEXT(hbm_hold_break_even, 2), cheapest_place(brief, "time_to_live_short"),
-         cheapest_place(brief, "time_to_live_long"));
+         TEXT(hbm_hold_break_even, 2), cheapest_place(brief, NAME_time_to_live_short),
+         cheapest_place(brief, NAME_time_to_live_long));
     if (fits)
         LINE("domain", "%s tok/s, %s make %s; output / input price %s from costs",
              large_text(brief->arena, floor(AT(bound_throughput) + 0.5)),
@@ -410,16 +412,16 @@ static void answer_document(struct brief *brief)
 /* The table goes over batches, so the batch is a number: an expression becomes one. */
 static bool settle_batch(struct scenario *scenario, struct error *error)
 {
-    const struct fact *batch = facts_find(&scenario->facts, "batch");
+    const struct fact *batch = facts_find(&scenario->facts, NAME_batch);
     static const struct unit one = { { 0 } };
     double value;
     if (!batch || !batch->expression)
         return true;
-    if (!value_of(scenario, "batch", &value, error))
+    if (!value_of(scenario, NAME_batch, &value, error))
         return false;
     facts_note(&scenario->facts, "batch = %s = %s", batch->expression,
                quantity_text(scenario->arena, value, one, 9));
-    facts_set(&scenario->facts, "batch", value, batch->source);
+    facts_set(&scenario->facts, NAME_batch, value, batch->origin, batch->source);
     return true;
 }
 
@@ -454,9 +456,9 @@ static bool no_ranges(struct brief *brief)
 /* All that the screen reads, for what has no effect on it. */
 static void note_idle(struct brief *brief)
 {
-    static const char *const more[] = { "fast_mode_batch", "fast_mode_cost_ratio",
-                                        "context_balanced", "batch_balanced",
-                                        "time_to_live_short", "time_to_live_long",
+    static const char *const more[] = { NAME_fast_mode_batch, NAME_fast_mode_cost_ratio,
+                                        NAME_context_balanced, NAME_batch_balanced,
+                                        NAME_time_to_live_short, NAME_time_to_live_long,
                                         "SUM(tier, tier_pause_cost)" };
     enum { MORE = sizeof more / sizeof *more };
     const char *texts[FIGURES_COUNT + COLUMNS + MORE + SERVER_ROW_COUNT];

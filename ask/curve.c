@@ -1,7 +1,8 @@
 /* curve: any quantity against any other, or over machines and models. */
 #define _GNU_SOURCE
 #include "ask/ask.h"
-#include "ask/plot.h"
+#include "build/row_names.h"
+#include "report/plot.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -106,7 +107,7 @@ static bool read_axis(struct curve *curve, const struct scenario *scenario,
         return scenario_unknown(scenario, curve->axis.name, curve->error);
     const struct row *the = *row = &scenario->book.rows[index];
     const struct fact *given = facts_find(&scenario->facts, the->name);
-    if (given_fact(given)) {
+    if (fact_given(given)) {
         error_set(curve->error, "'%s' is the axis, and given by %s", the->name, given->source);
         return error_hint(curve->error, "one of the two");
     }
@@ -140,7 +141,7 @@ static void run_axis(const struct curve *curve, const struct values *values, dou
 /* Where the points do not fit in memory, as a note. */
 static void note_fit(struct curve *curve)
 {
-    static const char *const share_row[] = { "hbm_share" };
+    static const char *const share_row[] = { NAME_hbm_share };
     struct scenario *scenario = curve->notes;
     double *share = arena_array(curve->arena, curve->points, sizeof *share);
     struct values values;
@@ -197,7 +198,7 @@ static bool over_row(struct curve *curve)
                        question->option[OPTION_ON], curve->error) ||
         !read_axis(curve, scenario, &row, &range) || !read_points(curve, &points))
         return false;
-    facts_set(&scenario->facts, row->name, range.low, "curve");
+    facts_set(&scenario->facts, row->name, range.low, ORIGIN_AXIS, "curve");
     scenario->chosen_at = arena_print(curve->arena, "%s = %s", row->name,
                                       quantity_text(curve->arena, range.low, row->unit, 5));
     if (!scenario_assume(scenario, curve->error) ||

@@ -1,5 +1,6 @@
 /* eval: any rows or expressions, as numbers. */
-#include "ask/server.h"
+#include "ask/ask.h"
+#include "scenario/server.h"
 
 #include <string.h>
 

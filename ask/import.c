@@ -1,6 +1,8 @@
 /* import: what a config.json or GGUF file says, as facts. */
 #include "ask/ask.h"
 
+#include "build/row_names.h"
+
 #include <string.h>
 
 static void answer_scalars(struct scenario *scenario, struct answer *answer)
@@ -62,12 +64,12 @@ static const char *whole_text(struct arena *arena, double value)
 bool ask_import(struct arena *arena, const struct question *question, struct answer *answer,
                 struct error *error)
 {
-    static const char *const operator_columns[] = { "operator_layers", "operator_copies",
-        "operator_used", "operator_in", "operator_out", "operator_bytes" };
-    static const char *const layer_columns[] = { "layers_alike", "cache_elements",
-        "entries_per_token", "window", "query_heads", "state_size" };
-    static const char *const names[] = { "params_total", "params_active", "kv_per_token",
-                                         "weights_stored" };
+    static const char *const operator_columns[] = { NAME_operator_layers, NAME_operator_copies,
+        NAME_operator_used, NAME_operator_in, NAME_operator_out, NAME_operator_bytes };
+    static const char *const layer_columns[] = { NAME_layers_alike, NAME_cache_elements,
+        NAME_entries_per_token, NAME_window, NAME_query_heads, NAME_state_size };
+    static const char *const names[] = { NAME_params_total, NAME_params_active, NAME_kv_per_token,
+                                         NAME_weights_stored };
     enum { NAMES = sizeof names / sizeof *names };
     struct scenario scenario;
     struct values values;

@@ -1,6 +1,8 @@
 /* list: what is known by name. */
 #include "ask/ask.h"
 
+#include "build/row_names.h"
+
 #include <string.h>
 
 static void finish(struct arena *arena, const char *what, struct table *table,
@@ -83,10 +85,10 @@ static bool list_formats(struct arena *arena, struct answer *answer, struct erro
 bool ask_list(struct arena *arena, const struct question *question, struct answer *answer,
               struct error *error)
 {
-    static const char *const machine[] = { "peak_bf16", "peak_fp8", "hbm_capacity",
-                                           "hbm_bandwidth", "chips", "chip_price" };
+    static const char *const machine[] = { NAME_peak_bf16, NAME_peak_fp8, NAME_hbm_capacity,
+                                           NAME_hbm_bandwidth, NAME_chips, NAME_chip_price };
     static const char *const model[] = { "params_total_published", "params_active_published" };
-    static const char *const tier[] = { "tier_capacity", "tier_bandwidth", "tier_price" };
+    static const char *const tier[] = { NAME_tier_capacity, NAME_tier_bandwidth, NAME_tier_price };
     static const char *const price[] = { "input", "output", "cached_read" };
     struct catalog catalog;
     const char *what = question->word_count ? question->words[0] : "";

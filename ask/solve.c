@@ -67,7 +67,7 @@ static bool free_unknown(struct scenario *scenario, const char *name, double *lo
     const struct row *row = &scenario->book.rows[index];
     const struct fact *given = facts_find(&scenario->facts, name);
     double value;
-    if (given_fact(given)) {
+    if (fact_given(given)) {
         error_set(error, "'%s' is to be found, and given by %s", name, given->source);
         return error_hint(error, "one of the two");
     }
@@ -83,7 +83,7 @@ static bool free_unknown(struct scenario *scenario, const char *name, double *lo
         error_set(error, "'%s' is a constant", name);
         return error_hint(error, "an input");
     }
-    facts_set(&scenario->facts, name, value, "solve");
+    facts_set(&scenario->facts, name, value, ORIGIN_AXIS, "solve");
     return true;
 }
 
@@ -107,7 +107,7 @@ static const char *wholes_text(struct scenario *scenario, const struct row *row,
     double value[2];
     struct error ignored;
     for (int i = 0; i < 2; i++) {
-        facts_set(&scenario->facts, row->name, floor(root) + i, "solve");
+        facts_set(&scenario->facts, row->name, floor(root) + i, ORIGIN_AXIS, "solve");
         count[i] = quantity_text(arena, floor(root) + i, one, 9);
         if (!value_of(scenario, left, &value[i], &ignored) ||
             (!strchr(root_text, '.') && !strncmp(root_text, count[i], strlen(count[i]))))
@@ -144,7 +144,7 @@ static void answer_roots(struct scenario *scenario, const char *name, const char
         const char *wholes = "";
         if (between_wholes(row, roots->at[i]))
             wholes = wholes_text(scenario, row, roots->at[i], root, left);
-        facts_set(&scenario->facts, name, roots->at[i], "solve");
+        facts_set(&scenario->facts, name, roots->at[i], ORIGIN_AXIS, "solve");
         buffer_print(&answer->text, "%s = %s%s", name, root, wholes);
         if (value_of(scenario, left, &sides, &ignored))
             buffer_print(&answer->text, "   where %s: both are %s", where,
@@ -156,7 +156,7 @@ static void answer_roots(struct scenario *scenario, const char *name, const char
         doc_add_number(arena, wholes, NULL, floor(roots->at[0]));
         doc_add_number(arena, wholes, NULL, ceil(roots->at[0]));
     }
-    facts_set(&scenario->facts, name, roots->at[0], "solve");
+    facts_set(&scenario->facts, name, roots->at[0], ORIGIN_AXIS, "solve");
     scenario_note_misfit(scenario);
     if (roots->more)
         buffer_print(&answer->text, "and %zu more\n", roots->more);
@@ -179,7 +179,7 @@ static void answer_none(struct scenario *scenario, const char *name, const char 
     double a, b;
     struct error ignored;
     struct unit side = scenario_unit(scenario, left);
-    facts_set(&scenario->facts, name, roots->closest, "solve");
+    facts_set(&scenario->facts, name, roots->closest, ORIGIN_AXIS, "solve");
     if (value_of(scenario, left, &a, &ignored) && value_of(scenario, right, &b, &ignored))
         buffer_print(&answer->text, "  nearest at %s: %s there, against %s\n",
                      quantity_text(arena, roots->closest, unit, 4),

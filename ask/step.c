@@ -1,15 +1,17 @@
 /* step: one forward pass, what binds it, what it yields; beside it what a server reaches,
  * and where its time goes. */
-#include "ask/server.h"
+#include "ask/ask.h"
+#include "build/row_names.h"
+#include "scenario/server.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const char *const names[] = {
-    "bound_step", "bound_compute", "bound_weights", "bound_kv", "bound_memory", "bound_mfu",
-    "bound_mbu", "user_speed", "bound_throughput", "bound_cost_per_token", "hbm_share",
-    "weights_per_chip", "kv_per_chip", "exchange_time", "batch", "context", "chips",
-    "overlap", "step_time", "step_over_bound" };
+    NAME_bound_step, NAME_bound_compute, NAME_bound_weights, NAME_bound_kv, NAME_bound_memory, NAME_bound_mfu,
+    NAME_bound_mbu, NAME_user_speed, NAME_bound_throughput, NAME_bound_cost_per_token, NAME_hbm_share,
+    NAME_weights_per_chip, NAME_kv_per_chip, NAME_exchange_time, NAME_batch, NAME_context, NAME_chips,
+    NAME_overlap, NAME_step_time, NAME_step_over_bound };
 enum { STEP, COMPUTE, WEIGHTS, KV, MEMORY, MFU, MBU, USER, THROUGHPUT, COST, SHARE, CHIP_WEIGHTS,
        CHIP_KV, EXCHANGE, BATCH, CONTEXT, CHIPS, OVERLAP, COUNT = OVERLAP + 3, SHOWN = 6 };
 
@@ -78,8 +80,8 @@ static bool answer_operators(struct scenario *scenario, struct answer *answer,
     for (size_t i = 0; i < table->entries; i++) {
         shares[i] = (struct share){ table->entry[i], values.at[2 * i], values.at[2 * i + 1] };
         struct doc *one = doc_add(arena, list, table->entry[i], DOC_OBJECT);
-        doc_add_number(arena, one, "operator_compute_time", shares[i].compute);
-        doc_add_number(arena, one, "operator_read_time", shares[i].read);
+        doc_add_number(arena, one, NAME_operator_compute_time, shares[i].compute);
+        doc_add_number(arena, one, NAME_operator_read_time, shares[i].read);
     }
     qsort(shares, table->entries, sizeof *shares, longest_first);
     answer_longest(arena, shares, table->entries, answer);

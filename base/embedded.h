@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 struct embedded {
-    const char *path;               /* as in the tree: "formulas/01-batch.chalk" */
+    const char *path;               /* as in the tree: "formulas/lecture/batch.chalk" */
     const char *data;
     size_t size;
 };

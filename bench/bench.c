@@ -170,13 +170,13 @@ static void prepare_points(struct points *points, size_t which)
     struct error error;
     need(scenario_open(&points->scenario, &points->arena, &points->question, serving[which].model,
                        serving[which].machine, &error), &error);
-    need(scenario_set_row(&points->scenario, "attention_dp", serving[which].ranks, "bench", &error),
+    need(scenario_set_row(&points->scenario, "attention_dp", serving[which].ranks, ORIGIN_GIVEN, "bench", &error),
          &error);
     for (int i = 0; i < VARY && serving[which].vary[i]; i++) {
         points->vary[i] = padded(&points->arena);
         for (size_t k = 0; k < POINTS; k++)
             points->vary[i][k] = i ? 100 + (double)(k * 104729 % 20000) : 1 + (double)(k * 7919 % 512);
-        facts_set(&points->scenario.facts, serving[which].vary[i], points->vary[i][0], "bench");
+        facts_set(&points->scenario.facts, serving[which].vary[i], points->vary[i][0], ORIGIN_GIVEN, "bench");
     }
     for (int i = 0; i < POINT_ROWS; i++) {
         points->out[i] = padded(&points->arena);

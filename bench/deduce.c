@@ -1,7 +1,7 @@
 /* deduce -- CPU seconds of reading prices backward, one thread: a million draws of the unknowns
  * through the rows of a sheet, and the parts of that. Each is the median of several turns. */
-#include "ask/deduce.h"
-#include "deduce/draws.h"
+#include "ask/deduce/deduce.h"
+#include "infer/draws.h"
 #include "bench/turns.h"
 
 #include <stdio.h>

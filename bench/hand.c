@@ -1,7 +1,7 @@
 /* The roofline by hand: what a careful person writes for these five columns. Compiled
  * with LANES and SET like the kernels, by the same compiler, in the same run. */
 #include "bench/hand.h"
-#include "engine/lanes.h"
+#include "rows/lanes.h"
 
 #include <string.h>
 

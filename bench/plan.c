@@ -1,6 +1,6 @@
 /* plan -- CPU seconds of a search: all of the job, and the points that it looks at in a second of
  * one core, sieves, fronts and numbers of layouts included. Each is the median of several turns. */
-#include "ask/plan.h"
+#include "ask/plan/plan.h"
 #include "bench/turns.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* train -- CPU seconds of a search of layouts: all of the job, and the layouts that it looks at in
  * a second of one core. Each is the median of several turns. */
-#include "ask/train.h"
+#include "ask/train/train.h"
 #include "bench/turns.h"
 
 #include <stdio.h>

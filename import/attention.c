@@ -1,5 +1,7 @@
 #include "import/model.h"
 
+#include "build/row_names.h"
+
 #include <string.h>
 
 /* Attention as numbers. d = head size, c = latent size, r = rotary part.
@@ -177,7 +179,7 @@ void attention_grouped(struct model *model, const struct plan *plan)
     grouped_sinks(model, plan, heads.query);
     struct cache cache = {
         .name = mixer_name(plan), .elements = heads.kv * (heads.key + heads.value),
-        .cut = heads.kv, .kernels = "grouped",
+        .cut = heads.kv, .kernels = NAME_small_kernels_grouped,
         .top = 1e12, .index_bytes = 2, .query_heads = heads.query,
         .score = heads.key, .value = heads.value,
         .prefill_score = heads.key, .prefill_value = heads.value };
@@ -235,7 +237,7 @@ void attention_latent(struct model *model, const struct plan *plan)
     struct cache cache = {
         .name = plan->sparse && !plan->indexed ? "latent_attention_shared_index"
               : plan->sparse ? "latent_attention_indexed" : "latent_attention",
-        .cut = 1, .kernels = "latent", .elements = latent + rope, .entries_per_token = 1, .window_fill = 1, .top = 1e12,
+        .cut = 1, .kernels = NAME_small_kernels_latent, .elements = latent + rope, .entries_per_token = 1, .window_fill = 1, .top = 1e12,
         .index_bytes = 2, .query_heads = heads, .score = latent + rope, .value = latent,
         .prefill_score = nope + rope, .prefill_value = value };
     latent_query(model, query_rank, heads * (nope + rope));
@@ -300,7 +302,7 @@ void attention_compressed(struct model *model, const struct plan *plan)
     struct cache cache = {
         .name = plan->indexed ? "compressed_sparse_attention"
               : plan->compression > 0 ? "heavily_compressed_attention" : "sliding_attention",
-        .cut = 1, .kernels = "latent", .elements = size, .entries_per_token = plan->compression > 0 ? 1 / plan->compression : 0,
+        .cut = 1, .kernels = NAME_small_kernels_latent, .elements = size, .entries_per_token = plan->compression > 0 ? 1 / plan->compression : 0,
         .window = config_count(config, FIELD_window), .window_fill = 1, .top = 1e12,
         .index_bytes = 2, .query_heads = heads, .score = size, .value = size,
         .prefill_score = size, .prefill_value = size };

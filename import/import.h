@@ -6,7 +6,7 @@
  *
  * An import says what shapes a model has; what they cost is for the formulas. One entry
  * of "operator" is one kind of weight matrix, equal layers grouped; one entry of "layer"
- * is one kind of attention or state. formulas/architecture.chalk names their columns.
+ * is one kind of attention or state. formulas/model/architecture.chalk names their columns.
  * Together the operators are exactly the parameters of the forward pass:
  *
  *     total  = sum of layers * copies * in * out        (operator_stored)
@@ -26,27 +26,8 @@
 #define IMPORT_H
 
 #include "base/base.h"
-#include "engine/facts.h"
-
-/* ---- number formats (data/formats.csv) ----------------------------------------------- */
-struct format {
-    const char *name;           /* "fp8-block" */
-    double bytes;               /* of one weight, scales included */
-    const char *peak;           /* the row with the rate it computes at: "peak_fp8" */
-};
-
-struct formats {
-    size_t count;
-    struct format *format;
-};
-
-bool formats_read(struct arena *arena, const struct csv *csv, struct formats *formats,
-                  struct error *error);
-/* NULL: no such format. Names compare as in name_same. */
-const struct format *formats_find(const struct formats *formats, const char *name);
-/* The same, but an unknown name is an error; `what` says where the name was read. */
-bool formats_need(const struct formats *formats, const char *name, const char *what,
-                  const struct format **format, struct error *error);
+#include "catalog/formats.h"
+#include "rows/facts.h"
 
 /* ---- documents ----------------------------------------------------------------------- */
 bool model_is_gguf(struct text head);

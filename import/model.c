@@ -1,5 +1,7 @@
 #include "import/model.h"
 
+#include "build/row_names.h"
+
 #include <string.h>
 
 /* ---- the parts around attention and feed-forward ------------------------------------- */
@@ -179,7 +181,7 @@ static void note_left_out(struct model *model)
     struct config *config = model->config;
     double extra = config_count_or(config, FIELD_prediction_layers, 0);
     if (extra > 0)
-        facts_set(config->facts, "prediction_layers", extra, config->file);
+        facts_set(config->facts, NAME_prediction_layers, extra, ORIGIN_MODEL, config->file);
     if (extra > 0)
         facts_note(config->facts, "%.0f multi-token-prediction layer%s left out of the forward "
                    "pass", extra, extra == 1 ? "" : "s");

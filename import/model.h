@@ -103,14 +103,14 @@ struct weight {
     double layers;
 };
 
-/* One kind of cache, as table "layer" of formulas/architecture.chalk has it. */
+/* One kind of cache, as table "layer" of formulas/model/architecture.chalk has it. */
 struct cache {
     const char *name;
     double alike, storing;  /* filled in by cache_add */
     double elements, entries_per_token, window, window_fill, top;
     double index_elements, index_bytes, index_macs;
     double cut;             /* ways tensor parallelism can cut it; 0: any */
-    const char *kernels;    /* rows that count the mixer's kernels: "grouped", "latent", ... */
+    const char *kernels;    /* the row that counts the mixer's kernels; NULL: of a recurrent state */
     double query_heads, score, value, prefill_score, prefill_value;
     double state_size, state_macs;
 };

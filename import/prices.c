@@ -1,6 +1,6 @@
 #include "import/prices.h"
 
-#include "import/catalog.h"
+#include "catalog/catalog.h"
 #include "import/import.h"
 
 #include <math.h>

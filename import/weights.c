@@ -1,5 +1,7 @@
 #include "import/model.h"
 
+#include "build/row_names.h"
+
 #include <string.h>
 
 /* Layers that differ one from the next (Nemotron-NAS) make some dozen kinds. */
@@ -152,28 +154,24 @@ static void weight_fact(const struct model *model, const struct weight *weight)
     size_t entry = facts_entry(facts, table, entry_name(model->config->arena, table,
                                                         short_name(weight->name)));
     const struct { const char *column; double value; } cells[] = {
-        { "operator_layers", weight->layers },
-        { "operator_in", weight->in },
-        { "operator_out", weight->out },
-        { "operator_copies", weight->copies },
-        { "operator_used", weight->used },
-        { "operator_routed", weight->routed },
-        { "operator_lookup", weight->lookup },
-        { "operator_head", !strcmp(short_name(weight->name), "lm_head") },
-        { "operator_joined", joins_another(model, weight) },
-        { "operator_ffn", of_feed_forward(weight) },
-        { "operator_bytes", weight->format->bytes },
+        { NAME_operator_layers, weight->layers },
+        { NAME_operator_in, weight->in },
+        { NAME_operator_out, weight->out },
+        { NAME_operator_copies, weight->copies },
+        { NAME_operator_used, weight->used },
+        { NAME_operator_routed, weight->routed },
+        { NAME_operator_lookup, weight->lookup },
+        { NAME_operator_head, !strcmp(short_name(weight->name), "lm_head") },
+        { NAME_operator_joined, joins_another(model, weight) },
+        { NAME_operator_ffn, of_feed_forward(weight) },
+        { NAME_operator_bytes, weight->format->bytes },
     };
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
-        facts_cell(facts, table, entry, cells[i].column, cells[i].value, file);
-    const char *kind = weight->format->peak + strlen("peak_");
-    facts_cell_bind(facts, table, entry, "operator_peak", weight->format->peak, file);
-    facts_cell_bind(facts, table, entry, "operator_reached",
-                    arena_print(model->config->arena, "reached_%s", kind), file);
-    facts_cell_bind(facts, table, entry, "operator_launch",
-                    arena_print(model->config->arena, "launch_%s", kind), file);
-    facts_cell_bind(facts, table, entry, "operator_trained",
-                    arena_print(model->config->arena, "trained_%s", kind), file);
+        facts_cell(facts, table, entry, cells[i].column, cells[i].value, ORIGIN_MODEL, file);
+    facts_cell_bind(facts, table, entry, NAME_operator_peak, weight->format->peak, ORIGIN_MODEL, file);
+    facts_cell_bind(facts, table, entry, NAME_operator_reached, weight->format->reached, ORIGIN_MODEL, file);
+    facts_cell_bind(facts, table, entry, NAME_operator_launch, weight->format->launch, ORIGIN_MODEL, file);
+    facts_cell_bind(facts, table, entry, NAME_operator_trained, weight->format->trained, ORIGIN_MODEL, file);
 }
 
 static void cache_fact(const struct model *model, const struct cache *cache)
@@ -183,31 +181,30 @@ static void cache_fact(const struct model *model, const struct cache *cache)
     struct fact_table *table = facts_table(facts, "layer");
     size_t entry = facts_entry(facts, table, entry_name(model->config->arena, table, cache->name));
     const struct { const char *column; double value; } cells[] = {
-        { "layers_alike", cache->alike },
-        { "layers_storing", cache->storing },
-        { "cache_elements", cache->elements },
-        { "entries_per_token", cache->entries_per_token },
-        { "window", cache->window },
-        { "window_fill", cache->window_fill },
-        { "top_entries", cache->top },
-        { "index_elements", cache->index_elements },
-        { "index_bytes", cache->index_bytes },
-        { "cache_cut", cache->cut > 0 ? cache->cut : 1e6 },
-        { "query_heads", cache->query_heads },
-        { "score_size", cache->score },
-        { "value_size", cache->value },
-        { "prefill_score_size", cache->prefill_score },
-        { "prefill_value_size", cache->prefill_value },
-        { "index_macs", cache->index_macs },
-        { "state_size", cache->state_size },
-        { "state_macs", cache->state_macs },
+        { NAME_layers_alike, cache->alike },
+        { NAME_layers_storing, cache->storing },
+        { NAME_cache_elements, cache->elements },
+        { NAME_entries_per_token, cache->entries_per_token },
+        { NAME_window, cache->window },
+        { NAME_window_fill, cache->window_fill },
+        { NAME_top_entries, cache->top },
+        { NAME_index_elements, cache->index_elements },
+        { NAME_index_bytes, cache->index_bytes },
+        { NAME_cache_cut, cache->cut > 0 ? cache->cut : 1e6 },
+        { NAME_query_heads, cache->query_heads },
+        { NAME_score_size, cache->score },
+        { NAME_value_size, cache->value },
+        { NAME_prefill_score_size, cache->prefill_score },
+        { NAME_prefill_value_size, cache->prefill_value },
+        { NAME_index_macs, cache->index_macs },
+        { NAME_state_size, cache->state_size },
+        { NAME_state_macs, cache->state_macs },
     };
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
-        facts_cell(facts, table, entry, cells[i].column, cells[i].value, file);
-    const char *kernels = cache->kernels ? cache->kernels : "recurrent";
-    facts_cell_bind(facts, table, entry, "cache_bytes", "kv_bytes", file);
-    facts_cell_bind(facts, table, entry, "mixer_small_kernels",
-                    arena_print(model->config->arena, "small_kernels_%s", kernels), file);
+        facts_cell(facts, table, entry, cells[i].column, cells[i].value, ORIGIN_MODEL, file);
+    facts_cell_bind(facts, table, entry, NAME_cache_bytes, NAME_kv_bytes, ORIGIN_MODEL, file);
+    facts_cell_bind(facts, table, entry, NAME_mixer_small_kernels,
+                    cache->kernels ? cache->kernels : NAME_small_kernels_recurrent, ORIGIN_MODEL, file);
 }
 
 /* The format of the bulk: the one that holds the most weights. */
@@ -235,17 +232,17 @@ void model_facts(const struct model *model, const struct format *kv)
     struct facts *facts = model->config->facts;
     const char *file = model->config->file;
     const struct format *bulk = weight_bulk(model);
-    facts_set(facts, "layers", model->layers, file);
-    facts_set(facts, "hidden_size", model->hidden, file);
-    facts_set(facts, "vocabulary", model->vocabulary, file);
-    facts_set(facts, "experts", model->experts, file);
-    facts_set(facts, "top_k", model->top_k, file);
-    facts_set(facts, "moe_layers", model->moe_layers, file);
-    facts_set(facts, "weight_bytes", bulk->bytes, file);
-    facts_bind(facts, "weight_peak", bulk->peak, file);
-    facts_set(facts, "kv_bytes", kv->bytes, file);
+    facts_set(facts, NAME_layers, model->layers, ORIGIN_MODEL, file);
+    facts_set(facts, NAME_hidden_size, model->hidden, ORIGIN_MODEL, file);
+    facts_set(facts, "vocabulary", model->vocabulary, ORIGIN_MODEL, file);
+    facts_set(facts, NAME_experts, model->experts, ORIGIN_MODEL, file);
+    facts_set(facts, NAME_top_k, model->top_k, ORIGIN_MODEL, file);
+    facts_set(facts, NAME_moe_layers, model->moe_layers, ORIGIN_MODEL, file);
+    facts_set(facts, NAME_weight_bytes, bulk->bytes, ORIGIN_MODEL, file);
+    facts_bind(facts, NAME_weight_peak, bulk->peak, ORIGIN_MODEL, file);
+    facts_set(facts, NAME_kv_bytes, kv->bytes, ORIGIN_MODEL, file);
     if (config_has(model->config, FIELD_context))
-        facts_set(facts, "max_context", config_count(model->config, FIELD_context), file);
+        facts_set(facts, "max_context", config_count(model->config, FIELD_context), ORIGIN_MODEL, file);
     for (size_t i = 0; i < model->weight_count; i++)
         weight_fact(model, &model->weights[i]);
     for (size_t i = 0; i < model->cache_count; i++)
@@ -264,17 +261,17 @@ static double cell_of(const struct fact_table *table, size_t entry, const char *
 
 void model_follow_experts(struct facts *facts)
 {
-    const struct fact *experts = facts_find(facts, "experts"), *top_k = facts_find(facts, "top_k");
+    const struct fact *experts = facts_find(facts, NAME_experts), *top_k = facts_find(facts, NAME_top_k);
     struct fact_table *table = facts_table(facts, "operator");
     for (size_t i = 0; experts && top_k && i < table->entries; i++) {
         const char *name = table->entry[i];
         const bool router = !strcmp(name, "gate") || !strcmp(name, "router");
-        const bool routed = cell_of(table, i, "operator_routed") > 0;
-        if (routed && cell_of(table, i, "operator_copies") == experts->value)
-            facts_cell_bind(facts, table, i, "operator_copies", "experts", experts->source);
-        if (routed && cell_of(table, i, "operator_used") == top_k->value)
-            facts_cell_bind(facts, table, i, "operator_used", "top_k", top_k->source);
-        if (router && cell_of(table, i, "operator_out") == experts->value)
-            facts_cell_bind(facts, table, i, "operator_out", "experts", experts->source);
+        const bool routed = cell_of(table, i, NAME_operator_routed) > 0;
+        if (routed && cell_of(table, i, NAME_operator_copies) == experts->value)
+            facts_cell_bind(facts, table, i, NAME_operator_copies, NAME_experts, ORIGIN_MODEL, experts->source);
+        if (routed && cell_of(table, i, NAME_operator_used) == top_k->value)
+            facts_cell_bind(facts, table, i, NAME_operator_used, NAME_top_k, ORIGIN_MODEL, top_k->source);
+        if (router && cell_of(table, i, NAME_operator_out) == experts->value)
+            facts_cell_bind(facts, table, i, NAME_operator_out, NAME_experts, ORIGIN_MODEL, experts->source);
     }
 }

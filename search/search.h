@@ -10,10 +10,10 @@
  * A point is (space, setting, load). Points that break a limit are counted by the first one
  * that they break, never dropped in silence. The answer does not depend on the number of
  * threads: of equal points the first stays. Results live in the arena they were given. */
-#ifndef SEARCH_SEARCH_H
-#define SEARCH_SEARCH_H
+#ifndef SEARCH_H
+#define SEARCH_H
 
-#include "engine/engine.h"
+#include "rows/rows.h"
 
 enum { SEARCH_LIMITS = 8 };
 #define SEARCH_UNREAD ((size_t)-1)             /* of an input that the list does not have */

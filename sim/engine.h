@@ -13,7 +13,7 @@
 #define SIM_ENGINE_H
 
 #include "sim/sim.h"
-#include "sim/tiers.h"
+#include "sim/cache/tiers.h"
 
 enum { NOBODY = UINT32_MAX };
 

@@ -4,8 +4,8 @@
 #define SIM_FLEET_H
 
 #include "sim/engine.h"
-#include "sim/link.h"
-#include "engine/random.h"
+#include "sim/cache/link.h"
+#include "rows/random.h"
 
 enum event_kind {
     EVENT_ASK,              /* request `id` comes to the router */

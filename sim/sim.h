@@ -11,14 +11,14 @@
  * What enters a batch is a rule set (engine.h). Between two events a batch of decoding requests
  * only gets longer contexts, so that a stretch of steps is one sum: cost is by event and not by
  * token. `stepping` runs every step instead; a test shows that both agree. */
-#ifndef SIM_SIM_H
-#define SIM_SIM_H
+#ifndef SIM_H
+#define SIM_H
 
-#include "sim/amount.h"
-#include "sim/generate.h"
-#include "sim/prefix.h"
-#include "sim/tiers.h"
-#include "sim/trace.h"
+#include "sim/traffic/amount.h"
+#include "sim/traffic/generate.h"
+#include "sim/cache/prefix.h"
+#include "sim/cache/tiers.h"
+#include "sim/traffic/trace.h"
 
 /* ---- what runs ------------------------------------------------------------------------- */
 

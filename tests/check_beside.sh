@@ -4,7 +4,7 @@ set -eu
 CHALKLINE=${CHALKLINE:-./chalkline}
 here=$(mktemp -d)
 trap 'rm -rf "$here"' EXIT
-cp tests/configs/qwen2.5-7b.json "$here/config.json"
+cp tests/fixtures/configs/qwen2.5-7b.json "$here/config.json"
 bytes() {
     "$CHALKLINE" import "$here/config.json" --json | sed -n 's/.*"weight_bytes": \([0-9.]*\).*/\1/p'
 }

@@ -1,5 +1,5 @@
 /* emit KERNELS FORMULA... -- write the C of the kernels (formulas/README.md). */
-#include "engine/engine.h"
+#include "rows/rows.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* The board: two lists and what a page needs to set them in type. */
 #include "web/web.h"
 
-#include "ask/server.h"
+#include "scenario/server.h"
 
 #include <math.h>
 #include <string.h>

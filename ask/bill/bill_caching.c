@@ -1,0 +1,104 @@
+/* How sellers bill what they have seen: data/caching.csv. */
+#include "ask/bill/bill.h"
+#include "build/row_names.h"
+#include "catalog/sheet.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+static const char *const FILE_NAME = "data/caching.csv";
+
+const char *const rule_facts[RULES_FACTS] = { NAME_cache_minimum, NAME_cache_step, NAME_output_cached,
+    NAME_time_to_live_short, NAME_time_to_live_long, NAME_automatic_life, NAME_stored_life };
+
+static struct rule *find_rule(struct arena *arena, struct caching *caching, size_t *room,
+                              const char *name)
+{
+    for (size_t i = 0; i < caching->count; i++)
+        if (!strcmp(caching->rule[i].name, name))
+            return &caching->rule[i];
+    struct rule *rule = arena_push(arena, &caching->rule, &caching->count, room, sizeof *rule);
+    *rule = (struct rule){ .name = name };
+    return rule;
+}
+
+/* What an entry does not say is said by the one it is "as". */
+static void read_fact(const struct sheet *sheet, struct rule *rule, int i)
+{
+    const char *name = rule->name, *base = sheet_text(sheet, name, "as");
+    rule->at[i] = sheet_number(sheet, name, rule_facts[i]);
+    if (isnan(rule->at[i]) && base)
+        rule->at[i] = sheet_number(sheet, name = base, rule_facts[i]);
+    rule->mark[i] = sheet_mark(sheet, name, rule_facts[i]);
+}
+
+static void read_facts(const struct sheet *sheet, struct rule *rule)
+{
+    const char *base = sheet_text(sheet, rule->name, "as");
+    const char *writes = sheet_text(sheet, base ? base : rule->name, "writes");
+    rule->asked = writes && !strcmp(writes, "asked");
+    for (int i = 0; i < RULES_FACTS; i++)
+        read_fact(sheet, rule, i);
+}
+
+static void read_match(const struct sheet *sheet, size_t row, struct rule *rule)
+{
+    const char *fact = csv_cell(&sheet->csv, row, sheet->fact);
+    bool seller = !strcmp(fact, "seller");
+    if (rule->match_count == sizeof rule->match / sizeof *rule->match ||
+        (!seller && strcmp(fact, "matches")))
+        return;
+    rule->match[rule->match_count].part = csv_cell(&sheet->csv, row, sheet->value);
+    rule->match[rule->match_count++].seller = seller;
+}
+
+bool caching_read(struct arena *arena, struct caching *caching, struct error *error)
+{
+    struct sheet sheet;
+    size_t room = 0;
+    *caching = (struct caching){ 0 };
+    if (!sheet_open(arena, FILE_NAME, &sheet, error))
+        return false;
+    for (size_t i = 0; i < sheet.csv.rows; i++)
+        read_match(&sheet, i, find_rule(arena, caching, &room,
+                                        csv_cell(&sheet.csv, i, sheet.name)));
+    for (size_t i = 0; i < caching->count; i++)
+        read_facts(&sheet, &caching->rule[i]);
+    return caching->count || error_set(error, "%s is empty", FILE_NAME);
+}
+
+/* Without regard to case, and with one mark for '.', '_' and '-'. */
+static bool contains(const char *name, const char *part)
+{
+    for (; *name; name++) {
+        size_t i = 0;
+        for (; part[i] && name[i]; i++) {
+            char a = (char)tolower((unsigned char)name[i]), b = part[i];
+            if ((a == '.' || a == '_' ? '-' : a) != (b == '.' || b == '_' ? '-' : b))
+                break;
+        }
+        if (!part[i])
+            return true;
+    }
+    return false;
+}
+
+/* The last, "other", is for what none matches. */
+const struct rule *caching_find(const struct caching *caching, const struct price *price)
+{
+    const struct rule *found = &caching->rule[caching->count - 1];
+    size_t longest = 0;
+    for (size_t i = 0; i < caching->count; i++)
+        for (size_t k = 0; k < caching->rule[i].match_count; k++) {
+            const char *part = caching->rule[i].match[k].part;
+            bool fits = caching->rule[i].match[k].seller
+                        ? !strcmp(price->seller, part)
+                        : contains(price->seller, part) || contains(price->model, part);
+            if (!fits || strlen(part) <= longest)
+                continue;
+            longest = strlen(part);
+            found = &caching->rule[i];
+        }
+    return found;
+}

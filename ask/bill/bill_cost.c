@@ -1,0 +1,347 @@
+/* The rows of a turn at every request of a task, for many points at once. */
+#include "ask/bill/bill.h"
+
+#include "build/row_names.h"
+
+#include <math.h>
+#include <string.h>
+
+const struct scheme_row schemes[SCHEMES] = {
+#define SCHEME(key, word, waits, name) { #word, NAME_turn_cost_##word, name, waits },
+    BILL_SCHEMES(SCHEME)
+#undef SCHEME
+};
+
+/* What a point gives the rows: prices, then two of another kind, caching, counts of gaps. */
+static const struct {
+    const char *row;
+    enum price_tier tier;
+    int above;
+    enum price_class class;
+} priced[] = {
+    { NAME_listed_input, PRICE_STANDARD, 0, PRICE_INPUT },
+    { NAME_listed_output, PRICE_STANDARD, 0, PRICE_OUTPUT },
+    { NAME_listed_hit, PRICE_STANDARD, 0, PRICE_HIT },
+    { NAME_listed_write_short, PRICE_STANDARD, 0, PRICE_WRITE_SHORT },
+    { NAME_listed_write_long, PRICE_STANDARD, 0, PRICE_WRITE_LONG },
+    { NAME_listed_input_above, PRICE_STANDARD, 1, PRICE_INPUT },
+    { NAME_listed_output_above, PRICE_STANDARD, 1, PRICE_OUTPUT },
+    { NAME_listed_hit_above, PRICE_STANDARD, 1, PRICE_HIT },
+    { NAME_listed_write_short_above, PRICE_STANDARD, 1, PRICE_WRITE_SHORT },
+    { NAME_listed_write_long_above, PRICE_STANDARD, 1, PRICE_WRITE_LONG },
+    { NAME_batch_input, PRICE_BATCH, 0, PRICE_INPUT },
+    { NAME_batch_output, PRICE_BATCH, 0, PRICE_OUTPUT },
+    { NAME_flex_input, PRICE_FLEX, 0, PRICE_INPUT },
+    { NAME_flex_output, PRICE_FLEX, 0, PRICE_OUTPUT },
+    { NAME_flex_hit, PRICE_FLEX, 0, PRICE_HIT },
+};
+enum { PRICED = sizeof priced / sizeof *priced };
+
+static const struct {
+    const char *reuse, *kept, *life;
+} counted[] = {
+    { NAME_short_reuse, NAME_short_kept, NAME_time_to_live_short },
+    { NAME_long_reuse, NAME_long_kept, NAME_time_to_live_long },
+    { NAME_automatic_reuse, NAME_automatic_kept, NAME_automatic_life },
+    { NAME_stored_reuse, NAME_stored_kept, NAME_stored_life },
+};
+enum {
+    COUNTED = sizeof counted / sizeof *counted,
+    STORAGE = PRICED, THRESHOLD, RULE, COUNT = RULE + RULES_FACTS, CHARGES = COUNT + 2 * COUNTED
+};
+enum { PROMPT = SCHEMES, REPLY, READ, OUTPUTS };
+_Static_assert((int)CHARGES <= (int)BILL_CHARGES, "room for what a point gives");
+
+static const char *charge_row(int i)
+{
+    if (i < PRICED)
+        return priced[i].row;
+    if (i < RULE)
+        return i == STORAGE ? NAME_listed_storage : NAME_listed_threshold;
+    if (i < COUNT)
+        return rule_facts[i - RULE];
+    return (i - COUNT) % 2 ? counted[(i - COUNT) / 2].kept : counted[(i - COUNT) / 2].reuse;
+}
+
+static bool is_given(const struct bill *bill, const char *row)
+{
+    const struct fact *fact = facts_find(&bill->scenario.facts, row);
+    return fact_given(fact);
+}
+
+/* What every run asks for, once. */
+static void read_numbers(struct bill *bill)
+{
+    for (int i = 0; i < RULES_FACTS; i++) {
+        bill->rule_default[i] = bill_number(bill, rule_facts[i]);
+        bill->rule_given[i] = is_given(bill, rule_facts[i]);
+    }
+    bill->turns = bill_number(bill, NAME_turns);
+    bill->compaction_turns = bill_number(bill, NAME_compaction_turns);
+}
+
+bool bill_open_rows(struct bill *bill)
+{
+    struct scenario *scenario = &bill->scenario;
+    const char *texts[OUTPUTS] = { [PROMPT] = NAME_turn_prompt, [REPLY] = NAME_turn_reply,
+                                   [READ] = NAME_automatic_read };
+    struct values values;
+    for (int i = 0; i < SCHEMES; i++)
+        texts[i] = schemes[i].row;
+    if (!values_of(scenario, texts, OUTPUTS, &values, bill->error))
+        return false;
+    bill->list = values.list;
+    for (int i = 0; i < CHARGES; i++)
+        bill->charge_input[i] = is_given(bill, charge_row(i))
+                                ? -1 : list_input(&bill->list, charge_row(i));
+    bill->number_input = list_input(&bill->list, NAME_turn_number);
+    bill->summary_input = list_input(&bill->list, NAME_turn_summary);
+    read_numbers(bill);
+    return bill->list.input_count <= BILL_INPUTS ||
+           error_set(bill->error, "the rows of a turn read %zu inputs", bill->list.input_count);
+}
+
+double bill_number(const struct bill *bill, const char *row)
+{
+    struct scenario scenario = bill->scenario;
+    struct error ignored;
+    double value = 0;
+    value_of(&scenario, row, &value, &ignored);
+    return value;
+}
+
+/* ---- a point ------------------------------------------------------------------------------ */
+
+static double or_zero(double x)
+{
+    return isnan(x) ? 0 : x;
+}
+
+/* A fact that the rule does not say, or that --set says, is the row's. */
+static double fact_of(const struct bill *bill, const struct rule *rule, int i)
+{
+    return isnan(rule->at[i]) || bill->rule_given[i] ? bill->rule_default[i] : rule->at[i];
+}
+
+static double life_of(const struct bill *bill, const struct rule *rule, const char *row)
+{
+    int i = 0;
+    while (strcmp(rule_facts[i], row))
+        i++;
+    return fact_of(bill, rule, i);
+}
+
+static void fill_charges(const struct bill *bill, const struct bill_point *point, double *at)
+{
+    const struct price *price = point->price;
+    for (int i = 0; i < PRICED; i++)
+        at[i] = or_zero(price->at[priced[i].tier][priced[i].above][priced[i].class]);
+    at[STORAGE] = or_zero(price->storage);
+    at[THRESHOLD] = or_zero(price->threshold);
+    for (int i = 0; i < RULES_FACTS; i++)
+        at[RULE + i] = fact_of(bill, point->rule, i);
+    for (int i = 0; i < COUNTED; i++) {
+        double life = life_of(bill, point->rule, counted[i].life);
+        at[COUNT + 2 * i] = gaps_within(&bill->workload.gaps, point->mean_gap, life);
+        at[COUNT + 2 * i + 1] = gaps_cut(&bill->workload.gaps, point->mean_gap, life);
+    }
+}
+
+/* Which schemes a seller has: what it published prices for. */
+static bool offered(const struct bill_point *point, enum scheme scheme)
+{
+    const struct price *price = point->price;
+    const double *standard = price->at[PRICE_STANDARD][0];
+    bool hit = standard[PRICE_HIT] > 0;
+    switch (scheme) {
+    case SCHEME_SHORT:     return hit && point->rule->asked && standard[PRICE_WRITE_SHORT] > 0;
+    case SCHEME_LONG:      return hit && point->rule->asked && standard[PRICE_WRITE_LONG] > 0;
+    case SCHEME_AUTOMATIC: return hit && !point->rule->asked;
+    case SCHEME_STORED:
+    case SCHEME_KEPT:      return hit && price->storage > 0;
+    case SCHEME_BATCH:     return price->at[PRICE_BATCH][0][PRICE_INPUT] > 0 &&
+                                  price->at[PRICE_BATCH][0][PRICE_OUTPUT] > 0;
+    case SCHEME_FLEX:      return price->at[PRICE_FLEX][0][PRICE_INPUT] > 0 &&
+                                  price->at[PRICE_FLEX][0][PRICE_OUTPUT] > 0;
+    default:               return true;
+    }
+}
+
+/* ---- requests of a task ------------------------------------------------------------------- */
+
+struct requests {
+    double *number, *summary;
+    size_t count;
+};
+
+static struct requests list_requests(struct arena *arena, double turns, double compaction)
+{
+    size_t most = 2 * (size_t)turns;
+    struct requests requests = { arena_array(arena, most, sizeof(double)),
+                                 arena_array(arena, most, sizeof(double)), 0 };
+    for (double turn = 1; turn <= turns; turn++) {
+        requests.number[requests.count++] = turn;
+        if (compaction < 1 || turn == turns || fmod(turn, compaction) != 0)
+            continue;
+        requests.summary[requests.count] = 1;
+        requests.number[requests.count++] = turn;
+    }
+    return requests;
+}
+
+/* ---- running ------------------------------------------------------------------------------- */
+
+struct run {
+    const struct bill *bill;
+    struct arena *scratch;
+    struct bill_change change;
+    struct requests requests;
+    double scalars[BILL_INPUTS];
+    double *tiled[2];               /* number and summary, once for each point of a block */
+    double *charges[CHARGES], *outputs[OUTPUTS];
+    struct column columns[BILL_INPUTS];
+};
+
+enum { BLOCK_ROWS = 1 << 15 };
+
+static void open_run(struct run *run, size_t points)
+{
+    const struct list *list = &run->bill->list;
+    size_t requests = run->requests.count, rows = points * requests;
+    for (size_t i = 0; i < list->input_count; i++) {
+        run->scalars[i] = list->inputs[i].value;
+        if (run->change.row && !strcmp(list->inputs[i].name, run->change.row))
+            run->scalars[i] = run->change.value;
+        run->columns[i] = (struct column){ &run->scalars[i], 0 };
+    }
+    for (int i = 0; i < 2; i++) {
+        int input = i ? run->bill->summary_input : run->bill->number_input;
+        run->tiled[i] = arena_array(run->scratch, rows, sizeof(double));
+        for (size_t k = 0; k < rows; k++)
+            run->tiled[i][k] = (i ? run->requests.summary : run->requests.number)[k % requests];
+        if (input >= 0)
+            run->columns[input] = (struct column){ run->tiled[i], 1 };
+    }
+    for (int i = 0; i < CHARGES; i++) {
+        int input = run->bill->charge_input[i];
+        bool changed = run->change.row && !strcmp(charge_row(i), run->change.row);
+        run->charges[i] = arena_array(run->scratch, rows, sizeof(double));
+        if (input >= 0 && !changed)
+            run->columns[input] = (struct column){ run->charges[i], 1 };
+    }
+    for (int i = 0; i < OUTPUTS; i++)
+        run->outputs[i] = arena_array(run->scratch, rows, sizeof(double));
+}
+
+static void add_up(const struct run *run, size_t at, const struct bill_point *point,
+                   struct bill_cost *cost)
+{
+    size_t count = run->requests.count;
+    double sums[OUTPUTS] = { 0 };
+    *cost = (struct bill_cost){ .best = SCHEME_PLAIN };
+    for (size_t k = 0; k < count; k++) {
+        for (int i = 0; i < OUTPUTS; i++)
+            sums[i] += run->outputs[i][at * count + k];
+        cost->prompt_most = fmax(cost->prompt_most, run->outputs[PROMPT][at * count + k]);
+    }
+    for (int i = 0; i < SCHEMES; i++)
+        cost->task[i] = offered(point, (enum scheme)i) && isfinite(sums[i]) ? sums[i] : NAN;
+    for (int i = SCHEME_STORED; i <= SCHEME_KEPT; i++)      /* too short to be stored: no scheme */
+        if (sums[i] == sums[SCHEME_PLAIN])
+            cost->task[i] = NAN;
+    cost->prompt = sums[PROMPT], cost->reply = sums[REPLY], cost->read = sums[READ];
+    for (int i = 0; i < SCHEMES; i++)
+        if (!schemes[i].waits && cost->task[i] < cost->task[cost->best])
+            cost->best = (enum scheme)i;
+}
+
+static void run_block(struct run *run, const struct bill_point *points, size_t count,
+                      struct bill_cost *costs)
+{
+    size_t requests = run->requests.count;
+    for (size_t i = 0; i < count; i++) {
+        double at[CHARGES];
+        fill_charges(run->bill, &points[i], at);
+        for (int j = 0; j < CHARGES; j++)
+            for (size_t k = 0; k < requests; k++)
+                run->charges[j][i * requests + k] = at[j];
+    }
+    list_run(&run->bill->list, run->columns, run->outputs, count * requests);
+    for (size_t i = 0; i < count; i++)
+        add_up(run, i, &points[i], &costs[i]);
+}
+
+void bill_costs(const struct bill *bill, const struct bill_point *points, size_t count,
+                struct bill_change change, struct bill_cost *costs)
+{
+    struct arena scratch = arena_beside(bill->arena);
+    struct run *run = arena_alloc(&scratch, sizeof *run);
+    double turns = bill->turns, compaction = bill->compaction_turns;
+    if (change.row && !strcmp(change.row, NAME_turns))
+        turns = change.value;
+    if (change.row && !strcmp(change.row, NAME_compaction_turns))
+        compaction = change.value;
+    *run = (struct run){ .bill = bill, .scratch = &scratch, .change = change,
+                         .requests = list_requests(&scratch, turns, compaction) };
+    size_t block = BLOCK_ROWS / run->requests.count + 1;
+    open_run(run, count < block ? count : block);
+    for (size_t i = 0; i < count; i += block)
+        run_block(run, points + i, count - i < block ? count - i : block, costs + i);
+    arena_free(&scratch);
+}
+
+struct bill_cost bill_cost(const struct bill *bill, const struct price *price,
+                           struct bill_change change)
+{
+    struct bill_point point = { price, caching_find(&bill->caching, price), NAN };
+    struct bill_cost cost;
+    bill_costs(bill, &point, 1, change, &cost);
+    return cost;
+}
+
+double bill_task_row(struct bill *bill, const char *row, double task_cost, double other_task_cost)
+{
+    struct scenario scenario = bill->scenario;
+    struct error ignored;
+    double value = 0;
+    facts_set(&scenario.facts, NAME_task_cost, task_cost, ORIGIN_DERIVED, "bill");
+    facts_set(&scenario.facts, NAME_other_task_cost, other_task_cost, ORIGIN_DERIVED, "bill");
+    value_of(&scenario, row, &value, &ignored);
+    return value;
+}
+
+/* ---- asking why ---------------------------------------------------------------------------- */
+
+/* What stands in an input at the last turn. */
+static double input_at_last(const struct bill *bill, const double *charges, const char *name,
+                            double value)
+{
+    if (!strcmp(name, NAME_turn_number))
+        return bill->turns;
+    for (int i = 0; i < CHARGES; i++)
+        if (!strcmp(charge_row(i), name) && bill->charge_input[i] >= 0)
+            return charges[i];
+    return value;
+}
+
+const char *bill_why(struct bill *bill, const struct price *price, enum scheme scheme)
+{
+    struct scenario *scenario = &bill->scenario;
+    struct bill_point point = { price, caching_find(&bill->caching, price), NAN };
+    struct buffer out = { .arena = bill->arena };
+    struct values values;
+    struct error ignored;
+    double charges[CHARGES];
+    fill_charges(bill, &point, charges);
+    buffer_print(&out, "chalkline why %s", schemes[scheme].row);
+    if (!values_of(scenario, &schemes[scheme].row, 1, &values, &ignored))
+        return out.data;
+    for (size_t i = 0; i < values.list.input_count; i++) {
+        const struct input *input = &values.list.inputs[i];
+        const struct row *row = &scenario->book.rows[input->row];
+        double at = input_at_last(bill, charges, input->name, input->value);
+        if (at != row->value)
+            buffer_print(&out, " --set %s=%.10g", input->name, at);
+    }
+    return out.data;
+}

@@ -1,0 +1,246 @@
+/* The workload: lines NAME = VALUE. */
+#include "ask/bill/bill.h"
+#include "build/row_names.h"
+#include "catalog/sheet.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { FILE_MOST = 1 << 20 };
+static const char *const CHAPTER = "A workload";
+static const char *const WORDS[] = { "agent", "document-chat" };
+enum { WORD_COUNT = sizeof WORDS / sizeof *WORDS };
+
+struct reader {
+    struct scenario *scenario;
+    struct workload *workload;
+    struct error *error;
+    const char *file;
+    int line;
+    int gap_line;
+};
+
+static bool is_workload(const struct book *book, const struct row *row)
+{
+    return !row->expr && !strcmp(book->chapters[row->chapter].title, CHAPTER);
+}
+
+static const char *place(const struct reader *reader)
+{
+    return arena_print(reader->scenario->arena, "%s:%d", reader->file, reader->line);
+}
+
+/* The names that a workload may give. */
+static size_t list_names(const struct reader *reader, const char **names)
+{
+    const struct book *book = &reader->scenario->book;
+    size_t count = 0;
+    for (size_t i = 0; i < book->count && count < 63; i++)
+        if (is_workload(book, &book->rows[i]))
+            names[count++] = book->rows[i].name;
+    names[count++] = "gap";
+    return count;
+}
+
+static bool name_unknown(const struct reader *reader, const char *name)
+{
+    const char *names[64];
+    size_t count = list_names(reader, names);
+    const char *near = name_nearest(name, names, count);
+    struct buffer all = { .arena = reader->scenario->arena };
+    for (size_t i = 0; i < count; i++)
+        buffer_print(&all, "%s%s", i ? ", " : "", names[i]);
+    error_set(reader->error, "%s: a workload has no '%.60s'", place(reader), name);
+    return near ? error_hint(reader->error, "did you mean '%s'?", near)
+                : error_hint(reader->error, "one of: %s", all.data);
+}
+
+static bool twice(const struct reader *reader, const char *name)
+{
+    error_set(reader->error, "%s: %s is given twice", place(reader), name);
+    return error_hint(reader->error, "once");
+}
+
+/* What --set says counts, and the line is only checked. */
+static bool read_value(struct reader *reader, const char *name, const char *value)
+{
+    struct scenario *scenario = reader->scenario;
+    const struct fact *before = facts_find(&scenario->facts, name);
+    if (!before)
+        return scenario_set_row(scenario, name, value, ORIGIN_SHEET, place(reader), reader->error);
+    if (!fact_given(before))
+        return twice(reader, name);
+    struct scenario other = *scenario;
+    other.facts = (struct facts){ .arena = scenario->arena };
+    return scenario_set_row(&other, name, value, ORIGIN_SHEET, place(reader), reader->error);
+}
+
+static bool read_line(struct reader *reader, struct text line)
+{
+    struct arena *arena = reader->scenario->arena;
+    const struct book *book = &reader->scenario->book;
+    const char *equals = line.size ? memchr(line.data, '=', line.size) : NULL;
+    size_t at = equals ? (size_t)(equals - line.data) : 0;
+    struct text name = text_trim((struct text){ line.data, at });
+    struct text value = { line.data + at + 1, line.size - at - (equals != NULL) };
+    if (!equals || !name.size || !text_trim(value).size) {
+        error_set(reader->error, "%s: '%.*s' is not NAME = VALUE", place(reader),
+                  (int)(line.size < 80 ? line.size : 80), line.data);
+        return error_hint(reader->error, "turns = 20, gap = exponential(30s); # begins a comment");
+    }
+    value = text_trim(value);
+    const char *row = arena_copy(arena, name.data, name.size);
+    const char *words = arena_copy(arena, value.data, value.size);
+    int index = book_find(book, row);
+    if (!strcmp(row, "gap")) {
+        if (reader->gap_line)
+            return twice(reader, row);
+        reader->gap_line = reader->line;
+        return gaps_read(arena, words, arena_print(arena, "%s: gap", place(reader)),
+                         &reader->workload->gaps, reader->error);
+    }
+    if (index < 0 || !is_workload(book, &book->rows[index]))
+        return name_unknown(reader, row);
+    return read_value(reader, row, words);
+}
+
+static bool read_lines(struct reader *reader, struct text rest)
+{
+    while (rest.size) {
+        struct text line = text_line(&rest);
+        const char *comment = line.size ? memchr(line.data, '#', line.size) : NULL;
+        if (comment)
+            line.size = (size_t)(comment - line.data);
+        line = text_trim(line);
+        reader->line++;
+        if (memchr(line.size ? line.data : "", 0, line.size)) {
+            error_set(reader->error, "%s: a byte 0", place(reader));
+            return error_hint(reader->error, "text");
+        }
+        if (line.size && !read_line(reader, line))
+            return false;
+    }
+    return true;
+}
+
+/* ---- what a task can be ------------------------------------------------------------------- */
+
+static bool single_numbers(struct reader *reader)
+{
+    const struct scenario *scenario = reader->scenario;
+    for (size_t i = 0; i < scenario->facts.scalar_count; i++) {
+        const struct fact *fact = &scenario->facts.scalars[i];
+        int row = book_find(&scenario->book, fact->name);
+        if (row < 0 || !is_workload(&scenario->book, &scenario->book.rows[row]))
+            continue;
+        if (fact->spread != SPREAD_NONE) {
+            error_set(reader->error, "%s: %s is a range", fact->source, fact->name);
+            return error_hint(reader->error, "one number: a bill is added up turn by turn");
+        }
+        *(struct fact *)arena_push(scenario->arena, &reader->workload->facts,
+                                   &reader->workload->fact_count, &reader->workload->fact_room,
+                                   sizeof *fact) = *fact;
+    }
+    return true;
+}
+
+static bool whole_number(struct reader *reader, const char *row)
+{
+    double value;
+    const struct fact *fact = facts_find(&reader->scenario->facts, row);
+    if (!value_of(reader->scenario, row, &value, reader->error))
+        return false;
+    if (value == floor(value))
+        return true;
+    error_set(reader->error, "%s: %s = %g", fact ? fact->source : reader->file, row, value);
+    return error_hint(reader->error, "a whole number");
+}
+
+/* A number was looked at when it was read; an expression has its value only now. */
+static bool in_range(struct reader *reader)
+{
+    struct arena *arena = reader->scenario->arena;
+    for (size_t i = 0; i < reader->scenario->facts.scalar_count; i++) {
+        const struct fact fact = reader->scenario->facts.scalars[i];
+        int index = fact.expression ? book_find(&reader->scenario->book, fact.name) : -1;
+        const struct row *row = index < 0 ? NULL : &reader->scenario->book.rows[index];
+        double value;
+        if (!row || row->expr)
+            continue;
+        if (!value_of(reader->scenario, fact.name, &value, reader->error))
+            return false;
+        if (value >= row->low && value <= row->high)
+            continue;
+        error_set(reader->error, "%s: %s = %.100s lies outside its range", fact.source, fact.name,
+                  fact.expression);
+        return error_hint(reader->error, "%s to %s", quantity_text(arena, row->low, row->unit, 4),
+                          quantity_text(arena, row->high, row->unit, 4));
+    }
+    return true;
+}
+
+static bool check(struct reader *reader)
+{
+    const char *gap = reader->scenario->question->option[OPTION_GAP];
+    if (gap && !gaps_read(reader->scenario->arena, gap, "--gap", &reader->workload->gaps,
+                          reader->error))
+        return false;
+    if (!gap && !reader->gap_line) {
+        error_set(reader->error, "%s: gap is not given", reader->file);
+        return error_hint(reader->error, "gap = 30s, gap = exponential(2min), gap = FILE.csv");
+    }
+    return single_numbers(reader) && in_range(reader) && whole_number(reader, NAME_turns) &&
+           whole_number(reader, NAME_compaction_turns);
+}
+
+bool workload_parse(struct scenario *scenario, const char *file, struct text text,
+                    struct workload *workload, struct error *error)
+{
+    struct reader reader = { .scenario = scenario, .workload = workload, .error = error,
+                             .file = file };
+    *workload = (struct workload){ .name = file };
+    return text_check_lines(text, file, error) && read_lines(&reader, text) && check(&reader);
+}
+
+static bool word_unknown(const char *name, struct error *error)
+{
+    const char *near = name_nearest(name, WORDS, WORD_COUNT);
+    error_set(error, "no workload is called '%.100s'", name);
+    if (near)
+        return error_hint(error, "did you mean '%s'?", near);
+    return error_hint(error, "agent, document-chat, or a file of lines NAME = VALUE");
+}
+
+bool workload_read(struct scenario *scenario, const char *name, struct workload *workload,
+                   struct error *error)
+{
+    const char *built_in = arena_print(scenario->arena, "data/workloads/%s.workload", name);
+    struct text text = sheet_built_in(built_in);
+    struct error file_error;
+    if (!text.data) {
+        if (!file_read(scenario->arena, name, FILE_MOST, &text, &file_error)) {
+            if (!strpbrk(name, "./"))
+                return word_unknown(name, error);
+            *error = file_error;
+            return false;
+        }
+        built_in = name;
+    }
+    if (!workload_parse(scenario, built_in, text, workload, error))
+        return false;
+    workload->name = name;
+    return true;
+}
+
+void workload_apply(const struct workload *workload, struct scenario *scenario)
+{
+    for (size_t i = 0; i < workload->fact_count; i++) {
+        const struct fact *fact = &workload->facts[i];
+        if (facts_find(&scenario->facts, fact->name))
+            continue;
+        if (fact->expression)
+            facts_bind(&scenario->facts, fact->name, fact->expression, fact->origin, fact->source);
+        else
+            facts_set(&scenario->facts, fact->name, fact->value, fact->origin, fact->source);
+    }
+}

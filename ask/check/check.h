@@ -1,0 +1,53 @@
+/* check -- predicted against measured: what was read, what came of it, and how it is told.
+ *
+ *     files -> points -> outcomes -> scores, counts, lines, worst, picture
+ *
+ * Every row that was read is scored or refused with a reason. */
+#ifndef ASK_CHECK_H
+#define ASK_CHECK_H
+
+#include "score/score.h"
+
+enum grouping { BY_MODEL, BY_HARDWARE, BY_SOURCE };
+
+struct refusal {
+    const char *reason;
+    size_t count, order;            /* order of first meeting */
+};
+
+struct label {                      /* one spelling of a machine's or model's name */
+    const char *spelling, *label;   /* label: the first spelling met of the same entry */
+    const struct catalog_entry *entry;
+};
+
+struct check {
+    struct arena *arena;
+    const struct question *question;
+    struct answer *answer;
+    struct error *error;
+    enum grouping by;
+    struct catalog catalog;
+    struct label *labels;
+    size_t label_count, label_room;
+    struct measured_list points;
+    const char **publishers;        /* of each point; NULL: its file names none */
+    size_t publisher_count, publisher_room;
+    struct predictor predictor;
+    struct outcome *outcomes;
+    size_t outcome_count, outcome_room;
+    struct scores all, metrics, groups;
+    struct refusal *refusals;
+    size_t refusal_count, refusal_room, refused;
+};
+
+/* Each adds its part to the answer. */
+void check_scores(struct check *check);
+void check_counts(struct check *check);             /* rows read, scored, refused and why */
+void check_lines(struct check *check);              /* CSV: a line per value or refused row */
+void check_worst(struct check *check, size_t most);
+bool check_rank(struct check *check);               /* in the place of the lines: the choices */
+
+/* One name for all spellings of a machine or model: the first that was met. */
+const char *check_label(struct check *check, enum catalog_kind kind, const char *spelling);
+
+#endif

@@ -1,0 +1,129 @@
+/* life: how many tokens, and of which size, for all that a model will serve. */
+#include "ask/ask.h"
+#include "ask/life/life.h"
+#include "build/row_names.h"
+
+#include <string.h>
+
+#define NOTHING "inference_tokens = 0 * one_token, rl_tokens_fixed = 0 * one_token"
+const struct life_kind life_kinds[] = {
+    [LIFE_TOKENS] = { "tokens", NAME_params_active, NAME_optimal_pretrain_tokens,
+                      NAME_training_optimal_tokens_per_param },
+    [LIFE_BUDGET] = { "budget", NAME_budget_params, NAME_budget_tokens,
+                      "AT(budget_tokens, " NOTHING ") / AT(budget_params, " NOTHING ")" },
+    [LIFE_LOSS] = { "loss", NAME_target_params, NAME_target_tokens,
+                    "AT(target_tokens, " NOTHING ") / AT(target_params, " NOTHING ")" },
+};
+
+static bool read_kind(struct life *life)
+{
+    const char *const *option = life->question->option;
+    life->kind = &life_kinds[option[OPTION_BUDGET] ? LIFE_BUDGET
+                             : option[OPTION_LOSS] ? LIFE_LOSS : LIFE_TOKENS];
+    if (!option[OPTION_BUDGET] || !option[OPTION_LOSS])
+        return true;
+    error_set(life->error, "--budget and --loss each say how large the model becomes");
+    return error_hint(life->error, "one of them");
+}
+
+static bool read_words(struct life *life, const char **model)
+{
+    const struct question *question = life->question;
+    const char *option = question->option[OPTION_MODEL];
+    const size_t models = question->word_count + (option != NULL);
+    *model = question->word_count ? question->words[0] : option;
+    if (models <= 1)
+        return read_kind(life);
+    error_set(life->error, "life takes one model, %zu were given", models);
+    return error_hint(life->error, "chalkline life deepseek-v3 --served 200T");
+}
+
+/* A size comes from a model or from --set, or it is what is asked for. */
+static bool check_size(struct life *life)
+{
+    const struct fact *size = facts_find(&life->scenario.facts, NAME_params_active);
+    if (life->kind != &life_kinds[LIFE_TOKENS] || life->scenario.model || fact_given(size))
+        return true;
+    error_set(life->error, "life needs a model, or a size");
+    return error_hint(life->error, "chalkline life deepseek-v3, --set params_active=100B, or "
+                      "--budget 1e26 or --loss 1.95 for the best size");
+}
+
+/* Tokens that the model had stand where the rule's would. */
+static bool take_tokens(struct life *life)
+{
+    struct facts *facts = &life->scenario.facts;
+    if (!life->question->option[OPTION_TOKENS])
+        return true;
+    if (fact_given(facts_find(facts, NAME_pretrain_tokens))) {
+        error_set(life->error, "--tokens: pretrain_tokens is given twice, first by --set");
+        return error_hint(life->error, "once");
+    }
+    facts_bind(facts, NAME_pretrain_tokens, NAME_training_tokens, ORIGIN_GIVEN, "--tokens");
+    return true;
+}
+
+/* Rows that are formulas have no range of their own. */
+static bool check_counts(struct life *life)
+{
+    static const char *const rows[] = { NAME_served_tokens, NAME_inference_tokens, NAME_pretrain_tokens,
+                                        NAME_params_active };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct fact *fact = facts_find(&life->scenario.facts, rows[i]);
+        double value, least = i < 2 ? 0 : 1;
+        if (!fact_given(fact))
+            continue;
+        if (!value_of(&life->scenario, rows[i], &value, life->error))
+            return false;
+        if (value >= least && !(fact->spread != SPREAD_NONE && fact->low < least &&
+                                fact->spread <= SPREAD_UNIFORM))
+            continue;
+        error_set(life->error, "%s: %s = %.6g", fact->source, rows[i], fact->low < value
+                  && fact->spread != SPREAD_NONE ? fact->low : value);
+        return error_hint(life->error, least > 0 ? "1 or more" : "none or more");
+    }
+    return true;
+}
+
+static bool row_given(const struct life *life, const char *row)
+{
+    return fact_given(facts_find(&life->scenario.facts, row));
+}
+
+static void note_assumed(struct life *life)
+{
+    struct facts *facts = &life->scenario.facts;
+    const bool served = row_given(life, NAME_served_tokens) || row_given(life, NAME_inference_tokens);
+    if (!served && (!row_given(life, NAME_token_rate) || !row_given(life, NAME_lifetime)))
+        facts_note(facts, "the lecture's provider: 500 million token/s for 60 days (--served, or "
+                   "--set token_rate, lifetime)");
+    if (!row_given(life, NAME_rl_share) && !row_given(life, NAME_rl_tokens_fixed))
+        facts_note(facts, "no reinforcement learning (rl_share; the lecture's equal thirds: 1)");
+    if (!row_given(life, NAME_inference_efficiency))
+        facts_note(facts, "serving uses chips a third as well as training (inference_efficiency)");
+    if (life->kind != &life_kinds[LIFE_TOKENS] && life->scenario.model)
+        facts_note(facts, "the size is what is asked for: of the model only its experts count");
+}
+
+static void note_idle(struct life *life)
+{
+    const struct life_kind *kind = life->kind;
+    const char *const texts[] = { kind->params, kind->tokens, NAME_rule_excess, NAME_overtraining };
+    given_note(&life->scenario, texts, 4, "the life of a model");
+}
+
+bool ask_life(struct arena *arena, const struct question *question, struct answer *answer,
+              struct error *error)
+{
+    struct life *life = arena_alloc(arena, sizeof *life);
+    const char *model;
+    *life = (struct life){ .arena = arena, .question = question, .answer = answer,
+                           .error = error };
+    if (!read_words(life, &model) ||
+        !scenario_read(&life->scenario, arena, question, model, NULL, error) ||
+        !check_size(life) || !check_counts(life) || !take_tokens(life))
+        return false;
+    note_assumed(life);
+    note_idle(life);
+    return life_laws(life) && life_answer(life);
+}

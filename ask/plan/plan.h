@@ -1,0 +1,125 @@
+/* plan -- which deployment is best: words -> variants -> spaces -> search -> answer.
+ *
+ * A variant is a machine, formats, and a kind: servers that do both, or two pools. It has a
+ * scenario of its own, in which the load is an input, and two lists over the same inputs: a
+ * short one that is searched and a long one that tells of single points. */
+#ifndef ASK_PLAN_H
+#define ASK_PLAN_H
+
+#include "ask/shards/shards.h"
+
+#include "build/row_names.h"
+
+enum plan_kind { PLAN_TOGETHER, PLAN_POOLS, PLAN_KINDS };
+
+/* Inputs that a setting gives, by kind: X(row, axis). */
+#define PLAN_TOGETHER_INPUTS(X)                                                             \
+    X(chips, 0) X(attention_dp, 0) X(pipeline_parallel, 0) X(expert_parallel, 0)             \
+    X(draft_tokens, 1) X(prefill_size, 2)
+#define PLAN_POOLS_INPUTS(X)                                                                \
+    X(chips, 0) X(attention_dp, 0) X(pipeline_parallel, 0) X(expert_parallel, 0)             \
+    X(draft_tokens, 0) X(prefill_chips, 1) X(prefill_attention_dp, 1)                        \
+    X(prefill_pipeline_parallel, 1) X(split_prefill, 1) X(decode_workers, 2)                \
+    X(prefill_workers, 2)
+
+/* What is told of a point: X(name, row of servers that do both, row of pools). */
+#define PLAN_FIGURES(X)                                                                     \
+    X(speed_per_user, NAME_speed_per_user, NAME_pool_speed)                           \
+    X(per_gpu, NAME_deployed_per_gpu, NAME_pool_per_gpu)                                          \
+    X(cost, NAME_deployed_cost, NAME_pool_cost)                                                   \
+    X(ttft, NAME_predicted_ttft, NAME_pool_ttft)                                                  \
+    X(tpot, NAME_predicted_tpot, NAME_split_tpot)                                                 \
+    X(e2e, NAME_predicted_e2e, NAME_pool_e2e)                        \
+    X(rate, NAME_deployed_rate, NAME_pool_rate)                                                   \
+    X(server_rate, NAME_held_rate, NAME_pool_pair_rate)                                \
+    X(replicas, NAME_replicas, NAME_pool_replicas)                                                \
+    X(server_gpus, NAME_chips, NAME_split_chips)                                                  \
+    X(load, NAME_prefill_load, NAME_pool_load)                                                    \
+    X(tensor_parallel, NAME_tensor_parallel, NAME_tensor_parallel)                                \
+    X(rank_seats, NAME_rank_seats, NAME_rank_seats)                                               \
+    X(tpot_low, NAME_tpot_band_low, NAME_tpot_band_low)                                           \
+    X(tpot_high, NAME_tpot_band_high, NAME_tpot_band_high)                                        \
+    X(ttft_low, NAME_ttft_band_low, NAME_ttft_band_low)                                           \
+    X(ttft_high, NAME_ttft_band_high, NAME_ttft_band_high)                                        \
+    X(throughput_low, NAME_throughput_band_low, NAME_throughput_band_low)                         \
+    X(throughput_high, NAME_throughput_band_high, NAME_throughput_band_high)
+
+enum plan_figure {
+#define X(name, together, pools) PLAN_##name,
+    PLAN_FIGURES(X)
+#undef X
+    PLAN_FIGURE_COUNT
+};
+
+/* Where the time of a step, or of a token beside it, goes at the load of the point. */
+#define PLAN_PARTS(X)                                                                       \
+    X("matrices", NAME_step_matrices, NAME_step_matrices) X("KV cache", NAME_step_cache, NAME_step_cache) \
+    X("launches", NAME_step_launches, NAME_step_launches) X("links", NAME_step_links, NAME_step_links)  \
+    X("host", NAME_step_host, NAME_step_host) X("prompts", NAME_step_prompts, NAME_pool_no_prompts)
+
+enum { PLAN_PART_COUNT = 6 };
+
+struct variant {
+    struct scenario scenario;
+    enum plan_kind kind;
+    const char *machine, *precision, *kv;       /* names; NULL: the model's own */
+    struct list report;             /* PLAN_FIGURE_COUNT outputs, then the parts */
+    bool reported;
+};
+
+struct plan {
+    struct arena *arena;
+    const struct question *question;
+    struct answer *answer;
+    struct error *error;
+    const char *model;
+    struct variant *variants;
+    size_t count, room;
+    struct search_space *spaces;    /* [count] */
+    bool by_cost, by_demand;
+    double gpus, ttft, tpot;                    /* limits */
+    double tensor;                  /* TP that is wanted; 0: any */
+    struct search_result result;
+    const char *scope;              /* "32 x H200 SXM" */
+};
+
+struct plan_point {
+    struct search_point at;
+    double figures[PLAN_FIGURE_COUNT], parts[PLAN_PART_COUNT];
+};
+
+/* Variants with their spaces. */
+bool plan_spaces(struct plan *plan);
+/* Fills a space's list, settings and loads. */
+bool plan_space(struct plan *plan, struct variant *variant, struct search_space *space);
+/* The list of some texts with only a setting's inputs and the load left to vary. */
+bool plan_list(struct plan *plan, struct variant *variant, const char *const *texts,
+               size_t count, struct list *list);
+/* What is told of a point. */
+bool plan_tell(struct plan *plan, const struct search_point *at, struct plan_point *point);
+double plan_input(const struct plan *plan, const struct search_point *point, const char *row);
+/* The scenario of a point's variant in which the inputs of the point are facts. */
+struct scenario plan_scenario(const struct plan *plan, const struct search_point *point);
+extern const char *const plan_figures[PLAN_FIGURE_COUNT], *const plan_parts[PLAN_PART_COUNT];
+
+/* "8 x TP 4, 13 each"; "2 x TP 8 prefill, 1 x TP 8 x PP 2 decode, 51 each" */
+const char *plan_deployment(const struct plan *plan, const struct plan_point *point);
+/* What the point has that another variant would not: "H200 SXM, fp8", or "". */
+const char *plan_variant(const struct plan *plan, const struct plan_point *point);
+/* The figure as text. */
+const char *plan_text(const struct plan *plan, const struct plan_point *point,
+                      enum plan_figure figure, int digits);
+/* The limit that a little more load breaks: "TPOT", "memory"; "" where it is only slower. */
+const char *plan_binds(struct plan *plan, const struct plan_point *point);
+bool plan_answer(struct plan *plan);
+/* The best layouts through the simulator, as --validate says. */
+bool plan_validate(struct plan *plan);
+/* The best at each value of a row, as --sweep says. */
+bool plan_sweep(struct plan *plan);
+
+bool plan_plot(struct plan *plan, const char *path);
+/* --emit: options that fit, before the search; then what starts a point, after the answer. */
+bool plan_emit_asked(const struct question *question, struct error *error);
+bool plan_emit(struct plan *plan);
+
+#endif

@@ -1,0 +1,504 @@
+/* The answer of `plan`: the best, what holds it, what would move it, the front, and how all of
+ * that is known. */
+#include "ask/plan/plan.h"
+
+#include "build/row_names.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SHOWN = 12 };
+
+/* ---- document ----------------------------------------------------------------------------------- */
+
+static const char *const setting_rows[] = {
+    NAME_chips, NAME_attention_dp, NAME_pipeline_parallel, NAME_expert_parallel, NAME_draft_tokens,
+    NAME_prefill_size, NAME_prefill_workers, NAME_prefill_chips, NAME_prefill_attention_dp,
+    NAME_prefill_pipeline_parallel, NAME_decode_workers, NAME_held };
+enum { SETTING_ROWS = sizeof setting_rows / sizeof *setting_rows };
+
+static void point_document(struct plan *plan, struct doc *doc, const struct plan_point *point)
+{
+    const struct variant *variant = &plan->variants[point->at.space];
+    doc_add_string(plan->arena, doc, "deployment", plan_deployment(plan, point));
+    doc_add_string(plan->arena, doc, "kind", variant->kind == PLAN_POOLS ? "pools" : "together");
+    doc_add_string(plan->arena, doc, "machine", variant->scenario.machine);
+    if (variant->precision)
+        doc_add_string(plan->arena, doc, "precision", variant->precision);
+    if (variant->kv)
+        doc_add_string(plan->arena, doc, "kv_precision", variant->kv);
+    for (int i = 0; i < SETTING_ROWS; i++) {
+        double value = plan_input(plan, &point->at, setting_rows[i]);
+        if (!isnan(value))
+            doc_add_number(plan->arena, doc, setting_rows[i], value);
+    }
+    for (int i = 0; i < PLAN_FIGURE_COUNT; i++)
+        doc_add_number(plan->arena, doc, plan_figures[i], point->figures[i]);
+    struct doc *parts = doc_add(plan->arena, doc, "step", DOC_OBJECT);
+    for (int i = 0; i < PLAN_PART_COUNT; i++)
+        doc_add_number(plan->arena, parts, plan_parts[i], point->parts[i]);
+}
+
+static void count_document(struct plan *plan)
+{
+    const struct search_count *count = &plan->result.count;
+    struct doc *doc = doc_add(plan->arena, plan->answer->doc, "points", DOC_OBJECT);
+    doc_add_number(plan->arena, doc, "all", (double)count->points);
+    doc_add_number(plan->arena, doc, "evaluated", (double)count->seen);
+    doc_add_number(plan->arena, doc, "weights do not fit", (double)count->no_fit);
+    doc_add_number(plan->arena, doc, "no room in the cache", (double)count->no_room);
+    for (size_t l = 0; l < plan->spaces->limit_count; l++)
+        doc_add_number(plan->arena, doc, plan->spaces->limits[l].name, (double)count->broken[l]);
+    doc_add_number(plan->arena, doc, "within the limits", (double)count->met);
+}
+
+/* ---- text ------------------------------------------------------------------------------------------ */
+
+static const char *count_text(struct plan *plan, double count)
+{
+    static const struct unit one = { { 0 } };
+    return quantity_text(plan->arena, count, one, 12);
+}
+
+static void head_line(struct plan *plan)
+{
+    const struct scenario *scenario = &plan->variants->scenario;
+    struct buffer *out = &plan->answer->text;
+    struct values values;
+    static const char *const lengths[] = { NAME_prompt_tokens, NAME_output_tokens, NAME_demand };
+    buffer_print(out, "%s on %s", scenario->model, plan->scope);
+    if (values_of(&plan->variants->scenario, lengths, 3, &values, plan->error)) {
+        buffer_print(out, ": %s tokens in, %s out", count_text(plan, values.at[0]),
+                     count_text(plan, values.at[1]));
+        if (plan->by_demand)
+            buffer_print(out, ", %s requests a second", count_text(plan, values.at[2]));
+    }
+    static const struct unit seconds = { { 2 } };
+    buffer_print(out, ", TTFT within %s, TPOT within %s",
+                 quantity_text(plan->arena, plan->ttft, seconds, 4),
+                 quantity_text(plan->arena, plan->tpot, seconds, 4));
+    buffer_print(out, "\n\n");
+}
+
+static const char *band(const struct plan *plan, const struct plan_point *point,
+                        enum plan_figure figure, enum plan_figure low, enum plan_figure high)
+{
+    struct plan_point end = *point;
+    end.figures[figure] = point->figures[figure] * point->figures[low];
+    const char *from = plan_text(plan, &end, figure, 3);
+    end.figures[figure] = point->figures[figure] * point->figures[high];
+    return arena_print(plan->arena, "%s to %s", from, plan_text(plan, &end, figure, 3));
+}
+
+/* "matrices 41 %, KV cache 23 %" */
+static const char *longest_parts(struct plan *plan, const struct plan_point *point, int count)
+{
+    struct buffer out = { .arena = plan->arena };
+    bool told[PLAN_PART_COUNT] = { false };
+    double sum = 0;
+    for (int i = 0; i < PLAN_PART_COUNT; i++)
+        sum += point->parts[i];
+    for (int n = 0; n < count; n++) {
+        int longest = -1;
+        for (int i = 0; i < PLAN_PART_COUNT; i++)
+            if (!told[i] && (longest < 0 || point->parts[i] > point->parts[longest]))
+                longest = i;
+        told[longest] = true;
+        buffer_print(&out, "%s%s %.0f %%", n ? ", " : "", plan_parts[longest],
+                     100 * point->parts[longest] / sum);
+    }
+    return out.data;
+}
+
+static const char *what_binds(const char *limit)
+{
+    static const struct { const char *limit, *text; } words[] = {
+        { "", "nothing but speed: one more sequence in each rank and all are slower" },
+        { NAME_seats, "the engine's most sequences: sequences_most" },
+        { "memory", "memory: no room for one more sequence in each rank" },
+        { "prompts", "prompts: with one more sequence they come faster than they are done" },
+        { "TTFT", "TTFT: one more sequence in each rank breaks it" },
+        { "TPOT", "TPOT: one more sequence in each rank breaks it" },
+        { "GPUs", "GPUs: what else there is needs more of them" } };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(limit, words[i].limit))
+            return words[i].text;
+    return limit;
+}
+
+static void best_lines(struct plan *plan, const struct plan_point *best)
+{
+    struct buffer *out = &plan->answer->text;
+    const char *variant = plan_variant(plan, best), *binds = plan_binds(plan, best);
+    struct doc *doc = doc_add(plan->arena, plan->answer->doc, "best", DOC_OBJECT);
+    point_document(plan, doc, best);
+    doc_add_string(plan->arena, doc, "binds", binds);
+    buffer_print(out, "  best     %s%s%s\n", plan_deployment(plan, best), *variant ? "; " : "",
+                 variant);
+    if (plan->by_demand)
+        buffer_print(out, "           %.0f GPUs\n", best->figures[PLAN_replicas] *
+                     best->figures[PLAN_server_gpus]);
+    buffer_print(out, "           %s a GPU, %s a user, %s requests a second\n",
+                 plan_text(plan, best, PLAN_per_gpu, 4),
+                 plan_text(plan, best, PLAN_speed_per_user, 3),
+                 count_text(plan, floor(best->figures[PLAN_rate] * 100 + 0.5) / 100));
+    buffer_print(out, "           TTFT %s (4 of 5 in %s), TPOT %s (%s)\n",
+                 plan_text(plan, best, PLAN_ttft, 3),
+                 band(plan, best, PLAN_ttft, PLAN_ttft_low, PLAN_ttft_high),
+                 plan_text(plan, best, PLAN_tpot, 3),
+                 band(plan, best, PLAN_tpot, PLAN_tpot_low, PLAN_tpot_high));
+    if (best->figures[PLAN_cost] > 0)
+        buffer_print(out, "           %s of output\n", plan_text(plan, best, PLAN_cost, 3));
+    buffer_print(out, "  holds    %s\n", what_binds(binds));
+    buffer_print(out, "  a token  %s\n", longest_parts(plan, best, 4));
+}
+
+/* Does the band of the better one reach down to the other? */
+static bool within_band(const struct plan_point *better, const struct plan_point *point)
+{
+    return better->figures[PLAN_per_gpu] * better->figures[PLAN_throughput_low] <=
+           point->figures[PLAN_per_gpu];
+}
+
+static bool same_place(const struct search_point *a, const struct search_point *b)
+{
+    return a->space == b->space && a->setting == b->setting && a->load == b->load;
+}
+
+/* The best of servers that do both without pipeline stages, where the best is another kind. */
+static bool simpler_line(struct plan *plan, const struct plan_point *best)
+{
+    const struct search_front *tops = &plan->result.tops;
+    struct plan_point point;
+    size_t i = 0;
+    while (i < tops->count &&
+           (plan->variants[tops->points[i].space].kind != PLAN_TOGETHER ||
+            plan_input(plan, &tops->points[i], NAME_pipeline_parallel) > 1))
+        i++;
+    if (i == tops->count || same_place(&tops->points[i], &best->at))
+        return true;
+    if (!plan_tell(plan, &tops->points[i], &point))
+        return false;
+    point_document(plan, doc_add(plan->arena, plan->answer->doc, "simpler", DOC_OBJECT), &point);
+    const char *variant = plan_variant(plan, &point);
+    buffer_print(&plan->answer->text, "  simpler  %s%s%s: %s a GPU%s\n",
+                 plan_deployment(plan, &point), *variant ? "; " : "", variant,
+                 plan_text(plan, &point, PLAN_per_gpu, 4),
+                 within_band(best, &point) ? ", within the band of the best" : "");
+    return true;
+}
+
+/* The best point as a question of its own: the loop that the search cut open is closed again. */
+static void check_line(struct plan *plan, const struct plan_point *best)
+{
+    const struct variant *variant = &plan->variants[best->at.space];
+    const bool pools = variant->kind == PLAN_POOLS;
+    struct buffer out = { .arena = plan->arena };
+    buffer_print(&out, "chalkline eval %s --model %s --on %s", pools ? "pool_ttft split_tpot pool_rate"
+                 : "predicted_ttft predicted_tpot predicted_throughput", plan->model,
+                 variant->machine);
+    if (variant->precision)
+        buffer_print(&out, " --precision %s", variant->precision);
+    if (variant->kv)
+        buffer_print(&out, " --kv-precision %s", variant->kv);
+    if (plan->question->option[OPTION_EXPERTS])
+        buffer_print(&out, " --experts-precision %s", plan->question->option[OPTION_EXPERTS]);
+    if (plan->question->option[OPTION_ASSUME])
+        buffer_print(&out, " --assume");
+    for (size_t i = 0; i < plan->question->rows_count; i++)
+        buffer_print(&out, " --rows %s", plan->question->rows[i]);
+    for (int i = OPTION_ENGINE; i <= OPTION_OSL; i++)
+        if (plan->question->option[i] && (i == OPTION_ENGINE || i == OPTION_ISL || i == OPTION_OSL))
+            buffer_print(&out, " --%s %s", options[i].name, plan->question->option[i]);
+    for (size_t i = 0; i < plan->question->set_count; i++)
+        if (strncmp(plan->question->sets[i], "tensor_parallel=", strlen("tensor_parallel=")))
+            buffer_print(&out, " --set '%s'", plan->question->sets[i]);
+    for (int i = 0; i < SETTING_ROWS; i++) {
+        double value = plan_input(plan, &best->at, setting_rows[i]);
+        if (!isnan(value) && strcmp(setting_rows[i], NAME_held) &&
+            !fact_given(facts_find(&variant->scenario.facts, setting_rows[i])))
+            buffer_print(&out, " --set %s=%.0f", setting_rows[i], value);
+    }
+    if (pools)
+        buffer_print(&out, " --set split_running=held --set held=%.9g",
+                     plan_input(plan, &best->at, NAME_held));
+    else
+        buffer_print(&out, " --set arrival_rate=%.9g",
+                     best->figures[PLAN_server_rate]);
+    doc_add_string(plan->arena, plan->answer->doc, "check", out.data);
+    buffer_print(&plan->answer->text, "  check    %s\n", out.data);
+}
+
+/* ---- what would move it ------------------------------------------------------------------------------ */
+
+static bool move_lines(struct plan *plan)
+{
+    static const struct unit seconds = { { 2 } };
+    struct doc *list = doc_add(plan->arena, plan->answer->doc, "moves", DOC_ARRAY);
+    bool first = true;
+    for (size_t l = 0; l < plan->spaces->limit_count; l++) {
+        const struct search_limit *limit = &plan->spaces->limits[l];
+        const struct search_point *best = plan->result.front.points, *moved = &plan->result.moved[l];
+        struct plan_point point;
+        if (!(plan->result.moved_found & 1u << l) || !(moved->along > best->along))
+            continue;
+        if (!plan_tell(plan, moved, &point))
+            return false;
+        const char *bound = quantity_text(plan->arena, limit->wider, seconds, 4);
+        double gain = 100 * (moved->along / best->along - 1);
+        const char *variant = plan_variant(plan, &point);
+        buffer_print(&plan->answer->text, "%s%s within %s: %+.0f %% %s, %s%s%s\n",
+                     first ? "  moves    " : "           ", limit->name, bound, gain,
+                     !plan->by_demand ? plan->by_cost ? "tokens for the money" : "tokens a GPU"
+                     : plan->by_cost ? "rent" : "GPUs",
+                     plan_deployment(plan, &point), *variant ? "; " : "", variant);
+        first = false;
+        struct doc *one = doc_add(plan->arena, list, NULL, DOC_OBJECT);
+        doc_add_string(plan->arena, one, "limit", limit->name);
+        doc_add_number(plan->arena, one, "bound", limit->wider);
+        point_document(plan, doc_add(plan->arena, one, "best", DOC_OBJECT), &point);
+    }
+    return true;
+}
+
+/* ---- the front ------------------------------------------------------------------------------------- */
+
+static void add_row(struct plan *plan, struct table *table, const struct plan_point *point,
+                    bool same)
+{
+    table_cell(table, "%.1f", point->figures[PLAN_speed_per_user]);
+    table_cell(table, "%.1f%s", point->figures[PLAN_per_gpu], same ? " ~" : "  ");
+    table_cell(table, "%s", plan_text(plan, point, PLAN_ttft, 3));
+    table_cell(table, "%s", plan_text(plan, point, PLAN_tpot, 3));
+    table_cell(table, "%s", point->figures[PLAN_cost] > 0
+               ? plan_text(plan, point, PLAN_cost, 3) : "");
+    table_cell(table, "%.2f", point->figures[PLAN_load]);
+    table_cell(table, "%s", longest_parts(plan, point, 1));
+    const char *variant = plan_variant(plan, point);
+    table_cell(table, "%s%s%s", plan_deployment(plan, point), *variant ? "; " : "", variant);
+}
+
+static void csv_row(struct plan *plan, struct table *table, const struct plan_point *point)
+{
+    const struct variant *variant = &plan->variants[point->at.space];
+    table_cell(table, "%s", variant->kind == PLAN_POOLS ? "pools" : "together");
+    table_cell(table, "%s", variant->scenario.machine);
+    table_cell(table, "%s", variant->precision ? variant->precision : "");
+    table_cell(table, "%s", variant->kv ? variant->kv : "");
+    for (int i = 0; i < SETTING_ROWS; i++) {
+        double value = plan_input(plan, &point->at, setting_rows[i]);
+        table_cell(table, "%s", isnan(value) ? "" : arena_print(plan->arena, "%.17g", value));
+    }
+    for (int i = 0; i < PLAN_FIGURE_COUNT; i++)
+        table_cell(table, "%.17g", point->figures[i]);
+}
+
+static void csv_head(struct table *table)
+{
+    static const char *const names[] = { "kind", "machine", "precision", "kv_precision" };
+    for (int i = 0; i < 4; i++)
+        table_cell(table, "%s", names[i]);
+    for (int i = 0; i < SETTING_ROWS; i++)
+        table_cell(table, "%s", setting_rows[i]);
+    for (int i = 0; i < PLAN_FIGURE_COUNT; i++)
+        table_cell(table, "%s", plan_figures[i]);
+}
+
+/* Of all points on the front about a dozen, even in the logarithm of speed; the first always. */
+static bool shown(const struct search_front *front, size_t i, double *next)
+{
+    const double low = front->points[0].across, high = front->points[front->count - 1].across;
+    const double speed = front->points[i].across;
+    if (i && speed < *next && i + 1 < front->count)
+        return false;
+    *next = speed * pow(high / low, 1.0 / (SHOWN - 1));
+    return true;
+}
+
+static bool front_lines(struct plan *plan)
+{
+    static const char *const head[] = { "tokens/s a user", "a GPU", "TTFT", "TPOT", "output",
+                                        "prompts", "longest", "deployment" };
+    const struct search_front *front = &plan->result.front;
+    struct table table = { .arena = plan->arena, .columns = 8, .left = "rrrrrrll" };
+    struct table csv = { .arena = plan->arena, .columns = 4 + SETTING_ROWS + PLAN_FIGURE_COUNT };
+    struct doc *list = doc_add(plan->arena, plan->answer->doc, "front", DOC_ARRAY);
+    struct plan_point point, before = { 0 };
+    double next = 0;
+    for (int i = 0; i < 8; i++)
+        table_cell(&table, "%s", head[i]);
+    csv_head(&csv);
+    for (size_t i = 0; i < front->count; i++) {
+        if (!plan_tell(plan, &front->points[i], &point))
+            return false;
+        csv_row(plan, &csv, &point);
+        point_document(plan, doc_add(plan->arena, list, NULL, DOC_OBJECT), &point);
+        if (!shown(front, i, &next))
+            continue;
+        add_row(plan, &table, &point, i && within_band(&before, &point));
+        before = point;
+    }
+    buffer_print(&plan->answer->text, "\n");
+    table_print(&table, &plan->answer->text, "  ");
+    buffer_print(&plan->answer->text, "  ~ within the band of the line above: which of the two is "
+                 "better is not known\n");
+    table_csv(&csv, &plan->answer->csv);
+    return true;
+}
+
+/* ---- how it is known ------------------------------------------------------------------------------- */
+
+static void known_lines(struct plan *plan)
+{
+    const struct search_count *count = &plan->result.count;
+    struct buffer *out = &plan->answer->text;
+    size_t settings = 0;
+    for (size_t s = 0; s < plan->count; s++)
+        settings += plan->spaces[s].setting_count;
+    buffer_print(out, "\n  known    exhaustive: %s points, %s layouts at up to %s loads\n",
+                 count_text(plan, (double)count->points), count_text(plan, (double)settings),
+                 count_text(plan, (double)plan->spaces->load_count));
+    const struct { const char *what; size_t count; } why[] = {
+        { "weights do not fit", count->no_fit }, { "no room in the cache", count->no_room },
+        { "more prompts than are done", count->broken[0] }, { "TTFT", count->broken[1] },
+        { "TPOT", count->broken[2] } , { "GPUs", count->broken[3] } };
+    const char *between = "           ";
+    for (size_t i = 0; i < sizeof why / sizeof *why; i++)
+        if (why[i].count) {
+            buffer_print(out, "%s%s: %s", between, why[i].what,
+                         count_text(plan, (double)why[i].count));
+            between = "; ";
+        }
+    buffer_print(out, "%swithin all limits: %s, on the front %s\n", between,
+                 count_text(plan, (double)count->met),
+                 count_text(plan, (double)plan->result.front.count));
+}
+
+/* The limit that a point breaks most. */
+static const char *worst_limit(struct plan *plan, const struct search_point *at)
+{
+    const struct search_space *space = &plan->spaces[at->space];
+    double *outputs = arena_array(plan->arena, space->list.output_count, sizeof *outputs);
+    size_t worst = 0;
+    search_values(plan->arena, plan->spaces, at, outputs);
+    for (size_t l = 1; l < space->limit_count; l++)
+        if (outputs[space->limits[l].output] / space->limits[l].bound >
+            outputs[space->limits[worst].output] / space->limits[worst].bound)
+            worst = l;
+    return space->limits[worst].name;
+}
+
+static bool nothing_lines(struct plan *plan)
+{
+    struct buffer *out = &plan->answer->text;
+    struct table csv = { .arena = plan->arena, .columns = 4 + SETTING_ROWS + PLAN_FIGURE_COUNT };
+    csv_head(&csv);
+    table_csv(&csv, &plan->answer->csv);
+    struct plan_point point;
+    plan->answer->status = 1;
+    if (!plan->result.count.points) {
+        buffer_print(out, "  best     none: heads, layers and ranks come out even in no layout of so many "
+                     "GPUs\n           with the sizes that were set (`chalkline why layout_legal`)\n");
+        return true;
+    }
+    if (!plan->result.miss_found) {
+        double needed, room;
+        if (!value_of(&plan->variants->scenario, NAME_weights_stored, &needed, plan->error) ||
+            !value_of(&plan->variants->scenario, "gpus_available * cache_fraction * hbm_reported", &room,
+                      plan->error))
+            return false;
+        struct unit bytes = scenario_unit(&plan->variants->scenario, NAME_weights_stored);
+        buffer_print(out, "  best     none: no layout holds the weights and one sequence: weights %s, "
+                     "the GPUs' memory %s\n", quantity_text(plan->arena, needed, bytes, 3),
+                     quantity_text(plan->arena, room, bytes, 3));
+        return true;
+    }
+    if (!plan_tell(plan, &plan->result.miss, &point))
+        return false;
+    buffer_print(out, "  best     none within the limits; nearest, %s wider by %.0f %%:\n"
+                 "           %s, %.0f GPUs\n           TTFT %s, TPOT %s, %s a GPU\n",
+                 worst_limit(plan, &plan->result.miss), 100 * (plan->result.miss_by - 1),
+                 plan_deployment(plan, &point),
+                 point.figures[PLAN_replicas] * point.figures[PLAN_server_gpus],
+                 plan_text(plan, &point, PLAN_ttft, 3), plan_text(plan, &point, PLAN_tpot, 3),
+                 plan_text(plan, &point, PLAN_per_gpu, 3));
+    struct doc *doc = doc_add(plan->arena, plan->answer->doc, "nearest", DOC_OBJECT);
+    point_document(plan, doc, &point);
+    doc_add_number(plan->arena, doc, "wider_by", plan->result.miss_by);
+    return true;
+}
+
+static void note_limits(struct plan *plan)
+{
+    static const struct unit seconds = { { 2 } };
+    static const struct { enum option option; const char *name; } limits[] = {
+        { OPTION_TTFT, "TTFT" }, { OPTION_TPOT, "TPOT" } };
+    const double bounds[] = { plan->ttft, plan->tpot };
+    for (size_t i = 0; i < 2; i++)
+        if (!plan->question->option[limits[i].option])
+            facts_note(&plan->variants->scenario.facts, "%s within %s, not given", limits[i].name,
+                       quantity_text(plan->arena, bounds[i], seconds, 4));
+}
+
+/* Formats and rents of each machine. */
+static void note_variants(struct plan *plan)
+{
+    struct facts *facts = &plan->variants->scenario.facts;
+    static const struct unit usd_per_s = { { -2, 0, 0, 0, 2, 0 } };
+    const struct fact *weights = facts_find(facts, NAME_weight_bytes);
+    const char *before = NULL;
+    if (!plan->question->option[OPTION_PRECISION] && weights)
+        facts_note(facts, "weights as in the checkpoint, %.3g byte%s each: --precision fp8,fp4 looks "
+                   "at others", weights->value, weights->value > 1.01 ? "s" : "");
+    if (!plan->question->option[OPTION_KV])
+        facts_note(facts, "KV cache in bf16: --kv-precision bf16,fp8 looks at both");
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct fact *rent = facts_find(&plan->variants[i].scenario.facts, NAME_chip_price);
+        if (plan->variants[i].machine != before && rent)
+            facts_note(facts, "%s a chip of %s (rent)",
+                       quantity_text(plan->arena, rent->value, usd_per_s, 4),
+                       plan->variants[i].scenario.machine);
+        before = plan->variants[i].machine;
+    }
+}
+
+static void add_notes(struct plan *plan)
+{
+    struct scenario *scenario = &plan->variants->scenario;
+    static const char *const rows[] = {
+        NAME_deployed_per_gpu, NAME_deployed_cost, NAME_predicted_ttft, NAME_predicted_tpot, NAME_gpus_needed,
+        NAME_pool_per_gpu, NAME_pool_ttft, NAME_split_tpot, NAME_demand, NAME_ttft_limit, NAME_tpot_limit,
+        NAME_server_chips_most, NAME_stages_most, NAME_sequences_most, NAME_layout_legal, NAME_prefill_load_most };
+    note_limits(plan);
+    note_variants(plan);
+    scenario_note_length(scenario);
+    given_note(scenario, rows, sizeof rows / sizeof *rows, "the plan");
+}
+
+bool plan_answer(struct plan *plan)
+{
+    struct plan_point best;
+    const struct search_front *front = &plan->result.front;
+    const char *picture = plan->question->option[OPTION_PLOT];
+    doc_add_string(plan->arena, plan->answer->doc, "model", plan->variants->scenario.model);
+    head_line(plan);
+    count_document(plan);
+    if (!front->count && !nothing_lines(plan))
+        return false;
+    if (front->count) {
+        if (!plan_tell(plan, &front->points[0], &best))
+            return false;
+        best_lines(plan, &best);
+        if (!simpler_line(plan, &best) || !move_lines(plan) || !front_lines(plan) ||
+            (plan->question->option[OPTION_VALIDATE] && !plan_validate(plan)) ||
+            (picture && !plan_plot(plan, picture)))
+            return false;
+    }
+    known_lines(plan);
+    if (front->count)
+        check_line(plan, &best);
+    buffer_print(&plan->answer->text, "\n");
+    add_notes(plan);
+    scenario_notes(&plan->variants->scenario, plan->answer);
+    return !plan->question->option[OPTION_EMIT] || plan_emit(plan);
+}

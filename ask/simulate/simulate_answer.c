@@ -1,0 +1,360 @@
+/* What a simulation says: counts, times, caches, tiers, classes, money. */
+#include "ask/simulate/simulate.h"
+
+#include "build/row_names.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const time_names[SIMULATE_TIMES] = { "ttft", "tpot", "e2e" };
+
+const char *simulate_seconds(struct arena *arena, double seconds)
+{
+    struct unit second;
+    struct error ignored;
+    unit_parse(text_of("s"), &second, &(double){ 0 }, &ignored);
+    return quantity_text(arena, seconds, second, 4);
+}
+
+static const char *in_unit(struct arena *arena, double value, const char *text)
+{
+    struct unit unit;
+    struct error ignored;
+    unit_parse(text_of(text), &unit, &(double){ 0 }, &ignored);
+    return quantity_text(arena, value, unit, 3);
+}
+
+/* "-" where no request has the time: a TPOT takes two tokens. */
+static const char *or_dash(struct arena *arena, const struct sketch *sketch, double value)
+{
+    return sketch->count ? simulate_seconds(arena, value) : "-";
+}
+
+static const struct { const char *name; double share; } quantiles[] = {
+    { "p50", 0.5 }, { "p90", 0.9 }, { "p95", 0.95 }, { "p99", 0.99 } };
+
+static void answer_sketch(struct arena *arena, const char *name, const struct sketch *sketch,
+                          struct doc *doc, struct table *table, struct buffer *csv)
+{
+    struct doc *one = doc_add(arena, doc, name, DOC_OBJECT);
+    buffer_print(csv, "%s,%.9g", name, sketch_mean(sketch));
+    doc_add_number(arena, one, "mean", sketch_mean(sketch));
+    table_cell(table, "%s", or_dash(arena, sketch, sketch_mean(sketch)));
+    for (size_t i = 0; i < sizeof quantiles / sizeof *quantiles; i++) {
+        double value = sketch_quantile(sketch, quantiles[i].share);
+        doc_add_number(arena, one, quantiles[i].name, value);
+        buffer_print(csv, ",%.9g", value);
+        table_cell(table, "%s", or_dash(arena, sketch, value));
+    }
+    doc_add_number(arena, one, "max", sketch->most);
+    buffer_print(csv, ",%.9g\n", sketch->most);
+    table_cell(table, "%s", or_dash(arena, sketch, sketch->most));
+}
+
+static void answer_lane(struct arena *arena, const char *name, const struct lane_score *lane,
+                        struct doc *doc, struct table *table, struct buffer *csv)
+{
+    for (int i = 0; i < SIMULATE_TIMES; i++) {
+        table_cell(table, *name ? "%s, %s" : "%s%s", time_names[i], name);
+        buffer_print(csv, "%s,", name);
+        answer_sketch(arena, time_names[i], &lane->times[i], doc, table, csv);
+    }
+}
+
+static void answer_times(struct arena *arena, const struct simulated *outcome, struct answer *answer)
+{
+    const struct trace *trace = &outcome->trace;
+    static const char *const head[] = { "", "mean", "p50", "p90", "p95", "p99", "max" };
+    struct table table = { .arena = arena, .columns = 7, .left = "lrrrrrr" };
+    for (size_t i = 0; i < sizeof head / sizeof *head; i++)
+        table_cell(&table, "%s", head[i]);
+    buffer_print(&answer->csv, "class,time,mean,p50,p90,p95,p99,max\n");
+    answer_lane(arena, "", &outcome->all, answer->doc, &table, &answer->csv);
+    table_cell(&table, "itl");
+    buffer_print(&answer->csv, ",");
+    answer_sketch(arena, "itl", outcome->result.gaps, answer->doc, &table, &answer->csv);
+    struct doc *classes = trace->lanes ? doc_add(arena, answer->doc, "classes", DOC_OBJECT) : NULL;
+    for (size_t i = 0; i < trace->lanes; i++)
+        answer_lane(arena, trace->lane_names[i], &outcome->lanes[i],
+                    doc_add(arena, classes, trace->lane_names[i], DOC_OBJECT), &table,
+                    &answer->csv);
+    table_print(&table, &answer->text, "  ");
+}
+
+/* ---- counts --------------------------------------------------------------------------------- */
+
+static void answer_counts(struct arena *arena, const struct simulated *outcome, struct answer *answer)
+{
+    const struct sim_result *result = &outcome->result;
+    const double there = result->pool_there[0] + result->pool_there[1];
+    const double utilisation = result->busy / there, queued = result->queued / there;
+    const struct { const char *name; double value; } counts[] = {
+        { "requests", (double)outcome->trace.count },
+        { "answered", (double)outcome->all.answered },
+        { "iterations", (double)result->iterations },
+        { "batch_tokens", (double)result->batch_tokens },
+        { "preemptions", (double)result->preemptions }, { "makespan", result->makespan },
+        { "utilisation", utilisation },           { "queued", queued },
+        { "waiting_at_last", result->waiting_at_last },
+        { "request_rate", outcome->rate },        { "output_rate", outcome->output_rate },
+        { "input_rate", outcome->input_rate },
+    };
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        doc_add_number(arena, answer->doc, counts[i].name, counts[i].value);
+    buffer_print(&answer->text, "%zu requests in %.6f s: %llu iterations, %llu tokens, %llu "
+                 "preemptions\n", outcome->trace.count, result->makespan,
+                 (unsigned long long)result->iterations, (unsigned long long)result->batch_tokens,
+                 (unsigned long long)result->preemptions);
+    doc_add_string(arena, answer->doc, "verdict", outcome->verdict);
+    buffer_print(&answer->text, "%s: batches ran %.1f %% of the time, requests waited in %.1f %%, %.0f "
+                 "when the last one came\n", outcome->verdict, 100 * utilisation, 100 * queued,
+                 result->waiting_at_last);
+    buffer_print(&answer->text, outcome->rate < 1000 ? "%.3g" : "%.0f", outcome->rate);
+    buffer_print(&answer->text, " requests/s came, %.0f output and %.0f input tokens/s went\n",
+                 outcome->output_rate, outcome->input_rate);
+    if (outcome->options.scaling.most) {
+        doc_add_number(arena, answer->doc, "servers_mean", there / result->makespan);
+        buffer_print(&answer->text, "%.2f servers were there in the mean\n",
+                     there / result->makespan);
+    }
+}
+
+/* Requests that were not answered, and why. */
+static void answer_losses(struct arena *arena, const struct simulated *outcome, struct answer *answer)
+{
+    const struct sim_result *result = &outcome->result;
+    const struct { const char *key, *text; uint64_t count; } losses[] = {
+        { "refused", "found a full queue", result->refused },
+        { "gave_up", "lost patience", result->gave_up },
+        { "unasked", "were later turns of these", result->unasked },
+        { "failures", "failures of a server", result->failures },
+        { "lost", "began again after one", result->lost },
+    };
+    const char *comma = "";
+    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) {
+        if (!losses[i].count)
+            continue;
+        doc_add_number(arena, answer->doc, losses[i].key, (double)losses[i].count);
+        buffer_print(&answer->text, "%s%llu %s", comma, (unsigned long long)losses[i].count,
+                     losses[i].text);
+        comma = ", ";
+    }
+    if (*comma)
+        buffer_print(&answer->text, "\n");
+}
+
+static void answer_goodput(struct arena *arena, const struct simulation *simulation,
+                           const struct simulated *outcome, struct answer *answer)
+{
+    const struct trace *trace = &outcome->trace;
+    if (isinf(simulation->ttft_most) && isinf(simulation->tpot_most))
+        return;
+    doc_add_number(arena, answer->doc, NAME_goodput, outcome->goodput);
+    doc_add_number(arena, answer->doc, "met", (double)outcome->all.met / (double)trace->count);
+    buffer_print(&answer->text, "goodput %.4g requests/s: %.2f %% met", outcome->goodput,
+                 100 * (double)outcome->all.met / (double)trace->count);
+    if (isfinite(simulation->ttft_most))
+        buffer_print(&answer->text, " TTFT %s", simulate_seconds(arena, simulation->ttft_most));
+    if (isfinite(simulation->tpot_most))
+        buffer_print(&answer->text, " TPOT %s", simulate_seconds(arena, simulation->tpot_most));
+    for (size_t i = 0; i < trace->lanes && outcome->lanes[i].requests; i++)
+        buffer_print(&answer->text, "%s %s %.2f %%", i ? "," : ";", trace->lane_names[i],
+                     100 * (double)outcome->lanes[i].met / (double)outcome->lanes[i].requests);
+    buffer_print(&answer->text, "\n");
+}
+
+/* ---- caches --------------------------------------------------------------------------------- */
+
+static double prompt_tokens(const struct trace *trace)
+{
+    double tokens = 0;
+    for (size_t i = 0; i < trace->count; i++)
+        tokens += trace->prompt[i];
+    return tokens;
+}
+
+static void answer_caches(struct arena *arena, const struct simulated *outcome, struct answer *answer)
+{
+    const struct sim_result *result = &outcome->result;
+    const double tokens = prompt_tokens(&outcome->trace);
+    if (result->cached_tokens || result->fetched_tokens) {
+        doc_add_number(arena, answer->doc, "cached_share", (double)result->cached_tokens / tokens);
+        doc_add_number(arena, answer->doc, "fetched_share",
+                       (double)result->fetched_tokens / tokens);
+        buffer_print(&answer->text, "%.2f %% of the prompt tokens were in the cache",
+                     100 * (double)result->cached_tokens / tokens);
+        if (outcome->options.tiers)
+            buffer_print(&answer->text, ", %.2f %% were brought from tiers",
+                         100 * (double)result->fetched_tokens / tokens);
+        buffer_print(&answer->text, "\n");
+    }
+    if (outcome->options.split.replicas) {
+        doc_add_number(arena, answer->doc, "moved_bytes", result->moved_bytes);
+        doc_add_number(arena, answer->doc, "move_time",
+                       result->moving / (double)outcome->all.requests);
+        buffer_print(&answer->text, "%s of cache moved from prompts to decodes, %s each on its way\n",
+                     in_unit(arena, result->moved_bytes, "B"),
+                     simulate_seconds(arena, result->moving / (double)outcome->all.requests));
+    }
+}
+
+static void answer_tiers(struct arena *arena, const struct simulation *simulation,
+                         const struct simulated *outcome, struct answer *answer)
+{
+    const struct sim_options *sim = &outcome->options;
+    static const char *const head[] = { "tier", "hits", "read", "written", "held at most", "busy",
+                                        "wear", "USD" };
+    struct table table = { .arena = arena, .columns = 8, .left = "lrrrrrrr" };
+    const double block_bytes = sim->token_bytes * (double)sim->server.block;
+    const double tokens = prompt_tokens(&outcome->trace);
+    if (!sim->tiers)
+        return;
+    struct doc *doc = doc_add(arena, answer->doc, "tiers", DOC_OBJECT);
+    for (size_t i = 0; i < sizeof head / sizeof *head; i++)
+        table_cell(&table, "%s", head[i]);
+    for (size_t i = 0; i < sim->tiers; i++) {
+        const struct tier_use *use = &outcome->result.tier[i];
+        struct doc *one = doc_add(arena, doc, simulation->tier_names[i], DOC_OBJECT);
+        double share = (double)use->fetched * (double)sim->server.block / tokens;
+        double usd = fmax(use->hold_cost, use->write_cost);     /* either ends the same drive */
+        doc_add_number(arena, one, "hit_share", share);
+        doc_add_number(arena, one, "read_bytes", use->read_bytes);
+        doc_add_number(arena, one, "written_bytes", use->written_bytes);
+        doc_add_number(arena, one, NAME_held_most, (double)use->used_most * block_bytes);
+        doc_add_number(arena, one, "busy", use->busy);
+        doc_add_number(arena, one, "wear", use->wear);
+        doc_add_number(arena, one, "cost", usd);
+        doc_add_number(arena, one, "expired", (double)use->expired);
+        table_cell(&table, "%s", simulation->tier_names[i]);
+        table_cell(&table, "%.2f %%", 100 * share);
+        table_cell(&table, "%s", in_unit(arena, use->read_bytes, "B"));
+        table_cell(&table, "%s", in_unit(arena, use->written_bytes, "B"));
+        table_cell(&table, "%s", in_unit(arena, (double)use->used_most * block_bytes, "B"));
+        table_cell(&table, "%s", simulate_seconds(arena, use->busy));
+        table_cell(&table, "%.2g %%", 100 * use->wear);
+        table_cell(&table, "%.3g", usd);
+    }
+    buffer_print(&answer->text, "\n");
+    table_print(&table, &answer->text, "  ");
+}
+
+/* ---- money and energy ----------------------------------------------------------------------- */
+
+/* Rows of a run, at what it counted, for the servers of a pool. */
+static bool run_rows(struct scenario *scenario, const struct simulated *outcome, int pool,
+                     const char *const *rows, size_t count, struct values *values,
+                     struct error *error)
+{
+    const struct sim_result *result = &outcome->result;
+    const double requests = (double)outcome->all.answered;
+    const struct { const char *row; double value; } counted[] = {
+        { NAME_replica_time, result->pool_there[pool] },
+        { NAME_running_time, result->pool_busy[pool] },
+        { NAME_run_outputs, (double)outcome->all.outputs },
+        { NAME_run_sequences, result->sequence_seconds / result->busy },
+        { NAME_prompt_tokens, (double)outcome->all.inputs / requests },
+        { NAME_output_tokens, (double)outcome->all.outputs / requests },
+    };
+    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
+        facts_set(&scenario->facts, counted[i].row, counted[i].value, ORIGIN_DERIVED, "simulated");
+    return values_of(scenario, rows, count, values, error);
+}
+
+/* What a token of each class costs, where classes share servers. */
+static bool answer_classes(struct arena *arena, struct simulation *simulation,
+                           const struct simulated *outcome, struct answer *answer,
+                           struct error *error)
+{
+    const struct sim_result *result = &outcome->result;
+    struct facts *facts = &simulation->scenario.facts;
+    double price;
+    if (!(result->lane_seconds[0] > 0))
+        return true;
+    struct doc *prices = doc_add(arena, answer->doc, NAME_class_cost_per_token, DOC_OBJECT);
+    for (size_t i = 0; i < outcome->trace.lanes; i++) {
+        const char *name = outcome->trace.lane_names[i];
+        if (!outcome->lanes[i].outputs)
+            continue;
+        facts_set(facts, NAME_class_share, result->lane_seconds[i] / result->busy, ORIGIN_DERIVED, "simulated");
+        facts_set(facts, NAME_class_outputs, (double)outcome->lanes[i].outputs, ORIGIN_DERIVED, "simulated");
+        if (!value_of(&simulation->scenario, NAME_class_cost_per_token, &price, error))
+            return false;
+        doc_add_number(arena, prices, name, price);
+        buffer_print(&answer->text, "  %s: %s, by its share of the sequences of each step\n", name,
+                     in_unit(arena, price, "USD/token"));
+    }
+    return true;
+}
+
+static bool answer_money(struct arena *arena, struct simulation *simulation,
+                         const struct simulated *outcome, struct answer *answer,
+                         struct error *error)
+{
+    enum { TOTAL, PER_TOKEN, ENERGY, ROWS };
+    static const char *const rows[ROWS] = { "run_cost + cost_beside", NAME_run_cost_per_token,
+                                            NAME_run_energy_per_token };
+    static const char *const beside[] = { NAME_run_cost, NAME_run_energy };
+    struct facts *facts = &simulation->scenario.facts;
+    struct values values;
+    if (!simulation->predicted || !outcome->all.outputs)
+        return true;
+    if (outcome->options.split.replicas) {
+        if (!run_rows(&simulation->prompts, outcome, 1, beside, 2, &values, error))
+            return false;
+        facts_set(facts, NAME_cost_beside, values.at[0], ORIGIN_DERIVED, "simulated");
+        facts_set(facts, NAME_energy_beside, values.at[1], ORIGIN_DERIVED, "simulated");
+    }
+    if (!run_rows(&simulation->scenario, outcome, 0, rows, ROWS, &values, error))
+        return false;
+    doc_add_number(arena, answer->doc, NAME_run_cost, values.at[TOTAL]);
+    doc_add_number(arena, answer->doc, NAME_run_cost_per_token, values.at[PER_TOKEN]);
+    doc_add_number(arena, answer->doc, NAME_run_energy_per_token, values.at[ENERGY]);
+    buffer_print(&answer->text, "%s, %s of output tokens: rent of the servers while they were there\n",
+                 in_unit(arena, values.at[PER_TOKEN], "USD/token"),
+                 in_unit(arena, values.at[ENERGY], "J/token"));
+    return answer_classes(arena, simulation, outcome, answer, error);
+}
+
+static void answer_settings(struct arena *arena, const struct simulated *outcome,
+                            struct answer *answer)
+{
+    const struct sim_server *server = &outcome->options.server;
+    struct doc *doc = doc_add(arena, answer->doc, "settings", DOC_OBJECT);
+    doc_add_string(arena, doc, "rules", rules_name(server->rules));
+    doc_add_string(arena, doc, "router", router_names[outcome->options.router]);
+    doc_add_number(arena, doc, NAME_replicas, (double)outcome->options.replicas);
+    doc_add_number(arena, doc, "blocks", (double)server->blocks);
+    doc_add_number(arena, doc, "block", (double)server->block);
+    doc_add_number(arena, doc, "max_seqs", (double)server->sequences_most);
+    doc_add_number(arena, doc, "chunk", (double)server->chunk);
+    doc_add_number(arena, doc, "ranks", (double)(server->ranks ? server->ranks : 1));
+    buffer_print(&answer->text, "\n  quantiles within 1 %%; rules %s; ", rules_name(server->rules));
+    if (server->rules == RULES_TRAIN) {
+        buffer_print(&answer->text, "a train of %zu seats leaves every %.6g s\n",
+                     server->sequences_most, server->cadence);
+        return;
+    }
+    buffer_print(&answer->text, "a server has %zu blocks of %zu tokens, %zu sequences at most, %zu "
+                 "tokens a batch%s\n", server->blocks, server->block, server->sequences_most,
+                 server->rules == RULES_VLLM_2023 ? server->batch_tokens_most : server->chunk,
+                 server->ranks > 1 ? ", of each of its attention ranks" : "");
+}
+
+bool simulate_answer(struct simulation *simulation, const struct simulated *outcome,
+                     struct answer *answer, struct error *error)
+{
+    struct arena *arena = simulation->arena;
+    answer_counts(arena, outcome, answer);
+    answer_losses(arena, outcome, answer);
+    answer_goodput(arena, simulation, outcome, answer);
+    answer_caches(arena, outcome, answer);
+    struct answer times = { .doc = answer->doc, .text = { .arena = arena }, .csv = answer->csv };
+    answer_times(arena, outcome, &times);
+    answer->csv = times.csv;
+    if (!answer_money(arena, simulation, outcome, answer, error))
+        return false;
+    buffer_print(&answer->text, "\n%s", times.text.data);
+    answer_tiers(arena, simulation, outcome, answer);
+    answer_settings(arena, outcome, answer);
+    return true;
+}

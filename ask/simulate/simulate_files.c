@@ -1,0 +1,284 @@
+/* What a simulation writes: a line for each request, a time series, trace events, a picture. */
+#include "report/plot.h"
+#include "ask/simulate/simulate.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct moment {
+    double time;
+    struct sim_sample sample;
+};
+
+struct recorder {
+    struct simulation *simulation;
+    const char *events_path, *series_path, *requests_path, *plot_path;
+    FILE *events;                   /* trace events, as they come; NULL: none wanted */
+    bool written;                   /* one at least */
+    double every;
+    struct moment *moments;
+    size_t count, room;
+};
+
+static bool cannot_write(const char *path, struct error *error)
+{
+    error_set(error, "%s: cannot be written", path);
+    return error_hint(error, "a file in a folder that exists");
+}
+
+/* ---- trace events: https://ui.perfetto.dev opens them --------------------------------------- */
+
+enum { SERVERS = 1, REQUESTS = 2 };     /* "processes" of the picture */
+
+static double in_us(double seconds)
+{
+    return 1e6 * seconds;               /* the format's unit */
+}
+
+static void event(struct recorder *recorder, const char *format, ...)
+{
+    va_list arguments;
+    fputs(recorder->written ? ",\n" : "[\n", recorder->events);
+    recorder->written = true;
+    va_start(arguments, format);
+    vfprintf(recorder->events, format, arguments);
+    va_end(arguments);
+}
+
+static void write_steps(void *context, size_t replica, double from, double seconds, uint64_t steps,
+                        const struct sim_step *step)
+{
+    event(context, "{\"name\":\"%.0f decode%s%.0f prompt\",\"ph\":\"X\",\"pid\":%d,\"tid\":%zu,"
+          "\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"steps\":%llu,\"decoding\":%.0f,\"prompt\":%.0f,"
+          "\"cached\":%.0f}}", step->decoding, step->prompt > 0 ? " + " : ", ", step->prompt,
+          SERVERS, replica, in_us(from), in_us(seconds), (unsigned long long)steps, step->decoding,
+          step->prompt, step->decode_cached + step->prompt_cached);
+}
+
+static void write_span(struct recorder *recorder, const char *name, size_t id, double from, double to)
+{
+    event(recorder, "{\"name\":\"%s\",\"cat\":\"request\",\"ph\":\"b\",\"pid\":%d,\"id\":%zu,"
+          "\"ts\":%.3f}", name, REQUESTS, id, in_us(from));
+    event(recorder, "{\"name\":\"%s\",\"cat\":\"request\",\"ph\":\"e\",\"pid\":%d,\"id\":%zu,"
+          "\"ts\":%.3f}", name, REQUESTS, id, in_us(to));
+}
+
+static bool close_events(struct recorder *recorder, const struct simulated *outcome,
+                         struct error *error)
+{
+    const struct sim_result *result = &outcome->result;
+    for (size_t i = 0; i < recorder->count; i++)
+        event(recorder, "{\"name\":\"requests\",\"ph\":\"C\",\"pid\":%d,\"ts\":%.3f,\"args\":"
+              "{\"waiting\":%zu,\"running\":%zu}}", SERVERS, in_us(recorder->moments[i].time),
+              recorder->moments[i].sample.waiting, recorder->moments[i].sample.running);
+    for (size_t i = 0; i < outcome->trace.count; i++) {
+        if (!(result->completed[i] >= 0))
+            continue;
+        write_span(recorder, "request", i, result->arrival[i], result->completed[i]);
+        write_span(recorder, "to first token", i, result->arrival[i], result->first_token[i]);
+        write_span(recorder, "decode", i, result->first_token[i], result->completed[i]);
+    }
+    event(recorder, "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%d,\"args\":{\"name\":"
+          "\"servers\"}}", SERVERS);
+    event(recorder, "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%d,\"args\":{\"name\":"
+          "\"requests\"}}", REQUESTS);
+    fputs("\n]\n", recorder->events);
+    bool good = !ferror(recorder->events);
+    good = !fclose(recorder->events) && good;
+    return good || cannot_write(recorder->events_path, error);
+}
+
+/* ---- requests and series -------------------------------------------------------------------- */
+
+static FILE *begin(const struct simulation *simulation, const char *path, struct error *error)
+{
+    if (!file_may_write(simulation->arena, path, error))
+        return NULL;
+    FILE *file = fopen(path, "w");
+    if (!file)
+        cannot_write(path, error);
+    return file;
+}
+
+static bool finish(FILE *file, const char *path, struct error *error)
+{
+    bool good = !ferror(file);
+    good = !fclose(file) && good;
+    return good || cannot_write(path, error);
+}
+
+/* Times of what never came are left empty. */
+static void print_requests(FILE *file, const struct simulated *outcome)
+{
+    const struct trace *trace = &outcome->trace;
+    const struct sim_result *result = &outcome->result;
+    fprintf(file, "id,arrival,prompt,decode,first_token_at,completed_at,restarts\n");
+    for (size_t i = 0; i < trace->count; i++) {
+        char first[40] = "", last[40] = "";
+        if (result->first_token[i] >= 0)
+            snprintf(first, sizeof first, "%.9f", result->first_token[i]);
+        if (result->completed[i] >= 0)
+            snprintf(last, sizeof last, "%.9f", result->completed[i]);
+        fprintf(file, "%zu,%.9f,%u,%u,%s,%s,%u\n", i, result->arrival[i], trace->prompt[i],
+                trace->output[i], first, last, result->restarts[i]);
+    }
+}
+
+/* "-": they are the answer. */
+static bool write_requests(const struct recorder *recorder, const struct simulated *outcome,
+                           struct answer *answer, struct error *error)
+{
+    const char *path = recorder->requests_path;
+    char *text = NULL;
+    size_t size = 0;
+    const bool shown = !strcmp(path, "-");
+    FILE *file = shown ? open_memstream(&text, &size) : begin(recorder->simulation, path, error);
+    if (!file)
+        return !shown ? false : cannot_write(path, error);
+    print_requests(file, outcome);
+    if (!finish(file, path, error))
+        return false;
+    if (shown) {
+        answer->text.size = 0;
+        buffer_add(&answer->text, text, size);
+        free(text);
+    }
+    return true;
+}
+
+static bool write_series(const struct recorder *recorder, struct error *error)
+{
+    FILE *file = begin(recorder->simulation, recorder->series_path, error);
+    if (!file)
+        return false;
+    fprintf(file, "time,waiting,running,servers,blocks_used,answered,output_tokens\n");
+    for (size_t i = 0; i < recorder->count; i++) {
+        const struct sim_sample *sample = &recorder->moments[i].sample;
+        fprintf(file, "%.9f,%zu,%zu,%zu,%zu,%llu,%llu\n", recorder->moments[i].time,
+                sample->waiting, sample->running, sample->replicas, sample->blocks_used,
+                (unsigned long long)sample->done, (unsigned long long)sample->tokens);
+    }
+    return finish(file, recorder->series_path, error);
+}
+
+/* ---- the picture: how times are distributed, and the queue ---------------------------------- */
+
+static void add_curve(struct buffer *script, const struct sketch *sketch)
+{
+    enum { POINTS = 200 };
+    for (int i = 1; i < POINTS && sketch->count; i++) {
+        double share = (double)i / POINTS;
+        buffer_print(script, "%.9g %.9g\n", fmax(sketch_quantile(sketch, share), 1e-6), share);
+    }
+    buffer_print(script, "e\n");
+}
+
+static bool draw(const struct recorder *recorder, const struct simulated *outcome,
+                 struct error *error)
+{
+    static const char *const names[SIMULATE_TIMES] = { "TTFT", "TPOT", "E2E" };
+    const bool terminal = !strcmp(recorder->plot_path, "-");
+    struct buffer script = { .arena = recorder->simulation->arena };
+    if (!plot_open(&script, recorder->plot_path, 900, 700, error))
+        return false;
+    buffer_print(&script, "set key outside top right horizontal\nset grid\nset style data lines\n");
+    if (!terminal)
+        buffer_print(&script, "set multiplot layout 2,1\n");
+    buffer_print(&script, "set logscale x\nset xlabel 'seconds'\nset ylabel 'share of requests'\n"
+                 "set yrange [0:1]\nplot ");
+    for (int i = 0; i < SIMULATE_TIMES; i++)
+        buffer_print(&script, "%s'-' title '%s' lw 2", i ? ", " : "", names[i]);
+    buffer_print(&script, "\n");
+    for (int i = 0; i < SIMULATE_TIMES; i++)
+        add_curve(&script, &outcome->all.times[i]);
+    buffer_print(&script, "unset logscale x\nset yrange [0:*]\nset xlabel 'time, s'\n"
+                 "set ylabel 'requests'\nplot '-' title 'waiting' lw 2, '-' title 'running' lw 2\n");
+    for (int what = 0; what < 2; what++) {
+        for (size_t i = 0; i < recorder->count; i++)
+            buffer_print(&script, "%.9g %zu\n", recorder->moments[i].time,
+                         what ? recorder->moments[i].sample.running
+                              : recorder->moments[i].sample.waiting);
+        buffer_print(&script, "e\n");
+    }
+    if (!terminal)
+        buffer_print(&script, "unset multiplot\n");
+    return plot_draw(&script, recorder->plot_path, error);
+}
+
+/* ---- while it runs -------------------------------------------------------------------------- */
+
+static void keep(void *context, double now, const struct sim_sample *sample)
+{
+    struct recorder *recorder = context;
+    const struct question *question = recorder->simulation->question;
+    *(struct moment *)arena_push(recorder->simulation->arena, &recorder->moments, &recorder->count,
+                                 &recorder->room, sizeof(struct moment)) =
+        (struct moment){ now, *sample };
+    if (question->progress)
+        question->progress((double)sample->done / (double)recorder->simulation->trace.count);
+}
+
+/* One of them on the terminal, none over the trace itself. */
+static bool outputs_fit(const struct recorder *recorder, struct error *error)
+{
+    const struct question *question = recorder->simulation->question;
+    static const enum option written[] = { OPTION_REQUESTS, OPTION_SERIES, OPTION_TRACE };
+    for (int i = 0; i < 3; i++) {
+        const char *path = question->option[written[i]];
+        if (path && (!strcmp(path, question->words[0]) ||
+                     (!strcmp(path, "-") && (i || question->option[OPTION_JSON])))) {
+            error_set(error, "--%s: '%.60s' is %s", options[written[i]].name, path,
+                      strcmp(path, "-") ? "the trace itself" : i ? "no file" :
+                      "the terminal, which --json has");
+            return error_hint(error, "the name of another file");
+        }
+    }
+    return true;
+}
+
+bool simulate_record(struct simulation *simulation, struct recorder **out, struct sim_watch *watch,
+                     struct error *error)
+{
+    enum { LINES = 200, LINES_MOST = 1000000 };
+    const struct question *question = simulation->question;
+    const struct trace *trace = &simulation->trace;
+    struct recorder *recorder = *out = arena_alloc(simulation->arena, sizeof *recorder);
+    const double span = trace->arrival[trace->count - 1] / simulation->scale;
+    *recorder = (struct recorder){
+        .simulation = simulation, .every = simulation->options.users ? 1 : fmax(span, 1) / LINES,
+        .events_path = question->option[OPTION_TRACE],
+        .series_path = question->option[OPTION_SERIES],
+        .requests_path = question->option[OPTION_REQUESTS],
+        .plot_path = question->option[OPTION_PLOT] };
+    if (!option_quantity(question, OPTION_EVERY, "s", &recorder->every, error))
+        return false;
+    if (!(recorder->every > 0) || span / recorder->every > LINES_MOST) {
+        error_set(error, "--every: '%.60s' is no time above 0, or makes more than %d lines",
+                  question->option[OPTION_EVERY], LINES_MOST);
+        return error_hint(error, "1s");
+    }
+    if (!outputs_fit(recorder, error))
+        return false;
+    watch->context = recorder;
+    watch->every = recorder->every;
+    if (recorder->series_path || recorder->plot_path || recorder->events_path || question->progress)
+        watch->sample = keep;
+    if (!recorder->events_path)
+        return true;
+    watch->ran = write_steps;
+    recorder->events = begin(recorder->simulation, recorder->events_path, error);
+    return recorder->events != NULL;
+}
+
+bool simulate_write(struct recorder *recorder, const struct simulated *outcome,
+                    struct answer *answer, struct error *error)
+{
+    return (!recorder->events || close_events(recorder, outcome, error)) &&
+           (!recorder->series_path || write_series(recorder, error)) &&
+           (!recorder->requests_path ||
+            write_requests(recorder, outcome, answer, error)) &&
+           (!recorder->plot_path || draw(recorder, outcome, error));
+}

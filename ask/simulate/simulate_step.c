@@ -1,0 +1,277 @@
+/* The step time of a simulation: a formula, or the prediction for a model on a machine. */
+#include "ask/simulate/simulate.h"
+
+#include "build/row_names.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the step time: linear in what a batch holds ----------------------------------------- */
+
+enum { TOKENS, CACHED, SEQUENCES, QUANTITIES };
+static const char *const quantities[QUANTITIES] = { "tokens", "cached", "sequences" };
+static const char rows[] =
+    "== A batch\n\n"
+    "tokens : 1 = 1 in 0..1e12\n    that it processes (definition)\n"
+    "cached : 1 = 0 in 0..1e15\n    tokens processed before, of its requests (definition)\n"
+    "sequences : 1 = 1 in 0..1e9\n    requests in it (definition)\n\n"
+    "second : s = 1 in 1..1\n    of time (definition)\n";
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+/* Rows know no units; "10ms" is read as 0.01 of the row `second`. */
+static bool without_units(struct arena *arena, const char *formula, const char **out,
+                          struct error *error)
+{
+    struct buffer plain = { .arena = arena };
+    bool in_name = false;
+    for (const char *at = formula; *at;) {
+        char *end;
+        double number = in_name || *at == '+' || *at == '-' ? 0 : strtod(at, &end), scale;
+        struct unit unit, second;
+        bool digit = !in_name && ((*at >= '0' && *at <= '9') || *at == '.');
+        size_t letters = 0;
+        if (!digit) {
+            in_name = is_letter(*at) || (in_name && *at >= '0' && *at <= '9');
+            buffer_add(&plain, at++, 1);
+            continue;
+        }
+        if (end == at) {
+            error_set(error, "--step-time: '%.60s' is no number", at);
+            return error_hint(error, "10ms + 0.05ms*tokens + 8e-5ms*cached");
+        }
+        while (is_letter(end[letters]))
+            letters++;
+        if (!letters) {
+            buffer_add(&plain, at, (size_t)(end - at));
+        } else if (!unit_parse((struct text){ end, letters }, &unit, &scale, error)) {
+            return false;
+        } else {
+            unit_parse(text_of("s"), &second, &(double){ 0 }, error);
+            if (!unit_same(unit, second)) {
+                error_set(error, "--step-time: '%.*s' is no unit of time", (int)letters, end);
+                return error_hint(error, "s, ms, us, ns");
+            }
+            buffer_print(&plain, "(%.17g * second)", number * scale);
+        }
+        at = end + letters;
+    }
+    *out = plain.data ? plain.data : "";
+    return true;
+}
+
+/* Whether every node is linear in the inputs. */
+static bool is_linear(struct arena *arena, const struct list *list)
+{
+    bool *varies = arena_array(arena, list->count + 1, sizeof *varies);
+    for (size_t i = 0; i < list->count; i++) {
+        const struct node *node = &list->nodes[i];
+        bool a = node->a >= 0 && varies[node->a], b = node->b >= 0 && varies[node->b];
+        bool fixed = node->op == OP_INPUT && !strcmp(list->inputs[node->input].name, "second");
+        varies[i] = a || b || (node->op == OP_INPUT && !fixed);
+        bool linear = node->op == OP_INPUT || node->op == OP_ADD || node->op == OP_SUB ||
+                      node->op == OP_NEG || (node->op == OP_MUL && !(a && b)) ||
+                      (node->op == OP_DIV && !b);
+        if (varies[i] && !linear)
+            return false;
+    }
+    return true;
+}
+
+static bool formula_list(struct arena *arena, const char *formula, struct list *list,
+                         struct error *error)
+{
+    struct book *book = arena_alloc(arena, sizeof *book);
+    struct facts facts = { .arena = arena };
+    struct expr *expr;
+    struct unit unit, second;
+    double scale;
+    book_open(book, arena, 0);
+    const char *plain = "";
+    if (!book_read(book, "a batch", text_of(rows), error) ||
+        !without_units(arena, formula, &plain, error) ||
+        !expr_parse(book, "--step-time", 1, text_of(plain), &expr, error) ||
+        !expr_unit(book, expr, &unit, error) || !unit_parse(text_of("s"), &second, &scale, error))
+        return false;
+    if (!unit_same(unit, second)) {
+        error_set(error, "--step-time: '%.100s' is no time", formula);
+        return error_hint(error, "10ms + 0.05ms*tokens + 8e-5ms*cached");
+    }
+    if (!list_build(arena, book, &facts, &expr, 1, list, error))
+        return false;
+    if (!is_linear(arena, list)) {
+        error_set(error, "--step-time: '%.100s' is not linear in tokens, cached and sequences",
+                  formula);
+        return error_hint(error, "10ms + 0.05ms*tokens + 8e-5ms*cached");
+    }
+    return true;
+}
+
+struct step_cost {
+    double base, by_token, by_cached, by_sequence;
+};
+
+static double linear_seconds(void *context, const struct sim_step *step)
+{
+    const struct step_cost *cost = context;
+    return cost->base + cost->by_token * (step->decoding + step->drafts + step->prompt) +
+           cost->by_cached * (step->decode_cached + step->prompt_cached) +
+           cost->by_sequence * step->sequences;
+}
+
+bool simulate_formula(struct arena *arena, const char *formula, struct sim_server *server,
+                      struct error *error)
+{
+    struct step_cost *cost = arena_alloc(arena, sizeof *cost);
+    server->seconds = linear_seconds;
+    server->context = cost;
+    struct list list;
+    double inputs[QUANTITIES + 1] = { 0 }, slopes[QUANTITIES + 1], *to[QUANTITIES] = {
+        &cost->by_token, &cost->by_cached, &cost->by_sequence };
+    if (!formula_list(arena, formula, &list, error))
+        return false;
+    int second = list_input(&list, "second");
+    if (second >= 0)
+        inputs[second] = 1;
+    cost->base = list_gradient(arena, &list, 0, inputs, slopes);
+    for (int i = 0; i < QUANTITIES; i++) {
+        int input = list_input(&list, quantities[i]);
+        *to[i] = input < 0 ? 0 : slopes[input];
+    }
+    if (!(cost->base >= 0) || !(cost->by_token >= 0) || !(cost->by_cached >= 0) ||
+        !(cost->by_sequence >= 0) ||
+        !(cost->base + cost->by_token + cost->by_sequence > 0)) {
+        error_set(error, "--step-time: '%.100s' is not above 0 for every batch", formula);
+        return error_hint(error, "no part below 0, and some time for a token");
+    }
+    return true;
+}
+
+/* ---- the prediction: what is left of its rows when all but the batch is fixed --------------- */
+
+enum { RUNNING, CONTEXT, CHUNK, DONE, FULLEST, MOVES };
+static const char *const moves[MOVES] = { NAME_running, NAME_context, NAME_prefill_chunk, NAME_prefill_done,
+                                          NAME_rank_imbalance };
+
+struct predicted {
+    struct arena scratch;
+    struct list list;
+    double *inputs;
+    int input[MOVES];
+};
+
+/* Decoding requests at their mean context; of the prompts as many pairs as they have. */
+static double predicted_seconds(void *context, const struct sim_step *step)
+{
+    struct predicted *predicted = context;
+    const double at[MOVES] = {
+        step->decoding, step->decoding > 0 ? step->decode_cached / step->decoding : 1, step->prompt,
+        step->prompt > 0 ? step->prompt_pairs / step->prompt - step->prompt / 2 : 0,
+        fmax(step->imbalance, 1) };
+    double seconds;
+    for (int i = 0; i < MOVES; i++)
+        if (predicted->input[i] >= 0)
+            predicted->inputs[predicted->input[i]] = at[i];
+    list_value(&predicted->scratch, &predicted->list, predicted->inputs, NULL, &seconds);
+    return seconds;
+}
+
+static bool predicted_list(struct scenario *scenario, const char *formula,
+                           struct predicted *predicted, struct error *error)
+{
+    struct arena *arena = scenario->arena;
+    struct expr *expr;
+    struct list list;
+    for (int i = 0; i < MOVES; i++)
+        facts_set(&scenario->facts, moves[i], 1, ORIGIN_AXIS, "the batch");
+    if (!expr_parse(&scenario->book, NULL, 0, text_of(formula), &expr, error) ||
+        !list_build(arena, &scenario->book, &scenario->facts, &expr, 1, &list, error))
+        return false;
+    double *values = arena_array(arena, list.input_count + 1, sizeof *values);
+    bool *vary = arena_array(arena, list.input_count + 1, sizeof *vary);
+    for (size_t i = 0; i < list.input_count; i++)
+        values[i] = list.inputs[i].value;
+    for (int i = 0; i < MOVES; i++)
+        if (list_input(&list, moves[i]) >= 0)
+            vary[list_input(&list, moves[i])] = true;
+    list_fix(arena, &list, values, vary, &predicted->list);
+    predicted->inputs = arena_array(arena, predicted->list.input_count + 1, sizeof(double));
+    for (size_t i = 0; i < predicted->list.input_count; i++)
+        predicted->inputs[i] = predicted->list.inputs[i].value;
+    for (int i = 0; i < MOVES; i++)
+        predicted->input[i] = list_input(&predicted->list, moves[i]);
+    return true;
+}
+
+struct sim_server simulate_own(struct arena *arena, const struct sim_server *server)
+{
+    struct sim_server own = *server;
+    if (server->seconds == predicted_seconds) {
+        const struct predicted *from = server->context;
+        struct predicted *to = own.context = arena_alloc(arena, sizeof *to);
+        *to = *from;
+        to->scratch = (struct arena){ 0 };
+        to->inputs = arena_array(arena, from->list.input_count + 1, sizeof *to->inputs);
+        memcpy(to->inputs, from->inputs, from->list.input_count * sizeof *to->inputs);
+    }
+    return own;
+}
+
+void simulate_give_back(struct sim_server *own)
+{
+    if (own->seconds == predicted_seconds)
+        arena_free(&((struct predicted *)own->context)->scratch);
+}
+
+/* An engine that forms steps ahead does so beside the chips. */
+static bool forms_ahead(const struct sim_server *server)
+{
+    return !server->synchronous &&
+           (server->rules == RULES_VLLM_V1 || server->rules == RULES_SGLANG ||
+            server->rules == RULES_TRTLLM);
+}
+
+bool simulate_predicted(struct scenario *scenario, struct sim_server *server, double *token_bytes,
+                        struct error *error)
+{
+    enum { BLOCKS, SEATS, BUDGET, BLOCK, RANKS, DRAFT, ACCEPTED, BYTES, TENSOR, ROOM, ROWS };
+    static const char *const texts[ROWS] = {
+        NAME_rank_blocks, NAME_sequences_most, NAME_prefill_size, NAME_cache_block, NAME_attention_dp,
+        NAME_draft_tokens, NAME_accepted_share, NAME_kv_per_token, NAME_tensor_parallel,
+        "AT(rank_blocks, cache_blocks = 0)" };
+    struct predicted *predicted = arena_alloc(scenario->arena, sizeof *predicted);
+    struct values values;
+    const char *formula = forms_ahead(server) ? "max(device_time, host_time)" : NAME_step_time;
+    if (!values_of(scenario, texts, ROWS, &values, error) ||
+        !predicted_list(scenario, formula, predicted, error))
+        return false;
+    if (values.at[TENSOR] < 1 || values.at[TENSOR] != floor(values.at[TENSOR])) {
+        error_set(error, "%g attention ranks do not divide the chips", values.at[RANKS]);
+        return error_hint(error, "--ranks and pipeline_parallel whose product divides --gpus");
+    }
+    if (values.at[BLOCKS] > values.at[ROOM])
+        facts_note(&scenario->facts, "%.0f blocks of cache as given: the memory has room for %.0f",
+                   values.at[BLOCKS], fmax(values.at[ROOM], 0));
+    if (values.at[BLOCKS] < 1) {
+        error_set(error, "%s on %s: the weights leave no room for a cache",
+                  scenario->model ? scenario->model : "the model",
+                  scenario->machine ? scenario->machine : "the machine");
+        return error_hint(error, "more --gpus, a narrower --precision, or --blocks");
+    }
+    server->blocks = (size_t)values.at[BLOCKS];
+    server->sequences_most = (size_t)values.at[SEATS];
+    server->chunk = (size_t)values.at[BUDGET];
+    server->block = (size_t)values.at[BLOCK];
+    server->draft = (size_t)values.at[DRAFT];
+    server->accepted = values.at[ACCEPTED];
+    if (server->rules == RULES_VLLM_V1)
+        server->ranks = (size_t)values.at[RANKS];
+    *token_bytes = values.at[BYTES];
+    server->seconds = predicted_seconds;
+    server->context = predicted;
+    return true;
+}

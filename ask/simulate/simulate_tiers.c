@@ -1,0 +1,195 @@
+/* Classes and tiers of a simulation. */
+#include "ask/simulate/simulate.h"
+
+#include "build/row_names.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- classes -------------------------------------------------------------------------------- */
+
+static void swap_lanes(struct trace *trace, size_t a, size_t b)
+{
+    const char *name = trace->lane_names[a];
+    trace->lane_names[a] = trace->lane_names[b];
+    trace->lane_names[b] = name;
+    for (size_t i = 0; i < trace->count; i++)
+        trace->lane[i] = trace->lane[i] == a ? (uint8_t)b
+                         : trace->lane[i] == b ? (uint8_t)a : trace->lane[i];
+}
+
+void simulate_order_lanes(struct trace *trace, const struct trace *like)
+{
+    for (size_t at = 0; at < like->lanes; at++)
+        for (size_t i = at + 1; i < trace->lanes; i++)
+            if (!strcmp(trace->lane_names[i], like->lane_names[at]))
+                swap_lanes(trace, i, at);
+}
+
+static bool read_lane(const char *text, struct trace *trace, struct sim_server *server, size_t at,
+                      struct error *error)
+{
+    const char *equals = strrchr(text, '=');
+    double most = 0;
+    size_t size = equals ? (size_t)(equals - text) : strlen(text), lane = 0;
+    while (lane < trace->lanes && (strlen(trace->lane_names[lane]) != size ||
+                                   memcmp(trace->lane_names[lane], text, size)))
+        lane++;
+    if (lane == trace->lanes || lane < at) {
+        error_set(error, "--lane: '%.60s' is no class of the trace%s", text,
+                  lane < trace->lanes ? " that was not given before" : "");
+        char names[160] = "";
+        for (size_t i = at; i < trace->lanes; i++)
+            snprintf(names + strlen(names), sizeof names - strlen(names), "%s%.20s",
+                     i > at ? ", " : "one of: ", trace->lane_names[i]);
+        return error_hint(error, "%s", *names ? names : "a trace with a column class, or "
+                          "class=fast(1)|slow(9) of a description");
+    }
+    if (equals && (!text_number(text_of(equals + 1), &most) || !(most >= 1) ||
+                   most != floor(most))) {
+        error_set(error, "--lane: '%.60s' is no count", equals + 1);
+        return error_hint(error, "fast=8: no more than 8 sequences in a step with one of class fast");
+    }
+    swap_lanes(trace, lane, at);                        /* they go in the order given */
+    server->lane_most[at] = (size_t)fmin(most, 1e9);
+    return true;
+}
+
+bool simulate_lanes(struct simulation *simulation, struct error *error)
+{
+    const struct question *question = simulation->question;
+    for (size_t i = 0; i < question->lane_count; i++)
+        if (!read_lane(question->lanes[i], &simulation->trace, &simulation->options.server, i,
+                       error))
+            return false;
+    return true;
+}
+
+/* ---- tiers ---------------------------------------------------------------------------------- */
+
+/* What the catalog says of a tier. */
+static bool known_tier(struct simulation *simulation, const char *name, double block_bytes,
+                       struct tier_options *tier, struct error *error)
+{
+    struct scenario *scenario = &simulation->scenario;
+    double capacity, in_place;
+    const struct { const char *row; double *to; } rows[] = {
+        { NAME_tier_capacity, &capacity }, { NAME_tier_bandwidth, &tier->bandwidth },
+        { NAME_tier_hold_per_byte, &tier->hold_price },
+        { NAME_tier_retrieve_per_byte, &tier->fetch_price }, { NAME_tier_endurance, &tier->endurance },
+        { NAME_tier_in_place, &in_place }, { NAME_tier_wear_per_byte, &tier->write_price } };
+    const struct catalog_entry *entry = catalog_find(&scenario->catalog, CATALOG_TIER, name, error);
+    if (!entry)
+        return false;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (!value_of(scenario, arena_print(simulation->arena, "%s[%s]", rows[i].row, entry->name),
+                      rows[i].to, error)) {
+            error_set(error, "--tier: '%.60s' holds no cache", name);
+            return error_hint(error, "ddr, flash or disk: `chalkline list tiers`");
+        }
+    if (in_place) {
+        error_set(error, "--tier: '%.60s' is where the cache leaves from", name);
+        return error_hint(error, "ddr, flash or disk: `chalkline list tiers`");
+    }
+    tier->capacity = (size_t)fmin(floor(capacity / block_bytes), 1e15);
+    return true;
+}
+
+static bool tier_key(const char *key, const char *value, double block_bytes,
+                     struct tier_options *tier, struct error *error)
+{
+    const struct { const char *name, *unit; double *to; } keys[] = {
+        { "capacity", "B", NULL },               { "bandwidth", "B/s", &tier->bandwidth },
+        { "latency", "s", &tier->latency },      { "lifetime", "s", &tier->lifetime },
+        { "endurance", "B", &tier->endurance },  { "price", "USD/B/s", &tier->hold_price },
+    };
+    double capacity = 0;
+    if (!strcmp(key, "shared") && !*value) {
+        tier->shared = true;
+        return true;
+    }
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (!strcmp(key, keys[i].name)) {
+            char label[48];
+            snprintf(label, sizeof label, "--tier: %s", key);
+            if (!option_read_quantity(label, value, keys[i].unit,
+                                      keys[i].to ? keys[i].to : &capacity, error))
+                return false;
+            if (!keys[i].to)
+                tier->capacity = (size_t)fmin(capacity / block_bytes, 1e15);
+            return true;
+        }
+    error_set(error, "--tier: no key is called '%.60s'", key);
+    return error_hint(error, "capacity, bandwidth, latency, lifetime, endurance, price, shared");
+}
+
+static bool read_tier(struct simulation *simulation, const char *text, size_t at,
+                      struct error *error)
+{
+    struct tier_options *tier = &simulation->options.tier[at];
+    const double block_bytes = simulation->options.token_bytes *
+                               (double)simulation->options.server.block;
+    char *words = arena_copy(simulation->arena, text, strlen(text)), *colon = strchr(words, ':');
+    if (at >= TIERS_MOST) {
+        error_set(error, "--tier is given more than %d times", TIERS_MOST);
+        return error_hint(error, "%d tiers at most", TIERS_MOST);
+    }
+    if (colon)
+        *colon = 0;
+    simulation->tier_names[at] = words;
+    if (!known_tier(simulation, words, block_bytes, tier, error))
+        return false;
+    const size_t whole = tier->capacity;
+    const double endurance = tier->endurance, bandwidth = tier->bandwidth;
+    for (char *key = colon ? colon + 1 : NULL, *next; key; key = next) {
+        char *comma = strchr(key, ','), *equals;
+        next = comma ? comma + 1 : NULL;
+        if (comma)
+            *comma = 0;
+        equals = strchr(key, '=');
+        if (equals)
+            *equals = 0;
+        if (!tier_key(key, equals ? equals + 1 : "", block_bytes, tier, error))
+            return false;
+    }
+    if (tier->bandwidth > 0)                            /* the same rent for so many times as long */
+        tier->fetch_price *= bandwidth / tier->bandwidth;
+    if (tier->endurance == endurance && whole)          /* a part of a drive wears as a part */
+        tier->endurance *= (double)tier->capacity / (double)whole;
+    for (size_t i = 0; i < at; i++)
+        if (!strcmp(simulation->tier_names[i], words)) {
+            error_set(error, "--tier %.60s is given twice", words);
+            return error_hint(error, "once, with its keys");
+        }
+    if (tier->bandwidth > 0 && tier->capacity > 0)
+        return true;
+    error_set(error, "--tier %.60s: no %s", words, tier->capacity ? "bandwidth" : "room for a block");
+    return error_hint(error, "capacity=1TB, bandwidth=50GB/s");
+}
+
+bool simulate_tiers(struct simulation *simulation, struct error *error)
+{
+    const struct question *question = simulation->question;
+    if (question->tier_count && !(simulation->options.token_bytes > 0)) {
+        error_set(error, "--tier: how many bytes a token takes is not known");
+        return error_hint(error, "--model MODEL --on HARDWARE, beside --step-time or instead of it");
+    }
+    static const char *const ways[] = { "sooner", "cheaper" };
+    int way = 0;
+    if (!simulate_read_name(question, OPTION_FETCH, "way to fetch is", ways, 2, &way, error))
+        return false;
+    if (question->option[OPTION_FETCH] && !question->tier_count) {
+        error_set(error, "--fetch without --tier");
+        return error_hint(error, "--tier ddr");
+    }
+    simulation->options.fetch_cheaper = way;
+    if (way && !value_of(&simulation->scenario, NAME_server_price,
+                         &simulation->options.replica_price, error))
+        return false;
+    simulation->options.tiers = question->tier_count;
+    for (size_t i = 0; i < question->tier_count; i++)
+        if (!read_tier(simulation, question->tiers[i], i, error))
+            return false;
+    return true;
+}

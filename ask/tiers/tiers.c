@@ -1,0 +1,320 @@
+/* tiers: where the cache of a paused conversation should wait, and for how long. */
+#include "ask/ask.h"
+#include "ask/tiers/tiers.h"
+#include "build/row_names.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const tier_figures[] = {
+#define X(name) NAME_##name,
+    TIER_FIGURES(X)
+#undef X
+};
+const char *const whole_figures[] = {
+#define X(name) NAME_##name,
+    WHOLE_FIGURES(X)
+#undef X
+};
+
+static double figure(struct scenario *scenario, const char *text)
+{
+    double value;
+    struct error ignored;
+    return value_of(scenario, text, &value, &ignored) ? value : NAN;
+}
+
+const char *tiers_title(const struct tiers_answer *tiers)
+{
+    const char *model = tiers->scenario.model, *machine = tiers->scenario.machine;
+    return arena_print(tiers->scenario.arena, "%s on %s",
+                       model ? model : "the model of the lecture",
+                       machine ? machine : "its chips");
+}
+
+bool tiers_late(const struct tiers_answer *tiers, size_t place)
+{
+    return place < tiers->places.tiers &&
+           tiers->tier[place].at[TIER_tier_fetch_time] > tiers->whole[WHOLE_resume_limit];
+}
+
+/* ---- what was asked ------------------------------------------------------------------ */
+
+static bool open_scenario(struct scenario *scenario, struct arena *arena,
+                          const struct question *question, struct error *error)
+{
+    const char *option = question->option[OPTION_MODEL];
+    size_t models = question->word_count + (option != NULL);
+    if (models > 1) {
+        error_set(error, "tiers takes one model, %zu were given", models);
+        return error_hint(error, "chalkline tiers deepseek-v3 --on gb200-nvl72");
+    }
+    return scenario_open(scenario, arena, question,
+                         question->word_count ? question->words[0] : option,
+                         question->option[OPTION_ON], error);
+}
+
+/* The answer goes along pauses: an expression becomes the number that it is here. */
+static bool settle_pause(struct scenario *scenario, struct error *error)
+{
+    const struct fact *pause = facts_find(&scenario->facts, NAME_hold_time);
+    static const struct unit seconds = { { 2 } };
+    double value;
+    if (!pause || !pause->expression)
+        return true;
+    if (!value_of(scenario, NAME_hold_time, &value, error))
+        return false;
+    facts_note(&scenario->facts, "hold_time = %s = %s", pause->expression,
+               quantity_text(scenario->arena, value, seconds, 4));
+    facts_set(&scenario->facts, NAME_hold_time, value, pause->origin, pause->source);
+    return true;
+}
+
+/* Every figure is a number; `eval` is for ranges. */
+static bool no_ranges(struct scenario *scenario, struct error *error)
+{
+    static const char *const asked[] = { NAME_cheapest_pause_cost, "SUM(tier, tier_fetch_time)" };
+    struct values values;
+    if (!values_of(scenario, asked, 2, &values, error))
+        return false;
+    for (size_t i = 0; i < values.list.input_count; i++) {
+        const struct input *input = &values.list.inputs[i];
+        if (input->spread == SPREAD_NONE)
+            continue;
+        error_set(error, "tiers: %s is given a %s, by %s", input->name,
+                  input->spread == SPREAD_RANGE ? "range" : "distribution", input->source);
+        return error_hint(error, "a number here; `chalkline eval tier_pause_cost` takes ranges");
+    }
+    return true;
+}
+
+static bool has_cache(struct scenario *scenario, struct error *error)
+{
+    double stored;
+    if (!value_of(scenario, NAME_kv_stored, &stored, error))
+        return false;
+    if (stored > 0)
+        return true;
+    error_set(error, "tiers: a conversation of this context has no cache");
+    return error_hint(error, "--context 1 or more, a model with a cache");
+}
+
+/* ---- figures ---------------------------------------------------------------------------- */
+
+static void read_quoted(const struct catalog_entry *entry, struct tier_answer *tier)
+{
+    if (!catalog_number(entry, "tier_drain_quoted", &tier->quoted))
+        tier->quoted = NAN;
+    if (!catalog_number(entry, "tier_drain_quoted_low", &tier->quoted_low) ||
+        !catalog_number(entry, "tier_drain_quoted_high", &tier->quoted_high))
+        tier->quoted_low = tier->quoted_high = tier->quoted;
+}
+
+/* Where it comes nearest to being the cheapest, what is cheaper and how far. */
+static const char *beaten_by(const struct tiers_answer *tiers, size_t tier)
+{
+    const struct places *places = &tiers->places;
+    static const struct unit seconds = { { 2 } }, one = { { 0 } };
+    struct arena *arena = tiers->scenario.arena;
+    double least = INFINITY;
+    size_t by = places_best_of(places, 1), at = 1;
+    for (size_t k = 1; k < places->points; k++) {
+        size_t best = places_best_of(places, k);
+        double ratio = places->costs[tier * places->points + k] /
+                       places->costs[best * places->points + k];
+        if (ratio < least) {
+            least = ratio;
+            by = best;
+            at = k;
+        }
+    }
+    if (!(least > 1 && least < INFINITY))
+        return arena_print(arena, "never the cheapest: %s costs %s", places->names[by],
+                           least > 1 ? "nothing" : "the same");
+    return arena_print(arena, "never the cheapest: nearest at a pause of %s, with %s times the "
+                       "cost of %s", quantity_text(arena, places->grid[at], seconds, 3),
+                       quantity_text(arena, least, one, 3), places->names[by]);
+}
+
+static const char *why_never(const struct tiers_answer *tiers, size_t i)
+{
+    static const struct unit seconds = { { 2 } };
+    struct arena *arena = tiers->scenario.arena;
+    const struct tier_answer *tier = &tiers->tier[i];
+    if (places_on_path(&tiers->places, i))
+        return NULL;
+    if (tiers_late(tiers, i))
+        return arena_print(arena, "never: its cache is back after %s, later than resume_limit, %s",
+                           quantity_text(arena, tier->at[TIER_tier_fetch_time], seconds, 3),
+                           quantity_text(arena, tiers->whole[WHOLE_resume_limit], seconds, 3));
+    if (tier->again == 0)
+        return "never: computing again costs less than the shortest pause there";
+    return beaten_by(tiers, i);
+}
+
+static void read_tiers(struct tiers_answer *tiers)
+{
+    struct scenario *scenario = &tiers->scenario;
+    struct places *places = &tiers->places;
+    struct error ignored;
+    tiers->tier = arena_array(scenario->arena, places->tiers, sizeof *tiers->tier);
+    for (size_t i = 0; i < places->tiers; i++) {
+        struct tier_answer *tier = &tiers->tier[i];
+        const struct catalog_entry *entry = catalog_find(&scenario->catalog, CATALOG_TIER,
+                                                         places->names[i], &ignored);
+        tier->name = places->names[i];
+        tier->title = entry->title;
+        read_quoted(entry, tier);
+        for (int k = 0; k < TIER_FIGURE_COUNT; k++)
+            tier->at[k] = figure(scenario, arena_print(scenario->arena, "%s[%s]", tier_figures[k],
+                                                       tier->name));
+        tier->again = places_again(places, i);
+        tier->never = why_never(tiers, i);
+    }
+}
+
+/* Memory's share is known where the machine's price is. */
+static void read_memory(struct tiers_answer *tiers)
+{
+    struct scenario *scenario = &tiers->scenario;
+    static const char *const share[] = { NAME_memory_share_of_cost };
+    const struct fact *low = facts_find(&scenario->facts, "memory_cost_share_low");
+    const struct fact *high = facts_find(&scenario->facts, "memory_cost_share_high");
+    struct values values;
+    struct error ignored;
+    tiers->memory_listed_low = low && high ? low->value : NAN;
+    tiers->memory_listed_high = low && high ? high->value : NAN;
+    tiers->memory_known = (!scenario->machine || facts_find(&scenario->facts, NAME_machine_cost)) &&
+                          values_of(scenario, share, 1, &values, &ignored);
+    if (!tiers->memory_known)
+        return;
+    tiers->memory = (struct range){ values.at[0], values.at[0], NULL };
+    if (values_uncertain(scenario, &values))
+        tiers->memory = values_range(scenario, &values, 0);
+}
+
+static int shorter_first(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void choose_pauses(struct tiers_answer *tiers)
+{
+    static const double ladder[] = { 0.01, 1, 10, 60, 300, 3600, 6 * 3600, 86400, 7 * 86400,
+                                     30 * 86400 };
+    enum { RUNGS = sizeof ladder / sizeof *ladder };
+    const struct places *places = &tiers->places;
+    size_t count = 0, kept = 0;
+    double *all = arena_array(tiers->scenario.arena, RUNGS + places->path_count + 1, sizeof *all);
+    for (size_t i = 0; i < RUNGS; i++)
+        all[count++] = ladder[i];
+    for (size_t i = 1; i < places->path_count; i++)
+        all[count++] = places->path[i].from;
+    all[count++] = tiers->whole[WHOLE_hold_time];
+    qsort(all, count, sizeof *all, shorter_first);
+    for (size_t i = 0; i < count; i++)
+        if (!kept || all[i] > all[kept - 1])
+            all[kept++] = all[i];
+    tiers->pauses = all;
+    tiers->pause_count = kept;
+}
+
+/* ---- what was assumed ----------------------------------------------------------------- */
+
+static size_t from_memory(const struct tiers_answer *tiers)
+{
+    static const char *const used[] = { NAME_tier_capacity, NAME_tier_bandwidth, NAME_tier_cost,
+                                        NAME_tier_life, NAME_tier_writes_per_day };
+    size_t count = 0;
+    struct error ignored;
+    for (size_t i = 0; i < tiers->places.tiers; i++) {
+        const struct catalog_entry *entry = catalog_find(&tiers->scenario.catalog, CATALOG_TIER,
+                                                         tiers->tier[i].name, &ignored);
+        for (size_t k = 0; k < entry->rows; k++) {
+            struct catalog_row row = catalog_row(entry, k);
+            for (size_t u = 0; u < sizeof used / sizeof *used; u++)
+                count += row.chosen && !strcmp(row.mark, "memory") && !strcmp(row.fact, used[u]);
+        }
+    }
+    return count;
+}
+
+static void note_tiers(struct tiers_answer *tiers)
+{
+    struct scenario *scenario = &tiers->scenario;
+    static const struct unit seconds = { { 2 } };
+    size_t memory = from_memory(tiers);
+    const char *limit = quantity_text(scenario->arena, tiers->whole[WHOLE_resume_limit],
+                                      seconds, 3);
+    if (memory)
+        facts_note(&scenario->facts, "%zu figures of the tiers are from memory, not re-read: "
+                   "--tiers FILE has your own", memory);
+    if (!facts_find(&scenario->facts, NAME_resume_limit))
+        facts_note(&scenario->facts, "a cache that takes longer than %s to come back is computed "
+                   "again (resume_limit)", limit);
+    if (!facts_find(&scenario->facts, NAME_copy_occupancy))
+        facts_note(&scenario->facts, "one reader at a time, no network on the way, no time of "
+                   "the chips for copying (copy_occupancy)");
+    if (tiers->whole[WHOLE_recompute_pause_time] > tiers->whole[WHOLE_resume_limit])
+        facts_note(&scenario->facts, "computing again is not held to resume_limit: it takes %s",
+                   quantity_text(scenario->arena, tiers->whole[WHOLE_recompute_pause_time],
+                                 seconds, 3));
+}
+
+/* All that the answer reads, for what has no effect on it. */
+static void note_idle(struct tiers_answer *tiers)
+{
+    const char *texts[TIER_FIGURE_COUNT + WHOLE_FIGURE_COUNT + 1];
+    size_t count = 0;
+    for (int i = 0; i < WHOLE_FIGURE_COUNT; i++)
+        texts[count++] = whole_figures[i];
+    for (int i = 0; i < TIER_FIGURE_COUNT; i++)
+        texts[count++] = arena_print(tiers->scenario.arena, "SUM(tier, %s)", tier_figures[i]);
+    given_note(&tiers->scenario, texts, count, "this answer");
+}
+
+/* ---- asking ------------------------------------------------------------------------------ */
+
+static bool answer_plot(struct tiers_answer *tiers, const char *path, struct answer *answer,
+                        struct error *error)
+{
+    const struct question *question = tiers->scenario.question;
+    if (!tiers_plot(tiers, path, error))
+        return false;
+    if (question->option[OPTION_JSON] || question->option[OPTION_CSV])
+        return true;
+    answer->text.size = 0;
+    if (strcmp(path, "-"))
+        buffer_print(&answer->text, "%s: %zu tiers\n", path, tiers->places.tiers);
+    return true;
+}
+
+bool ask_tiers(struct arena *arena, const struct question *question, struct answer *answer,
+               struct error *error)
+{
+    struct tiers_answer *tiers = arena_alloc(arena, sizeof *tiers);
+    struct scenario *scenario = &tiers->scenario;
+    const char *picture = question->option[OPTION_PLOT];
+    if (!open_scenario(scenario, arena, question, error) || !settle_pause(scenario, error) ||
+        !no_ranges(scenario, error) || !has_cache(scenario, error) ||
+        !places_open(scenario, &tiers->places, error))
+        return false;
+    for (int i = 0; i < WHOLE_FIGURE_COUNT; i++)
+        tiers->whole[i] = figure(scenario, whole_figures[i]);
+    if (scenario->machine && !facts_find(&scenario->facts, NAME_host_memory))
+        tiers->whole[WHOLE_host_conversations] = NAN;   /* the default is of another machine */
+    read_tiers(tiers);
+    read_memory(tiers);
+    choose_pauses(tiers);
+    note_tiers(tiers);
+    note_idle(tiers);
+    scenario_note_misfit(scenario);
+    tiers_document(tiers, answer->doc);
+    tiers_csv(tiers, &answer->csv);
+    tiers_text(tiers, &answer->text);
+    scenario_notes(scenario, answer);
+    answer->status = scenario->model && scenario->machine && tiers->whole[WHOLE_users_that_fit] < 1;
+    return !picture || answer_plot(tiers, picture, answer, error);
+}

@@ -1,0 +1,107 @@
+/* tiers -- where the cache of a paused conversation should wait.
+ *
+ *   cost of a pause
+ *     |        hbm /        _ ddr
+ *     |           /     _--'             ____ compute again
+ *     |          /  _--'      __________/____ flash
+ *     |         /--'    ____/
+ *     |________/___________________________________ pause
+ *         hbm  |    ddr    |    flash    | compute again
+ *
+ * A place is a tier or computing again. What a pause costs in each is a row,
+ * tier_pause_cost and recompute_pause_cost, read here along hold_time; the path is the
+ * cheapest place from the shortest pause to the longest. A tier that brings the cache
+ * back too late computes it again, and is never the cheapest. */
+#ifndef ASK_TIERS_H
+#define ASK_TIERS_H
+
+#include "ask/ask.h"
+
+struct stretch {                    /* the pauses from `from` to before `until` */
+    size_t place;
+    double from, until;             /* s; INFINITY: as long as a pause may be */
+};
+
+struct places {                     /* lives in the scenario's arena */
+    struct scenario *scenario;
+    size_t tiers;                   /* the place after the last tier is computing again */
+    const char **names;             /* [tiers + 1] */
+    struct list list;               /* what a pause costs in each; the pause is its input */
+    double *at;                     /* [tiers + 1] what places_costs read */
+    double longest;                 /* that a pause may be */
+    size_t points;
+    double *grid, *costs;           /* [points] pauses; [tiers + 1][points] */
+    struct stretch *path;
+    size_t path_count, path_room;
+};
+
+
+bool places_open(struct scenario *scenario, struct places *places, struct error *error);
+/* What a pause costs in each place, until the next call. */
+const double *places_costs(struct places *places, double pause);
+/* The cheapest, the first of several; computing again where no tier is cheaper. */
+size_t places_best(struct places *places, double pause);
+/* The same at a point of the grid. */
+size_t places_best_of(const struct places *places, size_t point);
+/* From this pause on computing again costs no more; 0: always, INFINITY: never. */
+double places_again(struct places *places, size_t tier);
+bool places_on_path(const struct places *places, size_t place);
+
+/* ---- the answer ------------------------------------------------------------------ */
+
+/* Rows of a tier, and of the whole: documents and tables carry them under these names. */
+#define TIER_FIGURES(X)                                                                     \
+    X(tier_capacity) X(tier_bandwidth) X(tier_price) X(tier_hold) X(tier_retrieve)          \
+    X(tier_drain_time) X(tier_time_to_live) X(tier_break_even) X(tier_fetch_time)           \
+    X(tier_conversations) X(tier_wear) X(tier_write_cost) X(tier_endurance)                 \
+    X(tier_daily_writes) X(tier_wear_time) X(tier_in_place)
+#define WHOLE_FIGURES(X)                                                                    \
+    X(context) X(kv_per_token) X(kv_stored) X(hold_time) X(resume_limit)                    \
+    X(copy_occupancy) X(recompute_cost) X(recompute_pause_cost) X(recompute_pause_time)     \
+    X(cheapest_pause_cost) X(users_that_fit) X(host_conversations)                          \
+    X(memory_share_of_cost) X(memory_share_quoted)
+
+enum tier_figure {
+#define X(name) TIER_##name,
+    TIER_FIGURES(X)
+#undef X
+    TIER_FIGURE_COUNT
+};
+enum whole_figure {
+#define X(name) WHOLE_##name,
+    WHOLE_FIGURES(X)
+#undef X
+    WHOLE_FIGURE_COUNT
+};
+extern const char *const tier_figures[], *const whole_figures[];
+
+struct tier_answer {
+    const char *name, *title;
+    double at[TIER_FIGURE_COUNT];               /* NAN: no finite value */
+    double quoted, quoted_low, quoted_high;     /* drain time in the lecture; NAN: none */
+    double again;                               /* places_again */
+    const char *never;                          /* why it is never the cheapest; NULL: it is */
+};
+
+struct tiers_answer {
+    struct scenario scenario;
+    struct places places;
+    double whole[WHOLE_FIGURE_COUNT];           /* NAN: no finite value */
+    struct range memory;                        /* of memory_share_of_cost */
+    bool memory_known;                          /* the machine's price is */
+    double memory_listed_low, memory_listed_high;   /* in its bill of materials; NAN: none */
+    struct tier_answer *tier;                   /* [places.tiers] */
+    double *pauses;                             /* a ladder, the borders, hold_time */
+    size_t pause_count;
+};
+
+void tiers_text(struct tiers_answer *tiers, struct buffer *out);
+void tiers_document(struct tiers_answer *tiers, struct doc *doc);
+void tiers_csv(struct tiers_answer *tiers, struct buffer *out);
+/* "DeepSeek-V3 on H200 SXM", or what stands for them. */
+const char *tiers_title(const struct tiers_answer *tiers);
+/* Does the cache come back from there later than resume_limit? */
+bool tiers_late(const struct tiers_answer *tiers, size_t place);
+bool tiers_plot(struct tiers_answer *tiers, const char *path, struct error *error);
+
+#endif

@@ -1,0 +1,100 @@
+/* train -- how long a training run takes, what it needs, and in which layout: words -> scenario ->
+ * space of all layouts -> search -> the fastest that fits. What the user gives is no axis; who
+ * gives all of it asks about one layout. */
+#ifndef ASK_TRAIN_H
+#define ASK_TRAIN_H
+
+#include "ask/shards/shards.h"
+
+#include "build/row_names.h"
+
+/* What a setting gives: X(row, axis). The column is micro_batch. */
+#define TRAIN_INPUTS(X)                                                                     \
+    X(train_tp, 0) X(train_pp, 0) X(train_cp, 0) X(train_ep, 0) X(sequence_parallel, 0)      \
+    X(train_chunks, 1) X(zero_stage, 2) X(recompute_full, 3) X(recompute_attention, 3)
+
+/* What is told of a layout. */
+#define TRAIN_FIGURES(X)                                                                    \
+    X(train_step) X(train_mfu) X(train_flops_per_chip) X(train_tokens_per_chip)             \
+    X(train_memory) X(train_memory_share) X(train_state) X(train_activations)               \
+    X(train_dp) X(train_micro_batches) X(train_steps) X(train_duration) X(train_chip_time)  \
+    X(train_run_cost) X(train_run_energy) X(train_goodput) X(run_failure_time)              \
+    X(checkpoint_interval) X(hbm_reported) X(train_host_memory)
+
+enum train_figure {
+#define X(name) TRAIN_##name,
+    TRAIN_FIGURES(X)
+#undef X
+    TRAIN_FIGURE_COUNT
+};
+
+/* Parts of a step, which add up to it but for jitter. */
+#define TRAIN_PARTS(X)                                                                      \
+    X("matrices", "train_micro_batches * (matrices_forward + matrices_backward) / train_pp") \
+    X("attention", "train_micro_batches * (scores_forward + scores_backward) / train_pp")   \
+    X("between them", "train_micro_batches * (between_forward + between_backward + quantise_forward + quantise_backward + gaps + gaps) / train_pp") \
+    X("computed again", "train_micro_batches * layers_again / train_pp")                    \
+    X("tensor parallel", "train_micro_batches * (tensor_forward + tensor_backward) / train_pp") \
+    X("context parallel", "train_micro_batches * 2 * ring_forward / train_pp")              \
+    X(NAME_experts, "train_micro_batches * ((1 + permute_back) * permute_forward + 2 * exchange_forward + expert_gaps) / train_pp") \
+    X("head", "train_micro_batches * head_train_time / train_pp")                           \
+    X("uneven stages", "train_micro_batches * (micro_period - (layers_time + head_train_time) / train_pp)") \
+    X("pipeline fill", NAME_pipeline_fill)                                                     \
+    X(NAME_replicas, NAME_replicas_time)                                                          \
+    X("optimizer", "optimizer_time + step_overhead")                                        \
+    X("host memory", "train_micro_batches * (host_forward + host_backward) + optimizer_transfer") \
+    X("waiting", "train_step - (pipeline_time + replicas_time + optimizer_time + optimizer_transfer + step_overhead)")
+
+enum { TRAIN_PART_COUNT = 0
+#define X(name, text) + 1
+    TRAIN_PARTS(X)
+#undef X
+};
+
+struct train {
+    struct arena *arena;
+    const struct question *question;
+    struct answer *answer;
+    struct error *error;
+    struct scenario scenario;
+    const char *title;              /* "Llama-2-13B on 4 x H100 SXM" */
+    double chips;
+    struct search_space space;
+    struct search_result result;
+    struct list report;             /* figures, then parts */
+};
+
+struct train_point {
+    struct search_point at;
+    double figures[TRAIN_FIGURE_COUNT], parts[TRAIN_PART_COUNT];
+};
+
+extern const char *const train_figures[TRAIN_FIGURE_COUNT], *const train_parts[TRAIN_PART_COUNT];
+
+/* From words and options to the space. */
+bool train_open(struct train *train);
+bool train_space(struct train *train);
+/* The user's number for a row, or NAN. */
+double train_given(const struct train *train, const char *row);
+bool train_host_known(const struct train *train);
+double train_input(const struct train *train, const struct search_point *at, const char *row);
+void train_tell(const struct train *train, const struct search_point *at,
+                struct train_point *point);
+/* What a layout that is not even breaks first. */
+enum train_even { TRAIN_EVEN_HEADS, TRAIN_EVEN_STAGES, TRAIN_EVEN_EXPERTS, TRAIN_EVEN_SEQUENCE,
+                  TRAIN_EVEN_BATCH, TRAIN_EVEN_COUNT };
+bool train_uneven(struct train *train, size_t counts[TRAIN_EVEN_COUNT]);
+/* Why there is none, in lines. */
+bool train_nothing(struct train *train);
+
+/* "TP 8 x PP 16 x DP 128, 8 pieces a stage, micro-batches of 1, ZeRO 1" */
+const char *train_layout(const struct train *train, const struct train_point *point);
+const char *train_text(const struct train *train, const struct train_point *point,
+                       enum train_figure figure, int digits);
+/* What takes longest: "matrices 63 %, attention 28 %". */
+const char *train_longest(const struct train *train, const struct train_point *point, int count);
+bool train_answer(struct train *train);
+/* The best layout at each value of a row, as --sweep says. */
+bool train_sweep(struct train *train);
+
+#endif

@@ -1,0 +1,321 @@
+/* The answer of `train`. */
+#include "ask/train/train.h"
+
+#include "build/row_names.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const setting_rows[] = {
+    NAME_train_tp, NAME_train_pp, NAME_train_cp, NAME_train_ep, NAME_sequence_parallel, NAME_train_chunks,
+    NAME_zero_stage, NAME_recompute_full, NAME_recompute_attention, NAME_micro_batch };
+enum { SETTING_ROWS = sizeof setting_rows / sizeof *setting_rows, SHOWN = 10 };
+
+static const char *count_text(const struct train *train, double count)
+{
+    static const struct unit one = { { 0 } };
+    return quantity_text(train->arena, count, one, 12);
+}
+
+const char *train_text(const struct train *train, const struct train_point *point,
+                       enum train_figure figure, int digits)
+{
+    return quantity_text(train->arena, point->figures[figure],
+                         scenario_unit(&train->scenario, train_figures[figure]), digits);
+}
+
+/* What --set alone asks for: it changes the model, or needs hosts. */
+static const struct { const char *row, *name; } asked[] = {
+    { NAME_recompute_reversible, "layers reversible" }, { NAME_offload_weights, "weights" },
+    { NAME_offload_activations, "activations" }, { NAME_offload_optimizer, "optimizer" } };
+enum { ASKED = sizeof asked / sizeof *asked };
+
+static void print_asked(const struct train *train, struct buffer *out)
+{
+    for (int i = 0; i < ASKED; i++) {
+        const double share = train_given(train, asked[i].row);
+        if (!(share > 0))
+            continue;
+        buffer_print(out, i ? ", %s in host memory" : ", %s", asked[i].name);
+        if (share < 1)
+            buffer_print(out, " (%g %%)", 100 * share);
+    }
+}
+
+const char *train_layout(const struct train *train, const struct train_point *point)
+{
+    static const struct { const char *row, *name; } sizes[] = {
+        { NAME_train_pp, " x PP" }, { NAME_train_cp, " x CP" }, { NAME_train_ep, " x EP" } };
+    struct buffer out = { .arena = train->arena };
+    buffer_print(&out, "TP %.0f", train_input(train, &point->at, NAME_train_tp));
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        double size = train_input(train, &point->at, sizes[i].row);
+        if (size > 1)
+            buffer_print(&out, "%s %.0f", sizes[i].name, size);
+    }
+    buffer_print(&out, " x DP %.0f", point->figures[TRAIN_train_dp]);
+    double chunks = train_input(train, &point->at, NAME_train_chunks);
+    if (chunks > 1)
+        buffer_print(&out, ", %.0f pieces a stage", chunks);
+    buffer_print(&out, ", micro-batches of %g", train_input(train, &point->at, NAME_micro_batch));
+    double zero = train_input(train, &point->at, NAME_zero_stage);
+    buffer_print(&out, zero >= 3 ? ", FSDP" : ", ZeRO %.0f", zero);
+    if (train_input(train, &point->at, NAME_recompute_full) > 0)
+        buffer_print(&out, ", layers computed again");
+    if (train_input(train, &point->at, NAME_recompute_attention) > 0)
+        buffer_print(&out, ", scores computed again");
+    print_asked(train, &out);
+    return out.data;
+}
+
+static void point_document(const struct train *train, const struct train_point *point,
+                           struct doc *doc)
+{
+    doc_add_string(train->arena, doc, "layout", train_layout(train, point));
+    for (int i = 0; i < SETTING_ROWS; i++)
+        doc_add_number(train->arena, doc, setting_rows[i],
+                       train_input(train, &point->at, setting_rows[i]));
+    for (int i = 0; i < ASKED; i++)
+        if (train_given(train, asked[i].row) > 0)
+            doc_add_number(train->arena, doc, asked[i].row, train_given(train, asked[i].row));
+    for (int i = 0; i < TRAIN_FIGURE_COUNT; i++)
+        doc_add_number(train->arena, doc, train_figures[i], point->figures[i]);
+    struct doc *parts = doc_add(train->arena, doc, "step", DOC_OBJECT);
+    for (int i = 0; i < TRAIN_PART_COUNT; i++)
+        doc_add_number(train->arena, parts, train_parts[i], point->parts[i]);
+}
+
+static bool head_line(struct train *train)
+{
+    static const char *const rows[] = { NAME_training_sequences, NAME_sequence_length,
+                                        NAME_training_tokens };
+    struct values values;
+    if (!values_of(&train->scenario, rows, 3, &values, train->error))
+        return false;
+    doc_add_string(train->arena, train->answer->doc, "model", train->scenario.model);
+    doc_add_string(train->arena, train->answer->doc, "machine", train->scenario.machine);
+    buffer_print(&train->answer->text, "%s on %s x %s: %s sequences of %s tokens a step, "
+                 "%s tokens\n\n",
+                 train->scenario.model, count_text(train, train->chips), train->scenario.machine,
+                 count_text(train, values.at[0]), count_text(train, values.at[1]),
+                 quantity_text(train->arena, values.at[2], (struct unit){ { 0 } }, 4));
+    return true;
+}
+
+const char *train_longest(const struct train *train, const struct train_point *point, int count)
+{
+    struct buffer out = { .arena = train->arena };
+    bool told[TRAIN_PART_COUNT] = { false };
+    for (int n = 0; n < count; n++) {
+        int longest = -1;
+        for (int i = 0; i < TRAIN_PART_COUNT; i++)
+            if (!told[i] && (longest < 0 || point->parts[i] > point->parts[longest]))
+                longest = i;
+        told[longest] = true;
+        double share = 100 * point->parts[longest] / point->figures[TRAIN_train_step];
+        if (share >= 0.5)
+            buffer_print(&out, "%s%s %.0f %%", n ? ", " : "", train_parts[longest], share);
+    }
+    return out.data;
+}
+
+/* What waits there, of what there is where the machine's file says so. */
+static void host_line(struct train *train, const struct train_point *point)
+{
+    struct buffer *out = &train->answer->text;
+    struct values values;
+    static const char *const rows[] = { NAME_host_memory };
+    if (!(point->figures[TRAIN_train_host_memory] > 0))
+        return;
+    buffer_print(out, "           in host memory %s a GPU",
+                 train_text(train, point, TRAIN_train_host_memory, 3));
+    if (train_host_known(train) && values_of(&train->scenario, rows, 1, &values, train->error))
+        buffer_print(out, " of %s", quantity_text(train->arena, values.at[0],
+                     scenario_unit(&train->scenario, NAME_host_memory), 3));
+    buffer_print(out, "\n");
+}
+
+static void best_lines(struct train *train, const struct train_point *best)
+{
+    struct buffer *out = &train->answer->text;
+    point_document(train, best, doc_add(train->arena, train->answer->doc, "best", DOC_OBJECT));
+    buffer_print(out, "  layout   %s\n", train_layout(train, best));
+    buffer_print(out, "  step     %s, %s micro-batch%s; %s a GPU\n",
+                 train_text(train, best, TRAIN_train_step, 4),
+                 count_text(train, best->figures[TRAIN_train_micro_batches]),
+                 best->figures[TRAIN_train_micro_batches] > 1 ? "es" : "",
+                 train_text(train, best, TRAIN_train_tokens_per_chip, 4));
+    buffer_print(out, "           %s a GPU, MFU %.1f %% of the bf16 peak\n",
+                 train_text(train, best, TRAIN_train_flops_per_chip, 4),
+                 100 * best->figures[TRAIN_train_mfu]);
+    buffer_print(out, "  time     %s\n", train_longest(train, best, 6));
+    buffer_print(out, "  memory   %s of %s: state %s, activations %s\n",
+                 train_text(train, best, TRAIN_train_memory, 3),
+                 train_text(train, best, TRAIN_hbm_reported, 3),
+                 train_text(train, best, TRAIN_train_state, 3),
+                 train_text(train, best, TRAIN_train_activations, 3));
+    host_line(train, best);
+    buffer_print(out, "  run      %s steps, %s; %s GPU-hours, %s\n",
+                 count_text(train, floor(best->figures[TRAIN_train_steps] + 0.5)),
+                 train_text(train, best, TRAIN_train_duration, 3),
+                 quantity_text(train->arena, best->figures[TRAIN_train_chip_time] / 3600,
+                               (struct unit){ { 0 } }, 3),
+                 train_text(train, best, TRAIN_train_run_cost, 3));
+    buffer_print(out, "           a failure every %s, a checkpoint every %s: %.1f %% of the time "
+                 "is lost\n",
+                 train_text(train, best, TRAIN_run_failure_time, 3),
+                 train_text(train, best, TRAIN_checkpoint_interval, 3),
+                 100 * (1 - best->figures[TRAIN_train_goodput]));
+}
+
+/* What a quarter more memory would bring, where it brings anything. */
+static void move_line(struct train *train, const struct train_point *best)
+{
+    for (size_t l = 0; l < train->space.limit_count; l++) {
+        const double wider = train->space.limits[l].wider;
+        struct train_point point;
+        if (!(train->result.moved_found & 1u << l))
+            continue;
+        train_tell(train, &train->result.moved[l], &point);
+        const double gain = best->figures[TRAIN_train_step] / point.figures[TRAIN_train_step] - 1;
+        if (!(gain > 0))
+            continue;
+        point_document(train, &point,
+                       doc_add(train->arena, train->answer->doc, "moved", DOC_OBJECT));
+        buffer_print(&train->answer->text, "  moves    %.0f %% more %s: %+.1f %% tokens a GPU, "
+                     "%s\n", 100 * (wider - 1), train->space.limits[l].name, 100 * gain,
+                     train_layout(train, &point));
+    }
+}
+
+/* ---- the front ------------------------------------------------------------------------------ */
+
+static void csv_head(struct table *table)
+{
+    for (int i = 0; i < SETTING_ROWS; i++)
+        table_cell(table, "%s", setting_rows[i]);
+    for (int i = 0; i < ASKED; i++)
+        table_cell(table, "%s", asked[i].row);
+    for (int i = 0; i < TRAIN_FIGURE_COUNT; i++)
+        table_cell(table, "%s", train_figures[i]);
+}
+
+static void csv_row(const struct train *train, const struct train_point *point,
+                    struct table *table)
+{
+    for (int i = 0; i < SETTING_ROWS; i++)
+        table_cell(table, "%.17g", train_input(train, &point->at, setting_rows[i]));
+    for (int i = 0; i < ASKED; i++) {
+        const double share = train_given(train, asked[i].row);
+        table_cell(table, "%.17g", isnan(share) ? 0 : share);
+    }
+    for (int i = 0; i < TRAIN_FIGURE_COUNT; i++)
+        table_cell(table, "%.17g", point->figures[i]);
+}
+
+static void add_row(const struct train *train, const struct train_point *point,
+                    struct table *table)
+{
+    table_cell(table, "%s", train_text(train, point, TRAIN_train_step, 4));
+    table_cell(table, "%.1f", 100 * point->figures[TRAIN_train_mfu]);
+    table_cell(table, "%s", train_text(train, point, TRAIN_train_memory, 3));
+    table_cell(table, "%s", train_longest(train, point, 2));
+    table_cell(table, "%s", train_layout(train, point));
+}
+
+/* All of it for programs, about SHOWN lines for people who ask. */
+static void front_lines(struct train *train)
+{
+    static const char *const head[] = { "step", "MFU %", "memory", "longest", "layout" };
+    const struct search_front *front = &train->result.front;
+    struct table table = { .arena = train->arena, .columns = 5, .left = "rrrll" };
+    struct table csv = { .arena = train->arena,
+                         .columns = SETTING_ROWS + ASKED + TRAIN_FIGURE_COUNT };
+    struct doc *list = doc_add(train->arena, train->answer->doc, "front", DOC_ARRAY);
+    for (int i = 0; i < 5; i++)
+        table_cell(&table, "%s", head[i]);
+    csv_head(&csv);
+    for (size_t i = 0; i < front->count; i++) {
+        struct train_point point;
+        train_tell(train, &front->points[i], &point);
+        csv_row(train, &point, &csv);
+        point_document(train, &point, doc_add(train->arena, list, NULL, DOC_OBJECT));
+        if (i % (front->count / SHOWN + 1) == 0)
+            add_row(train, &point, &table);
+    }
+    if (train->question->option[OPTION_PLAN]) {
+        buffer_print(&train->answer->text, "\n");
+        table_print(&table, &train->answer->text, "  ");
+    }
+    table_csv(&csv, &train->answer->csv);
+}
+
+static void known_lines(struct train *train)
+{
+    const struct search_count *count = &train->result.count;
+    buffer_print(&train->answer->text, "  known    exhaustive: %s layouts, TP and CP up to 64; "
+                 "%s do not come out even, %s do not fit, %s do\n",
+                 count_text(train, (double)count->points),
+                 count_text(train, (double)(count->broken[0] + count->no_room + count->no_fit)),
+                 count_text(train, (double)(count->broken[1] + count->broken[2])),
+                 count_text(train, (double)count->met));
+    struct doc *doc = doc_add(train->arena, train->answer->doc, "points", DOC_OBJECT);
+    doc_add_number(train->arena, doc, "all", (double)count->points);
+    doc_add_number(train->arena, doc, "do not fit", (double)(count->broken[1] + count->broken[2]));
+    doc_add_number(train->arena, doc, "within the limits", (double)count->met);
+}
+
+/* What is over its limit, and by how much. */
+static void short_line(struct train *train, const struct train_point *point)
+{
+    const double over = point->figures[TRAIN_train_memory] - point->figures[TRAIN_hbm_reported];
+    struct buffer *out = &train->answer->text;
+    buffer_print(out, "           needs %s of %s", train_text(train, point, TRAIN_train_memory, 3),
+                 train_text(train, point, TRAIN_hbm_reported, 3));
+    if (over > 0)
+        buffer_print(out, ", %s short: state %s, activations %s",
+                     quantity_text(train->arena, over,
+                                   scenario_unit(&train->scenario, NAME_train_memory), 3),
+                     train_text(train, point, TRAIN_train_state, 3),
+                     train_text(train, point, TRAIN_train_activations, 3));
+    buffer_print(out, "\n");
+}
+
+static bool nothing_lines(struct train *train)
+{
+    struct train_point point;
+    struct table csv = { .arena = train->arena,
+                         .columns = SETTING_ROWS + ASKED + TRAIN_FIGURE_COUNT };
+    train->answer->status = 1;
+    csv_head(&csv);
+    table_csv(&csv, &train->answer->csv);
+    if (!train->result.miss_found || !isfinite(train->result.miss_by) ||
+        train->result.miss_by > 1e6)
+        return train_nothing(train);
+    train_tell(train, &train->result.miss, &point);
+    buffer_print(&train->answer->text, "  layout   none fits; nearest: %s\n",
+                 train_layout(train, &point));
+    short_line(train, &point);
+    host_line(train, &point);
+    point_document(train, &point, doc_add(train->arena, train->answer->doc, "nearest", DOC_OBJECT));
+    return true;
+}
+
+bool train_answer(struct train *train)
+{
+    struct train_point best;
+    if (!head_line(train))
+        return false;
+    if (train->result.front.count) {
+        train_tell(train, &train->result.front.points[0], &best);
+        best_lines(train, &best);
+        move_line(train, &best);
+        front_lines(train);
+    } else if (!nothing_lines(train)) {
+        return false;
+    }
+    known_lines(train);
+    buffer_print(&train->answer->text, "\n");
+    scenario_notes(&train->scenario, train->answer);
+    return true;
+}

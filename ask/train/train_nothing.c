@@ -1,0 +1,143 @@
+/* train, where no layout comes out even: what must divide what, and how many layouts it stops. */
+#include "ask/train/train.h"
+
+#include "build/row_names.h"
+
+#include <math.h>
+
+static double number(struct train *train, const char *text)
+{
+    struct error ignored;
+    double value;
+    return value_of(&train->scenario, text, &value, &ignored) ? value : NAN;
+}
+
+static const char *count_text(const struct train *train, double count)
+{
+    static const struct unit one = { { 0 } };
+    return quantity_text(train->arena, count, one, 12);
+}
+
+/* "TP 3", or "TP" where it was not given. */
+static const char *size_text(const struct train *train, const char *name, const char *row)
+{
+    const double given = train_given(train, row);
+    return isnan(given) ? name : arena_print(train->arena, "%s %s", name,
+                                             count_text(train, given));
+}
+
+static const char *expert_line(struct train *train)
+{
+    const double experts = number(train, "select(routed_params > 0, experts, 0)");
+    const char *size = size_text(train, "EP", NAME_train_ep);
+    if (!(experts > 0))
+        return arena_print(train->arena, "%s: %s has no routed experts", size,
+                           train->scenario.model);
+    return arena_print(train->arena, "%s must divide %s experts", size,
+                       count_text(train, experts));
+}
+
+static const char *stage_line(struct train *train)
+{
+    const double layers = number(train, NAME_train_layers);
+    const double chunks = train_given(train, NAME_train_chunks);
+    const char *pieces = "pieces a stage";
+    if (!isnan(chunks))
+        pieces = arena_print(train->arena, "%s pieces a stage", count_text(train, chunks));
+    return arena_print(train->arena, "%s x %s must divide %s layers, or %s with one less on the "
+                       "first and last stage%s", size_text(train, "PP", NAME_train_pp), pieces,
+                       count_text(train, layers), count_text(train, layers + 2),
+                       chunks > 1 && !(train_given(train, NAME_train_pp) > 1) ? "; PP above 1" : "");
+}
+
+static const char *even_line(struct train *train, enum train_even even)
+{
+    switch (even) {
+    case TRAIN_EVEN_HEADS:
+        return arena_print(train->arena, "%s must divide %s query heads, and divide %s key heads "
+                           "or be a multiple", size_text(train, "TP", NAME_train_tp),
+                           count_text(train, number(train, "MOST(layer, query_heads)")),
+                           count_text(train, number(train, "MOST(layer, cache_cut)")));
+    case TRAIN_EVEN_STAGES:
+        return stage_line(train);
+    case TRAIN_EVEN_EXPERTS:
+        return expert_line(train);
+    case TRAIN_EVEN_SEQUENCE:
+        return arena_print(train->arena, "%s must divide sequences of %s tokens",
+                           size_text(train, "CP", NAME_train_cp),
+                           count_text(train, number(train, NAME_sequence_length)));
+    default:
+        return arena_print(train->arena, "DP x %s must divide %s sequences",
+                           isnan(train_given(train, NAME_micro_batch)) ? "micro-batch"
+                           : size_text(train, "micro-batches of", NAME_micro_batch),
+                           count_text(train, number(train, NAME_training_sequences)));
+    }
+}
+
+static void add_line(struct train *train, struct doc *list, const char *line)
+{
+    buffer_print(&train->answer->text, "           %s\n", line);
+    doc_add_string(train->arena, list, NULL, line);
+}
+
+/* The product of two or three sizes, "TP 3 x PP x CP", which the chips must be a multiple of. */
+static bool product_line(struct train *train, const char *const (*sizes)[2], size_t count,
+                         bool all, struct doc *list)
+{
+    struct buffer line = { .arena = train->arena };
+    double product = 1;
+    for (size_t i = 0; i < count; i++) {
+        const double given = train_given(train, sizes[i][1]);
+        product *= isnan(given) ? 1 : given;
+        buffer_print(&line, "%s%s", i ? " x " : "", size_text(train, sizes[i][0], sizes[i][1]));
+    }
+    if (!all && fmod(train->chips, product) == 0)
+        return false;
+    buffer_print(&line, " must divide %s GPUs", count_text(train, train->chips));
+    add_line(train, list, line.data);
+    return true;
+}
+
+/* There is not even a product of sizes. */
+static void no_product(struct train *train, struct doc *list)
+{
+    static const char *const ranks[][2] = { { "TP", NAME_train_tp }, { "PP", NAME_train_pp },
+                                            { "CP", NAME_train_cp } };
+    static const char *const sets[][2] = { { "PP", NAME_train_pp }, { "EP", NAME_train_ep } };
+    const double pp = train_given(train, NAME_train_pp), chunks = train_given(train, NAME_train_chunks);
+    const bool layers = fmax(1, pp) * fmax(1, chunks) > number(train, NAME_train_layers) ||
+                        (pp == 1 && chunks > 1);
+    const bool experts = train_given(train, NAME_train_ep) >
+                         number(train, "select(routed_params > 0, experts, 1)");
+    if (layers)
+        add_line(train, list, stage_line(train));
+    if (experts)
+        add_line(train, list, expert_line(train));
+    const bool set = !isnan(train_given(train, NAME_train_ep));
+    bool told = product_line(train, ranks, 3, false, list);
+    told |= set && product_line(train, sets, 2, false, list);
+    if (!told && !layers && !experts) {
+        product_line(train, ranks, 3, true, list);
+        product_line(train, sets, 2, true, list);
+    }
+}
+
+bool train_nothing(struct train *train)
+{
+    size_t counts[TRAIN_EVEN_COUNT];
+    struct doc *list = doc_add(train->arena, train->answer->doc, "uneven", DOC_ARRAY);
+    buffer_print(&train->answer->text, "  layout   none comes out even (`chalkline why "
+                 "train_possible`)\n");
+    if (!train->result.count.points) {
+        no_product(train, list);
+        return true;
+    }
+    if (!train_uneven(train, counts))
+        return false;
+    for (int i = 0; i < TRAIN_EVEN_COUNT; i++)
+        if (counts[i])
+            add_line(train, list, arena_print(train->arena, "%s layouts: %s",
+                                              count_text(train, (double)counts[i]),
+                                              even_line(train, (enum train_even)i)));
+    return true;
+}

@@ -1,0 +1,505 @@
+#include "catalog/catalog.h"
+
+#include "build/row_names.h"
+
+#include "rows/rows.h"
+
+#include <string.h>
+
+/* ---- what a sheet may say -------------------------------------------------------------- */
+
+struct known {
+    const char *fact, *unit;        /* "text": not a number */
+};
+
+static const struct known machine_facts[] = {
+    { "title", "text" },                { "alias", "text" },
+    { "family", "text" },
+    { "peak_fp32", "FLOP/s" },          { "peak_bf16", "FLOP/s" },
+    { "peak_fp8", "FLOP/s" },           { "peak_fp4", "FLOP/s" },
+    { "peak_int8", "FLOP/s" },          { "achieved_bf16", "FLOP/s" },
+    { "achieved_fp8", "FLOP/s" },       { "hbm_capacity", "B" },
+    { "achieved_fp4", "FLOP/s" },
+    { "hbm_bandwidth", "B/s" },         { "memory_kind", "text" },
+    { "hbm_reported", "B" },            { "host_chips", "1" },
+    { "chips", "1" },                   { "scale_up_bandwidth", "B/s" },
+    { "scale_up_topology", "text" },    { "scale_out_bandwidth", "B/s" },
+    { "chip_power", "W" },              { "system_power", "W" },
+    { "chip_price", "USD/s" },          { "chip_price_own_hyperscaler", "USD/s" },
+    { "chip_price_own_neocloud", "USD/s" },
+    { "chip_price_on_demand_low", "USD/s" }, { "chip_price_on_demand_high", "USD/s" },
+    { "purchase_price", "USD" },        { "purchase_price_low", "USD" },
+    { "purchase_price_high", "USD" },   { "purchase_price_chip", "USD" },
+    { "installed_price", "USD" },       { "memory_cost_share_low", "1" },
+    { "memory_cost_share_high", "1" },  { "host_memory_capacity", "B" },
+    { "machine_cost", "USD" },          { "host_memory", "B" },
+    { "host_link", "B/s" },            { "train_power_usual", "J/FLOP" },
+};
+
+static const struct known tier_facts[] = {
+    { "title", "text" },                { "alias", "text" },
+    { "tier_capacity", "B" },           { "tier_capacity_low", "B" },
+    { "tier_capacity_high", "B" },      { "tier_bandwidth", "B/s" },
+    { "tier_bandwidth_low", "B/s" },    { "tier_bandwidth_high", "B/s" },
+    { "tier_cost", "USD/B" },           { "tier_cost_low", "USD/B" },
+    { "tier_cost_high", "USD/B" },      { "tier_price", "USD/s" },
+    { "tier_in_place", "1" },           { "tier_life", "s" },
+    { "tier_life_low", "s" },           { "tier_life_high", "s" },
+    { "tier_writes_per_day", "1" },     { "tier_drain_quoted", "s" },
+    { "tier_drain_quoted_low", "s" },   { "tier_drain_quoted_high", "s" },
+};
+
+static const struct known price_facts[] = {
+    { "title", "text" },                { "alias", "text" },
+    { "input", "USD/token" },           { "output", "USD/token" },
+    { "cached_read", "USD/token" },     { "cache_write", "USD/token" },
+    { "cache_write_5m", "USD/token" },  { "cache_write_1h", "USD/token" },
+    { "storage", "USD/token/s" },       { "threshold", "token" },
+    { "input_above", "USD/token" },     { "output_above", "USD/token" },
+    { "cached_read_above", "USD/token" },
+    { "cache_write_5m_above", "USD/token" }, { "cache_write_1h_above", "USD/token" },
+    { "input_batch", "USD/token" },     { "output_batch", "USD/token" },
+};
+
+static const struct known engine_facts[] = {
+    { "title", "text" },                { "alias", "text" },
+    { "reach_bf16", "1" },              { "reach_fp8", "1" },
+    { "reach_fp4", "1" },               { "reach_int8", "1" },
+    { "reach_experts", "1" },           { "reach_weights", "1" },
+    { "reach_kv", "1" },                { "reach_attention", "1" },
+    { "reach_link", "1" },              { "reach_weights_fp4", "1" },
+    { "launch_bf16", "s" },             { "launch_fp8", "s" },
+    { "launch_fp4", "s" },              { "launch_attention", "s" },
+    { "launch_small", "s" },            { "launch_experts", "s" },
+    { "reduce_start", "s" },            { "reduce_per_chip", "s" },
+    { "host_step", "s" },               { "host_sequence", "s" },
+    { "host_request", "s" },            { "prefill_first", "1" },
+    { "first_token_base", "s" },        { "first_token_per_token", "s/token" },
+    { "first_wave", "1" },              { "cache_fraction", "1" },
+    { "tpot_low", "1" },                { "tpot_high", "1" },
+    { "ttft_low", "1" },                { "ttft_high", "1" },
+    { "throughput_low", "1" },          { "throughput_high", "1" },
+    { "prefill_low", "1" },             { "prefill_high", "1" },
+    { "decode_low", "1" },              { "decode_high", "1" },
+    { "energy_low", "1" },              { "energy_high", "1" },
+    { "expert_passes", "1" },           { "software_share", "1" },
+    { "reduce_middle", "s" },           { "reduce_start_out", "s" },
+    { "exchange_start", "s" },          { "decode_tile", "token" },
+    { "expert_dispatch", "1" },
+    { "api_time", "s" },
+    { "launch_touched", "s" },          { "expert_tile", "token" },
+    { "idle_power", "1" },              { "busy_power", "1" },
+    { "accepted_share", "1" },          { "hand_over_start", "s" },
+    { "reach_hand_over", "1" },         { "cache_fraction_rest", "1" },
+    { "engine_context", "B" },          { "engine_graphs", "B" },
+    { "activation_widths", "1" },       { "sequences_most", "1" },
+    { "cache_block", "token" },         { "prefill_size", "token" },
+    { "family", "text" },               { "family_band", "1" },
+    { "train_power_usual", "J/FLOP" },  { "portable_newer", "1" },
+    { "achieved_usual", "1" },          { "train_reach_bf16", "1" },
+    { "train_power_holds", "1" },       { "tensor_exposed", "1" },
+    { "kernel_low", "1" },              { "kernel_high", "1" },
+    { "step_low", "1" },                { "step_high", "1" },
+    { "train_link", "1" },              { "train_reach_fp8", "1" },
+    { "train_reach_fp4", "1" },         { "train_reach_attention", "1" },
+    { "train_power_across", "1" },      { "train_power_within", "1" },
+    { "exchange_exposed", "1" },        { "expert_gap", "s" },
+    { "replica_jitter", "1" },
+#define KERNEL(name, unit, low, high, prior) { NAME_##name, unit },
+#include "catalog/kernels.def"
+#undef KERNEL
+};
+
+#define LIST(array) array, sizeof array / sizeof *array
+
+static const struct {
+    const char *what, *list;            /* NULL: `chalkline list` has none */
+    const struct known *facts;          /* NULL: any key, as in config.json */
+    size_t count;
+} kinds[CATALOG_KINDS] = {
+    [CATALOG_MACHINE] = { "machine", "hardware", LIST(machine_facts) },
+    [CATALOG_MODEL]   = { "model", "models", NULL, 0 },
+    [CATALOG_TIER]    = { "tier", "tiers", LIST(tier_facts) },
+    [CATALOG_PRICE]   = { "price", "prices", LIST(price_facts) },
+    [CATALOG_ENGINE]  = { "engine", NULL, LIST(engine_facts) },
+};
+
+static const char *const marks[] = { "", "memory", "announced", "not chosen" };
+
+/* ---- rows ------------------------------------------------------------------------------ */
+
+static struct catalog_row sheet_row(const struct catalog_sheet *sheet, size_t row)
+{
+    const struct csv *csv = &sheet->csv;
+    const char *mark = csv_cell(csv, row, sheet->mark);
+    return (struct catalog_row){
+        .fact = csv_cell(csv, row, sheet->fact),     .value = csv_cell(csv, row, sheet->value),
+        .unit = csv_cell(csv, row, sheet->unit),     .source = csv_cell(csv, row, sheet->source),
+        .date = csv_cell(csv, row, sheet->date),     .note = csv_cell(csv, row, sheet->note),
+        .mark = mark,                                .line = csv->lines[row],
+        .chosen = strcmp(mark, "not chosen") != 0,
+    };
+}
+
+struct catalog_row catalog_row(const struct catalog_entry *entry, size_t index)
+{
+    return sheet_row(entry->sheet, entry->first + index);
+}
+
+static bool row_is_text(const struct catalog_row *row)
+{
+    return !strcmp(row->unit, "text") || !strcmp(row->unit, "row");
+}
+
+bool catalog_row_number(const struct catalog_row *row, double *value)
+{
+    double number, scale = 1;
+    if (row_is_text(row) || !text_number(text_of(row->value), &number) ||
+        (*row->unit && !unit_scale(row->unit, &scale)))
+        return false;
+    *value = number * scale;
+    return true;
+}
+
+/* The chosen row of a fact. */
+static bool row_find(const struct catalog_entry *entry, const char *fact, struct catalog_row *row)
+{
+    for (size_t i = 0; i < entry->rows; i++) {
+        *row = catalog_row(entry, i);
+        if (row->chosen && !strcmp(row->fact, fact))
+            return true;
+    }
+    return false;
+}
+
+const char *catalog_text(const struct catalog_entry *entry, const char *fact)
+{
+    struct catalog_row row;
+    return row_find(entry, fact, &row) ? row.value : NULL;
+}
+
+bool catalog_number(const struct catalog_entry *entry, const char *fact, double *value)
+{
+    struct catalog_row row;
+    return row_find(entry, fact, &row) && catalog_row_number(&row, value);
+}
+
+/* ---- reading: every row is checked --------------------------------------------------- */
+
+static bool fault(const struct catalog_sheet *sheet, int line, struct error *error,
+                  const char *what, const char *read)
+{
+    return error_set(error, "%s:%d: %s '%s'", sheet->csv.file, line, what, read);
+}
+
+static bool check_unit(const struct catalog_sheet *sheet, const struct catalog_row *row,
+                       const char *wanted, struct error *error)
+{
+    bool text = !strcmp(wanted, "text");
+    if (!strcmp(row->unit, "row") && !text)         /* the value of another row */
+        return true;
+    if (text || !strcmp(row->unit, "text")) {
+        if (text && !strcmp(row->unit, "text"))
+            return true;
+        fault(sheet, row->line, error, "the unit of this fact cannot be", row->unit);
+        return error_hint(error, "%s", wanted);
+    }
+    struct unit have, want;
+    double scale;
+    struct error why;
+    if (!unit_parse(text_of(row->unit), &have, &scale, &why)) {
+        fault(sheet, row->line, error, "unknown unit", row->unit);
+        return error_hint(error, "%s", why.hint);
+    }
+    if (unit_parse(text_of(wanted), &want, &scale, &why) && unit_same(have, want))
+        return true;
+    fault(sheet, row->line, error, "the unit of this fact cannot be", row->unit);
+    return error_hint(error, "a multiple of %s", wanted);
+}
+
+/* As many as any kind has: of all of them. */
+enum { FACTS_MOST = sizeof machine_facts / sizeof *machine_facts +
+                    sizeof tier_facts / sizeof *tier_facts +
+                    sizeof price_facts / sizeof *price_facts +
+                    sizeof engine_facts / sizeof *engine_facts };
+
+static bool check_fact(const struct catalog_sheet *sheet, const struct catalog_row *row,
+                       struct error *error)
+{
+    const struct known *facts = kinds[sheet->kind].facts;
+    size_t count = kinds[sheet->kind].count;
+    if (!facts)
+        return true;
+    const char *names[FACTS_MOST];
+    for (size_t i = 0; i < count; i++) {
+        names[i] = facts[i].fact;
+        if (strcmp(facts[i].fact, row->fact))
+            continue;
+        if (!check_unit(sheet, row, facts[i].unit, error))
+            return false;
+        double number;
+        if (row_is_text(row) || (text_number(text_of(row->value), &number) && number >= 0))
+            return true;
+        fault(sheet, row->line, error, "not a number:", row->value);
+        return error_hint(error, "digits, at most one point, an exponent; the unit has its "
+                          "own column");
+    }
+    fault(sheet, row->line, error, "unknown fact", row->fact);
+    const char *near = name_nearest(row->fact, names, count);
+    return error_hint(error, "%s", near ? near : "data/README.md lists the facts");
+}
+
+static bool date_good(const char *date)     /* 2026, 2026-04 or 2026-04-03 */
+{
+    static const char shape[] = "dddd-dd-dd";
+    size_t size = strlen(date);
+    if (size != 4 && size != 7 && size != 10)
+        return false;
+    for (size_t i = 0; i < size; i++)
+        if (shape[i] == 'd' ? date[i] < '0' || date[i] > '9' : date[i] != shape[i])
+            return false;
+    return true;
+}
+
+static bool check_row(const struct catalog_sheet *sheet, size_t index, struct error *error)
+{
+    struct catalog_row row = sheet_row(sheet, index);
+    if (!*csv_cell(&sheet->csv, index, sheet->name))
+        return fault(sheet, row.line, error, "a row without a", sheet->csv.header[sheet->name]);
+    if (!*row.value)
+        return fault(sheet, row.line, error, "no value for", row.fact);
+    if (!*row.source)
+        return fault(sheet, row.line, error, "no source for", row.fact);
+    if (!date_good(row.date)) {
+        fault(sheet, row.line, error, "not a date:", row.date);
+        return error_hint(error, "2026-04-03, or 2026-04, 2026 where no more is known");
+    }
+    bool marked = false;
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        marked |= !strcmp(row.mark, marks[i]);
+    if (!marked) {
+        fault(sheet, row.line, error, "unknown mark", row.mark);
+        return error_hint(error, "nothing, memory, announced, not chosen");
+    }
+    return check_fact(sheet, &row, error);
+}
+
+/* One chosen row a fact; an alias may come often. */
+static bool check_twice(const struct catalog_entry *entry, struct error *error)
+{
+    const struct catalog_sheet *sheet = entry->sheet;
+    for (size_t i = 1; i < entry->rows; i++) {
+        const char *fact = csv_cell(&sheet->csv, entry->first + i, sheet->fact);
+        for (size_t j = 0; j < i && strcmp(fact, "alias"); j++) {
+            if (strcmp(csv_cell(&sheet->csv, entry->first + j, sheet->fact), fact))
+                continue;
+            struct catalog_row row = catalog_row(entry, i), other = catalog_row(entry, j);
+            if (!row.chosen || !other.chosen)
+                continue;
+            error_set(error, "%s:%d: a second '%s' for %s; line %d has the first",
+                      sheet->csv.file, row.line, row.fact, entry->name, other.line);
+            return error_hint(error, "mark one of them 'not chosen'");
+        }
+    }
+    return true;
+}
+
+static const char *row_name(struct arena *arena, const struct catalog_sheet *sheet, size_t row)
+{
+    const char *name = csv_cell(&sheet->csv, row, sheet->name);
+    if (sheet->kind != CATALOG_PRICE)
+        return name;
+    return arena_print(arena, "%s/%s", name, csv_cell(&sheet->csv, row, sheet->model));
+}
+
+static bool group_rows(struct arena *arena, struct catalog_sheet *sheet, struct error *error)
+{
+    struct catalog_entry *entry = NULL;
+    for (size_t i = 0; i < sheet->csv.rows; i++) {
+        const char *name = row_name(arena, sheet, i);
+        if (entry && !strcmp(entry->name, name)) {
+            entry->rows++;
+            continue;
+        }
+        for (size_t j = 0; j < sheet->count; j++)
+            if (name_same(sheet->entries[j].name, name)) {
+                fault(sheet, sheet->csv.lines[i], error, "other rows divide those of", name);
+                return error_hint(error, "keep the rows of a name together, spelled alike");
+            }
+        entry = arena_push(arena, &sheet->entries, &sheet->count, &sheet->room, sizeof *entry);
+        *entry = (struct catalog_entry){ .name = name, .sheet = sheet, .first = i, .rows = 1 };
+    }
+    for (size_t i = 0; i < sheet->count; i++) {
+        entry = &sheet->entries[i];
+        if (!check_twice(entry, error))
+            return false;
+        const char *title = catalog_text(entry, "title");
+        entry->title = title ? title : entry->name;
+    }
+    return true;
+}
+
+static bool find_columns(struct catalog_sheet *sheet, struct error *error)
+{
+    bool model = sheet->kind == CATALOG_MODEL, price = sheet->kind == CATALOG_PRICE;
+    const struct { const char *name; int *column; bool needed; } wanted[] = {
+        { price ? "provider" : "name", &sheet->name, true },
+        { model ? "key" : "fact", &sheet->fact, true },
+        { "model", &sheet->model, price },
+        { "value", &sheet->value, true },
+        { "unit", &sheet->unit, !model },
+        { "source", &sheet->source, true },
+        { "date", &sheet->date, true },
+        { "mark", &sheet->mark, true },
+        { "note", &sheet->note, false },
+    };
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        *wanted[i].column = csv_column(&sheet->csv, wanted[i].name);
+        if (*wanted[i].column < 0 && wanted[i].needed) {
+            error_set(error, "%s: no column '%s'", sheet->csv.file, wanted[i].name);
+            return error_hint(error, "%s", price ? "provider,model,fact,value,unit,source,date,mark"
+                              : model ? "name,key,value,source,date,mark"
+                              : "name,fact,value,unit,source,date,mark,note");
+        }
+    }
+    return true;
+}
+
+static bool sheet_read(struct arena *arena, struct catalog_sheet *sheet, enum catalog_kind kind,
+                       const char *file, struct text text, struct error *error)
+{
+    *sheet = (struct catalog_sheet){ .kind = kind };
+    if (!csv_read(arena, file, text, &sheet->csv, error) || !find_columns(sheet, error))
+        return false;
+    for (size_t i = 0; i < sheet->csv.rows; i++)
+        if (!check_row(sheet, i, error))
+            return false;
+    return group_rows(arena, sheet, error);
+}
+
+void catalog_open(struct catalog *catalog, struct arena *arena)
+{
+    *catalog = (struct catalog){ .arena = arena };
+}
+
+bool catalog_read(struct catalog *catalog, enum catalog_kind kind, const char *file,
+                  struct text text, struct error *error)
+{
+    return sheet_read(catalog->arena, &catalog->sheets[kind], kind, file, text, error);
+}
+
+/* ---- finding --------------------------------------------------------------------------- */
+
+size_t catalog_count(const struct catalog *catalog, enum catalog_kind kind)
+{
+    return catalog->sheets[kind].count;
+}
+
+const struct catalog_entry *catalog_entry(const struct catalog *catalog, enum catalog_kind kind,
+                                          size_t index)
+{
+    return &catalog->sheets[kind].entries[index];
+}
+
+static bool entry_called(const struct catalog_entry *entry, const char *name)
+{
+    for (size_t i = 0; i < entry->rows; i++) {
+        struct catalog_row row = catalog_row(entry, i);
+        if (!strcmp(row.fact, "alias") && name_same(row.value, name))
+            return true;
+    }
+    return false;
+}
+
+static const struct catalog_entry *entry_find(const struct catalog_sheet *sheet, const char *name)
+{
+    for (size_t i = 0; i < sheet->count; i++)
+        if (name_same(sheet->entries[i].name, name))
+            return &sheet->entries[i];
+    for (size_t i = 0; i < sheet->count; i++)
+        if (entry_called(&sheet->entries[i], name))
+            return &sheet->entries[i];
+    return NULL;
+}
+
+static const char *entry_names(struct arena *arena, const struct catalog_sheet *sheet)
+{
+    enum { MOST = 16 };
+    struct buffer all = { .arena = arena };
+    buffer_add(&all, "", 0);
+    for (size_t i = 0; i < sheet->count && i < MOST; i++)
+        buffer_print(&all, "%s%s", i ? ", " : "", sheet->entries[i].name);
+    buffer_print(&all, "%s", sheet->count > MOST ? ", ..." : "");
+    return all.data;
+}
+
+/* A sheet that is not built in is not in `chalkline list`: its own names are told. */
+static void name_unknown(struct arena *arena, const struct catalog_sheet *sheet, bool built_in,
+                         const char *name, struct error *error)
+{
+    const char **names = NULL;
+    size_t count = 0, room = 0;
+    for (size_t i = 0; i < sheet->count; i++) {
+        const struct catalog_entry *entry = &sheet->entries[i];
+        *(const char **)arena_push(arena, &names, &count, &room, sizeof *names) = entry->name;
+        for (size_t j = 0; j < entry->rows; j++)
+            if (!strcmp(catalog_row(entry, j).fact, "alias"))
+                *(const char **)arena_push(arena, &names, &count, &room, sizeof *names) =
+                    catalog_row(entry, j).value;
+    }
+    const char *list = kinds[sheet->kind].list, *near = name_nearest(name, names, count);
+    error_set(error, "no %s is called '%s'", kinds[sheet->kind].what, name);
+    if (near)
+        error_hint(error, "%s", near);
+    else if (built_in && list)
+        error_hint(error, "one of the %zu of `chalkline list %s`, or a file", sheet->count, list);
+    else
+        error_hint(error, "one of: %s", entry_names(arena, sheet));
+}
+
+/* "FILE.csv" or "FILE.csv:NAME": how many bytes of it are the file; 0 for a name. */
+static size_t file_part(const char *name)
+{
+    for (const char *at = strstr(name, ".csv"); at; at = strstr(at + 1, ".csv"))
+        if (at > name && (!at[4] || at[4] == ':'))
+            return (size_t)(at - name) + 4;
+    return 0;
+}
+
+static const struct catalog_entry *file_find(const struct catalog *catalog,
+                                             enum catalog_kind kind, const char *name,
+                                             size_t size, struct error *error)
+{
+    enum { LARGEST = 16 << 20 };
+    const char *file = arena_copy(catalog->arena, name, size);
+    struct catalog_sheet *sheet = arena_alloc(catalog->arena, sizeof *sheet);
+    struct text text;
+    if (!file_read(catalog->arena, file, LARGEST, &text, error) ||
+        !sheet_read(catalog->arena, sheet, kind, file, text, error))
+        return NULL;
+    const struct catalog_entry *found = NULL;
+    if (name[size] == ':') {
+        found = entry_find(sheet, name + size + 1);
+        if (!found)
+            name_unknown(catalog->arena, sheet, false, name + size + 1, error);
+    } else if (sheet->count == 1) {
+        found = &sheet->entries[0];
+    } else {
+        error_set(error, "%s has %zu entries", file, sheet->count);
+        error_hint(error, "%s:%s", file, sheet->count ? sheet->entries[0].name : "NAME");
+    }
+    return found;
+}
+
+const struct catalog_entry *catalog_find(const struct catalog *catalog, enum catalog_kind kind,
+                                         const char *name, struct error *error)
+{
+    const struct catalog_entry *found = entry_find(&catalog->sheets[kind], name);
+    if (found)
+        return found;
+    size_t size = file_part(name);
+    if (size)
+        return file_find(catalog, kind, name, size, error);
+    name_unknown(catalog->arena, &catalog->sheets[kind], true, name, error);
+    return NULL;
+}

@@ -1,0 +1,196 @@
+/* Machines and tiers: rows of the catalog become facts in base units. */
+#include "catalog/catalog.h"
+
+#include "build/row_names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *row_origin(struct arena *arena, const struct catalog_entry *entry,
+                              const struct catalog_row *row)
+{
+    return arena_print(arena, "%s:%d: %s, %s%s%s", entry->sheet->csv.file, row->line,
+                       row->source, row->date, *row->mark ? ", " : "", row->mark);
+}
+
+static bool has_needed(const struct catalog_entry *entry, struct error *error)
+{
+    static const char *const needed[] = { NAME_hbm_capacity, NAME_hbm_bandwidth, NAME_chips };
+    const char *missing = NULL;
+    double value;
+    if (!catalog_number(entry, NAME_peak_bf16, &value) && !catalog_number(entry, NAME_peak_fp32, &value))
+        missing = NAME_peak_bf16;
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        if (!catalog_number(entry, needed[i], &value))
+            missing = needed[i];
+    if (!missing)
+        return true;
+    error_set(error, "%s: %s has no %s", entry->sheet->csv.file, entry->name, missing);
+    return error_hint(error, "a row %s,%s,...", entry->name, missing);
+}
+
+/* Numbers of a type the chip has no units for are computed in the next wider one. */
+static void bind_peaks(const struct catalog_entry *entry, struct facts *facts)
+{
+    static const struct { const char *peak, *wider; } steps[] = {
+        { NAME_peak_bf16, NAME_peak_fp32 }, { NAME_peak_int8, NAME_peak_bf16 },
+        { NAME_peak_fp8, NAME_peak_bf16 }, { NAME_peak_fp4, NAME_peak_fp8 },
+    };
+    double value;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        if (!catalog_number(entry, steps[i].peak, &value))
+            facts_bind(facts, steps[i].peak, steps[i].wider, ORIGIN_SHEET, entry->sheet->csv.file);
+    if (!catalog_number(entry, NAME_scale_out_bandwidth, &value))      /* no faster than inside */
+        facts_bind(facts, NAME_scale_out_bandwidth, NAME_scale_up_bandwidth, ORIGIN_SHEET, entry->sheet->csv.file);
+}
+
+/* One note each for what is doubtful and for what nobody knows. */
+static void note_doubts(const struct catalog_entry *entry, struct facts *facts)
+{
+    static const char *const wanted[] = {
+        NAME_scale_up_bandwidth, NAME_scale_out_bandwidth, NAME_chip_power, NAME_chip_price,
+    };
+    size_t memory = 0, announced = 0;
+    double value, chips = 1;
+    for (size_t i = 0; i < entry->rows; i++) {
+        struct catalog_row row = catalog_row(entry, i);
+        if (!catalog_row_number(&row, &value))
+            continue;
+        memory += !strcmp(row.mark, "memory");
+        announced += !strcmp(row.mark, "announced");
+    }
+    if (announced)
+        facts_note(facts, "%s is announced: %zu of its figures are the vendor's plans",
+                   entry->title, announced);
+    if (memory)
+        facts_note(facts, "%zu figure%s of %s %s from memory, not re-read", memory,
+                   memory == 1 ? "" : "s", entry->title, memory == 1 ? "is" : "are");
+    char unknown[128] = "";
+    catalog_number(entry, NAME_chips, &chips);
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        size_t used = strlen(unknown);
+        bool link = i < 2;                      /* which a chip alone may lack */
+        if (!catalog_number(entry, wanted[i], &value) && !(link && chips < 2))
+            snprintf(unknown + used, sizeof unknown - used, "%s%s", used ? ", " : "", wanted[i]);
+    }
+    if (*unknown)
+        facts_note(facts, "not known for %s, so the defaults hold: %s", entry->title, unknown);
+}
+
+bool catalog_machine(const struct catalog *catalog, const char *name, struct facts *facts,
+                     struct error *error)
+{
+    const struct catalog_entry *entry = catalog_find(catalog, CATALOG_MACHINE, name, error);
+    if (!entry || !has_needed(entry, error))
+        return false;
+    for (size_t i = 0; i < entry->rows; i++) {
+        struct catalog_row row = catalog_row(entry, i);
+        double value;
+        if (!row.chosen)
+            continue;
+        if (!strcmp(row.unit, "row"))
+            facts_bind(facts, row.fact, row.value, ORIGIN_SHEET, row_origin(facts->arena, entry, &row));
+        else if (catalog_row_number(&row, &value))
+            facts_set(facts, row.fact, value, ORIGIN_SHEET, row_origin(facts->arena, entry, &row));
+    }
+    bind_peaks(entry, facts);
+    note_doubts(entry, facts);
+    return true;
+}
+
+/* ---- engines ---------------------------------------------------------------------------- */
+
+static void set_numbers(const struct catalog_entry *entry, struct facts *facts)
+{
+    for (size_t i = 0; i < entry->rows; i++) {
+        struct catalog_row row = catalog_row(entry, i);
+        double value;
+        if (row.chosen && catalog_row_number(&row, &value))
+            facts_set(facts, row.fact, value, ORIGIN_FITTED, row_origin(facts->arena, entry, &row));
+    }
+}
+
+bool catalog_is_family(const struct catalog_entry *entry)
+{
+    return catalog_text(entry, "family") != NULL;
+}
+
+bool catalog_engine(const struct catalog *catalog, const char *name, const char *family,
+                    struct facts *facts, struct error *error)
+{
+    const struct catalog_entry *any = catalog_find(catalog, CATALOG_ENGINE, "any", error);
+    const struct catalog_entry *own = name ? catalog_find(catalog, CATALOG_ENGINE, name, error)
+                                           : any;
+    struct error unmeasured;
+    const struct catalog_entry *chips =
+        family ? catalog_find(catalog, CATALOG_ENGINE, family, &unmeasured) : NULL;
+    if (!any || !own)
+        return false;
+    if (catalog_is_family(own))
+        return error_set(error, "'%s' is a family of chips and not an engine", own->name);
+    set_numbers(any, facts);
+    if (chips && catalog_is_family(chips))
+        set_numbers(chips, facts);
+    if (own != any)
+        set_numbers(own, facts);
+    return true;
+}
+
+/* ---- tiers ------------------------------------------------------------------------------ */
+
+static void tier_cells(const struct catalog_entry *entry, struct facts *facts,
+                       struct fact_table *table, size_t at)
+{
+    for (size_t i = 0; i < entry->rows; i++) {
+        struct catalog_row row = catalog_row(entry, i);
+        double value;
+        if (row.chosen && !strcmp(row.unit, "row"))
+            facts_cell_bind(facts, table, at, row.fact, row.value,
+                            ORIGIN_SHEET, row_origin(facts->arena, entry, &row));
+        else if (row.chosen && catalog_row_number(&row, &value))
+            facts_cell(facts, table, at, row.fact, value, ORIGIN_SHEET, row_origin(facts->arena, entry, &row));
+    }
+}
+
+void catalog_tiers(const struct catalog *catalog, struct facts *facts)
+{
+    struct fact_table *table = facts_table(facts, "tier");
+    for (size_t i = 0; i < catalog_count(catalog, CATALOG_TIER); i++) {
+        const struct catalog_entry *entry = catalog_entry(catalog, CATALOG_TIER, i);
+        if (catalog_text(entry, NAME_tier_capacity))       /* recomputing has none */
+            tier_cells(entry, facts, table, facts_entry(facts, table, entry->name));
+    }
+}
+
+static const char *tier_missing(const struct catalog_entry *entry)
+{
+    static const char *const needed[] = { NAME_tier_capacity, NAME_tier_bandwidth, NAME_tier_price };
+    const char *missing = NULL;
+    size_t count = sizeof needed / sizeof *needed, found = 0;
+    for (size_t i = 0; i < count; i++)
+        if (catalog_text(entry, needed[i]))
+            found++;
+        else if (!missing)
+            missing = needed[i];
+    return found ? missing : NULL;                      /* recomputing has none of them */
+}
+
+bool catalog_tiers_needed(const struct catalog *catalog, struct error *error)
+{
+    const struct catalog_sheet *sheet = &catalog->sheets[CATALOG_TIER];
+    size_t tiers = 0;
+    for (size_t i = 0; i < sheet->count; i++) {
+        const struct catalog_entry *entry = &sheet->entries[i];
+        const char *missing = tier_missing(entry);
+        tiers += catalog_text(entry, NAME_tier_capacity) != NULL;
+        if (missing) {
+            error_set(error, "%s: %.60s has no %s", sheet->csv.file, entry->name, missing);
+            return error_hint(error, "a row %.60s,%s,...", entry->name, missing);
+        }
+    }
+    if (tiers)
+        return true;
+    error_set(error, "%s has no tier", sheet->csv.file);
+    return error_hint(error, "rows NAME,tier_capacity,... NAME,tier_bandwidth,... "
+                      "NAME,tier_price,...");
+}

@@ -1,0 +1,75 @@
+#include "catalog/formats.h"
+
+#include "build/row_names.h"
+
+#include <string.h>
+
+#define RATE(type) { NAME_peak_##type, NAME_reached_##type, NAME_launch_##type, NAME_trained_##type }
+static const struct { const char *peak, *reached, *launch, *trained; } rates[] = {
+    RATE(bf16), RATE(fp8), RATE(int8), RATE(fp4) };
+
+static bool format_read(const struct csv *csv, size_t row, const int column[3],
+                        struct format *format, struct error *error)
+{
+    format->name = csv_cell(csv, row, column[0]);
+    const char *peak = csv_cell(csv, row, column[2]);
+    const char *bytes = csv_cell(csv, row, column[1]);
+    if (!text_number(text_of(bytes), &format->bytes) || format->bytes < 0.01 || format->bytes > 16) {
+        error_set(error, "%s:%d: bytes '%s' of format '%s'", csv->file, csv->lines[row], bytes,
+                  format->name);
+        return error_hint(error, "bytes of one weight, 0.01 to 16");
+    }
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
+        if (!strcmp(peak, rates[i].peak)) {
+            format->peak = rates[i].peak;
+            format->reached = rates[i].reached;
+            format->launch = rates[i].launch;
+            format->trained = rates[i].trained;
+            return true;
+        }
+    error_set(error, "%s:%d: peak '%s' of format '%s'", csv->file, csv->lines[row], peak,
+              format->name);
+    return error_hint(error, "peak_bf16, peak_fp8, peak_int8 or peak_fp4");
+}
+
+bool formats_read(struct arena *arena, const struct csv *csv, struct formats *formats,
+                  struct error *error)
+{
+    static const char *const names[3] = { "name", "bytes", "peak" };
+    int column[3];
+    for (size_t i = 0; i < 3; i++) {
+        column[i] = csv_column(csv, names[i]);
+        if (column[i] < 0)
+            return error_set(error, "%s: no column '%s'", csv->file, names[i]);
+    }
+    formats->count = csv->rows;
+    formats->format = arena_array(arena, csv->rows, sizeof *formats->format);
+    for (size_t row = 0; row < csv->rows; row++)
+        if (!format_read(csv, row, column, &formats->format[row], error))
+            return false;
+    return true;
+}
+
+const struct format *formats_find(const struct formats *formats, const char *name)
+{
+    for (size_t i = 0; i < formats->count; i++)
+        if (name_same(formats->format[i].name, name))
+            return &formats->format[i];
+    return NULL;
+}
+
+bool formats_need(const struct formats *formats, const char *name, const char *what,
+                  const struct format **format, struct error *error)
+{
+    *format = formats_find(formats, name);
+    if (*format)
+        return true;
+    const char *names[64];
+    size_t count = formats->count < 64 ? formats->count : 64;
+    for (size_t i = 0; i < count; i++)
+        names[i] = formats->format[i].name;
+    const char *near = name_nearest(name, names, count);
+    error_set(error, "%s: no number format '%s'", what, name);
+    return error_hint(error, "%s%s", near ? "did you mean " : "a name of data/formats.csv",
+                      near ? near : "");
+}

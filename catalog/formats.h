@@ -1,0 +1,27 @@
+/* formats -- number formats of weights and caches, as data/formats.csv has them. */
+#ifndef CATALOG_FORMATS_H
+#define CATALOG_FORMATS_H
+
+#include "base/base.h"
+
+struct format {
+    const char *name;           /* "fp8-block" */
+    double bytes;               /* of one weight, scales included */
+    /* rows: the rate it computes at ("peak_fp8"), and what servers and training runs reach of it */
+    const char *peak, *reached, *launch, *trained;
+};
+
+struct formats {
+    size_t count;
+    struct format *format;
+};
+
+bool formats_read(struct arena *arena, const struct csv *csv, struct formats *formats,
+                  struct error *error);
+/* NULL: no such format. Names compare as in name_same. */
+const struct format *formats_find(const struct formats *formats, const char *name);
+/* The same, but an unknown name is an error; `what` says where the name was read. */
+bool formats_need(const struct formats *formats, const char *name, const char *what,
+                  const struct format **format, struct error *error);
+
+#endif

@@ -1,0 +1,24 @@
+/* sheet -- a built in sheet of facts by name: data/priors.csv, data/caching.csv.
+ *
+ *     name,fact,value,unit,source,date,mark,note */
+#ifndef CATALOG_SHEET_H
+#define CATALOG_SHEET_H
+
+#include "base/base.h"
+
+struct sheet {
+    struct csv csv;
+    int name, fact, value, unit, mark;
+};
+
+/* A file that is built in; data NULL: none of that path. */
+struct text sheet_built_in(const char *path);
+bool sheet_open(struct arena *arena, const char *path, struct sheet *sheet, struct error *error);
+/* NULL: not there. */
+const char *sheet_text(const struct sheet *sheet, const char *name, const char *fact);
+/* "memory", "assumed"; "" for none, or where there is no such fact. */
+const char *sheet_mark(const struct sheet *sheet, const char *name, const char *fact);
+/* In base units; NAN: not there. */
+double sheet_number(const struct sheet *sheet, const char *name, const char *fact);
+
+#endif

@@ -1,0 +1,138 @@
+#include "infer/draws.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double *cell_logs(struct arena *arena)
+{
+    double *logs = arena_array(arena, DEDUCE_CELLS, sizeof *logs);
+    for (int i = 0; i < DEDUCE_CELLS; i++)
+        logs[i] = scalar_log((cell_low(i) + cell_low(i + 1)) / 2);
+    return logs;
+}
+
+static uint16_t *new_cells(struct arena *arena, size_t count)
+{
+    return arena_array(arena, count + 1, sizeof(uint16_t));
+}
+
+struct draws *draws_new(struct arena *arena, const struct stage *stage, uint64_t seed,
+                        size_t count, bool all)
+{
+    struct draws *draws = arena_alloc(arena, sizeof *draws);
+    draws->stage = *stage;
+    draws->seed = seed;
+    draws->count = count;
+    draws->logs = cell_logs(arena);
+    ziggurat_open(&draws->ziggurat);
+    for (int i = 0; i < FIELD_COUNT; i++)
+        draws->field[i] = new_cells(arena, count);
+    for (int i = 0; i < QUANTITY_COUNT; i++)
+        draws->quantity[i] = new_cells(arena, count);
+    draws->all = all;
+    for (size_t i = 0; all && i < stage->sheet->vary_count; i++)
+        draws->unknown[i] = new_cells(arena, count);
+    draws->tier = arena_alloc(arena, count + 1);
+    return draws;
+}
+
+static void keep_column(uint16_t *cells, const double *values, size_t count)
+{
+    for (size_t k = 0; k < count; k++)
+        cells[k] = cell_of(values[k]);
+}
+
+void draws_keep(struct draws *draws, const struct block *block, size_t at, size_t count)
+{
+    const struct stage *stage = &draws->stage;
+    for (int i = 0; i < FIELD_COUNT; i++)
+        keep_column(draws->field[i] + at, block_column(block, stage->field[i]), count);
+    for (int i = 0; i < QUANTITY_COUNT; i++)
+        keep_column(draws->quantity[i] + at, block_column(block, stage->quantity[i]), count);
+    for (size_t i = 0; draws->all && i < stage->sheet->vary_count; i++)
+        keep_column(draws->unknown[i] + at, block->unknown[i], count);
+    for (size_t k = 0; k < count; k++) {
+        double tier = block->tier[k];
+        draws->tier[at + k] = (uint8_t)(tier >= 0 && tier < DEDUCE_TIERS ? tier : DEDUCE_TIERS - 1);
+    }
+}
+
+void cells_fill(double *histogram, const uint16_t *cells, const double *weight, size_t count)
+{
+    memset(histogram, 0, DEDUCE_CELLS * sizeof *histogram);
+    for (size_t k = 0; k < count; k++)
+        histogram[cells[k]] += weight ? weight[k] : 1;
+}
+
+static void keep_prior(struct arena *arena, struct draws *draws)
+{
+    for (int i = 0; i < QUANTITY_COUNT; i++) {
+        double *histogram = arena_array(arena, DEDUCE_CELLS, sizeof *histogram);
+        cells_fill(histogram, draws->quantity[i], NULL, draws->count);
+        draws->prior[i] = histogram;
+    }
+}
+
+bool draws_make(struct arena *arena, const struct book *book, const struct facts *facts,
+                uint64_t seed, size_t count, bool all, struct draws **draws,
+                struct error *error)
+{
+    struct stage stage;
+    struct block block;
+    if (!stage_open(arena, book, facts, &stage, error))
+        return false;
+    *draws = draws_new(arena, &stage, seed, count, all);
+    block_open(arena, &stage, &block);
+    for (size_t at = 0; at < count; at += BLOCK) {
+        size_t size = count - at < BLOCK ? count - at : BLOCK;
+        block_draw(&stage, &(*draws)->ziggurat, seed, at / BLOCK, &block);
+        block_run(&stage, &block, size);
+        draws_keep(*draws, &block, at, size);
+    }
+    keep_prior(arena, *draws);
+    return true;
+}
+
+bool draws_values(struct arena *arena, const struct book *book, const struct facts *facts,
+                  uint64_t seed, size_t count, double *const field[FIELD_COUNT],
+                  double *const quantity[QUANTITY_COUNT], struct error *error)
+{
+    struct stage stage;
+    struct block block;
+    struct ziggurat ziggurat;
+    if (!stage_open(arena, book, facts, &stage, error))
+        return false;
+    ziggurat_open(&ziggurat);
+    block_open(arena, &stage, &block);
+    for (size_t at = 0; at < count; at += BLOCK) {
+        size_t size = count - at < BLOCK ? count - at : BLOCK;
+        block_draw(&stage, &ziggurat, seed, at / BLOCK, &block);
+        block_run(&stage, &block, size);
+        for (int i = 0; i < FIELD_COUNT; i++)
+            memcpy(field[i] + at, block_column(&block, stage.field[i]), size * sizeof(double));
+        for (int i = 0; i < QUANTITY_COUNT; i++)
+            memcpy(quantity[i] + at, block_column(&block, stage.quantity[i]),
+                   size * sizeof(double));
+    }
+    return true;
+}
+
+size_t draws_count(const struct draws *draws)
+{
+    return draws->count;
+}
+
+bool draws_compiled(const struct draws *draws)
+{
+    return draws->stage.compiled;
+}
+
+size_t draws_unknowns(const struct draws *draws)
+{
+    return draws->stage.sheet->vary_count;
+}
+
+const char *draws_unknown(const struct draws *draws, size_t index)
+{
+    return draws->stage.sheet->vary[index];
+}

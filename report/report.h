@@ -1,0 +1,43 @@
+/* report -- an answer and its one printer.
+ *
+ * An answer has the same numbers twice: a document (JSON, names of rows as keys) and text for
+ * people; where a table is the answer, also as CSV. Infeasible is an answer (status 1), not an
+ * error. plot.h draws curves. */
+#ifndef REPORT_H
+#define REPORT_H
+
+#include "base/base.h"
+
+struct answer {
+    struct doc *doc;                /* for --json */
+    struct buffer text;             /* for people */
+    struct buffer csv;              /* where a table is the answer; else empty */
+    int status;                     /* 0 an answer, 1 nothing feasible */
+};
+
+/* ---- what binds a step --------------------------------------------------------------------- */
+
+struct limit {
+    const char *name;               /* "KV cache", of tables and documents */
+    const char *overlapped;         /* as part of a sentence, for a step that overlaps, */
+    const char *added;              /* and for one whose parts add up */
+};
+/* Of times of one step: the longer of compute and memory, balanced within a per cent. */
+const struct limit *limit_of(double compute, double weights, double cache, double hbm_share);
+/* What a step with this `overlap` is: "what nothing on this machine can beat", or not so. */
+const char *limit_claim(double overlap);
+
+/* ---- tables of text ------------------------------------------------------------------------ */
+
+struct table {
+    struct arena *arena;
+    size_t columns, count, room;
+    const char **cells;             /* row by row; the first row is the header */
+    const char *left;               /* per column: 'l' or 'r' */
+};
+
+void table_cell(struct table *table, const char *format, ...) BASE_PRINTF(2, 3);
+void table_print(const struct table *table, struct buffer *out, const char *indent);
+void table_csv(const struct table *table, struct buffer *out);
+
+#endif

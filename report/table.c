@@ -1,0 +1,56 @@
+/* Tables of text: aligned for people, or CSV. */
+#include "report/report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void table_cell(struct table *table, const char *format, ...)
+{
+    char text[512];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    *(const char **)arena_push(table->arena, &table->cells, &table->count, &table->room,
+                               sizeof *table->cells) = arena_copy(table->arena, text, strlen(text));
+}
+
+/* Columns on the screen; a character of several bytes is one. */
+static int width(const char *text)
+{
+    int count = 0;
+    for (; *text; text++)
+        count += ((unsigned char)*text & 0xc0) != 0x80;
+    return count;
+}
+
+void table_print(const struct table *table, struct buffer *out, const char *indent)
+{
+    int *widths = arena_array(table->arena, table->columns, sizeof *widths);
+    for (size_t i = 0; i < table->count; i++)
+        if (width(table->cells[i]) > widths[i % table->columns])
+            widths[i % table->columns] = width(table->cells[i]);
+    for (size_t i = 0; i < table->count; i++) {
+        size_t column = i % table->columns;
+        bool left = table->left && table->left[column] == 'l', last = column + 1 == table->columns;
+        int space = widths[column] - width(table->cells[i]);
+        buffer_print(out, "%s%*s%s%*s", column ? "  " : indent, left ? 0 : space, "",
+                     table->cells[i], left && !last ? space : 0, "");
+        while (last && out->size && out->data[out->size - 1] == ' ')
+            out->data[--out->size] = 0;
+        if (last)
+            buffer_add(out, "\n", 1);
+    }
+}
+
+void table_csv(const struct table *table, struct buffer *out)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const char *cell = table->cells[i];
+        bool quote = strpbrk(cell, ",\"\n") != NULL;
+        buffer_print(out, "%s%s", i % table->columns ? "," : "", quote ? "\"" : "");
+        for (; *cell; cell++)
+            buffer_print(out, *cell == '"' ? "\"\"" : "%c", *cell);
+        buffer_print(out, "%s%s", quote ? "\"" : "", (i + 1) % table->columns ? "" : "\n");
+    }
+}

@@ -1,0 +1,406 @@
+/* Books: the rows of formula files. formulas/README.md has the format. */
+#include "rows/rows.h"
+
+#include <float.h>
+#include <stdio.h>
+#include <string.h>
+
+/* So many that dependences, a bit for each pair, stay small. */
+enum { MOST_ROWS = 16384, MOST_CHAPTERS = 4096 };
+
+struct reader {
+    struct book *book;
+    const char *file;
+    int line;
+    struct text rest;
+    int chapter;                    /* -1 before the first */
+    bool counts;                    /* the chapter's condition holds */
+    struct buffer prose;            /* of the chapter */
+    struct error *error;
+};
+
+void book_open(struct book *book, struct arena *arena, unsigned conditions)
+{
+    *book = (struct book){ .arena = arena, .conditions = conditions, .index_size = 4096 };
+    book->index = arena_array(arena, book->index_size, sizeof *book->index);
+}
+
+static void *array_copy(struct arena *arena, const void *of, size_t count, size_t room, size_t size)
+{
+    void *to = arena_array(arena, room + 1, size);
+    if (count)
+        memcpy(to, of, count * size);
+    return to;
+}
+
+void book_copy(struct book *book, struct arena *arena, const struct book *of)
+{
+    *book = *of;
+    book->arena = arena;
+    book->rows = array_copy(arena, of->rows, of->count, of->room, sizeof *book->rows);
+    book->chapters = array_copy(arena, of->chapters, of->chapter_count, of->chapter_room,
+                                sizeof *book->chapters);
+    book->index = array_copy(arena, of->index, of->index_size, of->index_size,
+                             sizeof *book->index);
+}
+
+/* ---- names: an open hash from name to row + 1 -------------------------------------------- */
+
+static size_t name_hash(const char *name)
+{
+    uint64_t hash = 14695981039346656037u;                  /* FNV-1a */
+    for (; *name; name++)
+        hash = (hash ^ (unsigned char)*name) * 1099511628211u;
+    return (size_t)hash;
+}
+
+static int *index_place(const struct book *book, const char *name)
+{
+    size_t i = name_hash(name) & (book->index_size - 1);
+    while (book->index[i] && strcmp(book->rows[book->index[i] - 1].name, name))
+        i = (i + 1) & (book->index_size - 1);
+    return &book->index[i];
+}
+
+int book_find(const struct book *book, const char *name)
+{
+    return *index_place(book, name) - 1;
+}
+
+bool book_unknown(const struct book *book, const char *name, struct error *error)
+{
+    struct arena scratch = arena_beside(book->arena);
+    const char **names = arena_array(&scratch, book->count + 1, sizeof *names);
+    for (size_t i = 0; i < book->count; i++)
+        names[i] = book->rows[i].name;
+    const char *near = name_nearest(name, names, book->count);
+    error_set(error, "no row is called '%.100s'", name);
+    if (near)
+        error_hint(error, "did you mean '%s'? `chalkline list rows` shows all", near);
+    else
+        error_hint(error, "`chalkline list rows` shows all");
+    arena_free(&scratch);
+    return false;
+}
+
+/* ---- one row ------------------------------------------------------------------------------ */
+
+static bool wrong(struct reader *reader, int line, const char *what, const char *expected)
+{
+    error_set(reader->error, "%s:%d: %s", reader->file, line, what);
+    return error_hint(reader->error, "%s", expected);
+}
+
+static const char *copy(struct reader *reader, struct text text)
+{
+    return arena_copy(reader->book->arena, text.data, text.size);
+}
+
+/* Cut off the last run of words that two or more spaces separate from the rest. */
+static struct text take_last_column(struct text *line)
+{
+    struct text whole = *line = text_trim(*line);
+    for (size_t i = whole.size; i > 2; i--)
+        if (whole.data[i - 1] == ' ' && whole.data[i - 2] == ' ') {
+            *line = text_trim((struct text){ whole.data, i - 2 });
+            return text_trim((struct text){ whole.data + i, whole.size - i });
+        }
+    return (struct text){ whole.data + whole.size, 0 };
+}
+
+static bool take_until(struct text *rest, const char *mark, struct text *part)
+{
+    size_t size = strlen(mark);
+    for (size_t i = 0; i + size <= rest->size; i++)
+        if (!memcmp(rest->data + i, mark, size)) {
+            *part = text_trim((struct text){ rest->data, i });
+            *rest = text_trim((struct text){ rest->data + i + size, rest->size - i - size });
+            return true;
+        }
+    *part = text_trim(*rest);
+    *rest = (struct text){ rest->data + rest->size, 0 };
+    return false;
+}
+
+static bool read_number(struct reader *reader, int line, struct text text, struct unit unit,
+                        double *number)
+{
+    struct quantity quantity;
+    struct error inner;
+    if (quantity_parse(text, unit, &quantity, &inner) && quantity.spread == SPREAD_NONE) {
+        *number = quantity.value;
+        return true;
+    }
+    error_set(reader->error, "%s:%d: %.400s", reader->file, line, inner.what);
+    return error_hint(reader->error, "%.400s", inner.hint);
+}
+
+static bool read_range(struct reader *reader, int line, struct text text, struct unit unit,
+                       double *low, double *high)
+{
+    struct quantity quantity;
+    struct error inner = { "", "" };
+    if (quantity_parse(text, unit, &quantity, &inner) && quantity.spread == SPREAD_RANGE) {
+        *low = quantity.low;
+        *high = quantity.high;
+        return true;
+    }
+    error_set(reader->error, "%s:%d: '%.*s' is not a range", reader->file, line,
+              (int)text.size, text.data);
+    return error_hint(reader->error, "low..high");
+}
+
+/* "64 in 1..1e6 ~ 32..128" */
+static bool read_default(struct reader *reader, int line, struct text text, struct row *row)
+{
+    struct text range = { text.data + text.size, 0 }, likely = range, number = text;
+    struct text rest = text;
+    if (take_until(&rest, "~", &number))
+        likely = rest;
+    rest = number;
+    if (take_until(&rest, " in ", &number))
+        range = rest;
+    if (!read_number(reader, line, number, row->unit, &row->value))
+        return false;
+    row->low = -DBL_MAX;
+    row->high = DBL_MAX;
+    row->likely_low = row->likely_high = row->value;
+    if (range.size && !read_range(reader, line, range, row->unit, &row->low, &row->high))
+        return false;
+    if (likely.size && !read_range(reader, line, likely, row->unit, &row->likely_low,
+                                   &row->likely_high))
+        return false;
+    if (row->value < row->low || row->value > row->high)
+        return wrong(reader, line, "the default lies outside the range", "low <= default <= high");
+    return true;
+}
+
+static bool read_head(struct reader *reader, struct text line, struct row *row, bool *input)
+{
+    struct text symbol = take_last_column(&line), name, unit, rest = line;
+    if (!take_until(&rest, ":", &name) || !name.size)
+        return wrong(reader, reader->line, "a row without a unit", "name : unit");
+    *input = take_until(&rest, "=", &unit);
+    for (size_t i = 0; i < name.size; i++)
+        if (!(name.data[i] == '_' || (name.data[i] >= 'a' && name.data[i] <= 'z') ||
+              (name.data[i] >= 'A' && name.data[i] <= 'Z') ||
+              (i && name.data[i] >= '0' && name.data[i] <= '9')))
+            return wrong(reader, reader->line, "a name has other signs than letters, digits, _",
+                         "lower case letters, digits and _");
+    double scale;
+    struct error inner;
+    if (!unit_parse(unit, &row->unit, &scale, &inner) || scale != 1) {
+        error_set(reader->error, "%s:%d: unit '%.*s' of '%.*s'", reader->file, reader->line,
+                  (int)unit.size, unit.data, (int)name.size, name.data);
+        return error_hint(reader->error, "base units: 1, s, B, FLOP, token, USD, J, with / and *");
+    }
+    row->name = copy(reader, name);
+    row->unit_text = copy(reader, unit);
+    row->symbol = copy(reader, symbol);
+    return !*input || read_default(reader, reader->line, rest, row);
+}
+
+/* The source is a parenthesis at the end of a line, two spaces after the meaning. */
+static bool take_source(struct text *line, struct text *source)
+{
+    if (!line->size || line->data[line->size - 1] != ')')
+        return false;
+    int depth = 0;
+    for (size_t i = line->size; i-- > 0;) {
+        depth += line->data[i] == ')';
+        depth -= line->data[i] == '(';
+        if (depth)
+            continue;
+        if (i >= 2 && (line->data[i - 1] != ' ' || line->data[i - 2] != ' '))
+            return false;
+        *source = (struct text){ line->data + i + 1, line->size - i - 2 };
+        *line = text_trim((struct text){ line->data, i });
+        return true;
+    }
+    return false;
+}
+
+static bool indented(struct text rest)
+{
+    return rest.size && (rest.data[0] == ' ' || rest.data[0] == '\t');
+}
+
+static bool blank(struct text line)
+{
+    return text_trim(line).size == 0;
+}
+
+/* Lines under the head: meaning, source, then '=' and the expression. */
+static void read_body(struct reader *reader, struct row *row, int *expression_line)
+{
+    struct buffer meaning = { .arena = reader->book->arena };
+    struct text source = { "", 0 };
+    buffer_add(&meaning, "", 0);
+    while (indented(reader->rest)) {
+        struct text ahead = reader->rest, line = text_line(&ahead), trimmed = text_trim(line);
+        if (!trimmed.size)
+            break;
+        if (trimmed.data[0] == '=' && !row->text.size) {
+            row->text = (struct text){ trimmed.data + 1, 0 };
+            *expression_line = reader->line + 1;
+        }
+        reader->line++;
+        reader->rest = ahead;
+        if (row->text.data) {
+            row->text.size = (size_t)(trimmed.data + trimmed.size - row->text.data);
+            continue;
+        }
+        take_source(&trimmed, &source);
+        buffer_print(&meaning, "%s%.*s", meaning.size ? " " : "", (int)trimmed.size,
+                     trimmed.data);
+    }
+    row->meaning = meaning.data;
+    row->source = copy(reader, source);
+}
+
+static void grow_index(struct book *book)
+{
+    if (2 * book->count < book->index_size)
+        return;
+    book->index_size *= 2;
+    book->index = arena_array(book->arena, book->index_size, sizeof *book->index);
+    for (size_t i = 0; i < book->count; i++)
+        *index_place(book, book->rows[i].name) = (int)i + 1;
+}
+
+static bool add_row(struct reader *reader, const struct row *row)
+{
+    struct book *book = reader->book;
+    int known = book_find(book, row->name);
+    if (known < 0 && book->count == MOST_ROWS) {
+        error_set(reader->error, "%s:%d: row %d", reader->file, row->line, MOST_ROWS + 1);
+        return error_hint(reader->error, "at most %d rows", MOST_ROWS);
+    }
+    if (known < 0) {
+        *(struct row *)arena_push(book->arena, &book->rows, &book->count, &book->room,
+                                  sizeof *row) = *row;
+        grow_index(book);
+        *index_place(book, row->name) = (int)book->count;
+        return true;
+    }
+    struct row *old = &book->rows[known];
+    if (!unit_same(old->unit, row->unit)) {
+        error_set(reader->error, "%s:%d: '%s' is redefined in %s", reader->file, row->line,
+                  row->name, row->unit_text);
+        return error_hint(reader->error, "%s, as in %s:%d", old->unit_text, old->file, old->line);
+    }
+    if (!row->with && (!book->open || !strcmp(old->file, row->file))) {
+        error_set(reader->error, "%s:%d: '%s' is defined twice", reader->file, row->line,
+                  row->name);
+        return error_hint(reader->error, "another name; the first is %s:%d", old->file, old->line);
+    }
+    struct row *before = arena_alloc(book->arena, sizeof *before);
+    *before = *old;
+    *old = *row;
+    old->before = before;
+    old->table = before->table;
+    if (!*old->symbol)
+        old->symbol = before->symbol;
+    if (!*old->meaning)
+        old->meaning = before->meaning;
+    return true;
+}
+
+static bool read_row(struct reader *reader, struct text head)
+{
+    struct row row = { .file = reader->file, .line = reader->line, .chapter = reader->chapter };
+    bool input = false;
+    int expression_line = 0;
+    if (reader->chapter >= 0) {
+        row.table = reader->book->chapters[reader->chapter].table;
+        row.with = reader->book->chapters[reader->chapter].with;
+    }
+    if (!read_head(reader, head, &row, &input))
+        return false;
+    read_body(reader, &row, &expression_line);
+    if (!reader->counts)
+        return true;
+    if (input == (row.text.size > 0))
+        return wrong(reader, row.line, input ? "an input with an expression"
+                                             : "neither a default nor an expression",
+                     "name : unit = default in low..high, or an indented line '= expression'");
+    if (!input && !expr_parse(reader->book, reader->file, expression_line, row.text, &row.expr,
+                              reader->error))
+        return false;
+    return add_row(reader, &row);
+}
+
+/* ---- chapters ------------------------------------------------------------------------------ */
+
+/* "== Title          EACH layer" or "WITH model" */
+static bool read_chapter(struct reader *reader, struct text line)
+{
+    struct book *book = reader->book;
+    struct text title = { line.data + 2, line.size - 2 };
+    struct chapter chapter = { .file = reader->file, .prose = "" };
+    bool counts = true;
+    struct text option = take_last_column(&title);
+    if (option.size > 5 && !memcmp(option.data, "EACH ", 5)) {
+        chapter.table = copy(reader, text_trim((struct text){ option.data + 5, option.size - 5 }));
+    } else if (option.size > 5 && !memcmp(option.data, "WITH ", 5)) {
+        chapter.with = copy(reader, text_trim((struct text){ option.data + 5, option.size - 5 }));
+        bool model = !strcmp(chapter.with, "model"), machine = !strcmp(chapter.with, "machine");
+        if (!model && !machine)
+            return wrong(reader, reader->line, "an unknown condition after WITH",
+                         "WITH model or WITH machine");
+        counts = book->conditions & (model ? BOOK_MODEL : BOOK_MACHINE);
+    } else if (option.size) {
+        return wrong(reader, reader->line, "words after the chapter's title",
+                     "EACH table, WITH model or WITH machine");
+    }
+    if (book->chapter_count == MOST_CHAPTERS) {
+        error_set(reader->error, "%s:%d: chapter %d", reader->file, reader->line, MOST_CHAPTERS + 1);
+        return error_hint(reader->error, "at most %d chapters", MOST_CHAPTERS);
+    }
+    chapter.title = copy(reader, title);
+    *(struct chapter *)arena_push(book->arena, &book->chapters, &book->chapter_count,
+                                  &book->chapter_room, sizeof chapter) = chapter;
+    reader->chapter = (int)book->chapter_count - 1;
+    reader->prose = (struct buffer){ .arena = book->arena };
+    reader->counts = counts;
+    return true;
+}
+
+static void read_prose(struct reader *reader, struct text line)
+{
+    if (reader->chapter < 0)
+        return;
+    struct chapter *chapter = &reader->book->chapters[reader->chapter];
+    struct text words = text_trim((struct text){ line.data + 1, line.size - 1 });
+    buffer_print(&reader->prose, "%s%.*s", reader->prose.size ? "\n" : "", (int)words.size,
+                 words.data);
+    chapter->prose = reader->prose.data;
+}
+
+bool book_read(struct book *book, const char *file, struct text text, struct error *error)
+{
+    struct reader reader = { .book = book, .file = file, .rest = text, .chapter = -1,
+                             .counts = true, .error = error };
+    if (text.size && memchr(text.data, 0, text.size))
+        return error_set(error, "%s: a zero byte; formula files are text", file);
+    if (!text_check_lines(text, file, error))
+        return false;
+    while (reader.rest.size) {
+        bool inside = indented(reader.rest);
+        struct text line = text_line(&reader.rest);
+        reader.line++;
+        if (blank(line))
+            continue;
+        if (inside)
+            return wrong(&reader, reader.line, "an indented line without a row above it",
+                         "name : unit, at the start of a line");
+        if (line.data[0] == '#')
+            read_prose(&reader, line);
+        else if (line.size >= 2 && line.data[0] == '=' && line.data[1] == '=') {
+            if (!read_chapter(&reader, line))
+                return false;
+        } else if (!read_row(&reader, line))
+            return false;
+    }
+    return true;
+}

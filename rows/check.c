@@ -1,0 +1,200 @@
+/* Units of expressions. A literal zero has every unit; a literal other number has none. */
+#include "rows/rows.h"
+
+#include <math.h>
+#include <string.h>
+
+struct checker {
+    const struct book *book;
+    const struct row *row;          /* whose expression it is, for messages; may be NULL */
+    struct error *error;
+};
+
+static bool check(struct checker *checker, const struct expr *expr, struct unit *unit,
+                  bool *free);
+
+static const char *unit_words(struct checker *checker, struct unit unit)
+{
+    struct buffer out = { .arena = checker->book->arena };
+    unit_print(&out, unit);
+    return out.data;
+}
+
+static bool disagree(struct checker *checker, const struct expr *expr, struct unit a,
+                     struct unit b)
+{
+    const struct row *row = checker->row;
+    int size = expr->text.size > 100 ? 100 : (int)expr->text.size;
+    if (row)
+        error_set(checker->error, "%s:%d: %s: units differ in '%.*s': %s and %s", row->file,
+                  row->line, row->name, size, expr->text.data, unit_words(checker, a),
+                  unit_words(checker, b));
+    else
+        error_set(checker->error, "units differ in '%.*s': %s and %s", size, expr->text.data,
+                  unit_words(checker, a), unit_words(checker, b));
+    return error_hint(checker->error, "equal units on both sides");
+}
+
+static bool check_equal(struct checker *checker, const struct expr *expr, int first,
+                        struct unit *unit, bool *free)
+{
+    struct unit other;
+    bool other_free;
+    if (!check(checker, expr->kid[first], unit, free) ||
+        !check(checker, expr->kid[first + 1], &other, &other_free))
+        return false;
+    if (*free)
+        *unit = other;
+    else if (!other_free && !unit_same(*unit, other))
+        return disagree(checker, expr, *unit, other);
+    *free = *free && other_free;
+    return true;
+}
+
+static bool check_plain(struct checker *checker, const struct expr *expr, struct unit *unit)
+{
+    static const struct unit one = { { 0 } };
+    bool free;
+    if (!check(checker, expr, unit, &free))
+        return false;
+    if (!free && !unit_same(*unit, one))
+        return disagree(checker, expr, *unit, one);
+    *unit = one;
+    return true;
+}
+
+/* A literal exponent n or n/2 scales the unit; else base and exponent have none. */
+static bool check_pow(struct checker *checker, const struct expr *expr, struct unit *unit)
+{
+    static const struct unit one = { { 0 } };
+    const struct expr *power = expr->kid[1];
+    double sign = power->op == OP_NEG ? -1 : 1;
+    const struct expr *literal = power->op == OP_NEG ? power->kid[0] : power;
+    bool free;
+    if (literal->op != OP_NUMBER || floor(2 * literal->number) != 2 * literal->number ||
+        literal->number > 16) {
+        struct unit other;
+        return check_plain(checker, expr->kid[0], unit) && check_plain(checker, power, &other);
+    }
+    struct unit base;
+    if (!check(checker, expr->kid[0], &base, &free))
+        return false;
+    *unit = one;
+    for (int i = 0; i < UNIT_COUNT; i++)
+        unit->half[i] = (int8_t)fmax(-120, fmin(120, base.half[i] * sign * literal->number));
+    return true;
+}
+
+static bool check_infix(struct checker *checker, const struct expr *expr, struct unit *unit)
+{
+    struct unit other;
+    bool free;
+    if (!check(checker, expr->kid[0], unit, &free) ||
+        !check(checker, expr->kid[1], &other, &free))
+        return false;
+    *unit = unit_power(*unit, other, expr->op == OP_MUL ? 1 : -1);
+    return true;
+}
+
+static bool check_bindings(struct checker *checker, const struct expr *expr)
+{
+    for (const struct binding *at = expr->at; at; at = at->next) {
+        struct unit unit, wanted = checker->book->rows[at->row].unit;
+        bool free;
+        if (!check(checker, at->value, &unit, &free))
+            return false;
+        if (!free && !unit_same(unit, wanted))
+            return disagree(checker, at->value, unit, wanted);
+    }
+    return true;
+}
+
+static bool check_root(struct checker *checker, const struct expr *expr, struct unit *unit)
+{
+    struct unit other;
+    bool free;
+    *unit = checker->book->rows[expr->row].unit;
+    for (int i = 0; i < 2; i++) {
+        if (!check(checker, expr->kid[i], &other, &free))
+            return false;
+        if (!free && !unit_same(*unit, other))
+            return disagree(checker, expr, *unit, other);
+    }
+    return check(checker, expr->kid[2], &other, &free);
+}
+
+static bool check(struct checker *checker, const struct expr *expr, struct unit *unit,
+                  bool *free)
+{
+    *free = expr->op == OP_NUMBER && expr->number == 0;
+    *unit = (struct unit){ { 0 } };
+    switch (expr->op) {
+    case OP_NUMBER: return true;
+    case OP_ROW: case OP_ENTRY: *unit = checker->book->rows[expr->row].unit; return true;
+    case OP_ADD: case OP_SUB: case OP_MAX: case OP_MIN:
+        return check_equal(checker, expr, 0, unit, free);
+    case OP_MUL: case OP_DIV: return check_infix(checker, expr, unit);
+    case OP_EXP: case OP_LOG: return check_plain(checker, expr->kid[0], unit);
+    case OP_POW: return check_pow(checker, expr, unit);
+    case OP_NEG: case OP_ABS: case OP_FLOOR: case OP_CEIL:
+    case OP_SUM: case OP_LEAST: case OP_MOST:
+        return check(checker, expr->kid[0], unit, free);
+    case OP_SQRT:
+        if (!check(checker, expr->kid[0], unit, free))
+            return false;
+        for (int i = 0; i < UNIT_COUNT; i++) {
+            if (unit->half[i] % 2)
+                return disagree(checker, expr, *unit, (struct unit){ { 0 } });
+            unit->half[i] = (int8_t)(unit->half[i] / 2);
+        }
+        return true;
+    case OP_LESS: case OP_ATMOST:
+        if (!check_equal(checker, expr, 0, unit, free))
+            return false;
+        *unit = (struct unit){ { 0 } };
+        return true;
+    case OP_BOTH: case OP_EITHER: {
+        struct unit other;
+        return check(checker, expr->kid[0], unit, free) &&
+               check(checker, expr->kid[1], &other, free);
+    }
+    case OP_SELECT: {
+        struct unit condition;
+        return check(checker, expr->kid[0], &condition, free) &&
+               check_equal(checker, expr, 1, unit, free);
+    }
+    case OP_AT:
+        return check_bindings(checker, expr) && check(checker, expr->kid[0], unit, free);
+    case OP_ROOT: return check_root(checker, expr, unit);
+    case OP_INPUT: case OP_VAR: break;              /* only in lists */
+    }
+    return true;
+}
+
+bool expr_unit(const struct book *book, const struct expr *expr, struct unit *unit,
+               struct error *error)
+{
+    struct checker checker = { book, NULL, error };
+    bool free;
+    return check(&checker, expr, unit, &free);
+}
+
+bool book_check_units(const struct book *book, struct error *error)
+{
+    for (size_t i = 0; i < book->count; i++) {
+        const struct row *row = &book->rows[i];
+        struct checker checker = { book, row, error };
+        struct unit unit;
+        bool free;
+        if (!row->expr)
+            continue;
+        if (!check(&checker, row->expr, &unit, &free))
+            return false;
+        if (!free && !unit_same(unit, row->unit)) {
+            error_set(error, "%s:%d: %s is declared in %s, its expression gives %s", row->file,
+                      row->line, row->name, row->unit_text, unit_words(&checker, unit));
+            return error_hint(error, "the unit, or the expression, is wrong");
+        }
+    }
+    return true;
+}

@@ -1,0 +1,484 @@
+/* Expressions: text to tree, by recursive descent.
+ *
+ *   sum      = product (('+' | '-') product)*
+ *   product  = unary (('*' | '/') unary)*
+ *   unary    = '-' unary | atom
+ *   atom     = number | row | row '[' entry ']' | '(' sum ')' | operator '(' ... ')'
+ *   condition= sum ('<' | '<=' | '>' | '>=') sum | both(c, c) | either(c, c)
+ *
+ * Conditions stand only as the first argument of select, both and either, so that the
+ * same text is C over vectors. */
+#include "rows/rows.h"
+
+#include <string.h>
+
+/* Trees are walked by recursion: neither deep nor long ones are taken. */
+enum { DEPTH = 100, LENGTH = 2000 };
+
+struct parser {
+    const struct book *book;
+    const char *file;
+    int line;
+    struct text whole, rest;
+    int depth, length;
+    struct error *error;
+};
+
+/* "file:line: "; a line of 0 is a word of the command line, no file no place at all. */
+static const char *place(const struct parser *parser)
+{
+    int line = parser->line;
+    if (!parser->file)
+        return "";
+    if (!parser->line)
+        return arena_print(parser->book->arena, "%s: ", parser->file);
+    for (const char *at = parser->whole.data; at < parser->rest.data; at++)
+        line += *at == '\n';
+    return arena_print(parser->book->arena, "%s:%d: ", parser->file, line);
+}
+
+static bool failed(struct parser *parser, const char *what, const char *expected)
+{
+    struct text rest = text_trim(parser->rest);
+    int show = rest.size > 24 ? 24 : (int)rest.size;
+    if (show)
+        error_set(parser->error, "%s%s at '%.*s'", place(parser), what, show, rest.data);
+    else
+        error_set(parser->error, "%s%s at its end", place(parser), what);
+    return error_hint(parser->error, "%s", expected);
+}
+
+static void skip(struct parser *parser)
+{
+    while (parser->rest.size && strchr(" \t\r\n", parser->rest.data[0]))
+        parser->rest.data++, parser->rest.size--;
+}
+
+static bool take(struct parser *parser, const char *token)
+{
+    skip(parser);
+    size_t size = strlen(token);
+    if (parser->rest.size < size || memcmp(parser->rest.data, token, size))
+        return false;
+    parser->rest.data += size, parser->rest.size -= size;
+    return true;
+}
+
+static bool expect(struct parser *parser, const char *token)
+{
+    char expected[32] = "'";
+    return take(parser, token) ||
+           failed(parser, "syntax error", strcat(strcat(expected, token), "'"));
+}
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static struct text take_name(struct parser *parser)
+{
+    skip(parser);
+    struct text name = { parser->rest.data, 0 };
+    if (!parser->rest.size || !is_letter(parser->rest.data[0]))
+        return name;
+    while (name.size < parser->rest.size &&
+           (is_letter(name.data[name.size]) || is_digit(name.data[name.size])))
+        name.size++;
+    parser->rest.data += name.size, parser->rest.size -= name.size;
+    return name;
+}
+
+static struct expr *expr_new(struct parser *parser, enum op op, const char *start)
+{
+    struct expr *expr = arena_alloc(parser->book->arena, sizeof *expr);
+    parser->length++;
+    expr->op = op;
+    expr->row = -1;
+    expr->text = (struct text){ start, (size_t)(parser->rest.data - start) };
+    return expr;
+}
+
+static bool parse_sum(struct parser *parser, struct expr **out);
+
+static bool find_row(struct parser *parser, struct text name, int *row)
+{
+    char text[128];
+    if (name.size >= sizeof text)
+        return failed(parser, "a name is too long", "at most 127 letters");
+    memcpy(text, name.data, name.size);
+    text[name.size] = 0;
+    *row = book_find(parser->book, text);
+    if (*row >= 0)
+        return true;
+    struct error unknown;
+    book_unknown(parser->book, text, &unknown);
+    error_set(parser->error, "%s%s", place(parser), unknown.what);
+    return error_hint(parser->error, "%s", unknown.hint);
+}
+
+/* ---- conditions ----------------------------------------------------------------------- */
+
+static bool parse_condition(struct parser *parser, struct expr **out)
+{
+    skip(parser);
+    const char *start = parser->rest.data;
+    struct text before = parser->rest;
+    struct text name = take_name(parser);
+    bool both = text_is(name, "both"), either = text_is(name, "either");
+    struct expr *a = NULL, *b = NULL;
+    if (both || either) {
+        if (++parser->depth > DEPTH)
+            return failed(parser, "nested too deep", "fewer parentheses");
+        if (!expect(parser, "(") || !parse_condition(parser, &a) || !expect(parser, ",") ||
+            !parse_condition(parser, &b) || !expect(parser, ")"))
+            return false;
+        parser->depth--;
+        *out = expr_new(parser, both ? OP_BOTH : OP_EITHER, start);
+    } else {
+        parser->rest = before;
+        if (!parse_sum(parser, &a))
+            return false;
+        bool at_most = take(parser, "<="), at_least = !at_most && take(parser, ">=");
+        bool less = !at_most && !at_least && take(parser, "<");
+        bool more = !at_most && !at_least && !less && take(parser, ">");
+        if (!at_most && !at_least && !less && !more)
+            return failed(parser, "no comparison", "one of < <= > >=");
+        if (!parse_sum(parser, &b))
+            return false;
+        if (at_least || more) {
+            struct expr *swap = a;
+            a = b;
+            b = swap;
+        }
+        *out = expr_new(parser, at_most || at_least ? OP_ATMOST : OP_LESS, start);
+    }
+    (*out)->kid[0] = a;
+    (*out)->kid[1] = b;
+    return true;
+}
+
+/* ---- operators with parentheses --------------------------------------------------------- */
+
+static bool parse_select(struct parser *parser, const char *start, struct expr **out)
+{
+    struct expr *kid[3];
+    if (!parse_condition(parser, &kid[0]) || !expect(parser, ",") ||
+        !parse_sum(parser, &kid[1]) || !expect(parser, ",") || !parse_sum(parser, &kid[2]) ||
+        !expect(parser, ")"))
+        return false;
+    *out = expr_new(parser, OP_SELECT, start);
+    memcpy((*out)->kid, kid, sizeof kid);
+    return true;
+}
+
+/* max(a, b, c) is max(max(a, b), c). */
+static bool parse_call(struct parser *parser, enum op op, int arguments, const char *start,
+                       struct expr **out)
+{
+    struct expr *first, *more;
+    if (!parse_sum(parser, &first))
+        return false;
+    if (arguments == 1) {
+        if (!expect(parser, ")"))
+            return false;
+        *out = expr_new(parser, op, start);
+        (*out)->kid[0] = first;
+        return true;
+    }
+    int count = 1;
+    for (; take(parser, ","); count++) {
+        if (!parse_sum(parser, &more))
+            return false;
+        struct expr *joined = expr_new(parser, op, start);
+        joined->kid[0] = first;
+        joined->kid[1] = more;
+        first = joined;
+    }
+    if (count < 2 || (count > 2 && op == OP_POW))
+        return failed(parser, "the wrong number of arguments",
+                      op == OP_POW ? "pow(base, exponent)" : "two or more arguments");
+    if (!expect(parser, ")"))
+        return false;
+    first->text.size = (size_t)(parser->rest.data - start);
+    *out = first;
+    return true;
+}
+
+static bool parse_at(struct parser *parser, const char *start, struct expr **out)
+{
+    struct expr *what;
+    struct binding *bindings = NULL, **last = &bindings;
+    if (!parse_sum(parser, &what))
+        return false;
+    while (take(parser, ",")) {
+        struct binding *binding = arena_alloc(parser->book->arena, sizeof *binding);
+        struct text name = take_name(parser);
+        if (!name.size)
+            return failed(parser, "syntax error", "row = expression");
+        if (!find_row(parser, name, &binding->row) || !expect(parser, "=") ||
+            !parse_sum(parser, &binding->value))
+            return false;
+        *last = binding;
+        last = &binding->next;
+    }
+    if (!bindings)
+        return failed(parser, "AT changes nothing", "AT(row, input = expression)");
+    if (!expect(parser, ")"))
+        return false;
+    *out = expr_new(parser, OP_AT, start);
+    (*out)->kid[0] = what;
+    (*out)->at = bindings;
+    return true;
+}
+
+static bool known_table(const struct book *book, struct text name, const char **table)
+{
+    for (size_t i = 0; i < book->chapter_count; i++)
+        if (book->chapters[i].table && text_is(name, book->chapters[i].table)) {
+            *table = book->chapters[i].table;
+            return true;
+        }
+    return false;
+}
+
+static bool no_table(struct parser *parser)
+{
+    struct buffer tables = { .arena = parser->book->arena };
+    for (size_t i = 0; i < parser->book->chapter_count && tables.size < 300; i++) {
+        const char *table = parser->book->chapters[i].table;
+        bool first = table != NULL;                 /* of the chapters of this table */
+        for (size_t k = 0; k < i && first; k++)
+            first = !parser->book->chapters[k].table ||
+                    strcmp(parser->book->chapters[k].table, table);
+        if (first)
+            buffer_print(&tables, "%s%s", tables.size ? ", " : "one of: ", table);
+    }
+    return failed(parser, "no such table",
+                  tables.size ? tables.data : "a table, which a chapter above names after EACH");
+}
+
+static bool parse_over(struct parser *parser, enum op op, const char *start, struct expr **out)
+{
+    struct text name = take_name(parser);
+    const char *table;
+    struct expr *what;
+    if (!known_table(parser->book, name, &table)) {
+        parser->rest.size += (size_t)(parser->rest.data - name.data);
+        parser->rest.data = name.data;
+        return no_table(parser);
+    }
+    if (!expect(parser, ",") || !parse_sum(parser, &what) || !expect(parser, ")"))
+        return false;
+    *out = expr_new(parser, op, start);
+    (*out)->name = table;
+    (*out)->kid[0] = what;
+    return true;
+}
+
+static bool parse_root(struct parser *parser, const char *start, struct expr **out)
+{
+    struct text name = take_name(parser);
+    int row;
+    struct expr *kid[3];
+    if (!find_row(parser, name, &row))
+        return false;
+    for (int i = 0; i < 3; i++)
+        if (!expect(parser, ",") || !parse_sum(parser, &kid[i]))
+            return false;
+    if (!expect(parser, ")"))
+        return false;
+    *out = expr_new(parser, OP_ROOT, start);
+    (*out)->row = row;
+    memcpy((*out)->kid, kid, sizeof kid);
+    return true;
+}
+
+static bool find_call(struct text name, enum op *op, int *arguments)
+{
+    static const struct { const char *name; int arguments; } calls[] = {
+#define OPERATOR(name, spelling, arguments) { spelling, arguments },
+#include "rows/operators.def"
+#undef OPERATOR
+    };
+    for (int i = OP_MAX; i <= OP_ABS; i++)
+        if (text_is(name, calls[i].name)) {
+            *op = (enum op)i;
+            *arguments = calls[i].arguments;
+            return true;
+        }
+    return false;
+}
+
+static bool parse_operator(struct parser *parser, struct text name, struct expr **out)
+{
+    enum op op;
+    int arguments;
+    if (text_is(name, "select"))
+        return parse_select(parser, name.data, out);
+    if (text_is(name, "AT"))
+        return parse_at(parser, name.data, out);
+    if (text_is(name, "ROOT"))
+        return parse_root(parser, name.data, out);
+    if (text_is(name, "SUM"))
+        return parse_over(parser, OP_SUM, name.data, out);
+    if (text_is(name, "LEAST"))
+        return parse_over(parser, OP_LEAST, name.data, out);
+    if (text_is(name, "MOST"))
+        return parse_over(parser, OP_MOST, name.data, out);
+    if (find_call(name, &op, &arguments))
+        return parse_call(parser, op, arguments, name.data, out);
+    parser->rest.size += (size_t)(parser->rest.data - name.data);
+    parser->rest.data = name.data;
+    return failed(parser, "unknown operator",
+                  "max min exp log sqrt pow floor ceil abs select AT SUM LEAST MOST ROOT");
+}
+
+/* ---- atoms and infix -------------------------------------------------------------------- */
+
+static bool parse_entry(struct parser *parser, struct expr *expr)
+{
+    skip(parser);
+    const char *start = parser->rest.data;
+    size_t size = 0;
+    while (size < parser->rest.size && parser->rest.data[size] != ']' &&
+           parser->rest.data[size] != '\n')
+        size++;
+    parser->rest.data += size, parser->rest.size -= size;
+    if (!size || !parser->book->rows[expr->row].table)
+        return failed(parser, "an entry in brackets", "row[entry] of a table's chapter");
+    struct text name = text_trim((struct text){ start, size });
+    expr->op = OP_ENTRY;
+    expr->name = arena_copy(parser->book->arena, name.data, name.size);
+    return expect(parser, "]");
+}
+
+static bool parse_name(struct parser *parser, struct expr **out)
+{
+    struct text name = take_name(parser);
+    if (take(parser, "(")) {
+        if (++parser->depth > DEPTH)
+            return failed(parser, "nested too deep", "fewer parentheses");
+        bool read = parse_operator(parser, name, out);
+        parser->depth--;
+        return read;
+    }
+    int row;
+    if (!find_row(parser, name, &row))
+        return false;
+    *out = expr_new(parser, OP_ROW, name.data);
+    (*out)->text = name;
+    (*out)->row = row;
+    if (!take(parser, "["))
+        return true;
+    bool read = parse_entry(parser, *out);
+    (*out)->text.size = (size_t)(parser->rest.data - name.data);
+    return read;
+}
+
+static bool parse_number(struct parser *parser, struct expr **out)
+{
+    const char *start = parser->rest.data;
+    size_t size = 0;
+    const char *data = parser->rest.data;
+    while (size < parser->rest.size &&
+           (is_digit(data[size]) || data[size] == '.' || data[size] == 'e' ||
+            data[size] == 'E' ||
+            ((data[size] == '-' || data[size] == '+') && size &&
+             (data[size - 1] == 'e' || data[size - 1] == 'E'))))
+        size++;
+    double number;
+    if (!text_number((struct text){ start, size }, &number))
+        return failed(parser, "syntax error", "a number, a row, an operator or '('");
+    parser->rest.data += size, parser->rest.size -= size;
+    *out = expr_new(parser, OP_NUMBER, start);
+    (*out)->number = number;
+    return true;
+}
+
+static bool parse_atom(struct parser *parser, struct expr **out)
+{
+    skip(parser);
+    if (parser->rest.size && is_letter(parser->rest.data[0]))
+        return parse_name(parser, out);
+    if (!take(parser, "("))
+        return parse_number(parser, out);
+    if (++parser->depth > DEPTH)
+        return failed(parser, "nested too deep", "fewer parentheses");
+    bool read = parse_sum(parser, out) && expect(parser, ")");
+    parser->depth--;
+    return read;
+}
+
+static bool parse_unary(struct parser *parser, struct expr **out)
+{
+    skip(parser);
+    const char *start = parser->rest.data;
+    if (!take(parser, "-"))
+        return parse_atom(parser, out);
+    if (++parser->depth > DEPTH)
+        return failed(parser, "nested too deep", "fewer signs");
+    struct expr *kid;
+    if (!parse_unary(parser, &kid))
+        return false;
+    parser->depth--;
+    *out = expr_new(parser, OP_NEG, start);
+    (*out)->kid[0] = kid;
+    return true;
+}
+
+typedef bool parse_function(struct parser *parser, struct expr **out);
+
+static bool parse_infix(struct parser *parser, struct expr **out, parse_function *part,
+                        const char *signs, const enum op ops[2])
+{
+    skip(parser);
+    const char *start = parser->rest.data;
+    if (!part(parser, out))
+        return false;
+    for (;;) {
+        skip(parser);
+        if (!parser->rest.size || !strchr(signs, parser->rest.data[0]))
+            return true;
+        enum op op = ops[parser->rest.data[0] == signs[1]];
+        parser->rest.data++, parser->rest.size--;
+        struct expr *right;
+        if (!part(parser, &right))
+            return false;
+        struct expr *joined = expr_new(parser, op, start);
+        joined->kid[0] = *out;
+        joined->kid[1] = right;
+        *out = joined;
+    }
+}
+
+static bool parse_product(struct parser *parser, struct expr **out)
+{
+    static const enum op ops[2] = { OP_MUL, OP_DIV };
+    return parse_infix(parser, out, parse_unary, "*/", ops);
+}
+
+static bool parse_sum(struct parser *parser, struct expr **out)
+{
+    static const enum op ops[2] = { OP_ADD, OP_SUB };
+    return parse_infix(parser, out, parse_product, "+-", ops);
+}
+
+bool expr_parse(const struct book *book, const char *file, int line, struct text text,
+                struct expr **out, struct error *error)
+{
+    struct parser parser = { .book = book, .file = file, .line = line, .whole = text,
+                             .rest = text, .error = error };
+    if (!parse_sum(&parser, out))
+        return false;
+    if (parser.length > LENGTH)
+        return failed(&parser, "the expression is too long", "several rows");
+    skip(&parser);
+    return !parser.rest.size ||
+           failed(&parser, "the expression goes on", "an operator, or the end of the line");
+}

@@ -1,0 +1,145 @@
+#include "rows/facts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct fact *fact_place(struct facts *facts, const char *name)
+{
+    for (size_t i = 0; i < facts->scalar_count; i++)
+        if (!strcmp(facts->scalars[i].name, name))
+            return &facts->scalars[i];
+    return arena_push(facts->arena, &facts->scalars, &facts->scalar_count,
+                      &facts->scalar_room, sizeof *facts->scalars);
+}
+
+static const char *copy(struct facts *facts, const char *string)
+{
+    return string ? arena_copy(facts->arena, string, strlen(string)) : NULL;
+}
+
+void facts_set_range(struct facts *facts, const char *name, double low, double high,
+                     enum origin origin, const char *source)
+{
+    *fact_place(facts, name) = (struct fact){
+        .name = copy(facts, name), .value = low + (high - low) / 2, .low = low, .high = high,
+        .spread = SPREAD_RANGE, .origin = origin, .source = copy(facts, source) };
+}
+
+void facts_set(struct facts *facts, const char *name, double value, enum origin origin, const char *source)
+{
+    facts_set_range(facts, name, value, value, origin, source);
+    struct fact *fact = fact_place(facts, name);
+    fact->value = value;
+    fact->spread = SPREAD_NONE;
+}
+
+void facts_bind(struct facts *facts, const char *name, const char *expression, enum origin origin, const char *source)
+{
+    *fact_place(facts, name) = (struct fact){
+        .name = copy(facts, name), .expression = copy(facts, expression),
+        .origin = origin, .source = copy(facts, source) };
+}
+
+const struct fact *facts_find(const struct facts *facts, const char *name)
+{
+    for (size_t i = 0; i < facts->scalar_count; i++)
+        if (!strcmp(facts->scalars[i].name, name))
+            return &facts->scalars[i];
+    return NULL;
+}
+
+bool fact_given(const struct fact *fact)
+{
+    return fact && fact->origin == ORIGIN_GIVEN;
+}
+
+void facts_note(struct facts *facts, const char *format, ...)
+{
+    va_list list;
+    char note[512];
+    va_start(list, format);
+    vsnprintf(note, sizeof note, format, list);
+    va_end(list);
+    *(const char **)arena_push(facts->arena, &facts->notes, &facts->note_count,
+                               &facts->note_room, sizeof *facts->notes) = copy(facts, note);
+}
+
+/* ---- tables --------------------------------------------------------------------- */
+
+const struct fact_table *facts_table_find(const struct facts *facts, const char *name)
+{
+    for (size_t i = 0; i < facts->table_count; i++)
+        if (!strcmp(facts->tables[i].name, name))
+            return &facts->tables[i];
+    return NULL;
+}
+
+struct fact_table *facts_table(struct facts *facts, const char *name)
+{
+    for (size_t i = 0; i < facts->table_count; i++)
+        if (!strcmp(facts->tables[i].name, name))
+            return &facts->tables[i];
+    struct fact_table *table = arena_push(facts->arena, &facts->tables, &facts->table_count,
+                                          &facts->table_room, sizeof *facts->tables);
+    table->name = copy(facts, name);
+    return table;
+}
+
+/* Tables are small; a new entry or column lays the cells anew. */
+static void table_resize(struct facts *facts, struct fact_table *table, size_t entries,
+                         size_t columns)
+{
+    struct fact *cell = arena_array(facts->arena, entries * columns, sizeof *cell);
+    for (size_t i = 0; i < table->entries; i++)
+        for (size_t j = 0; j < table->columns; j++)
+            cell[i * columns + j] = table->cell[i * table->columns + j];
+    table->cell = cell;
+    table->entries = entries;
+    table->columns = columns;
+}
+
+static const char **names_grow(struct facts *facts, const char **names, size_t count,
+                               const char *name)
+{
+    const char **grown = arena_array(facts->arena, count + 1, sizeof *grown);
+    for (size_t i = 0; i < count; i++)
+        grown[i] = names[i];
+    grown[count] = copy(facts, name);
+    return grown;
+}
+
+size_t facts_entry(struct facts *facts, struct fact_table *table, const char *entry)
+{
+    table->entry = names_grow(facts, table->entry, table->entries, entry);
+    table_resize(facts, table, table->entries + 1, table->columns);
+    return table->entries - 1;
+}
+
+static struct fact *table_place(struct facts *facts, struct fact_table *table, size_t entry,
+                                const char *column)
+{
+    size_t j = 0;
+    while (j < table->columns && strcmp(table->column[j], column))
+        j++;
+    if (j == table->columns) {
+        table->column = names_grow(facts, table->column, table->columns, column);
+        table_resize(facts, table, table->entries, table->columns + 1);
+    }
+    return &table->cell[entry * table->columns + j];
+}
+
+void facts_cell(struct facts *facts, struct fact_table *table, size_t entry,
+                const char *column, double value, enum origin origin, const char *source)
+{
+    struct fact *cell = table_place(facts, table, entry, column);
+    *cell = (struct fact){ .name = copy(facts, column), .value = value, .low = value,
+                           .high = value, .origin = origin, .source = copy(facts, source) };
+}
+
+void facts_cell_bind(struct facts *facts, struct fact_table *table, size_t entry,
+                     const char *column, const char *expression, enum origin origin, const char *source)
+{
+    struct fact *cell = table_place(facts, table, entry, column);
+    *cell = (struct fact){ .name = copy(facts, column), .expression = copy(facts, expression),
+                           .origin = origin, .source = copy(facts, source) };
+}

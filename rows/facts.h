@@ -1,0 +1,82 @@
+/* facts -- what is known of one scenario: numbers put under the names of rows.
+ *
+ * A scalar fact overrides any row, input or formula. A table (layers, operators,
+ * tiers) has entries; its columns are the inputs of the chapter that says EACH table.
+ *
+ *     facts                              table "layer"
+ *       chips          = 72                           dense   moe
+ *       hbm_bandwidth  = 8e12                 layers_alike      3    58
+ *       peak_flops     = "peak_fp8"           cache_elements  576   576
+ *
+ * Numbers are in base units (s, B, FLOP, token, USD, J; 1 for counts and bytes per
+ * weight are B). A fact may instead be an expression over other rows. */
+#ifndef ROWS_FACTS_H
+#define ROWS_FACTS_H
+
+#include "base/base.h"
+
+/* Where a number comes from. `source` says it to people; nothing decides by its text. */
+enum origin {
+    ORIGIN_DEFAULT,                 /* of the row */
+    ORIGIN_DERIVED,                 /* from other figures of the same question */
+    ORIGIN_SHEET,                   /* of machines, tiers, prices, laws, a workload */
+    ORIGIN_MODEL,                   /* a config.json or GGUF file */
+    ORIGIN_FITTED,                  /* what chips and engines reach, fitted to measurements */
+    ORIGIN_CHOSEN,                  /* nobody gave it, so a rule chose */
+    ORIGIN_GIVEN,                   /* by the user */
+    ORIGIN_AXIS                     /* a search, a curve or a list of measurements moves it */
+};
+
+enum spread { SPREAD_NONE, SPREAD_RANGE, SPREAD_UNIFORM, SPREAD_NORMAL, SPREAD_LOGNORMAL };
+
+struct fact {
+    const char *name;       /* of the row */
+    double value;
+    double low, high;       /* equal to value, or what `spread` says: bounds, mean and
+                               deviation, median and factor */
+    enum spread spread;
+    const char *expression; /* if not NULL, used instead of the number */
+    enum origin origin;
+    const char *source;     /* "data/hardware.csv", "config.json", "--set", ... */
+};
+
+struct fact_table {
+    const char *name;
+    size_t entries, columns;
+    const char **entry;     /* [entries] names: "dense", "moe", "ddr" */
+    const char **column;    /* [columns] names of rows */
+    struct fact *cell;      /* [entries * columns], row-major by entry; a cell whose
+                               name is NULL keeps the row's default */
+};
+
+struct facts {
+    struct arena *arena;
+    struct fact *scalars;
+    size_t scalar_count, scalar_room;
+    struct fact_table *tables;
+    size_t table_count, table_room;
+    const char **notes;     /* assumptions made, for the user to see */
+    size_t note_count, note_room;
+};
+
+/* A later fact of the same name replaces the earlier one. */
+void facts_set(struct facts *facts, const char *name, double value, enum origin origin, const char *source);
+void facts_set_range(struct facts *facts, const char *name, double low, double high,
+                     enum origin origin, const char *source);
+void facts_bind(struct facts *facts, const char *name, const char *expression, enum origin origin, const char *source);
+const struct fact *facts_find(const struct facts *facts, const char *name);
+/* Did the user give it? NULL: no. */
+bool fact_given(const struct fact *fact);
+void facts_note(struct facts *facts, const char *format, ...) BASE_PRINTF(2, 3);
+
+/* Tables: get (or create) a table, add an entry, set a cell of the last or a named
+ * entry. Column names are created as they are first used. */
+struct fact_table *facts_table(struct facts *facts, const char *name);
+const struct fact_table *facts_table_find(const struct facts *facts, const char *name);
+size_t facts_entry(struct facts *facts, struct fact_table *table, const char *entry);
+void facts_cell(struct facts *facts, struct fact_table *table, size_t entry,
+                const char *column, double value, enum origin origin, const char *source);
+void facts_cell_bind(struct facts *facts, struct fact_table *table, size_t entry,
+                     const char *column, const char *expression, enum origin origin, const char *source);
+
+#endif

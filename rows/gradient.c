@@ -1,0 +1,114 @@
+/* Derivatives, reverse mode: one sweep back over the nodes gives d output / d input for
+ * every input.
+ *
+ * At a kink (max of equals, floor, select) it is the derivative of the side the value
+ * took. A ROOT x(p) of f(x, p) = 0 has dx/dp = -(df/dp) / (df/dx): its body is swept
+ * once alone for df/dx, then again with the adjoint -1/(df/dx). */
+#include "rows/run.h"
+
+#include <math.h>
+
+struct sweep {
+    struct arena *arena;
+    const struct list *list;
+    const double *value;
+    double *adjoint;
+};
+
+static void give(struct sweep *sweep, int node, double amount)
+{
+    if (node >= 0 && amount != 0)
+        sweep->adjoint[node] += amount;
+}
+
+static void sweep_node(struct sweep *sweep, size_t i)
+{
+    const struct node *node = &sweep->list->nodes[i];
+    const double *v = sweep->value;
+    const double d = sweep->adjoint[i];
+    const int a = node->a, b = node->b;
+    if (d == 0)
+        return;                                     /* a branch not taken may hold no number */
+    switch (node->op) {
+    case OP_ADD:  give(sweep, a, d); give(sweep, b, d); break;
+    case OP_SUB:  give(sweep, a, d); give(sweep, b, -d); break;
+    case OP_MUL:  give(sweep, a, d * v[b]); give(sweep, b, d * v[a]); break;
+    case OP_DIV:  give(sweep, a, d / v[b]); give(sweep, b, -d * v[i] / v[b]); break;
+    case OP_NEG:  give(sweep, a, -d); break;
+    case OP_MAX:  give(sweep, v[a] > v[b] ? a : b, d); break;
+    case OP_MIN:  give(sweep, v[a] < v[b] ? a : b, d); break;
+    case OP_EXP:  give(sweep, a, d * v[i]); break;
+    case OP_LOG:  give(sweep, a, d / v[a]); break;
+    case OP_SQRT: give(sweep, a, d * 0.5 / v[i]); break;
+    case OP_POW:
+        give(sweep, a, v[a] != 0 ? d * v[b] * v[i] / v[a] : v[b] == 1 ? d : 0);
+        give(sweep, b, v[a] > 0 ? d * v[i] * scalar_log(v[a]) : 0);
+        break;
+    case OP_ABS:    give(sweep, a, v[a] < 0 ? -d : d); break;
+    case OP_SELECT: give(sweep, v[a] != 0 ? b : node->c, d); break;
+    default: break;
+    }
+}
+
+static void sweep_root(struct sweep *sweep, size_t root);
+
+/* From `last` down to `first`, both included. */
+static void sweep_range(struct sweep *sweep, size_t first, size_t last)
+{
+    for (size_t i = last + 1; i-- > first;) {
+        if (sweep->list->nodes[i].op != OP_ROOT) {
+            sweep_node(sweep, i);
+            continue;
+        }
+        sweep_root(sweep, i);
+        i = (size_t)sweep->list->nodes[i].first;
+    }
+}
+
+static void sweep_root(struct sweep *sweep, size_t root)
+{
+    const struct node *node = &sweep->list->nodes[root];
+    const size_t first = (size_t)node->first, f = (size_t)node->c;
+    const double d = sweep->adjoint[root];
+    struct arena scratch = arena_beside(sweep->arena);
+    struct sweep alone = *sweep;
+    if (d == 0 || f < first)
+        return;
+    alone.adjoint = arena_array(&scratch, sweep->list->count, sizeof(double));
+    alone.adjoint[f] = 1;
+    sweep_range(&alone, first, root - 1);
+    const double slope = alone.adjoint[first];
+    arena_free(&scratch);
+    if (slope == 0)
+        return;
+    for (size_t i = first; i < root; i++)
+        sweep->adjoint[i] = 0;
+    sweep->adjoint[f] = -d / slope;
+    sweep_range(sweep, first + 1, root - 1);
+}
+
+void list_slopes(struct arena *arena, const struct list *list, size_t output,
+                 const double *nodes, double *gradient)
+{
+    struct arena scratch = arena_beside(arena);
+    double *adjoint = arena_array(&scratch, list->count + 1, sizeof *adjoint);
+    struct sweep sweep = { arena, list, nodes, adjoint };
+    const size_t top = (size_t)list->outputs[output];
+    adjoint[top] = 1;
+    sweep_range(&sweep, 0, top);
+    for (size_t i = 0; i < list->input_count; i++)
+        gradient[i] = adjoint[list->inputs[i].node];
+    arena_free(&scratch);
+}
+
+double list_gradient(struct arena *arena, const struct list *list, size_t output,
+                     const double *inputs, double *gradient)
+{
+    struct arena scratch = arena_beside(arena);
+    double *nodes = arena_array(&scratch, list->count + 1, sizeof *nodes);
+    list_value(&scratch, list, inputs, nodes, NULL);
+    list_slopes(&scratch, list, output, nodes, gradient);
+    const double result = nodes[list->outputs[output]];
+    arena_free(&scratch);
+    return result;
+}

@@ -1,0 +1,51 @@
+/* root -- the fixed steps by which ROOT finds its value, for the interpreter and for
+ * compiled kernels alike. Included after rows/lanes.h.
+ *
+ * Step 0 reads f at the low end, step 1 at the high end; then the bracket is halved,
+ * between positive ends by their geometric mean, so that both ends meet in the last
+ * digits. No change of sign gives NaN, which the caller reports. */
+enum { LANES_ROOT_STEPS = 66 };
+
+struct lanes_root {
+    lanes from, to;                 /* as given, the lower one first */
+    lanes low, high;                /* the bracket */
+    lanes at_low, at_high;          /* f at the ends as given */
+};
+
+static inline struct lanes_root lanes_root_open(lanes from, lanes to)
+{
+    lanes low = lanes_min(from, to), high = lanes_max(from, to);
+    return (struct lanes_root){ low, high, low, high, { 0 }, { 0 } };
+}
+
+static inline lanes lanes_root_point(const struct lanes_root *root, int turn)
+{
+    if (turn < 2)
+        return turn ? root->to : root->from;
+    return lanes_select(root->low > lanes_splat(0),
+                        lanes_sqrt(root->low) * lanes_sqrt(root->high),
+                        root->low + (root->high - root->low) * 0.5);
+}
+
+static inline void lanes_root_narrow(struct lanes_root *root, int turn, lanes x, lanes f)
+{
+    if (turn == 0)
+        root->at_low = f;
+    if (turn == 1)
+        root->at_high = f;
+    if (turn < 2)
+        return;
+    lanes_bits same = (f > lanes_splat(0)) == (root->at_low > lanes_splat(0));
+    root->low = lanes_select(same, x, root->low);
+    root->high = lanes_select(same, root->high, x);
+}
+
+static inline lanes lanes_root_value(const struct lanes_root *root)
+{
+    const lanes zero = lanes_splat(0);
+    lanes_bits crossing = ((root->at_low < zero) & (root->at_high > zero)) |
+                          ((root->at_low > zero) & (root->at_high < zero));
+    lanes value = lanes_select(crossing, root->high, lanes_splat(__builtin_nan("")));
+    value = lanes_select(root->at_high == zero, root->to, value);
+    return lanes_select(root->at_low == zero, root->from, value);
+}

@@ -1,0 +1,292 @@
+/* rows -- a formula is written once and read many ways.
+ *
+ *   .chalk text -> book (rows) -> list (nodes) -> value | derivative | interval |
+ *                     |                            what is left when inputs are fixed
+ *                     +-> algebra, units, C for the kernels
+ *
+ * A book is the rows of the formula files, each with its expression as a tree. A list
+ * is what some expressions need, given the facts of one scenario: nodes in an order in
+ * which each comes after its operands, equal nodes once. Operators like AT and SUM are
+ * gone in a list: they were other points at which the same rows were read.
+ *
+ * Units are checked on the book, values are plain doubles in base units. Every reading
+ * gives the same bits on any machine and thread count. */
+#ifndef ROWS_H
+#define ROWS_H
+
+#include "base/base.h"
+#include "rows/facts.h"
+
+/* ---- units and quantities ------------------------------------------------------- */
+
+enum { UNIT_S, UNIT_B, UNIT_FLOP, UNIT_TOKEN, UNIT_USD, UNIT_J, UNIT_COUNT };
+
+struct unit {
+    int8_t half[UNIT_COUNT];        /* exponents, doubled, so that sqrt has a unit */
+};
+
+bool unit_parse(struct text text, struct unit *unit, double *scale, struct error *error);
+bool unit_scale(const char *unit, double *scale);       /* "TB/s" -> 1e12; false: unknown */
+bool unit_same(struct unit a, struct unit b);
+struct unit unit_power(struct unit a, struct unit b, int times);    /* a * b^times */
+void unit_print(struct buffer *out, struct unit unit);              /* "B/s", "1" */
+
+/* A number a user wrote: "20ms", "8TB/s", "50e9..200e9", "normal(20ms, 2ms)". A bare
+ * number is in base units; a count takes k, M, B (billion) and T. */
+struct quantity {
+    double value, low, high;        /* base units; low = high = value for SPREAD_NONE */
+    enum spread spread;
+};
+
+bool quantity_parse(struct text text, struct unit unit, struct quantity *out,
+                    struct error *error);
+/* For people, with a prefix: "3.55 ms", "576 TB/s", "USD 0.039 /Mtoken", "4,768". */
+void quantity_print(struct buffer *out, double value, struct unit unit, int digits);
+const char *quantity_text(struct arena *arena, double value, struct unit unit, int digits);
+
+/* ---- book: the rows ---------------------------------------------------------------- */
+
+enum op {
+#define OPERATOR(name, spelling, arguments) OP_##name,
+#include "rows/operators.def"
+#undef OPERATOR
+    OP_ROW,                         /* the rest exist in expressions only */
+    OP_ENTRY, OP_AT, OP_SUM, OP_LEAST, OP_MOST
+};
+
+struct expr {
+    enum op op;
+    int row;                        /* ROW, ENTRY; ROOT: the input solved for */
+    double number;                  /* NUMBER */
+    const char *name;               /* ENTRY: of the entry; SUM, LEAST, MOST: the table */
+    struct expr *kid[3];            /* operands; AT: kid[0]; ROOT: low, high, f */
+    struct binding *at;             /* AT: what changes */
+    struct text text;               /* as written */
+};
+
+struct binding {
+    int row;
+    struct expr *value;
+    struct binding *next;
+};
+
+struct row {
+    const char *name, *unit_text, *symbol, *meaning, *source;
+    const char *file;
+    int line, chapter;
+    struct unit unit;
+    const char *table;              /* of an EACH chapter, else NULL */
+    const char *with;               /* redefined by a WITH chapter: its condition */
+    struct expr *expr;              /* NULL for an input */
+    double value, low, high;        /* an input's default and range */
+    double likely_low, likely_high; /* the plausible range, or equal */
+    struct text text;               /* the expression as written */
+    const struct row *before;       /* what this row redefined, or NULL */
+};
+
+struct chapter {
+    const char *title, *table, *with, *prose, *file;
+};
+
+struct book {
+    struct arena *arena;
+    struct row *rows;
+    size_t count, room;
+    struct chapter *chapters;
+    size_t chapter_count, chapter_room;
+    int *index;                     /* hash of names */
+    size_t index_size;
+    unsigned conditions;            /* which WITH chapters count */
+    bool open;                      /* a user's file may redefine rows anywhere */
+};
+
+enum { BOOK_MODEL = 1, BOOK_MACHINE = 2, BOOK_ALL = 3 };
+
+void book_open(struct book *book, struct arena *arena, unsigned conditions);
+/* Another book of the same rows; what is then read into it is its own. */
+void book_copy(struct book *book, struct arena *arena, const struct book *of);
+/* Read one file of rows; rows of a known name redefine it. */
+bool book_read(struct book *book, const char *file, struct text text, struct error *error);
+int book_find(const struct book *book, const char *name);              /* -1: none */
+/* Name the nearest row in `error`. */
+bool book_unknown(const struct book *book, const char *name, struct error *error);
+bool expr_parse(const struct book *book, const char *file, int line, struct text text,
+                struct expr **out, struct error *error);
+/* Does every expression's unit agree with its row's? */
+bool book_check_units(const struct book *book, struct error *error);
+bool expr_unit(const struct book *book, const struct expr *expr, struct unit *unit,
+               struct error *error);
+
+/* ---- list: the nodes ------------------------------------------------------------------ */
+
+struct node {
+    enum op op;
+    int a, b, c;                    /* operands; ROOT: low, high, f */
+    int first;                      /* ROOT: its VAR, where the loop begins */
+    int row;                        /* the row whose value this is, or -1 */
+    double value;                   /* NUMBER */
+    int input;                      /* INPUT: index in list.inputs */
+};
+
+struct input {
+    int row, entry;                 /* entry of the row's table, -1 for a scalar */
+    const char *name;               /* "batch", "cache_elements[moe]" */
+    double value, low, high;        /* low < high: a range the user gave */
+    double least, most;             /* the row's range, which no draw leaves */
+    enum spread spread;
+    const char *source;             /* NULL: the default of the row */
+    int node;
+};
+
+struct list {
+    struct node *nodes;
+    size_t count;
+    struct input *inputs;
+    size_t input_count;
+    int *outputs;                   /* nodes */
+    size_t output_count;
+};
+
+/* Build the list of some expressions under the facts. Fails on cycles, on unknown rows
+ * and entries. */
+bool list_build(struct arena *arena, const struct book *book, const struct facts *facts,
+                struct expr *const *wanted, size_t count, struct list *list,
+                struct error *error);
+/* What is left when every input but the `vary` ones is fixed at `values`. */
+void list_fix(struct arena *arena, const struct list *list, const double *values,
+              const bool *vary, struct list *left);
+int list_input(const struct list *list, const char *name);             /* -1: none */
+
+/* ---- readings --------------------------------------------------------------------------- */
+
+/* Values at one point: inputs[input_count] in, outputs[output_count] out; nodes[count]
+ * may be NULL or receives every node's value. */
+void list_value(struct arena *arena, const struct list *list, const double *inputs,
+                double *nodes, double *outputs);
+
+/* Values of many points: a column per input, stride 1, or 0 for one number for all. */
+struct column {
+    const double *data;
+    size_t stride;
+};
+void list_run(const struct list *list, const struct column *inputs, double *const *outputs,
+              size_t points);
+/* The same with a named instruction set ("portable", "avx2", "avx512"), for tests and
+ * bench; list_run_has says which this machine has. */
+void list_run_with(const char *set, const struct list *list, const struct column *inputs,
+                   double *const *outputs, size_t points);
+bool list_run_has(const char *set);
+/* The same in two parts, for who runs one list often: columns with stride 0 are fixed at
+ * their number when the program is made. A program lives in its arena. */
+struct list_program *list_program_make(struct arena *arena, const char *set,
+                                       const struct list *list, const struct column *inputs);
+void list_program_run(const struct list_program *program, const struct column *inputs,
+                      double *const *outputs, size_t points);
+const char *list_run_set(void);                 /* the one list_run uses */
+
+/* d output / d inputs[i], reverse mode; returns the value. */
+double list_gradient(struct arena *arena, const struct list *list, size_t output,
+                     const double *inputs, double *gradient);
+/* The same from the nodes[count] that list_value gave, for who wants several outputs. */
+void list_slopes(struct arena *arena, const struct list *list, size_t output,
+                 const double *nodes, double *gradient);
+
+/* Values over nested axes: a node is computed once for each value of the innermost axis that
+ * it moves with. Inputs are numbers on axes, outermost 0, or the one column; at[i] says where
+ * input i is. NULL: the list has a ROOT.
+ *
+ *     stages_number(input, value) ..., stages_enter(axis)     numbers of an axis
+ *     stages_column(column, count)                            so many points, <= STAGES_POINTS
+ *     stages_block(axis)                                      what moves with it and the column
+ *
+ * each after those of the axes around it; an output then stands where stages_output says. */
+enum { STAGES_POINTS = 128, STAGES_AXES = 8, STAGES_COLUMN = STAGES_AXES };
+struct stages *stages_make(struct arena *arena, const char *set, const struct list *list,
+                           const int *at);
+void stages_number(struct stages *stages, size_t input, double value);
+void stages_enter(struct stages *stages, int axis);
+void stages_column(struct stages *stages, const double *column, size_t count);
+void stages_block(struct stages *stages, int axis);
+int stages_axis(const struct stages *stages, size_t output);     /* that an output moves with */
+struct column stages_output(const struct stages *stages, size_t output);
+
+struct interval {
+    double low, high;
+};
+/* What is left of a list while every input stays within its bounds: the same bits there. */
+void list_within(struct arena *arena, const struct list *list, const struct interval *inputs,
+                 struct list *left);
+/* Bounds of an output over a box of inputs; exact in the inputs along which the
+ * derivative keeps its sign, ROOTs aside. */
+struct interval list_interval(struct arena *arena, const struct list *list, size_t output,
+                              const struct interval *inputs);
+/* Quantiles of an output when inputs have ranges or distributions (a range counts as
+ * uniform, log-uniform beyond a factor of ten), by `samples` seeded draws. */
+void list_quantiles(struct arena *arena, const struct list *list, size_t output,
+                    uint64_t seed, size_t samples, const double *at, size_t count,
+                    double *quantiles);
+
+/* ---- solve: any input from any equation ------------------------------------------------ */
+
+/* Ours, of one number: the same bits as in the rows. */
+double scalar_exp(double x);
+double scalar_log(double x);
+double scalar_pow(double x, double y);
+
+struct roots {
+    double at[8];
+    size_t count;                   /* more roots than fit are counted in `more` */
+    size_t more;
+    double closest, closest_value;  /* no root: where |f| is least, and f there */
+    double beyond;                  /* a root outside the range, or 0 with none */
+    bool beyond_found;
+    int evaluations;
+};
+/* Zeros of output `output` along input `input` in low..high: sign changes on a grid,
+ * each closed by bracketing and Newton with our derivative to the last digits. */
+void list_roots(struct arena *arena, const struct list *list, size_t output, size_t input,
+                double low, double high, struct roots *roots);
+
+/* ---- algebra ------------------------------------------------------------------------------ */
+
+/* The expression on one line. `number` may print a value in the place of a row, an AT,
+ * a SUM or a ROOT, or return false to keep the algebra; `taken` may say which branch of
+ * a select is taken (1 or 2), or 0 to keep both. */
+struct algebra {
+    const struct book *book;
+    bool (*number)(void *context, struct buffer *out, const struct expr *expr);
+    int (*taken)(void *context, const struct expr *select);
+    void *context;
+    bool symbols;                   /* T_kv instead of bound_kv */
+};
+void algebra_print(struct buffer *out, const struct algebra *how, const struct expr *expr);
+/* The same as the inside of a <math>, for pages: a row is <mrow data-row="NAME">. */
+void mathml_print(struct buffer *out, const struct algebra *how, const struct expr *expr);
+void mathml_symbol(struct buffer *out, const struct row *row);
+
+/* ---- kernels: rows compiled by the build ---------------------------------------------------- */
+
+/* The columns of one table, in the order of the book's rows of that table. */
+struct kernel_table {
+    size_t entries;
+    const double *const *columns;
+};
+
+struct kernel {
+    const char *name;
+    unsigned conditions;                            /* of the book it was written from */
+    const char *const *fixed; size_t fixed_count;   /* inputs, one number each */
+    const char *const *vary;  size_t vary_count;    /* inputs, a column each */
+    const char *const *keep;  size_t keep_count;    /* rows, a column each */
+    const char *const *tables; size_t table_count;  /* tables summed over */
+    void (*run)(const double *fixed, const struct kernel_table *tables,
+                const double *const *vary, double *const *keep, size_t points);
+};
+/* The kernels compiled for an instruction set ("portable", "avx2", "avx512"). */
+const struct kernel *kernel_list(const char *set, size_t *count);
+const struct kernel *kernel_find(const char *set, const char *name);
+/* Write the C of the kernels that `text` names (build time). */
+bool kernels_write(struct arena *arena, const struct book *books[], const char *file,
+                   struct text text, struct buffer *out, struct error *error);
+
+#endif

@@ -1,0 +1,289 @@
+/* Values: of one point, and of many in blocks. */
+#include "rows/run.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+static const struct set sets[] = {
+#if defined(__x86_64__)
+    { "avx512", run_steps_avx512, run_inside_avx512 },
+    { "avx2", run_steps_avx2, run_inside_avx2 },
+#endif
+    { "portable", run_steps_portable, run_inside_portable },
+};
+
+static bool set_here(const char *name)
+{
+#if defined(__x86_64__)
+    if (!strcmp(name, "avx512"))
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
+    if (!strcmp(name, "avx2"))
+        return __builtin_cpu_supports("avx2");
+#endif
+    return !strcmp(name, "portable");
+}
+
+const struct set *set_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+        if (name ? !strcmp(sets[i].name, name) : set_here(sets[i].name))
+            return set_here(sets[i].name) ? &sets[i] : NULL;
+    return NULL;
+}
+
+const char *list_run_set(void)
+{
+    return set_find(NULL)->name;
+}
+
+/* ---- one point ----------------------------------------------------------------------- */
+
+static void step_of(const struct list *list, size_t i, double *blocks, size_t stride,
+                    struct step *step)
+{
+    const struct node *node = &list->nodes[i];
+    *step = (struct step){ .op = node->op, .to = blocks + i * stride };
+    step->a = node->a < 0 ? NULL : blocks + (size_t)node->a * stride;
+    step->b = node->b < 0 ? NULL : blocks + (size_t)node->b * stride;
+    step->c = node->c < 0 ? NULL : blocks + (size_t)node->c * stride;
+}
+
+static void link_roots(const struct list *list, struct step *steps)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (list->nodes[i].op == OP_ROOT)
+            steps[list->nodes[i].first].last = (int)i - list->nodes[i].first;
+}
+
+void list_value(struct arena *arena, const struct list *list, const double *inputs,
+                double *nodes, double *outputs)
+{
+    struct arena scratch = arena_beside(arena);
+    struct step *steps = arena_array(&scratch, list->count + 1, sizeof *steps);
+    if (!nodes)
+        nodes = arena_array(&scratch, list->count + 1, sizeof *nodes);
+    for (size_t i = 0; i < list->count; i++) {
+        step_of(list, i, nodes, 1, &steps[i]);
+        if (list->nodes[i].op == OP_NUMBER)
+            nodes[i] = list->nodes[i].value;
+        if (list->nodes[i].op == OP_INPUT)
+            nodes[i] = inputs[list->nodes[i].input];
+    }
+    link_roots(list, steps);
+    run_steps_scalar(steps, list->count);
+    for (size_t i = 0; outputs && i < list->output_count; i++)
+        outputs[i] = nodes[list->outputs[i]];
+    arena_free(&scratch);
+}
+
+/* ---- many points ------------------------------------------------------------------------ */
+
+struct body {
+    struct step *steps;
+    size_t count;
+    size_t input_count, output_count;
+    double **inputs;                /* [input_count] blocks to fill */
+    size_t *columns;                /* [input_count] which column fills them */
+    const double **outputs;         /* [output_count] blocks to read */
+};
+
+/* Two bodies: one for anything, and a shorter one for blocks whose inputs lie in a range
+ * in which terms vanish, conditions are decided and products with 0 are 0. */
+struct list_program {
+    const struct set *set;
+    struct body whole, within;
+    struct interval *range;         /* [whole.input_count] of `within` */
+    bool shorter;                   /* is it? */
+};
+
+void fill(double *block, double value, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        block[i] = value;
+}
+
+static void last_uses(const struct list *list, size_t *last)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const int kids[] = { list->nodes[i].a, list->nodes[i].b, list->nodes[i].c };
+        last[i] = i;
+        for (int k = 0; k < 3; k++)
+            if (kids[k] >= 0)
+                last[kids[k]] = i;
+    }
+    for (size_t i = 0; i < list->output_count; i++)
+        last[list->outputs[i]] = list->count;
+}
+
+enum form form_of(const struct node *node, const bool *single)
+{
+    switch (node->op) {
+    case OP_POW:
+        return single[node->a] ? FORM_NUMBER_A : FORM_BLOCKS;
+    case OP_ADD: case OP_SUB: case OP_MUL: case OP_DIV: case OP_MAX: case OP_MIN:
+        return single[node->b] ? FORM_NUMBER_B : single[node->a] ? FORM_NUMBER_A : FORM_BLOCKS;
+    default: return FORM_BLOCKS;
+    }
+}
+
+void mark_wide(const struct node *node, const bool *single, bool *wide)
+{
+    enum form form = form_of(node, single);
+    if (node->a >= 0 && form != FORM_NUMBER_A)
+        wide[node->a] = true;
+    if (node->b >= 0 && form != FORM_NUMBER_B)
+        wide[node->b] = true;
+    if (node->c >= 0)
+        wide[node->c] = true;
+}
+
+/* A block per node; those read no more are given to later nodes. Numbers, inputs and
+ * whatever a ROOT's loop could touch keep theirs. */
+static void body_make(struct arena *arena, const struct list *list, struct body *body)
+{
+    size_t *last = arena_array(arena, list->count + 1, sizeof *last);
+    double **blocks = arena_array(arena, list->count + 1, sizeof *blocks);
+    double **unused = arena_array(arena, list->count + 1, sizeof *unused);
+    bool *wide = arena_array(arena, list->count + 1, sizeof *wide);
+    bool *single = arena_array(arena, list->count + 1, sizeof *single);
+    size_t unused_count = 0;
+    bool loops = false;
+    last_uses(list, last);
+    for (size_t i = 0; i < list->count; i++) {
+        single[i] = list->nodes[i].op == OP_NUMBER;
+        mark_wide(&list->nodes[i], single, wide);
+    }
+    for (size_t i = 0; i < list->output_count; i++)
+        wide[list->outputs[i]] = true;
+    *body = (struct body){ .input_count = list->input_count,
+                           .output_count = list->output_count };
+    body->steps = arena_array(arena, list->count + 1, sizeof(struct step));
+    body->inputs = arena_array(arena, list->input_count + 1, sizeof(double *));
+    body->outputs = arena_array(arena, list->output_count + 1, sizeof(double *));
+    for (size_t i = 0; i < list->count; i++)
+        loops |= list->nodes[i].op == OP_ROOT;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct node *node = &list->nodes[i];
+        bool still = node->op == OP_NUMBER || node->op == OP_INPUT;
+        size_t size = node->op == OP_NUMBER && !wide[i] ? VECTOR : BLOCK;
+        blocks[i] = still || !unused_count
+                    ? arena_align(arena, size * sizeof(double), VECTOR * sizeof(double))
+                    : unused[--unused_count];
+        if (node->op == OP_NUMBER)
+            fill(blocks[i], node->value, size);
+        if (node->op == OP_INPUT)
+            body->inputs[node->input] = blocks[i];
+        const int kids[] = { node->a, node->b, node->c };
+        for (int k = 0; k < 3 && !loops; k++) {
+            bool again = k && kids[k] >= 0 && (kids[k] == kids[0] || (k == 2 && kids[2] == kids[1]));
+            if (kids[k] >= 0 && !again && last[kids[k]] == i &&
+                list->nodes[kids[k]].op != OP_NUMBER && list->nodes[kids[k]].op != OP_INPUT)
+                unused[unused_count++] = blocks[kids[k]];
+        }
+        if (still && !loops)
+            continue;
+        body->steps[body->count++] = (struct step){
+            .op = node->op, .form = form_of(node, single), .to = blocks[i],
+            .a = node->a < 0 ? NULL : blocks[node->a], .b = node->b < 0 ? NULL : blocks[node->b],
+            .c = node->c < 0 ? NULL : blocks[node->c] };
+    }
+    if (loops)
+        link_roots(list, body->steps);
+    for (size_t i = 0; i < list->output_count; i++)
+        body->outputs[i] = blocks[list->outputs[i]];
+}
+
+/* Which columns of the whole list's inputs fill those of a part of it. */
+static void body_columns(struct arena *arena, const struct list *list, const struct list *left,
+                         struct body *body)
+{
+    body->columns = arena_array(arena, left->input_count + 1, sizeof *body->columns);
+    for (size_t i = 0, j = 0; i < left->input_count; i++) {
+        while (list->inputs[j].row != left->inputs[i].row ||
+               list->inputs[j].entry != left->inputs[i].entry)
+            j = (j + 1) % list->input_count;
+        body->columns[i] = j;
+    }
+}
+
+/* Where the first value of a column is a usual one, the others are expected to be. */
+static struct interval usual(const struct column *column)
+{
+    static const struct interval range = { 1e-11, 1e11 };
+    bool in = column->data[0] >= range.low && column->data[0] <= range.high;
+    return in ? range : (struct interval){ -INFINITY, INFINITY };
+}
+
+struct list_program *list_program_make(struct arena *arena, const char *set_name,
+                                       const struct list *list, const struct column *inputs)
+{
+    double *values = arena_array(arena, list->input_count + 1, sizeof *values);
+    bool *vary = arena_array(arena, list->input_count + 1, sizeof *vary);
+    struct list_program *program = arena_alloc(arena, sizeof *program);
+    const struct set *set = set_find(set_name);
+    struct list left, within;
+    assert(set);
+    for (size_t i = 0; i < list->input_count; i++) {
+        values[i] = inputs[i].data[0];
+        vary[i] = inputs[i].stride != 0;
+    }
+    list_fix(arena, list, values, vary, &left);
+    body_make(arena, &left, &program->whole);
+    body_columns(arena, list, &left, &program->whole);
+    program->range = arena_array(arena, left.input_count + 1, sizeof *program->range);
+    for (size_t i = 0; i < left.input_count; i++)
+        program->range[i] = usual(&inputs[program->whole.columns[i]]);
+    list_within(arena, &left, program->range, &within);
+    body_make(arena, &within, &program->within);
+    body_columns(arena, list, &within, &program->within);
+    program->shorter = program->within.count < program->whole.count;
+    program->set = set;
+    return program;
+}
+
+static bool in_range(const struct list_program *program, const struct column *inputs,
+                     size_t start, size_t count)
+{
+    for (size_t j = 0; j < program->whole.input_count; j++) {
+        const double *x = inputs[program->whole.columns[j]].data + start;
+        if (program->range[j].low > -INFINITY && !program->set->inside(x, count, program->range[j]))
+            return false;
+    }
+    return true;
+}
+
+void list_program_run(const struct list_program *program, const struct column *inputs,
+                      double *const *outputs, size_t points)
+{
+    for (size_t start = 0; start < points; start += BLOCK) {
+        size_t count = points - start < BLOCK ? points - start : BLOCK;
+        bool within = program->shorter && in_range(program, inputs, start, count);
+        const struct body *body = within ? &program->within : &program->whole;
+        for (size_t j = 0; j < body->input_count; j++)
+            memcpy(body->inputs[j], inputs[body->columns[j]].data + start, count * sizeof(double));
+        program->set->run(body->steps, body->count);
+        for (size_t j = 0; j < body->output_count; j++)
+            memcpy(outputs[j] + start, body->outputs[j], count * sizeof(double));
+    }
+}
+
+void list_run_with(const char *set, const struct list *list, const struct column *inputs,
+                   double *const *outputs, size_t points)
+{
+    struct arena arena = { 0 };
+    if (points)
+        list_program_run(list_program_make(&arena, set, list, inputs), inputs, outputs, points);
+    arena_free(&arena);
+}
+
+void list_run(const struct list *list, const struct column *inputs, double *const *outputs,
+              size_t points)
+{
+    list_run_with(NULL, list, inputs, outputs, points);
+}
+
+bool list_run_has(const char *set)
+{
+    return set_here(set);
+}

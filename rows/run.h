@@ -1,0 +1,40 @@
+/* run -- private to rows/: a list made ready for blocks of points.
+ *
+ * Each step reads and writes blocks of BLOCK doubles; blocks are used again once nobody
+ * reads them, so that a whole program stays in the first cache. For the same reason a
+ * number is one vector only as an operand of `+ - * / max min` or as the base of a power. */
+#ifndef ROWS_RUN_H
+#define ROWS_RUN_H
+
+#include "rows/rows.h"
+
+enum { BLOCK = 128, VECTOR = 8 };    /* doubles; VECTOR: of the widest set */
+enum form { FORM_BLOCKS, FORM_NUMBER_A, FORM_NUMBER_B };  /* which operand is one vector */
+
+struct step {
+    enum op op;
+    enum form form;
+    double *to;
+    const double *a, *b, *c;
+    int last;                       /* VAR: so many steps on stands its ROOT */
+};
+
+typedef void run_steps(const struct step *steps, size_t count);
+run_steps run_steps_scalar, run_steps_portable, run_steps_avx2, run_steps_avx512;
+/* Does each of so many values lie in the range? */
+typedef bool run_inside(const double *x, size_t count, struct interval range);
+run_inside run_inside_portable, run_inside_avx2, run_inside_avx512;
+
+struct set {                        /* an instruction set */
+    const char *name;
+    run_steps *run;
+    run_inside *inside;
+};
+const struct set *set_find(const char *name);           /* NULL: the best one here */
+
+/* `single` nodes are one vector, but those that some node reads as a block, which get one. */
+enum form form_of(const struct node *node, const bool *single);
+void mark_wide(const struct node *node, const bool *single, bool *wide);
+void fill(double *block, double value, size_t size);
+
+#endif

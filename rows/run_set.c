@@ -1,0 +1,176 @@
+/* The interpreter's inner loops. Compiled once per instruction set, with LANES its width
+ * and SET its name; the scalar one works on single points. */
+#ifdef SCALAR
+#define LANES 1
+#define POINTS 1
+#else
+#define POINTS BLOCK
+#endif
+#include "rows/lanes.h"
+#include "rows/root.h"
+#include "rows/run.h"
+
+#include <string.h>
+
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+
+enum { VECTORS = POINTS / LANES };
+
+#if defined(__clang__) || !defined(__GNUC__)
+#define UNROLLED                    /* clang unrolls by itself, gcc -O2 does not */
+#else
+#define UNROLLED _Pragma("GCC unroll 8")
+#endif
+
+#define EVERY(expression)                                                                   \
+    UNROLLED for (int i = 0; i < VECTORS; i++)                                              \
+        to[i] = (expression);                                                               \
+    break
+
+/* Of x and y, one of which may be a number: it stays in its register. */
+#define EVERY_PAIR(expression)                                                              \
+    if (step->form == FORM_NUMBER_A) {                                                      \
+        const lanes x = a[0];                                                               \
+        UNROLLED for (int i = 0; i < VECTORS; i++) {                                        \
+            const lanes y = b[i];                                                           \
+            to[i] = (expression);                                                           \
+        }                                                                                   \
+    } else if (step->form == FORM_NUMBER_B) {                                               \
+        const lanes y = b[0];                                                               \
+        UNROLLED for (int i = 0; i < VECTORS; i++) {                                        \
+            const lanes x = a[i];                                                           \
+            to[i] = (expression);                                                           \
+        }                                                                                   \
+    } else {                                                                                \
+        UNROLLED for (int i = 0; i < VECTORS; i++) {                                        \
+            const lanes x = a[i], y = b[i];                                                 \
+            to[i] = (expression);                                                           \
+        }                                                                                   \
+    }                                                                                       \
+    break
+
+/* Conditions are kept as 1 and 0. */
+static inline lanes truth(lanes_bits condition)
+{
+    return lanes_select(condition, lanes_splat(1), lanes_splat(0));
+}
+
+/* Powers of one number: its logarithm is taken once, and of a usual number nothing is
+ * special but the exponent 0. */
+static void run_powers(const struct step *step)
+{
+    lanes *to = (lanes *)step->to;
+    const lanes base = *(const lanes *)step->a, *b = (const lanes *)step->b;
+    const struct lanes_log log = lanes_log_of(lanes_abs(base));
+    const bool usual = base[0] > 0 && base[0] != 1 && base[0] < __builtin_inf();
+    for (int i = 0; i < VECTORS; i++)
+        to[i] = usual ? lanes_select(b[i] == lanes_splat(0), lanes_splat(1),
+                                     lanes_pow_positive(log, b[i]))
+                      : lanes_pow_of(base, log, b[i]);
+}
+
+static inline __attribute__((always_inline)) void run_step(const struct step *step)
+{
+    lanes *to = (lanes *)step->to;
+    const lanes *a = (const lanes *)step->a, *b = (const lanes *)step->b;
+    const lanes *c = (const lanes *)step->c;
+    const lanes zero = lanes_splat(0);
+    switch (step->op) {
+    case OP_ADD:    EVERY_PAIR(x + y);
+    case OP_SUB:    EVERY_PAIR(x - y);
+    case OP_MUL:    EVERY_PAIR(x * y);
+    case OP_DIV:    EVERY_PAIR(x / y);
+    case OP_NEG:    EVERY(-a[i]);
+    case OP_MAX:    EVERY_PAIR(lanes_max(x, y));
+    case OP_MIN:    EVERY_PAIR(lanes_min(x, y));
+    case OP_EXP:    EVERY(lanes_exp(a[i]));
+    case OP_LOG:    EVERY(lanes_log(a[i]));
+    case OP_SQRT:   EVERY(lanes_sqrt(a[i]));
+    case OP_POW:
+        if (step->form == FORM_NUMBER_A) {
+            run_powers(step);
+            break;
+        }
+        EVERY(lanes_pow(a[i], b[i]));
+    case OP_FLOOR:  EVERY(lanes_floor(a[i]));
+    case OP_CEIL:   EVERY(lanes_ceil(a[i]));
+    case OP_ABS:    EVERY(lanes_abs(a[i]));
+    case OP_LESS:   EVERY(truth(a[i] < b[i]));
+    case OP_ATMOST: EVERY(truth(a[i] <= b[i]));
+    case OP_BOTH:   EVERY(truth((a[i] != zero) & (b[i] != zero)));
+    case OP_EITHER: EVERY(truth((a[i] != zero) | (b[i] != zero)));
+    case OP_SELECT: EVERY(lanes_select(a[i] != zero, b[i], c[i]));
+    default: break;                             /* numbers and inputs lie there already */
+    }
+}
+
+static void run_root(const struct step *steps, int var)
+{
+    const struct step *root = &steps[var + steps[var].last];
+    struct lanes_root roots[VECTORS];
+    lanes *x = (lanes *)steps[var].to;
+    const lanes *from = (const lanes *)root->a, *to = (const lanes *)root->b;
+    const lanes *f = (const lanes *)root->c;
+    const size_t body = (size_t)(steps[var].last - 1);
+    for (int i = 0; i < VECTORS; i++)
+        roots[i] = lanes_root_open(from[i], to[i]);
+    for (int turn = 0; turn < LANES_ROOT_STEPS; turn++) {
+        for (int i = 0; i < VECTORS; i++)
+            x[i] = lanes_root_point(&roots[i], turn);
+        JOIN(run_steps_, SET)(&steps[var + 1], body);
+        for (int i = 0; i < VECTORS; i++)
+            lanes_root_narrow(&roots[i], turn, x[i], f[i]);
+    }
+    for (int i = 0; i < VECTORS; i++)
+        ((lanes *)root->to)[i] = lanes_root_value(&roots[i]);
+}
+
+void JOIN(run_steps_, SET)(const struct step *steps, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (steps[i].op == OP_VAR) {
+            run_root(steps, (int)i);
+            i += (size_t)steps[i].last;
+        } else {
+            run_step(&steps[i]);
+        }
+    }
+}
+
+#ifndef SCALAR
+bool JOIN(run_inside_, SET)(const double *x, size_t count, struct interval range)
+{
+    const lanes low = lanes_splat(range.low), high = lanes_splat(range.high);
+    lanes_bits outside = { 0 };
+    size_t k = 0;
+    for (; k + LANES <= count; k += LANES) {
+        lanes one;
+        memcpy(&one, x + k, sizeof one);
+        outside |= ~((one >= low) & (one <= high));
+    }
+    bool inside = true;
+    for (int i = 0; i < LANES; i++)
+        inside &= !outside[i];
+    for (; k < count; k++)
+        inside &= (x[k] >= range.low) & (x[k] <= range.high);
+    return inside;
+}
+#endif
+
+#ifdef SCALAR
+double scalar_exp(double x)
+{
+    return lanes_exp(lanes_splat(x))[0];
+}
+
+double scalar_log(double x)
+{
+    return lanes_log(lanes_splat(x))[0];
+}
+
+double scalar_pow(double x, double y)
+{
+    return lanes_pow(lanes_splat(x), lanes_splat(y))[0];
+}
+#endif

@@ -1,0 +1,539 @@
+/* Units, and quantities as people write them. */
+#include "rows/rows.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const base_names[UNIT_COUNT] = { "s", "B", "FLOP", "token", "USD", "J" };
+
+/* A word of a unit: its exponents of s B FLOP token USD J, and how many base units it
+ * is. Prefixed words take k M G T P E and m u n. */
+struct word {
+    const char *name;
+    int8_t power[UNIT_COUNT];
+    double scale;
+    bool prefixed;
+};
+
+static const struct word words[] = {
+    { "1",      { 0 },                   1, false },
+    { "s",      { 1 },                   1, true },
+    { "sec",    { 1 },                   1, false },
+    { "min",    { 1 },                  60, false },
+    { "h",      { 1 },                3600, false },
+    { "hour",   { 1 },                3600, false },
+    { "hours",  { 1 },                3600, false },
+    { "d",      { 1 },               86400, false },
+    { "day",    { 1 },               86400, false },
+    { "days",   { 1 },               86400, false },
+    { "year",   { 1 },         365.0*86400, false },
+    { "years",  { 1 },         365.0*86400, false },
+    { "B",      { 0, 1 },                1, true },
+    { "byte",   { 0, 1 },                1, false },
+    { "bytes",  { 0, 1 },                1, false },
+    { "b",      { 0, 1 },            0.125, true },
+    { "bit",    { 0, 1 },            0.125, true },
+    { "KiB",    { 0, 1 },             1024, false },
+    { "MiB",    { 0, 1 },          1048576, false },
+    { "GiB",    { 0, 1 },       1073741824, false },
+    { "TiB",    { 0, 1 },  1099511627776.0, false },
+    { "FLOP",   { 0, 0, 1 },             1, true },
+    { "FLOPs",  { 0, 0, 1 },             1, true },
+    { "FLOPS",  { -1, 0, 1 },            1, true },
+    { "token",  { 0, 0, 0, 1 },          1, true },
+    { "tokens", { 0, 0, 0, 1 },          1, true },
+    { "tok",    { 0, 0, 0, 1 },          1, true },
+    { "USD",    { 0, 0, 0, 0, 1 },       1, true },
+    { "$",      { 0, 0, 0, 0, 1 },       1, false },
+    { "J",      { 0, 0, 0, 0, 0, 1 },    1, true },
+    { "W",      { -1, 0, 0, 0, 0, 1 },   1, true },
+    { "Wh",     { 0, 0, 0, 0, 0, 1 }, 3600, true },
+};
+
+static double prefix_scale(char prefix)
+{
+    switch (prefix) {
+    case 'n': return 1e-9;
+    case 'u': return 1e-6;
+    case 'm': return 1e-3;
+    case 'k': return 1e3;
+    case 'M': return 1e6;
+    case 'G': return 1e9;
+    case 'T': return 1e12;
+    case 'P': return 1e15;
+    case 'E': return 1e18;
+    case 'Z': return 1e21;
+    default:  return 0;
+    }
+}
+
+static const struct word *word_find(struct text text, double *scale)
+{
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (text_is(text, words[i].name)) {
+            *scale = words[i].scale;
+            return &words[i];
+        }
+    if (text.size < 2 || prefix_scale(text.data[0]) == 0)
+        return NULL;
+    struct text rest = { text.data + 1, text.size - 1 };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (words[i].prefixed && text_is(rest, words[i].name)) {
+            *scale = words[i].scale * prefix_scale(text.data[0]);
+            return &words[i];
+        }
+    return NULL;
+}
+
+bool unit_same(struct unit a, struct unit b)
+{
+    return !memcmp(&a, &b, sizeof a);
+}
+
+struct unit unit_power(struct unit a, struct unit b, int times)
+{
+    for (int i = 0; i < UNIT_COUNT; i++) {
+        int half = a.half[i] + b.half[i] * times;
+        a.half[i] = (int8_t)(half > 120 ? 120 : half < -120 ? -120 : half);
+    }
+    return a;
+}
+
+static bool unit_unknown(struct text word, struct text whole, struct error *error)
+{
+    error_set(error, "unknown unit '%.*s' in '%.*s'", (int)word.size, word.data,
+              (int)whole.size, whole.data);
+    return error_hint(error, "s ms us ns min h d year, B kB MB GB TB GiB (b for bits), FLOP "
+                      "TFLOP PFLOP, token, USD, J W kWh, joined by / and *");
+}
+
+/* word (('/' | '*') word ['^' digit])* */
+bool unit_parse(struct text text, struct unit *unit, double *scale, struct error *error)
+{
+    struct text whole = text = text_trim(text);
+    *unit = (struct unit){ { 0 } };
+    *scale = 1;
+    int sign = 1;
+    for (bool more = true; more;) {
+        size_t size = 0;
+        while (size < text.size && !strchr("/*^ ", text.data[size]))
+            size++;
+        struct text name = { text.data, size };
+        double word_scale;
+        const struct word *word = word_find(name, &word_scale);
+        if (!word)
+            return unit_unknown(name, whole, error);
+        text.data += size, text.size -= size;
+        int times = 1;
+        if (text.size >= 2 && text.data[0] == '^' && text.data[1] >= '1' && text.data[1] <= '9') {
+            times = text.data[1] - '0';
+            text.data += 2, text.size -= 2;
+        }
+        struct unit one;
+        for (int i = 0; i < UNIT_COUNT; i++)
+            one.half[i] = (int8_t)(2 * word->power[i]);
+        *unit = unit_power(*unit, one, sign * times);
+        for (int i = 0; i < times; i++)
+            *scale = sign > 0 ? *scale * word_scale : *scale / word_scale;
+        text = text_trim(text);
+        more = text.size > 0;
+        if (more && text.data[0] != '/' && text.data[0] != '*')
+            return unit_unknown(text, whole, error);
+        if (more) {
+            sign = text.data[0] == '/' ? -1 : 1;
+            text = text_trim((struct text){ text.data + 1, text.size - 1 });
+        }
+    }
+    return true;
+}
+
+bool unit_scale(const char *unit, double *scale)
+{
+    struct unit parsed;
+    struct error error;
+    return unit_parse(text_of(unit), &parsed, scale, &error);
+}
+
+enum { UNIT_WORDS = 96 };
+
+static size_t add_power(char *text, size_t size, const char *join, int i, int half)
+{
+    char power[16] = "";
+    if (half % 2)
+        snprintf(power, sizeof power, "^%d/2", half);
+    else if (half != 2)
+        snprintf(power, sizeof power, "^%d", half / 2);
+    int more = snprintf(text + size, UNIT_WORDS - size, "%s%s%s", join, base_names[i], power);
+    return size + (size_t)more < UNIT_WORDS ? size + (size_t)more : UNIT_WORDS - 1;
+}
+
+/* "B/s", "1", into UNIT_WORDS bytes. */
+static const char *unit_words(struct unit unit, char *text)
+{
+    size_t size = 0;
+    text[0] = 0;
+    for (int i = 0; i < UNIT_COUNT; i++)
+        if (unit.half[i] > 0)
+            size = add_power(text, size, size ? "*" : "", i, unit.half[i]);
+    if (!size)
+        size = (size_t)snprintf(text, UNIT_WORDS, "1");
+    for (int i = 0; i < UNIT_COUNT; i++)
+        if (unit.half[i] < 0)
+            size = add_power(text, size, "/", i, -unit.half[i]);
+    return text;
+}
+
+void unit_print(struct buffer *out, struct unit unit)
+{
+    char text[UNIT_WORDS];
+    buffer_print(out, "%s", unit_words(unit, text));
+}
+
+/* ---- quantities: reading ------------------------------------------------------------- */
+
+/* 128k, 671B: what a count or a number of tokens may be followed by. */
+static double count_suffix(struct text text)
+{
+    if (text.size != 1)
+        return 0;
+    switch (text.data[0]) {
+    case 'k': case 'K': return 1e3;
+    case 'M': return 1e6;
+    case 'B': case 'G': return 1e9;
+    case 'T': return 1e12;
+    default:  return 0;
+    }
+}
+
+static size_t number_size(struct text text)
+{
+    size_t i = 0;
+    while (i < text.size && strchr("0123456789.,_", text.data[i]))
+        i++;
+    bool exponent = i + 1 < text.size && (text.data[i] == 'e' || text.data[i] == 'E') &&
+                    strchr("0123456789+-", text.data[i + 1]);
+    if (i > 0 && exponent)
+        for (i += 2; i < text.size && text.data[i] >= '0' && text.data[i] <= '9';)
+            i++;
+    return i;
+}
+
+/* A comma stands before groups of three digits only: "1,000", never "1,5". */
+static bool commas_stand(struct text text)
+{
+    size_t whole = 0;
+    while (whole < text.size && !strchr(".eE", text.data[whole]))
+        whole++;
+    for (size_t i = 0; i < text.size; i++)
+        if (text.data[i] == ',' && (i == 0 || i > whole || (whole - i) % 4 != 0))
+            return false;
+    return true;
+}
+
+/* A number with ',' and '_' between its digits allowed. */
+static bool plain_number(struct text text, double *number)
+{
+    char clean[64];
+    size_t size = 0;
+    for (size_t i = 0; i < text.size; i++) {
+        if (size + 1 >= sizeof clean)
+            return false;
+        if (text.data[i] != ',' && text.data[i] != '_')
+            clean[size++] = text.data[i];
+    }
+    return commas_stand(text) && text_number((struct text){ clean, size }, number);
+}
+
+static bool one_number(struct text text, struct unit unit, double *value, bool *bare,
+                       struct error *error)
+{
+    text = text_trim(text);
+    struct text whole = text;
+    double sign = 1;
+    if (text.size && (text.data[0] == '-' || text.data[0] == '+')) {
+        sign = text.data[0] == '-' ? -1 : 1;
+        text.data++, text.size--;
+    }
+    bool dollar = text.size && text.data[0] == '$';
+    if (dollar)
+        text.data++, text.size--;
+    size_t size = number_size(text);
+    double number;
+    if (!plain_number((struct text){ text.data, size }, &number)) {
+        error_set(error, "'%.*s' is not a number", (int)whole.size, whole.data);
+        return error_hint(error, "a number with an optional unit: 4096, 8TB/s, 20ms, 2USD/h, "
+                          "1e9..5e9");
+    }
+    struct text rest = text_trim((struct text){ text.data + size, text.size - size });
+    static const struct unit one = { { 0 } }, token = { { 0, 0, 0, 2 } };
+    bool counting = unit_same(unit, one) || unit_same(unit, token);
+    *bare = rest.size == 0 && !dollar;
+    double scale = 1;
+    if (text_is(rest, "%") && unit_same(unit, one)) {
+        number /= 100;
+    } else if (counting && count_suffix(rest) > 0) {
+        scale = count_suffix(rest);
+    } else if (!*bare) {
+        char padded[80];
+        const char *front = dollar ? "USD" : rest.data[0] == '/' ? "1" : "";     /* "300/min" */
+        size_t start = strlen(front);
+        if (rest.size + start >= sizeof padded)
+            return unit_unknown(rest, whole, error);
+        memcpy(padded, front, start);
+        memcpy(padded + start, rest.data, rest.size);
+        struct unit got;
+        if (!unit_parse((struct text){ padded, start + rest.size }, &got, &scale, error))
+            return unit_unknown(rest, whole, error);
+        if (!unit_same(got, unit)) {
+            char wanted[UNIT_WORDS], seen[UNIT_WORDS];
+            error_set(error, "'%.*s' is in %s", (int)whole.size, whole.data,
+                      unit_words(got, seen));
+            return error_hint(error, "a quantity in %s", unit_words(unit, wanted));
+        }
+    }
+    *value = sign * number * scale;
+    if (isfinite(*value))
+        return true;
+    return error_set(error, "'%.*s' is too large", (int)whole.size, whole.data);
+}
+
+static bool find_range(struct text text, struct text *low, struct text *high)
+{
+    for (size_t i = 0; i + 1 < text.size; i++)
+        if (text.data[i] == '.' && text.data[i + 1] == '.') {
+            *low = (struct text){ text.data, i };
+            *high = (struct text){ text.data + i + 2, text.size - i - 2 };
+            return true;
+        }
+    return false;
+}
+
+/* Two quantities; the first may borrow the unit of the second ("10..20GB"). */
+static bool two_numbers(struct text first, struct text second, struct unit unit, double *a,
+                        double *b, struct error *error)
+{
+    bool bare_a, bare_b;
+    if (!one_number(second, unit, b, &bare_b, error))
+        return false;
+    struct text trimmed = text_trim(first);
+    bool a_is_bare = number_size(trimmed) == trimmed.size && trimmed.size > 0;
+    struct text t = text_trim(second);
+    size_t size = number_size(t);
+    struct text borrowed = text_trim((struct text){ t.data + size, t.size - size });
+    if (a_is_bare && !bare_b && count_suffix(borrowed) == 0) {      /* "1..128k" is from 1 */
+        char joined[160];
+        int n = snprintf(joined, sizeof joined, "%.*s%.*s", (int)trimmed.size, trimmed.data,
+                         (int)(t.size - size), t.data + size);
+        if (n > 0 && (size_t)n < sizeof joined)
+            return one_number((struct text){ joined, (size_t)n }, unit, a, &bare_a, error);
+    }
+    return one_number(first, unit, a, &bare_a, error);
+}
+
+static bool starts(struct text text, const char *word, struct text *inside)
+{
+    size_t size = strlen(word);
+    if (text.size <= size + 1 || memcmp(text.data, word, size) || text.data[size] != '(' ||
+        text.data[text.size - 1] != ')')
+        return false;
+    *inside = (struct text){ text.data + size + 1, text.size - size - 2 };
+    return true;
+}
+
+/* The last comma followed by a space, else the last comma: "1,000, 2,000". */
+static bool split_comma(struct text text, struct text *a, struct text *b)
+{
+    size_t at = 0;
+    for (size_t i = 1; i < text.size; i++)
+        if (text.data[i] == ',' && (!at || (i + 1 < text.size && text.data[i + 1] == ' ')))
+            at = i;
+    *a = (struct text){ text.data, at };
+    *b = (struct text){ text.data + at + 1, text.size - at - 1 };
+    return at > 0;
+}
+
+static bool parse_distribution(struct text inside, enum spread spread, struct unit unit,
+                               struct quantity *out, struct error *error)
+{
+    struct text a, b;
+    static const struct unit one = { { 0 } };
+    if (!split_comma(inside, &a, &b)) {
+        error_set(error, "'%.*s' needs two numbers", (int)inside.size, inside.data);
+        return error_hint(error, "normal(mean, deviation), lognormal(median, factor), "
+                          "uniform(low, high)");
+    }
+    bool bare;
+    bool read = spread == SPREAD_LOGNORMAL
+                ? one_number(a, unit, &out->low, &bare, error) &&
+                  one_number(b, one, &out->high, &bare, error)
+                : two_numbers(a, b, unit, &out->low, &out->high, error);
+    if (!read)
+        return false;
+    if (spread == SPREAD_UNIFORM ? out->low >= out->high
+        : spread == SPREAD_NORMAL ? out->high <= 0
+        : out->high <= 1 || out->low <= 0) {
+        error_set(error, "'%.*s' describes no distribution", (int)inside.size, inside.data);
+        return error_hint(error, "normal(mean, deviation > 0), lognormal(median > 0, factor > "
+                          "1), uniform(low < high)");
+    }
+    out->value = spread == SPREAD_UNIFORM ? out->low / 2 + out->high / 2 : out->low;
+    out->spread = spread;
+    return true;
+}
+
+bool quantity_parse(struct text text, struct unit unit, struct quantity *out,
+                    struct error *error)
+{
+    text = text_trim(text);
+    struct text low, high, inside;
+    if (starts(text, "uniform", &inside))
+        return parse_distribution(inside, SPREAD_UNIFORM, unit, out, error);
+    if (starts(text, "normal", &inside))
+        return parse_distribution(inside, SPREAD_NORMAL, unit, out, error);
+    if (starts(text, "lognormal", &inside))
+        return parse_distribution(inside, SPREAD_LOGNORMAL, unit, out, error);
+    if (!find_range(text, &low, &high)) {
+        bool bare;
+        out->spread = SPREAD_NONE;
+        if (!one_number(text, unit, &out->value, &bare, error))
+            return false;
+        out->low = out->high = out->value;
+        return true;
+    }
+    if (!two_numbers(low, high, unit, &out->low, &out->high, error))
+        return false;
+    if (out->low > out->high) {
+        error_set(error, "the range '%.*s' is empty", (int)text.size, text.data);
+        return error_hint(error, "low..high, low first");
+    }
+    out->value = out->low > 0 && out->high > 10 * out->low ? sqrt(out->low) * sqrt(out->high)
+                                                           : out->low / 2 + out->high / 2;
+    out->spread = SPREAD_RANGE;
+    return true;
+}
+
+/* ---- quantities: printing -------------------------------------------------------------- */
+
+/* How a unit likes to be shown: the first step that the number reaches. */
+struct step {
+    double scale;
+    const char *name;
+};
+
+struct look {
+    const char *unit;
+    struct step steps[9];           /* largest first */
+};
+
+static const struct look looks[] = {
+    { "s", { { 31536000, "years" }, { 86400, "d" }, { 3600, "h" }, { 60, "min" }, { 1, "s" }, { 1e-3, "ms" },
+             { 1e-6, "us" }, { 1e-9, "ns" } } },
+    { "B", { { 1e15, "PB" }, { 1e12, "TB" }, { 1e9, "GB" }, { 1e6, "MB" }, { 1e3, "kB" },
+             { 1, "B" } } },
+    { "B/s", { { 1e15, "PB/s" }, { 1e12, "TB/s" }, { 1e9, "GB/s" }, { 1e6, "MB/s" },
+               { 1e3, "kB/s" }, { 1, "B/s" } } },
+    { "B/token", { { 1e9, "GB/token" }, { 1e6, "MB/token" }, { 1e3, "kB/token" },
+                   { 1, "B/token" } } },
+    { "FLOP", { { 1e21, "ZFLOP" }, { 1e18, "EFLOP" }, { 1e15, "PFLOP" }, { 1e12, "TFLOP" },
+                { 1e9, "GFLOP" }, { 1e6, "MFLOP" }, { 1, "FLOP" } } },
+    { "FLOP/s", { { 1e18, "EFLOP/s" }, { 1e15, "PFLOP/s" }, { 1e12, "TFLOP/s" },
+                  { 1e9, "GFLOP/s" }, { 1, "FLOP/s" } } },
+    { "FLOP/token", { { 1e15, "PFLOP/token" }, { 1e12, "TFLOP/token" }, { 1e9, "GFLOP/token" },
+                      { 1, "FLOP/token" } } },
+    { "USD/s", { { 1.0 / 3600, "USD/h" } } },
+    { "USD/token", { { 1e-6, "USD/Mtoken" } } },
+    { "USD/token/s", { { 1e-6 / 3600, "USD/Mtoken/h" } } },
+    { "token/s", { { 1, "token/s" } } },
+    { "J/s", { { 1e6, "MW" }, { 1e3, "kW" }, { 1, "W" } } },
+};
+
+static const struct look *look_find(struct unit unit)
+{
+    for (size_t i = 0; i < sizeof looks / sizeof *looks; i++) {
+        struct unit other;
+        double scale;
+        struct error error;
+        if (unit_parse(text_of(looks[i].unit), &other, &scale, &error) && unit_same(unit, other))
+            return &looks[i];
+    }
+    return NULL;
+}
+
+/* Minutes, hours and days begin at two of them, the others at one. */
+static bool reaches(double size, const struct step *step)
+{
+    bool long_time = !strcmp(step->name, "min") || !strcmp(step->name, "h") ||
+                     !strcmp(step->name, "d");
+    return size >= (long_time ? 2 : 1) * step->scale * (1 - 1e-12);
+}
+
+/* Cut the zeros at the end of a fraction. */
+static void cut_zeros(char *text)
+{
+    if (!strchr(text, '.'))
+        return;
+    char *end = text + strlen(text);
+    while (end[-1] == '0')
+        *--end = 0;
+    if (end[-1] == '.')
+        *--end = 0;
+}
+
+/* 12,194 or 0.0393 or 2.592e15: `digits` significant, thousands separated. */
+static void number_print(struct buffer *out, double value, int digits)
+{
+    double size = fabs(value);
+    char text[64];
+    if (size != 0 && (size >= 1e9 || size < 1e-4)) {
+        snprintf(text, sizeof text, "%.*e", digits - 1, value);
+        char *power = strchr(text, 'e');
+        *power = 0;
+        cut_zeros(text);
+        buffer_print(out, "%se%ld", text, strtol(power + 1, NULL, 10));
+        return;
+    }
+    int whole = size == 0 ? 1 : (int)floor(log10(size)) + 1;
+    snprintf(text, sizeof text, "%.*f", digits > whole ? digits - whole : 0, value);
+    cut_zeros(text);
+    char *start = text + (text[0] == '-');
+    int length = (int)strcspn(start, ".");
+    if (text[0] == '-')
+        buffer_print(out, "-");
+    for (int i = 0; i < length; i++) {
+        if (i && (length - i) % 3 == 0)
+            buffer_print(out, ",");
+        buffer_add(out, start + i, 1);
+    }
+    buffer_print(out, "%s", start + length);
+}
+
+void quantity_print(struct buffer *out, double value, struct unit unit, int digits)
+{
+    static const struct unit one = { { 0 } };
+    const struct look *look = look_find(unit);
+    if (look) {
+        const struct step *step = look->steps;
+        double size = value == 0 ? 1 : fabs(value);
+        while (step[1].name && !reaches(size, step))
+            step++;
+        if (isfinite(value / step->scale)) {
+            number_print(out, value / step->scale, digits);
+            buffer_print(out, " %s", step->name);
+            return;
+        }
+    }
+    number_print(out, value, digits);
+    if (unit_same(unit, one))
+        return;
+    buffer_print(out, " ");
+    unit_print(out, unit);
+}
+
+const char *quantity_text(struct arena *arena, double value, struct unit unit, int digits)
+{
+    struct buffer buffer = { .arena = arena };
+    quantity_print(&buffer, value, unit, digits);
+    return buffer.data;
+}

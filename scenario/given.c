@@ -1,0 +1,172 @@
+/* given: does what the user gave act on what was asked?
+ *
+ * Everything else is held fixed, so that a select takes its branch: what stands in the
+ * other branch does not act. A row that was given an expression is held as a number
+ * here, so that it can be moved like an input. */
+#include "scenario/scenario.h"
+
+#include "build/row_names.h"
+
+#include <string.h>
+
+/* What is asked, and how much memory there is for it: the list of one set of facts. */
+struct reach {
+    struct list asked, room;
+};
+
+struct given {
+    struct scenario *scenario;
+    struct expr **wanted, *room;
+    size_t count;
+    bool chosen;                    /* the batch was chosen for us, by cost and room */
+    struct reach reach;             /* as the facts are */
+};
+
+bool list_depends(struct arena *arena, const struct list *list, const char *input)
+{
+    struct list left;
+    int at = list_input(list, input);
+    if (at < 0)
+        return false;
+    bool *vary = arena_array(arena, list->input_count, sizeof *vary);
+    double *values = arena_array(arena, list->input_count, sizeof *values);
+    for (size_t i = 0; i < list->input_count; i++)
+        values[i] = list->inputs[i].value;
+    vary[at] = true;
+    list_fix(arena, list, values, vary, &left);
+    return list_input(&left, input) >= 0;
+}
+
+/* --engine sets what its sheet has. */
+static bool from_engine(const struct scenario *scenario, const struct fact *fact)
+{
+    return scenario->question->option[OPTION_ENGINE] && fact->origin == ORIGIN_FITTED;
+}
+
+static bool by_user(const struct scenario *scenario, const struct fact *fact)
+{
+    return fact_given(fact) || from_engine(scenario, fact);
+}
+
+static bool reach_build(const struct given *given, const struct facts *facts,
+                        struct reach *reach)
+{
+    struct scenario *scenario = given->scenario;
+    struct error ignored;
+    return list_build(scenario->arena, &scenario->book, facts, given->wanted, given->count,
+                      &reach->asked, &ignored) &&
+           list_build(scenario->arena, &scenario->book, facts, &given->room, 1, &reach->room,
+                      &ignored);
+}
+
+/* The room has a max against nothing at all, which most inputs stay under. */
+static bool room_moves(struct arena *arena, const struct list *room, const char *input)
+{
+    int at = list_input(room, input);
+    double *values = arena_array(arena, room->input_count + 1, sizeof *values);
+    double *gradient = arena_array(arena, room->input_count + 1, sizeof *gradient);
+    for (size_t i = 0; i < room->input_count; i++)
+        values[i] = room->inputs[i].value;
+    list_gradient(arena, room, 0, values, gradient);
+    return at >= 0 && gradient[at] != 0;
+}
+
+static bool reaches(const struct given *given, const struct reach *reach, const char *input)
+{
+    struct arena *arena = given->scenario->arena;
+    return list_depends(arena, &reach->asked, input) ||
+           (given->chosen && room_moves(arena, &reach->room, input));
+}
+
+static bool fact_acts(const struct given *given, const struct fact *fact)
+{
+    struct scenario *scenario = given->scenario;
+    struct facts held = scenario->facts;
+    struct reach reach;
+    struct error ignored;
+    double value = 1;
+    if (!fact->expression)
+        return reaches(given, &given->reach, fact->name);
+    value_of(scenario, fact->name, &value, &ignored);
+    held.scalars = arena_array(scenario->arena, held.scalar_room, sizeof *held.scalars);
+    memcpy(held.scalars, scenario->facts.scalars, held.scalar_count * sizeof *held.scalars);
+    facts_set(&held, fact->name, value, fact->origin, fact->source);
+    return !reach_build(given, &held, &reach) || reaches(given, &reach, fact->name);
+}
+
+/* The option as it was written: "--batch", "--set peak_flops". */
+static const char *label_of(const struct scenario *scenario, const struct fact *fact)
+{
+    if (from_engine(scenario, fact))
+        return "--engine";
+    return strcmp(fact->source, "--set") ? fact->source
+                                         : arena_print(scenario->arena, "--set %s", fact->name);
+}
+
+/* One option may set several rows: one that acts is enough. */
+static bool label_acts(const struct given *given, const char *label)
+{
+    const struct facts *facts = &given->scenario->facts;
+    for (size_t i = 0; i < facts->scalar_count; i++) {
+        const struct fact *fact = &facts->scalars[i];
+        if (by_user(given->scenario, fact) && !strcmp(label_of(given->scenario, fact), label) &&
+            fact_acts(given, fact))
+            return true;
+    }
+    return false;
+}
+
+static bool read_wanted(struct given *given, const char *const *texts, size_t count)
+{
+    struct scenario *scenario = given->scenario;
+    const struct fact *batch = facts_find(&scenario->facts, NAME_batch);
+    const struct book *book = &scenario->book;
+    struct error ignored;
+    given->wanted = arena_array(scenario->arena, count + 1, sizeof *given->wanted);
+    for (size_t i = 0; i < count; i++, given->count++)
+        if (!expr_parse(book, NULL, 0, text_of(texts[i]), &given->wanted[i], &ignored))
+            return false;
+    if (!expr_parse(book, NULL, 0, text_of(NAME_cached_tokens_that_fit), &given->room, &ignored) ||
+        !reach_build(given, &scenario->facts, &given->reach))
+        return false;
+    given->chosen = batch && batch->origin == ORIGIN_CHOSEN &&
+                    list_depends(scenario->arena, &given->reach.asked, NAME_batch);
+    return !given->chosen ||
+           (expr_parse(book, NULL, 0, text_of(NAME_bound_cost_per_token),
+                       &given->wanted[given->count++], &ignored) &&
+            reach_build(given, &scenario->facts, &given->reach));
+}
+
+size_t given_idle(struct scenario *scenario, const char *const *texts, size_t count,
+                  const char ***labels)
+{
+    struct given given = { .scenario = scenario };
+    const struct facts *facts = &scenario->facts;
+    size_t found = 0, room = 0, users = 0;
+    *labels = NULL;
+    for (size_t i = 0; i < facts->scalar_count; i++)
+        users += by_user(scenario, &facts->scalars[i]);
+    if (!users || !read_wanted(&given, texts, count))
+        return 0;
+    for (size_t i = 0; i < facts->scalar_count; i++) {
+        if (!by_user(scenario, &facts->scalars[i]))
+            continue;
+        const char *label = label_of(scenario, &facts->scalars[i]);
+        bool known = false;
+        for (size_t k = 0; k < found; k++)
+            known |= !strcmp((*labels)[k], label);
+        if (!known && !label_acts(&given, label))
+            *(const char **)arena_push(scenario->arena, labels, &found, &room,
+                                       sizeof **labels) = label;
+    }
+    return found;
+}
+
+void given_note(struct scenario *scenario, const char *const *texts, size_t count,
+                const char *what)
+{
+    const char **labels;
+    size_t idle = given_idle(scenario, texts, count, &labels);
+    for (size_t i = 0; i < idle; i++)
+        facts_note(&scenario->facts, "%s has no effect on %s", labels[i], what);
+}

@@ -1,0 +1,654 @@
+/* Scenarios: what the words and options of a question mean. */
+#include "scenario/scenario.h"
+
+#include "base/embedded.h"
+#include "build/row_names.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { FILE_LIMIT = 64 << 20 };
+
+const struct option_row options[OPTION_COUNT] = {
+#define OPTION(name, key, argument, row, verbs, help) { name, argument, row, verbs, help },
+#include "scenario/option.def"
+#undef OPTION
+};
+
+/* ---- what is built in ------------------------------------------------------------------- */
+
+/* Read when first asked for and never written again, where somebody keeps it: questions take
+ * copies, whose new rows and text go to their own arenas. Book i is that of conditions i. */
+static struct {
+    struct arena *arena;            /* NULL: nothing is kept */
+    bool has_book[BOOK_ALL + 1], has_sheet[CATALOG_KINDS], has_formats;
+    struct book books[BOOK_ALL + 1];
+    struct catalog catalog;
+    struct formats formats;
+} stock;
+
+void scenario_keep(struct arena *arena)
+{
+    memset(&stock, 0, sizeof stock);
+    stock.arena = arena;
+    catalog_open(&stock.catalog, arena);
+}
+
+static bool read_book(struct arena *arena, unsigned conditions, struct book *book,
+                      struct error *error)
+{
+    book_open(book, arena, conditions);
+    for (const struct embedded *file = embedded_formulas; file->path; file++)
+        if (!book_read(book, file->path, (struct text){ file->data, file->size }, error))
+            return false;
+    return true;
+}
+
+bool scenario_book(struct arena *arena, unsigned conditions, struct book *book,
+                   struct error *error)
+{
+    if (!stock.arena)
+        return read_book(arena, conditions, book, error);
+    if (!stock.has_book[conditions] &&
+        !read_book(stock.arena, conditions, &stock.books[conditions], error))
+        return false;
+    stock.has_book[conditions] = true;
+    book_copy(book, arena, &stock.books[conditions]);
+    return true;
+}
+
+static struct text embedded_sheet(const char *path)
+{
+    for (const struct embedded *file = embedded_data; file->path; file++)
+        if (!strcmp(file->path, path))
+            return (struct text){ file->data, file->size };
+    return (struct text){ "", 0 };
+}
+
+static const char *const sheet_paths[CATALOG_KINDS] = {
+    [CATALOG_MACHINE] = "data/hardware.csv", [CATALOG_MODEL] = "data/models.csv",
+    [CATALOG_TIER] = "data/tiers.csv", [CATALOG_PRICE] = "data/prices.csv",
+    [CATALOG_ENGINE] = "data/efficiency.csv" };
+
+static bool read_built_in(struct catalog *catalog, enum catalog_kind kind, struct error *error)
+{
+    return catalog_read(catalog, kind, sheet_paths[kind], embedded_sheet(sheet_paths[kind]), error);
+}
+
+static bool read_sheet(struct catalog *catalog, enum catalog_kind kind, struct error *error)
+{
+    if (!stock.arena)
+        return read_built_in(catalog, kind, error);
+    if (!stock.has_sheet[kind] && !read_built_in(&stock.catalog, kind, error))
+        return false;
+    stock.has_sheet[kind] = true;
+    catalog->sheets[kind] = stock.catalog.sheets[kind];
+    return true;
+}
+
+bool scenario_catalog(struct arena *arena, struct catalog *catalog, struct error *error)
+{
+    catalog_open(catalog, arena);
+    for (int kind = 0; kind < CATALOG_KINDS; kind++)
+        if (!read_sheet(catalog, (enum catalog_kind)kind, error))
+            return false;
+    return true;
+}
+
+static bool read_formats(struct arena *arena, struct formats *formats, struct error *error)
+{
+    struct csv csv;
+    return csv_read(arena, "data/formats.csv", embedded_sheet("data/formats.csv"), &csv, error) &&
+           formats_read(arena, &csv, formats, error);
+}
+
+bool scenario_formats(struct arena *arena, struct formats *formats, struct error *error)
+{
+    if (!stock.arena)
+        return read_formats(arena, formats, error);
+    if (!stock.has_formats && !read_formats(stock.arena, &stock.formats, error))
+        return false;
+    stock.has_formats = true;
+    *formats = stock.formats;
+    return true;
+}
+
+/* ---- model and machine ------------------------------------------------------------------ */
+
+/* "deepseek-ai/DeepSeek-V3" is a name, "./config.json" a path. */
+static bool is_path(const struct catalog *catalog, const char *name)
+{
+    size_t size = strlen(name);
+    struct error ignored;
+    if ((size > 5 && !strcmp(name + size - 5, ".json")) ||
+        (size > 5 && !strcmp(name + size - 5, ".gguf")) || !strcmp(name, "-"))
+        return true;
+    return strchr(name, '/') && !catalog_find(catalog, CATALOG_MODEL, name, &ignored);
+}
+
+static const char *file_title(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+static bool read_model_file(struct scenario *scenario, const char *path,
+                            const struct model_options *how, struct error *error)
+{
+    struct text text;
+    struct doc *doc;
+    scenario->model = file_title(path);
+    if (!strcmp(path, "-") ? !file_read(scenario->arena, path, FILE_LIMIT, &text, error)
+                           : !file_head(scenario->arena, path, gguf_head_limit, &text,
+                                        error))
+        return false;
+    if (model_is_gguf(text))                    /* its header is all that is needed */
+        return gguf_read(scenario->arena, path, text, &doc, error) &&
+               model_gguf(scenario->arena, doc, path, how, &scenario->facts, error);
+    return json_read(scenario->arena, path, text, &doc, error) &&
+           model_beside(scenario->arena, path, doc, error) &&
+           model_config(scenario->arena, doc, path, how, &scenario->facts, error);
+}
+
+static bool read_model(struct scenario *scenario, const char *name, struct error *error)
+{
+    const struct question *question = scenario->question;
+    const struct format *format;
+    for (int i = OPTION_PRECISION; i <= OPTION_KV; i++)
+        if (question->option[i] &&
+            !formats_need(&scenario->formats, question->option[i],
+                          arena_print(scenario->arena, "--%s", options[i].name), &format, error))
+            return false;
+    struct model_options how = { .formats = &scenario->formats,
+                                 .weights = question->option[OPTION_PRECISION],
+                                 .experts = question->option[OPTION_EXPERTS],
+                                 .kv = question->option[OPTION_KV],
+                                 .assume = question->option[OPTION_ASSUME] != NULL };
+    if (is_path(&scenario->catalog, name))
+        return read_model_file(scenario, name, &how, error);
+    const struct catalog_entry *entry = catalog_find(&scenario->catalog, CATALOG_MODEL, name,
+                                                     error);
+    struct doc *config;
+    if (!entry || !catalog_model(&scenario->catalog, name, &config, error))
+        return false;
+    scenario->model = entry->title;
+    return model_config(scenario->arena, config, arena_print(scenario->arena,
+                        "data/models.csv: %s", entry->name), &how, &scenario->facts, error);
+}
+
+static bool read_machine(struct scenario *scenario, const char *name, struct error *error)
+{
+    const struct catalog_entry *entry = catalog_find(&scenario->catalog, CATALOG_MACHINE, name,
+                                                     error);
+    if (!entry)
+        return false;
+    scenario->machine = entry->title;
+    if (!catalog_machine(&scenario->catalog, name, &scenario->facts, error))
+        return false;
+    const struct fact *domain = facts_find(&scenario->facts, NAME_chips);
+    facts_set(&scenario->facts, NAME_scale_up_chips, domain->value, domain->origin, domain->source);
+    return true;
+}
+
+/* ---- --set ------------------------------------------------------------------------------ */
+
+static bool out_of_range(const struct row *row, const char *value, const char *source,
+                         struct arena *arena, struct error *error)
+{
+    error_set(error, "%s: %s = %.100s lies outside its range", source, row->name, value);
+    return error_hint(error, "%s to %s", quantity_text(arena, row->low, row->unit, 4),
+                      quantity_text(arena, row->high, row->unit, 4));
+}
+
+static void set_quantity(struct scenario *scenario, const char *name,
+                         const struct quantity *quantity, enum origin origin, const char *source)
+{
+    facts_set(&scenario->facts, name, quantity->value, origin, source);
+    if (quantity->spread == SPREAD_NONE)
+        return;
+    facts_set_range(&scenario->facts, name, quantity->low, quantity->high, origin, source);
+    for (size_t i = 0; i < scenario->facts.scalar_count; i++)
+        if (!strcmp(scenario->facts.scalars[i].name, name)) {
+            scenario->facts.scalars[i].spread = quantity->spread;
+            scenario->facts.scalars[i].value = quantity->value;
+        }
+}
+
+static bool entry_unknown(struct arena *arena, const struct fact_table *table,
+                          const char *name, const char *entry, const char *source,
+                          struct error *error)
+{
+    static const char *const lone[] = { "default" };
+    const char *const *names = table ? table->entry : lone;
+    size_t count = table ? table->entries : 1;
+    const char *near = name_nearest(entry, names, count);
+    struct buffer all = { .arena = arena };
+    buffer_add(&all, "", 0);
+    for (size_t i = 0; i < count && i < 32; i++)
+        buffer_print(&all, "%s%s", i ? ", " : "", names[i]);
+    error_set(error, "%s: %s: no entry is called '%.60s'", source, name, entry);
+    if (near)
+        return error_hint(error, "did you mean '%s'? there are %s%s", near, all.data,
+                          count > 32 ? ", ..." : "");
+    return error_hint(error, "one of: %s%s", all.data, count > 32 ? ", ..." : "");
+}
+
+bool scenario_unknown(const struct scenario *scenario, const char *name, struct error *error)
+{
+    book_unknown(&scenario->book, name, error);
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (options[i].row && !strcmp(options[i].name, name))
+            error_hint(error, "did you mean '%s'? --%s sets it", options[i].row, name);
+    return false;
+}
+
+/* "cache_elements[moe]" sets one entry; a plain name sets the row for all. */
+static bool find_set_row(struct scenario *scenario, const char *name, const char *source,
+                         int *row, struct error *error)
+{
+    const char *bracket = strchr(name, '[');
+    const char *plain = bracket ? arena_copy(scenario->arena, name, (size_t)(bracket - name))
+                                : name;
+    *row = book_find(&scenario->book, plain);
+    if (*row < 0)
+        return scenario_unknown(scenario, plain, error);
+    if (!bracket)
+        return true;
+    const char *table = scenario->book.rows[*row].table;
+    if (!table) {
+        error_set(error, "%s: %s has one value, '%.60s' names an entry", source, plain, name);
+        return error_hint(error, "%s without brackets", plain);
+    }
+    size_t size = strlen(bracket + 1);
+    if (!size || bracket[size] != ']') {
+        error_set(error, "%s: '%.60s' has no ']' at its end", source, name);
+        return error_hint(error, "%s[ENTRY]", plain);
+    }
+    const char *entry = arena_copy(scenario->arena, bracket + 1, size - 1);
+    const struct fact_table *known = facts_table_find(&scenario->facts, table);
+    for (size_t i = 0; known && i < known->entries; i++)
+        if (!strcmp(known->entry[i], entry))
+            return true;
+    return (!known && !strcmp(entry, "default")) ||
+           entry_unknown(scenario->arena, known, plain, entry, source, error);
+}
+
+/* A bare number is in base units; where these read otherwise, say what it became. */
+static void note_bare(struct scenario *scenario, const struct row *row, const char *value,
+                      const struct quantity *quantity)
+{
+    const char *read = quantity_text(scenario->arena, quantity->value, row->unit, 6);
+    const char *unit = strchr(read, ' ');
+    if (quantity->spread != SPREAD_NONE || unit_counts(row->unit) || !unit ||
+        value[strspn(value, "0123456789.eE+- ")] || !strcmp(unit + 1, row->unit_text))
+        return;
+    facts_note(&scenario->facts, "%s = %.40s was read in %s: %s", row->name, value,
+               row->unit_text, read);
+}
+
+/* Neither a quantity nor an expression: the message of the one it was meant to be. */
+static bool not_a_value(const char *name, const char *value, const char *source,
+                        const struct error *quantity, const struct error *expression,
+                        struct error *error)
+{
+    bool word = strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_(") > 0;
+    if (word && strstr(quantity->what, "is not a number")) {
+        error_set(error, "%s: %s: %.500s", source, name, expression->what);
+        return error_hint(error, "a quantity such as 4096, 20ms or 1..2, or an expression; %.300s",
+                          expression->hint);
+    }
+    error_set(error, "%s: %s: %.500s", source, name, quantity->what);
+    return error_hint(error, "%s", quantity->hint);
+}
+
+bool scenario_set_row(struct scenario *scenario, const char *name, const char *value,
+                      enum origin origin, const char *source, struct error *error)
+{
+    int index;
+    if (!find_set_row(scenario, name, source, &index, error))
+        return false;
+    const struct row *row = &scenario->book.rows[index];
+    const struct fact *before = facts_find(&scenario->facts, name);
+    struct quantity quantity;
+    struct error inner;
+    if (fact_given(before)) {
+        error_set(error, "%s: %s is given twice, first by %s", source, name, before->source);
+        return error_hint(error, "once");
+    }
+    if (quantity_parse(text_of(value), row->unit, &quantity, &inner)) {
+        bool bounds = quantity.spread == SPREAD_RANGE || quantity.spread == SPREAD_UNIFORM ||
+                      quantity.spread == SPREAD_NONE;
+        if (!row->expr && (quantity.value < row->low || quantity.value > row->high ||
+                           (bounds && (quantity.low < row->low || quantity.high > row->high))))
+            return out_of_range(row, value, source, scenario->arena, error);
+        set_quantity(scenario, name, &quantity, origin, source);
+        note_bare(scenario, row, value, &quantity);
+        return true;
+    }
+    struct expr *expr;
+    struct unit unit;
+    struct error parse;
+    if (!expr_parse(&scenario->book, NULL, 0, text_of(value), &expr, &parse))
+        return not_a_value(name, value, source, &inner, &parse, error);
+    if (!expr_unit(&scenario->book, expr, &unit, error))
+        return false;
+    if (expr->op != OP_NUMBER && !unit_same(unit, row->unit)) {
+        struct buffer words = { .arena = scenario->arena };
+        unit_print(&words, unit);
+        error_set(error, "%s: %s is in %s, '%.100s' in %s", source, name, row->unit_text, value,
+                  words.data);
+        return error_hint(error, "an expression in %s", row->unit_text);
+    }
+    facts_bind(&scenario->facts, name, arena_copy(scenario->arena, value, strlen(value)), origin,
+               source);
+    return true;
+}
+
+bool scenario_set(struct scenario *scenario, const char *text, struct error *error)
+{
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text || !equals[1]) {
+        error_set(error, "--set: '%.100s' is not NAME=VALUE", text);
+        return error_hint(error, "--set context=8192, --set hbm_bandwidth=8TB/s");
+    }
+    struct text name = text_trim((struct text){ text, (size_t)(equals - text) });
+    return scenario_set_row(scenario, arena_copy(scenario->arena, name.data, name.size),
+                            equals + 1, ORIGIN_GIVEN, "--set", error);
+}
+
+/* ---- options that set a row ------------------------------------------------------------- */
+
+static bool set_options(struct scenario *scenario, struct error *error)
+{
+    const struct question *question = scenario->question;
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (options[i].row && question->option[i] &&
+            !scenario_set_row(scenario, options[i].row, question->option[i],
+                              ORIGIN_GIVEN, arena_print(scenario->arena, "--%s", options[i].name), error))
+            return false;
+    if (scenario->lecture)
+        facts_set(&scenario->facts, NAME_lecture_form, 1, ORIGIN_GIVEN, "--lecture");
+    for (size_t i = 0; i < question->set_count; i++)
+        if (!scenario_set(scenario, question->sets[i], error))
+            return false;
+    return true;
+}
+
+static bool read_more_rows(struct scenario *scenario, struct error *error)
+{
+    const struct question *question = scenario->question;
+    scenario->book.open = true;
+    for (size_t i = 0; i < question->rows_count; i++) {
+        struct text text;
+        if (!file_read(scenario->arena, question->rows[i], FILE_LIMIT, &text, error) ||
+            !book_read(&scenario->book, question->rows[i], text, error))
+            return false;
+    }
+    return !question->rows_count || book_check_units(&scenario->book, error);
+}
+
+/* ---- what is assumed for a real model --------------------------------------------------- */
+
+enum { GRID = 384 };
+static const double near_lowest = 1.25;
+
+/* The smallest batch, among those that fit, within 25 % of the lowest cost. The grid is
+ * even in the logarithm; the whole number is then found between two of its points. */
+static double cheap_batch(const struct values *values, size_t input, double most)
+{
+    double x[GRID], cost[GRID], least = INFINITY;
+    struct arena scratch = { 0 };
+    const struct list *list = &values->list;
+    struct column *columns = arena_array(&scratch, list->input_count, sizeof *columns);
+    double *outputs[1] = { cost };
+    for (size_t i = 0; i < list->input_count; i++)
+        columns[i] = (struct column){ &values->inputs[i], 0 };
+    columns[input] = (struct column){ x, 1 };
+    for (int i = 0; i < GRID; i++)
+        x[i] = floor(log_between(1, most, (double)i / (GRID - 1)) + 0.5);
+    list_run(list, columns, outputs, GRID);
+    for (int i = 0; i < GRID; i++)
+        least = cost[i] < least ? cost[i] : least;
+    int first = 0;
+    while (first < GRID - 1 && !(cost[first] <= near_lowest * least))
+        first++;
+    double low = first ? x[first - 1] : x[first], high = x[first];
+    double *inputs = arena_array(&scratch, list->input_count, sizeof *inputs);
+    memcpy(inputs, values->inputs, list->input_count * sizeof *inputs);
+    while (high - low > 1) {
+        double at;
+        inputs[input] = floor((low + high) / 2);
+        list_value(&scratch, list, inputs, NULL, &at);
+        if (at <= near_lowest * least)
+            high = inputs[input];
+        else
+            low = inputs[input];
+    }
+    arena_free(&scratch);
+    return high;
+}
+
+static bool assume_batch(struct scenario *scenario, struct error *error)
+{
+    double room;
+    if (!value_of(scenario, NAME_users_that_fit, &room, error))
+        return false;
+    double most = fmin(floor(room), 1e6);
+    struct values values;
+    static const char *const cost[] = { NAME_bound_cost_per_token };
+    facts_set(&scenario->facts, NAME_batch, 1, ORIGIN_CHOSEN, "assumed");
+    if (!values_of(scenario, cost, 1, &values, error))
+        return false;
+    int input = list_input(&values.list, NAME_batch);
+    double batch = input < 0 || most < 2 ? 1 : cheap_batch(&values, (size_t)input, most);
+    facts_set(&scenario->facts, NAME_batch, batch, ORIGIN_CHOSEN, "assumed");
+    static const struct unit one = { { 0 } };
+    const char *at = scenario->chosen_at;
+    if (most < 1)
+        facts_note(&scenario->facts, "batch 1%s%s: no batch fits in memory",
+                   at ? ", chosen at " : "", at ? at : "");
+    else
+        facts_note(&scenario->facts, "batch %s%s%s: the smallest within 25 %% of the lowest cost",
+                   quantity_text(scenario->arena, batch, one, 9), at ? ", chosen at " : "",
+                   at ? at : "");
+    return true;
+}
+
+/* The machine may lack units for the format of the weights. */
+static void note_wider_peak(struct scenario *scenario)
+{
+    const struct fact *wanted = facts_find(&scenario->facts, NAME_weight_peak);
+    const struct fact *peak = wanted && wanted->expression
+                              ? facts_find(&scenario->facts, wanted->expression) : NULL;
+    if (scenario->machine && peak && peak->expression)
+        facts_note(&scenario->facts, "no %s is known: weights compute at %s", peak->name,
+                   peak->expression);
+}
+
+/* Context, batch, price: what a real model needs and nobody gave, each with a note. */
+bool scenario_assume(struct scenario *scenario, struct error *error)
+{
+    if (!scenario->model)
+        return true;
+    const struct fact *weights = facts_find(&scenario->facts, NAME_weight_bytes);
+    if (!facts_find(&scenario->facts, NAME_context)) {
+        facts_set(&scenario->facts, NAME_context, 4096, ORIGIN_DEFAULT, "assumed");
+        facts_note(&scenario->facts, "context 4,096 tokens");
+    }
+    if (weights && !scenario->question->option[OPTION_PRECISION])
+        facts_note(&scenario->facts, "weights as in the checkpoint, %.3g byte%s each",
+                   weights->value, weights->value < 1.01 && weights->value > 0.99 ? "" : "s");
+    note_wider_peak(scenario);
+    if (!scenario->question->option[OPTION_KV])
+        facts_note(&scenario->facts, "KV cache and attention in bf16");
+    const struct fact *price = facts_find(&scenario->facts, NAME_chip_price);
+    if (scenario->machine && price && price->origin == ORIGIN_SHEET) {
+        static const struct unit usd_per_s = { { -2, 0, 0, 0, 2, 0 } };
+        facts_note(&scenario->facts, "%s a chip (rent)",
+                   quantity_text(scenario->arena, price->value, usd_per_s, 4));
+    } else if (!scenario->machine && !price) {
+        facts_note(&scenario->facts, "no machine: the lecture's 64 chips, B200 as in its data "
+                   "sheet, at 2 USD/h");
+    }
+    return facts_find(&scenario->facts, NAME_batch) || assume_batch(scenario, error);
+}
+
+/* Only the sheets that this question needs. */
+static bool read_sheets(struct scenario *scenario, const char *model, const char *machine,
+                        struct error *error)
+{
+    catalog_open(&scenario->catalog, scenario->arena);
+    const char *tiers = scenario->question->option[OPTION_TIERS];
+    return (tiers ? tiers_read(scenario, tiers, error)
+                  : read_sheet(&scenario->catalog, CATALOG_TIER, error)) &&
+           read_sheet(&scenario->catalog, CATALOG_ENGINE, error) &&
+           (!machine || read_sheet(&scenario->catalog, CATALOG_MACHINE, error)) &&
+           (!model || read_sheet(&scenario->catalog, CATALOG_MODEL, error));
+}
+
+/* There are few engines: name them all, less the entry that every engine starts from and
+ * those of families of chips. */
+static bool engine_unknown(const struct scenario *scenario, struct error *error)
+{
+    struct buffer all = { .arena = scenario->arena };
+    size_t named = 0;
+    for (size_t i = 0; i < catalog_count(&scenario->catalog, CATALOG_ENGINE); i++) {
+        const struct catalog_entry *entry = catalog_entry(&scenario->catalog, CATALOG_ENGINE, i);
+        if (strcmp(entry->name, "any") && !catalog_is_family(entry))
+            buffer_print(&all, "%s%s", named++ ? ", " : "", entry->name);
+    }
+    bool file = strstr(scenario->question->option[OPTION_ENGINE], ".csv") != NULL;
+    return !file && named > 0 && named < 10 ? error_hint(error, "one of: %s", all.data) : false;
+}
+
+/* The family of a machine; NULL where there is none, or no such machine. */
+static const char *family_of(const struct scenario *scenario, const char *machine)
+{
+    struct error ignored;
+    const struct catalog_entry *entry =
+        machine ? catalog_find(&scenario->catalog, CATALOG_MACHINE, machine, &ignored) : NULL;
+    return entry ? catalog_text(entry, "family") : NULL;
+}
+
+/* Without a model --precision says what the lecture's weights are. */
+static bool set_precision(struct scenario *scenario, struct error *error)
+{
+    const char *name = scenario->question->option[OPTION_PRECISION];
+    const struct format *format;
+    if (!name)
+        return true;
+    if (!formats_need(&scenario->formats, name, "--precision", &format, error))
+        return false;
+    facts_set(&scenario->facts, NAME_weight_bytes, format->bytes, ORIGIN_GIVEN, "--precision");
+    facts_bind(&scenario->facts, NAME_weight_peak, format->peak, ORIGIN_GIVEN, "--precision");
+    facts_bind(&scenario->facts, NAME_peak_flops, NAME_weight_peak, ORIGIN_GIVEN, "--precision");
+    return true;
+}
+
+bool scenario_read(struct scenario *scenario, struct arena *arena,
+                   const struct question *question, const char *model, const char *machine,
+                   struct error *error)
+{
+    unsigned conditions = (model ? BOOK_MODEL : 0) | (machine ? BOOK_MACHINE : 0);
+    *scenario = (struct scenario){ .arena = arena, .question = question };
+    scenario->facts.arena = arena;
+    scenario->lecture = question->option[OPTION_LECTURE] != NULL;
+    if (!scenario_book(arena, conditions, &scenario->book, error) ||
+        !read_sheets(scenario, model, machine, error) ||
+        !scenario_formats(arena, &scenario->formats, error))
+        return false;
+    catalog_tiers(&scenario->catalog, &scenario->facts);
+    if (!catalog_engine(&scenario->catalog, question->option[OPTION_ENGINE],
+                        family_of(scenario, machine), &scenario->facts, error))
+        return engine_unknown(scenario, error);
+    if (machine && !read_machine(scenario, machine, error))
+        return false;
+    if (model && !read_model(scenario, model, error))
+        return false;
+    if (model)
+        model_follow_experts(&scenario->facts);
+    if (!model && !set_precision(scenario, error))
+        return false;
+    return read_more_rows(scenario, error) && set_options(scenario, error);
+}
+
+bool scenario_open(struct scenario *scenario, struct arena *arena,
+                   const struct question *question, const char *model, const char *machine,
+                   struct error *error)
+{
+    return scenario_read(scenario, arena, question, model, machine, error) &&
+           scenario_assume(scenario, error);
+}
+
+bool scenario_pair(struct scenario *scenario, struct arena *arena,
+                   const struct question *question, struct error *error)
+{
+    const char *verb = question->verb, *machine = question->option[OPTION_ON];
+    const char *option = question->option[OPTION_MODEL];
+    const char *model = question->word_count ? question->words[0] : option;
+    size_t models = question->word_count + (option != NULL);
+    if (model && !machine && !scenario_read(scenario, arena, question, model, NULL, error))
+        return false;                           /* the model may be the mistake */
+    if (models == 1 && machine)
+        return scenario_open(scenario, arena, question, model, machine, error);
+    if (!model)
+        error_set(error, "%s needs a model", verb);
+    else if (!machine)
+        error_set(error, "%s needs a machine: --on", verb);
+    else
+        error_set(error, "%s takes one model, %zu were given", verb, models);
+    return error_hint(error, "chalkline %s deepseek-v3 --on gb200-nvl72; `chalkline list models`, "
+                      "`chalkline list hardware`", verb);
+}
+
+const char *scenario_misfit(struct scenario *scenario)
+{
+    static const char *const texts[] = { NAME_hbm_share, NAME_hbm_needed,
+                                         "hbm_total * (1 - hbm_reserve)" };
+    struct values values;
+    struct error ignored;
+    if (!scenario->model || !scenario->machine ||
+        !values_of(scenario, texts, 3, &values, &ignored) || !(values.at[0] > 1))
+        return NULL;
+    const char *needed = "", *room = "";
+    struct unit unit = scenario_unit(scenario, texts[1]);
+    for (int digits = 3; digits < 10; digits += 2) {
+        needed = quantity_text(scenario->arena, values.at[1], unit, digits);
+        room = quantity_text(scenario->arena, values.at[2], unit, digits);
+        if (strcmp(needed, room))
+            break;
+    }
+    return arena_print(scenario->arena, "does not fit: needs %s of %s", needed, room);
+}
+
+void scenario_note_misfit(struct scenario *scenario)
+{
+    const char *misfit = scenario_misfit(scenario);
+    if (misfit)
+        facts_note(&scenario->facts, "%s", misfit);
+}
+
+void scenario_note_length(struct scenario *scenario)
+{
+    const struct fact *most = facts_find(&scenario->facts, "max_context");
+    struct error ignored;
+    double length;
+    if (!most || !value_of(scenario, "prompt_tokens + output_tokens", &length, &ignored) ||
+        length <= most->value)
+        return;
+    const struct unit tokens = scenario_unit(scenario, NAME_prompt_tokens);
+    facts_note(&scenario->facts, "prompt and answer of %s are longer than the %s that the model's "
+               "configuration allows", quantity_text(scenario->arena, length, tokens, 9),
+               quantity_text(scenario->arena, most->value, tokens, 9));
+}
+
+void scenario_notes(const struct scenario *scenario, struct answer *answer)
+{
+    struct doc *list = doc_add(scenario->arena, answer->doc, "assumed", DOC_ARRAY);
+    for (size_t i = 0; i < scenario->facts.note_count; i++) {
+        doc_add_string(scenario->arena, list, NULL, scenario->facts.notes[i]);
+        buffer_print(&answer->text, "%s%s\n", i ? "           " : "  assumed  ",
+                     scenario->facts.notes[i]);
+    }
+}

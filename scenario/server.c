@@ -1,0 +1,349 @@
+#include "scenario/server.h"
+
+#include "build/row_names.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *const server_rows[SERVER_ROW_COUNT] = {
+#define X(name) NAME_##name,
+    SERVER_ROWS(X)
+#undef X
+};
+
+double server_at(const struct server *server, enum server_row row)
+{
+    return server->values.at[row];
+}
+
+static struct unit unit_of(const struct server *server, enum server_row row)
+{
+    const struct book *book = &server->scenario.book;
+    return book->rows[book_find(book, server_rows[row])].unit;
+}
+
+const char *server_text(const struct server *server, enum server_row row, int digits)
+{
+    return quantity_text(server->scenario.arena, server_at(server, row), unit_of(server, row),
+                         digits);
+}
+
+const char *server_count(const struct server *server, enum server_row row)
+{
+    static const struct unit one = { { 0 } };
+    return quantity_text(server->scenario.arena, server_at(server, row), one, 6);
+}
+
+const char *server_band(const struct server *server, enum server_row row, enum server_row low,
+                        enum server_row high, int digits)
+{
+    struct arena *arena = server->scenario.arena;
+    struct unit unit = unit_of(server, row);
+    double value = server_at(server, row);
+    return arena_print(arena, "%s to %s",
+                       quantity_text(arena, value * server_at(server, low), unit, digits),
+                       quantity_text(arena, value * server_at(server, high), unit, digits));
+}
+
+const char *server_layout(const struct server *server)
+{
+    struct buffer out = { .arena = server->scenario.arena };
+    buffer_print(&out, "TP %s", server_text(server, SERVER_tensor_parallel, 4));
+    if (server_at(server, SERVER_attention_dp) > 1)
+        buffer_print(&out, " x attention DP %s", server_text(server, SERVER_attention_dp, 6));
+    if (server_at(server, SERVER_pipeline_parallel) > 1)
+        buffer_print(&out, " x PP %s", server_text(server, SERVER_pipeline_parallel, 4));
+    return out.data;
+}
+
+const char *server_verdict(const struct server *server)
+{
+    double width = server_at(server, SERVER_tensor_parallel);
+    if (width < 1 || width != floor(width))
+        return arena_print(server->scenario.arena, "no such server: %s GPUs to each attention rank of "
+                           "a stage", server_text(server, SERVER_tensor_parallel, 4));
+    if (!(server_at(server, SERVER_server_fits) > 0))
+        return "no request fits beside the weights: nothing is served";
+    if (!(server_at(server, SERVER_server_stable) > 0))
+        return arena_print(server->scenario.arena, "not stable: %s requests a second want %s, "
+                           "it can do %s", server_count(server, SERVER_arrival_rate),
+                           quantity_text(server->scenario.arena,
+                                         server_at(server, SERVER_arrival_rate) *
+                                         server_at(server, SERVER_output_tokens),
+                                         unit_of(server, SERVER_saturated_throughput), 4),
+                           server_text(server, SERVER_saturated_throughput, 4));
+    return NULL;
+}
+
+void server_document(const struct server *server, struct doc *doc)
+{
+    for (size_t i = 0; i < server->row_count; i++)
+        doc_add_number(server->scenario.arena, doc, server_rows[i], server->values.at[i]);
+    if (!server->part_count)
+        return;
+    struct doc *parts = doc_add(server->scenario.arena, doc, "parts", DOC_OBJECT);
+    for (size_t i = 0; i < server->part_count; i++) {
+        struct doc *part = doc_add(server->scenario.arena, parts, server->parts[i].name, DOC_OBJECT);
+        doc_add_number(server->scenario.arena, part, "time", server->parts[i].time);
+        doc_add_number(server->scenario.arena, part, "saved_if_free", server->parts[i].saved);
+    }
+}
+
+/* ---- requests and layout ------------------------------------------------------------------ */
+
+/* Facts of its own, so that what is assumed here changes no bound. */
+static void copy_facts(struct facts *facts)
+{
+    struct fact *scalars = arena_array(facts->arena, facts->scalar_room + 1, sizeof *scalars);
+    const char **notes = arena_array(facts->arena, facts->note_room + 1, sizeof *notes);
+    if (facts->scalar_count)
+        memcpy(scalars, facts->scalars, facts->scalar_count * sizeof *scalars);
+    if (facts->note_count)
+        memcpy(notes, facts->notes, facts->note_count * sizeof *notes);
+    facts->scalars = scalars;
+    facts->notes = notes;
+}
+
+static void bind_missing(struct facts *facts, const char *name, const char *expression)
+{
+    if (!facts_find(facts, name))
+        facts_bind(facts, name, expression, ORIGIN_DERIVED, "assumed");
+}
+
+static void assume_requests(struct facts *facts)
+{
+    bool lengths = facts_find(facts, NAME_prompt_tokens) || facts_find(facts, NAME_output_tokens);
+    bind_missing(facts, NAME_concurrency, NAME_batch);
+    if (lengths)
+        return;
+    bind_missing(facts, NAME_output_tokens, "min(512, context)");
+    bind_missing(facts, NAME_prompt_tokens, "max(1, context - output_tokens / 2)");
+}
+
+enum { LAYOUTS = 64 };
+
+static size_t divisors(double chips, double *out)
+{
+    size_t count = 0;
+    for (double n = 1; n <= chips && count < LAYOUTS; n++)
+        if (chips / n == (double)(long long)(chips / n))
+            out[count++] = n;
+    return count;
+}
+
+/* Attention ranks of a model with experts; a dense model has one, all chips share it. */
+static bool choose_ranks(struct server *server, struct error *error)
+{
+    static const char *const texts[] = {
+        "select(arrival_rate > 0, one_token / saturated_throughput, predicted_e2e)",
+        NAME_server_fits, NAME_moe_layers, NAME_chips, NAME_stage_chips };
+    struct scenario *scenario = &server->scenario;
+    struct values values;
+    double ranks[LAYOUTS], columns[5][LAYOUTS], *outputs[5];
+    const struct fact *sparse = facts_find(&scenario->facts, NAME_moe_layers);
+    if (facts_find(&scenario->facts, NAME_attention_dp) || !sparse || !(sparse->value > 0))
+        return true;
+    if (!values_of(scenario, texts, 5, &values, error))
+        return false;
+    int input = list_input(&values.list, NAME_attention_dp);
+    if (!(values.at[2] > 0) || values.at[3] == 1 || values.at[3] > 1e4 || input < 0)
+        return true;
+    size_t count = divisors(values.at[4], ranks), best = 0;
+    if (!count)
+        return true;                            /* no whole layout: the verdict says so */
+    struct column *inputs = arena_array(scenario->arena, values.list.input_count, sizeof *inputs);
+    for (size_t i = 0; i < values.list.input_count; i++)
+        inputs[i] = (struct column){ &values.inputs[i], 0 };
+    inputs[input] = (struct column){ ranks, 1 };
+    for (int i = 0; i < 5; i++)
+        outputs[i] = columns[i];
+    list_run(&values.list, inputs, outputs, count);
+    for (size_t i = 1; i < count; i++)
+        if (columns[1][i] > columns[1][best] ||
+            (columns[1][i] == columns[1][best] && columns[0][i] < columns[0][best]))
+            best = i;
+    facts_set(&scenario->facts, NAME_attention_dp, ranks[best], ORIGIN_CHOSEN, "assumed");
+    if (best)
+        facts_note(&scenario->facts, "server: attention DP %g, of those that divide the GPUs the one "
+                   "with %s", ranks[best], facts_find(&scenario->facts, NAME_arrival_rate)
+                   ? "most tokens" : "shortest answers");
+    return true;
+}
+
+bool server_open(struct server *server, const struct scenario *scenario, struct error *error)
+{
+    *server = (struct server){ .scenario = *scenario };
+    copy_facts(&server->scenario.facts);
+    assume_requests(&server->scenario.facts);
+    if (!choose_ranks(server, error) ||
+        !values_of(&server->scenario, server_rows, SERVER_ROW_COUNT, &server->values, error))
+        return false;
+    server->row_count = server_at(server, SERVER_server_stable) > 0 ? SERVER_ROW_COUNT
+                                                                    : SERVER_KNOWN;
+    if (!(server_at(server, SERVER_heads_divide) > 0))
+        facts_note(&server->scenario.facts, "no engine runs this server: TP %s does not cut the heads "
+                   "evenly", server_text(server, SERVER_tensor_parallel, 4));
+    if (server_at(server, SERVER_family_band) > 1)
+        facts_note(&server->scenario.facts, "few or no measurements of such chips: the server's "
+                   "band is widened");
+    return true;
+}
+
+/* ---- where the time goes -------------------------------------------------------------------- */
+
+enum kind { ATTENTION_PROJECTIONS, EXPERTS, SHARED, DENSE, ROUTER, HEAD, KINDS };
+
+/* By name, the first that matches; what matches none belongs to a mixer. */
+static const struct {
+    const char *start, *part;       /* how it begins, and what it contains */
+    enum kind kind;
+} kinds[] = {
+    { "experts.", "", EXPERTS }, { "shared_expert", "", SHARED }, { "lm_head", "", HEAD },
+    { "", "norm", ROUTER },
+    { "gate_proj", "", DENSE }, { "up_proj", "", DENSE }, { "down_proj", "", DENSE },
+    { "gate", "", ROUTER }, { "router", "", ROUTER }, { "embed_tokens", "", ROUTER },
+    { "", "", ATTENTION_PROJECTIONS },
+};
+
+static enum kind kind_of(const char *name)
+{
+    size_t i = 0;
+    while (strncmp(name, kinds[i].start, strlen(kinds[i].start)) || !strstr(name, kinds[i].part))
+        i++;
+    return kinds[i].kind;
+}
+
+/* "operator_time[q_proj] + operator_time[k_proj]"; NULL for a kind that has none */
+static const char *operators_text(struct server *server, enum kind kind)
+{
+    const struct fact_table *table = facts_table(&server->scenario.facts, "operator");
+    struct buffer out = { .arena = server->scenario.arena };
+    for (size_t i = 0; i < table->entries; i++)
+        if (kind_of(table->entry[i]) == kind)
+            buffer_print(&out, "%soperator_time[%s]", out.size ? " + " : "", table->entry[i]);
+    return out.data;
+}
+
+/* A part of the time in `row`, which is a step, with the tokens it yields, or one token. */
+struct source {
+    const char *name, *row, *time, *tokens;
+};
+enum { PARTS = KINDS + 6 };
+
+static size_t list_sources(struct server *server, struct source *sources)
+{
+    static const char *const names[KINDS] = {
+        [ATTENTION_PROJECTIONS] = "attention projections", [EXPERTS] = "experts",
+        [SHARED] = "shared experts", [DENSE] = "dense FFN", [ROUTER] = "router and norms",
+        [HEAD] = "head" };
+    static const struct source others[PARTS - KINDS] = {
+        { "attention over the cache", NAME_step_time, NAME_attention_decode_time, NAME_accepted },
+        { "kernel launches", NAME_step_time, NAME_launch_time, NAME_accepted },
+        { "transfers", NAME_step_time, "link_time - links_hidden * min(chip_time, link_time)",
+          NAME_accepted },
+        { "host", NAME_step_time, NAME_host_time, NAME_accepted },
+        { "guesses", NAME_draft_time, NAME_draft_time, NAME_accepted },
+        { "prompts of others", NAME_prefill_per_token, "running * others * prefill_per_token", "1" } };
+    size_t count = 0;
+    for (int i = 0; i < KINDS; i++) {
+        const char *time = operators_text(server, (enum kind)i);
+        if (time && i == EXPERTS)
+            time = arena_print(server->scenario.arena, "%s + expert_copies_time", time);
+        if (time)
+            sources[count++] = (struct source){ names[i], NAME_step_time, time, NAME_accepted };
+    }
+    memcpy(sources + count, others, sizeof others);
+    return count + sizeof others / sizeof *others;
+}
+
+static bool part_times(struct server *server, const struct source *sources, struct error *error)
+{
+    struct arena *arena = server->scenario.arena;
+    const char *texts[PARTS];
+    struct values values;
+    for (size_t i = 0; i < server->part_count; i++)
+        texts[i] = arena_print(arena, "AT((%s) / %s, running = loaded_running, context = "
+                               "mean_context, prefill_chunk = 0)", sources[i].time,
+                               sources[i].tokens);
+    if (!values_of(&server->scenario, texts, server->part_count, &values, error))
+        return false;
+    for (size_t i = 0; i < server->part_count; i++)
+        server->parts[i] = (struct server_part){ sources[i].name, values.at[i], 0 };
+    return true;
+}
+
+/* A switch for each part: the rows that hold them are bound to themselves less what is
+ * switched off, so that one list answers for all, the loop around the step closed again. */
+static bool add_switches(struct scenario *scenario, const struct source *sources, size_t count,
+                         struct error *error)
+{
+    struct arena *arena = scenario->arena;
+    struct buffer rows = { .arena = arena };
+    for (size_t i = 0; i < count; i++)
+        buffer_print(&rows, "part_%zu_free : 1 = 0 in 0..1\n    1: it takes no time (a switch)\n\n",
+                     i);
+    if (!book_read(&scenario->book, "where the time goes",
+                   (struct text){ rows.data, rows.size }, error))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const char *row = sources[i].row;
+        const struct fact *fact = facts_find(&scenario->facts, row);
+        struct text text = scenario->book.rows[book_find(&scenario->book, row)].text;
+        const char *before = fact && fact->expression ? fact->expression
+                                                      : arena_copy(arena, text.data, text.size);
+        const char *off = strcmp(row, NAME_step_time) ? before : sources[i].time;
+        facts_bind(&scenario->facts, row, arena_print(arena, "(%s) - part_%zu_free * (%s)", before,
+                                                      i, off), ORIGIN_DERIVED, "a switch");
+    }
+    return true;
+}
+
+/* One point for each part, in which only its switch is on. */
+static void run_switches(const struct values *values, struct arena *arena, size_t count,
+                         double *tpot)
+{
+    const struct list *list = &values->list;
+    struct column *inputs = arena_array(arena, list->input_count + 1, sizeof *inputs);
+    for (size_t i = 0; i < list->input_count; i++)
+        inputs[i] = (struct column){ &values->inputs[i], 0 };
+    for (size_t i = 0; i < count; i++) {
+        int input = list_input(list, arena_print(arena, "part_%zu_free", i));
+        double *on = arena_array(arena, count, sizeof *on);
+        on[i] = 1;
+        if (input >= 0)
+            inputs[input] = (struct column){ on, 1 };
+    }
+    list_run(list, inputs, &tpot, count);
+}
+
+bool server_parts(struct server *server, struct error *error)
+{
+    static const char *const wanted[] = { NAME_predicted_tpot };
+    struct scenario switched = server->scenario;
+    struct source sources[PARTS];
+    double tpot[PARTS];
+    struct values values;
+    server->part_count = list_sources(server, sources);
+    server->parts = arena_array(switched.arena, PARTS, sizeof *server->parts);
+    copy_facts(&switched.facts);
+    if (!part_times(server, sources, error) ||
+        !add_switches(&switched, sources, server->part_count, error) ||
+        !values_of(&switched, wanted, 1, &values, error))
+        return false;
+    run_switches(&values, switched.arena, server->part_count, tpot);
+    for (size_t i = 0; i < server->part_count; i++)
+        server->parts[i].saved = server_at(server, SERVER_predicted_tpot) - tpot[i];
+    return true;
+}
+
+/* ---- single rows --------------------------------------------------------------------------- */
+
+void server_note_unstable(struct scenario *scenario, const struct list *list)
+{
+    struct error ignored;
+    double stable;
+    if (list_depends(scenario->arena, list, NAME_arrival_rate) &&
+        value_of(scenario, NAME_server_stable, &stable, &ignored) && !(stable > 0))
+        facts_note(&scenario->facts, "not stable: more arrives than the server can do, and queues "
+                   "grow without end");
+}

@@ -1,0 +1,63 @@
+/* server -- what a server reaches with the same model and machine, beside the bound.
+ *
+ * The bound speaks of a step, a server of requests. Who names no requests gets those that
+ * make the same step: `batch` of them at once, whose mean context is `context`. Of a model
+ * with experts the attention ranks are chosen too: the layout with the shortest answers.
+ *
+ * A token's time is a sum of parts: operators by kind, and what stands around them. */
+#ifndef SCENARIO_SERVER_H
+#define SCENARIO_SERVER_H
+
+#include "scenario/scenario.h"
+
+/* The first are known of every server, the others of one that keeps up. */
+#define SERVER_ROWS(X)                                                                      \
+    X(concurrency) X(arrival_rate) X(prompt_tokens) X(output_tokens) X(tensor_parallel)     \
+    X(attention_dp) X(pipeline_parallel) X(rank_seats) X(saturated_throughput)              \
+    X(server_stable) X(server_fits) X(family_band) X(heads_divide)                          \
+    X(server_load) X(loaded_running)                                                        \
+    X(predicted_tpot) X(predicted_ttft) X(predicted_e2e) X(predicted_throughput)            \
+    X(throughput_per_chip) X(speed_per_user) X(predicted_energy_per_token)                  \
+    X(input_cost_per_token) X(output_cost_per_token) X(tpot_band_low) X(tpot_band_high)     \
+    X(ttft_band_low) X(ttft_band_high) X(throughput_band_low) X(throughput_band_high)
+
+enum server_row {
+#define X(name) SERVER_##name,
+    SERVER_ROWS(X)
+#undef X
+    SERVER_ROW_COUNT, SERVER_KNOWN = SERVER_server_load
+};
+extern const char *const server_rows[SERVER_ROW_COUNT];
+
+struct server_part {
+    const char *name;
+    double time, saved;             /* of one token; what it falls by if this took no time */
+};
+
+struct server {
+    struct scenario scenario;       /* a copy, with requests and layout, and their notes */
+    struct values values;           /* of server_rows */
+    size_t row_count;               /* SERVER_KNOWN of one that does not keep up */
+    struct server_part *parts;      /* add up to predicted_tpot */
+    size_t part_count;
+};
+
+bool server_open(struct server *server, const struct scenario *scenario, struct error *error);
+/* Where the time of a token goes, of a server that keeps up. */
+bool server_parts(struct server *server, struct error *error);
+double server_at(const struct server *server, enum server_row row);
+const char *server_text(const struct server *server, enum server_row row, int digits);
+const char *server_count(const struct server *server, enum server_row row);     /* no unit */
+/* "16.1 ms to 22.9 ms": a row times the ends of its band. */
+const char *server_band(const struct server *server, enum server_row row, enum server_row low,
+                        enum server_row high, int digits);
+/* "TP 8 x attention DP 9" */
+const char *server_layout(const struct server *server);
+/* Why nothing is served, or NULL. */
+const char *server_verdict(const struct server *server);
+void server_document(const struct server *server, struct doc *doc);
+
+/* A note where an open loop does not keep up, for who reads single rows of the prediction. */
+void server_note_unstable(struct scenario *scenario, const struct list *list);
+
+#endif

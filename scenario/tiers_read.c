@@ -1,0 +1,61 @@
+/* A user's sheet of tiers, checked against the rows that read it. */
+#include "scenario/scenario.h"
+
+#include <string.h>
+
+static bool cell_in_range(const struct book *book, const struct catalog_entry *entry,
+                          const struct catalog_row *row, struct arena *arena, struct error *error)
+{
+    int at = book_find(book, row->fact);
+    const char *file = entry->sheet->csv.file;
+    double value;
+    if (at < 0 || !row->chosen)
+        return true;
+    const struct row *known = &book->rows[at];
+    if (!strcmp(row->unit, "row")) {
+        int of = book_find(book, row->value);
+        if (of >= 0 && unit_same(book->rows[of].unit, known->unit))
+            return true;
+        error_set(error, "%s:%d: %s cannot be the row '%.60s'", file, row->line, row->fact,
+                  row->value);
+        return error_hint(error, "a row in %s", known->unit_text);
+    }
+    if (!catalog_row_number(row, &value) || known->expr ||
+        (value >= known->low && value <= known->high))
+        return true;
+    error_set(error, "%s:%d: %s = %s %s lies outside its range", file, row->line, row->fact,
+              row->value, row->unit);
+    return error_hint(error, "%s to %s", quantity_text(arena, known->low, known->unit, 4),
+                      quantity_text(arena, known->high, known->unit, 4));
+}
+
+/* Entries are asked for as row[entry]. */
+static bool entry_good(const struct scenario *scenario, const struct catalog_entry *entry,
+                       struct error *error)
+{
+    if (strpbrk(entry->name, "[]\"'\n")) {
+        error_set(error, "%s: '%.60s' is no name of a tier", entry->sheet->csv.file, entry->name);
+        return error_hint(error, "letters, digits, '-' and '_'");
+    }
+    for (size_t i = 0; i < entry->rows; i++) {
+        struct catalog_row row = catalog_row(entry, i);
+        if (!cell_in_range(&scenario->book, entry, &row, scenario->arena, error))
+            return false;
+    }
+    return true;
+}
+
+bool tiers_read(struct scenario *scenario, const char *path, struct error *error)
+{
+    enum { LARGEST = 16 << 20 };
+    struct catalog *catalog = &scenario->catalog;
+    struct text text;
+    if (!file_read(scenario->arena, path, LARGEST, &text, error) ||
+        !catalog_read(catalog, CATALOG_TIER, path, text, error) ||
+        !catalog_tiers_needed(catalog, error))
+        return false;
+    for (size_t i = 0; i < catalog_count(catalog, CATALOG_TIER); i++)
+        if (!entry_good(scenario, catalog_entry(catalog, CATALOG_TIER, i), error))
+            return false;
+    return true;
+}

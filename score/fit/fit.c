@@ -1,0 +1,398 @@
+#include "score/fit/fit.h"
+
+#include <cminpack-1/cminpack.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+void fit_give_up(const char *what)
+{
+    fprintf(stderr, "fit: %s\n", what);
+    exit(1);
+}
+
+/* ---- residuals --------------------------------------------------------------------------- */
+
+/* Inside its bounds a constant is e^x; beyond, it stays at the bound. */
+static double bounded(const struct fit *fit, int k, double x)
+{
+    const struct constant *constant = &fit->problem->constants[k];
+    return fmin(fmax(exp(x), constant->low), constant->high);
+}
+
+static bool inside(const struct fit *fit, int k, double x)
+{
+    const struct constant *constant = &fit->problem->constants[k];
+    return exp(x) > constant->low && exp(x) < constant->high;
+}
+
+double fit_constant(const struct fit *fit, int k)
+{
+    return bounded(fit, k, fit->x[k]);
+}
+
+static void row_inputs(const struct fit *fit, const struct fitted *row, const double *x,
+                       double *inputs)
+{
+    predictor_inputs(row->setup, row->point, inputs);
+    for (int k = 0; k < fit->problem->count; k++)
+        if (row->input[k] >= 0)
+            inputs[row->input[k]] = bounded(fit, k, x[k]) * fit->scale[k];
+}
+
+/* soft-L1 as a residual: its square is 2 s^2 (sqrt(1 + (e/s)^2) - 1). */
+static double soften(double error, double soft, double *slope)
+{
+    double root = sqrt(1 + error * error / (soft * soft));
+    double size = soft * sqrt(2 * (root - 1));
+    *slope = size > 1e-12 ? fabs(error) / (root * size) : 1;
+    return error < 0 ? -size : size;
+}
+
+static double weight_of(const struct fit *fit, const struct fitted *row, int j)
+{
+    return row->left_out ? 0
+                         : row->weight * fit->problem->weight_of[row->point->values[j].metric];
+}
+
+/* ln(predicted / measured); a row without a finite prediction ends the fit. */
+static double error_of(const struct fitted *row, int j, double predicted)
+{
+    double error = log(predicted / row->measured[j]);
+    if (!isfinite(error)) {
+        fprintf(stderr, "fit: %s:%d: %s is %g\n", row->point->file, row->point->line,
+                row->point->values[j].row, predicted);
+        exit(1);
+    }
+    return error;
+}
+
+static double residual(const struct fit *fit, const struct fitted *row, int j, double predicted)
+{
+    double weight = weight_of(fit, row, j), slope;
+    return weight > 0 ? weight * soften(error_of(row, j, predicted), fit->problem->soft, &slope) : 0;
+}
+
+static void residual_slopes(struct fit *fit, const struct fitted *row, int j, const double *x,
+                            const double *inputs, double *jacobian, int stride)
+{
+    double weight = weight_of(fit, row, j), slope, gradient[INPUTS_MOST];
+    if (!(weight > 0))
+        return;
+    double predicted = predictor_gradient(&fit->scratch, row->setup, j, inputs, gradient);
+    soften(error_of(row, j, predicted), fit->problem->soft, &slope);
+    for (int k = 0; k < fit->problem->count; k++) {
+        int input = row->input[k];
+        if (input >= 0 && inside(fit, k, x[k]))
+            jacobian[k * stride] = weight * slope * gradient[input] * inputs[input] / predicted;
+    }
+}
+
+static int residuals(void *context, int m, int n, const double *x, double *values, double *jacobian,
+                     int stride, int flag)
+{
+    struct fit *fit = context;
+    double inputs[INPUTS_MOST];
+    int at = 0;
+    if (flag == 2)
+        memset(jacobian, 0, (size_t)stride * (size_t)n * sizeof *jacobian);
+    for (size_t i = 0; i < fit->count; i++) {
+        const struct fitted *row = &fit->rows[i];
+        struct prediction predictions[MEASURED_VALUES] = { { 0 } };
+        row_inputs(fit, row, x, inputs);
+        if (flag != 2 && !row->left_out)
+            predictor_predict(&fit->scratch, row->setup, row->point, inputs, predictions);
+        for (int j = 0; j < row->point->value_count; j++, at++) {
+            if (flag == 2)
+                residual_slopes(fit, row, j, x, inputs, jacobian + at, stride);
+            else
+                values[at] = residual(fit, row, j, predictions[j].value);
+        }
+    }
+    for (int k = 0; k < n; k++, at++) {
+        if (flag == 2)
+            jacobian[at + k * stride] = fit->problem->prior_weight;
+        else
+            values[at] = fit->problem->prior_weight * (x[k] - fit->start[k]);
+    }
+    return at == m ? 0 : -1;
+}
+
+/* A first step of the logarithms no longer than a tenth: they are large numbers, and the
+ * default, of a hundred times their length, jumps out of all bounds. */
+void fit_minimise(struct fit *fit)
+{
+    enum { CALLS = 400 };
+    int n = fit->problem->count, m = n, calls, slope_calls, pivots[CONSTANTS_MOST];
+    double scales[CONSTANTS_MOST], work[4][CONSTANTS_MOST];
+    for (size_t i = 0; i < fit->count; i++)
+        m += fit->rows[i].point->value_count;
+    double *values = calloc((size_t)m, sizeof *values);
+    double *jacobian = calloc((size_t)m * (size_t)n, sizeof *jacobian);
+    double *more = calloc((size_t)m, sizeof *more);
+    if (!values || !jacobian || !more)
+        fit_give_up("out of memory");
+    memcpy(fit->x, fit->start, sizeof fit->x);
+    int reason = lmder(residuals, fit, m, n, fit->x, values, jacobian, m, 1e-5, 1e-5, 0, CALLS,
+                       scales, 1, 0.1, 0, &calls, &slope_calls, pivots, work[0], work[1],
+                       work[2], work[3], more);
+    if (reason < 1 || reason > 3)
+        fprintf(stderr, "fit: Levenberg-Marquardt stopped with %d\n", reason);
+    free(values);
+    free(jacobian);
+    free(more);
+}
+
+/* ---- points ------------------------------------------------------------------------------ */
+
+static void read_points(struct fit *fit, const char *path)
+{
+    struct measured_list *list = arena_alloc(&fit->arena, sizeof *list);
+    struct error error;
+    struct text text;
+    struct csv csv;
+    enum { LIMIT = 64 << 20 };
+    if (!file_read(&fit->arena, path, LIMIT, &text, &error) ||
+        !csv_read(&fit->arena, path, text, &csv, &error) ||
+        !measured_read(&fit->arena, &csv, list, &error))
+        fit_give_up(error.what);
+    for (size_t i = 0; i < list->count; i++)
+        if (!list->points[i].refused && !predictor_find(&fit->predictor, &list->points[i])->refused) {
+            struct fitted *row = arena_push(&fit->arena, &fit->rows, &fit->count, &fit->room,
+                                            sizeof *row);
+            *row = (struct fitted){ .point = &list->points[i], .family = "", .weight = 1 };
+        }
+}
+
+static bool is_of(const char *entry, const struct fitted *row)
+{
+    const char *engine = row->point->engine;
+    return entry && ((engine && !strcmp(engine, entry)) || !strcmp(row->family, entry));
+}
+
+/* Whether a row reads constant k: its own entry's before the one for all. */
+static bool applies(const struct fit *fit, int k, const struct fitted *row)
+{
+    const struct constant *constants = fit->problem->constants;
+    if (constants[k].entry)
+        return is_of(constants[k].entry, row);
+    for (int i = 0; i < fit->problem->count; i++)
+        if (!strcmp(constants[i].name, constants[k].name) && is_of(constants[i].entry, row))
+            return false;
+    return true;
+}
+
+/* What a row's list reads besides the constants and the point's inputs never moves. */
+static void narrow(struct fit *fit, struct setup *setup, const struct measured *point)
+{
+    struct list *list = &setup->list, left;
+    double *values = arena_array(&fit->arena, list->input_count + 1, sizeof *values);
+    bool *vary = arena_array(&fit->arena, list->input_count + 1, sizeof *vary);
+    for (size_t i = 0; i < list->input_count; i++)
+        values[i] = list->inputs[i].value;
+    for (int i = 0; i < point->input_count; i++)
+        if (setup->input[i] >= 0)
+            vary[setup->input[i]] = true;
+    for (int k = 0; k < fit->problem->count; k++) {
+        int input = list_input(list, fit->problem->constants[k].name);
+        if (input >= 0)
+            vary[input] = true;
+    }
+    list_fix(&fit->arena, list, values, vary, &left);
+    *list = left;
+    for (int i = 0; i < point->input_count; i++)
+        setup->input[i] = list_input(list, point->inputs[i].name);
+}
+
+/* Setups move while they are added, so rows get theirs when all are there. */
+static void link_setups(struct fit *fit)
+{
+    char *done = calloc(fit->predictor.count + 1, 1);
+    for (size_t i = 0; i < fit->count; i++) {
+        struct fitted *row = &fit->rows[i];
+        row->setup = predictor_find(&fit->predictor, row->point);
+        size_t at = (size_t)(row->setup - fit->predictor.setups);
+        if (!done[at])
+            narrow(fit, row->setup, row->point);
+        if (row->setup->list.input_count > INPUTS_MOST)
+            fit_give_up("more inputs than there is room for");
+        done[at] = 1;
+        for (int k = 0; k < fit->problem->count; k++)
+            row->input[k] = applies(fit, k, row)
+                            ? list_input(&row->setup->list, fit->problem->constants[k].name) : -1;
+    }
+    free(done);
+}
+
+static void find_families(struct fit *fit)
+{
+    struct catalog *catalog = arena_alloc(&fit->arena, sizeof *catalog);
+    struct error error;
+    if (!scenario_catalog(&fit->arena, catalog, &error))
+        fit_give_up(error.what);
+    for (size_t i = 0; i < fit->count; i++) {
+        const struct catalog_entry *entry =
+            catalog_find(catalog, CATALOG_MACHINE, fit->rows[i].point->machine, &error);
+        const char *family = entry ? catalog_text(entry, "family") : NULL;
+        fit->rows[i].family = family ? family : "";
+    }
+}
+
+/* What was measured may be told by rows that no constant moves. */
+static void find_measured(struct fit *fit)
+{
+    for (size_t i = 0; i < fit->count; i++) {
+        struct fitted *row = &fit->rows[i];
+        struct prediction predictions[MEASURED_VALUES] = { { 0 } };
+        double inputs[INPUTS_MOST];
+        predictor_inputs(row->setup, row->point, inputs);
+        predictor_predict(&fit->scratch, row->setup, row->point, inputs, predictions);
+        for (int j = 0; j < row->point->value_count; j++)
+            row->measured[j] = predictions[j].measured;
+    }
+}
+
+static void find_starts(struct fit *fit)
+{
+    for (int k = 0; k < fit->problem->count; k++) {
+        const struct constant *constant = &fit->problem->constants[k];
+        fit->start[k] = log(constant->prior);
+        if (!unit_scale(constant->unit, &fit->scale[k]))
+            fit_give_up(constant->unit);
+    }
+}
+
+void fit_open(struct fit *fit, const struct problem *problem, char *const *paths, int count)
+{
+    static struct question question;
+    fit->problem = problem;
+    fit->predictor = (struct predictor){ .arena = &fit->arena, .question = &question };
+    for (int i = 0; i < count; i++)
+        read_points(fit, paths[i]);
+    if (!fit->count)
+        fit_give_up("no points that a row predicts");
+    if (problem->count > CONSTANTS_MOST)
+        fit_give_up("more constants than there is room for");
+    find_families(fit);
+    link_setups(fit);
+    find_measured(fit);
+    find_starts(fit);
+}
+
+/* ---- errors ------------------------------------------------------------------------------ */
+
+double fit_error(struct fit *fit, const struct fitted *row, int j)
+{
+    double inputs[INPUTS_MOST];
+    struct prediction predictions[MEASURED_VALUES];
+    row_inputs(fit, row, fit->x, inputs);
+    predictor_predict(&fit->scratch, row->setup, row->point, inputs, predictions);
+    return log(predictions[j].value / row->measured[j]);
+}
+
+static void keep_errors(struct fit *fit, const char *of, double *errors)
+{
+    for (size_t i = 0; i < fit->count; i++)
+        for (int j = 0; of[i] && j < fit->rows[i].point->value_count; j++)
+            errors[i * MEASURED_VALUES + (size_t)j] = fit_error(fit, &fit->rows[i], j);
+}
+
+static double *no_errors(struct fit *fit)
+{
+    double *errors = arena_array(&fit->arena, fit->count * MEASURED_VALUES, sizeof *errors);
+    for (size_t i = 0; i < fit->count * MEASURED_VALUES; i++)
+        errors[i] = NAN;
+    return errors;
+}
+
+double *fit_errors(struct fit *fit)
+{
+    double *errors = no_errors(fit);
+    char *all = arena_array(&fit->arena, fit->count, 1);
+    memset(all, 1, fit->count);
+    keep_errors(fit, all, errors);
+    return errors;
+}
+
+double *fit_leave_out(struct fit *fit, fit_alike *out, fit_alike *scored)
+{
+    double *errors = no_errors(fit);
+    char *done = arena_array(&fit->arena, fit->count, 1);
+    char *now = arena_array(&fit->arena, fit->count, 1);
+    for (size_t i = 0; i < fit->count; i++) {
+        if (done[i])
+            continue;
+        for (size_t j = 0; j < fit->count; j++) {
+            fit->rows[j].left_out = out(&fit->rows[i], &fit->rows[j]);
+            now[j] = scored(&fit->rows[i], &fit->rows[j]);
+            done[j] |= now[j];
+        }
+        fit_minimise(fit);
+        keep_errors(fit, now, errors);
+    }
+    return errors;
+}
+
+bool fit_moves(struct fit *fit, const struct fitted *row, int j, int k)
+{
+    double inputs[INPUTS_MOST], gradient[INPUTS_MOST];
+    if (row->input[k] < 0)
+        return false;
+    row_inputs(fit, row, fit->x, inputs);
+    double value = predictor_gradient(&fit->scratch, row->setup, j, inputs, gradient);
+    return fabs(gradient[row->input[k]] * inputs[row->input[k]]) > 1e-9 * value;
+}
+
+const char *fit_today(void)
+{
+    static char date[16];
+    time_t now = time(NULL);
+    strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
+    return date;
+}
+
+static size_t values_in_fit(const struct fit *fit)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < fit->count; i++)
+        for (int j = 0; j < fit->rows[i].point->value_count; j++)
+            count += weight_of(fit, &fit->rows[i], j) > 0;
+    return count;
+}
+
+void fit_print_constants(struct fit *fit, const char *name, const char *what)
+{
+    size_t all = values_in_fit(fit);
+    double *sizes = calloc(all + 1, sizeof *sizes);
+    for (int k = 0; k < fit->problem->count; k++) {
+        const struct constant *constant = &fit->problem->constants[k];
+        size_t count = 0;
+        for (size_t i = 0; i < fit->count; i++)
+            for (int j = 0; j < fit->rows[i].point->value_count; j++)
+                if (weight_of(fit, &fit->rows[i], j) > 0 && fit_moves(fit, &fit->rows[i], j, k))
+                    sizes[count++] = fabs(exp(fit_error(fit, &fit->rows[i], j)) - 1);
+        if (count)
+            printf("%s,%s,%.4g,%s,`make fit` on %zu open %s,%s,,median %.1f %% of %zu%s\n",
+                   constant->entry ? constant->entry : name, constant->name, fit_constant(fit, k),
+                   constant->unit, all, what, fit_today(), 100 * sizes_quantile(sizes, count, 0.5),
+                   count, inside(fit, k, fit->x[k]) ? "" : "; at its bound");
+    }
+    free(sizes);
+}
+
+int main(int count, char **words)
+{
+    static struct fit fit;
+    if (count > 2 && !strcmp(words[1], "kernels"))
+        fit_kernels(&fit, words + 2, count - 2);
+    else if (count > 2 && !strcmp(words[1], "servers"))
+        fit_servers(&fit, words + 2, count - 2);
+    else if (count > 2 && !strcmp(words[1], "training"))
+        fit_training(&fit, words + 2, count - 2);
+    else
+        fit_give_up("fit servers [model|machine|both] FILE..., fit kernels FILE, "
+                    "or fit training [source|generation] FILE");
+    return 0;
+}

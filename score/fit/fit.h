@@ -1,0 +1,81 @@
+/* fit -- the constants of the prediction from open measurements.
+ *
+ *     fit servers [model|machine|both] FILE...     constants: score/fit/servers.def
+ *     fit kernels FILE                             constants: catalog/kernels.def
+ *     fit training [source|generation] FILE        constants: score/fit/training.def
+ *
+ * Minimises, over the logarithms of the constants, soft-L1 of ln(predicted / measured) by
+ * Levenberg and Marquardt (cminpack), with our own derivatives. Every constant is held near
+ * what was thought of it before, and inside bounds. What is printed first are rows for
+ * data/efficiency.csv, then the errors. */
+#ifndef SCORE_FIT_H
+#define SCORE_FIT_H
+
+#include "score/predictor.h"
+#include "score/score.h"
+
+enum { CONSTANTS_MOST = 96, INPUTS_MOST = 8192 };
+
+/* A constant, the engine or family of chips whose it is (NULL: all that have none of their
+ * own), its bounds, and what is thought of it before; all in `unit`. */
+struct constant {
+    const char *name, *entry, *unit;
+    double low, high, prior;
+};
+
+struct problem {
+    const struct constant *constants;
+    int count;
+    double soft, prior_weight;
+    double weight_of[METRICS];      /* 0: not in the fit */
+};
+
+struct fitted {
+    const struct measured *point;
+    struct setup *setup;
+    const char *family;             /* of the machine; "" where there is none */
+    double measured[MEASURED_VALUES];
+    int input[CONSTANTS_MOST];      /* of each constant in the setup's list; -1: not its own */
+    double weight;
+    bool left_out;
+};
+
+struct fit {
+    const struct problem *problem;
+    struct arena arena, scratch;
+    struct predictor predictor;
+    struct fitted *rows;
+    size_t count, room;
+    double scale[CONSTANTS_MOST];                           /* of a constant's unit */
+    double start[CONSTANTS_MOST], x[CONSTANTS_MOST];        /* logarithms, in that unit */
+};
+
+void fit_give_up(const char *what);
+
+/* Reads the points that a row predicts. Points without a model are kernels. */
+void fit_open(struct fit *fit, const struct problem *problem, char *const *paths, int count);
+/* Fits the constants, into x, to the rows that are not left out. */
+void fit_minimise(struct fit *fit);
+/* A constant in its unit, inside its bounds. */
+double fit_constant(const struct fit *fit, int k);
+/* ln(predicted / measured) of a row's value j. */
+double fit_error(struct fit *fit, const struct fitted *row, int j);
+/* ln(predicted / measured) of all rows' values, [MEASURED_VALUES] a row, NAN where none. */
+double *fit_errors(struct fit *fit);
+typedef bool fit_alike(const struct fitted *a, const struct fitted *b);
+/* The same of fits without them: each row by a fit to those that are not `out` with it. All
+ * that are `scored` with it are so with all of their own, and among those out. */
+double *fit_leave_out(struct fit *fit, fit_alike *out, fit_alike *scored);
+/* Whether constant k moves the prediction of value j: a row may read it and multiply it by
+ * nothing. */
+bool fit_moves(struct fit *fit, const struct fitted *row, int j, int k);
+/* Rows for data/efficiency.csv: constants of `entry` (NULL: of all entries) that move a value
+ * in the fit, each with the error of the values it moves. `name` stands for all. */
+void fit_print_constants(struct fit *fit, const char *name, const char *what);
+const char *fit_today(void);
+
+void fit_servers(struct fit *fit, char **words, int count);
+void fit_kernels(struct fit *fit, char **words, int count);
+void fit_training(struct fit *fit, char **words, int count);
+
+#endif

@@ -1,0 +1,176 @@
+/* Servers: TPOT, TTFT, throughput and energy of whole deployments. A setup that many rows
+ * repeat weighs less than its rows. With `model` or `machine` each in turn is left out of
+ * the fit and scored by it, with `both` each model on each machine by a fit without either:
+ * the error a user must expect. */
+#include "score/fit/fit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct constant constants[] = {
+#define CONSTANT(name, entry, unit, low, high, prior) { NAME_##name, entry, unit, low, high, prior },
+#include "score/fit/servers.def"
+#undef CONSTANT
+};
+
+static const struct problem servers = {
+    constants, sizeof constants / sizeof *constants, 0.15, 0.5,
+    { [METRIC_TPOT] = 1, [METRIC_TTFT] = 0.35, [METRIC_THROUGHPUT] = 0.5, [METRIC_PREFILL] = 0.5,
+      [METRIC_DECODE] = 0.5, [METRIC_ENERGY] = 0.5 },
+};
+
+/* Stages of constant rate, what production servers did on average, and guesses of a depth
+ * that nobody states are for checking. */
+static bool for_checking(const struct measured *point)
+{
+    static const char *const kinds[] = { "open loop", "production",
+                                         "multi-token prediction, depth assumed" };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (!strcmp(point->kind, kinds[i]))
+            return true;
+    return false;
+}
+
+/* A setup of n rows weighs as sqrt(60 n) in the sum of squares. */
+static void weigh(struct fit *fit)
+{
+    for (size_t i = 0; i < fit->count; i++) {
+        size_t same = 0;
+        for (size_t j = 0; j < fit->count; j++)
+            same += fit->rows[j].setup == fit->rows[i].setup;
+        fit->rows[i].weight = for_checking(fit->rows[i].point) ? 0 : pow(60.0 / (double)same, 0.25);
+    }
+}
+
+/* ---- scores ------------------------------------------------------------------------------ */
+
+/* Of a kind; NULL: of all that are not for checking. */
+static size_t pick(const struct fit *fit, const double *errors, const char *kind,
+                   int metric, double *picked)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < fit->count; i++)
+        for (int j = 0; j < fit->rows[i].point->value_count; j++) {
+            double error = errors[i * MEASURED_VALUES + (size_t)j];
+            if (isfinite(error) && (int)fit->rows[i].point->values[j].metric == metric &&
+                (kind ? !strcmp(fit->rows[i].point->kind, kind)
+                      : !for_checking(fit->rows[i].point)))
+                picked[count++] = error;
+        }
+    return count;
+}
+
+static void print_scores(const struct fit *fit, const char *name, const double *errors)
+{
+    double *sizes = calloc(fit->count * MEASURED_VALUES + 1, sizeof *sizes);
+    for (int metric = 0; metric < METRICS; metric++)
+        for (size_t first = 0; first < fit->count; first++) {
+            const char *kind = fit->rows[first].point->kind;
+            bool again = false;
+            for (size_t i = 0; i < first; i++)
+                again |= !strcmp(fit->rows[i].point->kind, kind);
+            size_t n = again ? 0 : pick(fit, errors, kind, metric, sizes);
+            double mean = 0;
+            for (size_t i = 0; i < n; i++) {
+                sizes[i] = fabs(exp(sizes[i]) - 1);
+                mean += sizes[i] / (double)n;
+            }
+            if (n)
+                printf("%-18s %-24s %-10s %5zu  median %5.1f  mean %5.1f  p90 %5.1f\n", name, kind,
+                       metric_names[metric], n, 100 * sizes_quantile(sizes, n, 0.5), 100 * mean,
+                       100 * sizes_quantile(sizes, n, 0.9));
+        }
+    free(sizes);
+}
+
+/* Rows for data/efficiency.csv: measured over predicted of what was left out. */
+static void print_bands(const struct fit *fit, const double *errors)
+{
+    static const struct { int metric; const char *name; } bands[] = {
+        { METRIC_TPOT, "tpot" }, { METRIC_TTFT, "ttft" }, { METRIC_THROUGHPUT, "throughput" },
+        { METRIC_PREFILL, "prefill" }, { METRIC_DECODE, "decode" }, { METRIC_ENERGY, "energy" },
+    };
+    static const struct { const char *name; double share; } ends[] = { { "low", 0.1 },
+                                                                       { "high", 0.9 } };
+    double *ratios = calloc(fit->count * MEASURED_VALUES + 1, sizeof *ratios);
+    for (size_t b = 0; b < sizeof bands / sizeof *bands; b++)
+        for (int e = 0; e < 2; e++) {
+            size_t n = pick(fit, errors, NULL, bands[b].metric, ratios);
+            for (size_t i = 0; i < n; i++)
+                ratios[i] = exp(-ratios[i]);
+            if (n)
+                printf("any,%s_%s,%.3f,1,\"`make fit`, model left out: %.0f %% of the residuals\","
+                       "%s,,of %zu\n", bands[b].name, ends[e].name,
+                       sizes_quantile(ratios, n, ends[e].share), 100 * ends[e].share, fit_today(), n);
+        }
+    free(ratios);
+}
+
+/* ---- leaving out --------------------------------------------------------------------------- */
+
+/* Models that share an architecture are left out together. */
+static const char *kin(const char *model)
+{
+    static const char *const words[] = { "DeepSeek", "Llama-3.1-70B", "Llama-3.3-70B", "MiniMax",
+                                         "Qwen3.5", "Llama-2", "Llama-3.1-405B", "Llama-3.1-8B" };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(model, words[i]))
+            return strstr(words[i], "70B") ? "Llama 3 70B" : words[i];
+    return model;
+}
+
+/* Grace-Blackwell is the same chip. */
+static const char *chip(const char *machine)
+{
+    return strstr(machine, "b200") || strstr(machine, "B200") ? "B200" : machine;
+}
+
+static bool same_model(const struct fitted *a, const struct fitted *b)
+{
+    return !strcmp(kin(a->point->model), kin(b->point->model));
+}
+
+static bool same_chip(const struct fitted *a, const struct fitted *b)
+{
+    return !strcasecmp(chip(a->point->machine), chip(b->point->machine));
+}
+
+static bool either(const struct fitted *a, const struct fitted *b)
+{
+    return same_model(a, b) || same_chip(a, b);
+}
+
+static bool both(const struct fitted *a, const struct fitted *b)
+{
+    return same_model(a, b) && same_chip(a, b);
+}
+
+void fit_servers(struct fit *fit, char **words, int count)
+{
+    static const struct { const char *word, *title; fit_alike *out, *scored; } ways[] = {
+        { "model", "model left out", same_model, same_model },
+        { "machine", "machine left out", same_chip, same_chip },
+        { "both", "both left out", either, both } };
+    int way = -1;
+    for (int i = 0; i < (int)(sizeof ways / sizeof *ways); i++)
+        way = strcmp(words[0], ways[i].word) ? way : i;
+    if (count <= (way >= 0))
+        fit_give_up("fit servers [model|machine|both] FILE...");
+    fit_open(fit, &servers, words + (way >= 0), count - (way >= 0));
+    for (size_t i = 0; i < fit->count; i++)
+        if (!fit->rows[i].point->model)
+            fit_give_up("kernels among the servers: fit kernels FILE");
+    weigh(fit);
+    if (way < 0) {
+        fit_minimise(fit);
+        fit_print_constants(fit, "any", "figures of servers");
+        print_scores(fit, "all in the fit", fit_errors(fit));
+    } else {
+        const double *errors = fit_leave_out(fit, ways[way].out, ways[way].scored);
+        if (ways[way].out == same_model)
+            print_bands(fit, errors);
+        print_scores(fit, ways[way].title, errors);
+    }
+}

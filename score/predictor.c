@@ -1,0 +1,124 @@
+#include "score/predictor.h"
+
+#include "build/row_names.h"
+
+#include <string.h>
+
+enum { FIGURES = 4, OUTPUTS = FIGURES * MEASURED_VALUES };      /* value, low, high, measured */
+
+static bool setup_list(struct predictor *predictor, const struct measured *point,
+                       struct scenario *scenario, struct setup *setup, struct error *error)
+{
+    struct arena *arena = predictor->arena;
+    struct expr *wanted[OUTPUTS];
+    for (int i = 0; i < point->input_count; i++)
+        facts_set(&scenario->facts, point->inputs[i].name, 1, ORIGIN_AXIS, "measured");
+    for (int i = 0; i < point->value_count; i++) {
+        const char *row = point->values[i].row;
+        struct metric_band band = metric_bands[point->values[i].metric];
+        const char *texts[FIGURES] = { row,
+                                       arena_print(arena, "%s * %s", row, band.low),
+                                       arena_print(arena, "%s * %s", row, band.high),
+                                       point->values[i].from ? point->values[i].from : row };
+        for (int j = 0; j < FIGURES; j++)
+            if (!expr_parse(&scenario->book, NULL, 0, text_of(texts[j]), &wanted[FIGURES * i + j],
+                            error))
+                return false;
+    }
+    return list_build(arena, &scenario->book, &scenario->facts, wanted,
+                      (size_t)(FIGURES * point->value_count), &setup->list, error);
+}
+
+static bool read_as(struct predictor *predictor, const struct measured *point,
+                    const char *precision, const char *experts, struct scenario *scenario,
+                    struct error *error)
+{
+    struct question *question = arena_alloc(predictor->arena, sizeof *question);
+    *question = *predictor->question;
+    question->option[OPTION_PRECISION] = precision;
+    question->option[OPTION_EXPERTS] = experts;
+    question->option[OPTION_KV] = point->kv;
+    question->option[OPTION_ENGINE] = point->engine;
+    return scenario_read(scenario, predictor->arena, question, point->model, point->machine, error);
+}
+
+static bool read_scenario(struct predictor *predictor, const struct measured *point,
+                          struct scenario *scenario, struct error *error)
+{
+    if (!point->experts_only)
+        return read_as(predictor, point, point->precision, NULL, scenario, error);
+    if (!read_as(predictor, point, "bf16", point->precision, scenario, error))
+        return false;
+    const struct fact *sparse = facts_find(&scenario->facts, NAME_moe_layers);
+    return (sparse && sparse->value > 0) ||
+           read_as(predictor, point, point->precision, NULL, scenario, error);
+}
+
+static void setup_make(struct predictor *predictor, const struct measured *point,
+                       struct setup *setup)
+{
+    struct arena *arena = predictor->arena;
+    struct scenario *scenario = arena_alloc(arena, sizeof *scenario);
+    struct error error;
+    if (!read_scenario(predictor, point, scenario, &error) ||
+        !setup_list(predictor, point, scenario, setup, &error)) {
+        setup->refused = arena_copy(arena, error.what, strlen(error.what));
+        return;
+    }
+    for (int i = 0; i < point->input_count; i++)
+        setup->input[i] = list_input(&setup->list, point->inputs[i].name);
+}
+
+static const char *key_of(struct arena *arena, const struct measured *point)
+{
+    const char *const words[] = { point->model, point->machine, point->engine, point->precision,
+                                  point->experts_only ? "experts" : "all", point->kv };
+    struct buffer key = { .arena = arena };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        buffer_print(&key, "%s|", words[i] ? words[i] : "");
+    for (int i = 0; i < point->input_count; i++)
+        buffer_print(&key, "%s,", point->inputs[i].name);
+    for (int i = 0; i < point->value_count; i++)
+        buffer_print(&key, "|%s", point->values[i].row);
+    return key.data;
+}
+
+struct setup *predictor_find(struct predictor *predictor, const struct measured *point)
+{
+    const char *key = key_of(predictor->arena, point);
+    for (size_t i = 0; i < predictor->count; i++)
+        if (!strcmp(predictor->setups[i].key, key))
+            return &predictor->setups[i];
+    struct setup *setup = arena_push(predictor->arena, &predictor->setups, &predictor->count,
+                                     &predictor->room, sizeof *setup);
+    *setup = (struct setup){ .key = key };
+    setup_make(predictor, point, setup);
+    return setup;
+}
+
+void predictor_inputs(const struct setup *setup, const struct measured *point, double *inputs)
+{
+    for (size_t i = 0; i < setup->list.input_count; i++)
+        inputs[i] = setup->list.inputs[i].value;
+    for (int i = 0; i < point->input_count; i++)
+        if (setup->input[i] >= 0)
+            inputs[setup->input[i]] = point->inputs[i].value;
+}
+
+void predictor_predict(struct arena *scratch, const struct setup *setup,
+                       const struct measured *point, const double *inputs,
+                       struct prediction predictions[MEASURED_VALUES])
+{
+    double values[OUTPUTS];
+    list_value(scratch, &setup->list, inputs, NULL, values);
+    for (int i = 0; i < point->value_count; i++)
+        predictions[i] = (struct prediction){
+            values[FIGURES * i], values[FIGURES * i + 1], values[FIGURES * i + 2],
+            point->values[i].from ? values[FIGURES * i + 3] : point->values[i].value };
+}
+
+double predictor_gradient(struct arena *scratch, const struct setup *setup, int i,
+                          const double *inputs, double *gradient)
+{
+    return list_gradient(scratch, &setup->list, (size_t)(FIGURES * i), inputs, gradient);
+}

@@ -1,0 +1,101 @@
+#include "score/score.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const metric_units[METRICS] = {
+    [METRIC_TPOT] = "s",          [METRIC_TTFT] = "s",          [METRIC_E2E] = "s",
+    [METRIC_THROUGHPUT] = "token/s", [METRIC_PREFILL] = "token/s", [METRIC_DECODE] = "token/s",
+    [METRIC_ENERGY] = "J/token",  [METRIC_KERNEL] = "s",          [METRIC_STEP] = "s",
+};
+
+static struct score *score_find(struct scores *scores, const char *group, int metric)
+{
+    for (size_t i = 0; i < scores->count; i++)
+        if (scores->scores[i].metric == metric && !strcmp(scores->scores[i].group, group))
+            return &scores->scores[i];
+    struct score *score = arena_push(scores->arena, &scores->scores, &scores->count,
+                                     &scores->room, sizeof *score);
+    *score = (struct score){ .group = group, .metric = metric };
+    return score;
+}
+
+void score_add(struct scores *scores, const char *group, int metric,
+               const struct outcome *outcome)
+{
+    struct score *score = score_find(scores, group, metric);
+    double measured = outcome->measured->value;
+    *(double *)arena_push(scores->arena, &score->errors, &score->count, &score->room,
+                          sizeof(double)) = outcome->error;
+    score->inside += measured >= outcome->predicted.low && measured <= outcome->predicted.high;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return (x > y) - (x < y);
+}
+
+double sizes_quantile(double *sizes, size_t count, double share)
+{
+    if (!count)
+        return NAN;
+    qsort(sizes, count, sizeof *sizes, by_size);
+    double at = share * (double)(count - 1);
+    size_t below = (size_t)at, above = below + 1 < count ? below + 1 : below;
+    return sizes[below] + (at - (double)below) * (sizes[above] - sizes[below]);
+}
+
+struct figures score_figures(struct arena *arena, const struct score *score)
+{
+    if (!score->count)
+        return (struct figures){ NAN, NAN, NAN, NAN, NAN };
+    double *sizes = arena_array(arena, score->count, sizeof *sizes);
+    double n = (double)score->count, sum = 0, error = 0;
+    for (size_t i = 0; i < score->count; i++) {
+        sizes[i] = fabs(scalar_exp(score->errors[i]) - 1);
+        sum += sizes[i];
+        error += score->errors[i];
+    }
+    return (struct figures){ .median = sizes_quantile(sizes, score->count, 0.5), .mean = sum / n,
+                             .p90 = sizes_quantile(sizes, score->count, 0.9),
+                             .bias = scalar_exp(error / n) - 1,
+                             .coverage = (double)score->inside / n };
+}
+
+/* Runs of digits compare as numbers, letters without their case. */
+static int natural(const char *a, const char *b)
+{
+    while (*a && *b) {
+        if (isdigit((unsigned char)*a) && isdigit((unsigned char)*b)) {
+            char *a_end, *b_end;
+            unsigned long x = strtoul(a, &a_end, 10), y = strtoul(b, &b_end, 10);
+            if (x != y)
+                return x < y ? -1 : 1;
+            a = a_end, b = b_end;
+        } else if (tolower((unsigned char)*a) != tolower((unsigned char)*b)) {
+            break;
+        } else {
+            a++, b++;
+        }
+    }
+    return tolower((unsigned char)*a) - tolower((unsigned char)*b);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct score *x = a, *y = b;
+    int order = natural(x->group, y->group);
+    order = order ? order : strcmp(x->group, y->group);
+    return order ? order : x->metric - y->metric;
+}
+
+void scores_sort(struct scores *scores)
+{
+    if (scores->count)
+        qsort(scores->scores, scores->count, sizeof *scores->scores, by_name);
+}

@@ -1,0 +1,75 @@
+/* tiers -- where blocks of the cache wait that have left the chips' memory.
+ *
+ *     HBM of a replica --put--> host memory --> flash --> disk --> gone
+ *            ^                       |            |         |
+ *            +-------- fetch --------+------------+---------+
+ *
+ * A block that leaves HBM is written to the first tier; one that has to make room there, the
+ * least recently used, to the next. A block that is found stays where it is, as the most recently
+ * used, and is copied up. Being put somewhere, or fetched from there, is a use; after its
+ * lifetime without one a block is dropped, and not written further.
+ *
+ * A tier is shared by all replicas, or each has its own. Fetches share its bandwidth (link.h);
+ * writes are one transfer in the background, and a block is found from the moment it is put.
+ * Reading a block to write it further down costs nothing: the tier below is the slower one.
+ *
+ * Names are those of prefix blocks, 64 bits. Time never goes back, as in link.h. Memory is by
+ * the blocks that a tier really held. */
+#ifndef SIM_CACHE_TIERS_H
+#define SIM_CACHE_TIERS_H
+
+#include "base/base.h"
+
+enum { TIERS_MOST = 4 };
+
+struct tier_options {
+    size_t capacity;                /* blocks; 0: whatever is put goes straight to the next */
+    double bandwidth, latency;      /* B/s; s, of each fetch */
+    double lifetime;                /* s since the last use; 0: any */
+    double endurance;               /* B that may be written; 0: any */
+    double behind_most;             /* B that may wait to be written, else it is lost; 0: any */
+    double hold_price;              /* USD/B/s, of what is held */
+    double fetch_price;             /* USD/B that is brought up */
+    double write_price;             /* USD/B: what writing wears */
+    bool shared;
+};
+
+/* What a tier did until now. */
+struct tier_use {
+    uint64_t fetched, written, known;       /* blocks; put while they were there */
+    uint64_t evicted, expired, lost;        /* blocks; lost: could not be written in time */
+    size_t used, used_most;                 /* blocks */
+    double held;                            /* blocks times s */
+    double read_bytes, written_bytes;
+    double behind_most;                     /* B that waited to be written */
+    double busy;                            /* s with a transfer */
+    double wear;                            /* share of the endurance; 0 where it is not known */
+    double hold_cost, write_cost;           /* USD */
+};
+
+struct tiers;
+
+/* From the fastest; at most TIERS_MOST. */
+struct tiers *tiers_open(struct arena *arena, const struct tier_options *options, size_t count,
+                         size_t replicas, double bytes_per_block);
+/* A block leaves the HBM of a replica. */
+void tiers_put(struct tiers *tiers, size_t replica, uint64_t name, double now);
+/* How many of the first names are in some tier, and in which, the fastest counts: per_tier
+ * [TIERS_MOST], or NULL. No use yet. */
+size_t tiers_find(struct tiers *tiers, size_t replica, const uint64_t *names, size_t count,
+                  double now, size_t *per_tier);
+/* How long it would take to bring so many up, if nothing else is fetched after them. */
+double tiers_seconds(struct tiers *tiers, size_t replica, const size_t *per_tier, double now);
+/* Brings up what tiers_find finds of them, the first one as the most recently used; returns how
+ * many. With 0 nothing ends. An id may be in flight more than once. */
+size_t tiers_fetch(struct tiers *tiers, size_t replica, const uint64_t *names, size_t count,
+                   double now, uint32_t id);
+/* Nothing ends before; INFINITY: nothing is in flight. */
+double tiers_next(struct tiers *tiers);
+/* A fetch that has ended by now, all parts of it; false: none is left. */
+bool tiers_end(struct tiers *tiers, double now, uint32_t *id);
+/* A replica fails: its own tiers forget all. Fetches in flight still end. */
+void tiers_clear(struct tiers *tiers, size_t replica, double now);
+struct tier_use tiers_use(struct tiers *tiers, size_t replica, size_t tier, double now);
+
+#endif

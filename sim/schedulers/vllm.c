@@ -1,0 +1,277 @@
+#include "sim/schedulers/vllm.h"
+
+#include "rows/random.h"
+
+#include <math.h>
+
+/* ---- what a step gives -------------------------------------------------------------------- */
+
+/* One that had to start again may get its last token from a step that was in flight. */
+static void finish(struct vllm *vllm, struct rank *rank, uint32_t id, double now)
+{
+    size_t at = 0;
+    vllm->engine.tokens_left -= vllm->engine.world->trace->prompt[id];
+    world_done(vllm->engine.world, id, now);
+    while (at < rank->running_count && rank->running[at] != id)
+        at++;
+    if (at < rank->running_count) {
+        vllm_stop_running(vllm, rank, at);
+    } else {
+        queue_remove(vllm->engine.world, &rank->queue[vllm_lane_of(vllm, id)], id);
+        rank->waiting--;
+    }
+}
+
+/* Of its drafts the first ones that are accepted; the same for the same token of a request. */
+static uint32_t accepted_of(const struct vllm *vllm, uint32_t id, uint32_t known, uint32_t draft)
+{
+    const struct sim_server *server = vllm->engine.server;
+    struct random draws;
+    uint32_t count = 0;
+    random_open(&draws, vllm_mixed(id, known), vllm->engine.world->options->seed);
+    while (count < draft && random_uniform(&draws) < server->accepted)
+        count++;
+    return count;
+}
+
+static void receive_part(struct vllm *vllm, struct rank *rank, const struct part *part, double now)
+{
+    struct request *request = &vllm->shared->requests[part->id];
+    uint64_t total = world_total(vllm->engine.world, part->id);
+    uint32_t draft = part->draft, extra = 0;
+    if (request->known >= total)                    /* its guesses ended it while this step flew */
+        return;
+    if (draft) {
+        extra = accepted_of(vllm, part->id, request->known, draft);
+        if (request->computed)                      /* nothing to take back after a restart */
+            request->computed -= draft - extra;
+        if (request->known + 1 + extra > total)
+            extra = (uint32_t)(total - request->known - 1);
+    }
+    request->coming -= (uint16_t)(1 + draft);
+    request->flying--;
+    request->known += 1 + extra;
+    world_first_token(vllm->engine.world, part->id, now);
+    if (request->blocks && request->computed)
+        vllm_name_blocks(vllm, rank, part->id);
+    vllm->engine.tokens_left -= 1 + extra;
+    if (request->known == total)
+        finish(vllm, rank, part->id, now);
+}
+
+static void receive(struct vllm *vllm, double now)
+{
+    for (size_t r = 0; r < vllm->rank_count; r++) {
+        struct rank *rank = &vllm->ranks[r];
+        struct flight done = rank->flights[0];
+        rank->flights[0] = rank->flights[1];
+        rank->flights[1].parts = done.parts;
+        for (size_t i = 0; i < done.count; i++)
+            if (done.parts[i].yields)
+                receive_part(vllm, rank, &done.parts[i], now);
+    }
+    vllm->flight_count--;
+    vllm_count_requests(vllm);
+}
+
+/* ---- what the world asks ------------------------------------------------------------------ */
+
+static void vllm_settle(struct engine *engine, double now)
+{
+    struct vllm *vllm = (struct vllm *)engine;
+    if (vllm->stretch.steps)
+        vllm_leave_stretch(vllm, vllm_received_before(vllm, now));
+}
+
+static uint64_t vllm_left(const struct engine *engine, double now)
+{
+    const struct vllm *vllm = (const struct vllm *)engine;
+    uint64_t received = vllm->stretch.steps ? vllm_received_before(vllm, now) : 0;
+    return engine->tokens_left - received * vllm->ranks[0].running_count;
+}
+
+/* A step is formed when one ends, and at once when there is nothing to do. */
+static void vllm_start(struct engine *engine, double now)
+{
+    struct vllm *vllm = (struct vllm *)engine;
+    if (vllm_try_stretch(vllm, now)) {
+        uint64_t steps = vllm->stretch.steps - (vllm->flight_count == 1);
+        engine->next = vllm->stretch.from + stretch_seconds(&vllm->stretch, (double)steps);
+        return;
+    }
+    while (vllm->flight_count < vllm_depth(vllm) && vllm_launch(vllm, now))
+        ;
+    engine->next = vllm->flight_count ? vllm->ranks[0].flights[0].end : INFINITY;
+}
+
+static void vllm_end(struct engine *engine, double now)
+{
+    struct vllm *vllm = (struct vllm *)engine;
+    if (vllm->stretch.steps)
+        vllm_leave_stretch(vllm, vllm->stretch.steps - 1);
+    receive(vllm, now);
+}
+
+/* Inside the server: the rank with the smallest 4 times those that wait and those that run. */
+static struct rank *rank_for(struct vllm *vllm)
+{
+    struct rank *chosen = &vllm->ranks[0];
+    for (size_t r = 1; r < vllm->rank_count; r++)
+        if (4 * vllm->ranks[r].waiting + vllm->ranks[r].running_count <
+            4 * chosen->waiting + chosen->running_count)
+            chosen = &vllm->ranks[r];
+    return chosen;
+}
+
+static void vllm_take(struct engine *engine, uint32_t id, double now)
+{
+    struct vllm *vllm = (struct vllm *)engine;
+    struct rank *rank = rank_for(vllm);
+    vllm_settle(engine, now);
+    vllm->shared->requests[id] = (struct request){
+        .known = (uint32_t)world_prompt(engine->world, id),
+        .stale = vllm->shared->requests[id].stale };
+    engine->tokens_left += world_total(engine->world, id) - engine->world->got[id];
+    queue_last(engine->world, &rank->queue[vllm_lane_of(vllm, id)], id);
+    rank->waiting++;
+    engine->waiting++;
+}
+
+/* Its cache has come from a tier. */
+static void vllm_fetched(struct engine *engine, uint32_t id, double now)
+{
+    struct vllm *vllm = (struct vllm *)engine;
+    struct request *request = &vllm->shared->requests[id];
+    if (request->stale) {
+        request->stale--;
+        return;
+    }
+    vllm_settle(engine, now);
+    for (size_t r = 0; r < vllm->rank_count; r++)
+        if (queue_remove(engine->world, &vllm->ranks[r].fetching, id)) {
+            queue_last(engine->world, &vllm->ranks[r].fetched, id);
+            vllm_name_blocks(vllm, &vllm->ranks[r], id);
+        }
+}
+
+static bool vllm_drop(struct engine *engine, uint32_t id)
+{
+    struct vllm *vllm = (struct vllm *)engine;
+    if (vllm->shared->requests[id].flying)          /* it had to go, and its token comes yet */
+        return false;
+    for (size_t r = 0; r < vllm->rank_count; r++)
+        if (queue_remove(engine->world, &vllm->ranks[r].queue[vllm_lane_of(vllm, id)], id)) {
+            vllm->ranks[r].waiting--;
+            engine->waiting--;
+            engine->tokens_left -= world_total(engine->world, id) - engine->world->got[id];
+            return true;
+        }
+    return false;
+}
+
+static size_t vllm_cached(struct engine *engine, uint32_t id, double now)
+{
+    struct vllm *vllm = (struct vllm *)engine;
+    size_t most = 0, idle, per_tier[TIERS_MOST];
+    vllm->shared->requests[id].known = (uint32_t)world_prompt(engine->world, id);
+    vllm->now = now;
+    for (size_t r = 0; r < vllm->rank_count; r++) {
+        size_t run = vllm_find_prefix(vllm, &vllm->ranks[r], id, &idle);
+        run += vllm_find_below(vllm, id, run, per_tier);
+        most = run > most ? run : most;
+    }
+    return most * engine->server->block;
+}
+
+static void open_rank(struct arena *arena, struct vllm *vllm, struct rank *rank)
+{
+    const struct sim_server *server = vllm->engine.server;
+    *rank = (struct rank){ .fetching = QUEUE_EMPTY, .fetched = QUEUE_EMPTY,
+                           .blocks = blocks_open(arena, server->blocks),
+                           .running = arena_array(arena, server->sequences_most + 1,
+                                                  sizeof *rank->running) };
+    for (size_t lane = 0; lane < TRACE_LANES; lane++)
+        rank->queue[lane] = QUEUE_EMPTY;
+    for (int i = 0; i < FLIGHT; i++)
+        rank->flights[i].parts = arena_array(arena, server->sequences_most + 1,
+                                             sizeof(struct part));
+}
+
+/* ---- failure ------------------------------------------------------------------------------ */
+
+static void forget(struct vllm *vllm, uint32_t id)
+{
+    struct world *world = vllm->engine.world;
+    world->got[id] = vllm->shared->requests[id].known - world->trace->prompt[id];
+}
+
+static void give_back(struct vllm *vllm, struct rank *rank, uint32_t id)
+{
+    forget(vllm, id);
+    vllm_leave_cache(vllm, rank, id);
+}
+
+/* What was in flight is lost, and the cache with it. */
+static void vllm_clear(struct engine *engine, double now)
+{
+    struct vllm *vllm = (struct vllm *)engine;
+    vllm_settle(engine, now);
+    for (size_t r = 0; r < vllm->rank_count; r++) {
+        struct rank *rank = &vllm->ranks[r];
+        while (rank->running_count) {
+            forget(vllm, rank->running[rank->running_count - 1]);
+            vllm_stop_running(vllm, rank, rank->running_count - 1);
+        }
+        for (size_t lane = 0; lane < vllm->lanes; lane++)
+            while (rank->queue[lane].count)
+                forget(vllm, queue_pop(engine->world, &rank->queue[lane]));
+        while (rank->fetched.count)
+            give_back(vllm, rank, queue_pop(engine->world, &rank->fetched));
+        while (rank->fetching.count) {
+            vllm->shared->requests[rank->fetching.head].stale++;
+            give_back(vllm, rank, queue_pop(engine->world, &rank->fetching));
+        }
+        rank->waiting = 0;
+        blocks_forget(rank->blocks);
+    }
+    vllm->flight_count = 0;
+    vllm->free_at = now;
+    engine->tokens_left = 0;
+    engine->next = INFINITY;
+    vllm_count_requests(vllm);
+}
+
+/* ---- opening ------------------------------------------------------------------------------ */
+
+static struct shared *open_shared(struct arena *arena, const struct world *world)
+{
+    const struct trace *trace = world->trace;
+    struct shared *shared = arena_alloc(arena, sizeof *shared);
+    shared->arena = arena;
+    shared->requests = arena_array(arena, trace->count, sizeof *shared->requests);
+    shared->own_names = !trace->block && !trace->before && !world->options->tiers;
+    return shared;
+}
+
+static struct engine *vllm_open(struct arena *arena, struct world *world,
+                                const struct sim_server *server)
+{
+    struct vllm *vllm = arena_alloc(arena, sizeof *vllm);
+    if (!world->shared)
+        world->shared = open_shared(arena, world);
+    *vllm = (struct vllm){ .engine = { .world = world, .server = server }, .shared = world->shared,
+                           .rank_count = server->ranks ? server->ranks : 1,
+                           .lanes = world->trace->lanes ? world->trace->lanes : 1 };
+    vllm->ranks = arena_array(arena, vllm->rank_count, sizeof *vllm->ranks);
+    vllm->turns = arena_array(arena, server->sequences_most + 1, sizeof *vllm->turns);
+    vllm->due = arena_array(arena, server->block + 2, sizeof *vllm->due);
+    for (size_t r = 0; r < vllm->rank_count; r++)
+        open_rank(arena, vllm, &vllm->ranks[r]);
+    return &vllm->engine;
+}
+
+const struct rule_set rules_vllm_v1 = {
+    .name = "vllm-v1", .open = vllm_open, .take = vllm_take, .end = vllm_end, .start = vllm_start,
+    .settle = vllm_settle, .left = vllm_left, .drop = vllm_drop, .cached = vllm_cached,
+    .clear = vllm_clear,
+    .fetched = vllm_fetched };

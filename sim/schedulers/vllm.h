@@ -1,0 +1,119 @@
+/* vllm -- the parts of rule set vllm-v1: vLLM v1 as of 0.19.
+ *
+ *     vllm.c        requests come, steps end, tokens are received
+ *     vllm_form.c   a step is formed: who goes on, who has to go, who enters
+ *     vllm_cache.c  blocks of the cache: their names, who shares them, what tiers bring back
+ *     vllm_leap.c   steps in which the same requests decode, many at once
+ *
+ * One budget of tokens for decodes and prompts, the last admitted starts again when blocks end,
+ * prefixes are found in the cache, and two steps are in flight: the next but one is formed when
+ * a step ends (asynchronous scheduling). Attention ranks have queues and caches of their own and
+ * step together. */
+#ifndef SIM_SCHEDULERS_VLLM_H
+#define SIM_SCHEDULERS_VLLM_H
+
+#include "sim/cache/blocks.h"
+#include "sim/engine.h"
+
+enum { FLIGHT = 2, CLASSES = 32 };
+
+struct request {
+    uint32_t known;                 /* prompt and outputs received */
+    uint32_t computed;              /* tokens whose cache is scheduled */
+    uint16_t coming, flying;        /* outputs scheduled and not received, guesses too; steps */
+    bool guesses;                   /* it has given a token since it entered: guesses follow it */
+    uint32_t block_count, named;    /* the first `named` have names */
+    uint8_t room;                   /* of `blocks`: a power of two, by its exponent */
+    uint8_t stale;                  /* fetches in flight whose replica has failed */
+    uint32_t *blocks;
+};
+
+struct shared {
+    struct request *requests;
+    bool own_names;                 /* no two requests share a prefix, and there are no tiers */
+    void *rooms[CLASSES];           /* lists of blocks that nobody uses, linked */
+    struct arena *arena;
+};
+
+struct part {
+    uint32_t id;
+    uint8_t draft;                  /* tokens that it guesses ahead */
+    bool yields;                    /* its step gives a token, and what of these is accepted */
+};
+
+struct flight {                     /* a step that was launched */
+    struct part *parts;
+    size_t count;
+    double end;
+    bool decode;                    /* all that run decode, each a token */
+};
+
+struct rank {
+    struct blocks *blocks;
+    struct queue queue[TRACE_LANES];
+    uint32_t *running;
+    size_t running_count, waiting;
+    struct queue fetching, fetched; /* requests whose cache comes from a tier, or has come */
+    struct flight flights[FLIGHT];
+    uint64_t preempted;             /* requests, in this forming */
+};
+
+struct vllm {
+    struct engine engine;
+    struct shared *shared;
+    struct rank *ranks;
+    size_t rank_count, lanes, flight_count;
+    double free_at;                 /* when the chips end what they have */
+    struct stretch stretch;         /* of decodes to come; steps 0: none */
+    uint32_t *turns;                /* for a stretch: those that run, by when they need a block */
+    size_t *due;                    /* [block + 1]: where those of a turn begin in `turns` */
+    double now;                     /* when a step is formed */
+    uint64_t *names;                /* of the prefix that is looked for in the tiers */
+    size_t name_room;
+};
+
+/* ---- vllm_cache.c --------------------------------------------------------------------------- */
+
+/* A number from two that looks like chance, always the same. */
+uint64_t vllm_mixed(uint64_t a, uint64_t b);
+/* Full blocks whose tokens are known and scheduled get their names; the first only where another
+ * request could look for them. */
+void vllm_name_blocks(struct vllm *vllm, struct rank *rank, uint32_t id);
+void vllm_name_now(struct vllm *vllm, struct rank *rank, uint32_t id);
+
+size_t vllm_blocks_for(const struct vllm *vllm, uint64_t tokens);
+/* A block that nobody uses; what it held moves to the tiers. */
+uint32_t vllm_take_block(struct vllm *vllm, struct rank *rank);
+void vllm_add_block(struct shared *shared, struct request *request, uint32_t block);
+void vllm_take_blocks(struct vllm *vllm, struct rank *rank, uint32_t id, uint64_t tokens);
+void vllm_leave_cache(struct vllm *vllm, struct rank *rank, uint32_t id);
+
+/* Blocks of its prefix that are there, up to the one before its last token; how many idle. */
+size_t vllm_find_prefix(const struct vllm *vllm, const struct rank *rank, uint32_t id,
+                        size_t *idle);
+/* The rest of its prefix that tiers have, from block `run` on; their names are in vllm->names. */
+size_t vllm_find_below(struct vllm *vllm, uint32_t id, size_t run, size_t *per_tier);
+/* Whether the whole of what it knows fits, with what of it is there already: `run` blocks. */
+bool vllm_has_room(const struct vllm *vllm, const struct rank *rank, uint32_t id, size_t *run);
+void vllm_share_prefix(struct vllm *vllm, struct rank *rank, uint32_t id, size_t run);
+
+/* ---- vllm_form.c ---------------------------------------------------------------------------- */
+
+size_t vllm_lane_of(const struct vllm *vllm, uint32_t id);
+void vllm_stop_running(struct vllm *vllm, struct rank *rank, size_t at);
+/* Forms a step at a time and launches it behind what the chips have; false: nothing to do. */
+bool vllm_launch(struct vllm *vllm, double now);
+void vllm_count_requests(struct vllm *vllm);        /* for the world */
+size_t vllm_depth(const struct vllm *vllm);         /* steps in flight */
+
+/* ---- vllm_leap.c ---------------------------------------------------------------------------- */
+
+/* A stretch from now on, where nothing but decoding can happen; false: there is none. */
+bool vllm_try_stretch(struct vllm *vllm, double now);
+/* Steps of the stretch that gave their tokens before now; not its last. */
+uint64_t vllm_received_before(const struct vllm *vllm, double now);
+/* Leaves the stretch after `received` steps have given their tokens (with two in flight the one
+ * that flew before is the first of them): one more step than that is launched. */
+void vllm_leave_stretch(struct vllm *vllm, uint64_t received);
+
+#endif

@@ -1,0 +1,170 @@
+#include "sim/schedulers/vllm.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- names -------------------------------------------------------------------------------- */
+
+uint64_t vllm_mixed(uint64_t a, uint64_t b)
+{
+    uint64_t x = (a + 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u ^ b;
+    x = (x ^ x >> 31) * 0x94d049bb133111ebu;
+    return x ^ x >> 29;
+}
+
+/* The trace's name of the prefix that ends here, or one by the turn that it is of. */
+static uint64_t name_of(const struct vllm *vllm, uint32_t id, size_t index)
+{
+    const struct trace *trace = vllm->engine.world->trace;
+    size_t block = vllm->engine.server->block;
+    if (trace->block && trace->block % block == 0 &&
+        (index + 1) * block <= trace->prompt[id]) {
+        size_t parts = trace->block / block, at = trace->first[id] + index / parts;
+        if (at < trace->first[id + 1])
+            return vllm_mixed(2 * trace->blocks[at], index % parts);
+    }
+    while (trace->before && trace->before[id] != NOBODY &&
+           (index + 1) * block <= (uint64_t)trace->prompt[trace->before[id]] +
+                                  trace->output[trace->before[id]])
+        id = trace->before[id];                     /* the first turn that has all of it */
+    return vllm_mixed(2 * (uint64_t)id + 1, index);
+}
+
+void vllm_name_now(struct vllm *vllm, struct rank *rank, uint32_t id)
+{
+    struct request *request = &vllm->shared->requests[id];
+    uint32_t sure = request->computed < request->known ? request->computed : request->known;
+    uint32_t full = sure / (uint32_t)vllm->engine.server->block;
+    for (; request->named < full; request->named++)
+        blocks_name(rank->blocks, request->blocks[request->named],
+                    name_of(vllm, id, request->named));
+}
+
+void vllm_name_blocks(struct vllm *vllm, struct rank *rank, uint32_t id)
+{
+    if (!vllm->shared->own_names)
+        vllm_name_now(vllm, rank, id);
+}
+
+/* ---- lists of blocks, in rooms of a power of two ------------------------------------------ */
+
+static void *take_room(struct shared *shared, uint32_t class)
+{
+    void *room = shared->rooms[class];
+    if (!room)
+        return arena_alloc(shared->arena, sizeof(uint32_t) << class);
+    memcpy(&shared->rooms[class], room, sizeof room);
+    return room;
+}
+
+static void return_room(struct shared *shared, uint32_t *room, uint32_t class)
+{
+    if (room) {
+        memcpy(room, &shared->rooms[class], sizeof shared->rooms[class]);
+        shared->rooms[class] = room;
+    }
+}
+
+void vllm_add_block(struct shared *shared, struct request *request, uint32_t block)
+{
+    enum { FIRST = 4 };
+    if (!request->blocks || request->block_count == 1u << request->room) {
+        uint32_t class = request->blocks ? request->room + 1 : FIRST, *room;
+        room = take_room(shared, class);
+        if (request->blocks)
+            memcpy(room, request->blocks, request->block_count * sizeof *room);
+        return_room(shared, request->blocks, request->room);
+        request->blocks = room;
+        request->room = (uint8_t)class;
+    }
+    request->blocks[request->block_count++] = block;
+}
+
+void vllm_leave_cache(struct vllm *vllm, struct rank *rank, uint32_t id)
+{
+    struct request *request = &vllm->shared->requests[id];
+    while (request->block_count)                    /* the tail first: roots are found longest */
+        blocks_release(rank->blocks, request->blocks[--request->block_count]);
+    return_room(vllm->shared, request->blocks, request->room);
+    request->blocks = NULL;
+    request->named = 0;
+}
+
+/* ---- blocks of a request ------------------------------------------------------------------ */
+
+size_t vllm_blocks_for(const struct vllm *vllm, uint64_t tokens)
+{
+    return (size_t)((tokens + vllm->engine.server->block - 1) / vllm->engine.server->block);
+}
+
+uint32_t vllm_take_block(struct vllm *vllm, struct rank *rank)
+{
+    struct world *world = vllm->engine.world;
+    uint64_t name;
+    if (world->tiers && blocks_next_name(rank->blocks, &name))
+        tiers_put(world->tiers, vllm->engine.index, name, vllm->now);
+    return blocks_take(rank->blocks);
+}
+
+void vllm_take_blocks(struct vllm *vllm, struct rank *rank, uint32_t id, uint64_t tokens)
+{
+    struct request *request = &vllm->shared->requests[id];
+    while (request->block_count < vllm_blocks_for(vllm, tokens))
+        vllm_add_block(vllm->shared, request, vllm_take_block(vllm, rank));
+}
+
+/* ---- prefixes ----------------------------------------------------------------------------- */
+
+size_t vllm_find_prefix(const struct vllm *vllm, const struct rank *rank, uint32_t id,
+                          size_t *idle)
+{
+    const struct request *request = &vllm->shared->requests[id];
+    size_t most = (size_t)((request->known - 1) / vllm->engine.server->block), run = 0;
+    *idle = 0;
+    if (!vllm->engine.world->trace->block && !vllm->engine.world->trace->before &&
+        !vllm->engine.world->result->restarts[id])
+        return 0;                                   /* nobody else has its names */
+    for (; run < most; run++) {
+        uint32_t block = blocks_find(rank->blocks, name_of(vllm, id, run));
+        if (block == BLOCKS_NONE)
+            break;
+        *idle += blocks_idle(rank->blocks, block);
+    }
+    return run;
+}
+
+void vllm_share_prefix(struct vllm *vllm, struct rank *rank, uint32_t id, size_t run)
+{
+    struct request *request = &vllm->shared->requests[id];
+    for (size_t i = 0; i < run; i++) {
+        uint32_t block = blocks_find(rank->blocks, name_of(vllm, id, i));
+        blocks_share(rank->blocks, block);
+        vllm_add_block(vllm->shared, request, block);
+    }
+    request->named = (uint32_t)run;
+    request->computed = (uint32_t)(run * vllm->engine.server->block);
+}
+
+bool vllm_has_room(const struct vllm *vllm, const struct rank *rank, uint32_t id, size_t *run)
+{
+    size_t idle, all = vllm_blocks_for(vllm, vllm->shared->requests[id].known);
+    size_t watermark = (size_t)floor(vllm->engine.server->watermark *
+                                     (double)vllm->engine.server->blocks);
+    *run = vllm_find_prefix(vllm, rank, id, &idle);
+    return all - *run + idle + (rank->running_count ? watermark : 0) <= blocks_free(rank->blocks);
+}
+
+size_t vllm_find_below(struct vllm *vllm, uint32_t id, size_t run, size_t *per_tier)
+{
+    struct world *world = vllm->engine.world;
+    size_t most = (vllm->shared->requests[id].known - 1) / vllm->engine.server->block, count = 0;
+    if (!world->tiers || world->ready[id] || run == most)
+        return 0;
+    const uint64_t first = name_of(vllm, id, run);
+    if (!tiers_find(world->tiers, vllm->engine.index, &first, 1, vllm->now, per_tier))
+        return 0;
+    for (size_t i = run; i < most; i++)
+        *(uint64_t *)arena_push(vllm->shared->arena, &vllm->names, &count, &vllm->name_room,
+                                sizeof *vllm->names) = name_of(vllm, id, i);
+    return tiers_find(world->tiers, vllm->engine.index, vllm->names, count, vllm->now, per_tier);
+}

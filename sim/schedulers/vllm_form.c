@@ -1,0 +1,383 @@
+#include "sim/schedulers/vllm.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- queues ------------------------------------------------------------------------------- */
+
+size_t vllm_lane_of(const struct vllm *vllm, uint32_t id)
+{
+    return vllm->lanes > 1 ? vllm->engine.world->trace->lane[id] : 0;
+}
+
+static void wait_first(struct vllm *vllm, struct rank *rank, uint32_t id)
+{
+    queue_first(vllm->engine.world, &rank->queue[vllm_lane_of(vllm, id)], id);
+    rank->waiting++;
+}
+
+void vllm_stop_running(struct vllm *vllm, struct rank *rank, size_t at)
+{
+    vllm_leave_cache(vllm, rank, rank->running[at]);
+    memmove(&rank->running[at], &rank->running[at + 1],
+            (--rank->running_count - at) * sizeof *rank->running);
+}
+
+static void preempt(struct vllm *vllm, struct rank *rank, size_t at)
+{
+    uint32_t id = rank->running[at];
+    struct request *request = &vllm->shared->requests[id];
+    vllm_name_now(vllm, rank, id);
+    vllm_stop_running(vllm, rank, at);
+    request->computed = 0;
+    vllm->engine.world->ready[id] = 0;
+    rank->preempted++;
+    world_restarted(vllm->engine.world, id);
+    wait_first(vllm, rank, id);
+}
+
+/* Who has to go: of the last lane the last admitted. */
+static size_t last_of_all(const struct vllm *vllm, const struct rank *rank)
+{
+    size_t last = rank->running_count - 1;
+    for (size_t at = last; vllm->lanes > 1 && at-- > 0;)
+        if (vllm_lane_of(vllm, rank->running[at]) > vllm_lane_of(vllm, rank->running[last]))
+            last = at;
+    return last;
+}
+
+/* ---- those that go on --------------------------------------------------------------------- */
+
+struct forming {                    /* of a rank */
+    struct sim_step step;
+    struct flight *flight;
+    size_t budget;                  /* tokens */
+    size_t most;                    /* sequences, by the lanes that take part */
+};
+
+static size_t lane_most(const struct vllm *vllm, uint32_t id)
+{
+    const struct sim_server *server = vllm->engine.server;
+    size_t most = server->lane_most[vllm_lane_of(vllm, id)];
+    return most ? most : server->sequences_most;
+}
+
+/* Sequences of a step that it takes part in. */
+static size_t most_with(const struct vllm *vllm, const struct forming *forming, uint32_t id)
+{
+    return lane_most(vllm, id) < forming->most ? lane_most(vllm, id) : forming->most;
+}
+
+static uint32_t tokens_left(const struct vllm *vllm, uint32_t id)
+{
+    const struct request *request = &vllm->shared->requests[id];
+    if (request->known + request->flying >= world_total(vllm->engine.world, id))
+        return 0;                                   /* what is in flight ends it */
+    uint32_t left = request->known + request->coming - request->computed;
+    return left == 1 && request->guesses ? left + (uint32_t)vllm->engine.server->draft : left;
+}
+
+/* One token and its guesses, after all that is known; not a part of a prompt. */
+static bool decodes(const struct vllm *vllm, uint32_t id, uint32_t tokens)
+{
+    const struct request *request = &vllm->shared->requests[id];
+    return request->computed >= vllm->engine.world->trace->prompt[id] &&
+           request->computed + 1 == request->known + request->coming &&
+           tokens <= 1 + vllm->engine.server->draft;
+}
+
+static void add_part(struct vllm *vllm, struct rank *rank, struct forming *forming, uint32_t id,
+                     uint32_t tokens)
+{
+    struct request *request = &vllm->shared->requests[id];
+    struct sim_step *step = &forming->step;
+    double before = (double)request->computed, now = (double)tokens;
+    const bool decode = decodes(vllm, id, tokens);
+    const uint32_t draft = decode ? tokens - 1 : 0;
+    if (decode) {
+        step->decoding++;
+        step->decode_cached += before;
+        step->drafts += draft;
+    } else {
+        step->prompt += now;
+        step->prompt_cached += before;
+        step->prompt_pairs += now * (before + now / 2);
+    }
+    step->sequences++;
+    request->computed += tokens;
+    bool yields = decode || request->computed == request->known + request->coming;
+    request->coming += (uint16_t)(yields ? 1 + draft : 0);
+    request->flying += yields;
+    request->guesses |= yields;
+    forming->budget -= tokens;
+    forming->most = most_with(vllm, forming, id);
+    forming->flight->decode &= decode && !draft;
+    forming->flight->parts[forming->flight->count++] = (struct part){ id, (uint8_t)draft, yields };
+    vllm_name_blocks(vllm, rank, id);
+}
+
+/* False: the request itself had to go. */
+static bool make_room(struct vllm *vllm, struct rank *rank, size_t at, uint64_t tokens)
+{
+    const struct request *request = &vllm->shared->requests[rank->running[at]];
+    for (;;) {
+        size_t needed = vllm_blocks_for(vllm, request->computed + tokens);
+        size_t have = request->block_count;
+        if (needed <= have || needed - have <= blocks_free(rank->blocks))
+            return true;
+        size_t last = last_of_all(vllm, rank);
+        preempt(vllm, rank, last);
+        if (last == at)
+            return false;
+        at -= last < at;
+    }
+}
+
+/* Those of a lane that run, in order of admission. */
+static void go_on(struct vllm *vllm, struct rank *rank, struct forming *forming, size_t lane)
+{
+    for (size_t at = 0; at < rank->running_count && forming->budget; at++) {
+        uint32_t id = rank->running[at];
+        if (vllm_lane_of(vllm, id) != lane || forming->flight->count >= forming->most)
+            continue;
+        uint32_t tokens = tokens_left(vllm, id);
+        tokens = tokens < forming->budget ? tokens : (uint32_t)forming->budget;
+        if (!tokens)
+            continue;
+        if (!make_room(vllm, rank, at, tokens))
+            break;
+        while (rank->running[at] != id)             /* one before it had to go */
+            at--;
+        vllm_take_blocks(vllm, rank, id, vllm->shared->requests[id].computed + tokens);
+        add_part(vllm, rank, forming, id, tokens);
+    }
+}
+
+/* ---- those that enter --------------------------------------------------------------------- */
+
+static void count_cached(struct vllm *vllm, uint32_t id)
+{
+    struct world *world = vllm->engine.world;
+    if (!world->result->restarts[id] && !world->got[id])
+        world->result->cached_tokens += vllm->shared->requests[id].computed;
+}
+
+/* USD to bring up so many blocks. */
+static double fetch_cost(const struct vllm *vllm, const size_t *per_tier)
+{
+    const struct sim_options *options = vllm->engine.world->options;
+    const double block_bytes = options->token_bytes * (double)options->server.block;
+    double cost = 0;
+    for (size_t i = 0; i < options->tiers; i++)
+        cost += (double)per_tier[i] * block_bytes * options->tier[i].fetch_price;
+    return cost;
+}
+
+/* Whether the tiers bring so many blocks sooner, or cheaper, than a step of their own would
+ * compute them. */
+static bool worth_fetching(const struct vllm *vllm, size_t run, size_t found,
+                           const size_t *per_tier)
+{
+    const struct sim_server *server = vllm->engine.server;
+    const double tokens = (double)(found * server->block), before = (double)(run * server->block);
+    const struct sim_step step = { .prompt = tokens, .prompt_cached = before, .sequences = 1,
+                                   .prompt_pairs = tokens * (before + tokens / 2), .imbalance = 1 };
+    const struct world *world = vllm->engine.world;
+    const double again = server->seconds(server->context, &step);
+    if (world->options->fetch_cheaper)
+        return fetch_cost(vllm, per_tier) < again * world->options->replica_price;
+    return tiers_seconds(world->tiers, vllm->engine.index, per_tier, vllm->now) < again;
+}
+
+/* Its blocks are taken, and it waits beside the queue until their contents have come. */
+static bool set_aside(struct vllm *vllm, struct rank *rank, uint32_t id, size_t run)
+{
+    struct request *request = &vllm->shared->requests[id];
+    struct world *world = vllm->engine.world;
+    size_t per_tier[TIERS_MOST], found = vllm_find_below(vllm, id, run, per_tier);
+    if (!found || !worth_fetching(vllm, run, found, per_tier))
+        return false;
+    tiers_fetch(world->tiers, vllm->engine.index, vllm->names, found, vllm->now, id);
+    vllm_share_prefix(vllm, rank, id, run);
+    count_cached(vllm, id);
+    request->computed += (uint32_t)(found * vllm->engine.server->block);
+    vllm_take_blocks(vllm, rank, id, request->computed);
+    queue_last(world, &rank->fetching, id);
+    world->result->fetched_tokens += found * vllm->engine.server->block;
+    return true;
+}
+
+/* It runs, with as much of what is left as the step has room for. */
+static void enter(struct vllm *vllm, struct rank *rank, struct forming *forming, uint32_t id)
+{
+    struct request *request = &vllm->shared->requests[id];
+    uint64_t tokens = request->known - request->computed;
+    tokens = tokens < forming->budget ? tokens : forming->budget;
+    request->guesses = false;
+    rank->running[rank->running_count++] = id;
+    vllm_take_blocks(vllm, rank, id, request->computed + tokens);
+    add_part(vllm, rank, forming, id, (uint32_t)tokens);
+}
+
+/* The first of those whose cache has come. Where nothing runs and it has no room, the last of
+ * them gives its blocks back. */
+static bool admit_fetched(struct vllm *vllm, struct rank *rank, struct forming *forming)
+{
+    struct queue *queue = &rank->fetched;
+    if (!queue->count || !forming->budget || forming->flight->count >= forming->most ||
+        rank->running_count >= vllm->engine.server->sequences_most)
+        return false;
+    uint32_t id = queue->head, last = queue->tail;
+    const struct request *request = &vllm->shared->requests[id];
+    if (vllm_blocks_for(vllm, request->known) - request->block_count > blocks_free(rank->blocks)) {
+        if (rank->running_count || last == id)
+            return false;
+        queue_remove(vllm->engine.world, queue, last);
+        vllm_leave_cache(vllm, rank, last);
+        vllm->shared->requests[last].computed = 0;
+        world_restarted(vllm->engine.world, last);
+        wait_first(vllm, rank, last);
+        return true;
+    }
+    queue_pop(vllm->engine.world, queue);
+    enter(vllm, rank, forming, id);
+    return true;
+}
+
+static bool admit_one(struct vllm *vllm, struct rank *rank, struct forming *forming, size_t lane)
+{
+    struct queue *queue = &rank->queue[lane];
+    struct world *world = vllm->engine.world;
+    size_t run;
+    if (!queue->count || !forming->budget ||
+        rank->running_count >= vllm->engine.server->sequences_most)
+        return false;
+    uint32_t id = queue->head;
+    if (forming->flight->count >= most_with(vllm, forming, id) ||
+        !vllm_has_room(vllm, rank, id, &run))
+        return false;
+    queue_pop(world, queue);
+    rank->waiting--;
+    if (set_aside(vllm, rank, id, run))
+        return true;
+    vllm_share_prefix(vllm, rank, id, run);
+    count_cached(vllm, id);
+    struct request *request = &vllm->shared->requests[id];
+    if (world->ready[id] > request->computed)       /* its cache came with it */
+        request->computed = world->ready[id];
+    enter(vllm, rank, forming, id);
+    return true;
+}
+
+/* The first of a lane cannot enter for want of a seat or of blocks: those of later lanes make
+ * room for it. */
+static bool push_out(struct vllm *vllm, struct rank *rank, const struct forming *forming,
+                     size_t lane)
+{
+    if (!rank->queue[lane].count || !rank->running_count || !forming->budget ||
+        forming->flight->count >= most_with(vllm, forming, rank->queue[lane].head))
+        return false;
+    size_t last = last_of_all(vllm, rank);
+    if (vllm_lane_of(vllm, rank->running[last]) <= lane)
+        return false;
+    preempt(vllm, rank, last);
+    return true;
+}
+
+/* ---- the step ----------------------------------------------------------------------------- */
+
+size_t vllm_depth(const struct vllm *vllm)
+{
+    return vllm->engine.server->synchronous ? 1 : FLIGHT;
+}
+
+static void form_rank(struct vllm *vllm, struct rank *rank, struct forming *forming)
+{
+    struct flight *flight = &rank->flights[vllm->flight_count];
+    *forming = (struct forming){ .flight = flight, .budget = vllm->engine.server->chunk,
+                                 .most = vllm->engine.server->sequences_most };
+    flight->count = 0;
+    flight->decode = true;
+    rank->preempted = 0;
+    for (size_t lane = 0; lane < vllm->lanes; lane++) {
+        go_on(vllm, rank, forming, lane);
+        if (rank->preempted && vllm->lanes == 1)
+            break;                                  /* nobody enters where somebody had to go */
+        while (!lane && admit_fetched(vllm, rank, forming))
+            ;
+        while (admit_one(vllm, rank, forming, lane) ||
+               (vllm->lanes > 1 && push_out(vllm, rank, forming, lane)))
+            ;
+    }
+    flight->decode &= flight->count == rank->running_count;
+}
+
+static double tokens_of(const struct sim_step *step)
+{
+    return step->decoding + step->drafts + step->prompt;
+}
+
+/* Steps of ranks are one step of the server; the fullest decides how long it takes. */
+static void add_step(struct sim_step *all, struct sim_step *fullest, const struct sim_step *step)
+{
+    if (tokens_of(step) > tokens_of(fullest) ||
+        (tokens_of(step) == tokens_of(fullest) && step->decode_cached > fullest->decode_cached))
+        *fullest = *step;
+    all->decoding += step->decoding;
+    all->decode_cached += step->decode_cached;
+    all->drafts += step->drafts;
+    all->prompt += step->prompt;
+    all->prompt_cached += step->prompt_cached;
+    all->prompt_pairs += step->prompt_pairs;
+    all->sequences += step->sequences;
+}
+
+void vllm_count_requests(struct vllm *vllm)
+{
+    struct engine *engine = &vllm->engine;
+    engine->waiting = engine->running = engine->blocks_used = 0;
+    for (size_t r = 0; r < vllm->rank_count; r++) {
+        const struct rank *rank = &vllm->ranks[r];
+        engine->waiting += rank->waiting + rank->fetching.count + rank->fetched.count;
+        engine->running += rank->running_count;
+        engine->blocks_used += engine->server->blocks - 1 - blocks_free(rank->blocks);
+    }
+}
+
+/* What each class pays for of a step: its part of the sequences. */
+static void share_seconds(struct vllm *vllm, double seconds, double sequences)
+{
+    for (size_t r = 0; r < vllm->rank_count && vllm->lanes > 1; r++) {
+        const struct flight *flight = &vllm->ranks[r].flights[vllm->flight_count - 1];
+        for (size_t i = 0; i < flight->count; i++)
+            vllm->engine.world->result->lane_seconds[vllm_lane_of(vllm, flight->parts[i].id)] +=
+                seconds / sequences;
+    }
+}
+
+bool vllm_launch(struct vllm *vllm, double now)
+{
+    const struct sim_server *server = vllm->engine.server;
+    struct sim_step step = { 0 }, fullest = { 0 };
+    struct forming forming;
+    uint64_t preempted = 0;
+    vllm->now = now;
+    for (size_t r = 0; r < vllm->rank_count; r++) {
+        form_rank(vllm, &vllm->ranks[r], &forming);
+        add_step(&step, &fullest, &forming.step);
+        preempted += vllm->ranks[r].preempted;
+    }
+    vllm_count_requests(vllm);
+    if (!(step.sequences > 0))                      /* who had to go made room for others */
+        return preempted && !vllm->flight_count && vllm_launch(vllm, now);
+    fullest.imbalance = (double)vllm->rank_count * tokens_of(&fullest) / tokens_of(&step);
+    const double seconds = server->seconds(server->context, &fullest);
+    const double start = now > vllm->free_at ? now : vllm->free_at;
+    vllm->free_at = start + seconds;
+    for (size_t r = 0; r < vllm->rank_count; r++)
+        vllm->ranks[r].flights[vllm->flight_count].end = vllm->free_at;
+    vllm->flight_count++;
+    world_ran(&vllm->engine, start, seconds, &step);
+    share_seconds(vllm, seconds, step.sequences);
+    return true;
+}

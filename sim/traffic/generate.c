@@ -1,0 +1,205 @@
+#include "sim/traffic/generate_plan.h"
+#include "rows/random.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* A request, before its number in the trace is known. */
+struct turn {
+    double time;                    /* s, if answers took no time */
+    double wait;                    /* s; NAN for the first of a session */
+    uint32_t session, turn, prompt, output;
+    uint8_t lane;
+};
+
+struct maker {
+    struct arena *arena;
+    struct error *error;
+    struct plan plan;
+    size_t lanes;
+    struct turn *turns;
+    size_t count, room;
+};
+
+/* ---- draws ---------------------------------------------------------------------------------- */
+
+/* Whole: of a range both ends too; others go to the nearest, at least 1. */
+static double draw_length(const struct amount *amount, struct random *random)
+{
+    if (amount->kind == AMOUNT_UNIFORM)
+        return amount->a + (double)random_below(random, (size_t)(amount->b - amount->a) + 1);
+    return fmax(floor(amount_draw(amount, random) + 0.5), 1);
+}
+
+static double draw_gap(const struct plan *plan, struct random *random)
+{
+    const double shape = 1 / (plan->cv * plan->cv);
+    switch (plan->kind) {
+    case KIND_POISSON: return random_exponential(random) / plan->rate;
+    case KIND_GAMMA:   return random_gamma(random, shape) / shape / plan->rate;
+    default:           return 1 / plan->rate;
+    }
+}
+
+static uint8_t draw_lane(const struct maker *maker, struct random *random)
+{
+    double u = random_uniform(random);
+    size_t lane = 0;
+    while (lane + 1 < maker->lanes && u >= maker->plan.shares[lane])
+        u -= maker->plan.shares[lane++];
+    return (uint8_t)lane;
+}
+
+/* What is drawn for one session, each from a sequence of its own. */
+struct draws {
+    struct random input, output, pair, turns, wait, lane;
+};
+
+static void draws_open(struct draws *draws, uint64_t seed, size_t session)
+{
+    random_stream(&draws->input, seed, "input", session);
+    random_stream(&draws->output, seed, "output", session);
+    random_stream(&draws->pair, seed, "lengths", session);
+    random_stream(&draws->turns, seed, "turns", session);
+    random_stream(&draws->wait, seed, "wait", session);
+    random_stream(&draws->lane, seed, "class", session);
+}
+
+/* ---- sessions ------------------------------------------------------------------------------- */
+
+static bool fits(const struct maker *maker, const struct turn *turn, const char *what,
+                 double number, double most)
+{
+    if (number <= most)
+        return true;
+    error_set(maker->error, "%s: turn %u of session %u has %s of %.10g",
+              generate_kinds[maker->plan.kind], turn->turn + 1, turn->session + 1, what, number);
+    return error_hint(maker->error, "at most %.10g: fewer turns, or smaller numbers", most);
+}
+
+static bool too_many(const struct maker *maker)
+{
+    error_set(maker->error, "%s: more than %d requests", generate_kinds[maker->plan.kind],
+              GENERATE_MOST);
+    return error_hint(maker->error, "a lower rate or count, a shorter duration, or fewer turns");
+}
+
+static void draw_lengths(const struct plan *plan, struct draws *draws, double *input,
+                         double *output)
+{
+    if (plan->lengths.count) {
+        size_t pair = random_below(&draws->pair, plan->lengths.count);
+        *input = plan->lengths.prompt[pair];
+        *output = plan->lengths.output[pair];
+    } else {
+        *input = draw_length(&plan->input, &draws->input);
+        *output = draw_length(&plan->output, &draws->output);
+    }
+}
+
+/* A turn after `before` tokens of its session, to which it adds its own. */
+static bool draw_turn(const struct maker *maker, struct draws *draws, struct turn *turn,
+                      double *before)
+{
+    double input, output;
+    draw_lengths(&maker->plan, draws, &input, &output);
+    turn->wait = turn->turn ? amount_draw(&maker->plan.wait, &draws->wait) : NAN;
+    turn->time += turn->turn ? turn->wait : 0;
+    if (!fits(maker, turn, "a prompt", *before + input, LENGTH_MOST) ||
+        !fits(maker, turn, "an output", output, LENGTH_MOST) ||
+        !fits(maker, turn, "a time", turn->time, TIME_MOST))
+        return false;
+    turn->prompt = (uint32_t)(*before + input);
+    turn->output = (uint32_t)output;
+    *before += input + output;
+    return true;
+}
+
+static bool draw_session(struct maker *maker, uint32_t session, double arrival)
+{
+    struct draws draws;
+    draws_open(&draws, maker->plan.seed, session);
+    struct turn turn = { .time = arrival, .session = session,
+                         .lane = draw_lane(maker, &draws.lane) };
+    double turns = amount_draw(&maker->plan.turns, &draws.turns), before = 0;
+    if (turns > (double)(GENERATE_MOST - maker->count))
+        return too_many(maker);
+    for (; turn.turn < (uint32_t)turns; turn.turn++) {
+        if (!draw_turn(maker, &draws, &turn, &before))
+            return false;
+        *(struct turn *)arena_push(maker->arena, &maker->turns, &maker->count, &maker->room,
+                                   sizeof turn) = turn;
+    }
+    return true;
+}
+
+static bool draw_all(struct maker *maker)
+{
+    const struct plan *plan = &maker->plan;
+    const bool timed = plan->duration < INFINITY;
+    struct random arrivals;
+    double now = 0;
+    random_stream(&arrivals, plan->seed, "arrivals", 0);
+    for (uint32_t i = 0; timed ? now < plan->duration : i < plan->count; i++) {
+        if (!draw_session(maker, i, now))
+            return false;
+        now += draw_gap(plan, &arrivals);
+    }
+    return true;
+}
+
+/* ---- the trace ------------------------------------------------------------------------------ */
+
+static int in_order(const void *a, const void *b)
+{
+    const struct turn *x = a, *y = b;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    if (x->session != y->session)
+        return x->session < y->session ? -1 : 1;
+    return (x->turn > y->turn) - (x->turn < y->turn);
+}
+
+static void fill(const struct maker *maker, struct trace *trace)
+{
+    struct arena *arena = maker->arena;
+    const size_t count = trace->count = maker->count;
+    bool later = false;
+    trace->arrival = arena_array(arena, count, sizeof *trace->arrival);
+    trace->prompt = arena_array(arena, count, sizeof *trace->prompt);
+    trace->output = arena_array(arena, count, sizeof *trace->output);
+    trace->before = arena_array(arena, count, sizeof *trace->before);
+    trace->wait = arena_array(arena, count, sizeof *trace->wait);
+    trace->lane = trace->lanes ? arena_array(arena, count, sizeof *trace->lane) : NULL;
+    trace->blocks = arena_alloc(arena, sizeof *trace->blocks);          /* none, and no NULL */
+    uint32_t *last = arena_array(arena, count, sizeof *last);           /* of each session */
+    for (size_t i = 0; i < count; i++) {
+        const struct turn *turn = &maker->turns[i];
+        trace->arrival[i] = turn->time;
+        trace->prompt[i] = turn->prompt;
+        trace->output[i] = turn->output;
+        trace->wait[i] = turn->wait;
+        trace->before[i] = turn->turn ? last[turn->session] : UINT32_MAX;
+        last[turn->session] = (uint32_t)i;
+        later |= turn->turn > 0;
+        if (trace->lane)
+            trace->lane[i] = turn->lane;
+    }
+    if (!later)
+        trace->before = NULL, trace->wait = NULL;
+}
+
+bool generate_trace(struct arena *arena, const char *words, struct trace *trace,
+                    struct error *error)
+{
+    struct maker maker = { .arena = arena, .error = error };
+    *trace = (struct trace){ 0 };
+    if (!generate_read(arena, words, &maker.plan, trace, error))
+        return false;
+    maker.lanes = trace->lanes;
+    if (!draw_all(&maker))
+        return false;
+    qsort(maker.turns, maker.count, sizeof *maker.turns, in_order);
+    fill(&maker, trace);
+    return true;
+}

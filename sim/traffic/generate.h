@@ -1,0 +1,42 @@
+/* generate -- a trace from a description in one word.
+ *
+ *     poisson:rate=5,count=10000,input=1000,output=lognormal(200,cv=0.8)
+ *     gamma:rate=2,cv=3,duration=1h,lengths=arxiv.csv.gz,class=fast(1)|slow(9)
+ *     poisson:rate=2,turns=geometric(4),wait=exponential(30s),seed=7
+ *
+ *     kind[:key=value{,key=value}]        commas inside parentheses belong to the value
+ *
+ * Sessions arrive: `poisson`, `gamma` (gaps with a coefficient of variation: above 1 they come in
+ * bursts) or `constant`, the first at 0. A session has `turns`, one unless said: each later turn
+ * is asked when the one before is answered and a wait has passed, and its prompt is all of the
+ * one before, its answer, and an `input` of its own. All turns of a session are of one class.
+ *
+ * A turn's place in the trace is where it would be if answers took no time: the arrival of the
+ * session plus the waits so far. That is its `arrival`, which is no later than it can be asked;
+ * so a trace is in order, and a turn comes after the one before it.
+ *
+ * Arrivals, inputs, outputs, turns, waits and classes are drawn apart, and for each session
+ * apart: changing the wait leaves all lengths as they were, and more sessions leave the first
+ * ones as they were. The same words give the same trace on every machine. */
+#ifndef SIM_TRAFFIC_GENERATE_H
+#define SIM_TRAFFIC_GENERATE_H
+
+#include "sim/traffic/trace.h"
+
+enum { GENERATE_MOST = 10000000 };      /* requests */
+
+/* What a description may say. `usual`: where it does not; NULL: nothing. */
+struct generate_key {
+    const char *name, *usual, *accepted, *help;
+};
+extern const struct generate_key generate_keys[];
+extern const size_t generate_key_count;
+
+bool generate_is(const char *words);    /* a known kind, alone or with ':' after it */
+/* Error: a key that is not known, given twice or without meaning here; a value that it cannot
+ * be; more than GENERATE_MOST requests, a prompt that grows beyond LENGTH_MOST, a session that
+ * waits beyond TIME_MOST. */
+bool generate_trace(struct arena *arena, const char *words, struct trace *trace,
+                    struct error *error);
+
+#endif

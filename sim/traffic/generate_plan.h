@@ -1,0 +1,25 @@
+/* generate_plan -- a description, read: what generate.c draws from. */
+#ifndef SIM_TRAFFIC_GENERATE_PLAN_H
+#define SIM_TRAFFIC_GENERATE_PLAN_H
+
+#include "sim/traffic/amount.h"
+#include "sim/traffic/generate.h"
+
+enum kind { KIND_POISSON, KIND_GAMMA, KIND_CONSTANT, KINDS };
+extern const char *const generate_kinds[KINDS];
+
+struct plan {
+    enum kind kind;
+    double rate, cv, duration;      /* duration INFINITY: `count` sessions */
+    size_t count;
+    struct amount input, output, turns, wait;
+    struct trace_lengths lengths;   /* count 0: input and output are drawn */
+    double shares[TRACE_LANES];     /* of the classes of the trace; together 1 */
+    uint64_t seed;
+};
+
+/* Names the classes of the trace. */
+bool generate_read(struct arena *arena, const char *words, struct plan *plan, struct trace *trace,
+                   struct error *error);
+
+#endif

@@ -1,0 +1,293 @@
+/* Descriptions in words. A key is a row: its name, its default, what it accepts; `readers` says
+ * how its value is read. */
+#include "sim/traffic/generate_plan.h"
+
+#include "rows/rows.h"
+#include "sim/traffic/trace_read.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *const generate_kinds[KINDS] = { "poisson", "gamma", "constant" };
+
+enum key {
+    KEY_RATE, KEY_CV, KEY_COUNT, KEY_DURATION, KEY_INPUT, KEY_OUTPUT, KEY_LENGTHS, KEY_TURNS,
+    KEY_WAIT, KEY_CLASS, KEY_SEED, KEYS
+};
+
+#define LENGTHS "a whole number, LOW..HIGH, exponential(MEAN) or lognormal(MEAN,cv=X), each from " \
+                "1 to 10M"
+const struct generate_key generate_keys[] = {
+    [KEY_RATE]     = { "rate", "1/s", "1e-9 to 1e9 a second: 5, 5/s, 300/min",
+                       "sessions that arrive" },
+    [KEY_CV]       = { "cv", "2", "0.01 to 100",
+                       "deviation of the gaps between arrivals over their mean" },
+    [KEY_COUNT]    = { "count", "1000", "a whole number from 1 to 10M", "sessions" },
+    [KEY_DURATION] = { "duration", NULL, "up to 1e9 s: 600, 90min, 1h",
+                       "instead of count: sessions arrive so long" },
+    [KEY_INPUT]    = { "input", "1000", LENGTHS, "new tokens of a prompt" },
+    [KEY_OUTPUT]   = { "output", "200", LENGTHS, "tokens of an answer" },
+    [KEY_LENGTHS]  = { "lengths", NULL, "a file of lengths, or any trace",
+                       "instead of input and output: draws pairs of a file" },
+    [KEY_TURNS]    = { "turns", "1", "a whole number or geometric(MEAN), from 1 to 10000",
+                       "requests of a session" },
+    [KEY_WAIT]     = { "wait", "0s", "a time, LOW..HIGH, exponential(MEAN) or "
+                       "lognormal(MEAN,cv=X), up to 1e6 s", "from an answer to the next turn" },
+    [KEY_CLASS]    = { "class", NULL, "NAME(SHARE)|NAME(SHARE), at most 8: words of letters, "
+                       "digits, '-', '_' and '.'", "classes, in proportion to their shares" },
+    [KEY_SEED]     = { "seed", "1", "a whole number below 2^64", "of the draws" },
+};
+const size_t generate_key_count = KEYS;
+
+struct reader {
+    struct arena *arena;
+    struct error *error;
+    struct plan *plan;
+    struct trace *trace;
+    struct text given[KEYS];        /* data NULL: not given */
+};
+
+/* ---- pieces of text ------------------------------------------------------------------------- */
+
+static bool whole(double x)
+{
+    return x == floor(x);
+}
+
+/* ---- keys: how each is read ----------------------------------------------------------------- */
+
+/* "300/min": the engine's units begin with a word, so that it is 300 1/min there. */
+static bool read_rate(struct reader *reader, struct text text)
+{
+    bool per;
+    struct text number = amount_take(&text, '/', &per);
+    const char *words = arena_print(reader->arena, "%.*s%s%.*s", (int)number.size, number.data,
+                                    per ? " 1/" : "", (int)text.size, text.data);
+    return amount_number(text_of(words), "1/s", 1e-9, 1e9, &reader->plan->rate);
+}
+
+static bool read_cv(struct reader *reader, struct text text)
+{
+    return amount_number(text, "1", 0.01, 100, &reader->plan->cv);
+}
+
+static bool read_count(struct reader *reader, struct text text)
+{
+    double count;
+    if (!amount_number(text, "1", 1, GENERATE_MOST, &count) || !whole(count))
+        return false;
+    reader->plan->count = (size_t)count;
+    return true;
+}
+
+static bool read_duration(struct reader *reader, struct text text)
+{
+    return amount_number(text, "s", 0, TIME_MOST, &reader->plan->duration) &&
+           reader->plan->duration > 0;
+}
+
+static bool read_length(struct text text, struct amount *amount)
+{
+    if (!amount_read(text, "token", 1, 1e7, amount))
+        return false;
+    return amount->kind == AMOUNT_EXPONENTIAL || amount->kind == AMOUNT_LOGNORMAL ||
+           (whole(amount->a) && whole(amount->b));
+}
+
+static bool read_input(struct reader *reader, struct text text)
+{
+    return read_length(text, &reader->plan->input);
+}
+
+static bool read_output(struct reader *reader, struct text text)
+{
+    return read_length(text, &reader->plan->output);
+}
+
+static bool read_turns(struct reader *reader, struct text text)
+{
+    struct amount *turns = &reader->plan->turns;
+    struct text inside = text;
+    bool drawn = amount_call(text, "geometric", &inside);
+    turns->kind = drawn ? AMOUNT_GEOMETRIC : AMOUNT_FIXED;
+    return amount_number(inside, "1", 1, 10000, &turns->a) && (drawn || whole(turns->a));
+}
+
+static bool read_wait(struct reader *reader, struct text text)
+{
+    return amount_read(text, "s", 0, 1e6, &reader->plan->wait);
+}
+
+/* One class: its name and its share; a name alone has share 1. */
+static bool read_class(struct reader *reader, struct text one)
+{
+    bool shared;
+    struct text name = amount_take(&one, '(', &shared);
+    const char *word = arena_copy(reader->arena, name.data, name.size);
+    struct text share = { one.data, one.size - (one.size > 0) };
+    double number = 1;
+    if (!trace_word(word) ||
+        (shared && (!one.size || one.data[one.size - 1] != ')' ||
+                    !amount_number(share, "1", 1e-9, 1e9, &number))))
+        return false;
+    size_t before = reader->trace->lanes, lane = trace_lane(reader->trace, word);
+    if (reader->trace->lanes == before)             /* it is there, or is one too many */
+        return false;
+    reader->plan->shares[lane] = number;
+    return true;
+}
+
+static bool read_classes(struct reader *reader, struct text text)
+{
+    double *shares = reader->plan->shares, sum = 0;
+    for (bool more = true; more;)
+        if (!read_class(reader, amount_take(&text, '|', &more)))
+            return false;
+    for (size_t i = 0; i < reader->trace->lanes; i++)
+        sum += shares[i];
+    for (size_t i = 0; i < reader->trace->lanes; i++)
+        shares[i] /= sum;
+    return true;
+}
+
+static bool read_seed(struct reader *reader, struct text text)
+{
+    uint64_t seed = 0;
+    for (size_t i = 0; i < text.size; i++) {
+        unsigned digit = (unsigned)(unsigned char)text.data[i] - '0';
+        if (digit > 9 || seed > (UINT64_MAX - digit) / 10)
+            return false;
+        seed = 10 * seed + digit;
+    }
+    reader->plan->seed = seed;
+    return text.size > 0;
+}
+
+static bool (*const readers[KEYS])(struct reader *reader, struct text text) = {
+    [KEY_RATE] = read_rate,   [KEY_CV] = read_cv,         [KEY_COUNT] = read_count,
+    [KEY_INPUT] = read_input, [KEY_OUTPUT] = read_output, [KEY_DURATION] = read_duration,
+    [KEY_TURNS] = read_turns, [KEY_WAIT] = read_wait,     [KEY_CLASS] = read_classes,
+    [KEY_SEED] = read_seed,   [KEY_LENGTHS] = NULL,       /* a file, with errors of its own */
+};
+
+/* ---- which keys ----------------------------------------------------------------------------- */
+
+enum { SHOWN = 80 };                /* characters of what was read */
+
+static int shown(struct text text)
+{
+    return text.size < SHOWN ? (int)text.size : SHOWN;
+}
+
+static bool unknown_key(const struct reader *reader, struct text pair, struct text name)
+{
+    const char *names[KEYS], *kind = generate_kinds[reader->plan->kind];
+    for (int i = 0; i < KEYS; i++)
+        names[i] = generate_keys[i].name;
+    const char *word = arena_copy(reader->arena, name.data, (size_t)shown(name));
+    const char *near = name_nearest(word, names, KEYS);
+    if (name.size == pair.size)
+        error_set(reader->error, "%s: '%s' is no key=value", kind, word);
+    else
+        error_set(reader->error, "%s: no key is called '%s'", kind, word);
+    if (near)
+        return error_hint(reader->error, "did you mean %s=?", near);
+    return error_hint(reader->error, "key=value with the keys rate, cv, count, duration, input, "
+                                     "output, lengths, turns, wait, class, seed");
+}
+
+static bool read_pair(struct reader *reader, struct text pair)
+{
+    bool equals;
+    struct text value = pair, name = amount_take(&value, '=', &equals);
+    int key = 0;
+    while (key < KEYS && !text_is(text_trim(name), generate_keys[key].name))
+        key++;
+    if (key == KEYS || !equals)
+        return unknown_key(reader, pair, name);
+    if (reader->given[key].data) {
+        error_set(reader->error, "%s: %s is given twice", generate_kinds[reader->plan->kind],
+                  generate_keys[key].name);
+        return error_hint(reader->error, "once");
+    }
+    reader->given[key] = text_trim(value);
+    return true;
+}
+
+/* A key that means nothing beside another, or without it. */
+static bool apart(const struct reader *reader, enum key key, bool meant, const char *why)
+{
+    if (meant || !reader->given[key].data)
+        return true;
+    error_set(reader->error, "%s: %s means nothing %s", generate_kinds[reader->plan->kind],
+              generate_keys[key].name, why);
+    return error_hint(reader->error, "%s: %s", generate_keys[key].name, generate_keys[key].help);
+}
+
+static bool agree(const struct reader *reader)
+{
+    const struct text *given = reader->given;
+    bool alone = !given[KEY_TURNS].data || text_is(given[KEY_TURNS], "1");
+    return apart(reader, KEY_CV, reader->plan->kind == KIND_GAMMA, "without gamma") &&
+           apart(reader, KEY_DURATION, !given[KEY_COUNT].data, "beside count") &&
+           apart(reader, KEY_LENGTHS, !given[KEY_INPUT].data, "beside input") &&
+           apart(reader, KEY_LENGTHS, !given[KEY_OUTPUT].data, "beside output") &&
+           apart(reader, KEY_WAIT, !alone, "without turns");
+}
+
+static bool read_values(struct reader *reader)
+{
+    for (int key = 0; key < KEYS; key++) {
+        struct text text = reader->given[key];
+        if (!text.data)
+            text = generate_keys[key].usual ? text_of(generate_keys[key].usual) : text;
+        if (!text.data || !readers[key] || readers[key](reader, text))
+            continue;
+        error_set(reader->error, "%s: %s cannot be '%.*s'", generate_kinds[reader->plan->kind],
+                  generate_keys[key].name, shown(text), text.data);
+        return error_hint(reader->error, "%s: %s", generate_keys[key].help,
+                          generate_keys[key].accepted);
+    }
+    return true;
+}
+
+static bool kind_of(const char *words, enum kind *kind, struct text *rest)
+{
+    size_t size = strcspn(words, ":");
+    int at = 0;
+    while (at < KINDS && !text_is((struct text){ words, size }, generate_kinds[at]))
+        at++;
+    *kind = (enum kind)at;
+    *rest = text_of(words + size);
+    return at < KINDS;
+}
+
+bool generate_is(const char *words)
+{
+    enum kind kind;
+    struct text rest;
+    return kind_of(words, &kind, &rest);
+}
+
+bool generate_read(struct arena *arena, const char *words, struct plan *plan, struct trace *trace,
+                   struct error *error)
+{
+    struct reader reader = { .arena = arena, .error = error, .plan = plan, .trace = trace };
+    struct text rest;
+    *plan = (struct plan){ .duration = INFINITY };
+    if (!kind_of(words, &plan->kind, &rest)) {
+        error_set(error, "'%.*s' describes no requests", SHOWN, words);
+        return error_hint(error, "poisson, gamma or constant: poisson:rate=5,count=1000");
+    }
+    bool more = rest.size > 0;
+    if (more)
+        rest.data++, rest.size--;                   /* the colon */
+    while (more)
+        if (!read_pair(&reader, amount_take(&rest, ',', &more)))
+            return false;
+    if (!agree(&reader) || !read_values(&reader))
+        return false;
+    const struct text path = reader.given[KEY_LENGTHS];
+    return !path.data || trace_lengths(arena, arena_copy(arena, path.data, path.size),
+                                       &plan->lengths, error);
+}

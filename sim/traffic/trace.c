@@ -1,0 +1,123 @@
+#include "sim/traffic/trace_read.h"
+
+#include <math.h>
+#include <string.h>
+
+bool trace_length(const char *path, int line, double number, const char *words, uint32_t *length,
+                  struct error *error)
+{
+    if (number >= 1 && number <= LENGTH_MOST && number == floor(number)) {
+        *length = (uint32_t)number;
+        return true;
+    }
+    if (words)
+        error_set(error, "%s:%d: '%.40s' is no length of a request", path, line, words);
+    else
+        error_set(error, "%s:%d: %.17g is no length of a request", path, line, number);
+    return error_hint(error, "a whole number of tokens from 1 to %d", LENGTH_MOST);
+}
+
+bool trace_order(const char *path, int line, const struct trace *trace, size_t row,
+                 struct error *error)
+{
+    if (row && trace->arrival[row] < trace->arrival[row - 1]) {
+        error_set(error, "%s:%d: arrives %.9g s before the request above it", path, line,
+                  trace->arrival[row - 1] - trace->arrival[row]);
+        return error_hint(error, "requests in order of arrival");
+    }
+    if (trace->arrival[row] <= TIME_MOST)
+        return true;
+    error_set(error, "%s:%d: arrives %g s after the first request", path, line,
+              trace->arrival[row]);
+    return error_hint(error, "a trace of at most %d s", TIME_MOST);
+}
+
+bool trace_word(const char *word)
+{
+    enum { LONGEST = 40 };
+    static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+    size_t size = strspn(word, good);
+    return size > 0 && size <= LONGEST && !word[size];
+}
+
+size_t trace_lane(struct trace *trace, const char *word)
+{
+    size_t lane = 0;
+    while (lane < trace->lanes && strcmp(trace->lane_names[lane], word))
+        lane++;
+    if (lane == trace->lanes && lane < TRACE_LANES)
+        trace->lane_names[trace->lanes++] = word;
+    return lane;
+}
+
+/* ---- files --------------------------------------------------------------------------------- */
+
+static bool none(const char *path, struct error *error)
+{
+    error_set(error, "%s: no requests", path);
+    return error_hint(error, "a line for each request");
+}
+
+static bool is_lines(struct text text)
+{
+    struct text start = text_trim(text);
+    return start.size && start.data[0] == '{';
+}
+
+static bool stretch(const char *path, double scale, struct trace *trace, struct error *error)
+{
+    double most = trace->arrival[trace->count - 1] / scale;
+    for (size_t i = 0; i < trace->count; i++)
+        trace->arrival[i] /= scale;
+    for (size_t i = 0; trace->wait && i < trace->count; i++)
+        most = fmax(most, trace->wait[i] /= scale);         /* of a number and NAN the number */
+    if (most <= TIME_MOST)
+        return true;
+    error_set(error, "%s: has times up to %g s at this scale", path, most);
+    return error_hint(error, "at most %d s", TIME_MOST);
+}
+
+bool trace_parse(struct arena *arena, const char *path, struct text text, double scale,
+                 struct trace *trace, struct error *error)
+{
+    if (!(is_lines(text) ? trace_parse_lines(arena, path, text, trace, error)
+                         : trace_parse_csv(arena, path, text, trace, error)))
+        return false;
+    if (!trace->blocks)
+        trace->blocks = arena_alloc(arena, sizeof *trace->blocks);      /* none, and no NULL */
+    return trace->count ? stretch(path, scale, trace, error) : none(path, error);
+}
+
+static bool read_text(struct arena *arena, const char *path, struct text *text,
+                      struct error *error)
+{
+    const size_t limit = (size_t)1 << 30;
+    struct text packed;
+    return file_read(arena, path, limit, &packed, error) &&
+           trace_unpack(arena, path, packed, limit, text, error);
+}
+
+bool trace_read(struct arena *arena, const char *path, double scale, struct trace *trace,
+                struct error *error)
+{
+    struct text text;
+    return read_text(arena, path, &text, error) &&
+           trace_parse(arena, path, text, scale, trace, error);
+}
+
+bool trace_lengths(struct arena *arena, const char *path, struct trace_lengths *lengths,
+                   struct error *error)
+{
+    struct text text;
+    if (!read_text(arena, path, &text, error))
+        return false;
+    if (is_lines(text)) {
+        struct trace trace;
+        if (!trace_parse_lines(arena, path, text, &trace, error))
+            return false;
+        *lengths = (struct trace_lengths){ trace.count, trace.prompt, trace.output };
+    } else if (!trace_parse_csv_lengths(arena, path, text, lengths, error)) {
+        return false;
+    }
+    return lengths->count || none(path, error);
+}

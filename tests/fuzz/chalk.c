@@ -1,0 +1,145 @@
+/* Any bytes as a file of rows on top of the book: an answer or an error, never a crash, a
+ * leak or a wait. The rows it adds are then read in every way, and the readings compared:
+ * the printed algebra has the same value, blocks of points the same bits, the interval of
+ * a point contains it. */
+#include "base/embedded.h"
+#include "rows/rows.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+enum { ROWS = 3, POINTS = 2 };
+
+static bool same_bits(double a, double b)
+{
+    return !memcmp(&a, &b, sizeof a) || (isnan(a) && isnan(b));
+}
+
+/* The formulas are read once; each input gets a copy that it may change. */
+static void copy_book(struct arena *arena, struct book *copy)
+{
+    static struct arena base_arena;
+    static struct book base;
+    struct error error;
+    if (!base.count) {
+        book_open(&base, &base_arena, BOOK_ALL);
+        for (const struct embedded *file = embedded_formulas; file->path; file++)
+            if (!book_read(&base, file->path, (struct text){ file->data, file->size }, &error))
+                __builtin_trap();
+    }
+    *copy = base;
+    copy->arena = arena;
+    copy->open = true;
+    copy->room = base.count;
+    copy->chapter_room = base.chapter_count;
+    copy->rows = (struct row *)arena_copy(arena, (const char *)base.rows,
+                                          base.count * sizeof *base.rows);
+    copy->chapters = (struct chapter *)arena_copy(arena, (const char *)base.chapters,
+                                                  base.chapter_count * sizeof *base.chapters);
+    copy->index = (int *)arena_copy(arena, (const char *)base.index,
+                                    base.index_size * sizeof *base.index);
+}
+
+static void add_entries(struct facts *facts)
+{
+    static const char *const tables[] = { "layer", "operator", "tier" };
+    for (int i = 0; i < 3; i++) {
+        struct fact_table *table = facts_table(facts, tables[i]);
+        facts_entry(facts, table, "a");
+        facts_entry(facts, table, "b");
+    }
+}
+
+/* A row of a table is read as its sum. */
+static bool row_expr(const struct book *book, const struct row *row, const char *text,
+                     struct expr **expr, struct error *error)
+{
+    const char *whole = row->table ? arena_print(book->arena, "SUM(%s, %s)", row->table, text)
+                                   : text;
+    return expr_parse(book, "fuzz", 1, text_of(whole), expr, error);
+}
+
+static void read_back(const struct book *book, const struct facts *facts, const struct row *row,
+                      const char *name)
+{
+    struct buffer printed = { .arena = book->arena };
+    struct algebra how = { .book = book };
+    struct expr *both[2];
+    struct list list;
+    struct error error;
+    double values[2];
+    algebra_print(&printed, &how, row->expr);
+    if (!row_expr(book, row, name, &both[0], &error))
+        return;
+    bool read = row_expr(book, row, printed.data, &both[1], &error);
+    assert(read || strstr(error.what, "too"));      /* long or deep: it was near the limit */
+    if (!read || !list_build(book->arena, book, facts, both, 2, &list, &error))
+        return;
+    double *inputs = arena_array(book->arena, list.input_count + 1, sizeof *inputs);
+    for (size_t i = 0; i < list.input_count; i++)
+        inputs[i] = list.inputs[i].value;
+    list_value(book->arena, &list, inputs, NULL, values);
+    assert(same_bits(values[0], values[1]));
+}
+
+static void compare_readings(struct arena *arena, const struct list *list)
+{
+    double *inputs = arena_array(arena, list->input_count + 1, sizeof *inputs);
+    double *gradient = arena_array(arena, list->input_count + 1, sizeof *gradient);
+    struct interval *box = arena_array(arena, list->input_count + 1, sizeof *box);
+    struct column *columns = arena_array(arena, list->input_count + 1, sizeof *columns);
+    double values[ROWS], blocks[ROWS][POINTS], *outputs[ROWS];
+    for (size_t i = 0; i < list->input_count; i++) {
+        inputs[i] = list->inputs[i].value;
+        box[i] = (struct interval){ inputs[i], inputs[i] };
+        columns[i] = (struct column){ &inputs[i], 0 };
+    }
+    for (size_t k = 0; k < ROWS; k++)
+        outputs[k] = blocks[k];
+    list_value(arena, list, inputs, NULL, values);
+    list_run(list, columns, outputs, POINTS);
+    for (size_t k = 0; k < list->output_count; k++) {
+        double value = list_gradient(arena, list, k, inputs, gradient);
+        struct interval bounds = list_interval(arena, list, k, box);
+        assert(same_bits(value, values[k]) && same_bits(blocks[k][POINTS - 1], value));
+        assert(!isfinite(value) || (bounds.low <= value && value <= bounds.high));
+    }
+}
+
+static void read_rows(const struct book *book, const struct facts *facts)
+{
+    struct expr *wanted[ROWS];
+    struct list list;
+    struct error error;
+    size_t count = 0;
+    for (size_t i = book->count; i-- > 0 && count < ROWS;) {
+        const struct row *row = &book->rows[i];
+        if (strcmp(row->file, "fuzz"))
+            continue;
+        if (row->expr)
+            read_back(book, facts, row, row->name);
+        count += row_expr(book, row, row->name, &wanted[count], &error);
+    }
+    if (count && list_build(book->arena, book, facts, wanted, count, &list, &error))
+        compare_readings(book->arena, &list);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct arena arena = { 0 };
+    struct book book;
+    struct error error = { .what = "" };
+    struct facts facts = { .arena = &arena };
+    copy_book(&arena, &book);
+    if (book_read(&book, "fuzz", (struct text){ (const char *)data, size }, &error) &&
+        book_check_units(&book, &error)) {
+        add_entries(&facts);
+        read_rows(&book, &facts);
+    } else {
+        assert(*error.what);
+    }
+    arena_free(&arena);
+    return 0;
+}

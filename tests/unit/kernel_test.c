@@ -1,0 +1,169 @@
+/* Compiled against interpreted: the same rows, the same bits, on random inputs. */
+#include "rows/rows.h"
+#include "ask/ask.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { POINTS = 1003, ROUNDS = 12 };
+
+static uint64_t state = 20260429;
+
+static double draw(void)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(state >> 11) / 9007199254740992.0;
+}
+
+/* A value somewhere in the row's range, not too far from its default. */
+static double draw_near(const struct row *row)
+{
+    double x = row->value * exp(2 * draw() - 1);
+    if (row->value == 0)
+        x = row->high == 1 ? (draw() < 0.5) : draw() * fmin(row->high, 100);
+    if (row->value == floor(row->value) && row->high == 1)
+        x = floor(x + 0.5);
+    return fmin(fmax(x, row->low), row->high);
+}
+
+struct setting {
+    struct scenario scenario;
+    const struct kernel *kernel;
+    struct question question;
+};
+
+static void open_setting(struct setting *setting, struct arena *arena)
+{
+    struct error error;
+    bool model = setting->kernel->conditions & BOOK_MODEL;
+    bool machine = setting->kernel->conditions & BOOK_MACHINE;
+    if (!scenario_open(&setting->scenario, arena, &setting->question,
+                       model ? "deepseek-v3" : NULL, machine ? "gb200-nvl72" : NULL, &error))
+        fail_msg("%s (%s)", error.what, error.hint);
+}
+
+/* One value per input of the kernel, the same as a fact of the scenario. */
+static void draw_fixed(struct setting *setting, double *fixed, bool random)
+{
+    struct scenario *scenario = &setting->scenario;
+    for (size_t i = 0; i < setting->kernel->fixed_count; i++) {
+        const char *name = setting->kernel->fixed[i];
+        const struct row *row = &scenario->book.rows[book_find(&scenario->book, name)];
+        const struct fact *fact = facts_find(&scenario->facts, name);
+        fixed[i] = random ? draw_near(row) : fact ? fact->value : row->value;
+        facts_set(&scenario->facts, name, fixed[i], ORIGIN_GIVEN, "test");
+    }
+}
+
+/* The tables a kernel sums over, as columns in the order of the book's rows. */
+static const struct kernel_table *lay_tables(struct setting *setting, struct arena *arena)
+{
+    const struct kernel *kernel = setting->kernel;
+    struct scenario *scenario = &setting->scenario;
+    struct kernel_table *tables = arena_array(arena, kernel->table_count + 1, sizeof *tables);
+    for (size_t t = 0; t < kernel->table_count; t++) {
+        const struct fact_table *known = facts_table_find(&scenario->facts, kernel->tables[t]);
+        size_t entries = known ? known->entries : 1, count = 0;
+        const double **columns = arena_array(arena, scenario->book.count, sizeof *columns);
+        for (size_t r = 0; r < scenario->book.count; r++) {
+            const struct row *row = &scenario->book.rows[r];
+            if (!row->table || row->expr || strcmp(row->table, kernel->tables[t]))
+                continue;
+            double *column = arena_array(arena, entries, sizeof *column);
+            for (size_t i = 0; i < entries; i++) {
+                struct error error;
+                const char *text = arena_print(arena, "%s[%s]", row->name,
+                                               known ? known->entry[i] : "default");
+                if (!value_of(scenario, text, &column[i], &error))
+                    fail_msg("%s", error.what);
+            }
+            columns[count++] = column;
+        }
+        tables[t] = (struct kernel_table){ entries, columns };
+    }
+    return tables;
+}
+
+static size_t compare(struct setting *setting, struct arena *arena, const char *set,
+                      const double *fixed)
+{
+    const struct kernel *kernel = kernel_find(set, setting->kernel->name);
+    struct scenario *scenario = &setting->scenario;
+    const double **vary = arena_array(arena, kernel->vary_count, sizeof *vary);
+    double **kept = arena_array(arena, kernel->keep_count, sizeof *kept);
+    double **wanted = arena_array(arena, kernel->keep_count, sizeof *wanted);
+    struct expr **exprs = arena_array(arena, kernel->keep_count, sizeof *exprs);
+    struct list list;
+    struct error error;
+    for (size_t i = 0; i < kernel->vary_count; i++) {
+        const struct row *row = &scenario->book.rows[book_find(&scenario->book, kernel->vary[i])];
+        double *column = arena_array(arena, POINTS, sizeof *column);
+        for (size_t k = 0; k < POINTS; k++)
+            column[k] = draw_near(row);
+        vary[i] = column;
+        facts_set(&scenario->facts, kernel->vary[i], column[0], ORIGIN_GIVEN, "test");
+    }
+    for (size_t i = 0; i < kernel->keep_count; i++) {
+        kept[i] = arena_array(arena, POINTS, sizeof(double));
+        wanted[i] = arena_array(arena, POINTS, sizeof(double));
+        if (!expr_parse(&scenario->book, "keep", 1, text_of(kernel->keep[i]), &exprs[i], &error))
+            fail_msg("%s", error.what);
+    }
+    if (!list_build(arena, &scenario->book, &scenario->facts, exprs, kernel->keep_count, &list,
+                    &error))
+        fail_msg("%s", error.what);
+    struct column *inputs = arena_array(arena, list.input_count + 1, sizeof *inputs);
+    for (size_t i = 0; i < list.input_count; i++)
+        inputs[i] = (struct column){ &list.inputs[i].value, 0 };
+    for (size_t i = 0; i < kernel->vary_count; i++) {
+        int input = list_input(&list, kernel->vary[i]);
+        if (input >= 0)
+            inputs[input] = (struct column){ vary[i], 1 };
+    }
+    list_run_with(set, &list, inputs, wanted, POINTS);
+    kernel->run(fixed, lay_tables(setting, arena), vary, kept, POINTS);
+    for (size_t i = 0; i < kernel->keep_count; i++)
+        for (size_t k = 0; k < POINTS; k++)
+            if (memcmp(&kept[i][k], &wanted[i][k], sizeof(double)) &&
+                !(isnan(kept[i][k]) && isnan(wanted[i][k])))
+                fail_msg("%s %s %s, point %zu: compiled %.17g, interpreted %.17g", set,
+                         kernel->name, kernel->keep[i], k, kept[i][k], wanted[i][k]);
+    return POINTS * kernel->keep_count;
+}
+
+static void kernels_equal_the_list(void **unused)
+{
+    (void)unused;
+    static const char *const sets[] = { "portable", "avx2", "avx512" };
+    size_t compared = 0;
+    for (size_t s = 0; s < 3; s++) {
+        size_t count;
+        if (!list_run_has(sets[s]))
+            continue;
+        kernel_list(sets[s], &count);
+        assert_true(count >= 3);
+        for (size_t k = 0; k < count; k++)
+            for (int round = 0; round < ROUNDS; round++) {
+                struct arena arena = { 0 };
+                struct setting setting = { .kernel = &kernel_list(sets[s], &count)[k] };
+                double fixed[512];
+                open_setting(&setting, &arena);
+                draw_fixed(&setting, fixed, round > 0 && !(setting.kernel->conditions & BOOK_MODEL));
+                compared += compare(&setting, &arena, sets[s], fixed);
+                arena_free(&arena);
+            }
+    }
+    print_message("%zu values compared\n", compared);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(kernels_equal_the_list) };
+    return cmocka_run_group_tests_name("kernels", tests, NULL, NULL);
+}

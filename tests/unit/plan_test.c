@@ -1,0 +1,276 @@
+/* Plans of real models against slower ways to the same answer: each point by the rows of a fresh
+ * scenario; the loop of flow balance closed again; pools by every pair of servers that there is,
+ * none left out and no chip filled up for free. */
+#include "test.h"
+
+#include "ask/plan/plan.h"
+
+#include <math.h>
+#include <stdio.h>
+
+struct job {
+    const char *model, *machine, *gpus, *ttft, *tpot, *precision;
+};
+static const struct job jobs[] = {
+    { "llama-3.1-8b", "h100-sxm", "8", NULL, NULL, NULL },
+    { "qwen3-30b-a3b", "h100-sxm", "6", "400ms", "12ms", "fp8" },
+    { "deepseek-v3", "b200", "8", "2s", NULL, "fp4" },
+};
+
+struct fixture {
+    struct arena arena;
+    struct question question;
+    struct answer answer;
+    struct error error;
+    struct plan plan;
+};
+
+/* Few loads, so that every one can be tried by itself. */
+static void open_job(struct fixture *fixture, const struct job *job)
+{
+    static const char *sets[] = { "sequences_most=40", "output_tokens=300", "prompt_tokens=1500" };
+    *fixture = (struct fixture){ .question = { .verb = "plan", .sets = sets, .set_count = 3 } };
+    fixture->question.words = (const char **)&job->model;
+    fixture->question.word_count = 1;
+    fixture->question.option[OPTION_ON] = job->machine;
+    fixture->question.option[OPTION_GPUS] = job->gpus;
+    fixture->question.option[OPTION_TTFT] = job->ttft;
+    fixture->question.option[OPTION_TPOT] = job->tpot;
+    fixture->question.option[OPTION_PRECISION] = job->precision;
+    fixture->plan = (struct plan){ .arena = &fixture->arena, .question = &fixture->question,
+                                   .answer = &fixture->answer, .error = &fixture->error,
+                                   .model = job->model };
+    if (!plan_spaces(&fixture->plan) ||
+        !search_run(&fixture->arena, fixture->plan.spaces, fixture->plan.count,
+                    &fixture->plan.result, &fixture->error))
+        fail_msg("%s: %s", job->model, fixture->error.what);
+}
+
+static void set(struct scenario *scenario, const char *row, double value)
+{
+    facts_set(&scenario->facts, row, value, ORIGIN_GIVEN, "test");
+}
+
+/* The rows of a layout's scenario as a user would ask for them: the load is not given, the rate
+ * is, and the loop finds the load. */
+static void closed_loop(struct plan *plan, const struct plan_point *point)
+{
+    static const char *const rows[] = { "loaded_running", "predicted_tpot", "predicted_ttft",
+                                        "predicted_throughput" };
+    static const char *const layout[] = { "chips", "attention_dp", "pipeline_parallel",
+                                          "expert_parallel", "draft_tokens", "prefill_size" };
+    struct scenario scenario;
+    struct values values;
+    if (!scenario_read(&scenario, plan->arena,
+                       plan->variants[point->at.space].scenario.question, plan->model,
+                       plan->variants[point->at.space].machine, plan->error))
+        fail_msg("%s", plan->error->what);
+    for (size_t i = 0; i < COUNT(layout); i++)
+        set(&scenario, layout[i], plan_input(plan, &point->at, layout[i]));
+    set(&scenario, "arrival_rate",
+        point->figures[PLAN_rate] / point->figures[PLAN_replicas]);
+    if (!values_of(&scenario, rows, COUNT(rows), &values, plan->error))
+        fail_msg("%s", plan->error->what);
+    const double held = plan_input(plan, &point->at, "held");
+    assert_float_equal(values.at[0], held, 1e-6 * held);
+    assert_float_equal(values.at[1], point->figures[PLAN_tpot], 1e-6 * values.at[1]);
+    assert_float_equal(values.at[2], point->figures[PLAN_ttft], 1e-5 * values.at[2]);
+    assert_float_equal(values.at[3] * point->figures[PLAN_replicas] / plan->gpus,
+                       point->figures[PLAN_per_gpu], 1e-6 * point->figures[PLAN_per_gpu]);
+}
+
+static void loops_close(void **state)
+{
+    (void)state;
+    size_t checked = 0;
+    for (size_t j = 0; j < COUNT(jobs); j++) {
+        struct fixture fixture;
+        open_job(&fixture, &jobs[j]);
+        const struct search_front *front = &fixture.plan.result.front;
+        assert_true(front->count > 0);
+        for (size_t i = 0; i < front->count; i += 1 + front->count / 8) {
+            struct plan_point point;
+            assert_true(plan_tell(&fixture.plan, &front->points[i], &point));
+            if (fixture.plan.variants[point.at.space].kind != PLAN_TOGETHER)
+                continue;
+            closed_loop(&fixture.plan, &point);
+            checked++;
+        }
+        arena_free(&fixture.arena);
+    }
+    print_message("%zu loops closed\n", checked);
+    assert_true(checked >= 6);
+}
+
+/* ---- every point by itself ---------------------------------------------------------------------- */
+
+static bool beaten(const struct search_front *front, double across, double along)
+{
+    for (size_t k = 0; k < front->count; k++)
+        if (front->points[k].across >= across && front->points[k].along >= along)
+            return true;
+    return false;
+}
+
+static void none_is_better(void **state)
+{
+    (void)state;
+    size_t points = 0;
+    for (size_t j = 0; j < COUNT(jobs); j++) {
+        struct fixture fixture;
+        open_job(&fixture, &jobs[j]);
+        const struct plan *plan = &fixture.plan;
+        size_t met = 0, fits = 0;
+        for (uint32_t s = 0; s < plan->count; s++) {
+            const struct search_space *space = &plan->spaces[s];
+            for (uint32_t i = 0; i < space->setting_count; i++)
+                for (uint32_t load = 0; load < space->load_count; load += 3, points++) {
+                    const struct search_point at = { .space = s, .setting = i, .load = load };
+                    double out[16];
+                    struct arena scratch = { 0 };
+                    search_values(&scratch, plan->spaces, &at, out);
+                    arena_free(&scratch);
+                    bool good = space->loads[load] <= out[space->most];
+                    fits += good;
+                    for (size_t l = 0; l < space->limit_count; l++)
+                        good &= out[space->limits[l].output] <= space->limits[l].bound;
+                    met += good;
+                    if (good)
+                        assert_true(beaten(&plan->result.front, out[space->across],
+                                           out[space->along]));
+                }
+        }
+        assert_true(met > 0 && fits > met / 2);
+        arena_free(&fixture.arena);
+    }
+    print_message("%zu points tried\n", points);
+}
+
+/* ---- pools --------------------------------------------------------------------------------------- */
+
+enum { POOL_INPUTS = 10, POOLS_MOST = 1 << 20 };
+static const char *const pool_inputs[POOL_INPUTS] = {
+    "chips", "attention_dp", "pipeline_parallel", "expert_parallel", "prefill_chips",
+    "prefill_attention_dp", "prefill_pipeline_parallel", "decode_workers", "prefill_workers",
+    "held" };
+
+struct pools {
+    double *at[POOL_INPUTS];
+    size_t count;
+};
+
+static void add_pool(struct pools *pools, const double *values)
+{
+    assert_true(pools->count < POOLS_MOST);
+    for (int i = 0; i < POOL_INPUTS; i++)
+        pools->at[i][pools->count] = values[i];
+    pools->count++;
+}
+
+struct size {
+    double chips, dp, pp;
+};
+
+/* Ways to cut so many chips, legal or not. */
+static size_t sizes(double most, struct size *out)
+{
+    size_t count = 0;
+    for (double chips = 1; chips <= most; chips++)
+        for (double dp = 1; dp <= chips; dp++)
+            for (double pp = 1; pp <= chips; pp++)
+                if (fmod(chips, dp * pp) == 0)
+                    out[count++] = (struct size){ chips, dp, pp };
+    return count;
+}
+
+static void all_pools(double gpus, bool experts, struct pools *pools)
+{
+    struct size size[256];
+    const size_t count = sizes(gpus - 1, size);
+    for (size_t d = 0; d < count; d++)
+        for (size_t p = 0; p < count; p++)
+            for (double n = 1; n * size[d].chips < gpus; n++)
+                for (double m = 1; n * size[d].chips + m * size[p].chips <= gpus; m++)
+                    for (int whole = 0; whole <= experts; whole++)
+                        for (double held = 1; held <= 40; held += 3)
+                            add_pool(pools, (double[POOL_INPUTS]){
+                                size[d].chips, size[d].dp, size[d].pp,
+                                whole ? size[d].chips / size[d].pp : 1, size[p].chips, size[p].dp,
+                                size[p].pp, n, m, held });
+}
+
+/* As plan_space asks, but of rows only, legality of both servers among them. */
+static const char *const pool_rows[] = {
+    "one_token / split_tpot", "pool_per_gpu", "rank_seats * server_fits * pool_prefill_fits",
+    "pool_ttft", "split_tpot", "pool_load / prefill_load_most", "layout_legal",
+    ("AT(layout_legal, chips = prefill_chips, attention_dp = prefill_attention_dp,"
+     " pipeline_parallel = prefill_pipeline_parallel)") };
+
+static void run_pools(struct plan *plan, struct scenario *scenario, const struct pools *pools,
+                      double **out)
+{
+    struct values values;
+    if (!values_of(scenario, pool_rows, COUNT(pool_rows), &values, plan->error))
+        fail_msg("%s", plan->error->what);
+    struct column *inputs = arena_array(plan->arena, values.list.input_count, sizeof *inputs);
+    for (size_t i = 0; i < values.list.input_count; i++)
+        inputs[i] = (struct column){ &values.inputs[i], 0 };
+    for (int i = 0; i < POOL_INPUTS; i++)
+        if (list_input(&values.list, pool_inputs[i]) >= 0)
+            inputs[list_input(&values.list, pool_inputs[i])] = (struct column){ pools->at[i], 1 };
+    for (size_t r = 0; r < COUNT(pool_rows); r++)
+        out[r] = arena_array(plan->arena, pools->count, sizeof(double));
+    list_run(&values.list, inputs, out, pools->count);
+}
+
+static void check_pools(struct plan *plan, const struct scenario *variant)
+{
+    struct scenario scenario;
+    struct pools pools = { .count = 0 };
+    double *out[COUNT(pool_rows)];
+    if (!scenario_read(&scenario, plan->arena, variant->question, plan->model,
+                       plan->variants[0].machine, plan->error))
+        fail_msg("%s", plan->error->what);
+    for (int i = 0; i < POOL_INPUTS; i++) {
+        pools.at[i] = arena_array(plan->arena, POOLS_MOST, sizeof(double));
+        set(&scenario, pool_inputs[i], 1);
+    }
+    set(&scenario, "gpus_available", plan->gpus);
+    facts_bind(&scenario.facts, "split_running", "held", ORIGIN_GIVEN, "test");
+    const struct fact *sparse = facts_find(&scenario.facts, "moe_layers");
+    all_pools(plan->gpus, sparse && sparse->value > 0, &pools);
+    run_pools(plan, &scenario, &pools, out);
+    size_t met = 0;
+    for (size_t i = 0; i < pools.count; i++) {
+        bool good = out[6][i] > 0 && out[7][i] > 0 && pools.at[9][i] <= out[2][i] &&
+                    out[3][i] <= plan->ttft && out[4][i] <= plan->tpot && out[5][i] <= 1;
+        met += good;
+        if (good)
+            assert_true(beaten(&plan->result.front, out[0][i], out[1][i]));
+    }
+    print_message("%s: %zu of %zu pools are within the limits, none beats the front\n",
+                  plan->model, met, pools.count);
+    assert_true(met > 100);
+}
+
+static void no_pools_are_better(void **state)
+{
+    (void)state;
+    static const struct job small[] = {
+        { "llama-3.1-8b", "h100-sxm", "6", NULL, NULL, NULL },
+        { "qwen3-30b-a3b", "h100-sxm", "4", "1s", "15ms", NULL } };
+    for (size_t j = 0; j < COUNT(small); j++) {
+        struct fixture fixture;
+        open_job(&fixture, &small[j]);
+        check_pools(&fixture.plan, &fixture.plan.variants[0].scenario);
+        arena_free(&fixture.arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(loops_close),
+                                        cmocka_unit_test(none_is_better),
+                                        cmocka_unit_test(no_pools_are_better) };
+    return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
+}

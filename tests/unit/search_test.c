@@ -1,0 +1,336 @@
+/* The search against a plain program: every point by itself, and a front by comparing each point
+ * with each other one. */
+#include "test.h"
+
+#include "search/block.h"
+#include "search/search.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char rows[] =
+    "a : 1 = 1 in 0..1e9\n    on the outer axis\n\n"
+    "b : 1 = 1 in 0..1e9\n    on the middle axis\n\n"
+    "c : 1 = 1 in 0..1e9\n    on the inner axis\n\n"
+    "x : 1 = 1 in 0..1e9\n    the load\n\n"
+    "k : 1 = 1 in 0..1e9\n    of the space\n\n";
+
+enum { ACROSS, ALONG, MOST, FIRST, SECOND, OUTPUTS, INPUTS = 3, SPACES = 60 };
+
+/* Step and rate of a toy server, with rounding so that equal points occur. */
+static const char *const texts[OUTPUTS] = {
+    "floor(8000 / (3 + k * x / a + b * max(x, 9 * c)))",
+    "floor(1000 * x * a / (3 + k * x / a + b * max(x, 9 * c)))",
+    "60 * a * (1 + b) - 40 * c", "0.01 * x * b + c", "3 + k * x / a" };
+
+struct toy {
+    struct arena arena;
+    struct search_space spaces[2];
+    size_t input[INPUTS];
+    int axis[INPUTS];
+    struct search_limit limits[2];
+    double loads[400], settings[2][64 * INPUTS];
+};
+
+static void build_list(struct toy *toy, double k, struct list *list)
+{
+    struct book book;
+    struct facts facts = { .arena = &toy->arena };
+    struct expr *wanted[OUTPUTS];
+    struct error error;
+    book_open(&book, &toy->arena, 0);
+    facts_set(&facts, "k", k, ORIGIN_GIVEN, "test");
+    if (!book_read(&book, "test", text_of(rows), &error))
+        fail_msg("%s", error.what);
+    for (int i = 0; i < OUTPUTS; i++)
+        if (!expr_parse(&book, "test", 1, text_of(texts[i]), &wanted[i], &error))
+            fail_msg("%s", error.what);
+    if (!list_build(&toy->arena, &book, &facts, wanted, OUTPUTS, list, &error))
+        fail_msg("%s", error.what);
+}
+
+static void add_settings(struct toy *toy, struct search_space *space, double *settings,
+                         uint64_t *seed)
+{
+    for (double a = 1; a < draw_in(seed, 2, 5); a++)
+        for (double b = 0; b < draw_in(seed, 1, 4); b++)
+            for (double c = 1; c < draw_in(seed, 2, 5); c++) {
+                double *to = settings + INPUTS * space->setting_count++;
+                to[0] = a;
+                to[1] = b / 2;
+                to[2] = c;
+            }
+    space->settings = settings;
+    space->input = toy->input;
+    space->axis = toy->axis;
+    space->inputs = INPUTS;
+}
+
+static void make_toy(struct toy *toy, uint64_t *seed)
+{
+    static const char *const names[INPUTS] = { "a", "b", "c" };
+    *toy = (struct toy){ .axis = { 0, 1, 2 } };
+    const double tight = draw_in(seed, 0, 1);
+    toy->limits[0] = (struct search_limit){ "first", FIRST, 1 + 5 * tight, draw(seed) < 0.5, 0 };
+    toy->limits[1] = (struct search_limit){ "second", SECOND, 3 + 90 * tight, draw(seed) < 0.5, 0 };
+    for (int l = 0; l < 2; l++)
+        if (draw(seed) < 0.7)
+            toy->limits[l].wider = toy->limits[l].bound * draw_in(seed, 1, 2);
+    if (draw(seed) < 0.2)
+        toy->limits[0].bound = 0.5;                 /* nothing is within it */
+    for (size_t i = 0; i < COUNT(toy->loads); i++)
+        toy->loads[i] = (double)(i + 1);
+    for (int s = 0; s < 2; s++) {
+        struct search_space *space = &toy->spaces[s];
+        *space = (struct search_space){ .across = ACROSS, .along = ALONG, .most = MOST,
+                                        .loads = toy->loads, .limits = toy->limits,
+                                        .limit_count = 2 };
+        space->load_count = (size_t)draw_in(seed, 100, COUNT(toy->loads));
+        build_list(toy, floor(draw_in(seed, 1, 4)), &space->list);
+        for (int i = 0; i < INPUTS; i++)
+            toy->input[i] = (size_t)list_input(&space->list, names[i]);
+        space->column = (size_t)list_input(&space->list, "x");
+        add_settings(toy, space, toy->settings[s], seed);
+    }
+}
+
+/* ---- the plain program ---------------------------------------------------------------------- */
+
+struct plain {
+    struct search_point *met;
+    size_t met_count, points, no_room, broken[2];
+    double nearest;
+    bool moved_found[2];
+    struct search_point moved[2];
+};
+
+/* The best of the points that would be within the limits if limit l alone were wider. */
+static void plain_moved(const struct toy *toy, const double *out, int l, struct search_point point,
+                        struct plain *plain)
+{
+    const struct search_limit *other = &toy->limits[1 - l];
+    struct search_point *best = &plain->moved[l];
+    if (out[toy->limits[l].output] > toy->limits[l].wider || out[other->output] > other->bound)
+        return;
+    if (plain->moved_found[l] && (point.along < best->along || (point.along == best->along &&
+                                                                point.across <= best->across)))
+        return;
+    plain->moved_found[l] = true;
+    *best = point;
+}
+
+static void plain_point(struct toy *toy, struct search_point point, struct plain *plain)
+{
+    const struct search_space *space = &toy->spaces[point.space];
+    double out[OUTPUTS], worst = 1;
+    search_values(&toy->arena, toy->spaces, &point, out);
+    plain->points++;
+    if (space->loads[point.load] > out[MOST]) {
+        plain->no_room++;
+        return;
+    }
+    for (int l = 0; l < 2; l++)
+        worst = fmax(worst, out[toy->limits[l].output] / toy->limits[l].bound);
+    plain->nearest = fmin(plain->nearest, worst);
+    point.across = out[ACROSS];
+    point.along = out[ALONG];
+    for (int l = 0; l < 2; l++)
+        if (out[toy->limits[l].output] > toy->limits[l].bound) {
+            plain->broken[l]++;
+            plain_moved(toy, out, l, point, plain);
+            return;
+        }
+    plain->met[plain->met_count++] = point;
+}
+
+static void plain_search(struct toy *toy, struct plain *plain)
+{
+    *plain = (struct plain){ .nearest = INFINITY };
+    plain->met = arena_array(&toy->arena, 2 * 64 * COUNT(toy->loads), sizeof *plain->met);
+    for (uint32_t s = 0; s < 2; s++)
+        for (uint32_t i = 0; i < toy->spaces[s].setting_count; i++)
+            for (uint32_t load = 0; load < toy->spaces[s].load_count; load++)
+                plain_point(toy, (struct search_point){ .space = s, .setting = i, .load = load },
+                            plain);
+}
+
+/* Nothing is as good both ways and better in one; of equals the first. */
+static bool on_front(const struct plain *plain, size_t i)
+{
+    const struct search_point *p = &plain->met[i];
+    for (size_t j = 0; j < plain->met_count; j++) {
+        const struct search_point *q = &plain->met[j];
+        bool better = q->across > p->across || q->along > p->along || j < i;
+        if (j != i && q->across >= p->across && q->along >= p->along && better)
+            return false;
+    }
+    return true;
+}
+
+static bool same_point(const struct search_point *p, const struct search_point *q)
+{
+    return p->space == q->space && p->setting == q->setting && p->load == q->load &&
+           p->across == q->across && p->along == q->along;
+}
+
+static void check_front(const struct plain *plain, const struct search_result *result)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < plain->met_count; i++) {
+        if (!on_front(plain, i))
+            continue;
+        bool there = false;
+        for (size_t k = 0; k < result->front.count && !there; k++)
+            there = same_point(&result->front.points[k], &plain->met[i]);
+        assert_true(there);
+        found++;
+    }
+    assert_int_equal(found, result->front.count);
+    for (size_t k = 1; k < result->front.count; k++) {
+        assert_true(result->front.points[k].across > result->front.points[k - 1].across);
+        assert_true(result->front.points[k].along < result->front.points[k - 1].along);
+    }
+}
+
+static void check_counts(struct toy *toy, const struct plain *plain,
+                         const struct search_result *result)
+{
+    const struct search_count *count = &result->count;
+    bool rises = toy->limits[0].rises && toy->limits[1].rises;
+    assert_int_equal(count->points, plain->points);
+    assert_int_equal(count->no_room + count->no_fit, plain->no_room);
+    assert_int_equal(count->met, plain->met_count);
+    assert_int_equal(count->broken[0] + count->broken[1], plain->broken[0] + plain->broken[1]);
+    if (!rises) {
+        assert_int_equal(count->broken[0], plain->broken[0]);
+        assert_int_equal(count->seen, plain->points - plain->no_room);
+    }
+    assert_true(count->seen <= plain->points - plain->no_room);
+}
+
+/* ---- the same by blocks -------------------------------------------------------------------- */
+
+struct heap {
+    struct toy *toy;
+    struct text *bytes;             /* of each block, as a store would have them */
+    size_t count;
+};
+
+static bool keep(void *context, const struct search_block *block, struct error *error)
+{
+    struct heap *heap = context;
+    struct buffer out = { .arena = &heap->toy->arena };
+    (void)error;
+    block_write(&out, 7, 3, block);
+    assert_int_equal(heap->bytes[block->number].size, 0);
+    heap->bytes[block->number] = (struct text){ out.data, out.size };
+    heap->count++;
+    return true;
+}
+
+/* Three shards, one after the other; then their bytes are read into blocks of their own. */
+static void search_shards(struct toy *toy, struct search_result *joined)
+{
+    enum { SHARDS = 3 };
+    size_t count;
+    struct search_block *blocks = search_blocks(&toy->arena, toy->spaces, 2, &count);
+    struct search_block *read = search_blocks(&toy->arena, toy->spaces, 2, &count);
+    struct search_block **wanted = arena_array(&toy->arena, count, sizeof *wanted);
+    struct heap heap = { toy, arena_array(&toy->arena, count, sizeof *heap.bytes), 0 };
+    struct error error;
+    for (uint32_t shard = 0; shard < SHARDS; shard++) {
+        size_t mine = 0;
+        for (size_t i = 0; i < count; i++)
+            if (search_shard(&blocks[i], SHARDS) == shard)
+                wanted[mine++] = &blocks[i];
+        const struct search_keeper keeper = { keep, &heap };
+        assert_true(search_each(toy->spaces, wanted, mine, &keeper, &error));
+    }
+    assert_int_equal(heap.count, count);
+    for (size_t i = 0; i < count; i++)
+        if (!block_read(&toy->arena, heap.bytes[i], 7, 3, toy->spaces, &read[i], &error))
+            fail_msg("%s", error.what);
+    search_join(&toy->arena, read, count, joined);
+}
+
+static void check_points(const struct search_front *a, const struct search_front *b)
+{
+    assert_int_equal(a->count, b->count);
+    for (size_t i = 0; i < a->count; i++)
+        assert_true(same_point(&a->points[i], &b->points[i]));
+}
+
+static void by_blocks(struct toy *toy, const struct search_result *whole)
+{
+    struct search_result joined;
+    search_shards(toy, &joined);
+    check_points(&joined.front, &whole->front);
+    check_points(&joined.tops, &whole->tops);
+    assert_memory_equal(&joined.count, &whole->count, sizeof joined.count);
+    assert_int_equal(joined.miss_found, whole->miss_found);
+    if (whole->miss_found)
+        assert_true(same_point(&joined.miss, &whole->miss) && joined.miss_by == whole->miss_by);
+}
+
+/* Each shard has as many blocks of a stretch as another, and its part of those in step. */
+static void shards_are_even(void **state)
+{
+    (void)state;
+    for (uint32_t shards = 1; shards <= 16; shards++)
+        for (uint32_t step = 1; step <= 12; step++) {
+            size_t count[16] = { 0 }, least = SIZE_MAX, most = 0;
+            for (uint32_t i = 0; i < 160; i++) {
+                const uint32_t shard = search_shard(&(struct search_block){ .number = i * step },
+                                                    shards);
+                assert_true(shard < shards);
+                count[shard]++;
+            }
+            for (uint32_t s = 0; s < shards; s++) {
+                least = count[s] < least ? count[s] : least;
+                most = count[s] > most ? count[s] : most;
+            }
+            assert_true(step > 1 ? most <= 2 * 160 / shards : most - least <= 3);
+        }
+}
+
+static void as_the_plain_program(void **state)
+{
+    (void)state;
+    uint64_t seed = 20261123;
+    size_t fronts = 0, empty = 0, moved = 0;
+    for (int n = 0; n < SPACES; n++) {
+        struct toy toy;
+        struct plain plain;
+        struct search_result result;
+        struct error error;
+        make_toy(&toy, &seed);
+        plain_search(&toy, &plain);
+        assert_true(search_run(&toy.arena, toy.spaces, 2, &result, &error));
+        check_front(&plain, &result);
+        check_counts(&toy, &plain, &result);
+        assert_int_equal(result.miss_found, !result.front.count && isfinite(plain.nearest));
+        if (result.miss_found)
+            assert_true(result.miss_by == plain.nearest);
+        for (int l = 0; l < 2; l++) {
+            assert_int_equal(result.moved_found >> l & 1, plain.moved_found[l]);
+            if (plain.moved_found[l])
+                assert_true(same_point(&result.moved[l], &plain.moved[l]));
+            moved += plain.moved_found[l];
+        }
+        by_blocks(&toy, &result);
+        fronts += result.front.count;
+        empty += !result.front.count;
+        arena_free(&toy.arena);
+    }
+    print_message("%d spaces, %zu points on fronts, %zu without any, %zu that a wider limit lets in\n",
+                  SPACES, fronts, empty, moved);
+    assert_true(fronts > 500 && empty > 3 && moved > 20);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(as_the_plain_program),
+                                        cmocka_unit_test(shards_are_even) };
+    return cmocka_run_group_tests_name("search", tests, NULL, NULL);
+}

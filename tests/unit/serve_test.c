@@ -1,0 +1,821 @@
+/* `chalkline serve` over the loopback: the numbers of the command line, refusals, limits. Every
+ * server listens at a port of its own and is ended by the test that began it. Then the page and
+ * reports, with a page of the test's. */
+#include "test.h"
+#include "web/server.h"
+
+#include <arpa/inet.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <zlib.h>
+
+extern char **environ;
+
+enum { WORDS_MOST = 32, PATIENCE = 60 };            /* seconds until a test is given up */
+
+static const char *program(void)
+{
+    const char *path = getenv("CHALKLINE");
+    return path ? path : "./chalkline";
+}
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* ---- processes ----------------------------------------------------------------------------- */
+
+/* "chalkline WORDS", at single spaces. */
+static pid_t begin(const char *line, int *out)
+{
+    char *words[WORDS_MOST] = { "chalkline" }, *copy = strdup(line), *rest = copy;
+    int ends[2], count = 1;
+    posix_spawn_file_actions_t actions;
+    pid_t child;
+    for (char *word; count < WORDS_MOST - 1 && (word = strsep(&rest, " "));)
+        words[count++] = word;
+    assert_int_equal(pipe(ends), 0);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+    posix_spawn_file_actions_addclose(&actions, ends[0]);
+    if (posix_spawn(&child, program(), &actions, NULL, words, environ))
+        fail_msg("%s does not run", program());
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    free(copy);
+    *out = ends[0];
+    return child;
+}
+
+static struct text read_all(struct arena *arena, int fd)
+{
+    struct buffer all = { .arena = arena };
+    char block[65536];
+    buffer_add(&all, "", 0);
+    for (ssize_t size; (size = read(fd, block, sizeof block)) > 0;)
+        buffer_add(&all, block, (size_t)size);
+    close(fd);
+    return (struct text){ all.data, all.size };
+}
+
+static struct text command(struct arena *arena, const char *line)
+{
+    int out, status;
+    pid_t child = begin(line, &out);
+    struct text said = read_all(arena, out);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) == 2)
+        fail_msg("chalkline %s: exit %d", line, status);
+    return said;
+}
+
+struct running {
+    pid_t process;
+    unsigned port;
+};
+
+static unsigned read_port(int out)
+{
+    char line[100] = "";
+    for (size_t size = 0; size < sizeof line - 1 && !strchr(line, '\n'); size++)
+        if (read(out, line + size, 1) != 1)
+            fail_msg("the server did not say where it is: '%s'", line);
+    close(out);
+    return (unsigned)strtoul(strrchr(line, ':') + 1, NULL, 10);
+}
+
+/* The one that a failed test has left; there is one at a time. */
+static pid_t left;
+
+static void end_left(void)
+{
+    if (left)
+        kill(left, SIGKILL);
+    left = 0;
+}
+
+static struct running serve_with(struct arena *arena, const char *options_text)
+{
+    int out;
+    end_left();
+    left = begin(arena_print(arena, "serve --port 0 %s", options_text), &out);
+    return (struct running){ left, read_port(out) };
+}
+
+static void end(struct running server, int how)
+{
+    int status;
+    left = 0;
+    kill(server.process, how);
+    assert_int_equal(waitpid(server.process, &status, 0), server.process);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+/* ---- HTTP ---------------------------------------------------------------------------------- */
+
+struct reply {
+    int status;                     /* 0: hung up without an answer */
+    const char *head;
+    struct text body;
+};
+
+static int dial(unsigned port)
+{
+    struct sockaddr_in place = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port),
+                                 .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){ PATIENCE, 0 },
+               sizeof(struct timeval));
+    assert_int_equal(connect(fd, (struct sockaddr *)&place, sizeof place), 0);
+    return fd;
+}
+
+static void tell(int fd, const char *data, size_t size)
+{
+    while (size) {
+        ssize_t sent = send(fd, data, size, MSG_NOSIGNAL);
+        if (sent <= 0)
+            return;                                 /* it may have heard enough */
+        data += sent, size -= (size_t)sent;
+    }
+}
+
+static struct reply hear(struct arena *arena, int fd)
+{
+    struct text all = read_all(arena, fd);
+    struct reply reply = { .head = all.data, .body = { "", 0 } };
+    const char *split = strstr(all.data, "\r\n\r\n");
+    if (!split)
+        return reply;
+    reply.status = atoi(all.data + strlen("HTTP/1.1 "));
+    reply.body = (struct text){ split + 4, all.size - (size_t)(split + 4 - all.data) };
+    reply.head = arena_copy(arena, all.data, (size_t)(split - all.data));
+    return reply;
+}
+
+static struct reply http(struct arena *arena, unsigned port, const char *raw)
+{
+    int fd = dial(port);
+    tell(fd, raw, strlen(raw));
+    return hear(arena, fd);
+}
+
+static struct reply get(struct arena *arena, unsigned port, const char *path, const char *more)
+{
+    return http(arena, port, arena_print(arena, "GET %s HTTP/1.1\r\nHost: localhost:%u\r\n"
+                                         "Connection: close\r\n%s\r\n", path, port, more));
+}
+
+static const char *post_text(struct arena *arena, const char *path, const char *json)
+{
+    return arena_print(arena, "POST %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+                       "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
+                       path, strlen(json), json);
+}
+
+static struct reply post(struct arena *arena, unsigned port, const char *path, const char *json)
+{
+    return http(arena, port, post_text(arena, path, json));
+}
+
+static const struct doc *parse(struct arena *arena, struct text json)
+{
+    struct doc *doc;
+    struct error error;
+    if (!json_read(arena, "reply", json, &doc, &error))
+        fail_msg("%s in '%.*s'", error.what, (int)json.size, json.data);
+    return doc;
+}
+
+static double metric(struct arena *arena, unsigned port, const char *name)
+{
+    struct reply reply = get(arena, port, "/metrics", "");
+    const char *line = strstr(reply.body.data, arena_print(arena, "\n%s ", name));
+    return line ? strtod(line + strlen(name) + 2, NULL) : 0;
+}
+
+/* ---- the same numbers ---------------------------------------------------------------------- */
+
+static const struct {
+    const char *verb, *words, *json, *query;
+} same[] = {
+    { "brief", "deepseek-v3 --on gb200-nvl72",
+      "{\"words\": \"deepseek-v3\", \"on\": \"gb200-nvl72\"}",
+      "words=deepseek-v3&on=gb200-nvl72" },
+    { "step", "llama-3.3-70b --on h100-sxm --batch 64 --set chip_price=2USD/h --set context=1000",
+      "{\"words\": [\"llama-3.3-70b\"], \"on\": \"h100-sxm\", \"batch\": 64,"
+      " \"set\": {\"chip_price\": \"2USD/h\", \"context\": 1000}}",
+      "words=llama-3.3-70b&on=h100-sxm&batch=64&set=chip_price%3D2USD/h&set=context=1000" },
+    { "curve", "bound_step batch=1..64 --model llama-3.1-8b --on h100-sxm --points 5",
+      "{\"words\": [\"bound_step\", \"batch=1..64\"], \"model\": \"llama-3.1-8b\","
+      " \"on\": \"h100-sxm\", \"points\": 5}",
+      "words=bound_step&words=batch=1..64&model=llama-3.1-8b&on=h100-sxm&points=5" },
+    { "why", "bound_step --model deepseek-v3 --on gb200-nvl72 --deep",
+      "{\"words\": \"bound_step\", \"model\": \"deepseek-v3\", \"on\": \"gb200-nvl72\","
+      " \"deep\": true, \"lecture\": false}",
+      "words=bound_step&model=deepseek-v3&on=gb200-nvl72&deep=1" },
+    { "solve", "batch --where bound_compute=bound_weights",
+      "{\"words\": \"batch\", \"where\": \"bound_compute=bound_weights\"}",
+      "words=batch&where=bound_compute=bound_weights" },
+    { "eval", "inference_tokens bound_step", "{\"words\": [\"inference_tokens\", \"bound_step\"]}",
+      "words=inference_tokens&words=bound_step" },
+    { "list", "hardware", "{\"words\": \"hardware\"}", "words=hardware" },
+    { "show", "h100-sxm", "{\"words\": \"h100-sxm\"}", "words=h100-sxm" },
+    { "check", "--by hardware", "{\"by\": \"hardware\"}", "by=hardware" },
+    { "simulate", "poisson:rate=5,count=200 --model llama-3.1-8b --on h100-sxm --gpus 1",
+      "{\"words\": \"poisson:rate=5,count=200\", \"model\": \"llama-3.1-8b\","
+      " \"on\": \"h100-sxm\", \"gpus\": 1}",
+      "words=poisson:rate=5,count=200&model=llama-3.1-8b&on=h100-sxm&gpus=1" },
+    { "deduce", "prices --model claude-opus-4-7 --draws 20000",
+      "{\"words\": \"prices\", \"model\": \"claude-opus-4-7\", \"draws\": 20000}",
+      "words=prices&model=claude-opus-4-7&draws=20000" },
+    { "tiers", "deepseek-v3 --on gb200-nvl72 --context 32768",
+      "{\"words\": \"deepseek-v3\", \"on\": \"gb200-nvl72\", \"context\": 32768}",
+      "words=deepseek-v3&on=gb200-nvl72&context=32768" },
+    { "bill", "agent --model claude-opus-4-7",
+      "{\"words\": \"agent\", \"model\": \"claude-opus-4-7\"}",
+      "words=agent&model=claude-opus-4-7" },
+    { "plan", "qwen3-32b --on h200-sxm --gpus 8 --ttft 1s",
+      "{\"words\": \"qwen3-32b\", \"on\": \"h200-sxm\", \"gpus\": 8, \"ttft\": \"1s\"}",
+      "words=qwen3-32b&on=h200-sxm&gpus=8&ttft=1s" },
+    { "train", "llama-3.1-8b --on h100-sxm --gpus 64",
+      "{\"words\": \"llama-3.1-8b\", \"on\": \"h100-sxm\", \"gpus\": 64}",
+      "words=llama-3.1-8b&on=h100-sxm&gpus=64" },
+    { "life", "deepseek-v3 --served 200T", "{\"words\": \"deepseek-v3\", \"served\": \"200T\"}",
+      "words=deepseek-v3&served=200T" },
+};
+
+/* The text of "answer" in a reply, two columns to the left: as --json prints it. */
+static const char *answer_text(struct arena *arena, struct text body)
+{
+    static const char begins[] = "\n  \"answer\": ", ends[] = ",\n  \"text\": ";
+    struct buffer out = { .arena = arena };
+    const char *at = strstr(body.data, begins), *stop = strstr(body.data, ends);
+    if (!at || !stop)
+        fail_msg("no answer in '%.300s'", body.data);
+    for (at += sizeof begins - 1; at < stop; at++) {
+        buffer_add(&out, at, 1);
+        at += *at == '\n' ? 2 : 0;
+    }
+    buffer_add(&out, "\n", 1);
+    return out.data;
+}
+
+static void numbers_agree(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct running server = serve_with(&arena, "--at-once 2");
+    for (size_t i = 0; i < COUNT(same); i++) {
+        const char *path = arena_print(&arena, "/v1/%s", same[i].verb);
+        struct text said = command(&arena, arena_print(&arena, "%s %s --json", same[i].verb,
+                                                       same[i].words));
+        struct reply posted = post(&arena, server.port, path, same[i].json);
+        struct reply got = get(&arena, server.port,
+                               arena_print(&arena, "%s?%s", path, same[i].query), "");
+        if (posted.status != 200 || got.status != 200)
+            fail_msg("%s: %s / %s", path, posted.body.data, got.body.data);
+        assert_string_equal(answer_text(&arena, posted.body), said.data);
+        assert_string_equal(answer_text(&arena, got.body), said.data);
+    }
+    /* Every question but `import` and `merge`, which need files, is among them. */
+    assert_int_equal(COUNT(same) + 2, route_count() - ROUTE_VERBS);
+    assert_true(metric(&arena, server.port, "chalkline_requests_total{route=\"/v1/step\","
+                                            "status=\"200\"}") == 2);
+    end(server, SIGTERM);
+    arena_free(&arena);
+}
+
+/* ---- refused ------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *path, *json;
+    int status;
+    const char *says;
+} refused[] = {
+    { "/v1/step", "{\"words\": [1,}", 400, "request:1:14:" },
+    { "/v1/step", "[1]", 400, "no object" },
+    { "/v1/step", "{} {}", 400, "end of file expected" },
+    { "/v1/step", "{\"on\": \"a\", \"on\": \"b\"}", 400, "duplicate" },
+    { "/v1/step", "{\"words\": \"deepseek-v3\", \"on\": \"gb200-nvl27\"}", 400, "gb200-nvl72" },
+    { "/v1/step", "{\"batchh\": 1}", 400, "did you mean \\\"batch\\\"?" },
+    { "/v1/step", "{\"json\": true}", 400, "has no \\\"json\\\"" },
+    { "/v1/step", "{\"help\": true}", 400, "has no \\\"help\\\"" },
+    { "/v1/step", "{\"port\": 1}", 400, "means nothing to 'step'" },
+    { "/v1/step", "{\"where\": \"a=b\"}", 400, "means nothing to 'step'" },
+    { "/v1/step", "{\"lecture\": \"perhaps\"}", 400, "true or false" },
+    { "/v1/step", "{\"batch\": [1, 2]}", 400, "a string or a number" },
+    { "/v1/step", "{\"batch\": true}", 400, "a string or a number" },
+    { "/v1/step", "{\"set\": [[]]}", 400, "an array of strings" },
+    { "/v1/step", "{\"words\": {}}", 400, "an array of strings" },
+    { "/v1/step", "{\"files\": \"a\"}", 400, "an object" },
+    { "/v1/step", "{\"files\": {\"a\": 1}}", 400, "a file as" },
+    { "/v1/list", "{\"config\": {}}", 400, "means nothing to 'list'" },
+    { "/v1/step", "{\"words\": [\"--help\"], \"on\": \"h100-sxm\"}", 400, "--help" },
+    { "/v1/step", "{\"words\": \"deepseek-v3\", \"on\": \"--help\"}", 400, "--help" },
+    { "/v1/step?on=h100-sxm", "{}", 400, "stands in the address of a POST" },
+    { "/v1/stepp", "{}", 404, "/v1/step?" },
+    { "/v1/serve", "{}", 404, "nothing is at" },
+    { "/v1/report", "{}", 404, "nothing is at" },
+    { "/metrics", "{}", 405, "GET" },
+    /* Files that did not come along are neither read nor written. */
+    { "/v1/step", "{\"words\": \"/etc/passwd\", \"on\": \"h100-sxm\"}", 400, "no such file came" },
+    { "/v1/eval", "{\"words\": \"batch\", \"model\": \"tests/fixtures/configs/qwen2.5-7b.json\"}", 400,
+      "no such file came" },
+    { "/v1/eval", "{\"words\": \"batch\", \"rows\": \"/etc/passwd\"}", 400, "no such file came" },
+    { "/v1/eval", "{\"words\": \"batch\", \"rows\": \"-\"}", 400, "no such file came" },
+    { "/v1/eval", "{\"words\": \"batch\", \"on\": \"/etc/passwd\"}", 400, "/etc/passwd" },
+    { "/v1/import", "{\"words\": \"/etc/passwd\"}", 400, "no such file came" },
+    { "/v1/simulate", "{\"words\": \"/etc/passwd\", \"step-time\": \"1ms\", \"blocks\": 9}", 400,
+      "/etc/passwd" },
+    { "/v1/bill", "{\"words\": \"agent\", \"prices\": \"/etc/passwd\"}", 400, "no such file came" },
+    { "/v1/deduce", "{\"words\": \"/etc/passwd\"}", 400, "no such file came" },
+    { "/v1/check", "{\"measured\": \"/etc/passwd\"}", 400, "no such file came" },
+    { "/v1/merge", "{\"words\": \"/etc/passwd\"}", 400, "" },
+    { "/v1/curve", "{\"words\": [\"bound_step\", \"batch=1..9\"], \"plot\": \"serve_made.png\"}",
+      400, "no file is written here" },
+    { "/v1/plan", "{\"words\": \"qwen3-32b\", \"on\": \"h200-sxm\", \"store\": \"serve_made\"}",
+      400, "no file is written here" },
+    { "/v1/simulate", "{\"words\": \"poisson:rate=5,count=9\", \"step-time\": \"1ms\","
+      " \"blocks\": 900, \"requests\": \"serve_made\"}", 400, "no file is written here" },
+};
+
+static const struct {
+    const char *raw;
+    int status;                     /* 0: any refusal, or hung up */
+} raw_requests[] = {
+    { "\x16\x03\x01\x02\r\n\r\n", 0 },
+    { "GET\r\n\r\n", 0 },
+    { "GET / HTTP/9.9\r\n\r\n", 0 },
+    { "POST /v1/list HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n", 0 },
+    { "POST /v1/list HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999\r\n\r\n",
+      0 },
+    { "POST /v1/list HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 0 },
+    { "POST /v1/list HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nConnection: close\r\n"
+      "\r\n{}", 415 },
+    { "POST /v1/list HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\n"
+      "Content-Length: 2\r\nConnection: close\r\n\r\n{}", 415 },
+    { "DELETE /v1/list HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", 405 },
+    { "GET /metrics HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n", 421 },
+    { "GET /metrics HTTP/1.1\r\nHost: localhost.evil.example\r\nConnection: close\r\n\r\n", 421 },
+    { "GET /metrics HTTP/1.1\r\nHost: [::1]:80\r\nConnection: close\r\n\r\n", 200 },
+    { "GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n", 200 },
+    { "GET /metrics HTTP/1.1\r\nHost: localhost\r\nOrigin: https://evil.example\r\n"
+      "Connection: close\r\n\r\n", 403 },
+    { "GET /v1/list?words=models HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: cross-site\r\n"
+      "Connection: close\r\n\r\n", 403 },
+    { "GET /metrics HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: none\r\n"
+      "Connection: close\r\n\r\n", 200 },
+};
+
+static void bad_requests(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct running server = serve_with(&arena, "--body-limit 100kB");
+    for (size_t i = 0; i < COUNT(refused); i++) {
+        struct reply reply = post(&arena, server.port, refused[i].path, refused[i].json);
+        if (reply.status != refused[i].status || !strstr(reply.body.data, refused[i].says))
+            fail_msg("%s %s: %d %s", refused[i].path, refused[i].json, reply.status,
+                     reply.body.data);
+        const struct doc *error = doc_get(parse(&arena, reply.body), "error");
+        assert_true(*doc_get(error, "what")->string != 0);
+    }
+    assert_int_not_equal(access("serve_made", F_OK), 0);
+    assert_int_not_equal(access("serve_made.png", F_OK), 0);
+    for (size_t i = 0; i < COUNT(raw_requests); i++) {
+        int fd = dial(server.port);
+        tell(fd, raw_requests[i].raw, strlen(raw_requests[i].raw));
+        shutdown(fd, SHUT_WR);
+        struct reply reply = hear(&arena, fd);
+        if (raw_requests[i].status ? reply.status != raw_requests[i].status
+                                   : reply.status == 200 && i)
+            fail_msg("%s: %d", raw_requests[i].raw, reply.status);
+    }
+    assert_non_null(strstr(get(&arena, server.port, "/v1/list", "X: 1\r\n").body.data, "error"));
+    assert_true(metric(&arena, server.port, "chalkline_refused_total{reason=\"host\"}") == 2);
+    assert_true(metric(&arena, server.port, "chalkline_questions_running") == 0);
+    end(server, SIGINT);
+    arena_free(&arena);
+}
+
+/* ---- files that come along ----------------------------------------------------------------- */
+
+static void brought_files(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct error error;
+    struct text config, sheet;
+    struct running server = serve_with(&arena, "--at-once 2");
+    assert_true(file_read(&arena, "tests/fixtures/configs/qwen2.5-7b.json", 1 << 20, &config, &error));
+    const char *json = arena_print(&arena, "{\"on\": \"h100-sxm\", \"config\": %s}", config.data);
+    struct reply reply = post(&arena, server.port, "/v1/step", json);
+    assert_int_equal(reply.status, 200);
+    assert_non_null(strstr(reply.body.data, "config.json on H100 SXM"));
+    /* a search for each value has an arena of its own, and the same files */
+    json = arena_print(&arena, "{\"on\": \"h100-sxm\", \"gpus\": 16, \"sweep\": "
+                       "\"sequence_length=2048,4096\", \"config\": %s}", config.data);
+    reply = post(&arena, server.port, "/v1/train", json);
+    assert_non_null(strstr(reply.body.data, "config.json on H100 SXM"));
+    assert_int_equal(reply.status, 200);
+    reply = post(&arena, server.port, "/v1/import",
+                 arena_print(&arena, "{\"config\": %s}", config.data));
+    assert_int_equal(reply.status, 200);
+    reply = post(&arena, server.port, "/v1/eval",
+                 "{\"words\": \"mine\", \"rows\": \"my.chalk\", \"files\": {\"my.chalk\": "
+                 "\"mine : 1\\n    of a test (test)\\n    = 6 * 7\\n\"}}");
+    assert_int_equal(reply.status, 200);
+    assert_non_null(strstr(reply.body.data, "\"value\": 42"));
+    /* A machine of the catalog, as a sheet of its own. */
+    struct doc *doc = doc_new(&arena, DOC_OBJECT);
+    struct buffer question = { .arena = &arena };
+    assert_true(file_read(&arena, "data/hardware.csv", 1 << 20, &sheet, &error));
+    doc_add_string(&arena, doc_add(&arena, doc, "files", DOC_OBJECT), "my.csv", sheet.data);
+    doc_add_string(&arena, doc, "on", "my.csv:h100-sxm");
+    doc_add_string(&arena, doc, "words", "llama-3.1-8b");
+    doc_print(&question, doc);
+    reply = post(&arena, server.port, "/v1/step", question.data);
+    if (reply.status != 200 || !strstr(reply.body.data, "Llama-3.1-8B on H100 SXM"))
+        fail_msg("%s", reply.body.data);
+    end(server, SIGTERM);
+    arena_free(&arena);
+}
+
+/* ---- limits -------------------------------------------------------------------------------- */
+
+/* Seconds of one core, and much memory. */
+static const char slow[] = "{\"words\": \"poisson:rate=100,count=1000000\", \"blocks\": 28000,"
+                           " \"step-time\": \"10ms + 0.05ms*tokens\", \"stepping\": true}";
+
+static void time_ends(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct running server = serve_with(&arena, "--time-limit 1s --memory-limit 64GB");
+    double began = now();
+    struct reply reply = post(&arena, server.port, "/v1/simulate", slow);
+    if (reply.status != 504)
+        fail_msg("%d %s", reply.status, reply.body.data);
+    assert_true(now() - began < PATIENCE / 2);
+    /* A request that comes byte by byte, or stops coming. */
+    int idle = dial(server.port), half = dial(server.port), drops = dial(server.port);
+    const char *text = post_text(&arena, "/v1/list", "{\"words\": \"hardware\"}");
+    tell(half, text, strlen(text) - 5);
+    began = now();
+    for (size_t i = 0; text[i] && now() - began < 3; i++) {
+        tell(drops, text + i, 1);
+        poll(NULL, 0, 50);
+    }
+    assert_int_equal(hear(&arena, idle).status, 0);
+    assert_int_equal(hear(&arena, half).status, 0);
+    assert_int_equal(hear(&arena, drops).status, 0);
+    assert_true(now() - began < PATIENCE / 2);
+    assert_int_equal(get(&arena, server.port, "/v1/list?words=models", "").status, 200);
+    end(server, SIGTERM);
+    arena_free(&arena);
+}
+
+static void memory_ends(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct running server = serve_with(&arena, "--memory-limit 64MB");
+    struct reply reply = post(&arena, server.port, "/v1/simulate", slow);
+    if (reply.status != 422 && reply.status != 500)
+        fail_msg("%d %s", reply.status, reply.body.data);
+    assert_int_equal(get(&arena, server.port, "/v1/list?words=models", "").status, 200);
+    end(server, SIGTERM);
+    arena_free(&arena);
+}
+
+static void bodies_end(void **state)
+{
+    (void)state;
+    enum { LARGE = 1 << 20 };
+    struct arena arena = { 0 };
+    struct running server = serve_with(&arena, "--body-limit 100kB");
+    char *filler = arena_alloc(&arena, LARGE + 1);
+    memset(filler, ' ', LARGE);
+    assert_int_equal(post(&arena, server.port, "/v1/list", filler).status, 413);
+    /* In chunks, so that nothing says beforehand how much will come. */
+    int fd = dial(server.port);
+    const char *head = "POST /v1/list HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+                       "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
+    tell(fd, head, strlen(head));
+    for (int i = 0; i < 4; i++) {
+        const char *size = arena_print(&arena, "%x\r\n", LARGE);
+        tell(fd, size, strlen(size));
+        tell(fd, filler, LARGE);
+        tell(fd, "\r\n", 2);
+    }
+    tell(fd, "0\r\n\r\n", 5);
+    assert_int_equal(hear(&arena, fd).status, 413);
+    /* A long address, and a head without an end. */
+    memset(filler, 'a', LARGE);
+    assert_int_not_equal(get(&arena, server.port, filler, "").status, 200);
+    end(server, SIGTERM);
+    arena_free(&arena);
+}
+
+static void many_at_once(void **state)
+{
+    (void)state;
+    enum { MANY = 64 };
+    struct arena arena = { 0 };
+    struct running server = serve_with(&arena, "--at-once 1 --max-waiting 8");
+    const char *text = post_text(&arena, "/v1/eval", "{\"words\": \"inference_tokens\"}");
+    int fds[MANY], answered = 0, busy = 0;
+    const char *first = NULL;
+    for (int i = 0; i < MANY; i++) {
+        fds[i] = dial(server.port);
+        tell(fds[i], text, strlen(text));
+    }
+    for (int i = 0; i < MANY; i++) {
+        struct reply reply = hear(&arena, fds[i]);
+        answered += reply.status == 200;
+        busy += reply.status == 503 && strstr(reply.head, "Retry-After: 1");
+        if (reply.status == 200 && !first)
+            first = reply.body.data;
+        if (reply.status == 200)
+            assert_string_equal(reply.body.data, first);
+    }
+    assert_int_equal(answered + busy, MANY);
+    assert_true(answered >= 9 && busy > 0);
+    assert_int_equal(get(&arena, server.port, "/v1/list?words=models", "").status, 200);
+    end(server, SIGTERM);
+    arena_free(&arena);
+}
+
+/* More connections than a server keeps: it listens again when they have gone, though it hears of
+ * all their ends at one time. */
+static void listens_again(void **state)
+{
+    (void)state;
+    enum { MANY = 600 };
+    struct arena arena = { 0 };
+    struct running server = serve_with(&arena, "--at-once 1");
+    int fds[MANY];
+    for (int i = 0; i < MANY; i++)
+        fds[i] = dial(server.port);
+    poll(NULL, 0, 300);                             /* as many as it takes are accepted */
+    kill(server.process, SIGSTOP);
+    for (int i = 0; i < MANY; i++)
+        close(fds[i]);
+    kill(server.process, SIGCONT);
+    assert_int_equal(get(&arena, server.port, "/v1/list?words=models", "").status, 200);
+    end(server, SIGTERM);
+    arena_free(&arena);
+}
+
+/* A client that goes takes its question with it; a server that is told to end lets one finish,
+ * and told again does not. */
+static void clients_go(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct running server = serve_with(&arena, "--memory-limit 64GB");
+    const char *text = post_text(&arena, "/v1/simulate", slow);
+    double began = now();
+    int fd = dial(server.port);
+    tell(fd, text, strlen(text));
+    while (metric(&arena, server.port, "chalkline_questions_running") < 1 && now() - began < 20)
+        poll(NULL, 0, 20);
+    close(fd);
+    while (metric(&arena, server.port, "chalkline_refused_total{reason=\"gone\"}") < 1 &&
+           now() - began < 20)
+        poll(NULL, 0, 20);
+    assert_true(metric(&arena, server.port, "chalkline_refused_total{reason=\"gone\"}") == 1);
+    assert_true(metric(&arena, server.port, "chalkline_questions_running") == 0);
+    fd = dial(server.port);
+    tell(fd, text, strlen(text));
+    while (metric(&arena, server.port, "chalkline_questions_running") < 1 && now() - began < 40)
+        poll(NULL, 0, 20);
+    kill(server.process, SIGTERM);
+    poll(NULL, 0, 200);
+    end(server, SIGTERM);
+    assert_int_equal(hear(&arena, fd).status, 503);
+    arena_free(&arena);
+}
+
+/* ---- the description ----------------------------------------------------------------------- */
+
+static const struct doc *resolve(const struct doc *root, const char *path)
+{
+    char part[100];
+    assert_true(!strncmp(path, "#/", 2));
+    for (path += 2; *path; path += strcspn(path, "/"), path += *path == '/') {
+        snprintf(part, sizeof part, "%.*s", (int)strcspn(path, "/"), path);
+        root = doc_get(root, part);
+        if (!root)
+            fail_msg("no %s", part);
+    }
+    return root;
+}
+
+static void check_references(const struct doc *root, const struct doc *doc)
+{
+    for (const struct doc *kid = doc->first; kid; kid = kid->next) {
+        if (kid->key && !strcmp(kid->key, "$ref"))
+            resolve(root, kid->string);
+        check_references(root, kid);
+    }
+}
+
+static void check_parameters(const struct doc *root, const struct doc *list)
+{
+    for (const struct doc *a = list ? list->first : NULL; a; a = a->next) {
+        const struct doc *one = resolve(root, doc_get(a, "$ref")->string);
+        assert_string_equal(doc_get(one, "in")->string, "query");
+        assert_non_null(doc_get(one, "schema"));
+        for (const struct doc *b = a->next; b; b = b->next)
+            assert_string_not_equal(doc_get(a, "$ref")->string, doc_get(b, "$ref")->string);
+    }
+}
+
+/* Every path leads somewhere, every operation has responses with descriptions, names are given
+ * once. */
+static void openapi_holds(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct buffer json = { .arena = &arena };
+    openapi_print(&arena, &json);
+    const struct doc *root = parse(&arena, (struct text){ json.data, json.size });
+    const struct doc *paths = doc_get(root, "paths");
+    const char *ids[2 * ROUTES_MOST];
+    size_t id_count = 0;
+    assert_string_equal(doc_get(root, "openapi")->string, "3.1.0");
+    assert_int_equal(paths->count, route_count() - 1);
+    check_references(root, root);
+    for (const struct doc *path = paths->first; path; path = path->next) {
+        assert_int_not_equal(route_find(path->key), ROUTE_NONE);
+        for (const struct doc *operation = path->first; operation; operation = operation->next) {
+            const struct doc *responses = doc_get(operation, "responses");
+            assert_true(responses && doc_get(responses, "200"));
+            for (const struct doc *one = responses->first; one; one = one->next) {
+                const struct doc *reference = doc_get(one, "$ref");
+                const struct doc *row = reference ? resolve(root, reference->string) : one;
+                assert_non_null(doc_get(row, "description"));
+            }
+            check_parameters(root, doc_get(operation, "parameters"));
+            ids[id_count] = doc_get(operation, "operationId")->string;
+            for (size_t i = 0; i < id_count; i++)
+                assert_string_not_equal(ids[i], ids[id_count]);
+            id_count++;
+        }
+    }
+    arena_free(&arena);
+}
+
+/* ---- the page, and reports ----------------------------------------------------------------- */
+
+static const char html[] =
+    "<!doctype html><title>t</title>\n"
+    "<script id=\"state\" type=\"application/json\">null</script>\n<p>after</p>\n";
+
+static struct text pack(struct arena *arena, const char *text)
+{
+    enum { GZIP_WINDOW = 15 + 16, ROOM = 4096 };
+    char *data = arena_alloc(arena, ROOM);
+    z_stream stream = { .next_in = (Bytef *)(uintptr_t)text, .avail_in = (uInt)strlen(text),
+                        .next_out = (Bytef *)data, .avail_out = ROOM };
+    assert_int_equal(deflateInit2(&stream, 9, Z_DEFLATED, GZIP_WINDOW, 8, 0), Z_OK);
+    assert_int_equal(deflate(&stream, Z_FINISH), Z_STREAM_END);
+    deflateEnd(&stream);
+    return (struct text){ data, stream.total_out };
+}
+
+static int port_pipe;
+
+static void say_port(const char *url)
+{
+    dprintf(port_pipe, "%s\n", url);
+}
+
+static struct running serve_page(const struct embedded *page)
+{
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    pid_t process = fork();
+    if (!process) {
+        struct serve_options terms = { .address = "127.0.0.1", .seconds = 10, .memory = 1 << 30,
+                                       .body = 1 << 20, .at_once = 1, .waiting = 1, .page = page };
+        struct error error;
+        port_pipe = ends[1];
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        close(ends[0]);
+        _exit(!serve(&terms, say_port, &error));
+    }
+    close(ends[1]);
+    return (struct running){ process, read_port(ends[0]) };
+}
+
+static void page_is_handed_out(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct text packed = pack(&arena, html);
+    const struct embedded page[] = { { "page", packed.data, packed.size }, { 0, 0, 0 } };
+    struct running server = serve_page(page);
+    struct reply plain = get(&arena, server.port, "/", "");
+    struct reply zipped = get(&arena, server.port, "/", "Accept-Encoding: br, gzip\r\n");
+    assert_int_equal(plain.status, 200);
+    assert_string_equal(plain.body.data, html);
+    assert_non_null(strstr(plain.head, "'wasm-unsafe-eval'"));
+    assert_non_null(strstr(plain.head, "X-Content-Type-Options: nosniff"));
+    assert_null(strstr(plain.head, "Content-Encoding"));
+    assert_int_equal(zipped.status, 200);
+    assert_non_null(strstr(zipped.head, "Content-Encoding: gzip"));
+    assert_int_equal(zipped.body.size, packed.size);
+    assert_memory_equal(zipped.body.data, packed.data, packed.size);
+    const char *tag = strstr(zipped.head, "ETag: ") + strlen("ETag: ");
+    struct reply same_page = get(&arena, server.port, "/", arena_print(&arena,
+        "Accept-Encoding: gzip\r\nIf-None-Match: %.*s\r\n", (int)strcspn(tag, "\r"), tag));
+    assert_int_equal(same_page.status, 304);
+    assert_int_equal(same_page.body.size, 0);
+    end(server, SIGTERM);
+    static const struct embedded none[] = { { 0, 0, 0 } };
+    server = serve_page(none);
+    plain = get(&arena, server.port, "/", "");
+    assert_int_equal(plain.status, 404);
+    assert_non_null(strstr(plain.body.data, "make page"));
+    end(server, SIGTERM);
+    arena_free(&arena);
+}
+
+static void encodings_are_read(void **state)
+{
+    (void)state;
+    assert_true(handout_takes_gzip("gzip"));
+    assert_true(handout_takes_gzip("br;q=1.0, GZIP;q=0.5"));
+    assert_true(handout_takes_gzip("*"));
+    assert_false(handout_takes_gzip("gzip;q=0"));
+    assert_false(handout_takes_gzip("gzip;q=0.00, br"));
+    assert_false(handout_takes_gzip("br, gzipped"));
+    assert_false(handout_takes_gzip(""));
+    assert_false(handout_takes_gzip(NULL));
+}
+
+static void report_holds_its_state(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct error error;
+    struct text packed = pack(&arena, html);
+    const struct embedded page[] = { { "page", packed.data, packed.size }, { 0, 0, 0 } };
+    char *words[] = { "report", "eval", "x", "--rows", "</script>" };
+    char *asked[] = { "report", "eval", "inference_tokens", "--set", "token_rate=1e7" };
+    struct shelf_file file = { "</script>",
+                               text_of("x : 1\n    </script><!-- (test)\n    = 6 * 7\n") };
+    struct shelf shelf = { &file, 1 };
+    struct buffer out = { .arena = &arena }, answer = { .arena = &arena };
+    arena.shelf = &shelf;
+    assert_true(report_page(&arena, page, 5, words, &out, &error));
+    const char *start = strstr(out.data, "json\">") + 6, *stop = strstr(start, "</script>");
+    assert_true(stop && !strstr(stop + 1, "</script>"));
+    const struct doc *doc = parse(&arena, (struct text){ start, (size_t)(stop - start) });
+    assert_string_equal(doc_get(doc, "words")->last->string, "</script>");
+    assert_string_equal(stop + strlen("</script>"), "\n<p>after</p>\n");
+    out.size = 0;
+    assert_true(report_page(&arena, page, 5, asked, &out, &error));
+    assert_true(respond(&arena, 5, asked, &answer));
+    assert_non_null(strstr(out.data, answer.data));
+    asked[2] = "inference_tokenz";
+    out.size = 0;
+    assert_false(report_page(&arena, page, 5, asked, &out, &error));
+    assert_non_null(strstr(error.hint, "inference_tokens"));
+    arena_free(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(openapi_holds),
+        cmocka_unit_test(encodings_are_read),
+        cmocka_unit_test(report_holds_its_state),
+        cmocka_unit_test(page_is_handed_out),
+        cmocka_unit_test(bad_requests),
+        cmocka_unit_test(brought_files),
+        cmocka_unit_test(time_ends),
+        cmocka_unit_test(memory_ends),
+        cmocka_unit_test(bodies_end),
+        cmocka_unit_test(many_at_once),
+        cmocka_unit_test(listens_again),
+        cmocka_unit_test(clients_go),
+        cmocka_unit_test(numbers_agree),
+    };
+    atexit(end_left);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

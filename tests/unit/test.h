@@ -1,0 +1,51 @@
+/* test -- what the tests share: cmocka with its headers, a generator, a world.
+ *
+ * Draws are seeded, so a failure is the same at the next run. */
+#ifndef TESTS_UNIT_TEST_H
+#define TESTS_UNIT_TEST_H
+
+#include "base/base.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define COUNT(array) (sizeof array / sizeof *array)
+
+/* SplitMix64 (Steele 2014). */
+static inline uint64_t draw_bits(uint64_t *state)
+{
+    uint64_t x = *state += 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+static inline double draw(uint64_t *state)              /* in [0, 1) */
+{
+    return (double)(draw_bits(state) >> 11) * 0x1p-53;
+}
+
+static inline double draw_in(uint64_t *state, double low, double high)
+{
+    return low + (high - low) * draw(state);
+}
+
+static inline uint64_t bits_of(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+/* Equal bits; all NaNs count as one. */
+static inline bool same_bits(double a, double b)
+{
+    return bits_of(a) == bits_of(b) || (a != a && b != b);
+}
+
+#endif

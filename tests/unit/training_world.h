@@ -1,0 +1,37 @@
+/* training_world -- a model on A100s, rows given by hand, values of rows. */
+#ifndef TESTS_UNIT_TRAINING_WORLD_H
+#define TESTS_UNIT_TRAINING_WORLD_H
+
+#include "test.h"
+
+#include "ask/ask.h"
+
+struct world {
+    struct arena arena;
+    struct scenario scenario;
+    struct question question;
+};
+
+static void world_open(struct world *world, const char *model)
+{
+    struct error error;
+    *world = (struct world){ 0 };
+    if (!scenario_open(&world->scenario, &world->arena, &world->question, model, "a100-sxm", &error))
+        fail_msg("%s (%s)", error.what, error.hint);
+}
+
+static void give(struct world *world, const char *row, double value)
+{
+    facts_set(&world->scenario.facts, row, value, ORIGIN_GIVEN, "test");
+}
+
+static double value(struct world *world, const char *text)
+{
+    struct error error;
+    double number;
+    if (!value_of(&world->scenario, text, &number, &error))
+        fail_msg("%s: %s (%s)", text, error.what, error.hint);
+    return number;
+}
+
+#endif
