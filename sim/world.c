@@ -140,7 +140,7 @@ static double engines_next(const struct run *run)
 {
     double next = INFINITY;
     for (size_t i = 0; i < run->engine_count; i++)
-        next = fmin(next, run->engines[i]->next);
+        next = run->engines[i]->next < next ? run->engines[i]->next : next;
     return next;
 }
 
