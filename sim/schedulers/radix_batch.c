@@ -74,7 +74,8 @@ void radix_batch_join(struct radix_batch *batch, uint32_t id, uint64_t turn)
     request->turn = turn;
     request->cached -= (int64_t)decodes->launched;
     decodes->cached += request->cached;
-    decodes_push(decodes, (struct decode){ turn, id, batch->engine.world->want[id] - request->had });
+    decodes_push(decodes, (struct decode){
+        .turn = turn, .id = id, .most = batch->engine.world->want[id] - request->had });
 }
 
 void radix_batch_leave(struct radix_batch *batch, uint32_t id)

@@ -17,6 +17,7 @@
  * then. The tree of prefixes (radix.h) knows tokens by the names and sessions of the trace, and
  * gives up one token at a time. A request alone is admitted whatever the guess. */
 #include "sim/schedulers/radix_batch.h"
+#include "sim/schedulers/schedulers.h"
 
 #include <math.h>
 #include <string.h>
@@ -24,8 +25,12 @@
 enum { CLIP = 4096, BATCH_TOKENS = 16384, RETRACT_TOKENS = 20, RATIO_STEPS = 600 };
 static const double ratio_first = 0.7, ratio_least = 0.14;     /* least: of the first */
 
+/* Settings: decodes join the batches of prompts; a factor of the memory kept for tokens to come. */
+enum { MIXED_CHUNK, CONSERVATIVENESS };
+
 struct sglang {
     struct radix_batch core;
+    bool mixed_chunk;
     uint32_t *last;                 /* prompts ended by the batch formed last */
     size_t last_count;
     bool last_cut, last_mixed;      /* it has one that goes on; those that decode */
@@ -44,7 +49,7 @@ static uint32_t want(const struct sglang *sglang, uint32_t id)
 
 static double first_ratio(const struct sglang *sglang)
 {
-    double conservativeness = sglang->core.engine.server->conservativeness;
+    double conservativeness = sglang->core.engine.server->own[CONSERVATIVENESS];
     return fmin(1, ratio_first * (conservativeness > 0 ? conservativeness : 1));
 }
 
@@ -215,7 +220,7 @@ static bool add_cut(struct sglang *sglang, struct forming *forming)
     int64_t tokens = rest < room ? rest : room;
     if (tokens <= 0)
         return true;
-    bool fits = !retract_for(sglang, (size_t)tokens, core->engine.server->mixed_chunk, 0);
+    bool fits = !retract_for(sglang, (size_t)tokens, sglang->mixed_chunk, 0);
     add_prompt(sglang, forming, id, (uint64_t)tokens);
     forming->room -= (double)tokens;
     if (tokens == rest)
@@ -279,7 +284,7 @@ static bool form_prompts(struct sglang *sglang, struct forming *forming)
         return false;
     size_t listed = core->decodes.count + sglang->gone;
     size_t seats = server->sequences_most > listed ? server->sequences_most - listed : 0;
-    size_t mixed = server->mixed_chunk ? listed : 0;
+    size_t mixed = sglang->mixed_chunk ? listed : 0;
     if (!seats && core->cut == NOBODY) {
         sglang->full = true;
         return false;
@@ -293,7 +298,7 @@ static bool form_prompts(struct sglang *sglang, struct forming *forming)
         admit(sglang, forming, seats);
     if (!forming->parts)
         return false;
-    if (server->mixed_chunk && listed) {
+    if (sglang->mixed_chunk && listed) {
         sglang->gone = 0;
         sglang->last_mixed = true;
         retract_for(sglang, 0, true, 0);
@@ -426,12 +431,19 @@ static struct engine *sglang_open(struct arena *arena, struct world *world,
     struct sglang *sglang = arena_alloc(arena, sizeof *sglang);
     radix_batch_open(&sglang->core, arena, world, server, 1, server->blocks * server->block);
     sglang->core.grow = grow;
+    sglang->mixed_chunk = server->own[MIXED_CHUNK] > 0;
     sglang->last = arena_array(arena, server->sequences_most + 1, sizeof *sglang->last);
     empty(sglang);
     return &sglang->core.engine;
 }
 
-const struct rule_set rules_sglang = {
-    .name = "sglang", .open = sglang_open, .take = radix_batch_take, .end = sglang_end,
-    .start = sglang_start, .settle = radix_batch_settle, .drop = radix_batch_drop,
-    .cached = radix_batch_cached, .clear = sglang_clear };
+const struct scheduler scheduler_sglang = {
+    .name = "sglang", .engine = "sglang", .router = ROUTER_LEAST_TOKENS,
+    .can = SCHEDULER_STEP_TIME | SCHEDULER_BLOCKS | SCHEDULER_CHUNK | SCHEDULER_BATCH_TOKENS |
+           SCHEDULER_AHEAD | SCHEDULER_POOLS,
+    .usual = { SIM_USUAL, .own[CONSERVATIVENESS] = 1 },
+    .setting = { [MIXED_CHUNK] = { .name = "mixed-chunk" },
+                 [CONSERVATIVENESS] = { .name = "conservativeness", .unit = "1" } },
+    .open = sglang_open, .take = radix_batch_take, .end = sglang_end, .start = sglang_start,
+    .clear = sglang_clear, .settle = radix_batch_settle, .drop = radix_batch_drop,
+    .cached = radix_batch_cached };

@@ -15,11 +15,15 @@
  * Blocks are kept for reuse in a tree (radix.h) when a prompt has been read, when a request is
  * paused and when it is done. Seats are no more than the tokens of a batch. */
 #include "sim/schedulers/radix_batch.h"
+#include "sim/schedulers/schedulers.h"
 
 #include <string.h>
 
+enum { MAX_UTILIZATION };           /* a setting: instead of GUARANTEED_NO_EVICT */
+
 struct trtllm {
     struct radix_batch core;
+    bool eager;                     /* MAX_UTILIZATION */
     uint32_t *began;                /* those that can be paused, in the order in which they began */
     size_t began_count;
     size_t *takes;                  /* eager: [block] those that take a block in such turns */
@@ -66,7 +70,7 @@ static size_t blocks_of(const struct trtllm *trtllm, uint32_t id)
 {
     const struct radix_batch *core = &trtllm->core;
     uint64_t known = radix_batch_known(core, id), cached = (uint64_t)core->requests[id].cached;
-    if (!server_of(trtllm)->eager)
+    if (!trtllm->eager)
         return blocks_for(trtllm, radix_batch_last(core, id) + 1);
     return blocks_for(trtllm, known > cached ? known : cached);
 }
@@ -105,8 +109,8 @@ static size_t seats(const struct trtllm *trtllm)
 /* Blocks that those who decode take in the turn launched next. */
 static size_t taken_next(const struct trtllm *trtllm)
 {
-    const struct sim_server *server = server_of(trtllm);
-    return server->eager ? trtllm->takes[(trtllm->core.decodes.launched + 1) % server->block] : 0;
+    const struct radix_batch *core = &trtllm->core;
+    return trtllm->eager ? trtllm->takes[(core->decodes.launched + 1) % core->unit] : 0;
 }
 
 /* False: some had to be paused. */
@@ -200,7 +204,7 @@ static enum admitted admit_one(struct trtllm *trtllm, struct forming *forming, u
     if (is_being_computed(core, id, hit.units))
         return PASSED_OVER;
     const uint64_t there = (uint64_t)hit.units * core->unit, start = there > ready ? there : ready;
-    const size_t all = blocks_for(trtllm, server_of(trtllm)->eager
+    const size_t all = blocks_for(trtllm, trtllm->eager
                                           ? known : radix_batch_last(core, id) + 1);
     if (radix_batch_in_use(core) + all - hit.units + hit.idle > core->capacity)
         return NO_MORE;
@@ -259,7 +263,7 @@ static void grow(struct radix_batch *core, uint64_t turns)
 {
     const struct trtllm *trtllm = (const struct trtllm *)core;
     const size_t block = core->unit;
-    if (!server_of(trtllm)->eager)
+    if (!trtllm->eager)
         return;
     core->outside += core->decodes.count * (size_t)(turns / block);
     for (uint64_t i = 1; i <= turns % block; i++)
@@ -271,7 +275,7 @@ static uint64_t turns_with_blocks(const struct trtllm *trtllm, uint64_t most)
     const struct radix_batch *core = &trtllm->core;
     const size_t block = core->unit;
     size_t free = core->capacity - radix_batch_in_use(core);
-    if (!server_of(trtllm)->eager)
+    if (!trtllm->eager)
         return most;
     uint64_t turns = (uint64_t)(free / core->decodes.count) * block;
     for (free %= core->decodes.count; turns < most; turns++) {
@@ -351,14 +355,19 @@ static struct engine *trtllm_open(struct arena *arena, struct world *world,
 {
     struct trtllm *trtllm = arena_alloc(arena, sizeof *trtllm);
     radix_batch_open(&trtllm->core, arena, world, server, server->block, server->blocks);
-    trtllm->core.reuse = world->trace->block || world->trace->before || server->eager;
+    trtllm->eager = server->own[MAX_UTILIZATION] > 0;
+    trtllm->core.reuse = world->trace->block || world->trace->before || trtllm->eager;
     trtllm->core.grow = grow;
     trtllm->began = arena_array(arena, server->sequences_most + 1, sizeof *trtllm->began);
     trtllm->takes = arena_array(arena, server->block, sizeof *trtllm->takes);
     return &trtllm->core.engine;
 }
 
-const struct rule_set rules_trtllm = {
-    .name = "trtllm", .open = trtllm_open, .take = trtllm_take, .end = trtllm_end,
-    .start = trtllm_start, .settle = radix_batch_settle, .drop = radix_batch_drop,
-    .cached = radix_batch_cached, .clear = trtllm_clear };
+const struct scheduler scheduler_trtllm = {
+    .name = "trtllm", .engine = "trtllm", .router = ROUTER_LEAST_TOKENS, .usual = { SIM_USUAL },
+    .can = SCHEDULER_STEP_TIME | SCHEDULER_BLOCKS | SCHEDULER_CHUNK | SCHEDULER_AHEAD |
+           SCHEDULER_POOLS,
+    .setting = { [MAX_UTILIZATION] = { .name = "max-utilization" } },
+    .open = trtllm_open, .take = trtllm_take, .end = trtllm_end, .start = trtllm_start,
+    .clear = trtllm_clear, .settle = radix_batch_settle, .drop = radix_batch_drop,
+    .cached = radix_batch_cached };
