@@ -1,7 +1,7 @@
 /* simulate -- CPU seconds of the simulator, one thread unless said, reading of the trace apart;
  * beside what other tools took on a machine of this kind. Each is the median of several turns.
  * Traces that are not there are drawn instead, and said to be. */
-#include "sim/sim.h"
+#include "sim/schedulers/schedulers.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -39,12 +39,13 @@ static double linear(void *context, const struct sim_step *step)
 
 static struct cost reference = { 0.01, 5e-5, 8e-8 }, chat = { 0.008, 4e-5, 2e-8 };
 
-static struct sim_options options_of(enum rules rules, struct cost *cost, size_t blocks)
+static struct sim_options options_of(const struct scheduler *scheduler, struct cost *cost,
+                                     size_t blocks)
 {
     return (struct sim_options){
-        .server = { .rules = rules, .sequences_most = 128, .chunk = 512, .blocks = blocks,
-                    .block = 16, .watermark = rules == RULES_SARATHI ? 0.01 : 0,
-                    .seconds = linear, .context = cost, .conservativeness = 1 },
+        .server = { .scheduler = scheduler, .sequences_most = 128, .chunk = 512, .blocks = blocks,
+                    .block = 16, .watermark = scheduler->usual.watermark,
+                    .seconds = linear, .context = cost },
         .replicas = 1, .router = ROUTER_LEAST_PENDING, .seed = 1 };
 }
 
@@ -133,26 +134,26 @@ int main(void)
     if (!generate_trace(&arena, "poisson:rate=5,count=100000,input=exponential(500),output=exponential(200)",
                         &many, &error))
         return 1;
-    struct sim_options sarathi = options_of(RULES_SARATHI, &reference, 28000);
+    struct sim_options sarathi = options_of(&scheduler_sarathi, &reference, 28000);
     printf("\nsimulator, CPU of one thread, memory beyond the trace\n");
     double r1 = line("R1: Azure conversation, sarathi", &conversation, &sarathi, drawn, "bar: 20 ms");
     line("R3: Azure code, sarathi", &code, &sarathi, code_drawn, "bar: 6 ms");
     struct sim_options stepping = sarathi;
     stepping.stepping = true;
     line("R1, every step by itself", &conversation, &stepping, drawn, "");
-    struct sim_options vllm = options_of(RULES_VLLM_V1, &reference, 28000);
+    struct sim_options vllm = options_of(&scheduler_vllm_v1, &reference, 28000);
     line("R1 with vllm-v1", &conversation, &vllm, drawn, "");
     vllm.stepping = true;
     line("R1 with vllm-v1, every step by itself", &conversation, &vllm, drawn, "");
-    struct sim_options sglang = options_of(RULES_SGLANG, &reference, 28000);
+    struct sim_options sglang = options_of(&scheduler_sglang, &reference, 28000);
     line("R1 with sglang", &conversation, &sglang, drawn, "");
-    struct sim_options trtllm = options_of(RULES_TRTLLM, &reference, 28000);
+    struct sim_options trtllm = options_of(&scheduler_trtllm, &reference, 28000);
     line("R1 with trtllm", &conversation, &trtllm, drawn, "");
-    struct sim_options chats = options_of(RULES_SARATHI, &chat, 28000);
+    struct sim_options chats = options_of(&scheduler_sarathi, &chat, 28000);
     line("100,000 chats, sarathi", &many, &chats, false, "bar: 100 ms, 40 MB");
-    chats = options_of(RULES_VLLM_V1, &chat, 28000);
+    chats = options_of(&scheduler_vllm_v1, &chat, 28000);
     line("100,000 chats, vllm-v1", &many, &chats, false, "bar: 100 ms, 40 MB");
-    struct sim_options tiers = options_of(RULES_VLLM_V1, &chat, 2000);
+    struct sim_options tiers = options_of(&scheduler_vllm_v1, &chat, 2000);
     tiers.server.block = 512;
     tiers.server.chunk = 8192;
     tiers.server.sequences_most = 1024;

@@ -1,4 +1,4 @@
-/* engine -- what a rule set has to do so that the world can run it.
+/* engine -- what a scheduler has to do so that the world can run it.
  *
  *     world: the clock, arrivals, the router        engine: one replica, its queue and batches
  *
@@ -26,15 +26,15 @@ struct world {
     uint32_t *ready;        /* tokens whose cache comes with it, from another pool */
     uint32_t *next;         /* the request behind it in the queue that it is in */
     struct tiers *tiers;    /* below the caches of all engines; NULL: none */
-    void *shared;           /* what the engines of a rule set keep of requests; the first opens it */
+    void *shared;           /* what a scheduler keeps of requests; its first engine opens it */
     uint32_t *ended;        /* requests done in this moment */
     size_t ended_count;
     uint64_t restarts;      /* since a request was done */
 };
 
-/* A replica. A rule set puts this first in a struct of its own. */
+/* A replica. A scheduler puts this first in a struct of its own. */
 struct engine {
-    const struct rule_set *rules;
+    const struct scheduler *scheduler;
     const struct sim_server *server;
     struct world *world;
     size_t index;                   /* of all replicas */
@@ -46,31 +46,8 @@ struct engine {
     double between;                 /* s of such steps since the last that decoded */
 };
 
-struct rule_set {
-    const char *name;
-    struct engine *(*open)(struct arena *arena, struct world *world,
-                           const struct sim_server *server);
-    void (*take)(struct engine *engine, uint32_t id, double now);
-    void (*end)(struct engine *engine, double now);         /* called at `next` only */
-    void (*start)(struct engine *engine, double now);       /* called after `end`, or when idle */
-    /* Steps that ended before now are counted: `tokens_left` and `blocks_used` are right. NULL:
-     * they always are. */
-    void (*settle)(struct engine *engine, double now);
-    /* tokens_left as of now, without that. NULL: settle says. */
-    uint64_t (*left)(const struct engine *engine, double now);
-    /* It leaves the queue, after `settle`; a stretch ends, since who was behind it may enter.
-     * False: it does not wait. NULL: requests cannot be taken back. */
-    bool (*drop)(struct engine *engine, uint32_t id);
-    /* Tokens of a request's prompt that the cache has, or tiers below. NULL: none. */
-    size_t (*cached)(struct engine *engine, uint32_t id, double now);
-    /* All is lost: its requests, which the world knows, and its cache. `got` of each is what its
-     * user has. NULL: replicas of this kind cannot fail. */
-    void (*clear)(struct engine *engine, double now);
-    /* What of its cache was fetched from a tier is there. NULL: it uses no tiers. */
-    void (*fetched)(struct engine *engine, uint32_t id, double now);
-};
-extern const struct rule_set rules_sarathi, rules_vllm_2023, rules_vllm_v1, rules_sglang,
-    rules_trtllm, rules_train;
+/* A usual server, of the reference runs; a scheduler adds what it has beside that. */
+#define SIM_USUAL .block = 16, .chunk = 512, .sequences_most = 128, .accepted = 0.6
 
 /* ---- stretches: steps of the same decoding requests, whose contexts grow -------------------- */
 

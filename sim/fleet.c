@@ -85,10 +85,10 @@ static uint64_t load_of(struct engine *engine, enum router router, double now)
 {
     if (router == ROUTER_LEAST_PENDING)
         return engine->waiting;
-    if (engine->rules->left && (router == ROUTER_LEAST_TOKENS || !engine->rules->cached))
-        return engine->rules->left(engine, now);
-    if (engine->rules->settle)
-        engine->rules->settle(engine, now);
+    if (engine->scheduler->left && (router == ROUTER_LEAST_TOKENS || !engine->scheduler->cached))
+        return engine->scheduler->left(engine, now);
+    if (engine->scheduler->settle)
+        engine->scheduler->settle(engine, now);
     return engine->tokens_left;
 }
 
@@ -124,7 +124,7 @@ static struct engine *by_prefix(struct run *run, struct pool *pool, uint32_t id,
         uint64_t load = load_of(engine, ROUTER_PREFIX, now);
         if ((double)load > most_load * mean)
             continue;
-        size_t cached = engine->rules->cached ? engine->rules->cached(engine, id, now) : 0;
+        size_t cached = engine->scheduler->cached ? engine->scheduler->cached(engine, id, now) : 0;
         if (!chosen || cached > most ||
             (cached == most && load < chosen_load)) {
             most = cached;
@@ -168,7 +168,7 @@ static void send(struct run *run, struct pool *pool, uint32_t id, double now)
         return;
     }
     run->where[id] = (uint16_t)engine->index;
-    engine->rules->take(engine, id, now);
+    engine->scheduler->take(engine, id, now);
 }
 
 static struct pool *pool_of(struct run *run, uint32_t id)
@@ -202,10 +202,10 @@ void fleet_route(struct run *run, uint32_t id, double now)
 /* Who waits behind it may enter now: a stretch ends. */
 static bool take_back(struct engine *engine, uint32_t id, double now)
 {
-    const struct rule_set *rules = engine->rules;
-    if (rules->settle)
-        rules->settle(engine, now);
-    return rules->drop && rules->drop(engine, id);
+    const struct scheduler *scheduler = engine->scheduler;
+    if (scheduler->settle)
+        scheduler->settle(engine, now);
+    return scheduler->drop && scheduler->drop(engine, id);
 }
 
 static void give_up(struct run *run, uint32_t id, double now)
@@ -260,7 +260,7 @@ static void arrive_moved(struct run *run, uint32_t id, double now)
 static void fetched(struct run *run, uint32_t id, double now)
 {
     struct engine *engine = run->engines[run->where[id] == NOWHERE ? 0 : run->where[id]];
-    engine->rules->fetched(engine, id, now);
+    engine->scheduler->fetched(engine, id, now);
 }
 
 static void open_tiers(struct arena *arena, struct run *run)
@@ -339,7 +339,7 @@ static void fail(struct run *run, uint32_t replica, double now)
     run->state[replica] = REPLICA_FAILED;
     world->result->failures++;
     world->restarts++;                              /* a fleet that only fails is a loop too */
-    engine->rules->clear(engine, now);
+    engine->scheduler->clear(engine, now);
     if (world->tiers)
         tiers_clear(world->tiers, replica, now);
     fleet_plan(run, now + world->options->restart, EVENT_RETURN, replica);

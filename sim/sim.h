@@ -8,9 +8,9 @@
  *                      blocks of the cache; none free: somebody starts again
  *
  * A replica forms a batch, runs it for as long as the step time says, and forms the next.
- * What enters a batch is a rule set (engine.h). Between two events a batch of decoding requests
- * only gets longer contexts, so that a stretch of steps is one sum: cost is by event and not by
- * token. `stepping` runs every step instead; a test shows that both agree. */
+ * What enters a batch is the scheduler's (schedulers/). Between two events a batch of decoding
+ * requests only gets longer contexts, so that a stretch of steps is one sum: cost is by event and
+ * not by token. `stepping` runs every step instead; a test shows that both agree. */
 #ifndef SIM_H
 #define SIM_H
 
@@ -20,13 +20,10 @@
 #include "sim/cache/tiers.h"
 #include "sim/traffic/trace.h"
 
-/* ---- what runs ------------------------------------------------------------------------- */
+struct engine;
+struct world;
 
-enum rules {
-    RULES_SARATHI, RULES_VLLM_2023, RULES_VLLM_V1, RULES_SGLANG, RULES_TRTLLM, RULES_TRAIN,
-    RULES_COUNT
-};
-const char *rules_name(enum rules rules);
+/* ---- what runs ------------------------------------------------------------------------- */
 
 /* Which replica takes a request: each in turn; the fewest that wait; the fewest tokens left to
  * do, of those that wait and run; the most of its prompt in the cache, of those that are not
@@ -56,28 +53,95 @@ struct sim_sample {
     uint64_t done, tokens;                  /* requests done, outputs of these, until now */
 };
 
-/* A replica. */
+enum { SETTINGS_MOST = 4 };
+
+/* A replica. Its scheduler says in `can` what of this it reads. */
 struct sim_server {
-    enum rules rules;
+    const struct scheduler *scheduler;
     size_t sequences_most;
-    size_t chunk;                   /* tokens of a batch; sglang: of prompts */
-    size_t batch_tokens_most;       /* vllm-2023: sequences times the longest prompt */
+    size_t chunk;                   /* tokens of a batch, or of its prompts */
+    size_t batch_tokens_most;       /* sequences of a batch times the longest, or its prompts */
     size_t blocks, block;           /* of each rank; tokens of one */
     double watermark;               /* share of the blocks that admission leaves free */
     bool synchronous;               /* a step is formed when the one before has ended */
-    size_t ranks;                   /* vllm-v1: attention ranks that step together, each with blocks
-                                       and sequences of its own; 0 is 1 */
-    size_t draft;                   /* vllm-v1: tokens that each decode proposes */
+    size_t ranks;                   /* attention ranks that step together, each with blocks and
+                                       sequences of its own; 0 is 1 */
+    size_t draft;                   /* tokens that each decode proposes */
     double accepted;                /* probability that one is accepted after those before it */
-    size_t lane_most[TRACE_LANES];  /* vllm-v1: sequences of a step that has one of the lane; 0:
+    size_t lane_most[TRACE_LANES];  /* sequences of a step that has one of the lane; 0:
                                        sequences_most. Earlier lanes go first */
-    bool mixed_chunk;               /* sglang: decodes join the prompts */
-    bool eager;                     /* trtllm: MAX_UTILIZATION instead of GUARANTEED_NO_EVICT */
-    double conservativeness;        /* sglang: of the memory kept for tokens to come */
-    double cadence;                 /* train: s between two departures */
+    double own[SETTINGS_MOST];      /* settings that only this scheduler has */
     sim_seconds *seconds;
     void *context;                  /* of `seconds` */
 };
+
+/* What a scheduler reads of a server and can do. Prefixes are found where it has `cached`, tiers
+ * are used where it has `fetched`. */
+enum scheduler_can {
+    SCHEDULER_STEP_TIME = 1 << 0,   /* `seconds`: without it, steps take a time of their own */
+    SCHEDULER_BLOCKS = 1 << 1,      /* `blocks`: without them there is always room */
+    SCHEDULER_CHUNK = 1 << 2,       /* `chunk`: without it prompts are not cut */
+    SCHEDULER_BATCH_TOKENS = 1 << 3,
+    SCHEDULER_WATERMARK = 1 << 4,
+    SCHEDULER_AHEAD = 1 << 5,       /* `synchronous`: else the next step is formed while one runs */
+    SCHEDULER_POOLS = 1 << 6,       /* a request may come with its cache, from a pool for prompts */
+    SCHEDULER_RANKS = 1 << 7,
+    SCHEDULER_DRAFTS = 1 << 8,      /* `draft`, `accepted` */
+    SCHEDULER_LANES = 1 << 9,
+};
+
+/* A setting that only one scheduler has, as its option is called. */
+struct scheduler_setting {
+    const char *name, *unit;        /* unit NULL: a switch, 0 or 1 */
+    double least;
+    const char *example;            /* where `least` is above 0: what to give instead */
+};
+
+/* What enters a batch. schedulers/ has one file group for each, and a row of schedulers.def; what
+ * its functions have to do is told in engine.h. */
+struct scheduler {
+    const char *name;
+    const char *engine;             /* the sheet of constants that goes with it; NULL: none does */
+    unsigned can;                   /* of enum scheduler_can */
+    enum router router;             /* where none is chosen */
+    struct sim_server usual;        /* a server of it, where nothing says otherwise */
+    struct scheduler_setting setting[SETTINGS_MOST + 1];    /* of `own`; ended by no name */
+
+    struct engine *(*open)(struct arena *arena, struct world *world,
+                           const struct sim_server *server);
+    void (*take)(struct engine *engine, uint32_t id, double now);
+    void (*end)(struct engine *engine, double now);         /* called at `next` only */
+    void (*start)(struct engine *engine, double now);       /* called after `end`, or when idle */
+    /* All is lost: its requests, which the world knows, and its cache. `got` of each is what its
+     * user has. */
+    void (*clear)(struct engine *engine, double now);
+    /* Steps that ended before now are counted: `tokens_left` and `blocks_used` are right. NULL:
+     * they always are. */
+    void (*settle)(struct engine *engine, double now);
+    /* tokens_left as of now, without that. NULL: settle says. */
+    uint64_t (*left)(const struct engine *engine, double now);
+    /* It leaves the queue, after `settle`; a stretch ends, since who was behind it may enter.
+     * False: it does not wait. NULL: requests cannot be taken back. */
+    bool (*drop)(struct engine *engine, uint32_t id);
+    /* Tokens of a request's prompt that the cache has, or tiers below. NULL: none. */
+    size_t (*cached)(struct engine *engine, uint32_t id, double now);
+    /* What of its cache was fetched from a tier is there. NULL: it uses no tiers. */
+    void (*fetched)(struct engine *engine, uint32_t id, double now);
+    /* Blocks that a request cannot have even where it is alone. NULL: it can have all. */
+    size_t (*spare)(const struct sim_server *server);
+};
+
+/* All that a name may choose, in the order of schedulers.def. A test may run others. */
+extern const struct scheduler *const schedulers[];
+extern const size_t scheduler_count;
+const struct scheduler *scheduler_named(const char *name);              /* NULL: none */
+const struct scheduler *scheduler_of_engine(const char *engine);        /* the first; NULL: none */
+
+/* The scheduler's usual server. */
+struct sim_server sim_server_of(const struct scheduler *scheduler);
+/* A setting of its scheduler's own, by name. NAN, false: it has none of that name. */
+double sim_setting(const struct sim_server *server, const char *name);
+bool sim_set(struct sim_server *server, const char *name, double value);
 
 /* A pool of its own for prompts: `server` then only decodes, and the cache of a prompt moves over
  * a link that all transfers share equally. */
@@ -119,7 +183,7 @@ struct sim_options {
     double fails_every, restart;    /* s, of a replica: mean time to a failure; until it is back */
     uint64_t seed;                  /* of failures */
     struct sim_split split;
-    struct tier_options tier[TIERS_MOST];   /* where blocks go that leave the chips: vllm-v1 */
+    struct tier_options tier[TIERS_MOST];   /* where blocks go that leave the chips */
     size_t tiers;
     double token_bytes;                     /* of the cache, for tiers */
     bool fetch_cheaper;                     /* fetch where it costs less than computing again, and
@@ -163,7 +227,7 @@ struct sim_result {
                                                of a session whose turn before was never answered */
     uint64_t failures, lost;                /* of replicas; requests that had to begin again */
     double lane_seconds[TRACE_LANES];       /* of each class: its share of the sequences of each step,
-                                               times the step's s; vllm-v1 */
+                                               times the step's s; SCHEDULER_LANES */
     struct sketch *gaps;                    /* s between two steps that decode, by their requests */
     uint64_t cached_tokens, fetched_tokens; /* of prompts, that the cache had, or a tier below */
     struct tier_use tier[TIERS_MOST];       /* all replicas together */

@@ -4,16 +4,8 @@
 #include "sim/engine.h"
 #include "sim/fleet.h"
 
+#include <assert.h>
 #include <math.h>
-
-static const struct rule_set *const rule_sets[RULES_COUNT] = {
-    &rules_sarathi, &rules_vllm_2023, &rules_vllm_v1, &rules_sglang, &rules_trtllm, &rules_train,
-};
-
-const char *rules_name(enum rules rules)
-{
-    return rule_sets[rules]->name;
-}
 
 /* ---- what engines tell ---------------------------------------------------------------------- */
 
@@ -140,7 +132,7 @@ static double engines_next(const struct run *run)
 {
     double next = INFINITY;
     for (size_t i = 0; i < run->engine_count; i++)
-        next = fmin(next, run->engines[i]->next);
+        next = run->engines[i]->next < next ? run->engines[i]->next : next;
     return next;
 }
 
@@ -188,7 +180,7 @@ static void moment(struct run *run, double now)
         struct engine *engine = run->engines[i];
         run->stirred[i] = engine->next <= now;
         if (run->stirred[i])
-            engine->rules->end(engine, now);
+            engine->scheduler->end(engine, now);
     }
     settle_ended(run, now);
     while (fleet_next(run) <= now && run->left)             /* who asks again without thinking */
@@ -196,32 +188,30 @@ static void moment(struct run *run, double now)
     for (size_t i = 0; i < run->engine_count; i++) {
         struct engine *engine = run->engines[i];
         if (run->stirred[i] || (engine->next == INFINITY && engine->waiting))
-            engine->rules->start(engine, now);
+            engine->scheduler->start(engine, now);
     }
 }
 
 /* ---- the run -------------------------------------------------------------------------------- */
 
-static size_t blocks_needed(const struct sim_server *server, uint64_t tokens)
-{
-    size_t blocks = (size_t)((tokens + server->block - 1) / server->block);
-    return blocks + (server->rules == RULES_VLLM_V1     /* one that is never given out */
-                     ? 1 : (size_t)floor(server->watermark * (double)server->blocks));
-}
-
+/* A batch that does not cut prompts has to hold the longest one, with the outputs that it had
+ * before it started again. */
 static bool fits_server(const struct sim_server *server, size_t id, uint64_t tokens,
                         struct error *error)
 {
-    size_t needed = blocks_needed(server, tokens);
-    if (server->rules == RULES_TRAIN)
-        return true;
-    if (needed > server->blocks) {
-        error_set(error, "request %zu needs %zu blocks of cache for %llu tokens, a replica has "
-                  "%zu, of which %zu stay free", id, needed, (unsigned long long)tokens,
-                  server->blocks, blocks_needed(server, 0));
-        return error_hint(error, "--blocks %zu or more", needed);
+    const struct scheduler *scheduler = server->scheduler;
+    if (scheduler->can & SCHEDULER_BLOCKS) {
+        size_t spare = scheduler->spare ? scheduler->spare(server) : 0;
+        size_t needed = (size_t)((tokens + server->block - 1) / server->block) + spare;
+        if (needed > server->blocks) {
+            error_set(error, "request %zu needs %zu blocks of cache for %llu tokens, a replica has "
+                      "%zu, of which %zu stay free", id, needed, (unsigned long long)tokens,
+                      server->blocks, spare);
+            return error_hint(error, "--blocks %zu or more", needed);
+        }
     }
-    if (server->rules == RULES_VLLM_2023 && tokens > server->batch_tokens_most) {
+    if ((scheduler->can & SCHEDULER_BATCH_TOKENS) && !(scheduler->can & SCHEDULER_CHUNK) &&
+        tokens > server->batch_tokens_most) {
         error_set(error, "request %zu has %llu tokens, a batch takes %zu at most", id,
                   (unsigned long long)tokens, server->batch_tokens_most);
         return error_hint(error, "--max-batch-tokens %llu or more", (unsigned long long)tokens);
@@ -291,9 +281,9 @@ static void open_engines(struct arena *arena, struct run *run)
     run->stirred = arena_array(arena, run->engine_count, sizeof *run->stirred);
     for (size_t i = 0; i < run->engine_count; i++) {
         const struct sim_server *server = fleet_server(options, i);
-        const struct rule_set *rules = rule_sets[server->rules];
-        struct engine *engine = run->engines[i] = rules->open(arena, &run->world, server);
-        engine->rules = rules;
+        struct engine *engine = server->scheduler->open(arena, &run->world, server);
+        run->engines[i] = engine;
+        engine->scheduler = server->scheduler;
         engine->server = server;
         engine->world = &run->world;
         engine->index = i;
@@ -337,6 +327,9 @@ bool sim_run(struct arena *arena, const struct trace *trace, const struct sim_op
     run->world = (struct world){ .trace = trace, .result = result,
                                  .options = with_seats(arena, options, trace->count) };
     run->left = trace->count;
+    assert(options->server.scheduler);
+    assert(!options->split.replicas ||              /* they share what they keep of requests */
+           options->split.server.scheduler == options->server.scheduler);
     if (fleet_size(options) > FLEET_MOST) {
         error_set(error, "%zu servers", fleet_size(options));
         return error_hint(error, "%d at most", FLEET_MOST);

@@ -79,7 +79,8 @@ static bool traffic(struct plan *plan, struct trial_run *run, struct question *q
 static const char *rules_of(const struct plan *plan)
 {
     const char *engine = plan->question->option[OPTION_ENGINE];
-    return !engine || !strcmp(engine, "vllm") ? "vllm-v1" : engine;
+    const struct scheduler *scheduler = scheduler_of_engine(engine ? engine : "vllm");
+    return scheduler ? scheduler->name : engine;
 }
 
 /* `simulate` as a user would ask it of this deployment. */

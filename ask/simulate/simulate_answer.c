@@ -319,8 +319,9 @@ static void answer_settings(struct arena *arena, const struct simulated *outcome
                             struct answer *answer)
 {
     const struct sim_server *server = &outcome->options.server;
+    const double cadence = sim_setting(server, "cadence");
     struct doc *doc = doc_add(arena, answer->doc, "settings", DOC_OBJECT);
-    doc_add_string(arena, doc, "rules", rules_name(server->rules));
+    doc_add_string(arena, doc, "rules", server->scheduler->name);
     doc_add_string(arena, doc, "router", router_names[outcome->options.router]);
     doc_add_number(arena, doc, NAME_replicas, (double)outcome->options.replicas);
     doc_add_number(arena, doc, "blocks", (double)server->blocks);
@@ -328,15 +329,15 @@ static void answer_settings(struct arena *arena, const struct simulated *outcome
     doc_add_number(arena, doc, "max_seqs", (double)server->sequences_most);
     doc_add_number(arena, doc, "chunk", (double)server->chunk);
     doc_add_number(arena, doc, "ranks", (double)(server->ranks ? server->ranks : 1));
-    buffer_print(&answer->text, "\n  quantiles within 1 %%; rules %s; ", rules_name(server->rules));
-    if (server->rules == RULES_TRAIN) {
+    buffer_print(&answer->text, "\n  quantiles within 1 %%; rules %s; ", server->scheduler->name);
+    if (!isnan(cadence)) {
         buffer_print(&answer->text, "a train of %zu seats leaves every %.6g s\n",
-                     server->sequences_most, server->cadence);
+                     server->sequences_most, cadence);
         return;
     }
     buffer_print(&answer->text, "a server has %zu blocks of %zu tokens, %zu sequences at most, %zu "
                  "tokens a batch%s\n", server->blocks, server->block, server->sequences_most,
-                 server->rules == RULES_VLLM_2023 ? server->batch_tokens_most : server->chunk,
+                 server->scheduler->can & SCHEDULER_CHUNK ? server->chunk : server->batch_tokens_most,
                  server->ranks > 1 ? ", of each of its attention ranks" : "");
 }
 

@@ -21,6 +21,16 @@ static bool read_share(const struct question *question, enum option option, doub
     return error_hint(error, "from 0 to 1");
 }
 
+static bool above_zero(const struct question *question, enum option option, double value,
+                       const char *hint, struct error *error)
+{
+    if (value > 0)
+        return true;
+    error_set(error, "--%s: '%.60s' is too small or too large", options[option].name,
+              question->option[option]);
+    return error_hint(error, "%s", hint);
+}
+
 /* ---- names ---------------------------------------------------------------------------------- */
 
 bool simulate_read_name(const struct question *question, enum option option, const char *what,
@@ -39,75 +49,90 @@ bool simulate_read_name(const struct question *question, enum option option, con
     return error_hint(error, "one of: %s", text);
 }
 
-/* The rules, and "disaggregated": those of vllm-v1 with a pool for prompts. */
-static bool read_rules(const struct question *question, struct sim_options *sim,
-                       struct error *error)
+static const char usual_scheduler[] = "vllm-v1";
+
+/* The schedulers, and "disaggregated": the usual one with a pool for prompts. */
+static bool read_scheduler(struct simulation *simulation, struct error *error)
 {
-    enum { DISAGGREGATED = RULES_COUNT, NAMES };
-    const char *names[NAMES] = { [DISAGGREGATED] = "disaggregated" };
-    int rules = RULES_VLLM_V1, router = ROUTER_COUNT;
-    for (int i = 0; i < RULES_COUNT; i++)
-        names[i] = rules_name((enum rules)i);
-    if (!simulate_read_name(question, OPTION_RULES, "rules are", names, NAMES, &rules, error) ||
-        !simulate_read_name(question, OPTION_ROUTER, "router is", router_names, ROUTER_COUNT, &router,
-                   error))
+    const int names_count = (int)scheduler_count + 1;
+    const char **names = arena_array(simulation->arena, (size_t)names_count, sizeof *names);
+    int name = -1, router = ROUTER_COUNT;
+    for (size_t i = 0; i < scheduler_count; i++)
+        names[i] = schedulers[i]->name;
+    names[scheduler_count] = "disaggregated";
+    if (!simulate_read_name(simulation->question, OPTION_RULES, "rules are", names, names_count,
+                            &name, error) ||
+        !simulate_read_name(simulation->question, OPTION_ROUTER, "router is", router_names,
+                            ROUTER_COUNT, &router, error))
         return false;
-    if (router == ROUTER_COUNT)                         /* theirs, or what spreads a light load too */
-        router = rules == RULES_SARATHI || rules == RULES_VLLM_2023 ? ROUTER_LEAST_PENDING
-                                                                    : ROUTER_LEAST_TOKENS;
-    sim->split.replicas = rules == DISAGGREGATED;
-    sim->server.rules = rules == DISAGGREGATED ? RULES_VLLM_V1 : (enum rules)rules;
-    sim->router = (enum router)router;
+    const bool disaggregated = name == (int)scheduler_count;
+    const struct scheduler *scheduler = name < 0 || disaggregated ? scheduler_named(usual_scheduler)
+                                                                  : schedulers[name];
+    simulation->options.split.replicas = disaggregated;
+    simulation->options.server.scheduler = scheduler;
+    simulation->options.router = router == ROUTER_COUNT ? scheduler->router : (enum router)router;
     return true;
 }
 
-/* An option that only some rules read is a mistake elsewhere. */
-static bool options_fit_rules(const struct question *question, const struct sim_server *server,
-                              struct error *error)
+static enum option option_of(const struct scheduler_setting *setting)
 {
-    static const struct { enum option option; unsigned rules; } only[] = {
-        { OPTION_RANKS, 1u << RULES_VLLM_V1 },       { OPTION_DRAFT, 1u << RULES_VLLM_V1 },
-        { OPTION_ACCEPTED, 1u << RULES_VLLM_V1 },    { OPTION_MIXED_CHUNK, 1u << RULES_SGLANG },
-        { OPTION_CONSERVATIVENESS, 1u << RULES_SGLANG },
-        { OPTION_MAX_UTILIZATION, 1u << RULES_TRTLLM }, { OPTION_CADENCE, 1u << RULES_TRAIN },
-        { OPTION_WATERMARK, 1u << RULES_VLLM_V1 | 1u << RULES_SARATHI | 1u << RULES_VLLM_2023 },
-        { OPTION_CHUNK, ~(1u << RULES_VLLM_2023 | 1u << RULES_TRAIN) },
-        { OPTION_MAX_BATCH_TOKENS, 1u << RULES_VLLM_2023 | 1u << RULES_SGLANG },
-        { OPTION_PREFILL_REPLICAS,
-          1u << RULES_VLLM_V1 | 1u << RULES_SGLANG | 1u << RULES_TRTLLM },
-        { OPTION_SYNC, 1u << RULES_VLLM_V1 | 1u << RULES_SGLANG | 1u << RULES_TRTLLM },
+    int option = 0;
+    while (strcmp(options[option].name, setting->name))
+        option++;
+    return (enum option)option;
+}
+
+/* A setting of another scheduler that this one has not; NULL: none is given. */
+static const char *setting_of_others(const struct question *question,
+                                     const struct sim_server *server)
+{
+    for (size_t i = 0; i < scheduler_count; i++)
+        for (const struct scheduler_setting *setting = schedulers[i]->setting; setting->name;
+             setting++)
+            if (question->option[option_of(setting)] &&
+                isnan(sim_setting(server, setting->name)))
+                return setting->name;
+    return NULL;
+}
+
+/* An option that only some schedulers read is a mistake elsewhere. */
+static bool options_fit_scheduler(const struct question *question,
+                                  const struct sim_server *server, struct error *error)
+{
+    static const struct { enum option option; unsigned needs; } only[] = {
+        { OPTION_RANKS, SCHEDULER_RANKS },           { OPTION_DRAFT, SCHEDULER_DRAFTS },
+        { OPTION_ACCEPTED, SCHEDULER_DRAFTS },       { OPTION_WATERMARK, SCHEDULER_WATERMARK },
+        { OPTION_CHUNK, SCHEDULER_CHUNK },           { OPTION_SYNC, SCHEDULER_AHEAD },
+        { OPTION_MAX_BATCH_TOKENS, SCHEDULER_BATCH_TOKENS },
+        { OPTION_PREFILL_REPLICAS, SCHEDULER_POOLS }, { OPTION_MODEL, SCHEDULER_STEP_TIME },
     };
-    const char *wrong = NULL;
+    const struct scheduler *scheduler = server->scheduler;
+    const char *wrong = setting_of_others(question, server);
     for (size_t i = 0; i < sizeof only / sizeof *only; i++)
-        if (question->option[only[i].option] && !(only[i].rules >> server->rules & 1))
+        if (question->option[only[i].option] && !(scheduler->can & only[i].needs))
             wrong = options[only[i].option].name;
-    if (server->rules == RULES_TRAIN && question->option[OPTION_MODEL])
-        wrong = "model";
-    if (question->option[OPTION_ROUTER] &&
-        !strcmp(question->option[OPTION_ROUTER], router_names[ROUTER_PREFIX]) &&
-        (server->rules == RULES_SARATHI || server->rules == RULES_VLLM_2023 ||
-         server->rules == RULES_TRAIN))
+    if (question->option[OPTION_ROUTER] && !scheduler->cached &&
+        !strcmp(question->option[OPTION_ROUTER], router_names[ROUTER_PREFIX]))
         wrong = "router prefix";
-    if (server->rules != RULES_VLLM_V1 && (question->lane_count || question->tier_count))
-        wrong = question->lane_count ? "lane" : "tier";
+    if (question->tier_count && !scheduler->fetched)
+        wrong = "tier";
+    if (question->lane_count && !(scheduler->can & SCHEDULER_LANES))
+        wrong = "lane";
     if (!wrong)
         return true;
-    error_set(error, "--%s means nothing to the rules %s", wrong, rules_name(server->rules));
+    error_set(error, "--%s means nothing to the rules %s", wrong, scheduler->name);
     return error_hint(error, "`chalkline help simulate` says to which it does");
 }
 
 /* ---- servers -------------------------------------------------------------------------------- */
 
-/* The rules are an engine's: so are its constants, unless another is named. */
-static const char *engine_of(const struct question *question, enum rules rules)
+/* A scheduler is an engine's: so are its constants, unless another is named. */
+static const char *engine_of(const struct question *question, const struct scheduler *scheduler)
 {
-    if (question->option[OPTION_ENGINE])
-        return question->option[OPTION_ENGINE];
-    return rules == RULES_VLLM_V1 ? "vllm" : rules == RULES_SGLANG ? "sglang"
-           : rules == RULES_TRTLLM ? "trtllm" : NULL;
+    return question->option[OPTION_ENGINE] ? question->option[OPTION_ENGINE] : scheduler->engine;
 }
 
-/* Rows that the rules share with the prediction. */
+/* Rows that schedulers share with the prediction. */
 static bool set_shared(const struct question *question, struct scenario *scenario,
                        struct error *error)
 {
@@ -172,12 +197,13 @@ static bool open_model(struct simulation *simulation, struct scenario *scenario,
     *own = *simulation->question;
     own->option[OPTION_ON] = machine;
     own->option[OPTION_GPUS] = gpus;
-    own->option[OPTION_ENGINE] = engine_of(own, server->rules);
+    own->option[OPTION_ENGINE] = engine_of(own, server->scheduler);
     if (!is_set(own, NAME_batch) && !is_set(own, NAME_context))
         own->option[OPTION_BATCH] = own->option[OPTION_CONTEXT] = "1";      /* each step has its own */
     return scenario_open(scenario, simulation->arena, own, model, machine, error) &&
            set_shared(own, scenario, error) &&
-           (server->rules != RULES_VLLM_V1 || choose_ranks(simulation, scenario, error)) &&
+           (!(server->scheduler->can & SCHEDULER_RANKS) ||
+            choose_ranks(simulation, scenario, error)) &&
            simulate_predicted(scenario, server, token_bytes, error);
 }
 
@@ -214,12 +240,26 @@ static bool not_too_many(const struct question *question, const struct sim_serve
     return true;
 }
 
+static bool read_settings(const struct question *question, struct sim_server *server,
+                          struct error *error)
+{
+    const struct scheduler_setting *setting = server->scheduler->setting;
+    for (size_t i = 0; setting[i].name; i++) {
+        const enum option option = option_of(&setting[i]);
+        if (!setting[i].unit)
+            server->own[i] = question->option[option] != NULL;
+        else if (!option_quantity(question, option, setting[i].unit, &server->own[i], error) ||
+                 !above_zero(question, option, server->own[i] >= setting[i].least,
+                             setting[i].example, error))
+            return false;
+    }
+    return true;
+}
+
 static bool read_server(const struct question *question, struct sim_server *server,
                         struct error *error)
 {
     server->synchronous = question->option[OPTION_SYNC] != NULL;
-    server->mixed_chunk = question->option[OPTION_MIXED_CHUNK] != NULL;
-    server->eager = question->option[OPTION_MAX_UTILIZATION] != NULL;
     if (!option_count(question, OPTION_CHUNK, &server->chunk, error) ||
         !option_count(question, OPTION_MAX_SEQS, &server->sequences_most, error) ||
         !option_count(question, OPTION_MAX_BATCH_TOKENS, &server->batch_tokens_most, error) ||
@@ -228,9 +268,7 @@ static bool read_server(const struct question *question, struct sim_server *serv
         !option_count(question, OPTION_DRAFT, &server->draft, error) ||
         !read_share(question, OPTION_ACCEPTED, &server->accepted, error) ||
         !read_share(question, OPTION_WATERMARK, &server->watermark, error) ||
-        !option_quantity(question, OPTION_CADENCE, "s", &server->cadence, error) ||
-        !option_quantity(question, OPTION_CONSERVATIVENESS, "1", &server->conservativeness,
-                         error))
+        !read_settings(question, server, error))
         return false;
     if (question->option[OPTION_BLOCK_SIZE]) {
         size_t block = server->block;
@@ -242,33 +280,24 @@ static bool read_server(const struct question *question, struct sim_server *serv
     }
     if (!not_too_many(question, server, error))
         return false;
-    if (server->blocks || server->rules == RULES_TRAIN)
+    if (server->blocks || !(server->scheduler->can & SCHEDULER_BLOCKS))
         return true;
     error_set(error, "simulate needs the size of the cache");
     return error_hint(error, "--blocks N, of %zu tokens each", server->block);
 }
 
-/* Where nothing says otherwise: those of the reference runs. */
-static const struct sim_server usual = {
-    .block = 16, .chunk = 512, .sequences_most = 128, .accepted = 0.6, .cadence = 0.02,
-    .conservativeness = 1,
-};
-
 static bool read_servers(struct simulation *simulation, struct answer *notes, struct error *error)
 {
     const struct question *question = simulation->question;
     struct sim_server *server = &simulation->options.server;
-    const enum rules rules = server->rules;
     const char *formula = question->option[OPTION_STEP_TIME];
-    *server = usual;
-    server->rules = rules;
-    server->batch_tokens_most = rules == RULES_VLLM_2023 ? 4096 : 0;
-    server->watermark = rules == RULES_SARATHI || rules == RULES_VLLM_2023 ? 0.01 : 0;
+    *server = sim_server_of(server->scheduler);
     server->synchronous = question->option[OPTION_SYNC] != NULL;
-    if (!options_fit_rules(question, server, error))
+    if (!options_fit_scheduler(question, server, error))
         return false;
     const bool model = question->option[OPTION_MODEL] || question->option[OPTION_ON];
-    if (rules != RULES_TRAIN && (model || !formula) && !read_model(simulation, notes, error))
+    if ((server->scheduler->can & SCHEDULER_STEP_TIME) && (model || !formula) &&
+        !read_model(simulation, notes, error))
         return false;
     if (formula && !simulate_formula(simulation->arena, formula, server, error))
         return false;                               /* a model's memory, and a time of one's own */
@@ -351,16 +380,6 @@ static bool read_world(const struct question *question, struct simulation *simul
     return true;
 }
 
-static bool above_zero(const struct question *question, enum option option, double value,
-                       const char *hint, struct error *error)
-{
-    if (value > 0)
-        return true;
-    error_set(error, "--%s: '%.60s' is too small or too large", options[option].name,
-              question->option[option]);
-    return error_hint(error, "%s", hint);
-}
-
 /* Options that act only beside another. */
 static bool partners_are_there(const struct question *question, struct error *error)
 {
@@ -391,7 +410,6 @@ static bool world_makes_sense(const struct simulation *simulation, struct error 
     const struct sim_options *sim = &simulation->options;
     const struct { enum option option; double value; const char *hint; } positive[] = {
         { OPTION_TIME_SCALE, simulation->scale, "2: twice as many requests a second" },
-        { OPTION_CADENCE, sim->server.cadence >= 1e-6, "1us or more: 20ms" },
         { OPTION_SCALE_EVERY, sim->scaling.every >= 1e-3, "1ms or more: 15s" },
         { OPTION_SCALE_LOAD, sim->scaling.load >= 1e-3, "32: a server for each 32 requests" },
         { OPTION_THINK, sim->think <= 1e9, "up to 1e9 s: 5s" },
@@ -431,9 +449,7 @@ static bool read_trace(struct simulation *simulation, struct error *error)
 static bool blocks_fit_names(const struct simulation *simulation, struct error *error)
 {
     const size_t named = simulation->trace.block, block = simulation->options.server.block;
-    const enum rules rules = simulation->options.server.rules;
-    if (!named || named % block == 0 || rules == RULES_SARATHI || rules == RULES_VLLM_2023 ||
-        rules == RULES_TRAIN)
+    if (!named || named % block == 0 || !simulation->options.server.scheduler->cached)
         return true;
     error_set(error, "the trace names prefixes by %zu tokens, which blocks of %zu do not divide",
               named, block);
@@ -450,7 +466,7 @@ bool simulate_read(struct arena *arena, const struct question *question,
     *simulation = (struct simulation){ .arena = arena, .question = question };
     if (question->option[OPTION_HITS])                  /* of the trace alone */
         return read_trace(simulation, error);
-    return read_rules(question, &simulation->options, error) && read_trace(simulation, error) &&
+    return read_scheduler(simulation, error) && read_trace(simulation, error) &&
            read_servers(simulation, notes, error) && read_split(simulation, error) &&
            read_world(question, simulation, error) && world_makes_sense(simulation, error) &&
            blocks_fit_names(simulation, error) &&

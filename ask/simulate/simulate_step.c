@@ -230,9 +230,7 @@ void simulate_give_back(struct sim_server *own)
 /* An engine that forms steps ahead does so beside the chips. */
 static bool forms_ahead(const struct sim_server *server)
 {
-    return !server->synchronous &&
-           (server->rules == RULES_VLLM_V1 || server->rules == RULES_SGLANG ||
-            server->rules == RULES_TRTLLM);
+    return !server->synchronous && (server->scheduler->can & SCHEDULER_AHEAD);
 }
 
 bool simulate_predicted(struct scenario *scenario, struct sim_server *server, double *token_bytes,
@@ -268,7 +266,7 @@ bool simulate_predicted(struct scenario *scenario, struct sim_server *server, do
     server->block = (size_t)values.at[BLOCK];
     server->draft = (size_t)values.at[DRAFT];
     server->accepted = values.at[ACCEPTED];
-    if (server->rules == RULES_VLLM_V1)
+    if (server->scheduler->can & SCHEDULER_RANKS)
         server->ranks = (size_t)values.at[RANKS];
     *token_bytes = values.at[BYTES];
     server->seconds = predicted_seconds;

@@ -4,9 +4,12 @@
  * there is always room for the cache. A request that finds a seat has its first token within one
  * to two cadences, after one and a half on average. */
 #include "sim/schedulers/decodes.h"
+#include "sim/schedulers/schedulers.h"
 
 #include <assert.h>
 #include <math.h>
+
+enum { CADENCE };                   /* a setting: s between two departures */
 
 struct train {
     struct engine engine;
@@ -22,13 +25,13 @@ struct train {
 
 static double departure(const struct train *train, uint64_t ride)
 {
-    return (double)ride * train->engine.server->cadence;
+    return (double)ride * train->engine.server->own[CADENCE];
 }
 
 /* The ride that departs now or next. */
 static uint64_t next_ride(const struct train *train, double now)
 {
-    uint64_t ride = (uint64_t)fmax(0, floor(now / train->engine.server->cadence) - 1);
+    uint64_t ride = (uint64_t)fmax(0, floor(now / train->engine.server->own[CADENCE]) - 1);
     while (departure(train, ride) < now)
         ride++;
     return ride;
@@ -77,7 +80,7 @@ static void try_stretch(struct train *train)
     if (train->engine.world->options->stepping || train->boarded_count)
         return;                                     /* who waits still found no seat */
     train->stretch = (struct stretch){ .from = departure(train, riders->launched + 1),
-                                       .first = train->engine.server->cadence,
+                                       .first = train->engine.server->own[CADENCE],
                                        .step = decodes_step(riders),
                                        .steps = riders->heap[0].turn - riders->launched };
     train->stretch.step.decode_cached += (double)riders->count;
@@ -102,7 +105,7 @@ static void train_start(struct engine *engine, double now)
     assert(train->rides || (!train->left && !riders->cached));
     if (!train->rides)
         return;
-    world_ran(engine, departure(train, riders->launched), engine->server->cadence, &step);
+    world_ran(engine, departure(train, riders->launched), engine->server->own[CADENCE], &step);
     try_stretch(train);
     engine->next = departure(train, riders->launched + 1 + train->stretch.steps);
 }
@@ -218,7 +221,7 @@ static struct engine *train_open(struct arena *arena, struct world *world,
 {
     size_t most = server->sequences_most + 1;
     struct train *train = arena_alloc(arena, sizeof *train);
-    assert(server->cadence > 0);
+    assert(server->own[CADENCE] > 0);
     *train = (struct train){ .engine = { .server = server, .world = world, .next = INFINITY },
                              .queue = QUEUE_EMPTY,
                              .boarded = arena_array(arena, most, sizeof *train->boarded) };
@@ -226,6 +229,9 @@ static struct engine *train_open(struct arena *arena, struct world *world,
     return &train->engine;
 }
 
-const struct rule_set rules_train = {
-    .name = "train", .open = train_open, .take = train_take, .end = train_end,
-    .start = train_start, .settle = train_settle, .drop = train_drop, .clear = train_clear };
+const struct scheduler scheduler_train = {
+    .name = "train", .router = ROUTER_LEAST_TOKENS,
+    .usual = { SIM_USUAL, .own[CADENCE] = 0.02 },
+    .setting = { [CADENCE] = { "cadence", "s", 1e-6, "1us or more: 20ms" } },
+    .open = train_open, .take = train_take, .end = train_end, .start = train_start,
+    .clear = train_clear, .settle = train_settle, .drop = train_drop };

@@ -1,4 +1,5 @@
 #include "sim/schedulers/turns.h"
+#include "sim/schedulers/schedulers.h"
 
 #include <math.h>
 
@@ -92,11 +93,11 @@ static bool nobody_enters(const struct replica *replica)
     const struct sim_server *server = replica->engine.server;
     if (!replica->queue.count || replica->running_count >= server->sequences_most)
         return true;
-    if (server->rules == RULES_SARATHI && replica->decoding >= server->chunk)
+    if (replica->cuts && replica->decoding >= server->chunk)
         return true;
     return replica->free_blocks <
            turns_blocks_for(replica, replica->requests->prompt[replica->queue.head]) +
-           turns_spare_blocks(replica);
+           turns_spare_blocks(server);
 }
 
 /* As many turns as come before anything else can happen, unless somebody arrives. */
@@ -256,6 +257,7 @@ static struct engine *turns_open(struct arena *arena, struct world *world,
     }
     *replica = (struct replica){
         .requests = world->shared, .queue = QUEUE_EMPTY, .free_blocks = server->blocks,
+        .cuts = server->scheduler->can & SCHEDULER_CHUNK,
         .running = arena_array(arena, most, sizeof(uint32_t)),
         .prefills = arena_array(arena, most, sizeof(uint32_t)),
         .finishes = arena_array(arena, most, sizeof(struct finish)),
@@ -265,12 +267,16 @@ static struct engine *turns_open(struct arena *arena, struct world *world,
     return &replica->engine;
 }
 
-const struct rule_set rules_sarathi = {
-    .name = "sarathi", .open = turns_open, .take = turns_take, .end = turns_end,
-    .start = turns_start, .settle = turns_settle, .left = turns_left, .drop = turns_drop,
-    .clear = turns_clear };
+#define TURNS .open = turns_open, .take = turns_take, .end = turns_end, .start = turns_start, \
+    .clear = turns_clear, .settle = turns_settle, .left = turns_left, .drop = turns_drop, \
+    .spare = turns_spare_blocks
 
-const struct rule_set rules_vllm_2023 = {
-    .name = "vllm-2023", .open = turns_open, .take = turns_take, .end = turns_end,
-    .start = turns_start, .settle = turns_settle, .left = turns_left, .drop = turns_drop,
-    .clear = turns_clear };
+const struct scheduler scheduler_sarathi = {
+    .name = "sarathi", .router = ROUTER_LEAST_PENDING,
+    .can = SCHEDULER_STEP_TIME | SCHEDULER_BLOCKS | SCHEDULER_CHUNK | SCHEDULER_WATERMARK,
+    .usual = { SIM_USUAL, .watermark = 0.01 }, TURNS };
+
+const struct scheduler scheduler_vllm_2023 = {
+    .name = "vllm-2023", .router = ROUTER_LEAST_PENDING,
+    .can = SCHEDULER_STEP_TIME | SCHEDULER_BLOCKS | SCHEDULER_BATCH_TOKENS | SCHEDULER_WATERMARK,
+    .usual = { SIM_USUAL, .watermark = 0.01, .batch_tokens_most = 4096 }, TURNS };

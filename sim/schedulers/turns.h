@@ -1,5 +1,5 @@
-/* turns -- the parts of rule sets sarathi and vllm-2023: whole requests in order of arrival, blocks
- * without names.
+/* turns -- the parts of schedulers sarathi, which cuts prompts, and vllm-2023, which does not:
+ * whole requests in order of arrival, blocks without names.
  *
  *     turns.c        requests come, batches end, stretches of turns
  *     turns_form.c   a batch is formed: who goes on, who starts again, who enters
@@ -47,6 +47,7 @@ struct replica {
     size_t free_blocks;
     struct part *parts;             /* of the batch that runs */
     size_t part_count;
+    bool cuts;                      /* prompts, into chunks; else they run alone, before decodes */
     bool busy, turn, exact;         /* a batch runs; it is a turn; it went through all */
     struct stretch stretch;         /* of turns that run instead of a batch; steps 0: none */
 };
@@ -55,7 +56,7 @@ struct replica {
 
 /* Of so many tokens; that admission leaves free. */
 size_t turns_blocks_for(const struct replica *replica, uint64_t tokens);
-size_t turns_spare_blocks(const struct replica *replica);
+size_t turns_spare_blocks(const struct sim_server *server);
 /* A decoding request takes a block when what it has done is more than its blocks hold. */
 size_t turns_blocks_held(const struct replica *replica, uint32_t id, uint64_t done);
 /* Into a list in order of arrival, mostly at its end. */

@@ -49,9 +49,9 @@ static bool admit_one(struct replica *replica, struct batch *batch)
     uint32_t id = replica->queue.head;
     uint64_t prompt = replica->requests->prompt[id], tokens = prompt;
     size_t needed = turns_blocks_for(replica, prompt);
-    if (replica->free_blocks < needed + turns_spare_blocks(replica))
+    if (replica->free_blocks < needed + turns_spare_blocks(server))
         return false;
-    if (server->rules == RULES_SARATHI) {
+    if (replica->cuts) {
         size_t used = batch_tokens(batch), room = server->chunk > used ? server->chunk - used : 0;
         tokens = prompt < room ? prompt : room;
         if (!tokens)
@@ -140,7 +140,7 @@ static void form_exact(struct replica *replica, struct batch *batch)
     replica->exact = true;
     /* `prefills` is made again when the step ends */
     decode_one_by_one(replica, batch, replica->prefills, &prefills);
-    if (replica->engine.server->rules == RULES_SARATHI) {
+    if (replica->cuts) {
         go_on_with_prompts(replica, batch, replica->prefills, prefills);
         replica->prefill_count = 0;
         admit(replica, batch);
@@ -160,7 +160,7 @@ static void form(struct replica *replica, struct batch *batch)
     *batch = (struct batch){ 0 };
     replica->part_count = 0;
     replica->turn = replica->exact = false;
-    if (replica->engine.server->rules == RULES_VLLM_2023) {
+    if (!replica->cuts) {
         admit(replica, batch);                 /* prompts before any decode */
         if (batch->step.sequences > 0)
             return;
@@ -171,7 +171,7 @@ static void form(struct replica *replica, struct batch *batch)
     }
     if (replica->decoding)
         form_turn(replica, batch);
-    if (replica->engine.server->rules == RULES_SARATHI) {
+    if (replica->cuts) {
         go_on_with_prompts(replica, batch, replica->prefills, replica->prefill_count);
         admit(replica, batch);
     }

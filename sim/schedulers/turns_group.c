@@ -17,9 +17,9 @@ size_t turns_blocks_held(const struct replica *replica, uint32_t id, uint64_t do
     return now > prompt ? now : prompt;
 }
 
-size_t turns_spare_blocks(const struct replica *replica)
+size_t turns_spare_blocks(const struct sim_server *server)
 {
-    return (size_t)floor(replica->engine.server->watermark * (double)replica->engine.server->blocks);
+    return (size_t)floor(server->watermark * (double)server->blocks);
 }
 
 /* ---- lists ---------------------------------------------------------------------------------- */

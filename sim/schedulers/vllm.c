@@ -1,4 +1,5 @@
 #include "sim/schedulers/vllm.h"
+#include "sim/schedulers/schedulers.h"
 
 #include "rows/random.h"
 
@@ -270,8 +271,17 @@ static struct engine *vllm_open(struct arena *arena, struct world *world,
     return &vllm->engine;
 }
 
-const struct rule_set rules_vllm_v1 = {
-    .name = "vllm-v1", .open = vllm_open, .take = vllm_take, .end = vllm_end, .start = vllm_start,
-    .settle = vllm_settle, .left = vllm_left, .drop = vllm_drop, .cached = vllm_cached,
-    .clear = vllm_clear,
-    .fetched = vllm_fetched };
+/* One block is never given out. */
+static size_t vllm_spare(const struct sim_server *server)
+{
+    (void)server;
+    return 1;
+}
+
+const struct scheduler scheduler_vllm_v1 = {
+    .name = "vllm-v1", .engine = "vllm", .router = ROUTER_LEAST_TOKENS, .usual = { SIM_USUAL },
+    .can = SCHEDULER_STEP_TIME | SCHEDULER_BLOCKS | SCHEDULER_CHUNK | SCHEDULER_WATERMARK |
+           SCHEDULER_AHEAD | SCHEDULER_POOLS | SCHEDULER_RANKS | SCHEDULER_DRAFTS | SCHEDULER_LANES,
+    .open = vllm_open, .take = vllm_take, .end = vllm_end, .start = vllm_start,
+    .clear = vllm_clear, .settle = vllm_settle, .left = vllm_left, .drop = vllm_drop,
+    .cached = vllm_cached, .fetched = vllm_fetched, .spare = vllm_spare };

@@ -1,4 +1,4 @@
-/* vllm -- the parts of rule set vllm-v1: vLLM v1 as of 0.19.
+/* vllm -- the parts of scheduler vllm-v1: vLLM v1 as of 0.19.
  *
  *     vllm.c        requests come, steps end, tokens are received
  *     vllm_form.c   a step is formed: who goes on, who has to go, who enters

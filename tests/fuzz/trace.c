@@ -1,7 +1,7 @@
 /* Any bytes as a trace: an answer or an error, never a crash, a leak or a wait. What was read
  * is replayed, if short, and every request ends. */
 #include "sim/cache/prefix.h"
-#include "sim/sim.h"
+#include "sim/schedulers/schedulers.h"
 #include "sim/traffic/trace_read.h"
 
 #include <assert.h>
@@ -27,12 +27,13 @@ static void replay(struct arena *arena, const struct trace *trace)
     struct sim_options options = { .replicas = 2,
                                    .server = { .sequences_most = 8, .chunk = 64,
                                                .batch_tokens_most = 4096, .blocks = 256,
-                                               .block = 16, .watermark = 0.01, .cadence = 1,
+                                               .block = 16, .watermark = 0.01,
                                                .seconds = seconds } };
     struct sim_result result;
     struct error error;
-    for (int rules = 0; rules < RULES_COUNT; rules++) {
-        options.server.rules = (enum rules)rules;
+    for (size_t s = 0; s < scheduler_count; s++) {
+        options.server.scheduler = schedulers[s];
+        sim_set(&options.server, "cadence", 1);
         if (!sim_run(arena, trace, &options, &result, &error))
             continue;
         for (size_t i = 0; i < trace->count; i++)

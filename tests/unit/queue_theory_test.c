@@ -9,7 +9,7 @@
 
 #include "sim/traffic/generate.h"
 #include "rows/random.h"
-#include "sim/sim.h"
+#include "sim/schedulers/schedulers.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,14 +30,19 @@ static double for_each(void *context, const struct sim_step *step)
     return STEP * step->sequences;
 }
 
-static struct sim_options server(enum rules rules, size_t seats, sim_seconds *seconds)
+static const struct scheduler *const some[] = {
+    &scheduler_sarathi, &scheduler_vllm_2023, &scheduler_vllm_v1 };
+
+static struct sim_options server(const struct scheduler *scheduler, size_t seats,
+                                 sim_seconds *seconds)
 {
     enum { PLENTY = 1000000000 };
-    const size_t blocks = rules == RULES_VLLM_V1 ? 100000 : PLENTY;     /* it has something of each */
+    const bool named = scheduler == &scheduler_vllm_v1;     /* it has something of each block */
+    const size_t blocks = named ? 100000 : PLENTY;
     return (struct sim_options){ .replicas = 1,
-                                 .server = { .rules = rules, .sequences_most = seats, .chunk = 1000,
-                                             .batch_tokens_most = PLENTY, .block = 16,
-                                             .blocks = blocks, .synchronous = true,
+                                 .server = { .scheduler = scheduler, .sequences_most = seats,
+                                             .chunk = 1000, .batch_tokens_most = PLENTY,
+                                             .block = 16, .blocks = blocks, .synchronous = true,
                                              .seconds = seconds } };
 }
 
@@ -146,12 +151,11 @@ static void find_waits(const struct trace *trace, const struct sim_result *resul
 static void one_seat(void **state)
 {
     (void)state;
-    static const enum rules rules[] = { RULES_SARATHI, RULES_VLLM_2023, RULES_VLLM_V1 };
     for (size_t q = 0; q < COUNT(queues); q++) {
         struct arena arena = { 0 };
         struct trace trace;
         struct sim_result result;
-        struct sim_options options = server(rules[q % COUNT(rules)], 1, for_all);
+        struct sim_options options = server(some[q % COUNT(some)], 1, for_all);
         generate(&arena, arena_print(&arena, "%s,input=1,seed=%zu", queues[q].words, 11 + q), &trace);
         run(&arena, &trace, &options, &result);
         double *waits = arena_array(&arena, trace.count, sizeof *waits);
@@ -172,7 +176,7 @@ static void two_kinds(void **state)
     struct arena arena = { 0 };
     struct trace trace;
     struct sim_result result;
-    struct sim_options options = server(RULES_SARATHI, 1, for_all);
+    struct sim_options options = server(&scheduler_sarathi, 1, for_all);
     struct random random;
     generate(&arena, "poisson:rate=0.7,count=400k,input=1,seed=5", &trace);
     random_stream(&random, 5, "kinds", 0);
@@ -197,7 +201,7 @@ static void in_turn(void **state)
     struct arena arena = { 0 };
     struct trace trace;
     struct sim_result result;
-    struct sim_options options = server(RULES_SARATHI, 1, for_all);
+    struct sim_options options = server(&scheduler_sarathi, 1, for_all);
     options.replicas = 3;
     options.router = ROUTER_ROUND_ROBIN;
     generate(&arena, "poisson:rate=2.4,count=400k,input=1,output=exponential(1k),seed=6", &trace);
@@ -231,7 +235,7 @@ static void several_seats(void **state)
         struct arena arena = { 0 };
         struct trace trace;
         struct sim_result result;
-        struct sim_options options = server(RULES_SARATHI, (size_t)cases[i].seats, for_all);
+        struct sim_options options = server(&scheduler_sarathi, (size_t)cases[i].seats, for_all);
         generate(&arena, arena_print(&arena, "%s,input=1,output=exponential(1k),seed=7",
                                      cases[i].words), &trace);
         run(&arena, &trace, &options, &result);
@@ -256,7 +260,7 @@ static void all_share(void **state)
         struct arena arena = { 0 };
         struct trace trace;
         struct sim_result result;
-        struct sim_options options = server(RULES_SARATHI, 100000, for_each);
+        struct sim_options options = server(&scheduler_sarathi, 100000, for_each);
         generate(&arena, arena_print(&arena, "poisson:rate=0.75,count=200k,input=1,output=%s,seed=8",
                                      outputs[i]), &trace);
         run(&arena, &trace, &options, &result);
@@ -363,10 +367,10 @@ static void littles_law(void **state)
     (void)state;
     struct arena arena = { 0 };
     struct trace trace;
-    struct sim_options options = server(RULES_SARATHI, 1, for_all);
+    struct sim_options options = server(&scheduler_sarathi, 1, for_all);
     generate(&arena, "poisson:rate=0.8,count=40k,input=1,output=exponential(1k)", &trace);
     check_little("M/M/1, load 0.8", &arena, &trace, &options);
-    options = server(RULES_VLLM_V1, 8, for_all);
+    options = server(&scheduler_vllm_v1, 8, for_all);
     generate(&arena, "gamma:rate=7,cv=2,count=60k,input=1,output=lognormal(1k,cv=1)", &trace);
     check_little("eight seats, bursts", &arena, &trace, &options);
     arena_free(&arena);
@@ -384,12 +388,11 @@ static double real_step(void *context, const struct sim_step *step)
 static void sessions_come_back(void **state)
 {
     (void)state;
-    static const enum rules rules[] = { RULES_SARATHI, RULES_VLLM_2023, RULES_VLLM_V1 };
-    for (size_t r = 0; r < COUNT(rules); r++) {
+    for (size_t r = 0; r < COUNT(some); r++) {
         struct arena arena = { 0 };
         struct trace trace;
         struct sim_result result;
-        struct sim_options options = server(rules[r], 64, real_step);
+        struct sim_options options = server(some[r], 64, real_step);
         options.server.blocks = 4000;
         options.server.synchronous = false;
         generate(&arena, "poisson:rate=0.6,count=8k,input=lognormal(300,cv=1),turns=geometric(3),"
@@ -400,7 +403,7 @@ static void sessions_come_back(void **state)
             assert_true(trace.before[i] == UINT32_MAX ||
                         result.arrival[i] == result.completed[trace.before[i]] + trace.wait[i]);
         }
-        check_little(rules_name(rules[r]), &arena, &trace, &options);
+        check_little(some[r]->name, &arena, &trace, &options);
         arena_free(&arena);
     }
 }

@@ -1,9 +1,9 @@
-/* Rule sets sglang, trtllm and train: against second programs of the same rules, slow and plain,
+/* Schedulers sglang, trtllm and train: against second programs of the same rules, slow and plain,
  * one step and one token at a time; stretches against single steps; the train against the
  * lecture's numbers. */
 #include "test.h"
 
-#include "sim/sim.h"
+#include "sim/schedulers/schedulers.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -188,6 +188,9 @@ struct plain {
     size_t newest[MOST], newest_count, cut;
     bool full;
     double ratio;
+
+    bool mixed_chunk, eager;        /* settings */
+    double conservativeness, cadence;
 };
 
 static void drop_at(size_t *list, size_t *count, size_t at)
@@ -244,6 +247,10 @@ static void plain_open(struct plain *p, const struct trace *trace, const struct 
     p->unit = unit;
     p->depth = server->synchronous ? 1 : 2;
     p->cut = NONE;
+    p->mixed_chunk = sim_setting(server, "mixed-chunk") > 0;
+    p->eager = sim_setting(server, "max-utilization") > 0;
+    p->conservativeness = sim_setting(server, "conservativeness");
+    p->cadence = sim_setting(server, "cadence");
     trie_open(&p->trie);
     for (size_t i = 0; i < trace->count; i++) {
         p->first[i] = p->last[i] = -1;
@@ -363,7 +370,7 @@ static uint64_t sglang_wants(const struct plain *p, size_t id)
 
 static double sglang_first_ratio(const struct plain *p)
 {
-    return fmin(1, 0.7 * (p->server->conservativeness > 0 ? p->server->conservativeness : 1));
+    return fmin(1, 0.7 * (p->conservativeness > 0 ? p->conservativeness : 1));
 }
 
 static void sglang_release(struct plain *p, size_t id)
@@ -447,7 +454,7 @@ static uint64_t sglang_take(struct plain *p, struct batch *batch, size_t id, uin
 static void sglang_prompts(struct plain *p, struct batch *batch)
 {
     const struct sim_server *server = p->server;
-    size_t listed = p->running_count, mixed = server->mixed_chunk ? listed : 0;
+    size_t listed = p->running_count, mixed = p->mixed_chunk ? listed : 0;
     size_t most = server->batch_tokens_most ? server->batch_tokens_most : 16384;
     double guess = 0, input = (double)most - (double)mixed;
     double chunk = (double)server->chunk - (double)mixed;
@@ -465,7 +472,7 @@ static void sglang_prompts(struct plain *p, struct batch *batch)
         double rest = (double)(p->trace->prompt[id] + p->had[id] - p->cached[id]);
         double some = fmin(rest, room >= 1 ? fmin(chunk, floor(room)) : chunk);
         if (some > 0) {
-            bool pushed = sglang_retract_until(p, (uint64_t)some, server->mixed_chunk, 0);
+            bool pushed = sglang_retract_until(p, (uint64_t)some, p->mixed_chunk, 0);
             sglang_take(p, batch, id, (uint64_t)some);
             input -= some;
             chunk -= some;
@@ -527,7 +534,7 @@ static bool sglang_form(struct plain *p)
     if (batch->count) {
         for (size_t i = 0; i < batch->count; i++)
             p->newest[p->newest_count++] = batch->part[i].id;
-        if (p->server->mixed_chunk) {
+        if (p->mixed_chunk) {
             sglang_filter(p);
             sglang_retract_until(p, 0, true, 0);
             sglang_decode(p, batch);
@@ -710,7 +717,7 @@ static bool trtllm_form(struct plain *p)
     uint64_t room = server->chunk;
     size_t seats = server->sequences_most < server->chunk ? server->sequences_most : server->chunk;
     batch->count = 0;
-    bool goes_on = !server->eager || trtllm_blocks(p);
+    bool goes_on = !p->eager || trtllm_blocks(p);
     for (size_t i = 0; i < p->running_count; i++)
         if (!trtllm_leaves(p, p->running[i]) && p->running[i] != p->cut) {
             plain_add(p, batch, p->running[i], 1, false);
@@ -734,7 +741,7 @@ static bool trtllm_form(struct plain *p)
             over++;
             continue;
         }
-        uint64_t all = ceiling(server->eager ? known : p->trace->prompt[id] + p->trace->output[id],
+        uint64_t all = ceiling(p->eager ? known : p->trace->prompt[id] + p->trace->output[id],
                                p->unit);
         uint64_t rest = known - hit * p->unit, some = trtllm_some(p, rest, room);
         if (!some || trtllm_used(p) + all - hit + idle > server->blocks)
@@ -822,7 +829,7 @@ static void train_run(struct plain *p)
 {
     for (uint64_t ride = 0; plain_next_arrival(p) < INFINITY || p->waiting_count ||
                             p->running_count; ride++) {
-        const double departs = (double)ride * p->server->cadence;
+        const double departs = (double)ride * p->cadence;
         for (; plain_next_arrival(p) < departs; plain_arrivals(p))
             p->now = plain_next_arrival(p);
         p->now = departs;
@@ -900,7 +907,8 @@ static void draw_trace(struct arena *arena, uint64_t *seed, struct trace *trace)
     }
 }
 
-static void draw_server(uint64_t *seed, const struct trace *trace, struct sim_server *server,
+static void draw_server(uint64_t *seed, const struct trace *trace,
+                        const struct scheduler *scheduler, struct sim_server *server,
                         struct cost *cost)
 {
     static const size_t sizes[] = { 1, 4, 16 };
@@ -909,13 +917,16 @@ static void draw_server(uint64_t *seed, const struct trace *trace, struct sim_se
         longest = trace->prompt[i] + trace->output[i] > longest
                   ? trace->prompt[i] + trace->output[i] : longest;
     *server = (struct sim_server){
+        .scheduler = scheduler,
         .sequences_most = 1 + (size_t)(draw(seed) * 40), .chunk = 8 + (size_t)(draw(seed) * 300),
         .block = sizes[(size_t)(draw(seed) * 3)], .seconds = linear, .context = cost,
-        .synchronous = draw(seed) < 0.4, .mixed_chunk = draw(seed) < 0.4,
+        .synchronous = draw(seed) < 0.4,
         .batch_tokens_most = draw(seed) < 0.5 ? 0 : 20 + (size_t)(draw(seed) * 500),
-        .conservativeness = draw(seed) < 0.3 ? 0 : 0.02 + draw(seed) * draw(seed),
-        .eager = draw(seed) < 0.5, .cadence = pow(10, -3 + 2 * draw(seed)),
     };
+    sim_set(server, "mixed-chunk", draw(seed) < 0.4);           /* of those it has */
+    sim_set(server, "conservativeness", draw(seed) < 0.3 ? 0 : 0.02 + draw(seed) * draw(seed));
+    sim_set(server, "max-utilization", draw(seed) < 0.5);
+    sim_set(server, "cadence", pow(10, -3 + 2 * draw(seed)));
     server->blocks = (size_t)(ceiling(longest, server->block) *
                               (1 + 5 * draw(seed) * draw(seed) * draw(seed)));
     *cost = (struct cost){ 0.01 * draw(seed) + 1e-4, 1e-4 * draw(seed), 1e-6 * draw(seed),
@@ -932,8 +943,8 @@ static void same_times(const char *what, const struct trace *trace, const double
                      result->first_token[i], result->completed[i]);
 }
 
-static void against_words(enum rules rules, void (*run)(struct plain *), uint64_t seed,
-                          uint64_t least_restarts)
+static void against_words(const struct scheduler *scheduler, void (*run)(struct plain *),
+                          uint64_t seed, uint64_t least_restarts)
 {
     struct plain *plain = malloc(sizeof *plain);
     uint64_t restarts = 0, iterations = 0, hits = 0;
@@ -946,8 +957,7 @@ static void against_words(enum rules rules, void (*run)(struct plain *), uint64_
         struct error error;
         char what[64];
         draw_trace(&arena, &seed, &trace);
-        draw_server(&seed, &trace, &options.server, &cost);
-        options.server.rules = rules;
+        draw_server(&seed, &trace, scheduler, &options.server, &cost);
         snprintf(what, sizeof what, "workload %d", turn);
         if (!sim_run(&arena, &trace, &options, &leaps, &error))
             fail_msg("%s: %s", what, error.what);
@@ -955,7 +965,7 @@ static void against_words(enum rules rules, void (*run)(struct plain *), uint64_
         assert_true(sim_run(&arena, &trace, &options, &steps, &error));
         same_times(what, &trace, steps.first_token, steps.completed, &leaps);
         plain_open(plain, &trace, &options.server,
-                   rules == RULES_TRTLLM ? options.server.block : 1);
+                   scheduler == &scheduler_trtllm ? options.server.block : 1);
         run(plain);
         same_times(what, &trace, plain->first, plain->last, &leaps);
         assert_int_equal(plain->iterations, leaps.iterations);
@@ -973,29 +983,29 @@ static void against_words(enum rules rules, void (*run)(struct plain *), uint64_
         arena_free(&arena);
     }
     print_message("%s: 1000 workloads, %llu iterations, %llu restarts, %llu tokens found\n",
-                  rules_name(rules), (unsigned long long)iterations, (unsigned long long)restarts,
+                  scheduler->name, (unsigned long long)iterations, (unsigned long long)restarts,
                   (unsigned long long)hits);
     assert_true(restarts >= least_restarts);
-    assert_true(rules == RULES_TRAIN || hits > 100000);
+    assert_true(scheduler == &scheduler_train || hits > 100000);
     free(plain);
 }
 
 static void sglang_as_in_words(void **state)
 {
     (void)state;
-    against_words(RULES_SGLANG, sglang_run, 7, 500);
+    against_words(&scheduler_sglang, sglang_run, 7, 500);
 }
 
 static void trtllm_as_in_words(void **state)
 {
     (void)state;
-    against_words(RULES_TRTLLM, trtllm_run, 8, 1000);
+    against_words(&scheduler_trtllm, trtllm_run, 8, 1000);
 }
 
 static void train_as_in_words(void **state)
 {
     (void)state;
-    against_words(RULES_TRAIN, train_run, 9, 0);
+    against_words(&scheduler_train, train_run, 9, 0);
 }
 
 /* ---- in a fleet: routers, failures, users, two pools ---------------------------------------- */
@@ -1019,7 +1029,7 @@ static void draw_fleet(uint64_t *seed, struct sim_options *options)
     }
 }
 
-static void same_in_fleets(enum rules rules, uint64_t seed)
+static void same_in_fleets(const struct scheduler *scheduler, uint64_t seed)
 {
     uint64_t iterations = 0, lost = 0, gave_up = 0, restarts = 0;
     for (int turn = 0; turn < 1000; turn++) {
@@ -1031,8 +1041,7 @@ static void same_in_fleets(enum rules rules, uint64_t seed)
         struct error error;
         char what[64];
         draw_trace(&arena, &seed, &trace);
-        draw_server(&seed, &trace, &options.server, &cost);
-        options.server.rules = rules;
+        draw_server(&seed, &trace, scheduler, &options.server, &cost);
         draw_fleet(&seed, &options);
         snprintf(what, sizeof what, "fleet %d", turn);
         if (!sim_run(&arena, &trace, &options, &leaps, &error))
@@ -1058,7 +1067,7 @@ static void same_in_fleets(enum rules rules, uint64_t seed)
         arena_free(&arena);
     }
     print_message("%s: 1000 fleets, %llu iterations, %llu restarts, %llu lost, %llu gave up\n",
-                  rules_name(rules), (unsigned long long)iterations, (unsigned long long)restarts,
+                  scheduler->name, (unsigned long long)iterations, (unsigned long long)restarts,
                   (unsigned long long)lost, (unsigned long long)gave_up);
     assert_true(lost > 100 && gave_up > 100);
 }
@@ -1066,9 +1075,9 @@ static void same_in_fleets(enum rules rules, uint64_t seed)
 static void fleets_leap_as_they_step(void **state)
 {
     (void)state;
-    same_in_fleets(RULES_SGLANG, 17);
-    same_in_fleets(RULES_TRTLLM, 18);
-    same_in_fleets(RULES_TRAIN, 19);
+    same_in_fleets(&scheduler_sglang, 17);
+    same_in_fleets(&scheduler_trtllm, 18);
+    same_in_fleets(&scheduler_train, 19);
 }
 
 /* ---- by hand -------------------------------------------------------------------------------- */
@@ -1087,13 +1096,12 @@ struct hand {
     struct sim_result result;
 };
 
-static void by_hand(struct arena *arena, struct hand *hand, enum rules rules, size_t count)
+static void by_hand(struct arena *arena, struct hand *hand, size_t count)
 {
     struct error error;
     hand->trace = (struct trace){ .count = count, .arrival = hand->arrival,
                                   .prompt = hand->prompt, .output = hand->output };
     hand->options.replicas = 1;
-    hand->options.server.rules = rules;
     hand->options.server.seconds = by_part;
     if (!sim_run(arena, &hand->trace, &hand->options, &hand->result, &error))
         fail_msg("%s", error.what);
@@ -1107,20 +1115,21 @@ static void sglang_by_hand(void **state)
     (void)state;
     struct arena arena = { 0 };
     struct hand hand = { .arrival = { 0, 1 }, .prompt = { 150, 10 }, .output = { 3, 2 },
-                         .options.server = { .sequences_most = 8, .chunk = 100, .blocks = 10000,
+                         .options.server = { .scheduler = &scheduler_sglang,
+                                             .sequences_most = 8, .chunk = 100, .blocks = 10000,
                                              .block = 1, .synchronous = true } };
-    by_hand(&arena, &hand, RULES_SGLANG, 2);
+    by_hand(&arena, &hand, 2);
     assert_true(hand.result.first_token[0] == 4 && hand.result.first_token[1] == 4);
     assert_true(hand.result.completed[1] == 5 && hand.result.completed[0] == 6);
     assert_int_equal(hand.result.iterations, 4);
     hand.options.server.synchronous = false;
-    by_hand(&arena, &hand, RULES_SGLANG, 2);
+    by_hand(&arena, &hand, 2);
     assert_true(hand.result.first_token[0] == 4 && hand.result.first_token[1] == 6);
     /* decodes 6-7, 7-8; 1 ends at 7 and is in the batch until 8, where 0 ends; one more runs */
     assert_true(hand.result.completed[1] == 7 && hand.result.completed[0] == 8);
     assert_int_equal(hand.result.iterations, 6);
-    hand.options.server.mixed_chunk = true;         /* 0 decodes in the batch of 1 */
-    by_hand(&arena, &hand, RULES_SGLANG, 2);
+    sim_set(&hand.options.server, "mixed-chunk", 1);    /* 0 decodes in the batch of 1 */
+    by_hand(&arena, &hand, 2);
     assert_true(hand.result.first_token[1] == 6);
     assert_true(hand.result.completed[1] == 7 && hand.result.completed[0] == 7);
     arena_free(&arena);
@@ -1135,16 +1144,17 @@ static void sglang_retracts(void **state)
     (void)state;
     struct arena arena = { 0 };
     struct hand hand = { .arrival = { 0, 0.5 }, .prompt = { 10, 10 }, .output = { 6, 6 },
-                         .options.server = { .sequences_most = 8, .chunk = 100, .blocks = 24,
+                         .options.server = { .scheduler = &scheduler_sglang,
+                                             .sequences_most = 8, .chunk = 100, .blocks = 24,
                                              .block = 1, .synchronous = true } };
-    by_hand(&arena, &hand, RULES_SGLANG, 2);
+    by_hand(&arena, &hand, 2);
     assert_int_equal(hand.result.preemptions, 0);
     assert_true(hand.result.completed[0] == 7 && hand.result.first_token[1] == 9);
     hand.options.server.blocks = 28;
-    by_hand(&arena, &hand, RULES_SGLANG, 2);
+    by_hand(&arena, &hand, 2);
     assert_int_equal(hand.result.preemptions, 0);
-    hand.options.server.conservativeness = 0.1;
-    by_hand(&arena, &hand, RULES_SGLANG, 2);
+    sim_set(&hand.options.server, "conservativeness", 0.1);
+    by_hand(&arena, &hand, 2);
     assert_int_equal(hand.result.preemptions, 1);
     assert_int_equal(hand.result.restarts[1], 1);
     assert_true(hand.result.first_token[1] == 4 && hand.result.completed[0] == 9);
@@ -1158,13 +1168,14 @@ static void sglang_clips(void **state)
     (void)state;
     struct arena arena = { 0 };
     struct hand hand = { .arrival = { 0, 0.5 }, .prompt = { 10, 10 }, .output = { 6000, 6000 },
-                         .options.server = { .sequences_most = 8, .chunk = 100, .blocks = 8213,
-                                             .block = 1, .synchronous = true,
-                                             .conservativeness = 2 } };
-    by_hand(&arena, &hand, RULES_SGLANG, 2);
+                         .options.server = { .scheduler = &scheduler_sglang,
+                                             .sequences_most = 8, .chunk = 100, .blocks = 8213,
+                                             .block = 1, .synchronous = true } };
+    sim_set(&hand.options.server, "conservativeness", 2);
+    by_hand(&arena, &hand, 2);
     assert_true(hand.result.first_token[1] > 1000);
     hand.options.server.blocks = 8214;
-    by_hand(&arena, &hand, RULES_SGLANG, 2);
+    by_hand(&arena, &hand, 2);
     assert_true(hand.result.first_token[1] == 4);
     arena_free(&arena);
 }
@@ -1177,21 +1188,22 @@ static void trtllm_by_hand(void **state)
     (void)state;
     struct arena arena = { 0 };
     struct hand hand = { .arrival = { 0, 0 }, .prompt = { 40, 40 }, .output = { 3, 3 },
-                         .options.server = { .sequences_most = 8, .chunk = 64, .blocks = 10,
+                         .options.server = { .scheduler = &scheduler_trtllm,
+                                             .sequences_most = 8, .chunk = 64, .blocks = 10,
                                              .block = 32, .synchronous = true } };
-    by_hand(&arena, &hand, RULES_TRTLLM, 2);
+    by_hand(&arena, &hand, 2);
     assert_true(hand.result.first_token[0] == 2 && hand.result.first_token[1] == 4);
     assert_true(hand.result.completed[0] == 5 && hand.result.completed[1] == 6);
     hand.options.server.synchronous = false;        /* the same: both came before the first step */
-    by_hand(&arena, &hand, RULES_TRTLLM, 2);
+    by_hand(&arena, &hand, 2);
     assert_true(hand.result.completed[0] == 5 && hand.result.completed[1] == 6);
     assert_int_equal(hand.result.iterations, 4);
     hand.arrival[1] = 0.5;                          /* seen at 2, when the next is formed already */
-    by_hand(&arena, &hand, RULES_TRTLLM, 2);
+    by_hand(&arena, &hand, 2);
     assert_true(hand.result.first_token[1] == 5 && hand.result.completed[0] == 5);
     hand.arrival[1] = 0;
     hand.options.server.blocks = 3;
-    by_hand(&arena, &hand, RULES_TRTLLM, 2);
+    by_hand(&arena, &hand, 2);
     assert_true(hand.result.completed[0] == 4 && hand.result.first_token[1] == 6);
     assert_int_equal(hand.result.preemptions, 0);
     arena_free(&arena);
@@ -1204,14 +1216,16 @@ static void trtllm_pauses(void **state)
     (void)state;
     struct arena arena = { 0 };
     struct hand hand = { .arrival = { 0, 0 }, .prompt = { 2, 2 }, .output = { 6, 6 },
-                         .options.server = { .sequences_most = 8, .chunk = 64, .blocks = 3,
-                                             .block = 4, .synchronous = true, .eager = true } };
-    by_hand(&arena, &hand, RULES_TRTLLM, 2);
+                         .options.server = { .scheduler = &scheduler_trtllm,
+                                             .sequences_most = 8, .chunk = 64, .blocks = 3,
+                                             .block = 4, .synchronous = true } };
+    sim_set(&hand.options.server, "max-utilization", 1);
+    by_hand(&arena, &hand, 2);
     assert_int_equal(hand.result.preemptions, 1);
     assert_int_equal(hand.result.restarts[1], 1);
     assert_true(hand.result.completed[0] == 7);
-    hand.options.server.eager = false;              /* each needs two: one after the other */
-    by_hand(&arena, &hand, RULES_TRTLLM, 2);
+    sim_set(&hand.options.server, "max-utilization", 0);    /* each needs two, in turn */
+    by_hand(&arena, &hand, 2);
     assert_int_equal(hand.result.preemptions, 0);
     assert_true(hand.result.completed[0] == 7 && hand.result.first_token[1] == 9);
     arena_free(&arena);
@@ -1234,11 +1248,11 @@ static void prefixes_are_shared(void **state)
     hand.trace = (struct trace){ .count = 3, .arrival = hand.arrival, .prompt = hand.prompt,
                                  .output = hand.output, .block = 32, .blocks = names,
                                  .first = first };
-    hand.options.server.rules = RULES_SGLANG;
+    hand.options.server.scheduler = &scheduler_sglang;
     assert_true(sim_run(&arena, &hand.trace, &hand.options, &hand.result, &error));
     assert_int_equal(hand.result.cached_tokens, 64);
     assert_true(hand.result.first_token[0] == 2 && hand.result.first_token[1] == 2);
-    hand.options.server.rules = RULES_TRTLLM;
+    hand.options.server.scheduler = &scheduler_trtllm;
     assert_true(sim_run(&arena, &hand.trace, &hand.options, &hand.result, &error));
     assert_int_equal(hand.result.cached_tokens, 128);
     assert_true(hand.result.first_token[0] == 2 && hand.result.first_token[1] == 4);
@@ -1255,8 +1269,8 @@ static void train_takes_two_periods(void **state)
     enum { ALL = 100000 };
     const double period = 0.02;
     struct arena arena = { 0 };
-    struct sim_options options = { .replicas = 1, .server = { .rules = RULES_TRAIN, .block = 1,
-                                   .sequences_most = 2000, .cadence = period } };
+    struct sim_options options = { .replicas = 1, .server = { .scheduler = &scheduler_train,
+                                   .block = 1, .sequences_most = 2000 } };
     struct trace trace = { .count = ALL, .arrival = arena_array(&arena, ALL, sizeof(double)),
                            .prompt = arena_array(&arena, ALL, sizeof(uint32_t)),
                            .output = arena_array(&arena, ALL, sizeof(uint32_t)) };
@@ -1269,6 +1283,7 @@ static void train_takes_two_periods(void **state)
         trace.prompt[i] = 1 + (uint32_t)(draw(&seed) * 5000);
         trace.output[i] = 1;
     }
+    sim_set(&options.server, "cadence", period);
     assert_true(sim_run(&arena, &trace, &options, &result, &error));
     for (size_t i = 0; i < ALL; i++) {
         double took = result.completed[i] - trace.arrival[i];
@@ -1291,8 +1306,8 @@ static void train_is_full(void **state)
     (void)state;
     enum { ALL = 20000, SEATS = 50, OUTPUTS = 20 };
     struct arena arena = { 0 };
-    struct sim_options options = { .replicas = 1, .server = { .rules = RULES_TRAIN, .block = 1,
-                                   .sequences_most = SEATS, .cadence = 0.02 } };
+    struct sim_options options = { .replicas = 1, .server = { .scheduler = &scheduler_train,
+                                   .block = 1, .sequences_most = SEATS } };
     struct trace trace = { .count = ALL, .arrival = arena_array(&arena, ALL, sizeof(double)),
                            .prompt = arena_array(&arena, ALL, sizeof(uint32_t)),
                            .output = arena_array(&arena, ALL, sizeof(uint32_t)) };
@@ -1303,6 +1318,7 @@ static void train_is_full(void **state)
         trace.prompt[i] = 100;
         trace.output[i] = OUTPUTS;
     }
+    sim_set(&options.server, "cadence", 0.02);
     assert_true(sim_run(&arena, &trace, &options, &result, &error));
     double rate = ALL / result.makespan, most = SEATS / (OUTPUTS * 0.02);
     assert_true(rate <= most && rate > 0.99 * most);

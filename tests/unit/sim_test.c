@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "sim/cache/prefix.h"
-#include "sim/sim.h"
+#include "sim/schedulers/schedulers.h"
 #include "sim/traffic/trace_read.h"
 
 #include <math.h>
@@ -134,7 +134,7 @@ static bool plain_admit(struct plain *p)
     uint64_t needed = ceiling(p->prompt[id], o->server.block), tokens = p->prompt[id];
     if (p->free_blocks < needed + (uint64_t)floor(o->server.watermark * (double)o->server.blocks))
         return false;
-    if (o->server.rules == RULES_SARATHI) {
+    if (o->server.scheduler == &scheduler_sarathi) {
         uint64_t used = plain_tokens(p);
         if (used >= o->server.chunk)
             return false;
@@ -158,7 +158,7 @@ static void plain_form(struct plain *p)
 {
     size_t aside[MOST], count = 0;
     p->batch_count = 0;
-    if (p->options->server.rules == RULES_VLLM_2023) {
+    if (p->options->server.scheduler == &scheduler_vllm_2023) {
         while (plain_admit(p))
             ;
         if (!p->batch_count)
@@ -254,8 +254,8 @@ static void draw_options(uint64_t *seed, struct sim_options *options, struct cos
 {
     static const size_t sizes[] = { 1, 4, 16 };
     *options = (struct sim_options){
-        .server.rules = draw(seed) < 0.5 ? RULES_SARATHI : RULES_VLLM_2023, .replicas = 1,
-        .server.sequences_most = 1 + (size_t)(draw(seed) * 40), .server.chunk = 8 + (size_t)(draw(seed) * 300),
+        .server.scheduler = draw(seed) < 0.5 ? &scheduler_sarathi : &scheduler_vllm_2023,
+        .replicas = 1, .server.sequences_most = 1 + (size_t)(draw(seed) * 40), .server.chunk = 8 + (size_t)(draw(seed) * 300),
         .server.batch_tokens_most = 600 + (size_t)(draw(seed) * 2000),
         .server.block = sizes[(size_t)(draw(seed) * 3)], .server.watermark = draw(seed) < 0.5 ? 0 : 0.01,
         .server.seconds = linear, .server.context = cost,
@@ -341,7 +341,7 @@ static void share_by(struct arena *arena, const struct trace *trace, struct sim_
     }
     options->replicas = servers;
     print_message("%s: wait %.3f s in turn, %.3f least pending, %.3f least tokens\n",
-                  rules_name(options->server.rules), wait[0], wait[1], wait[2]);
+                  options->server.scheduler->name, wait[0], wait[1], wait[2]);
     assert_true(wait[ROUTER_LEAST_TOKENS] < 0.8 * wait[ROUTER_ROUND_ROBIN]);
 }
 
@@ -364,9 +364,9 @@ static void routers_share(void **state)
         trace.prompt[i] = 1 + (uint32_t)(-log(1 - draw(&seed)) * 600);
         trace.output[i] = 1 + (uint32_t)(draw(&seed) * (i % SERVERS ? 200 : 600));
     }
-    options.server.rules = RULES_SARATHI;
+    options.server.scheduler = &scheduler_sarathi;
     share_by(&arena, &trace, &options);
-    options.server.rules = RULES_VLLM_V1;
+    options.server.scheduler = &scheduler_vllm_v1;
     share_by(&arena, &trace, &options);
     arena_free(&arena);
 }
@@ -390,7 +390,8 @@ static void vllm_by_hand(void **state)
     double arrival[] = { 0, 1 };
     uint32_t prompt[] = { 250, 50 }, output[] = { 4, 2 };
     struct trace trace = { .count = 2, .arrival = arrival, .prompt = prompt, .output = output };
-    struct sim_options options = { .server.rules = RULES_VLLM_V1, .replicas = 1, .server.sequences_most = 8,
+    struct sim_options options = { .server.scheduler = &scheduler_vllm_v1, .replicas = 1,
+                                   .server.sequences_most = 8,
                                    .server.chunk = 100, .server.blocks = 100, .server.block = 16, .server.seconds = by_part };
     struct sim_result result;
     struct error error;
@@ -416,7 +417,8 @@ static void vllm_finds_prefixes(void **state)
     struct arena arena = { 0 };
     struct trace trace;
     struct error error;
-    struct sim_options options = { .server.rules = RULES_VLLM_V1, .replicas = 1, .server.sequences_most = 8,
+    struct sim_options options = { .server.scheduler = &scheduler_vllm_v1, .replicas = 1,
+                                   .server.sequences_most = 8,
                                    .server.chunk = 100, .server.blocks = 100, .server.block = 16, .server.seconds = by_part };
     struct sim_result result;
     assert_true(trace_read(&arena, "tests/fuzz/corpus/trace/names.csv", 1, &trace, &error));
@@ -441,7 +443,7 @@ static void vllm_ends(void **state)
         uint64_t least = 0;
         draw_trace(&arena, &seed, &trace);
         draw_options(&seed, &options, &cost);
-        options.server.rules = RULES_VLLM_V1;
+        options.server.scheduler = &scheduler_vllm_v1;
         options.server.watermark = 0;
         options.server.blocks += 2;
         options.server.synchronous = turn % 2;
@@ -475,7 +477,7 @@ static void vllm_leaps_agree(void **state)
         struct error error;
         draw_trace(&arena, &seed, &trace);
         draw_options(&seed, &options, &cost);
-        options.server.rules = RULES_VLLM_V1;
+        options.server.scheduler = &scheduler_vllm_v1;
         options.server.watermark = 0;
         options.server.blocks += 2;
         options.server.synchronous = turn % 2;
@@ -510,7 +512,8 @@ static void vllm_real_run(void **state)
     struct arena arena = { 0 };
     struct trace trace;
     struct error error;
-    struct sim_options options = { .server.rules = RULES_VLLM_V1, .replicas = 1, .server.sequences_most = 256,
+    struct sim_options options = { .server.scheduler = &scheduler_vllm_v1, .replicas = 1,
+                                   .server.sequences_most = 256,
                                    .server.chunk = 2048, .server.blocks = 2588, .server.block = 16,
                                    .server.seconds = like_a_4090 };
     struct sim_result result;
@@ -540,7 +543,8 @@ static void waits_follow_theory(void **state)
         { 0.5, 0 }, { 0.8, 0 }, { 0.5, 1 }, { 0.7, 1 } };
     for (size_t c = 0; c < COUNT(cases); c++) {
         struct arena arena = { 0 };
-        struct sim_options options = { .replicas = 1, .server.sequences_most = 1, .server.chunk = 1000000000,
+        struct sim_options options = { .replicas = 1, .server.scheduler = &scheduler_sarathi,
+                                       .server.sequences_most = 1, .server.chunk = 1000000000,
                                        .server.blocks = 1000000000, .server.block = 16, .server.seconds = linear,
                                        .server.context = &(struct cost){ 0, 1.0 / SCALE, 0, 0 } };
         struct trace trace = { .count = COUNT_ALL,
@@ -706,7 +710,8 @@ static void reference_runs(void **state)
         { "R4", "azure2023_conv.csv", 3000, 177019, 26501018, 51, 3505.622386 } };
     for (size_t i = 0; i < COUNT(runs); i++) {
         struct arena arena = { 0 };
-        struct sim_options options = { .replicas = 1, .server.sequences_most = 128, .server.chunk = 512,
+        struct sim_options options = { .replicas = 1, .server.scheduler = &scheduler_sarathi,
+                                       .server.sequences_most = 128, .server.chunk = 512,
                                        .server.blocks = runs[i].blocks, .server.block = 16, .server.watermark = 0.01,
                                        .server.seconds = linear,
                                        .server.context = &(struct cost){ 0.01, 5e-5, 8e-8, 0 } };

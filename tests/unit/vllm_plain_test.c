@@ -2,7 +2,7 @@
  * and one block at a time. Drafts are those of n-grams: no blocks are taken ahead for them. */
 #include "test.h"
 
-#include "sim/sim.h"
+#include "sim/schedulers/schedulers.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -303,7 +303,7 @@ static void draw_options(uint64_t *seed, bool drafts, struct sim_options *option
 {
     static const size_t sizes[] = { 1, 4, 16 };
     *options = (struct sim_options){
-        .server.rules = RULES_VLLM_V1, .replicas = 1,
+        .server.scheduler = &scheduler_vllm_v1, .replicas = 1,
         .server.sequences_most = 1 + (size_t)(draw(seed) * 40),
         .server.chunk = 8 + (size_t)(draw(seed) * 300),
         .server.block = sizes[(size_t)(draw(seed) * 3)], .server.synchronous = draw(seed) < 0.5,

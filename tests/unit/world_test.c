@@ -3,7 +3,7 @@
  * together, drawn at random, leaping against stepping. */
 #include "test.h"
 
-#include "sim/sim.h"
+#include "sim/schedulers/schedulers.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -24,8 +24,8 @@ static struct cost usual_cost = { 0.01, 5e-5, 8e-8 };
 static struct sim_options usual_options(void)
 {
     return (struct sim_options){
-        .server = { .rules = RULES_VLLM_V1, .sequences_most = 32, .chunk = 512, .blocks = 4000,
-                    .block = 16, .seconds = linear, .context = &usual_cost },
+        .server = { .scheduler = &scheduler_vllm_v1, .sequences_most = 32, .chunk = 512,
+                    .blocks = 4000, .block = 16, .seconds = linear, .context = &usual_cost },
         .replicas = 1, .router = ROUTER_LEAST_PENDING, .seed = 1 };
 }
 
@@ -51,6 +51,9 @@ static void generate(struct arena *arena, const char *words, struct trace *trace
 
 static void draw_world(uint64_t *seed, struct sim_options *options, struct tier_options *tier)
 {
+    static const struct scheduler *const some[] = {     /* all that have blocks */
+        &scheduler_sarathi, &scheduler_vllm_2023, &scheduler_vllm_v1, &scheduler_sglang,
+        &scheduler_trtllm };
     size_t most = (size_t)(draw(seed) * 8);
     struct sim_server *server = &options->server;
     *options = usual_options();
@@ -59,11 +62,11 @@ static void draw_world(uint64_t *seed, struct sim_options *options, struct tier_
     server->blocks = 60 + (size_t)(draw(seed) * 300);
     server->synchronous = draw(seed) < 0.3;
     if (draw(seed) < 0.4)
-        server->rules = (enum rules)(draw(seed) * RULES_TRAIN);
-    const bool named = server->rules == RULES_VLLM_V1, whole = server->rules <= RULES_VLLM_2023;
-    server->batch_tokens_most = server->rules == RULES_VLLM_2023 ? 4000 : 0;
+        server->scheduler = some[(size_t)(draw(seed) * COUNT(some))];
+    const bool named = server->scheduler == &scheduler_vllm_v1;
+    const bool whole = !(server->scheduler->can & SCHEDULER_POOLS);
+    server->batch_tokens_most = server->scheduler == &scheduler_vllm_2023 ? 4000 : 0;
     server->watermark = whole && draw(seed) < 0.5 ? 0.01 : 0;
-    server->conservativeness = 1;
     if (named && draw(seed) < 0.2) {
         server->draft = 1 + (size_t)(draw(seed) * 4);
         server->accepted = draw(seed);
@@ -261,7 +264,7 @@ static void open_single(struct arena *arena, struct sim_options *options, double
 {
     static struct cost by_step = { 1e-4, 0, 0 };
     *options = usual_options();
-    options->server.rules = RULES_SARATHI;
+    options->server.scheduler = &scheduler_sarathi;
     options->server.sequences_most = 1;
     options->server.chunk = 100000;
     options->server.blocks = 1000000;

@@ -1,0 +1,327 @@
+#include "sim/schedulers/radix_batch.h"
+
+#include <assert.h>
+#include <math.h>
+
+uint32_t radix_batch_received(const struct radix_batch *batch, uint32_t id)
+{
+    const struct radix_request *request = &batch->requests[id];
+    const uint64_t lacks = request->turn - batch->decodes.read, all = batch->engine.world->want[id];
+    return request->fresh || lacks > all - request->had ? request->had : (uint32_t)(all - lacks);
+}
+
+struct radix_hit radix_batch_find(const struct radix_batch *batch, uint32_t id, uint64_t known)
+{
+    if (!batch->reuse)
+        return (struct radix_hit){ 0, 0 };
+    return radix_find(batch->cache, id, (size_t)((known - 1) / batch->unit));
+}
+
+void radix_batch_make_room(struct radix_batch *batch)
+{
+    size_t held = radix_batch_in_use(batch) + radix_idle(batch->cache);
+    if (held > batch->capacity)
+        radix_evict(batch->cache, held - batch->capacity);
+}
+
+void radix_batch_count(struct radix_batch *batch)
+{
+    const size_t block = batch->engine.server->block, used = radix_batch_in_use(batch);
+    batch->engine.waiting = batch->queue.count;
+    batch->engine.tokens_left = batch->left > 0 ? (uint64_t)batch->left : 0;
+    batch->engine.blocks_used = batch->unit == block ? used : (used + block - 1) / block;
+}
+
+/* ---- requests come and go ------------------------------------------------------------------- */
+
+void radix_batch_begin(struct radix_batch *batch, uint32_t id, const struct radix_hit *hit,
+                       uint64_t start, size_t units)
+{
+    struct world *world = batch->engine.world;
+    struct radix_request *request = &batch->requests[id];
+    queue_remove(world, &batch->queue, id);
+    batch->engine.running++;
+    batch->left -= (int64_t)(start - radix_batch_ready(batch, id));
+    batch->outside += units - hit->units;
+    if (!world->result->restarts[id] && !world->got[id])
+        world->result->cached_tokens += hit->units * batch->unit;
+    *request = (struct radix_request){ .had = request->had, .cached = (int64_t)start };
+    request->node = radix_lock(batch->cache, id, RADIX_ROOT, hit->units);
+}
+
+bool radix_batch_add_prompt(struct radix_batch *batch, struct flight *flight, struct sim_step *step,
+                            uint32_t id, uint64_t tokens)
+{
+    struct radix_request *request = &batch->requests[id];
+    const double before = (double)request->cached, now = (double)tokens;
+    step->prompt += now;
+    step->prompt_cached += before;
+    step->prompt_pairs += now * (before + now / 2);
+    step->sequences++;
+    request->cached += (int64_t)tokens;
+    batch->left -= (int64_t)tokens;
+    request->fresh = (uint64_t)request->cached == radix_batch_known(batch, id);
+    batch->cut = request->fresh ? NOBODY : id;
+    if (request->fresh)
+        flight->prompts[flight->prompt_count++] = id;
+    return request->fresh;
+}
+
+void radix_batch_join(struct radix_batch *batch, uint32_t id, uint64_t turn)
+{
+    struct radix_request *request = &batch->requests[id];
+    struct decodes *decodes = &batch->decodes;
+    request->turn = turn;
+    request->cached -= (int64_t)decodes->launched;
+    decodes->cached += request->cached;
+    decodes_push(decodes, (struct decode){
+        .turn = turn, .id = id, .most = batch->engine.world->want[id] - request->had });
+}
+
+void radix_batch_leave(struct radix_batch *batch, uint32_t id)
+{
+    struct radix_request *request = &batch->requests[id];
+    batch->decodes.cached -= request->cached;
+    request->cached += (int64_t)batch->decodes.launched;
+}
+
+void radix_batch_keep(struct radix_batch *batch, uint32_t id, uint64_t tokens)
+{
+    struct radix_request *request = &batch->requests[id];
+    size_t before = radix_end(batch->cache, request->node), units = (size_t)(tokens / batch->unit);
+    if (!batch->reuse || units <= before)
+        return;
+    batch->outside -= units - before;
+    request->node = radix_lock(batch->cache, id, request->node, units);
+}
+
+void radix_batch_let_go(struct radix_batch *batch, uint32_t id, size_t units)
+{
+    struct radix_request *request = &batch->requests[id];
+    batch->outside -= units - radix_end(batch->cache, request->node);
+    radix_unlock(batch->cache, request->node);
+    request->node = RADIX_ROOT;
+    batch->engine.running--;
+}
+
+void radix_batch_finish(struct radix_batch *batch, uint32_t id, size_t units, double now)
+{
+    radix_batch_keep(batch, id, radix_batch_last(batch, id));
+    radix_batch_let_go(batch, id, units);
+    batch->requests[id].over = true;
+    world_done(batch->engine.world, id, now);
+}
+
+void radix_batch_restart(struct radix_batch *batch, uint32_t id, uint32_t had, size_t units)
+{
+    struct radix_request *request = &batch->requests[id];
+    batch->left += request->cached;                 /* to be processed again */
+    radix_batch_let_go(batch, id, units);
+    request->had = had;
+    request->fresh = false;
+    batch->engine.world->ready[id] = 0;
+    world_restarted(batch->engine.world, id);
+}
+
+/* ---- batches -------------------------------------------------------------------------------- */
+
+struct flight *radix_batch_flight(struct radix_batch *batch)
+{
+    struct flight *flight = &batch->flights[batch->ahead.count];
+    flight->prompt_count = flight->end_count = 0;
+    flight->turn = false;
+    return flight;
+}
+
+void radix_batch_add_turn(struct radix_batch *batch, struct flight *flight, struct sim_step *step,
+                          size_t units)
+{
+    const struct sim_step turn = decodes_step(&batch->decodes);
+    step->decoding = turn.decoding;
+    step->decode_cached = turn.decode_cached;
+    step->sequences += turn.sequences;
+    flight->turn = true;
+    batch->outside += units;
+    batch->left -= (int64_t)batch->decodes.count;
+    batch->decodes.launched++;
+}
+
+void radix_batch_launch(struct radix_batch *batch, const struct sim_step *step, double now)
+{
+    const struct sim_server *server = batch->engine.server;
+    const double from = ahead_from(&batch->ahead, now);
+    const double seconds = server->seconds(server->context, step);
+    batch->ahead.end[batch->ahead.count++] = from + seconds;
+    world_ran(&batch->engine, from, seconds, step);
+}
+
+void radix_batch_wait(struct radix_batch *batch)
+{
+    batch->engine.next = batch->ahead.count ? batch->ahead.end[0] : INFINITY;
+    assert(batch->engine.running || (!batch->left && !radix_batch_in_use(batch)) ||
+           batch->queue.count);
+}
+
+bool radix_batch_only_decodes(const struct radix_batch *batch)
+{
+    const struct ahead *ahead = &batch->ahead;
+    if (batch->engine.world->options->stepping || ahead->count < ahead->depth ||
+        !batch->decodes.count || batch->cut != NOBODY)
+        return false;
+    for (size_t f = 0; f < ahead->count; f++) {
+        const struct flight *flight = &batch->flights[f];
+        if (flight->prompt_count || flight->end_count || !flight->turn)
+            return false;
+    }
+    return true;
+}
+
+void radix_batch_stretch(struct radix_batch *batch, uint64_t turns)
+{
+    struct ahead *ahead = &batch->ahead;
+    const struct sim_step step = decodes_step(&batch->decodes);
+    if (!turns)
+        return;
+    ahead->stretch = stretch_of(batch->engine.server, ahead->end[ahead->count - 1], &step, turns);
+    ahead->waiting = batch->queue.count;
+    batch->engine.next = ahead_end(ahead, ahead->stretch.steps);
+}
+
+/* The first turns of the stretch have been launched. */
+static void go_on(struct radix_batch *batch, uint64_t turns)
+{
+    if (!turns)
+        return;
+    batch->grow(batch, turns);
+    batch->left -= (int64_t)(turns * batch->decodes.count);
+    batch->decodes.launched += turns;
+    batch->decodes.read += turns;
+    radix_batch_make_room(batch);
+    ahead_move(&batch->ahead, &batch->engine, turns);
+    radix_batch_count(batch);
+}
+
+/* The batch that is formed next may be another one. */
+static void leave_stretch(struct radix_batch *batch, double now)
+{
+    radix_batch_settle(&batch->engine, now);
+    batch->ahead.stretch.steps = 0;
+    batch->engine.next = batch->ahead.end[0];
+}
+
+const struct flight *radix_batch_end(struct radix_batch *batch, double now)
+{
+    const struct flight ended = batch->flights[0];
+    if (!batch->engine.next) {                      /* called at once: somebody left the queue */
+        leave_stretch(batch, now);
+        if (batch->engine.next > now)
+            return NULL;
+    }
+    go_on(batch, batch->ahead.stretch.steps);
+    batch->flights[0] = batch->flights[1];
+    batch->flights[1] = ended;
+    batch->ahead.end[0] = batch->ahead.end[1];
+    batch->ahead.count--;
+    batch->decodes.read += ended.turn;
+    return &batch->flights[1];
+}
+
+bool radix_batch_read(struct radix_batch *batch, uint32_t id, double now)
+{
+    if (!batch->requests[id].fresh)
+        return false;
+    batch->requests[id].fresh = false;
+    world_first_token(batch->engine.world, id, now);
+    radix_batch_keep(batch, id, radix_batch_known(batch, id));
+    return true;
+}
+
+/* ---- what the world asks -------------------------------------------------------------------- */
+
+void radix_batch_take(struct engine *engine, uint32_t id, double now)
+{
+    struct radix_batch *batch = (struct radix_batch *)engine;
+    if (batch->ahead.stretch.steps)
+        leave_stretch(batch, now);
+    batch->requests[id] = (struct radix_request){ .had = engine->world->got[id] };
+    batch->left += (int64_t)(radix_batch_last(batch, id) - radix_batch_ready(batch, id));
+    queue_last(engine->world, &batch->queue, id);
+    radix_batch_count(batch);
+}
+
+void radix_batch_settle(struct engine *engine, double now)
+{
+    struct radix_batch *batch = (struct radix_batch *)engine;
+    if (batch->ahead.stretch.steps)
+        go_on(batch, ahead_before(&batch->ahead, now));
+}
+
+bool radix_batch_drop(struct engine *engine, uint32_t id)
+{
+    struct radix_batch *batch = (struct radix_batch *)engine;
+    if (!queue_remove(engine->world, &batch->queue, id))
+        return false;
+    batch->left -= (int64_t)(radix_batch_last(batch, id) - radix_batch_ready(batch, id));
+    if (batch->ahead.stretch.steps)
+        engine->next = 0;
+    radix_batch_count(batch);
+    return true;
+}
+
+size_t radix_batch_cached(struct engine *engine, uint32_t id, double now)
+{
+    struct radix_batch *batch = (struct radix_batch *)engine;
+    radix_batch_settle(engine, now);
+    return radix_batch_find(batch, id, world_prompt(engine->world, id)).units * batch->unit;
+}
+
+void radix_batch_forget(struct radix_batch *batch, double now)
+{
+    uint32_t *got = batch->engine.world->got;
+    radix_batch_settle(&batch->engine, now);
+    for (size_t i = 0; i < batch->decodes.count; i++) {
+        uint32_t id = batch->decodes.heap[i].id;
+        got[id] = radix_batch_received(batch, id);
+    }
+    if (batch->cut != NOBODY)
+        got[batch->cut] = batch->requests[batch->cut].had;
+    while (batch->queue.count) {
+        uint32_t id = queue_pop(batch->engine.world, &batch->queue);
+        got[id] = batch->requests[id].had;
+    }
+}
+
+void radix_batch_empty(struct radix_batch *batch)
+{
+    batch->queue = QUEUE_EMPTY;
+    batch->decodes.count = batch->outside = batch->ahead.count = 0;
+    batch->decodes.cached = batch->left = 0;
+    batch->decodes.read = batch->decodes.launched;
+    batch->cut = NOBODY;
+    batch->ahead.stretch.steps = 0;
+    radix_clear(batch->cache);
+    batch->engine.running = 0;
+    batch->engine.next = INFINITY;
+    radix_batch_count(batch);
+}
+
+void radix_batch_open(struct radix_batch *batch, struct arena *arena, struct world *world,
+                      const struct sim_server *server, size_t unit, size_t capacity)
+{
+    const size_t most = server->sequences_most + 1;
+    if (!world->shared)
+        world->shared = arena_array(arena, world->trace->count, sizeof *batch->requests);
+    batch->engine = (struct engine){ .server = server, .world = world };
+    batch->requests = world->shared;
+    batch->unit = unit;
+    batch->capacity = capacity;
+    batch->reuse = true;
+    batch->cache = radix_open(arena, world->trace, unit);
+    batch->decodes.heap = arena_array(arena, most, sizeof *batch->decodes.heap);
+    for (size_t i = 0; i < AHEAD_MOST; i++) {
+        batch->flights[i].prompts = arena_array(arena, most, sizeof(uint32_t));
+        batch->flights[i].ends = arena_array(arena, most, sizeof(uint32_t));
+    }
+    batch->ahead.depth = server->synchronous ? 1 : AHEAD_MOST;
+    radix_batch_empty(batch);
+}
