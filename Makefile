@@ -158,6 +158,8 @@ $(B)/tests/%: tests/unit/%.c $(B)/cli/help.o $(B)/libchalkline.a
 	@mkdir -p $(@D)
 	@echo $(CC) $<; $(CC) $(FLAGS) -MMD $(filter %.c %.o %.a,$^) -o $@ $(if $(filter serve_test,$*),$(SERVER)) $(LIBS) -lcmocka
 
+$(B)/tests/scheduler_test: tests/unit/sample_scheduler.c
+
 tests: $(B)/chalkline $(TESTS) $(if $(shell command -v mpicc),$(B)/chalkline-mpi)  ## build and run the tests, without setting up
 	@CHALKLINE=$(B)/chalkline tests/run.sh $(TESTS)
 

@@ -335,9 +335,11 @@ static void answer_settings(struct arena *arena, const struct simulated *outcome
                      server->sequences_most, cadence);
         return;
     }
-    buffer_print(&answer->text, "a server has %zu blocks of %zu tokens, %zu sequences at most, %zu "
-                 "tokens a batch%s\n", server->blocks, server->block, server->sequences_most,
-                 server->scheduler->can & SCHEDULER_CHUNK ? server->chunk : server->batch_tokens_most,
+    const size_t tokens = server->scheduler->can & SCHEDULER_CHUNK ? server->chunk
+                                                                   : server->batch_tokens_most;
+    buffer_print(&answer->text, "a server has %zu blocks of %zu tokens, %zu sequences at most%s%s\n",
+                 server->blocks, server->block, server->sequences_most,
+                 tokens ? arena_print(arena, ", %zu tokens a batch", tokens) : "",
                  server->ranks > 1 ? ", of each of its attention ranks" : "");
 }
 
