@@ -154,7 +154,7 @@ demo:                           ## the main job on a fresh machine: set up, buil
 	@./chalkline deepseek-v3 --on gb200-nvl72
 
 # ---- tests -----------------------------------------------------------------------------------------
-$(B)/tests/%: tests/unit/%.c $(B)/cli/help.o $(B)/libchalkline.a
+$(B)/tests/%: tests/unit/%.c $(B)/libchalkline.a
 	@mkdir -p $(@D)
 	@echo $(CC) $<; $(CC) $(FLAGS) -MMD $(filter %.c %.o %.a,$^) -o $@ $(if $(filter serve_test,$*),$(SERVER)) $(LIBS) -lcmocka
 

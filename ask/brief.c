@@ -470,14 +470,14 @@ static void note_idle(struct brief *brief)
                "this screen");
 }
 
-bool ask_brief(struct arena *arena, const struct question *question, struct answer *answer,
+bool ask_brief(struct arena *arena, const struct command *command, struct answer *answer,
                struct error *error)
 {
     struct brief *brief = arena_alloc(arena, sizeof *brief);
     brief->arena = arena;
     brief->answer = answer;
     brief->error = error;
-    if (!scenario_pair(&brief->scenario, arena, question, error) ||
+    if (!scenario_pair(&brief->scenario, arena, command, error) ||
         !settle_batch(&brief->scenario, error) ||
         !values_of(&brief->scenario, figure_names, FIGURES_COUNT, &brief->values, error) ||
         !server_open(&brief->server, &brief->scenario, error) || !no_ranges(brief))
@@ -491,3 +491,10 @@ bool ask_brief(struct arena *arena, const struct question *question, struct answ
     answer->status = AT(hbm_share) > 1;
     return true;
 }
+
+const struct verb verb_brief = {
+    "brief", "MODEL --on HARDWARE", "the whole lecture for this model on this machine",
+    { "chalkline deepseek-v3 --on gb200-nvl72",
+      "chalkline brief llama-3.3-70b --on h100-sxm --gpus 8 --precision fp8",
+      "chalkline brief ./config.json --on gb200-nvl72" },
+    { ANSWER_OPTIONS, &output_options }, ask_brief };

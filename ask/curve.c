@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_POINTS = 100000, POINTS = 33, MOST_QUANTITIES = 8 };
+enum { MOST_QUANTITIES = 8 };
 
 struct axis {
     const char *name;               /* a row, or "on", "model" */
@@ -18,7 +18,7 @@ struct axis {
 
 struct curve {
     struct arena *arena;
-    const struct question *question;
+    const struct command *command;
     struct answer *answer;
     struct error *error;
     struct axis axis;
@@ -37,9 +37,9 @@ struct curve {
 
 static bool read_words(struct curve *curve)
 {
-    const struct question *question = curve->question;
-    for (size_t i = 0; i < question->word_count; i++) {
-        const char *word = question->words[i], *equals = strchr(word, '=');
+    const struct command *command = curve->command;
+    for (size_t i = 0; i < command->word_count; i++) {
+        const char *word = command->words[i], *equals = strchr(word, '=');
         if (!equals && curve->quantity_count < MOST_QUANTITIES) {
             curve->quantities[curve->quantity_count++] = word;
         } else if (equals && !curve->axis.name) {
@@ -78,24 +78,6 @@ static void make_points(struct curve *curve, const struct row *row, double low, 
         if (!curve->points || x > curve->x[curve->points - 1])
             curve->x[curve->points++] = x;
     }
-}
-
-static bool read_points(struct curve *curve, size_t *points)
-{
-    const char *text = curve->question->option[OPTION_POINTS];
-    struct quantity quantity;
-    static const struct unit one = { { 0 } };
-    *points = POINTS;
-    if (!text)
-        return true;
-    struct error inner;
-    if (!quantity_parse(text_of(text), one, &quantity, &inner) || !(quantity.value >= 2) ||
-        quantity.value > MOST_POINTS) {
-        error_set(curve->error, "--points: '%.100s'", text);
-        return error_hint(curve->error, "2 to %d", MOST_POINTS);
-    }
-    *points = (size_t)quantity.value;
-    return true;
 }
 
 /* The axis as written: a row, and a range within its bounds. */
@@ -189,14 +171,13 @@ static bool axis_acts(struct curve *curve, const struct values *values)
 static bool over_row(struct curve *curve)
 {
     struct scenario *scenario = arena_alloc(curve->arena, sizeof *scenario);
-    const struct question *question = curve->question;
+    const struct command *command = curve->command;
     const struct row *row = NULL;
     struct quantity range;
     struct values values;
-    size_t points;
-    if (!scenario_read(scenario, curve->arena, question, question->option[OPTION_MODEL],
-                       question->option[OPTION_ON], curve->error) ||
-        !read_axis(curve, scenario, &row, &range) || !read_points(curve, &points))
+    if (!scenario_read(scenario, curve->arena, command, command_subject(command),
+                       curve->error) ||
+        !read_axis(curve, scenario, &row, &range))
         return false;
     facts_set(&scenario->facts, row->name, range.low, ORIGIN_AXIS, "curve");
     scenario->chosen_at = arena_print(curve->arena, "%s = %s", row->name,
@@ -205,7 +186,7 @@ static bool over_row(struct curve *curve)
         !values_of(scenario, curve->quantities, curve->quantity_count, &values, curve->error) ||
         !axis_acts(curve, &values))
         return false;
-    make_points(curve, row, range.low, range.high, points);
+    make_points(curve, row, range.low, range.high, command_count(command, "points"));
     curve->x_unit = row->unit;
     curve->notes = scenario;
     for (size_t j = 0; j < curve->quantity_count; j++) {
@@ -248,12 +229,11 @@ static void note_name_fit(struct curve *curve, struct scenario *scenario)
         curve->fits[curve->points] = scenario->facts.note_count > before ? "no" : "yes";
 }
 
-static bool at_name(struct curve *curve, const char *model, const char *machine,
-                    bool machines)
+static bool at_name(struct curve *curve, struct subject subject, bool machines)
 {
     struct scenario *scenario = arena_alloc(curve->arena, sizeof *scenario);
     struct values values;
-    if (!scenario_open(scenario, curve->arena, curve->question, model, machine, curve->error) ||
+    if (!scenario_open(scenario, curve->arena, curve->command, subject, curve->error) ||
         !values_of(scenario, curve->quantities, curve->quantity_count, &values, curve->error))
         return false;
     keep_idle(curve, scenario);
@@ -272,16 +252,16 @@ static bool over_names(struct curve *curve)
 {
     char *names = arena_copy(curve->arena, curve->axis.value, strlen(curve->axis.value));
     bool machines = !strcmp(curve->axis.name, "on");
-    const char *const *option = curve->question->option;
+    struct subject subject = command_subject(curve->command);
     enum { MOST_NAMES = 200 };
-    if (option[machines ? OPTION_ON : OPTION_MODEL]) {
+    if (machines ? subject.machine : subject.model) {
         error_set(curve->error, "'%s' is the axis, and given by --%s", curve->axis.name,
                   curve->axis.name);
         return error_hint(curve->error, "one of the two");
     }
     curve->labels = arena_array(curve->arena, MOST_NAMES, sizeof *curve->labels);
     curve->at = arena_array(curve->arena, MOST_NAMES, sizeof *curve->at);
-    if (option[machines ? OPTION_MODEL : OPTION_ON])
+    if (machines ? subject.model : subject.machine)
         curve->fits = arena_array(curve->arena, MOST_NAMES, sizeof *curve->fits);
     for (size_t j = 0; j < curve->quantity_count; j++)
         curve->y[j] = arena_array(curve->arena, MOST_NAMES, sizeof(double));
@@ -291,8 +271,8 @@ static bool over_names(struct curve *curve)
             error_set(curve->error, "curve: more than %d names", MOST_NAMES);
             return error_hint(curve->error, "at most %d", MOST_NAMES);
         }
-        if (!at_name(curve, machines ? option[OPTION_MODEL] : name,
-                     machines ? name : option[OPTION_ON], machines))
+        *(machines ? &subject.machine : &subject.model) = name;
+        if (!at_name(curve, subject, machines))
             return false;
     }
     return true;
@@ -427,7 +407,7 @@ static void plot_axes(struct curve *curve, const struct drawn *x, const struct d
     const char *comma = *x->unit ? ", " : "";
     buffer_print(script, "%sset key outside bottom center maxrows 2\n"
                  "set xlabel %s noenhanced\nset ylabel %s noenhanced\n%s",
-                 strcmp(curve->question->option[OPTION_PLOT], "-")
+                 strcmp(command_text(curve->command, "plot"), "-")
                      ? "set grid lt 1 lc rgb '#dddddd'\n" : "",
                  plot_quoted(curve->arena, arena_print(curve->arena, "%s%s%s", curve->axis.name,
                                                        comma, x->unit)),
@@ -504,22 +484,36 @@ static bool plot(struct curve *curve, const char *path)
     return plot_draw(&script, path, curve->error);
 }
 
-bool ask_curve(struct arena *arena, const struct question *question, struct answer *answer,
+bool ask_curve(struct arena *arena, const struct command *command, struct answer *answer,
                struct error *error)
 {
-    struct curve curve = { .arena = arena, .question = question, .answer = answer,
+    struct curve curve = { .arena = arena, .command = command, .answer = answer,
                            .error = error };
-    const char *picture = question->option[OPTION_PLOT];
+    const char *picture = command_text(command, "plot");
     if (!read_words(&curve) || !(curve.axis.named ? over_names(&curve) : over_row(&curve)))
         return false;
     answer_document(&curve);
     answer_tables(&curve);
     if (!picture || !plot(&curve, picture))
         return !picture;
-    if (!question->option[OPTION_JSON] && !question->option[OPTION_CSV]) {
+    if (!command_given(command, "json") && !command_given(command, "csv")) {
         answer->text.size = 0;
         if (strcmp(picture, "-"))
             buffer_print(&answer->text, "%s: %zu points\n", picture, curve.points);
     }
     return true;
 }
+
+static const struct option curve_list[] = {
+    { "points", "N", OPTION_COUNT, .low = 2, .high = 100000, .fallback = "33",
+      .help = "points along X" },
+    { 0 } };
+static const struct option_group curve_options = { "Curve", curve_list };
+
+const struct verb verb_curve = {
+    "curve", "QUANTITY... X=LOW..HIGH", "any quantity against any other",
+    { "chalkline curve bound_step batch=1..4096 --model deepseek-v3 --on gb200-nvl72",
+      "chalkline curve predicted_tpot on=h100-sxm,h200-sxm,b200 --model llama-3.3-70b --gpus 8",
+      "chalkline curve bound_cost_per_token context=1k..1M --plot cost.svg" },
+    { &curve_options, ANSWER_OPTIONS, &table_options, &plot_options, &output_options },
+    ask_curve };

@@ -47,23 +47,22 @@ static void answer_one(struct scenario *scenario, const struct values *values, s
                quantity_text(scenario->arena, range.high, unit, 4));
 }
 
-bool ask_eval(struct arena *arena, const struct question *question, struct answer *answer,
+bool ask_eval(struct arena *arena, const struct command *command, struct answer *answer,
               struct error *error)
 {
     struct scenario scenario;
     struct values values;
     const char **names = NULL;
     size_t count = 0, room = 0;
-    if (!question->word_count) {
+    if (!command->word_count) {
         error_set(error, "eval needs the name of a row");
         return error_hint(error, "chalkline eval inference_tokens; `chalkline list rows` shows "
                           "all");
     }
-    if (!scenario_open(&scenario, arena, question, question->option[OPTION_MODEL],
-                       question->option[OPTION_ON], error))
+    if (!scenario_open(&scenario, arena, command, command_subject(command), error))
         return false;
-    for (size_t i = 0; i < question->word_count; i++)
-        expand(&scenario, question->words[i], &names, &count, &room);
+    for (size_t i = 0; i < command->word_count; i++)
+        expand(&scenario, command->words[i], &names, &count, &room);
     if (!values_of(&scenario, names, count, &values, error))
         return false;
     given_note(&scenario, names, count, count == 1 ? names[0] : "any of these");
@@ -80,3 +79,10 @@ bool ask_eval(struct arena *arena, const struct question *question, struct answe
                                                                         : "  assumed  ", misfit);
     return true;
 }
+
+const struct verb verb_eval = {
+    "eval", "QUANTITY...", "any rows or expressions, as numbers",
+    { "chalkline eval inference_tokens",
+      "chalkline eval predicted_tpot throughput_per_chip --model llama-3.3-70b --on h100-sxm",
+      "chalkline eval 'bound_step * 2' --set batch=64 --set hbm_bandwidth=3TB/s..5TB/s" },
+    { ANSWER_OPTIONS, &output_options }, ask_eval };

@@ -61,7 +61,7 @@ static const char *whole_text(struct arena *arena, double value)
     return out.data;
 }
 
-bool ask_import(struct arena *arena, const struct question *question, struct answer *answer,
+bool ask_import(struct arena *arena, const struct command *command, struct answer *answer,
                 struct error *error)
 {
     static const char *const operator_columns[] = { NAME_operator_layers, NAME_operator_copies,
@@ -73,11 +73,13 @@ bool ask_import(struct arena *arena, const struct question *question, struct ans
     enum { NAMES = sizeof names / sizeof *names };
     struct scenario scenario;
     struct values values;
-    if (question->word_count != 1) {
-        error_set(error, "import reads one model, %zu were given", question->word_count);
+    if (command->word_count != 1) {
+        error_set(error, "import reads one model, %zu were given", command->word_count);
         return error_hint(error, "a config.json, a GGUF file, or a catalog name");
     }
-    if (!scenario_read(&scenario, arena, question, question->words[0], NULL, error) ||
+    struct subject subject = command_no_subject(command);
+    subject.model = command->words[0];
+    if (!scenario_read(&scenario, arena, command, subject, error) ||
         !values_of(&scenario, names, NAMES, &values, error))
         return false;
     buffer_print(&answer->text, "%s\n\n", scenario.model);
@@ -96,3 +98,9 @@ bool ask_import(struct arena *arena, const struct question *question, struct ans
     scenario_notes(&scenario, answer);
     return true;
 }
+
+const struct verb verb_import = {
+    "import", "FILE", "what a config.json or GGUF file says, as facts",
+    { "chalkline import config.json", "chalkline import model.gguf --json" },
+    { &weight_options, &cache_options, &assume_options, &row_options, &output_options },
+    ask_import };

@@ -82,7 +82,7 @@ static bool list_formats(struct arena *arena, struct answer *answer, struct erro
     return true;
 }
 
-bool ask_list(struct arena *arena, const struct question *question, struct answer *answer,
+bool ask_list(struct arena *arena, const struct command *command, struct answer *answer,
               struct error *error)
 {
     static const char *const machine[] = { NAME_peak_bf16, NAME_peak_fp8, NAME_hbm_capacity,
@@ -91,9 +91,9 @@ bool ask_list(struct arena *arena, const struct question *question, struct answe
     static const char *const tier[] = { NAME_tier_capacity, NAME_tier_bandwidth, NAME_tier_price };
     static const char *const price[] = { "input", "output", "cached_read" };
     struct catalog catalog;
-    const char *what = question->word_count ? question->words[0] : "";
-    if (question->word_count > 1) {
-        error_set(error, "list takes one name, %zu were given", question->word_count);
+    const char *what = command->word_count ? command->words[0] : "";
+    if (command->word_count > 1) {
+        error_set(error, "list takes one name, %zu were given", command->word_count);
         return error_hint(error, "models, hardware, tiers, prices, rows or formats");
     }
     if (!scenario_catalog(arena, &catalog, error))
@@ -116,3 +116,8 @@ bool ask_list(struct arena *arena, const struct question *question, struct answe
     }
     return true;
 }
+
+const struct verb verb_list = {
+    "list", "models | hardware | tiers | prices | rows | formats", "what is known by name",
+    { "chalkline list hardware", "chalkline list rows --csv" },
+    { &table_options, &output_options }, ask_list };

@@ -63,17 +63,17 @@ static bool show_row(struct arena *arena, const char *name, struct answer *answe
     return true;
 }
 
-bool ask_show(struct arena *arena, const struct question *question, struct answer *answer,
+bool ask_show(struct arena *arena, const struct command *command, struct answer *answer,
               struct error *error)
 {
     struct catalog catalog;
     struct error first = { "", "" }, other;
     bool found = false;
-    if (question->word_count != 1) {
-        error_set(error, "show takes one name, %zu were given", question->word_count);
+    if (command->word_count != 1) {
+        error_set(error, "show takes one name, %zu were given", command->word_count);
         return error_hint(error, "chalkline show h100-sxm");
     }
-    const char *name = question->words[0];
+    const char *name = command->words[0];
     if (!scenario_catalog(arena, &catalog, error))
         return false;
     for (int kind = 0; kind < CATALOG_KINDS; kind++) {
@@ -89,3 +89,8 @@ bool ask_show(struct arena *arena, const struct question *question, struct answe
     error_set(error, "nothing is called '%.100s': no machine, model, tier, price or row", name);
     return error_hint(error, "`chalkline list hardware`, `models`, `tiers`, `prices`, `rows`");
 }
+
+const struct verb verb_show = {
+    "show", "NAME", "a machine, model, tier or row with its sources",
+    { "chalkline show h100-sxm", "chalkline show deepseek-v3", "chalkline show bound_step" },
+    { &table_options, &output_options }, ask_show };

@@ -127,7 +127,7 @@ static void answer_roots(struct scenario *scenario, const char *name, const char
                          const struct roots *roots, struct answer *answer)
 {
     const struct row *row = &scenario->book.rows[book_find(&scenario->book, name)];
-    const char *where = scenario->question->option[OPTION_WHERE];
+    const char *where = command_text(scenario->command, "where");
     struct arena *arena = scenario->arena;
     struct unit unit = scenario_unit(scenario, name);
     struct buffer words = { .arena = arena };
@@ -175,7 +175,7 @@ static void answer_none(struct scenario *scenario, const char *name, const char 
     answer->status = 1;
     buffer_print(&answer->text, "no %s from %s to %s makes %s\n", name,
                  quantity_text(arena, low, unit, 4), quantity_text(arena, high, unit, 4),
-                 scenario->question->option[OPTION_WHERE]);
+                 command_text(scenario->command, "where"));
     double a, b;
     struct error ignored;
     struct unit side = scenario_unit(scenario, left);
@@ -191,7 +191,7 @@ static void answer_none(struct scenario *scenario, const char *name, const char 
                  quantity_text(arena, roots->beyond, unit, 6));
 }
 
-bool ask_solve(struct arena *arena, const struct question *question, struct answer *answer,
+bool ask_solve(struct arena *arena, const struct command *command, struct answer *answer,
                struct error *error)
 {
     struct scenario scenario;
@@ -199,14 +199,13 @@ bool ask_solve(struct arena *arena, const struct question *question, struct answ
     struct roots roots = { 0 };
     const char *left, *right;
     double low = 0, high = 0;
-    if (question->word_count != 1) {
-        error_set(error, "solve finds one input, %zu were given", question->word_count);
+    if (command->word_count != 1) {
+        error_set(error, "solve finds one input, %zu were given", command->word_count);
         return error_hint(error, "chalkline solve batch --where bound_compute=bound_weights");
     }
-    const char *name = question->words[0];
-    if (!split_equation(arena, question->option[OPTION_WHERE], &left, &right, error) ||
-        !scenario_read(&scenario, arena, question, question->option[OPTION_MODEL],
-                       question->option[OPTION_ON], error) ||
+    const char *name = command->words[0];
+    if (!split_equation(arena, command_text(command, "where"), &left, &right, error) ||
+        !scenario_read(&scenario, arena, command, command_subject(command), error) ||
         !read_side(&scenario, &left, right, error) || !read_side(&scenario, &right, left, error) ||
         !same_units(&scenario, left, right, error) ||
         !free_unknown(&scenario, name, &low, &high, error) || !scenario_assume(&scenario, error))
@@ -223,13 +222,24 @@ bool ask_solve(struct arena *arena, const struct question *question, struct answ
         return error_hint(error, "`chalkline why %s --deep` shows what does", left);
     }
     const char *sides[] = { left, right };
-    given_note(&scenario, sides, 2, question->option[OPTION_WHERE]);
+    given_note(&scenario, sides, 2, command_text(command, "where"));
     list_roots(arena, &values.list, 0, (size_t)input, low, high, &roots);
     if (roots.count)
         answer_roots(&scenario, name, left, &roots, answer);
     else
         answer_none(&scenario, name, left, right, low, high, &roots, answer);
-    doc_add_string(arena, answer->doc, "where", question->option[OPTION_WHERE]);
+    doc_add_string(arena, answer->doc, "where", command_text(command, "where"));
     scenario_notes(&scenario, answer);
     return true;
 }
+
+static const struct option solve_list[] = {
+    { "where", "A=B", OPTION_TEXT, .help = "the equation to solve" },
+    { 0 } };
+static const struct option_group solve_options = { "Equation", solve_list };
+
+const struct verb verb_solve = {
+    "solve", "INPUT --where A=B", "any input from any equation",
+    { "chalkline solve batch --where bound_compute=bound_weights",
+      "chalkline solve context --where bound_kv=bound_weights --model deepseek-v3 --on gb200-nvl72" },
+    { &solve_options, ANSWER_OPTIONS, &output_options }, ask_solve };

@@ -272,13 +272,13 @@ static void answer_bound(const struct scenario *scenario, const struct values *v
     doc_add_string(scenario->arena, answer->doc, "limited_by", limit_at(values)->name);
 }
 
-bool ask_step(struct arena *arena, const struct question *question, struct answer *answer,
+bool ask_step(struct arena *arena, const struct command *command, struct answer *answer,
               struct error *error)
 {
     struct scenario scenario;
     struct values values;
     struct server server;
-    if (!scenario_pair(&scenario, arena, question, error) ||
+    if (!scenario_pair(&scenario, arena, command, error) ||
         !server_open(&server, &scenario, error) ||
         (!server_verdict(&server) && !server_parts(&server, error)) ||
         !values_of(&server.scenario, names, COUNT, &values, error))
@@ -297,3 +297,10 @@ bool ask_step(struct arena *arena, const struct question *question, struct answe
     answer->status = values.at[SHARE] > 1;
     return true;
 }
+
+const struct verb verb_step = {
+    "step", "MODEL --on HARDWARE", "one forward pass: time, what binds, tokens/s, cost, memory",
+    { "chalkline step llama-3.3-70b --on h100-sxm --batch 64",
+      "chalkline step deepseek-v3 --on gb200-nvl72 --isl 4000 --osl 500 --engine sglang",
+      "chalkline step qwen3-32b --on h200-sxm --gpus 8 --precision fp8 --json" },
+    { ANSWER_OPTIONS, &output_options }, ask_step };

@@ -342,7 +342,7 @@ static void answer_algebra(struct why *why, const struct row *row, const struct 
         doc_add_string(arena, answer->doc, "algebra", algebra);
         doc_add_string(arena, answer->doc, "numbers", numbers);
         const char *result = quantity_text(arena, value, row->unit, DIGITS);
-        bool deep = why->scenario->question->option[OPTION_DEEP] != NULL;
+        bool deep = command_given(why->scenario->command, "deep");
         if (deep && strcmp(taken, algebra))
             buffer_print(&answer->text, "\n  = %s", algebra);
         buffer_print(&answer->text, "\n  = %s\n", taken);
@@ -372,20 +372,19 @@ static bool find_word(struct why *why, const char *word, int *index, struct erro
     return true;
 }
 
-bool ask_why(struct arena *arena, const struct question *question, struct answer *answer,
+bool ask_why(struct arena *arena, const struct command *command, struct answer *answer,
              struct error *error)
 {
     struct scenario scenario;
     struct why why = { .scenario = &scenario, .error = error };
     int index;
     double value;
-    if (question->word_count != 1) {
-        error_set(error, "why explains one row, %zu were given", question->word_count);
+    if (command->word_count != 1) {
+        error_set(error, "why explains one row, %zu were given", command->word_count);
         return error_hint(error, "chalkline why bound_step --model deepseek-v3 --on gb200-nvl72");
     }
-    if (!scenario_open(&scenario, arena, question, question->option[OPTION_MODEL],
-                       question->option[OPTION_ON], error) ||
-        !find_word(&why, question->words[0], &index, error))
+    if (!scenario_open(&scenario, arena, command, command_subject(command), error) ||
+        !find_word(&why, command->words[0], &index, error))
         return false;
     const struct row *row = &scenario.book.rows[index];
     const char *name = arena_print(arena, "%s%s", row->name, row->table ? why.entry : "");
@@ -397,7 +396,7 @@ bool ask_why(struct arena *arena, const struct question *question, struct answer
     answer_algebra(&why, row, facts_find(&scenario.facts, row->name), value, answer);
     if (!answer_elasticities(&why, name, answer))
         return false;
-    if (question->option[OPTION_DEEP]) {
+    if (command_text(command, "deep")) {
         uint8_t *seen = arena_alloc(arena, scenario.book.count + 1);
         buffer_print(&answer->text, "\n");
         deeper(&why, index, 0, seen, answer);
@@ -406,3 +405,15 @@ bool ask_why(struct arena *arena, const struct question *question, struct answer
     scenario_notes(&scenario, answer);
     return true;
 }
+
+static const struct option why_list[] = {
+    { "deep", NULL, OPTION_SWITCH, .help = "go down to the inputs" },
+    { 0 } };
+static const struct option_group why_options = { "Explanation", why_list };
+
+const struct verb verb_why = {
+    "why", "QUANTITY", "the algebra, the same line with numbers, what binds, what matters most",
+    { "chalkline why bound_step --model deepseek-v3 --on gb200-nvl72",
+      "chalkline why predicted_tpot --model llama-3.3-70b --on h100-sxm --batch 64",
+      "chalkline why inference_tokens --deep" },
+    { &why_options, ANSWER_OPTIONS, &output_options }, ask_why };

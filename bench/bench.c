@@ -33,7 +33,7 @@ static const struct set {
 struct bench {
     struct arena arena;
     struct scenario scenario;
-    struct question question;
+    struct command command;
     struct hand hand;
     struct list list;
     double *batch, *context, *out[KEEP], fixed[64];
@@ -68,7 +68,8 @@ static void prepare(struct bench *bench)
     struct error error;
     const struct kernel *kernel = kernel_find("portable", "roofline");
     struct expr *exprs[KEEP];
-    need(scenario_open(&bench->scenario, &bench->arena, &bench->question, NULL, NULL, &error),
+    need(scenario_open(&bench->scenario, &bench->arena, &bench->command,
+                       (struct subject){ 0 }, &error),
          &error);
     bench->batch = column(bench);
     bench->context = column(bench);
@@ -153,7 +154,7 @@ static const struct {
 struct points {
     struct arena arena;
     struct scenario scenario;
-    struct question question;
+    struct command command;
     struct list list;
     struct column *inputs;
     double *vary[VARY], *out[POINT_ROWS];
@@ -168,8 +169,9 @@ static void prepare_points(struct points *points, size_t which)
 {
     struct expr *exprs[POINT_ROWS];
     struct error error;
-    need(scenario_open(&points->scenario, &points->arena, &points->question, serving[which].model,
-                       serving[which].machine, &error), &error);
+    need(scenario_open(&points->scenario, &points->arena, &points->command,
+                       (struct subject){ .model = serving[which].model,
+                                         .machine = serving[which].machine }, &error), &error);
     need(scenario_set_row(&points->scenario, "attention_dp", serving[which].ranks, ORIGIN_GIVEN, "bench", &error),
          &error);
     for (int i = 0; i < VARY && serving[which].vary[i]; i++) {

@@ -19,7 +19,7 @@ static void line(const char *name, double *times, const char *bar)
 int main(void)
 {
     struct arena arena = { 0 };
-    struct question question = { .verb = "deduce" };
+    struct command command = { .verb = &verb_deduce };
     struct scenario scenario;
     struct priors priors;
     struct stage stage;
@@ -27,7 +27,7 @@ int main(void)
     struct ziggurat ziggurat;
     struct error error;
     double whole[TURNS], drawn[TURNS], run[TURNS], kept[TURNS];
-    if (!scenario_read(&scenario, &arena, &question, NULL, NULL, &error) ||
+    if (!scenario_read(&scenario, &arena, &command, (struct subject){ 0 }, &error) ||
         !priors_read(&scenario, &priors, &error) ||
         !stage_open(&arena, &scenario.book, &scenario.facts, &stage, &error)) {
         printf("deduce: %s\n", error.what);

@@ -1,5 +1,6 @@
 /* plan -- CPU seconds of a search: all of the job, and the points that it looks at in a second of
  * one core, sieves, fronts and numbers of layouts included. Each is the median of several turns. */
+#include "ask/ask.h"
 #include "ask/plan/plan.h"
 #include "bench/turns.h"
 
@@ -12,30 +13,34 @@ struct job {
     const char *name, *model, *machine, *gpus, *precision, *kv, *isl, *osl, *ttft, *tpot, *bar;
 };
 
-static struct question question_of(const struct job *job)
+static struct command command_of(struct arena *arena, const struct job *job)
 {
-    struct question question = { .verb = "plan", .words = (const char **)&job->model,
-                                 .word_count = 1 };
-    const struct { enum option option; const char *text; } given[] = {
-        { OPTION_ON, job->machine }, { OPTION_GPUS, job->gpus }, { OPTION_PRECISION, job->precision },
-        { OPTION_KV, job->kv }, { OPTION_ISL, job->isl }, { OPTION_OSL, job->osl },
-        { OPTION_TTFT, job->ttft }, { OPTION_TPOT, job->tpot } };
+    struct command command = { .verb = &verb_plan };
+    const struct { const char *option, *text; } given[] = {
+        { "on", job->machine }, { "gpus", job->gpus }, { "precision", job->precision },
+        { "kv-precision", job->kv }, { "isl", job->isl }, { "osl", job->osl },
+        { "ttft", job->ttft }, { "tpot", job->tpot } };
+    command_put_word(arena, &command, job->model);
     for (size_t i = 0; i < sizeof given / sizeof *given; i++)
-        question.option[given[i].option] = given[i].text;
-    return question;
+        if (given[i].text)
+            command_set(arena, &command, given[i].option, given[i].text);
+    return command;
 }
 
 static void run(const struct job *job)
 {
     double whole[TURNS], search[TURNS];
     struct search_count count = { 0 };
-    const struct question question = question_of(job);
+    struct arena outer = { 0 };
+    const struct command command = command_of(&outer, job);
+    struct subject subject;
+    command_models(&command, &subject);
     for (int turn = 0; turn < TURNS; turn++) {
         struct arena arena = { 0 };
         struct answer answer = { .text = { .arena = &arena }, .csv = { .arena = &arena } };
         struct error error;
-        struct plan plan = { .arena = &arena, .question = &question, .answer = &answer,
-                             .error = &error, .model = job->model };
+        struct plan plan = { .arena = &arena, .command = &command, .answer = &answer,
+                             .error = &error, .model = job->model, .subject = subject };
         answer.doc = doc_new(&arena, DOC_OBJECT);
         const double start = cpu();
         if (!plan_spaces(&plan)) {

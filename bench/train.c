@@ -1,5 +1,6 @@
 /* train -- CPU seconds of a search of layouts: all of the job, and the layouts that it looks at in
  * a second of one core. Each is the median of several turns. */
+#include "ask/ask.h"
 #include "ask/train/train.h"
 #include "bench/turns.h"
 
@@ -29,19 +30,18 @@ static bool ask(const struct job *job, int way, struct counts *counts)
 {
     struct arena arena = { 0 };
     struct error error;
-    const char *given[SETS];
-    struct question question = { .verb = "train", .words = (const char **)&job->model,
-                                 .word_count = 1, .sets = given };
+    struct command command = { .verb = &verb_train };
     struct answer answer = { .text = { .arena = &arena }, .csv = { .arena = &arena } };
-    struct train train = { .arena = &arena, .question = &question, .answer = &answer,
+    struct train train = { .arena = &arena, .command = &command, .answer = &answer,
                            .error = &error };
     for (int i = 0; job->ways > 1 && i < SETS; i++)
         if (sets[i][way >> i & 1])
-            given[question.set_count++] = sets[i][way >> i & 1];
-    question.option[OPTION_ON] = job->machine;
-    question.option[OPTION_GPUS] = job->gpus;
-    question.option[OPTION_SEQUENCES] = job->sequences;
-    question.option[OPTION_LENGTH] = job->length;
+            command_set(&arena, &command, "set", sets[i][way >> i & 1]);
+    command_put_word(&arena, &command, job->model);
+    command_set(&arena, &command, "on", job->machine);
+    command_set(&arena, &command, "gpus", job->gpus);
+    command_set(&arena, &command, "sequences", job->sequences);
+    command_set(&arena, &command, "length", job->length);
     const bool good = train_open(&train) &&
                       search_run(&arena, &train.space, 1, &train.result, &error);
     if (!good)

@@ -4,19 +4,29 @@
 
 #include "ask/ask.h"
 
-/* help, --version, completion bash, man, reference: true when it answered,
- * with `error` filled when what it was asked for is unknown. */
+/* Questions and tools, then NULL. */
+extern const struct verb *const cli_verbs[];
+extern const struct verb verb_report;
+
+/* help, -h, --help, --version, completion, man: true when it answered, with `error` filled when
+ * what it was asked for is unknown. */
 bool help_answers(struct arena *arena, int count, char **words, struct buffer *out,
                   struct error *error);
-/* The help of one verb, or of all with NULL. */
-void help_print(struct buffer *out, const char *verb);
+/* A verb on one screen, or with all of its options; text fits `width` columns. */
+bool help_verb(struct arena *arena, struct buffer *out, const struct verb *verb, bool whole,
+               size_t width, struct error *error);
+void help_all(struct buffer *out, size_t width);
+/* Columns of the terminal; 100 where there is none. */
+size_t help_width(void);
+/* Completion for bash, zsh or fish. */
+bool completion_print(struct buffer *out, const char *shell, struct error *error);
 
 /* `chalkline report QUESTION...`, whose words are the question's: true when it answered, with
  * `error` filled when it could not. */
 bool report_answers(struct arena *arena, int count, char **words, struct buffer *out,
                     struct error *error);
 /* A verb that is no question: serve. */
-bool tool_run(const struct question *question, struct error *error);
+bool tool_run(const struct command *command, struct error *error);
 
 /* Every row with its algebra, unit and source, as Markdown. */
 bool reference_print(struct arena *arena, struct buffer *out, struct error *error);

@@ -1,88 +1,216 @@
-/* Help, completion, man page: written from ask.def and option.def. */
+/* Help and the man page, written from the declarations of verbs and options. */
 #include "cli/cli.h"
 
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
-/* Of one verb, or all with NULL. */
-static void print_options(struct buffer *out, const char *verb)
+enum { WIDTH = 100, NARROWEST = 40, COLUMN = 28 };
+
+size_t help_width(void)
 {
-    for (int i = 0; i < OPTION_COUNT; i++) {
-        if (verb && !option_fits(i, verb))
-            continue;
-        const char *argument = options[i].argument ? options[i].argument : "";
-        buffer_print(out, "  --%s %s%*s%s\n", options[i].name, argument,
-                     (int)(22 - strlen(options[i].name) - strlen(argument)), "", options[i].help);
-    }
+    struct winsize size;
+    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col)
+        return WIDTH;
+    return size.ws_col < NARROWEST ? NARROWEST : size.ws_col;
 }
 
-void help_print(struct buffer *out, const char *name)
+/* ---- text that fits ------------------------------------------------------------------------ */
+
+/* Words from column `at` on, in lines that begin at column `indent`. */
+static void print_wrapped(struct buffer *out, const char *text, size_t at, size_t indent,
+                          size_t width)
 {
-    bool all = !name;
-    if (all)
-        buffer_print(out, "chalkline -- the lines nobody serving or training a large language "
-                     "model can cross\n\n  chalkline MODEL --on HARDWARE   is the main job, "
-                     "`brief`\n\n");
-    for (const struct verb *verb = verbs; verb->name; verb++) {
-        if (all)
-            buffer_print(out, "  %-7s %s\n", verb->name, verb->summary);
-        else if (!strcmp(verb->name, name))
-            buffer_print(out, "chalkline %s %s\n  %s\n\n  %s\n", verb->name, verb->words,
-                         verb->summary, verb->example);
+    for (bool first = true; *text; first = false) {
+        const size_t size = strcspn(text, " ");
+        if (!first && at + 1 + size > width) {
+            buffer_print(out, "\n%*s", (int)indent, "");
+            at = indent;
+        } else if (!first) {
+            buffer_print(out, " ");
+            at++;
+        }
+        buffer_add(out, text, size);
+        at += size;
+        text += size + strspn(text + size, " ");
     }
     buffer_print(out, "\n");
-    print_options(out, name);
-    buffer_print(out, "\nValues carry units: 20ms, 8TB/s, 192GB, 2USD/h; ranges 1..2; "
-                 "distributions\nnormal(mean, deviation), lognormal(median, factor), "
-                 "uniform(low, high).\n");
-    if (all)
-        buffer_print(out, "`chalkline help VERB`, `chalkline reference`, `chalkline man`, "
-                     "`chalkline completion bash`.\n");
 }
 
-static void print_completion(struct buffer *out)
+/* ---- options ------------------------------------------------------------------------------- */
+
+/* "8, 1 to 64": of a row what the formulas say; "" where nothing needs to be said. */
+static const char *default_text(struct arena *arena, const struct book *book,
+                                const struct option *option)
 {
-    buffer_print(out, "# bash completion for chalkline\n_chalkline() {\n"
-                 "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
-                 "    case $before in\n"
-                 "    --on) COMPREPLY=($(compgen -W \"$(chalkline list hardware --csv | "
-                 "cut -d, -f1)\" -- \"$word\")); return;;\n"
-                 "    --model|brief|step) COMPREPLY=($(compgen -W \"$(chalkline list models "
-                 "--csv | cut -d, -f1)\" -f -- \"$word\")); return;;\n"
-                 "    why|eval|curve|solve) COMPREPLY=($(compgen -W \"$(chalkline list rows "
-                 "--csv | cut -d, -f1)\" -- \"$word\")); return;;\n"
-                 "    esac\n    COMPREPLY=($(compgen -W \"");
-    for (const struct verb *verb = verbs; verb->name; verb++)
-        buffer_print(out, "%s ", verb->name);
-    for (int i = 0; i < OPTION_COUNT; i++)
-        buffer_print(out, "--%s ", options[i].name);
-    buffer_print(out, "\" -- \"$word\"))\n}\ncomplete -o default -F _chalkline chalkline\n");
+    const int row = option->row ? book_find(book, option->row) : -1;
+    if (option->otherwise)
+        return arena_print(arena, "%s%s%s", option->otherwise, option->fallback ? ", else " : "",
+                           option->fallback ? option->fallback : "");
+    if (option->fallback)
+        return option->fallback;
+    return row >= 0 && !book->rows[row].expr
+           ? quantity_text(arena, book->rows[row].value, book->rows[row].unit, 6) : "";
 }
 
-static void print_man(struct buffer *out)
+static void print_option(struct arena *arena, struct buffer *out, const struct book *book,
+                         const struct option *option, size_t width)
 {
+    struct buffer head = { .arena = arena }, text = { .arena = arena };
+    const char *fallback = default_text(arena, book, option);
+    const char *range = option->high > 0 ? option_range(arena, option) : "";
+    buffer_print(&head, "  %s%c%s--%s%s%s", option->letter ? "-" : "", option->letter ? option->letter : ' ',
+                 option->letter ? ", " : "   ", option->name, option->argument ? " " : "",
+                 option->argument ? option->argument : "");
+    buffer_print(&text, "%s", option->help);
+    if (option->choices) {
+        buffer_print(&text, ":");
+        for (size_t i = 0; option->choices[i]; i++)
+            buffer_print(&text, "%s %s", i ? "," : "", option->choices[i]);
+    }
+    if (option->row)
+        buffer_print(&text, "; sets %s", option->row);
+    if (option->many)
+        buffer_print(&text, "; may be given more than once");
+    if (*range || *fallback)
+        buffer_print(&text, " (%s%s%s%s)", range, *range && *fallback ? "; " : "",
+                     *fallback ? "default: " : "", fallback);
+    buffer_print(out, "%s", head.data);
+    size_t at = head.size;
+    if (at + 2 > COLUMN) {
+        buffer_print(out, "\n");
+        at = 0;
+    }
+    buffer_print(out, "%*s", (int)(COLUMN - at), "");
+    print_wrapped(out, text.data, COLUMN, COLUMN, width);
+}
+
+/* Is this the first group of its title? */
+static bool title_first(const struct verb *verb, size_t group)
+{
+    for (size_t i = 0; i < group; i++)
+        if (!strcmp(verb->groups[i]->title, verb->groups[group]->title))
+            return false;
+    return true;
+}
+
+static void print_groups(struct arena *arena, struct buffer *out, const struct book *book,
+                         const struct verb *verb, size_t width)
+{
+    for (size_t g = 0; g < VERB_GROUPS && verb->groups[g]; g++) {
+        if (!title_first(verb, g))
+            continue;
+        buffer_print(out, "\n%s\n", verb->groups[g]->title);
+        for (size_t k = g; k < VERB_GROUPS && verb->groups[k]; k++)
+            for (const struct option *option = verb->groups[k]->options;
+                 !strcmp(verb->groups[k]->title, verb->groups[g]->title) && option->name; option++)
+                print_option(arena, out, book, option, width);
+    }
+}
+
+/* One line a title: the names alone. */
+static void print_names(struct arena *arena, struct buffer *out, const struct verb *verb,
+                        size_t width)
+{
+    for (size_t g = 0; g < VERB_GROUPS && verb->groups[g]; g++) {
+        struct buffer names = { .arena = arena };
+        if (!title_first(verb, g))
+            continue;
+        for (size_t k = g; k < VERB_GROUPS && verb->groups[k]; k++)
+            for (const struct option *option = verb->groups[k]->options;
+                 !strcmp(verb->groups[k]->title, verb->groups[g]->title) && option->name; option++)
+                buffer_print(&names, "%s--%s%s%s", names.size ? " " : "", option->name,
+                             option->argument ? "=" : "", option->argument ? option->argument : "");
+        buffer_print(out, "  %-18s ", verb->groups[g]->title);
+        print_wrapped(out, names.data, 21, 21, width);
+    }
+}
+
+/* ---- verbs --------------------------------------------------------------------------------- */
+
+static void print_head(struct buffer *out, const struct verb *verb, size_t width)
+{
+    buffer_print(out, "chalkline %s %s\n  ", verb->name, verb->words);
+    print_wrapped(out, verb->summary, 2, 2, width);
+    buffer_print(out, "\n");
+    for (size_t i = 0; i < VERB_EXAMPLES && verb->examples[i]; i++) {
+        buffer_print(out, "  ");
+        print_wrapped(out, verb->examples[i], 2, 6, width);
+    }
+}
+
+bool help_verb(struct arena *arena, struct buffer *out, const struct verb *verb, bool whole,
+               size_t width, struct error *error)
+{
+    struct book book;
+    print_head(out, verb, width);
+    if (!whole) {
+        buffer_print(out, "\n");
+        print_names(arena, out, verb, width);
+        buffer_print(out, "\n`chalkline %s --help` says what each does.\n", verb->name);
+        return true;
+    }
+    if (!scenario_book(arena, BOOK_ALL, &book, error))
+        return false;
+    print_groups(arena, out, &book, verb, width);
+    buffer_print(out, "\n");
+    print_wrapped(out, "Values carry units: 20ms, 8TB/s, 192GB, 2USD/h; options that set a row also take ranges 1..2, "
+                  "distributions normal(mean, deviation), lognormal(median, factor), uniform(low, high), "
+                  "and expressions over rows.", 0, 0, width);
+    return true;
+}
+
+void help_all(struct buffer *out, size_t width)
+{
+    buffer_print(out, "chalkline -- the lines nobody serving or training a large language model can "
+                 "cross\n\n  chalkline MODEL --on HARDWARE   is the main job, `brief`\n\n");
+    for (const struct verb *const *verb = cli_verbs; *verb; verb++) {
+        buffer_print(out, "  %-9s ", (*verb)->name);
+        print_wrapped(out, (*verb)->summary, 12, 12, width);
+    }
+    buffer_print(out, "\n`chalkline help VERB` explains a verb and its options, `chalkline VERB -h` on "
+                 "one screen.\n`chalkline reference` has every row, `chalkline man` the man page, "
+                 "`chalkline completion bash`,\n`zsh` or `fish` what completes words in a shell.\n");
+}
+
+/* ---- man page ------------------------------------------------------------------------------ */
+
+static void print_man_option(struct arena *arena, struct buffer *out, const struct book *book,
+                             const struct option *option)
+{
+    const char *fallback = default_text(arena, book, option);
+    buffer_print(out, ".TP\n.B \\-\\-%s %s\n%s%s%s.\n", option->name,
+                 option->argument ? option->argument : "", option->help,
+                 *fallback ? "; default: " : "", fallback);
+}
+
+static bool man_print(struct arena *arena, struct buffer *out, struct error *error)
+{
+    struct book book;
+    if (!scenario_book(arena, BOOK_ALL, &book, error))
+        return false;
     buffer_print(out, ".TH CHALKLINE 1\n.SH NAME\nchalkline \\- how fast, how big, how many at "
                  "once, at what price: large language models on real machines\n"
                  ".SH SYNOPSIS\n.B chalkline\nMODEL \\-\\-on HARDWARE\n.br\n.B chalkline\n"
                  "VERB [WORDS] [OPTIONS]\n.SH VERBS\n");
-    for (const struct verb *verb = verbs; verb->name; verb++)
-        buffer_print(out, ".TP\n.B %s %s\n%s. Example: %s\n", verb->name, verb->words,
-                     verb->summary, verb->example);
-    buffer_print(out, ".SH OPTIONS\n");
-    for (int i = 0; i < OPTION_COUNT; i++)
-        buffer_print(out, ".TP\n.B \\-\\-%s %s\n%s\n", options[i].name,
-                     options[i].argument ? options[i].argument : "", options[i].help);
-    buffer_print(out, ".SH EXIT STATUS\n0 an answer, 1 nothing feasible, 2 wrong usage or "
-                 "input.\n");
+    for (const struct verb *const *verb = cli_verbs; *verb; verb++) {
+        const struct option *option;
+        buffer_print(out, ".SS %s %s\n%s. Example:\n.PP\n%s\n", (*verb)->name, (*verb)->words,
+                     (*verb)->summary, (*verb)->examples[0]);
+        for (struct option_at at = { 0 }; (option = verb_next_option(*verb, &at));)
+            print_man_option(arena, out, &book, option);
+    }
+    buffer_print(out, ".SH EXIT STATUS\n0 an answer, 1 nothing feasible, 2 wrong usage or input.\n");
+    return true;
 }
 
-static bool verb_known(struct arena *arena, const char *name, struct error *error)
+/* ---- words --------------------------------------------------------------------------------- */
+
+static bool no_verb(struct arena *arena, const char *name, struct error *error)
 {
     struct buffer all = { .arena = arena };
-    for (const struct verb *verb = verbs; verb->name; verb++) {
-        if (!strcmp(verb->name, name))
-            return true;
-        buffer_print(&all, "%s%s", all.size ? ", " : "", verb->name);
-    }
+    for (const struct verb *const *verb = cli_verbs; *verb; verb++)
+        buffer_print(&all, "%s%s", all.size ? ", " : "", (*verb)->name);
     error_set(error, "help: no verb is called '%.60s'", name);
     return error_hint(error, "one of: %s", all.data);
 }
@@ -92,18 +220,25 @@ static bool no_more(int count, char **words, int most, struct error *error)
 {
     if (count - 1 <= most)
         return true;
-    error_set(error, "%s: '%.60s' means nothing here", words[1], words[most + 1]);
+    error_set(error, "%s: '%.60s' is one word too many", words[1], words[most + 1]);
     return error_hint(error, "chalkline %s%s%s", words[1], most > 1 ? " " : "",
                       most > 1 ? words[2] : "");
 }
 
-static bool completion_known(const char *shell, struct error *error)
+/* -h and --help beside other words: the verb among them, or all. */
+static bool help_asked(int count, char **words, bool *whole, const struct verb **verb)
 {
-    if (shell && !strcmp(shell, "bash"))
-        return true;
-    error_set(error, "completion: %s%s%s", shell ? "not for '" : "no shell given",
-              shell ? shell : "", shell ? "'" : "");
-    return error_hint(error, "completion bash");
+    bool asked = false;
+    *verb = NULL;
+    for (int i = 1; i < count && strcmp(words[i], "--"); i++) {
+        if (!strcmp(words[i], "-h") || !strcmp(words[i], "--help")) {
+            *whole = words[i][1] == '-';
+            asked = true;
+        } else if (!*verb) {
+            *verb = verb_find(cli_verbs, words[i]);
+        }
+    }
+    return asked;
 }
 
 bool help_answers(struct arena *arena, int count, char **words, struct buffer *out,
@@ -111,18 +246,29 @@ bool help_answers(struct arena *arena, int count, char **words, struct buffer *o
 {
     const char *first = count > 1 ? words[1] : "help";
     const char *second = count > 2 ? words[2] : NULL;
-    if (!strcmp(first, "help") || (count == 2 && !strcmp(first, "--help"))) {
-        if (no_more(count, words, 2, error) && (!second || verb_known(arena, second, error)))
-            help_print(out, second);
+    const struct verb *verb = second ? verb_find(cli_verbs, second) : NULL;
+    bool whole = true;
+    if (!strcmp(first, "help")) {
+        if (!no_more(count, words, 2, error) || (second && !verb && !no_verb(arena, second, error)))
+            return true;
+        if (verb)
+            help_verb(arena, out, verb, true, help_width(), error);
+        else
+            help_all(out, help_width());
+    } else if (help_asked(count, words, &whole, &verb)) {
+        if (verb)
+            help_verb(arena, out, verb, whole, help_width(), error);
+        else
+            help_all(out, help_width());
     } else if (!strcmp(first, "completion")) {
-        if (completion_known(second, error) && no_more(count, words, 2, error))
-            print_completion(out);
-    } else if (!strcmp(first, "--version")) {
+        if (completion_print(out, second, error))
+            no_more(count, words, 2, error);
+    } else if (!strcmp(first, "--version") || !strcmp(first, "-V")) {
         if (no_more(count, words, 1, error))
             buffer_print(out, "chalkline %s\n", CHALKLINE_VERSION);
     } else if (!strcmp(first, "man")) {
         if (no_more(count, words, 1, error))
-            print_man(out);
+            man_print(arena, out, error);
     } else {
         return false;
     }

@@ -46,30 +46,30 @@ static void write_out(const struct buffer *buffer)
         fwrite(buffer->data, 1, buffer->size, stdout);
 }
 
-static int answer_question(struct arena *arena, const struct question *question)
+static int answer_question(struct arena *arena, const struct command *command)
 {
-    const struct ranks *ranks = question->ranks;
+    const struct ranks *ranks = command->ranks;
     struct error error;
     struct answer answer = { .doc = doc_new(arena, DOC_OBJECT), .text.arena = arena,
                              .csv.arena = arena };
-    const struct verb *verb = verb_find(question->verb);
-    bool answered = verb->ask(arena, question, &answer, &error);
-    if (question->progress)
-        question->progress(1);
+    const struct verb *verb = command->verb;
+    bool answered = verb->ask(arena, command, &answer, &error);
+    if (command->progress)
+        command->progress(1);
     if (!answered)
         return report(ranks, &error);
     if (ranks->rank)
         return EXIT_ANSWER;
     struct buffer json = { .arena = arena };
-    if (question->option[OPTION_JSON])
+    if (command_given(command, "json"))
         doc_print(&json, answer.doc);
-    if (question->option[OPTION_CSV] && !answer.csv.size) {
+    if (command_given(command, "csv") && !answer.csv.size) {
         error_set(&error, "--csv: the answer of '%s' is not a table", verb->name);
         error_hint(&error, "--json");
         return report(ranks, &error);
     }
-    write_answer(question->option[OPTION_JSON] ? &json
-                 : question->option[OPTION_CSV] ? &answer.csv : &answer.text);
+    write_answer(command_given(command, "json") ? &json
+                 : command_given(command, "csv") ? &answer.csv : &answer.text);
     if (fflush(stdout) || ferror(stdout)) {
         fprintf(stderr, "chalkline: the output could not be written\n");
         return EXIT_USAGE;
@@ -99,15 +99,14 @@ static void show_progress(double share)
 }
 
 /* Only searches are shared out; the first rank answers all else. */
-static bool takes_part(const struct ranks *ranks, const struct question *question)
+static bool takes_part(const struct ranks *ranks, const struct command *command)
 {
-    const bool search = !strcmp(question->verb, "plan") || !strcmp(question->verb, "train");
-    return !ranks->rank || (search && !question->option[OPTION_HELP]);
+    return !ranks->rank || verb_option(command->verb, "shard");
 }
 
 static int run(struct arena *arena, const struct ranks *ranks, int count, char **words)
 {
-    struct question question = { .ranks = ranks };
+    struct command command = { .verbs = cli_verbs, .ranks = ranks };
     struct error error = { .what = "" };
     struct buffer text = { .arena = arena };
     if (count == 2 && !strcmp(words[1], "reference")) {
@@ -128,20 +127,15 @@ static int run(struct arena *arena, const struct ranks *ranks, int count, char *
         write_out(&text);
         return EXIT_ANSWER;
     }
-    if (!question_read(arena, count, words, &question, &error))
+    if (!command_read(arena, count, words, &command, &error))
         return report(ranks, &error);
-    if (!takes_part(ranks, &question))
+    if (!takes_part(ranks, &command))
         return EXIT_ANSWER;
-    if (question.option[OPTION_HELP]) {
-        help_print(&text, question.verb);
-        write_out(&text);
-        return EXIT_ANSWER;
-    }
-    if (!verb_find(question.verb)->ask)
-        return tool_run(&question, &error) ? EXIT_ANSWER : report(ranks, &error);
+    if (!command.verb->ask)
+        return tool_run(&command, &error) ? EXIT_ANSWER : report(ranks, &error);
     if (!ranks->rank && isatty(STDERR_FILENO))
-        question.progress = show_progress;
-    return answer_question(arena, &question);
+        command.progress = show_progress;
+    return answer_question(arena, &command);
 }
 
 int main(int count, char **words)

@@ -13,13 +13,13 @@ static void say_where(const char *url)
     fflush(stdout);
 }
 
-bool tool_run(const struct question *question, struct error *error)
+bool tool_run(const struct command *command, struct error *error)
 {
     struct serve_options terms;
-    if (!strcmp(question->verb, "serve"))
-        return serve_read(question, &terms, error) && serve(&terms, say_where, error);
-    error_set(error, "'%s' stands before its question", question->verb);
-    return error_hint(error, "%s", verb_find(question->verb)->example);
+    if (command->verb == &verb_serve)
+        return serve_read(command, &terms, error) && serve(&terms, say_where, error);
+    error_set(error, "'%s' stands before its question", command->verb->name);
+    return error_hint(error, "%s", command->verb->examples[0]);
 }
 
 /* ---- report -------------------------------------------------------------------------------- */
@@ -47,7 +47,7 @@ static bool take_output(int *count, char **words, const char **path, struct erro
     if (*path)
         return true;
     error_set(error, "report needs a file to write");
-    return error_hint(error, "%s", verb_find("report")->example);
+    return error_hint(error, "%s", verb_report.examples[0]);
 }
 
 static bool write_file(const char *path, const struct buffer *html, struct error *error)
@@ -85,3 +85,13 @@ bool report_answers(struct arena *arena, int count, char **words, struct buffer 
     make_report(arena, count - 1, words + 1, out, error);   /* `report` in the program's place */
     return true;
 }
+
+static const struct option report_list[] = {
+    { "output", "FILE", OPTION_FILE, .letter = 'o', .help = "the file to write" },
+    { 0 } };
+static const struct option_group report_options = { "Report", report_list };
+
+const struct verb verb_report = {
+    "report", "VERB WORDS...", "the page with its answer inside, as one file to send",
+    { "chalkline report step deepseek-v3 --on gb200-nvl72 --output report.html" },
+    { &report_options, &output_options }, NULL };

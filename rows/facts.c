@@ -40,6 +40,15 @@ void facts_bind(struct facts *facts, const char *name, const char *expression, e
         .origin = origin, .source = copy(facts, source) };
 }
 
+void facts_remove(struct facts *facts, const char *name)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < facts->scalar_count; i++)
+        if (strcmp(facts->scalars[i].name, name))
+            facts->scalars[kept++] = facts->scalars[i];
+    facts->scalar_count = kept;
+}
+
 const struct fact *facts_find(const struct facts *facts, const char *name)
 {
     for (size_t i = 0; i < facts->scalar_count; i++)

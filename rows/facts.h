@@ -64,6 +64,7 @@ void facts_set(struct facts *facts, const char *name, double value, enum origin 
 void facts_set_range(struct facts *facts, const char *name, double low, double high,
                      enum origin origin, const char *source);
 void facts_bind(struct facts *facts, const char *name, const char *expression, enum origin origin, const char *source);
+void facts_remove(struct facts *facts, const char *name);
 const struct fact *facts_find(const struct facts *facts, const char *name);
 /* Did the user give it? NULL: no. */
 bool fact_given(const struct fact *fact);

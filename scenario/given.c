@@ -40,7 +40,7 @@ bool list_depends(struct arena *arena, const struct list *list, const char *inpu
 /* --engine sets what its sheet has. */
 static bool from_engine(const struct scenario *scenario, const struct fact *fact)
 {
-    return scenario->question->option[OPTION_ENGINE] && fact->origin == ORIGIN_FITTED;
+    return scenario->subject.engine && fact->origin == ORIGIN_FITTED;
 }
 
 static bool by_user(const struct scenario *scenario, const struct fact *fact)

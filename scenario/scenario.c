@@ -10,12 +10,6 @@
 
 enum { FILE_LIMIT = 64 << 20 };
 
-const struct option_row options[OPTION_COUNT] = {
-#define OPTION(name, key, argument, row, verbs, help) { name, argument, row, verbs, help },
-#include "scenario/option.def"
-#undef OPTION
-};
-
 /* ---- what is built in ------------------------------------------------------------------- */
 
 /* Read when first asked for and never written again, where somebody keeps it: questions take
@@ -153,18 +147,20 @@ static bool read_model_file(struct scenario *scenario, const char *path,
 
 static bool read_model(struct scenario *scenario, const char *name, struct error *error)
 {
-    const struct question *question = scenario->question;
+    const struct subject *subject = &scenario->subject;
+    const struct { const char *name, *option; } wanted[] = {
+        { subject->precision, "--precision" },
+        { subject->experts_precision, "--experts-precision" },
+        { subject->kv_precision, "--kv-precision" } };
     const struct format *format;
-    for (int i = OPTION_PRECISION; i <= OPTION_KV; i++)
-        if (question->option[i] &&
-            !formats_need(&scenario->formats, question->option[i],
-                          arena_print(scenario->arena, "--%s", options[i].name), &format, error))
+    for (int i = 0; i < 3; i++)
+        if (wanted[i].name && !formats_need(&scenario->formats, wanted[i].name, wanted[i].option,
+                                            &format, error))
             return false;
-    struct model_options how = { .formats = &scenario->formats,
-                                 .weights = question->option[OPTION_PRECISION],
-                                 .experts = question->option[OPTION_EXPERTS],
-                                 .kv = question->option[OPTION_KV],
-                                 .assume = question->option[OPTION_ASSUME] != NULL };
+    struct model_options how = { .formats = &scenario->formats, .weights = subject->precision,
+                                 .experts = subject->experts_precision,
+                                 .kv = subject->kv_precision,
+                                 .assume = command_given(scenario->command, "assume") };
     if (is_path(&scenario->catalog, name))
         return read_model_file(scenario, name, &how, error);
     const struct catalog_entry *entry = catalog_find(&scenario->catalog, CATALOG_MODEL, name,
@@ -199,6 +195,13 @@ static bool out_of_range(const struct row *row, const char *value, const char *s
     error_set(error, "%s: %s = %.100s lies outside its range", source, row->name, value);
     return error_hint(error, "%s to %s", quantity_text(arena, row->low, row->unit, 4),
                       quantity_text(arena, row->high, row->unit, 4));
+}
+
+static bool given_twice(const char *name, const char *source, const struct fact *before,
+                        struct error *error)
+{
+    error_set(error, "%s: %s is given twice, first by %s", source, name, before->source);
+    return error_hint(error, "once");
 }
 
 static void set_quantity(struct scenario *scenario, const char *name,
@@ -237,9 +240,10 @@ static bool entry_unknown(struct arena *arena, const struct fact_table *table,
 bool scenario_unknown(const struct scenario *scenario, const char *name, struct error *error)
 {
     book_unknown(&scenario->book, name, error);
-    for (int i = 0; i < OPTION_COUNT; i++)
-        if (options[i].row && !strcmp(options[i].name, name))
-            error_hint(error, "did you mean '%s'? --%s sets it", options[i].row, name);
+    const struct verb *verb = scenario->command->verb;
+    const struct option *option = verb ? verb_option(verb, name) : NULL;
+    if (option && option->row)
+        error_hint(error, "did you mean '%s'? --%s sets it", option->row, name);
     return false;
 }
 
@@ -312,10 +316,8 @@ bool scenario_set_row(struct scenario *scenario, const char *name, const char *v
     const struct fact *before = facts_find(&scenario->facts, name);
     struct quantity quantity;
     struct error inner;
-    if (fact_given(before)) {
-        error_set(error, "%s: %s is given twice, first by %s", source, name, before->source);
-        return error_hint(error, "once");
-    }
+    if (fact_given(before))
+        return given_twice(name, source, before, error);
     if (quantity_parse(text_of(value), row->unit, &quantity, &inner)) {
         bool bounds = quantity.spread == SPREAD_RANGE || quantity.spread == SPREAD_UNIFORM ||
                       quantity.spread == SPREAD_NONE;
@@ -345,6 +347,23 @@ bool scenario_set_row(struct scenario *scenario, const char *name, const char *v
     return true;
 }
 
+bool scenario_set_number(struct scenario *scenario, const char *name, double value,
+                         enum origin origin, const char *source, struct error *error)
+{
+    const int index = book_find(&scenario->book, name);
+    const struct fact *before = facts_find(&scenario->facts, name);
+    if (index < 0)
+        return scenario_unknown(scenario, name, error);
+    const struct row *row = &scenario->book.rows[index];
+    if (fact_given(before))
+        return given_twice(name, source, before, error);
+    if (!row->expr && (value < row->low || value > row->high))
+        return out_of_range(row, quantity_text(scenario->arena, value, row->unit, 9), source,
+                            scenario->arena, error);
+    facts_set(&scenario->facts, name, value, origin, source);
+    return true;
+}
+
 bool scenario_set(struct scenario *scenario, const char *text, struct error *error)
 {
     const char *equals = strchr(text, '=');
@@ -361,31 +380,37 @@ bool scenario_set(struct scenario *scenario, const char *text, struct error *err
 
 static bool set_options(struct scenario *scenario, struct error *error)
 {
-    const struct question *question = scenario->question;
-    for (int i = 0; i < OPTION_COUNT; i++)
-        if (options[i].row && question->option[i] &&
-            !scenario_set_row(scenario, options[i].row, question->option[i],
-                              ORIGIN_GIVEN, arena_print(scenario->arena, "--%s", options[i].name), error))
+    const struct command *command = scenario->command;
+    for (size_t i = 0; i < command->value_count; i++) {
+        const struct option *option = command->values[i].option;
+        if (option->kind == OPTION_ROW &&
+            !scenario_set_row(scenario, option->row, command->values[i].text, ORIGIN_GIVEN,
+                              arena_print(scenario->arena, "--%s", option->name), error))
             return false;
+    }
     if (scenario->lecture)
         facts_set(&scenario->facts, NAME_lecture_form, 1, ORIGIN_GIVEN, "--lecture");
-    for (size_t i = 0; i < question->set_count; i++)
-        if (!scenario_set(scenario, question->sets[i], error))
+    const char *const *sets;
+    const size_t count = command_texts(scenario->arena, command, "set", &sets);
+    for (size_t i = 0; i < count; i++)
+        if (!scenario_set(scenario, sets[i], error))
             return false;
     return true;
 }
 
 static bool read_more_rows(struct scenario *scenario, struct error *error)
 {
-    const struct question *question = scenario->question;
+    const struct command *command = scenario->command;
     scenario->book.open = true;
-    for (size_t i = 0; i < question->rows_count; i++) {
+    const char *const *files;
+    const size_t count = command_texts(scenario->arena, command, "rows", &files);
+    for (size_t i = 0; i < count; i++) {
         struct text text;
-        if (!file_read(scenario->arena, question->rows[i], FILE_LIMIT, &text, error) ||
-            !book_read(&scenario->book, question->rows[i], text, error))
+        if (!file_read(scenario->arena, files[i], FILE_LIMIT, &text, error) ||
+            !book_read(&scenario->book, files[i], text, error))
             return false;
     }
-    return !question->rows_count || book_check_units(&scenario->book, error);
+    return !count || book_check_units(&scenario->book, error);
 }
 
 /* ---- what is assumed for a real model --------------------------------------------------- */
@@ -476,11 +501,11 @@ bool scenario_assume(struct scenario *scenario, struct error *error)
         facts_set(&scenario->facts, NAME_context, 4096, ORIGIN_DEFAULT, "assumed");
         facts_note(&scenario->facts, "context 4,096 tokens");
     }
-    if (weights && !scenario->question->option[OPTION_PRECISION])
+    if (weights && !scenario->subject.precision)
         facts_note(&scenario->facts, "weights as in the checkpoint, %.3g byte%s each",
                    weights->value, weights->value < 1.01 && weights->value > 0.99 ? "" : "s");
     note_wider_peak(scenario);
-    if (!scenario->question->option[OPTION_KV])
+    if (!scenario->subject.kv_precision)
         facts_note(&scenario->facts, "KV cache and attention in bf16");
     const struct fact *price = facts_find(&scenario->facts, NAME_chip_price);
     if (scenario->machine && price && price->origin == ORIGIN_SHEET) {
@@ -499,7 +524,7 @@ static bool read_sheets(struct scenario *scenario, const char *model, const char
                         struct error *error)
 {
     catalog_open(&scenario->catalog, scenario->arena);
-    const char *tiers = scenario->question->option[OPTION_TIERS];
+    const char *tiers = command_text(scenario->command, "tiers");
     return (tiers ? tiers_read(scenario, tiers, error)
                   : read_sheet(&scenario->catalog, CATALOG_TIER, error)) &&
            read_sheet(&scenario->catalog, CATALOG_ENGINE, error) &&
@@ -518,7 +543,7 @@ static bool engine_unknown(const struct scenario *scenario, struct error *error)
         if (strcmp(entry->name, "any") && !catalog_is_family(entry))
             buffer_print(&all, "%s%s", named++ ? ", " : "", entry->name);
     }
-    bool file = strstr(scenario->question->option[OPTION_ENGINE], ".csv") != NULL;
+    bool file = strstr(scenario->subject.engine, ".csv") != NULL;
     return !file && named > 0 && named < 10 ? error_hint(error, "one of: %s", all.data) : false;
 }
 
@@ -534,7 +559,7 @@ static const char *family_of(const struct scenario *scenario, const char *machin
 /* Without a model --precision says what the lecture's weights are. */
 static bool set_precision(struct scenario *scenario, struct error *error)
 {
-    const char *name = scenario->question->option[OPTION_PRECISION];
+    const char *name = scenario->subject.precision;
     const struct format *format;
     if (!name)
         return true;
@@ -546,21 +571,47 @@ static bool set_precision(struct scenario *scenario, struct error *error)
     return true;
 }
 
-bool scenario_read(struct scenario *scenario, struct arena *arena,
-                   const struct question *question, const char *model, const char *machine,
-                   struct error *error)
+struct subject command_subject(const struct command *command)
 {
+    return (struct subject){ .model = command_text(command, "model"),
+                             .machine = command_text(command, "on"),
+                             .precision = command_text(command, "precision"),
+                             .experts_precision = command_text(command, "experts-precision"),
+                             .kv_precision = command_text(command, "kv-precision"),
+                             .engine = command_text(command, "engine") };
+}
+
+size_t command_models(const struct command *command, struct subject *subject)
+{
+    *subject = command_subject(command);
+    const size_t models = command->word_count + (subject->model != NULL);
+    if (command->word_count)
+        subject->model = command->words[0];
+    return models;
+}
+
+struct subject command_no_subject(const struct command *command)
+{
+    struct subject subject = command_subject(command);
+    subject.model = subject.machine = NULL;
+    return subject;
+}
+
+bool scenario_read(struct scenario *scenario, struct arena *arena, const struct command *command,
+                   struct subject subject, struct error *error)
+{
+    const char *model = subject.model, *machine = subject.machine;
     unsigned conditions = (model ? BOOK_MODEL : 0) | (machine ? BOOK_MACHINE : 0);
-    *scenario = (struct scenario){ .arena = arena, .question = question };
+    *scenario = (struct scenario){ .arena = arena, .command = command, .subject = subject };
     scenario->facts.arena = arena;
-    scenario->lecture = question->option[OPTION_LECTURE] != NULL;
+    scenario->lecture = command_given(command, "lecture");
     if (!scenario_book(arena, conditions, &scenario->book, error) ||
         !read_sheets(scenario, model, machine, error) ||
         !scenario_formats(arena, &scenario->formats, error))
         return false;
     catalog_tiers(&scenario->catalog, &scenario->facts);
-    if (!catalog_engine(&scenario->catalog, question->option[OPTION_ENGINE],
-                        family_of(scenario, machine), &scenario->facts, error))
+    if (!catalog_engine(&scenario->catalog, subject.engine, family_of(scenario, machine),
+                        &scenario->facts, error))
         return engine_unknown(scenario, error);
     if (machine && !read_machine(scenario, machine, error))
         return false;
@@ -573,28 +624,27 @@ bool scenario_read(struct scenario *scenario, struct arena *arena,
     return read_more_rows(scenario, error) && set_options(scenario, error);
 }
 
-bool scenario_open(struct scenario *scenario, struct arena *arena,
-                   const struct question *question, const char *model, const char *machine,
-                   struct error *error)
+bool scenario_open(struct scenario *scenario, struct arena *arena, const struct command *command,
+                   struct subject subject, struct error *error)
 {
-    return scenario_read(scenario, arena, question, model, machine, error) &&
+    return scenario_read(scenario, arena, command, subject, error) &&
            scenario_assume(scenario, error);
 }
 
-bool scenario_pair(struct scenario *scenario, struct arena *arena,
-                   const struct question *question, struct error *error)
+bool scenario_pair(struct scenario *scenario, struct arena *arena, const struct command *command,
+                   struct error *error)
 {
-    const char *verb = question->verb, *machine = question->option[OPTION_ON];
-    const char *option = question->option[OPTION_MODEL];
-    const char *model = question->word_count ? question->words[0] : option;
-    size_t models = question->word_count + (option != NULL);
-    if (model && !machine && !scenario_read(scenario, arena, question, model, NULL, error))
+    const char *verb = command->verb->name;
+    struct subject subject;
+    const size_t models = command_models(command, &subject);
+    if (subject.model && !subject.machine &&
+        !scenario_read(scenario, arena, command, subject, error))
         return false;                           /* the model may be the mistake */
-    if (models == 1 && machine)
-        return scenario_open(scenario, arena, question, model, machine, error);
-    if (!model)
+    if (models == 1 && subject.machine)
+        return scenario_open(scenario, arena, command, subject, error);
+    if (!subject.model)
         error_set(error, "%s needs a model", verb);
-    else if (!machine)
+    else if (!subject.machine)
         error_set(error, "%s needs a machine: --on", verb);
     else
         error_set(error, "%s takes one model, %zu were given", verb, models);

@@ -1,85 +1,34 @@
-/* scenario -- what the words and options of a question mean.
+/* scenario -- what a command means.
  *
- *   words -> question -> scenario (rows + facts) -> answer (document + text)
+ *   words -> command -> scenario (rows + facts) -> answer (document + text)
  *
- * A question holds the words and options as they were written. A scenario is what they
- * mean: the book of rows, and the facts of the model, the machine and the options.
- * option.def lists the options; help, completion, the man page and the API are written
- * from it. */
+ * A command (command.h) holds words and typed options. A scenario is what they mean: the book
+ * of rows, and the facts of the model, the machine and the options. A verb that compares
+ * several machines, formats or values reads a scenario for each, with another subject or with
+ * facts of its own; the command stays as it is. */
 #ifndef SCENARIO_H
 #define SCENARIO_H
 
-#include "base/ranks.h"
 #include "catalog/catalog.h"
 #include "import/import.h"
 #include "report/report.h"
 #include "rows/rows.h"
-
-enum option {
-#define OPTION(name, key, argument, row, verbs, help) OPTION_##key,
-#include "scenario/option.def"
-#undef OPTION
-    OPTION_COUNT
-};
-
-struct question {
-    const char *verb;
-    const char **words;             /* what stands beside the options */
-    size_t word_count, word_room;
-    const char *option[OPTION_COUNT];       /* NULL: not given; "" for a switch */
-    const char **sets;              /* each "NAME=VALUE" */
-    size_t set_count, set_room;
-    const char **rows;              /* files of more rows */
-    size_t rows_count, rows_room;
-    const char **measured;          /* files of measurements */
-    size_t measured_count, measured_room;
-    const char **lanes;             /* each "NAME=N" */
-    size_t lane_count, lane_room;
-    const char **tiers;             /* each "NAME:KEY=VALUE,..." */
-    size_t tier_count, tier_room;
-    void (*progress)(double share);         /* who wants to see how far a long answer is; or NULL */
-    const char *const *stores;      /* where the search was done already, to be merged */
-    size_t store_count;
-    const struct ranks *ranks;      /* the processes that answer together; NULL: this one */
-};
-
-/* `chalkline MODEL --on HARDWARE` is `brief`. Options go anywhere, --name VALUE or
- * --name=VALUE; -- ends them. */
-bool question_read(struct arena *arena, int count, char **words, struct question *question,
-                   struct error *error);
-
-typedef bool ask_function(struct arena *arena, const struct question *question,
-                          struct answer *answer, struct error *error);
-
-struct verb {
-    const char *name, *words, *summary, *example;
-    ask_function *ask;              /* NULL: no question, but a tool of the command line */
-};
-extern const struct verb verbs[];   /* ended by one without a name */
-const struct verb *verb_find(const char *name);         /* NULL: none */
-
-struct option_row {
-    const char *name, *argument, *row, *verbs, *help;
-};
-extern const struct option_row options[OPTION_COUNT];
-int option_find(const char *name, size_t size);         /* -1: none */
-bool option_fits(enum option option, const char *verb);
-bool option_often(enum option option);          /* may it be given more than once? */
-
-/* Options as numbers: `*value` stays where the option is not given. */
-bool option_count(const struct question *question, enum option option, size_t *value,
-                  struct error *error);
-bool option_quantity(const struct question *question, enum option option, const char *unit,
-                     double *value, struct error *error);
-/* The same of any text; `label` is what messages call it. */
-bool option_read_quantity(const char *label, const char *text, const char *unit, double *value,
-                          struct error *error);
+#include "scenario/command.h"
+#include "scenario/options.h"
 
 /* ---- scenario ------------------------------------------------------------------------- */
 
+/* What a scenario is of: names, or paths of files; NULL where there is none. */
+struct subject {
+    const char *model, *machine;
+    const char *precision, *experts_precision, *kv_precision;   /* formats */
+    const char *engine;
+};
+
 struct scenario {
     struct arena *arena;
-    const struct question *question;
+    const struct command *command;
+    struct subject subject;
     struct book book;
     struct facts facts;
     struct catalog catalog;
@@ -89,15 +38,20 @@ struct scenario {
     bool lecture;
 };
 
-/* model and machine: names or paths, NULL for none. _read takes them as they are; _assume
- * adds what a real model needs and nobody gave, with a note for each; _open does both. */
-bool scenario_read(struct scenario *scenario, struct arena *arena,
-                   const struct question *question, const char *model, const char *machine,
-                   struct error *error);
+/* As the options --model, --on, --precision ... name it. */
+struct subject command_subject(const struct command *command);
+/* The same of `VERB MODEL`: a word names the model too. The number of models that are named. */
+size_t command_models(const struct command *command, struct subject *subject);
+/* Of rows alone: without a model and a machine. */
+struct subject command_no_subject(const struct command *command);
+
+/* _read takes the subject as it is; _assume adds what a real model needs and nobody gave, with a
+ * note for each; _open does both. */
+bool scenario_read(struct scenario *scenario, struct arena *arena, const struct command *command,
+                   struct subject subject, struct error *error);
 bool scenario_assume(struct scenario *scenario, struct error *error);
-bool scenario_open(struct scenario *scenario, struct arena *arena,
-                   const struct question *question, const char *model, const char *machine,
-                   struct error *error);
+bool scenario_open(struct scenario *scenario, struct arena *arena, const struct command *command,
+                   struct subject subject, struct error *error);
 /* Keep in `arena` what is built in, once read, for all questions to come: for who answers many,
  * the page, the server. From one thread; NULL before the arena is freed. */
 void scenario_keep(struct arena *arena);
@@ -110,9 +64,12 @@ bool scenario_catalog(struct arena *arena, struct catalog *catalog, struct error
 bool scenario_set(struct scenario *scenario, const char *text, struct error *error);
 bool scenario_set_row(struct scenario *scenario, const char *name, const char *value,
                       enum origin origin, const char *source, struct error *error);
+/* A number for a row, within the row's range, where nobody gave another. */
+bool scenario_set_number(struct scenario *scenario, const char *name, double value,
+                         enum origin origin, const char *source, struct error *error);
 /* The model and machine of `step MODEL --on MACHINE`: both are needed, the model once. */
-bool scenario_pair(struct scenario *scenario, struct arena *arena,
-                   const struct question *question, struct error *error);
+bool scenario_pair(struct scenario *scenario, struct arena *arena, const struct command *command,
+                   struct error *error);
 /* A name that is no row; an option's name leads to the row that it sets. */
 bool scenario_unknown(const struct scenario *scenario, const char *name, struct error *error);
 /* "does not fit: needs 1.2 TB of 640 GB" of a model on a machine here; NULL: it does. */

@@ -1,4 +1,5 @@
-/* sweep -- the values of a row that --sweep names, and the question of each. */
+/* sweep -- the values of a row that --sweep names. A search reads its scenarios once for each, with
+ * the row at that value: sweep_set after scenario_read. */
 #ifndef SCENARIO_SWEEP_H
 #define SCENARIO_SWEEP_H
 
@@ -13,10 +14,15 @@ struct sweep {
     size_t count;
 };
 
-bool sweep_read(struct arena *arena, const struct question *question, struct sweep *sweep,
+struct sweep_value {
+    const char *row;                /* NULL: nothing is swept */
+    double value;
+};
+
+bool sweep_read(struct arena *arena, const struct command *command, struct sweep *sweep,
                 struct error *error);
-/* The question with the row at its i-th value, and no sweep. */
-void sweep_question(struct arena *arena, const struct question *from, const struct sweep *sweep,
-                    size_t i, struct question *question);
+struct sweep_value sweep_value(const struct sweep *sweep, size_t i);
+/* The row at its value, as if the user had given it. */
+bool sweep_set(struct scenario *scenario, struct sweep_value value, struct error *error);
 
 #endif

@@ -33,13 +33,10 @@ static bool read_as(struct predictor *predictor, const struct measured *point,
                     const char *precision, const char *experts, struct scenario *scenario,
                     struct error *error)
 {
-    struct question *question = arena_alloc(predictor->arena, sizeof *question);
-    *question = *predictor->question;
-    question->option[OPTION_PRECISION] = precision;
-    question->option[OPTION_EXPERTS] = experts;
-    question->option[OPTION_KV] = point->kv;
-    question->option[OPTION_ENGINE] = point->engine;
-    return scenario_read(scenario, predictor->arena, question, point->model, point->machine, error);
+    const struct subject subject = { .model = point->model, .machine = point->machine,
+                                     .precision = precision, .experts_precision = experts,
+                                     .kv_precision = point->kv, .engine = point->engine };
+    return scenario_read(scenario, predictor->arena, predictor->command, subject, error);
 }
 
 static bool read_scenario(struct predictor *predictor, const struct measured *point,

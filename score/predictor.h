@@ -22,7 +22,7 @@ struct setup {                      /* of one model, machine, formats, engine, i
 
 struct predictor {
     struct arena *arena;
-    const struct question *question;        /* options that hold for all points */
+    const struct command *command;        /* options that hold for all points */
     struct setup *setups;
     size_t count, room;
 };

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-const char *const router_names[ROUTER_COUNT] = {
+const char *const router_names[ROUTER_COUNT + 1] = {
     "round-robin", "least-pending", "least-tokens", "prefix" };
 
 enum { NOWHERE = UINT16_MAX };

@@ -31,7 +31,7 @@ struct world;
 enum router {
     ROUTER_ROUND_ROBIN, ROUTER_LEAST_PENDING, ROUTER_LEAST_TOKENS, ROUTER_PREFIX, ROUTER_COUNT
 };
-extern const char *const router_names[ROUTER_COUNT];
+extern const char *const router_names[ROUTER_COUNT + 1];         /* ended by NULL */
 
 /* What a step holds. */
 struct sim_step {

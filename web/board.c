@@ -243,13 +243,12 @@ bool board_open(struct board *board, struct arena *arena, int count, char **word
                 struct error *error)
 {
     static const struct ranks alone = { 0, 1 };
-    struct question *question = arena_alloc(arena, sizeof *question);
+    struct command *command = arena_alloc(arena, sizeof *command);
     struct server *server = arena_alloc(arena, sizeof *server);
-    question->ranks = &alone;
+    *command = (struct command){ .verbs = verbs, .ranks = &alone };
     *board = (struct board){ 0 };
-    if (!question_read(arena, count, words, question, error) ||
-        !scenario_open(&board->scenario, arena, question, question->option[OPTION_MODEL],
-                       question->option[OPTION_ON], error))
+    if (!command_read(arena, count, words, command, error) ||
+        !scenario_open(&board->scenario, arena, command, command_subject(command), error))
         return false;
     board->sides[BOARD_BOUND].scenario = &board->scenario;
     board->sides[BOARD_SERVER].scenario = &server->scenario;

@@ -1,6 +1,7 @@
-/* The API, described by the rows it is made from: ask.def, option.def, outcome.def. */
+/* The API, described by what it is made from: verbs, their options, outcome.def. */
 #include "web/server.h"
 
+#include <math.h>
 #include <string.h>
 
 static struct doc *add_object(struct arena *arena, struct doc *parent, const char *key)
@@ -27,28 +28,82 @@ static void add_words(struct arena *arena, struct doc *parent, const char *key,
 
 static const char *const word_kinds[] = { "string", "number", "array", "object" };
 
-/* What request_read takes for it: a switch, a word, {"NAME": VALUE}, several. */
-static void add_option_schema(struct arena *arena, struct doc *schemas, enum option option)
+/* Options of one name that verbs declare apart have schemas apart: "gpus", "plan.gpus". */
+static const char *schema_name(struct arena *arena, const struct option *option)
 {
-    const struct option_row *row = &options[option];
-    struct doc *one = add_object(arena, schemas, row->name);
-    doc_add_string(arena, one, "title", row->argument ? row->argument : "a switch");
-    doc_add_string(arena, one, "description", row->help);
-    if (!row->argument) {
-        doc_add_string(arena, one, "type", "boolean");
-        return;
+    const struct verb *owner = NULL;
+    bool shared = true;
+    for (const struct verb *const *verb = verbs; *verb; verb++) {
+        const struct option *here = verb_option(*verb, option->name);
+        owner = !owner && here == option ? *verb : owner;
+        shared = shared && (!here || here == option);
     }
-    const char *kinds[4] = { word_kinds[0], word_kinds[1] };
-    size_t count = 2;
-    if (option_often(option))
-        kinds[count++] = word_kinds[2];
-    if (!strncmp(row->argument, "NAME=", 5))
-        kinds[count++] = word_kinds[3];
-    add_words(arena, one, "type", kinds, count);
-    if (option_often(option))
-        add_words(arena, add_object(arena, one, "items"), "type", word_kinds, 2);
-    if (count > 2 && kinds[count - 1] == word_kinds[3])
-        add_words(arena, add_object(arena, one, "additionalProperties"), "type", word_kinds, 2);
+    return shared ? option->name : arena_print(arena, "%s.%s", owner->name, option->name);
+}
+
+static void add_bounds(struct arena *arena, struct doc *one, double low, double high, double value)
+{
+    if (isfinite(low) && low > -1e300)
+        doc_add_number(arena, one, "minimum", low);
+    if (isfinite(high) && high > 0 && high < 1e300)
+        doc_add_number(arena, one, "maximum", high);
+    if (isfinite(value))
+        doc_add_number(arena, one, "default", value);
+}
+
+/* Numbers have the unit of the option or of its row, in base units; strings may carry another. */
+static void add_number_schema(struct arena *arena, struct doc *one, const struct book *book,
+                              const struct option *option)
+{
+    const int index = option->row ? book_find(book, option->row) : -1;
+    const struct row *row = index < 0 ? NULL : &book->rows[index];
+    const char *kinds[2] = { option->kind == OPTION_COUNT ? "integer" : "number", "string" };
+    add_words(arena, one, "type", kinds, 2);
+    doc_add_string(arena, one, "x-unit", row ? row->unit_text : option->kind == OPTION_QUANTITY
+                   ? option->unit : "1");
+    if (row)
+        doc_add_string(arena, one, "x-row", row->name);
+    if (!row)
+        add_bounds(arena, one, option->low, option->high, option_default(option));
+    else if (!row->expr)
+        add_bounds(arena, one, row->low, row->high, option->otherwise ? NAN : row->value);
+}
+
+/* What request_read takes for it: a switch, a number, a word, {"NAME": VALUE}, several. */
+static void add_option_schema(struct arena *arena, struct doc *schemas, const struct book *book,
+                              const struct option *option)
+{
+    struct doc *one = add_object(arena, schemas, schema_name(arena, option));
+    doc_add_string(arena, one, "title", option->argument ? option->argument : "a switch");
+    doc_add_string(arena, one, "description", option->otherwise
+                   ? arena_print(arena, "%s (default: %s)", option->help, option->otherwise)
+                   : option->help);
+    if (option->kind == OPTION_SWITCH) {
+        doc_add_string(arena, one, "type", "boolean");
+    } else if (option->kind == OPTION_CHOICE) {
+        size_t count = 0;
+        while (option->choices[count])
+            count++;
+        doc_add_string(arena, one, "type", "string");
+        add_words(arena, one, "enum", option->choices, count);
+        if (option->fallback)
+            doc_add_string(arena, one, "default", option->fallback);
+    } else if (option->kind == OPTION_TEXT || option->kind == OPTION_FILE) {
+        const char *kinds[4] = { word_kinds[0], word_kinds[1] };
+        size_t count = 2;
+        const bool named = !strncmp(option->argument, "NAME=", 5);
+        if (option->many)
+            kinds[count++] = word_kinds[2];
+        if (named)
+            kinds[count++] = word_kinds[3];
+        add_words(arena, one, "type", kinds, count);
+        if (option->many)
+            add_words(arena, add_object(arena, one, "items"), "type", word_kinds, 2);
+        if (named)
+            add_words(arena, add_object(arena, one, "additionalProperties"), "type", word_kinds, 2);
+    } else {
+        add_number_schema(arena, one, book, option);
+    }
 }
 
 static void add_member_schemas(struct arena *arena, struct doc *schemas)
@@ -108,20 +163,13 @@ static void add_answer_schemas(struct arena *arena, struct doc *schemas)
 
 /* ---- paths --------------------------------------------------------------------------------- */
 
-static bool used(enum option option)
+static void add_parameter(struct arena *arena, struct doc *parameters, const char *name,
+                          const char *schema)
 {
-    for (size_t i = ROUTE_VERBS; i < route_count(); i++)
-        if (request_has(option, route_verb(i)->name))
-            return true;
-    return false;
-}
-
-static void add_parameter(struct arena *arena, struct doc *parameters, const char *name)
-{
-    struct doc *one = add_object(arena, parameters, name);
+    struct doc *one = add_object(arena, parameters, schema);
     doc_add_string(arena, one, "name", name);
     doc_add_string(arena, one, "in", "query");
-    add_reference(arena, one, "schema", "schemas", name);
+    add_reference(arena, one, "schema", "schemas", schema);
 }
 
 static void add_content(struct arena *arena, struct doc *parent, const char *type,
@@ -168,7 +216,7 @@ static struct doc *add_operation(struct arena *arena, struct doc *path, const ch
     doc_add_string(arena, operation, "summary", verb->summary);
     doc_add_string(arena, operation, "description",
                    arena_print(arena, "words: %s. On the command line: %s", verb->words,
-                               verb->example));
+                               verb->examples[0]));
     return operation;
 }
 
@@ -177,9 +225,10 @@ static void add_get(struct arena *arena, struct doc *path, const struct verb *ve
     struct doc *operation = add_operation(arena, path, "get", verb);
     struct doc *parameters = doc_add(arena, operation, "parameters", DOC_ARRAY);
     add_reference(arena, parameters, NULL, "parameters", request_members[MEMBER_WORDS].name);
-    for (int i = 0; i < OPTION_COUNT; i++)
-        if (request_has((enum option)i, verb->name))
-            add_reference(arena, parameters, NULL, "parameters", options[i].name);
+    const struct option *option;
+    for (struct option_at at = { 0 }; (option = verb_next_option(verb, &at));)
+        if (request_has(option))
+            add_reference(arena, parameters, NULL, "parameters", schema_name(arena, option));
     add_responses(arena, operation);
 }
 
@@ -196,9 +245,10 @@ static void add_post(struct arena *arena, struct doc *path, const struct verb *v
     for (int i = 0; i < MEMBER_COUNT; i++)
         add_reference(arena, properties, request_members[i].name, "schemas",
                       request_members[i].name);
-    for (int i = 0; i < OPTION_COUNT; i++)
-        if (request_has((enum option)i, verb->name))
-            add_reference(arena, properties, options[i].name, "schemas", options[i].name);
+    const struct option *option;
+    for (struct option_at at = { 0 }; (option = verb_next_option(verb, &at));)
+        if (request_has(option))
+            add_reference(arena, properties, option->name, "schemas", schema_name(arena, option));
     doc_add_bool(arena, schema, "additionalProperties", false);
     add_responses(arena, operation);
 }
@@ -228,19 +278,24 @@ static void add_paths(struct arena *arena, struct doc *doc)
     }
 }
 
-static void add_components(struct arena *arena, struct doc *doc)
+static void add_components(struct arena *arena, struct doc *doc, const struct book *book)
 {
     struct doc *components = add_object(arena, doc, "components");
     struct doc *schemas = add_object(arena, components, "schemas");
     struct doc *parameters = add_object(arena, components, "parameters");
     add_answer_schemas(arena, schemas);
     add_member_schemas(arena, schemas);
-    add_parameter(arena, parameters, request_members[MEMBER_WORDS].name);
-    for (int i = 0; i < OPTION_COUNT; i++) {
-        if (!used((enum option)i))
-            continue;
-        add_option_schema(arena, schemas, (enum option)i);
-        add_parameter(arena, parameters, options[i].name);
+    const char *words = request_members[MEMBER_WORDS].name;
+    add_parameter(arena, parameters, words, words);
+    for (size_t i = ROUTE_VERBS; i < route_count(); i++) {
+        const struct option *option;
+        for (struct option_at at = { 0 }; (option = verb_next_option(route_verb(i), &at));) {
+            const char *schema = schema_name(arena, option);
+            if (!request_has(option) || doc_get(schemas, schema))
+                continue;
+            add_option_schema(arena, schemas, book, option);
+            add_parameter(arena, parameters, option->name, schema);
+        }
     }
     add_response_rows(arena, components);
 }
@@ -248,6 +303,8 @@ static void add_components(struct arena *arena, struct doc *doc)
 void openapi_print(struct arena *arena, struct buffer *json)
 {
     struct doc *doc = doc_new(arena, DOC_OBJECT);
+    struct book book;
+    struct error error;
     doc_add_string(arena, doc, "openapi", "3.1.0");
     struct doc *info = add_object(arena, doc, "info");
     doc_add_string(arena, info, "title", "chalkline");
@@ -259,6 +316,7 @@ void openapi_print(struct arena *arena, struct buffer *json)
     doc_add_string(arena, license, "name", "Apache-2.0");
     doc_add_string(arena, license, "identifier", "Apache-2.0");
     add_paths(arena, doc);
-    add_components(arena, doc);
+    if (scenario_book(arena, BOOK_ALL, &book, &error))
+        add_components(arena, doc, &book);
     doc_print(json, doc);
 }

@@ -1,5 +1,5 @@
-/* A request's members, or its ?name=value, to the words of a command line. Options become
- * --name=VALUE and words stand behind --, so none can be taken for another. */
+/* A request's members, or its ?name=value, to a command: a number becomes the number of an option,
+ * a string is read as on the command line. */
 #include "web/server.h"
 
 #include <stdio.h>
@@ -22,28 +22,26 @@ static const char config_name[] = "config.json";
 
 struct reading {
     struct arena *arena;
-    const struct verb *verb;
-    char **options, **words;
-    size_t option_count, option_room, word_count, word_room;
+    struct command *command;
     struct shelf_file *files;
     size_t file_count, file_room;
     struct error *error;
 };
 
-bool request_has(enum option option, const char *verb)
+bool request_has(const struct option *option)
 {
-    return option != OPTION_HELP && option != OPTION_VERSION && option != OPTION_JSON &&
-           option_fits(option, verb);
+    return strcmp(option->name, "help") && strcmp(option->name, "version") &&
+           strcmp(option->name, "json");
 }
 
 /* ---- values -------------------------------------------------------------------------------- */
 
 /* A string or a number as a word; NULL: neither. */
-static char *word_of(struct arena *arena, const struct doc *value)
+static const char *word_of(struct arena *arena, const struct doc *value)
 {
     struct buffer text = { .arena = arena };
     if (value->kind == DOC_STRING)
-        return (char *)(uintptr_t)value->string;
+        return value->string;
     if (value->kind != DOC_NUMBER)
         return NULL;
     doc_print(&text, value);
@@ -51,19 +49,23 @@ static char *word_of(struct arena *arena, const struct doc *value)
     return text.data;
 }
 
-static void put_option(struct reading *reading, enum option option, const char *value)
+static bool put_option(struct reading *reading, const struct option *option,
+                       const struct doc *value)
 {
-    *(char **)arena_push(reading->arena, &reading->options, &reading->option_count,
-                         &reading->option_room, sizeof *reading->options) =
-        options[option].argument
-            ? arena_print(reading->arena, "--%s=%s", options[option].name, value)
-            : arena_print(reading->arena, "--%s", options[option].name);
+    if (value->kind == DOC_NUMBER && (option->kind == OPTION_COUNT || option->kind == OPTION_QUANTITY))
+        return command_put_number(reading->arena, reading->command, option, value->number,
+                                  reading->error);
+    const char *word = word_of(reading->arena, value);
+    return text_check(text_of(word), option->name, reading->error) &&
+           command_put(reading->arena, reading->command, option, word, reading->error);
 }
 
-static void put_word(struct reading *reading, char *word)
+static bool put_word(struct reading *reading, const char *word)
 {
-    *(char **)arena_push(reading->arena, &reading->words, &reading->word_count,
-                         &reading->word_room, sizeof *reading->words) = word;
+    if (!text_check(text_of(word), "words", reading->error))
+        return false;
+    command_put_word(reading->arena, reading->command, word);
+    return true;
 }
 
 static bool wrong_kind(struct reading *reading, const char *name, const char *accepted)
@@ -72,7 +74,8 @@ static bool wrong_kind(struct reading *reading, const char *name, const char *ac
     return error_hint(reading->error, "%s", accepted);
 }
 
-static bool read_switch(struct reading *reading, enum option option, const struct doc *value)
+static bool read_switch(struct reading *reading, const struct option *option,
+                        const struct doc *value)
 {
     static const char *const words[] = { "false", "0", "true", "1", "" };
     size_t at = 0;
@@ -82,47 +85,51 @@ static bool read_switch(struct reading *reading, enum option option, const struc
         while (at < 5 && (value->kind != DOC_STRING || strcmp(value->string, words[at])))
             at++;
         if (at == 5)
-            return wrong_kind(reading, options[option].name, "true or false");
+            return wrong_kind(reading, option->name, "true or false");
     }
-    if (at >= 2)
-        put_option(reading, option, "");
-    return true;
+    return at < 2 || command_put(reading->arena, reading->command, option, "", reading->error);
 }
 
-/* {"batch": 64} of an option NAME=VALUE. */
-static bool read_named(struct reading *reading, enum option option, const struct doc *object)
+/* NAME=VALUE: takes {"batch": 64} too. */
+static bool takes_object(const struct option *option)
+{
+    return option->argument && !strncmp(option->argument, "NAME=", 5);
+}
+
+static bool read_named(struct reading *reading, const struct option *option,
+                       const struct doc *object)
 {
     for (const struct doc *kid = object->first; kid; kid = kid->next) {
         const char *value = word_of(reading->arena, kid);
         if (!value)
             return wrong_kind(reading, kid->key, "a string or a number");
-        put_option(reading, option, arena_print(reading->arena, "%s=%s", kid->key, value));
+        const char *text = arena_print(reading->arena, "%s=%s", kid->key, value);
+        if (!text_check(text_of(text), option->name, reading->error) ||
+            !command_put(reading->arena, reading->command, option, text, reading->error))
+            return false;
     }
     return true;
 }
 
-static bool read_option(struct reading *reading, enum option option, const struct doc *value)
+static bool read_option(struct reading *reading, const struct option *option,
+                        const struct doc *value)
 {
-    const struct option_row *row = &options[option];
-    const char *word = word_of(reading->arena, value);
     if (value->kind == DOC_NULL)
         return true;
-    if (!row->argument)
+    if (option->kind == OPTION_SWITCH)
         return read_switch(reading, option, value);
-    if (value->kind == DOC_OBJECT && !strncmp(row->argument, "NAME=", 5))
+    if (value->kind == DOC_OBJECT && takes_object(option))
         return read_named(reading, option, value);
-    if (word) {
-        put_option(reading, option, word);
-        return true;
-    }
-    if (value->kind != DOC_ARRAY || !option_often(option))
-        return wrong_kind(reading, row->name, option_often(option)
+    if (value->kind == DOC_STRING || value->kind == DOC_NUMBER)
+        return put_option(reading, option, value);
+    if (value->kind != DOC_ARRAY || !option->many)
+        return wrong_kind(reading, option->name, option->many
                           ? "a string, or an array of strings" : "a string or a number");
     for (const struct doc *kid = value->first; kid; kid = kid->next) {
-        word = word_of(reading->arena, kid);
-        if (!word)
-            return wrong_kind(reading, row->name, "an array of strings");
-        put_option(reading, option, word);
+        if (!word_of(reading->arena, kid))
+            return wrong_kind(reading, option->name, "an array of strings");
+        if (!put_option(reading, option, kid))
+            return false;
     }
     return true;
 }
@@ -131,17 +138,18 @@ static bool read_option(struct reading *reading, enum option option, const struc
 
 static bool read_words(struct reading *reading, const struct doc *value)
 {
-    char *word = word_of(reading->arena, value);
+    const char *word = word_of(reading->arena, value);
     if (word)
-        put_word(reading, word);
-    else if (value->kind != DOC_ARRAY)
+        return put_word(reading, word);
+    if (value->kind != DOC_ARRAY)
         return wrong_kind(reading, request_members[MEMBER_WORDS].name,
                           "a string, or an array of strings");
-    for (const struct doc *kid = word ? NULL : value->first; kid; kid = kid->next) {
+    for (const struct doc *kid = value->first; kid; kid = kid->next) {
         word = word_of(reading->arena, kid);
         if (!word)
             return wrong_kind(reading, request_members[MEMBER_WORDS].name, "an array of strings");
-        put_word(reading, word);
+        if (!put_word(reading, word))
+            return false;
     }
     return true;
 }
@@ -175,16 +183,15 @@ static bool read_config(struct reading *reading, const struct doc *value)
 {
     if (!put_file(reading, config_name, value))
         return false;
-    if (option_fits(OPTION_MODEL, reading->verb->name)) {
-        put_option(reading, OPTION_MODEL, config_name);
-    } else if (!strcmp(reading->verb->words, "FILE")) {
-        put_word(reading, arena_copy(reading->arena, config_name, strlen(config_name)));
-    } else {
-        error_set(reading->error, "\"%s\" means nothing to '%s'",
-                  request_members[MEMBER_CONFIG].name, reading->verb->name);
-        return error_hint(reading->error, "a question that has a model");
-    }
-    return true;
+    const struct verb *verb = reading->command->verb;
+    const struct option *model = verb_option(verb, "model");
+    if (model)
+        return command_put(reading->arena, reading->command, model, config_name, reading->error);
+    if (!strcmp(verb->words, "FILE"))
+        return put_word(reading, config_name);
+    error_set(reading->error, "\"%s\" means nothing to '%s'", request_members[MEMBER_CONFIG].name,
+              verb->name);
+    return error_hint(reading->error, "a question that has a model");
 }
 
 static bool read_files(struct reading *reading, const struct doc *value)
@@ -202,20 +209,23 @@ static bool read_files(struct reading *reading, const struct doc *value)
 
 static bool unknown_member(struct reading *reading, const char *name)
 {
-    const char *names[OPTION_COUNT + MEMBER_COUNT];
-    size_t count = 0;
+    const struct verb *verb = reading->command->verb;
+    const char **names = NULL;
+    size_t count = 0, room = 0;
+    const struct option *option;
     for (int i = 0; i < MEMBER_COUNT; i++)
-        names[count++] = request_members[i].name;
-    for (int i = 0; i < OPTION_COUNT; i++)
-        if (request_has((enum option)i, reading->verb->name))
-            names[count++] = options[i].name;
+        *(const char **)arena_push(reading->arena, &names, &count, &room, sizeof *names) =
+            request_members[i].name;
+    for (struct option_at at = { 0 }; (option = verb_next_option(verb, &at));)
+        if (request_has(option))
+            *(const char **)arena_push(reading->arena, &names, &count, &room, sizeof *names) =
+                option->name;
     const char *near = name_nearest(name, names, count);
-    error_set(reading->error, "'%s' has no \"%.60s\"", reading->verb->name, name);
+    error_set(reading->error, "'%s' has no \"%.60s\"", verb->name, name);
     return error_hint(reading->error, "%s%s%s%s lists what there is", near ? "did you mean \"" : "",
                       near ? near : "", near ? "\"? " : "", route_path(ROUTE_OPENAPI));
 }
 
-/* An option that is another verb's is left to question_read, which says whose. */
 static bool read_member(struct reading *reading, const char *name, const struct doc *value)
 {
     if (!strcmp(name, request_members[MEMBER_WORDS].name))
@@ -224,11 +234,9 @@ static bool read_member(struct reading *reading, const char *name, const struct 
         return read_config(reading, value);
     if (!strcmp(name, request_members[MEMBER_FILES].name))
         return read_files(reading, value);
-    for (int i = 0; i < OPTION_COUNT; i++)
-        if (!strcmp(name, options[i].name) &&
-            (options[i].verbs || request_has((enum option)i, reading->verb->name)))
-            return read_option(reading, (enum option)i, value);
-    return unknown_member(reading, name);
+    const struct option *option = verb_option(reading->command->verb, name);
+    return option && request_has(option) ? read_option(reading, option, value)
+                                         : unknown_member(reading, name);
 }
 
 static bool read_body(struct reading *reading, struct text body)
@@ -257,43 +265,30 @@ static bool read_pairs(struct reading *reading, const struct request *request)
     return true;
 }
 
-static void put_together(struct reading *reading, struct request_words *out)
-{
-    size_t count = 0;
-    char **words = arena_array(reading->arena,
-                               reading->option_count + reading->word_count + 4, sizeof *words);
-    words[count++] = (char *)(uintptr_t)"chalkline";
-    words[count++] = (char *)(uintptr_t)reading->verb->name;
-    for (size_t i = 0; i < reading->option_count; i++)
-        words[count++] = reading->options[i];
-    words[count++] = (char *)(uintptr_t)"--";
-    for (size_t i = 0; i < reading->word_count; i++)
-        words[count++] = reading->words[i];
-    *out = (struct request_words){ words, (int)count, { reading->files, reading->file_count } };
-}
-
 bool request_read(struct arena *arena, const struct request *request,
-                  struct request_words *words, struct error *error)
+                  struct request_command *asked, struct error *error)
 {
-    struct reading reading = { .arena = arena, .verb = request->verb, .error = error };
+    static const struct ranks alone = { 0, 1 };
+    struct reading reading = { .arena = arena, .command = &asked->command, .error = error };
+    asked->command = (struct command){ .verb = request->verb, .verbs = verbs, .ranks = &alone };
     if (request->posted && request->pair_count) {
         error_set(error, "\"%.60s\" stands in the address of a POST", request->pairs[0].name);
         return error_hint(error, "all of the question in its body, or a GET");
     }
     if (!(request->posted ? read_body(&reading, request->body) : read_pairs(&reading, request)))
         return false;
-    put_together(&reading, words);
-    return true;
+    asked->shelf = (struct shelf){ reading.files, reading.file_count };
+    return command_complete(&asked->command, error);
 }
 
 enum outcome request_answer(struct arena *arena, const struct request *request,
                             struct buffer *json)
 {
     struct error error = { .what = "" };
-    struct request_words *words = arena_alloc(arena, sizeof *words);
-    arena->shelf = &words->shelf;
-    if (request_read(arena, request, words, &error))
-        return respond(arena, words->count, words->words, json) ? OUTCOME_ANSWERED : OUTCOME_BAD;
+    struct request_command *asked = arena_alloc(arena, sizeof *asked);
+    arena->shelf = &asked->shelf;
+    if (request_read(arena, request, asked, &error))
+        return respond_command(arena, &asked->command, json) ? OUTCOME_ANSWERED : OUTCOME_BAD;
     respond_error(arena, &error, json);
     return OUTCOME_BAD;
 }

@@ -1,20 +1,6 @@
 /* Words to an answer as one JSON document. */
 #include "web/web.h"
 
-static bool answer_words(struct arena *arena, int count, char **words, struct answer *answer,
-                         struct error *error)
-{
-    static const struct ranks alone = { 0, 1 };
-    struct question question = { .ranks = &alone };
-    if (!question_read(arena, count, words, &question, error))
-        return false;
-    const struct verb *verb = verb_find(question.verb);
-    if (verb->ask)
-        return verb->ask(arena, &question, answer, error);
-    error_set(error, "'%s' is no question", verb->name);
-    return error_hint(error, "the command line has it");
-}
-
 void respond_error(struct arena *arena, const struct error *error, struct buffer *json)
 {
     struct doc *doc = doc_new(arena, DOC_OBJECT);
@@ -24,13 +10,13 @@ void respond_error(struct arena *arena, const struct error *error, struct buffer
     doc_print(json, doc);
 }
 
-bool respond(struct arena *arena, int count, char **words, struct buffer *json)
+bool respond_command(struct arena *arena, const struct command *command, struct buffer *json)
 {
     struct error error = { .what = "" };
     struct answer answer = { .doc = doc_new(arena, DOC_OBJECT), .text.arena = arena,
                              .csv.arena = arena };
     struct doc *doc = doc_new(arena, DOC_OBJECT);
-    if (!answer_words(arena, count, words, &answer, &error)) {
+    if (!command->verb->ask(arena, command, &answer, &error)) {
         respond_error(arena, &error, json);
         return false;
     }
@@ -41,4 +27,15 @@ bool respond(struct arena *arena, int count, char **words, struct buffer *json)
         doc_add_string(arena, doc, "csv", answer.csv.data);
     doc_print(json, doc);
     return true;
+}
+
+bool respond(struct arena *arena, int count, char **words, struct buffer *json)
+{
+    static const struct ranks alone = { 0, 1 };
+    struct error error = { .what = "" };
+    struct command command = { .verbs = verbs, .ranks = &alone };
+    if (command_read(arena, count, words, &command, &error))
+        return respond_command(arena, &command, json);
+    respond_error(arena, &error, json);
+    return false;
 }

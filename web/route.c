@@ -9,13 +9,14 @@ static const char *const own_paths[ROUTE_VERBS] = {
     [ROUTE_NONE] = "other",
 };
 
-/* One row of ask.def, one route; tools are none. */
+/* One verb that is a question, one route. */
 static const struct {
-    const char *path, *verb;
+    const char *path;
+    const struct verb *verb;
 } asked[] = {
-#define ASK(name, words, summary, example) { "/v1/" #name, #name },
-#include "ask/ask.def"
-#undef ASK
+#define VERB(name) { "/v1/" #name, &verb_##name },
+#include "ask/verbs.def"
+#undef VERB
 };
 enum { ASKED = sizeof asked / sizeof *asked };
 _Static_assert(ROUTE_VERBS + ASKED <= ROUTES_MOST, "metrics have a line for each route");
@@ -32,7 +33,7 @@ const char *route_path(size_t route)
 
 const struct verb *route_verb(size_t route)
 {
-    return route < ROUTE_VERBS ? NULL : verb_find(asked[route - ROUTE_VERBS].verb);
+    return route < ROUTE_VERBS ? NULL : asked[route - ROUTE_VERBS].verb;
 }
 
 size_t route_find(const char *path)

@@ -42,9 +42,8 @@ struct request {
     size_t pair_count, pair_room;
 };
 
-struct request_words {
-    char **words;                   /* words[0] is the program */
-    int count;
+struct request_command {
+    struct command command;
     struct shelf shelf;             /* the files that came along */
 };
 
@@ -55,9 +54,9 @@ struct member_row {
 };
 extern const struct member_row request_members[MEMBER_COUNT];
 
-bool request_has(enum option option, const char *verb);     /* --json and --help are none */
+bool request_has(const struct option *option);      /* --json and --help are none */
 bool request_read(struct arena *arena, const struct request *request,
-                  struct request_words *words, struct error *error);
+                  struct request_command *asked, struct error *error);
 /* ANSWERED or BAD. The arena's files are the request's from now on. */
 enum outcome request_answer(struct arena *arena, const struct request *request,
                             struct buffer *json);

@@ -96,20 +96,33 @@ EXPORT(ask) const char *page_ask(const char *text, size_t size)
     return reply.data;
 }
 
+/* One verb more that has this option. */
+static void table_option(struct doc *options, const struct option *option, const char *verb)
+{
+    struct doc *one = (struct doc *)(uintptr_t)doc_get(options, option->name);
+    if (!one) {
+        one = doc_add(&asked, options, option->name, DOC_OBJECT);
+        doc_add_bool(&asked, one, "value", option->kind != OPTION_SWITCH);
+        doc_add_string(&asked, one, "verbs", verb);
+        return;
+    }
+    struct doc *verbs_of = (struct doc *)(uintptr_t)doc_get(one, "verbs");
+    verbs_of->string = arena_print(&asked, "%s %s", verbs_of->string, verb);
+}
+
 /* What can be asked and with which options, for a page that is given words: {"verbs": {NAME:
- * WORDS}, "options": {NAME: {"value": true where it takes one, "verbs": "a b" or ""}}}. */
+ * WORDS}, "options": {NAME: {"value": true where it takes one, "verbs": "a b"}}}. */
 EXPORT(tables) const char *page_tables(void)
 {
     begin(&asked);
     struct doc *doc = doc_new(&asked, DOC_OBJECT);
     struct doc *of_verbs = doc_add(&asked, doc, "verbs", DOC_OBJECT);
     struct doc *of_options = doc_add(&asked, doc, "options", DOC_OBJECT);
-    for (const struct verb *verb = verbs; verb->name; verb++)
-        doc_add_string(&asked, of_verbs, verb->name, verb->words);
-    for (int i = 0; i < OPTION_COUNT; i++) {
-        struct doc *one = doc_add(&asked, of_options, options[i].name, DOC_OBJECT);
-        doc_add_bool(&asked, one, "value", options[i].argument != NULL);
-        doc_add_string(&asked, one, "verbs", options[i].verbs ? options[i].verbs : "");
+    for (const struct verb *const *verb = verbs; *verb; verb++) {
+        const struct option *option;
+        doc_add_string(&asked, of_verbs, (*verb)->name, (*verb)->words);
+        for (struct option_at at = { 0 }; (option = verb_next_option(*verb, &at));)
+            table_option(of_options, option, (*verb)->name);
     }
     reply = (struct buffer){ .arena = &asked };
     doc_print(&reply, doc);

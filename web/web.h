@@ -21,6 +21,8 @@ struct embedded;
  *
  * Files are those on the arena's shelf. */
 bool respond(struct arena *arena, int count, char **words, struct buffer *json);
+/* The same of a command that is read already. */
+bool respond_command(struct arena *arena, const struct command *command, struct buffer *json);
 void respond_error(struct arena *arena, const struct error *error, struct buffer *json);
 
 /* ---- the server ---------------------------------------------------------------------------- */
@@ -34,7 +36,8 @@ struct serve_options {
     const struct embedded *page;    /* what `/` hands out; none: ended by its first */
 };
 
-bool serve_read(const struct question *question, struct serve_options *terms,
+extern const struct verb verb_serve;
+bool serve_read(const struct command *command, struct serve_options *terms,
                 struct error *error);
 /* Listens until SIGINT or SIGTERM; `ready` hears where. False: it cannot listen. */
 bool serve(const struct serve_options *terms, void (*ready)(const char *url),

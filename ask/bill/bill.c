@@ -30,8 +30,8 @@ static bool in_names(struct arena *arena, const char *names, const char *whole, 
 
 bool bill_chosen(const struct bill *bill, const struct price *price)
 {
-    const char *model = bill->question->option[OPTION_MODEL];
-    const char *seller = bill->question->option[OPTION_SELLER];
+    const char *model = command_text(bill->command, "model");
+    const char *seller = command_text(bill->command, "seller");
     return (!model || in_names(bill->arena, model, price->model, price_model(price))) &&
            (!seller || in_names(bill->arena, seller, price->seller, price->seller));
 }
@@ -77,7 +77,7 @@ static bool check_names(struct bill *bill, const char *names, bool sellers)
     const char **all = arena_array(bill->arena, sheet->count, sizeof *all);
     for (size_t i = 0; i < sheet->count; i++)
         all[i] = sellers ? sheet->prices[i].seller : price_model(&sheet->prices[i]);
-    for (const char *rest = names; *rest;) {
+    for (const char *rest = names; rest && *rest;) {
         size_t size = strcspn(rest, ","), i = 0;
         const char *name = arena_copy(bill->arena, rest, size);
         while (i < sheet->count && !name_same(name, all[i]) &&
@@ -239,20 +239,20 @@ static void answer_workload(struct bill *bill)
 
 /* ---- the question ------------------------------------------------------------------------- */
 
-static bool read_words(const struct question *question, struct error *error)
+static bool read_words(const struct command *command, struct error *error)
 {
-    const char *const *option = question->option;
-    if (question->word_count != 1) {
-        error_set(error, question->word_count ? "bill takes one workload, %zu were given"
-                  : "bill needs a workload", question->word_count);
+    if (command->word_count != 1) {
+        error_set(error, command->word_count ? "bill takes one workload, %zu were given"
+                  : "bill needs a workload", command->word_count);
         return error_hint(error, "agent, document-chat, or a file of lines NAME = VALUE");
     }
-    static const enum option of_own[] = { OPTION_ON, OPTION_GPUS, OPTION_PRECISION, OPTION_EXPERTS,
-                                          OPTION_KV, OPTION_ENGINE, OPTION_ASSUME };
+    static const char *const of_own[] = { "on", "gpus", "precision", "experts-precision",
+                                          "kv-precision", "engine", "assume" };
+    const bool own = command_given(command, "own");
     const char *lost = NULL;
-    for (size_t i = 0; i < sizeof of_own / sizeof *of_own && !option[OPTION_OWN]; i++)
-        lost = !lost && option[of_own[i]] ? options[of_own[i]].name : lost;
-    if (!lost && (!option[OPTION_OWN] || option[OPTION_ON]))
+    for (size_t i = 0; i < sizeof of_own / sizeof *of_own && !own && !lost; i++)
+        lost = command_given(command, of_own[i]) ? of_own[i] : NULL;
+    if (!lost && (!own || command_given(command, "on")))
         return true;
     if (lost)
         error_set(error, "--%s needs the model that runs there: --own", lost);
@@ -273,19 +273,19 @@ static bool read_priors(struct bill *bill)
 
 static bool open_bill(struct bill *bill)
 {
-    const char *const *option = bill->question->option;
-    const char *path = option[OPTION_PRICES] ? option[OPTION_PRICES] : "prices";
-    return scenario_read(&bill->scenario, bill->arena, bill->question, NULL, NULL,
+    const struct command *command = bill->command;
+    const char *path = command_text(command, "prices");
+    return scenario_read(&bill->scenario, bill->arena, command, command_no_subject(command),
                          bill->error) &&
-           workload_read(&bill->scenario, bill->question->words[0], &bill->workload,
+           workload_read(&bill->scenario, bill->command->words[0], &bill->workload,
                          bill->error) &&
            read_priors(bill) &&
            seen_open(&bill->scenario, &bill->rows, bill->error) &&
            caching_read(bill->arena, &bill->caching, bill->error) && bill_open_rows(bill) &&
-           readings_read(bill->arena, path, &bill->priors, &bill->rows, &bill->sheet,
+           readings_read(bill->arena, path ? path : "prices", &bill->priors, &bill->rows, &bill->sheet,
                          &bill->readings, bill->error) &&
-           (!option[OPTION_MODEL] || check_names(bill, option[OPTION_MODEL], false)) &&
-           (!option[OPTION_SELLER] || check_names(bill, option[OPTION_SELLER], true));
+           check_names(bill, command_text(command, "model"), false) &&
+           check_names(bill, command_text(command, "seller"), true);
 }
 
 /* What was given and moves nothing here. */
@@ -296,7 +296,7 @@ static void note_idle(struct bill *bill)
                                           NAME_task_requests };
     for (int i = 0; i < SCHEMES; i++)
         texts[MORE + i] = schemes[i].row;
-    if (!bill->question->option[OPTION_OWN])
+    if (!command_given(bill->command, "own"))
         given_note(&bill->scenario, texts, SCHEMES + MORE, "the bill");
 }
 
@@ -312,7 +312,7 @@ static bool answer_entries(struct bill *bill)
         error_set(bill->error, "no entry has both that --model and that --seller");
         return error_hint(bill->error, "a model that the seller sells");
     }
-    if (count > FEW || !bill->question->option[OPTION_MODEL])
+    if (count > FEW || !command_given(bill->command, "model"))
         return bill_whole(bill);
     struct doc *list = doc_add(bill->arena, bill->answer->doc, "entries", DOC_ARRAY);
     for (size_t i = 0, shown = 0; i < bill->sheet.count; i++) {
@@ -326,17 +326,17 @@ static bool answer_entries(struct bill *bill)
     return true;
 }
 
-bool ask_bill(struct arena *arena, const struct question *question, struct answer *answer,
+bool ask_bill(struct arena *arena, const struct command *command, struct answer *answer,
               struct error *error)
 {
     struct bill *bill = arena_alloc(arena, sizeof *bill);
-    *bill = (struct bill){ .arena = arena, .question = question, .answer = answer, .error = error };
-    if (!read_words(question, error) || !open_bill(bill))
+    *bill = (struct bill){ .arena = arena, .command = command, .answer = answer, .error = error };
+    if (!read_words(command, error) || !open_bill(bill))
         return false;
     answer_workload(bill);
-    if (!answer_entries(bill) || (question->option[OPTION_OWN] && !bill_own(bill)))
+    if (!answer_entries(bill) || (command_given(command, "own") && !bill_own(bill)))
         return false;
-    if (question->option[OPTION_CSV])
+    if (command_text(command, "csv"))
         bill_csv(bill);
     note_idle(bill);
     if (bill->scenario.facts.note_count)
@@ -344,3 +344,27 @@ bool ask_bill(struct arena *arena, const struct question *question, struct answe
     scenario_notes(&bill->scenario, answer);
     return true;
 }
+
+static const struct option bill_list[] = {
+    { "prices", "FILE", OPTION_FILE, .otherwise = "data/prices.csv, built in",
+      .help = "the sheet to bill by: LiteLLM's JSON, models.dev's CSV" },
+    { "model", "NAME", OPTION_TEXT, .help = "only these entries of the sheet, with commas" },
+    { "seller", "NAME", OPTION_TEXT, .help = "only entries of these sellers, with commas" },
+    { "gap", "TIME", OPTION_TEXT, .otherwise = "the workload's",
+      .help = "between turns: 30s, exponential(2min), or a CSV file" },
+    { 0 } };
+static const struct option own_list[] = {
+    { "own", "MODEL", OPTION_TEXT, .help = "the same on machines of one's own: cost against load" },
+    { 0 } };
+static const struct option_group bill_options = { "Prices", bill_list },
+                                 own_options = { "Own machines", own_list };
+
+const struct verb verb_bill = {
+    "bill", "WORKLOAD",
+    "what a workload costs at each seller, with which caching, or on one's own GPUs",
+    { "chalkline bill agent --model claude-opus-4-7",
+      "chalkline bill agent --model deepseek-v3 --own deepseek-v3 --on h200-sxm --gpus 8",
+      "chalkline bill my.workload --prices litellm.json --seller anthropic,openai" },
+    { &bill_options, &own_options, &machine_options, &chip_options, &weight_options,
+      &cache_options, &engine_options, &assume_options, &row_options, &table_options,
+      &output_options }, ask_bill };

@@ -118,7 +118,7 @@ struct bill {
     struct seen_rows rows;
     struct reading *readings;       /* of each price */
     struct arena *arena;
-    const struct question *question;
+    const struct command *command;
     struct answer *answer;
     struct error *error;
     struct workload workload;

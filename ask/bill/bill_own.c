@@ -53,9 +53,9 @@ static void set_request(struct own *own, const char *row, double value)
 static bool open_scenario(struct own *own, struct error *error)
 {
     struct bill *bill = own->bill;
-    const char *const *option = bill->question->option;
-    if (!scenario_read(&own->scenario, bill->arena, bill->question, option[OPTION_OWN],
-                       option[OPTION_ON], error))
+    struct subject subject = command_subject(bill->command);
+    subject.model = command_text(bill->command, "own");
+    if (!scenario_read(&own->scenario, bill->arena, bill->command, subject, error))
         return false;
     workload_apply(&bill->workload, &own->scenario);
     struct bill_cost cost = bill_cost(bill, own->bought->price, (struct bill_change){ NULL, 0 });

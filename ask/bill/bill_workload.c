@@ -181,7 +181,7 @@ static bool in_range(struct reader *reader)
 
 static bool check(struct reader *reader)
 {
-    const char *gap = reader->scenario->question->option[OPTION_GAP];
+    const char *gap = command_text(reader->scenario->command, "gap");
     if (gap && !gaps_read(reader->scenario->arena, gap, "--gap", &reader->workload->gaps,
                           reader->error))
         return false;

@@ -9,41 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_WORST = 10000 };
-
 /* ---- the question ------------------------------------------------------------------------ */
-
-static bool read_by(struct check *check)
-{
-    static const char *const words[] = { [BY_MODEL] = "model", [BY_HARDWARE] = "hardware",
-                                         [BY_SOURCE] = "source" };
-    const char *by = check->question->option[OPTION_BY];
-    for (int i = 0; by && i < 3; i++)
-        if (!strcmp(by, words[i])) {
-            check->by = (enum grouping)i;
-            return true;
-        }
-    if (!by)
-        return true;
-    error_set(check->error, "--by: '%.60s'", by);
-    return error_hint(check->error, "source, model or hardware");
-}
-
-static bool read_worst(struct check *check, size_t *worst)
-{
-    const char *text = check->question->option[OPTION_WORST];
-    struct quantity quantity;
-    struct error ignored;
-    if (!text)
-        return true;
-    if (!quantity_parse(text_of(text), (struct unit){ { 0 } }, &quantity, &ignored) ||
-        !(quantity.value >= 1) || quantity.value > MOST_WORST) {
-        error_set(check->error, "--worst: '%.60s'", text);
-        return error_hint(check->error, "1 to %d", MOST_WORST);
-    }
-    *worst = (size_t)quantity.value;
-    return true;
-}
 
 /* ---- points ------------------------------------------------------------------------------ */
 
@@ -74,13 +40,15 @@ static bool read_sheet(struct check *check, const char *path, struct text text)
 static bool read_points(struct check *check)
 {
     enum { LIMIT = 64 << 20 };
-    const struct question *question = check->question;
+    const struct command *command = check->command;
+    const char *const *files;
+    const size_t count = command_texts(check->arena, command, "measured", &files);
     struct text text;
-    for (size_t i = 0; i < question->measured_count; i++)
-        if (!file_read(check->arena, question->measured[i], LIMIT, &text, check->error) ||
-            !read_sheet(check, question->measured[i], text))
+    for (size_t i = 0; i < count; i++)
+        if (!file_read(check->arena, files[i], LIMIT, &text, check->error) ||
+            !read_sheet(check, files[i], text))
             return false;
-    if (question->measured_count)
+    if (count)
         return true;
     for (const struct embedded *file = embedded_data; file->path; file++)
         if (!strcmp(file->path, "data/measured.csv"))
@@ -196,33 +164,36 @@ static void check_point(struct check *check, size_t at)
 /* ---- all of it --------------------------------------------------------------------------- */
 
 /* Words and options, before anything is read; --set and --rows are wrong here, or nowhere. */
-static bool read_question(struct check *check, size_t *worst)
+static bool read_question(struct check *check)
 {
-    const struct question *question = check->question;
+    const struct command *command = check->command;
     struct scenario *scenario = arena_alloc(check->arena, sizeof *scenario);
-    if (question->word_count) {
-        error_set(check->error, "check takes no words, '%.60s' was given", question->words[0]);
+    if (command->word_count) {
+        error_set(check->error, "check takes no words, '%.60s' was given", command->words[0]);
         return error_hint(check->error, "--measured FILE");
     }
-    for (size_t i = 0; i < question->rows_count; i++)
-        if (!strcmp(question->rows[i], "-")) {
+    const char *const *rows;
+    const size_t row_count = command_texts(check->arena, command, "rows", &rows);
+    for (size_t i = 0; i < row_count; i++)
+        if (!strcmp(rows[i], "-")) {
             error_set(check->error, "check reads --rows for every model, '-' can be read once");
             return error_hint(check->error, "the path of a file");
         }
-    return read_by(check) && read_worst(check, worst) &&
-           scenario_read(scenario, check->arena, question, NULL, NULL, check->error) &&
+    check->by = (enum grouping)command_choice(command, "by");
+    return scenario_read(scenario, check->arena, command, command_no_subject(command),
+                         check->error) &&
            scenario_catalog(check->arena, &check->catalog, check->error);
 }
 
-bool ask_check(struct arena *arena, const struct question *question, struct answer *answer,
+bool ask_check(struct arena *arena, const struct command *command, struct answer *answer,
                struct error *error)
 {
-    struct check check = { .arena = arena, .question = question, .answer = answer, .error = error,
-                           .predictor = { .arena = arena, .question = question },
+    struct check check = { .arena = arena, .command = command, .answer = answer, .error = error,
+                           .predictor = { .arena = arena, .command = command },
                            .all.arena = arena, .metrics.arena = arena, .groups.arena = arena };
-    const char *picture = question->option[OPTION_PLOT];
-    size_t worst = 0;
-    if (!read_question(&check, &worst) || !read_points(&check))
+    const char *picture = command_text(command, "plot");
+    const size_t worst = command_count(command, "worst");
+    if (!read_question(&check) || !read_points(&check))
         return false;
     for (size_t i = 0; i < check.points.count; i++)
         check_point(&check, i);
@@ -233,7 +204,27 @@ bool ask_check(struct arena *arena, const struct question *question, struct answ
     if (worst)
         check_worst(&check, worst);
     check_lines(&check);
-    if (question->option[OPTION_RANK] && !check_rank(&check))
+    if (command_text(command, "rank") && !check_rank(&check))
         return false;
     return !picture || scatter_plot(arena, picture, check.outcomes, check.outcome_count, error);
 }
+
+static const char *const groupings[] = { [BY_MODEL] = "model", [BY_HARDWARE] = "hardware",
+                                         [BY_SOURCE] = "source", NULL };
+static const struct option check_list[] = {
+    { "measured", "FILE", OPTION_FILE, .many = true, .otherwise = "data/measured.csv, built in",
+      .help = "measurements to score" },
+    { "by", "WHAT", OPTION_CHOICE, .choices = groupings, .fallback = "model",
+      .help = "group by model, hardware or source" },
+    { "worst", "N", OPTION_COUNT, .low = 1, .high = 10000,
+      .help = "also the N values predicted worst, with file and line" },
+    { "rank", NULL, OPTION_SWITCH,
+      .help = "also how good the layout is that the prediction ranks first" },
+    { 0 } };
+static const struct option_group check_options = { "Measurements", check_list };
+
+const struct verb verb_check = {
+    "check", "[--measured FILE...]", "predicted against measured, scored",
+    { "chalkline check --by hardware", "chalkline check --measured points.csv --worst 10" },
+    { &check_options, &assume_options, &row_options, &table_options, &plot_options,
+      &output_options }, ask_check };

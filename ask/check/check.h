@@ -22,7 +22,7 @@ struct label {                      /* one spelling of a machine's or model's na
 
 struct check {
     struct arena *arena;
-    const struct question *question;
+    const struct command *command;
     struct answer *answer;
     struct error *error;
     enum grouping by;

@@ -63,7 +63,8 @@ static bool add_turns(struct ranked *ranked)
     enum { INPUTS = sizeof inputs / sizeof *inputs };
     struct scenario scenario;
     struct values values;
-    if (!scenario_read(&scenario, check->arena, check->question, NULL, NULL, check->error))
+    if (!scenario_read(&scenario, check->arena, check->command, command_no_subject(check->command),
+                       check->error))
         return false;
     for (int i = 0; i < INPUTS; i++)
         facts_set(&scenario.facts, inputs[i], 1, ORIGIN_AXIS, "measured");

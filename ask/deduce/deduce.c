@@ -58,73 +58,68 @@ static bool answer_models(struct deduction *deduction, const char *names)
 
 /* ---- the question ------------------------------------------------------------------------- */
 
-static bool read_count(const char *option, const char *text, double least, double most,
-                       size_t *count, struct error *error)
-{
-    struct quantity quantity;
-    struct error ignored;
-    if (!text)
-        return true;
-    if (!quantity_parse(text_of(text), (struct unit){ { 0 } }, &quantity, &ignored) ||
-        quantity.spread != SPREAD_NONE || !(quantity.value >= least && quantity.value <= most) ||
-        quantity.value != floor(quantity.value)) {
-        error_set(error, "--%s: '%.60s'", option, text);
-        return error_hint(error, "a whole number, %.0f to %.0f", least, most);
-    }
-    *count = (size_t)quantity.value;
-    return true;
-}
-
 bool deduce_draw(struct deduction *deduction, bool all)
 {
-    enum { ONE = 1 << 20, SHEET = 100000, LEAST = 1000, MOST = 1 << 24 };
-    size_t count = all ? ONE : SHEET, seed = 1;
-    const struct question *question = deduction->question;
+    enum { ONE = 1 << 20, SHEET = 100000 };
+    const struct command *command = deduction->command;
+    size_t count = all ? ONE : SHEET;
     if (deduction->draws)
         return true;
-    return read_count("draws", question->option[OPTION_DRAWS], LEAST, MOST, &count,
-                      deduction->error) &&
-           read_count("seed", question->option[OPTION_SEED], 0, 1e15, &seed, deduction->error) &&
-           draws_make(deduction->arena, &deduction->scenario.book, &deduction->scenario.facts,
-                      seed, count, all, &deduction->draws, deduction->error);
+    command_take_count(command, "draws", &count);
+    return draws_make(deduction->arena, &deduction->scenario.book, &deduction->scenario.facts,
+                      command_count(command, "seed"), count, all, &deduction->draws, deduction->error);
 }
 
-static bool read_words(const struct question *question, struct error *error)
+static bool read_words(const struct command *command, struct error *error)
 {
-    const char *const *option = question->option;
-    if (question->word_count != 1) {
-        error_set(error, question->word_count ? "deduce takes one price sheet, %zu were given"
-                  : "deduce needs a price sheet", question->word_count);
+    if (command->word_count != 1) {
+        error_set(error, command->word_count ? "deduce takes one price sheet, %zu were given"
+                  : "deduce needs a price sheet", command->word_count);
         return error_hint(error, "the path of LiteLLM's JSON, of a CSV file, or `prices`, the built "
                           "in ones");
     }
-    int ways = (option[OPTION_MODEL] != NULL) + (option[OPTION_MARKET] != NULL) +
-               (option[OPTION_DIFF] != NULL);
+    int ways = (command_given(command, "model")) + (command_given(command, "market")) +
+               (command_given(command, "diff"));
     if (ways < 2)
         return true;
     error_set(error, "two of --model, --market and --diff are given");
     return error_hint(error, "one of them");
 }
 
-bool ask_deduce(struct arena *arena, const struct question *question, struct answer *answer,
+bool ask_deduce(struct arena *arena, const struct command *command, struct answer *answer,
                 struct error *error)
 {
     struct deduction *deduction = arena_alloc(arena, sizeof *deduction);
-    *deduction = (struct deduction){ .arena = arena, .question = question, .answer = answer,
+    *deduction = (struct deduction){ .arena = arena, .command = command, .answer = answer,
                                      .error = error };
-    const char *const *option = question->option;
-    if (!read_words(question, error) ||
-        !scenario_read(&deduction->scenario, arena, question, NULL, NULL, error) ||
+    if (!read_words(command, error) ||
+        !scenario_read(&deduction->scenario, arena, command, command_no_subject(command), error) ||
         !priors_read(&deduction->scenario, &deduction->priors, error) ||
         !seen_open(&deduction->scenario, &deduction->rows, error) ||
-        !readings_read(arena, question->words[0], &deduction->priors, &deduction->rows,
+        !readings_read(arena, command->words[0], &deduction->priors, &deduction->rows,
                        &deduction->sheet, &deduction->readings, error))
         return false;
-    if (option[OPTION_MODEL])
-        return answer_models(deduction, option[OPTION_MODEL]);
-    if (option[OPTION_MARKET])
-        return deduce_market(deduction, option[OPTION_MARKET]);
-    if (option[OPTION_DIFF])
-        return deduce_difference(deduction, option[OPTION_DIFF]);
+    if (command_text(command, "model"))
+        return answer_models(deduction, command_text(command, "model"));
+    if (command_text(command, "market"))
+        return deduce_market(deduction, command_text(command, "market"));
+    if (command_text(command, "diff"))
+        return deduce_difference(deduction, command_text(command, "diff"));
     return deduce_whole(deduction);
 }
+
+static const struct option deduce_list[] = {
+    { "model", "NAME", OPTION_TEXT, .help = "a report on these entries of the sheet, with commas" },
+    { "market", "MODEL", OPTION_TEXT, .help = "what the hosts of one open model say of it" },
+    { "diff", "OLD", OPTION_FILE, .help = "what changed since an older sheet" },
+    { "draws", "N", OPTION_COUNT, .low = 1000, .high = 1 << 24,
+      .otherwise = "1,048,576 for one model, 100,000 for a sheet", .help = "draws of the unknowns" },
+    { "seed", "N", OPTION_COUNT, .high = 1e15, .fallback = "1", .help = "of the draws" },
+    { 0 } };
+static const struct option_group deduce_options = { "Price sheet", deduce_list };
+
+const struct verb verb_deduce = {
+    "deduce", "PRICES", "what a price sheet implies, how surely, and where it contradicts itself",
+    { "chalkline deduce prices --model claude-opus-4-7", "chalkline deduce litellm.json --csv",
+      "chalkline deduce prices --diff older.csv" },
+    { &deduce_options, &row_options, &table_options, &output_options }, ask_deduce };

@@ -11,7 +11,7 @@
 
 struct deduction {
     struct arena *arena;
-    const struct question *question;
+    const struct command *command;
     struct answer *answer;
     struct error *error;
     struct scenario scenario;

@@ -6,28 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- options ----------------------------------------------------------------------------- */
-
-static const char *const shown[] = { "vllm", "sglang", "trtllm", "k8s" };
-enum { SHOWN = sizeof shown / sizeof *shown, MANIFEST = SHOWN - 1 };
-
-static int shown_at(const char *name)
-{
-    int at = 0;
-    while (at < SHOWN && strcmp(name, shown[at]))
-        at++;
-    return at;
-}
-
-bool emit_known(const char *name, struct error *error)
-{
-    if (shown_at(name) < SHOWN)
-        return true;
-    const char *near = name_nearest(name, shown, SHOWN);
-    error_set(error, "--emit: '%.60s' is not known", name);
-    return error_hint(error, "%s%s%svllm, sglang, trtllm or k8s", near ? "did you mean '" : "",
-                      near ? near : "", near ? "'? " : "");
-}
+const char *const emit_targets[] = { "vllm", "sglang", "trtllm", "k8s", NULL };
+static const char manifest[] = "k8s";
 
 /* ---- engine, model ----------------------------------------------------------------------- */
 
@@ -36,9 +16,9 @@ static bool choose_engine(struct emit *emit, const char *name, const char *engin
                           struct error *error)
 {
     const struct catalog *catalog = &emit->launch->scenario.catalog;
-    emit->manifest = shown_at(name) == MANIFEST;
+    emit->manifest = !strcmp(name, manifest);
     const struct catalog_entry *entry =
-        catalog_find(catalog, CATALOG_ENGINE, engine ? engine : emit->manifest ? shown[0] : name,
+        catalog_find(catalog, CATALOG_ENGINE, engine ? engine : emit->manifest ? emit_targets[0] : name,
                      error);
     if (!entry)
         return false;

@@ -66,7 +66,7 @@ struct emit_start {                 /* what starts a part */
 };
 
 /* Is it an engine or a form that --emit knows? */
-bool emit_known(const char *name, struct error *error);
+extern const char *const emit_targets[];        /* what can be written, then NULL */
 /* The engine of `name` (--emit) and `engine` (--engine, or NULL), and whether it can serve the
  * model, its formats and its machine at all. */
 bool emit_open(struct emit *emit, struct arena *arena, struct launch *launch, const char *name,

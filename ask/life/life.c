@@ -17,21 +17,18 @@ const struct life_kind life_kinds[] = {
 
 static bool read_kind(struct life *life)
 {
-    const char *const *option = life->question->option;
-    life->kind = &life_kinds[option[OPTION_BUDGET] ? LIFE_BUDGET
-                             : option[OPTION_LOSS] ? LIFE_LOSS : LIFE_TOKENS];
-    if (!option[OPTION_BUDGET] || !option[OPTION_LOSS])
+    const struct command *command = life->command;
+    life->kind = &life_kinds[command_given(command, "budget") ? LIFE_BUDGET
+                             : command_given(command, "loss") ? LIFE_LOSS : LIFE_TOKENS];
+    if (!command_given(command, "budget") || !command_given(command, "loss"))
         return true;
     error_set(life->error, "--budget and --loss each say how large the model becomes");
     return error_hint(life->error, "one of them");
 }
 
-static bool read_words(struct life *life, const char **model)
+static bool read_words(struct life *life, struct subject *subject)
 {
-    const struct question *question = life->question;
-    const char *option = question->option[OPTION_MODEL];
-    const size_t models = question->word_count + (option != NULL);
-    *model = question->word_count ? question->words[0] : option;
+    const size_t models = command_models(life->command, subject);
     if (models <= 1)
         return read_kind(life);
     error_set(life->error, "life takes one model, %zu were given", models);
@@ -53,7 +50,7 @@ static bool check_size(struct life *life)
 static bool take_tokens(struct life *life)
 {
     struct facts *facts = &life->scenario.facts;
-    if (!life->question->option[OPTION_TOKENS])
+    if (!command_given(life->command, "tokens"))
         return true;
     if (fact_given(facts_find(facts, NAME_pretrain_tokens))) {
         error_set(life->error, "--tokens: pretrain_tokens is given twice, first by --set");
@@ -112,18 +109,40 @@ static void note_idle(struct life *life)
     given_note(&life->scenario, texts, 4, "the life of a model");
 }
 
-bool ask_life(struct arena *arena, const struct question *question, struct answer *answer,
+bool ask_life(struct arena *arena, const struct command *command, struct answer *answer,
               struct error *error)
 {
     struct life *life = arena_alloc(arena, sizeof *life);
-    const char *model;
-    *life = (struct life){ .arena = arena, .question = question, .answer = answer,
+    struct subject subject;
+    *life = (struct life){ .arena = arena, .command = command, .answer = answer,
                            .error = error };
-    if (!read_words(life, &model) ||
-        !scenario_read(&life->scenario, arena, question, model, NULL, error) ||
+    if (!read_words(life, &subject) ||
+        !scenario_read(&life->scenario, arena, command, subject, error) ||
         !check_size(life) || !check_counts(life) || !take_tokens(life))
         return false;
     note_assumed(life);
     note_idle(life);
     return life_laws(life) && life_answer(life);
 }
+
+static const struct option life_list[] = {
+    { "tokens", "N", OPTION_ROW, .row = NAME_training_tokens, .otherwise = "the rule's",
+      .help = "tokens that the model was trained on" },
+    { "served", "N", OPTION_ROW, .row = NAME_served_tokens, .otherwise = "token_rate x lifetime",
+      .help = "tokens that it serves in its life if it ships" },
+    { "budget", "FLOP", OPTION_ROW, .row = NAME_life_budget,
+      .help = "compute of its whole life: size and tokens of the lowest loss" },
+    { "loss", "X", OPTION_ROW, .row = NAME_target_loss,
+      .help = "loss to reach: size and tokens of the least compute" },
+    { "law", "NAME", OPTION_TEXT, .otherwise = "besiroglu",
+      .help = "a law of data/loss_laws.csv; the others stand beside it" },
+    { 0 } };
+static const struct option_group life_options = { "Life of a model", life_list };
+
+const struct verb verb_life = {
+    "life", "[MODEL]",
+    "how many tokens a model should be trained on, and how large it should be, for all it will serve",
+    { "chalkline life deepseek-v3 --served 200T", "chalkline life --budget 1e26",
+      "chalkline life --loss 1.95 --law llama-3" },
+    { &life_options, &model_options, &assume_options, &row_options, &table_options,
+      &output_options }, ask_life };

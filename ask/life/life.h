@@ -58,7 +58,7 @@ struct life_law {
 
 struct life {
     struct arena *arena;
-    const struct question *question;
+    const struct command *command;
     struct answer *answer;
     struct error *error;
     struct scenario scenario;

@@ -81,7 +81,7 @@ static bool law_unknown(struct life *life, const char *name)
 
 static bool choose_law(struct life *life)
 {
-    const char *name = life->question->option[OPTION_LAW];
+    const char *name = command_text(life->command, "law");
     for (size_t i = 0; i < life->count; i++) {
         struct life_law *law = &life->laws[i];
         if (law->frontier || (name && !name_same(law->name, name)))

@@ -2,6 +2,7 @@
  *
  *     MODEL, machines, formats -> variants -> spaces -> front -> the best of it */
 #include "ask/ask.h"
+#include "ask/launch/launch.h"
 #include "ask/plan/plan.h"
 #include "build/row_names.h"
 
@@ -31,18 +32,17 @@ static bool traffic_alone(struct plan *plan)
 {
     error_set(plan->error, "--traffic without --validate");
     return error_hint(plan->error, "--validate 8 --traffic %.200s",
-                      plan->question->option[OPTION_TRAFFIC]);
+                      command_text(plan->command, "traffic"));
 }
 
 static bool read_words(struct plan *plan)
 {
-    const struct question *question = plan->question;
-    const char *option = question->option[OPTION_MODEL];
-    const size_t models = question->word_count + (option != NULL);
-    plan->model = question->word_count ? question->words[0] : option;
-    if (models == 1 && question->option[OPTION_ON] &&
-        question->option[OPTION_ON][strspn(question->option[OPTION_ON], ",")])
-        return !question->option[OPTION_TRAFFIC] || question->option[OPTION_VALIDATE] ||
+    const struct command *command = plan->command;
+    const size_t models = command_models(command, &plan->subject);
+    const char *machines = plan->subject.machine;
+    plan->model = plan->subject.model;
+    if (models == 1 && machines && machines[strspn(machines, ",")])
+        return !command_given(command, "traffic") || command_given(command, "validate") ||
                traffic_alone(plan);
     if (models != 1)
         error_set(plan->error, models ? "plan takes one model, %zu were given"
@@ -79,32 +79,28 @@ static void open_loop(struct variant *variant)
     facts_set(facts, NAME_waves, 0, ORIGIN_AXIS, "plan");
 }
 
-static bool set_limit(struct plan *plan, struct scenario *scenario, enum option option,
-                      const char *row, double *value)
+static bool read_limit(struct plan *plan, struct scenario *scenario, const char *row,
+                       double *value)
 {
-    const char *text = plan->question->option[option];
-    if ((text && !scenario_set_row(scenario, row, text,
-                                   ORIGIN_GIVEN, arena_print(plan->arena, "--%s", options[option].name),
-                                   plan->error)) ||
-        !value_of(scenario, row, value, plan->error))
+    const struct fact *fact = facts_find(&scenario->facts, row);
+    if (!value_of(scenario, row, value, plan->error))
         return false;
     if (*value > 0)
         return true;
-    error_set(plan->error, "--%s: '%.60s': nothing is so fast", options[option].name,
-              text ? text : "0");
+    error_set(plan->error, "%s: '%g': nothing is so fast", fact ? fact->source : row, *value);
     return error_hint(plan->error, "a time above 0: 300ms, 2s");
 }
 
-static bool read_gpus(struct plan *plan, struct scenario *scenario, const char *text)
+static bool check_gpus(struct plan *plan, struct scenario *scenario)
 {
     enum { MOST = 10000000 };
-    double gpus;
-    if (!scenario_set_row(scenario, NAME_gpus_available, text, ORIGIN_GIVEN, "--gpus", plan->error) ||
-        !value_of(scenario, NAME_gpus_available, &gpus, plan->error))
+    const struct fact *fact = facts_find(&scenario->facts, NAME_gpus_available);
+    if (!value_of(scenario, NAME_gpus_available, &plan->gpus, plan->error))
         return false;
-    if (gpus >= 1 && gpus <= MOST && gpus == floor(gpus))
+    if (!fact_given(fact) ||
+        (plan->gpus >= 1 && plan->gpus <= MOST && plan->gpus == floor(plan->gpus)))
         return true;
-    error_set(plan->error, "--gpus: '%.60s' is no number of GPUs", text);
+    error_set(plan->error, "%s: '%.12g' is no number of GPUs", fact->source, plan->gpus);
     return error_hint(plan->error, "a whole number from 1 to %d", MOST);
 }
 
@@ -121,69 +117,52 @@ static bool no_ranges(struct plan *plan, const struct scenario *scenario)
     return true;
 }
 
-static bool set_by_user(const struct scenario *scenario, const char *row)
-{
-    return fact_given(facts_find(&scenario->facts, row));
-}
-
 static bool set_numbers(struct plan *plan, struct scenario *scenario)
 {
-    const char *gpus = plan->question->option[OPTION_GPUS];
+    const struct facts *facts = &scenario->facts;
     const double endless = 1e12;    /* where only a demand is given */
     double domain;
-    plan->by_demand = set_by_user(scenario, NAME_demand);
+    plan->by_demand = fact_given(facts_find(facts, NAME_demand));
     if (!value_of(scenario, NAME_scale_up_chips, &domain, plan->error))
         return false;
-    if (gpus && !read_gpus(plan, scenario, gpus))
-        return false;
-    if (!gpus && !set_by_user(scenario, NAME_gpus_available))
+    if (!fact_given(facts_find(facts, NAME_gpus_available)))
         facts_set(&scenario->facts, NAME_gpus_available, plan->by_demand ? endless : domain,
                   ORIGIN_CHOSEN, "assumed");
-    return value_of(scenario, NAME_gpus_available, &plan->gpus, plan->error) &&
-           set_limit(plan, scenario, OPTION_TTFT, NAME_ttft_limit, &plan->ttft) &&
-           set_limit(plan, scenario, OPTION_TPOT, NAME_tpot_limit, &plan->tpot);
+    return check_gpus(plan, scenario) &&
+           read_limit(plan, scenario, NAME_ttft_limit, &plan->ttft) &&
+           read_limit(plan, scenario, NAME_tpot_limit, &plan->tpot);
 }
 
 /* TP follows from the other sizes: who gives it wants only layouts that have it. */
-static bool take_tensor(struct plan *plan, struct question *question)
+static bool take_tensor(struct plan *plan, struct scenario *scenario)
 {
-    static const char row[] = "tensor_parallel=";
-    const char **kept = arena_array(plan->arena, question->set_count + 1, sizeof *kept);
-    size_t count = 0;
-    for (size_t i = 0; i < question->set_count; i++) {
-        const char *set = question->sets[i];
-        if (strncmp(set, row, sizeof row - 1)) {
-            kept[count++] = set;
-            continue;
-        }
-        const char *value = set + sizeof row - 1;
-        if (!text_number(text_of(value), &plan->tensor) || !(plan->tensor >= 1) ||
-            plan->tensor != floor(plan->tensor)) {
-            error_set(plan->error, "--set: tensor_parallel: '%.60s' is no number of GPUs", value);
-            return error_hint(plan->error, "a whole number");
-        }
+    const struct fact *fact = facts_find(&scenario->facts, NAME_tensor_parallel);
+    if (!fact_given(fact))
+        return true;
+    if (!value_of(scenario, NAME_tensor_parallel, &plan->tensor, plan->error))
+        return false;
+    if (!(plan->tensor >= 1) || plan->tensor != floor(plan->tensor)) {
+        error_set(plan->error, "%s: tensor_parallel: '%g' is no number of GPUs", fact->source,
+                  plan->tensor);
+        return error_hint(plan->error, "a whole number");
     }
-    question->sets = kept;
-    question->set_count = count;
+    facts_remove(&scenario->facts, NAME_tensor_parallel);
     return true;
 }
 
 /* A scenario with these names in the place of lists. */
 static bool read_variant(struct plan *plan, struct variant *variant)
 {
-    struct question *question = arena_alloc(plan->arena, sizeof *question);
-    *question = *plan->question;
-    question->option[OPTION_ON] = variant->machine;
-    question->option[OPTION_PRECISION] = variant->precision;
-    question->option[OPTION_KV] = variant->kv;
-    question->option[OPTION_GPUS] = NULL;
-    if (!take_tensor(plan, question))
-        return false;
-    if (question->option[OPTION_VALIDATE] && !question->option[OPTION_ENGINE])
-        question->option[OPTION_ENGINE] = "vllm";           /* whose rules the simulator follows */
-    if (!scenario_read(&variant->scenario, plan->arena, question, plan->model, variant->machine,
-                       plan->error) ||
-        !set_numbers(plan, &variant->scenario) || !no_ranges(plan, &variant->scenario))
+    struct subject subject = plan->subject;
+    struct scenario *scenario = &variant->scenario;
+    subject.machine = variant->machine;
+    subject.precision = variant->precision;
+    subject.kv_precision = variant->kv;
+    if (command_given(plan->command, "validate") && !subject.engine)
+        subject.engine = "vllm";                /* whose rules the simulator follows */
+    if (!scenario_read(scenario, plan->arena, plan->command, subject, plan->error) ||
+        !sweep_set(scenario, plan->swept, plan->error) || !no_ranges(plan, scenario) ||
+        !take_tensor(plan, scenario) || !set_numbers(plan, scenario))
         return false;
     open_loop(variant);
     return true;
@@ -213,7 +192,7 @@ static const char *scope_text(struct plan *plan)
 {
     struct buffer out = { .arena = plan->arena };
     const char *before = NULL;
-    if (plan->by_demand && !plan->question->option[OPTION_GPUS])
+    if (plan->by_demand && !fact_given(facts_find(&plan->variants->scenario.facts, NAME_gpus_available)))
         buffer_print(&out, "as many as needed of ");
     else
         buffer_print(&out, "%.0f x ", plan->gpus);
@@ -227,11 +206,11 @@ static const char *scope_text(struct plan *plan)
 
 bool plan_spaces(struct plan *plan)
 {
-    const char *const *option = plan->question->option;
+    const struct subject *subject = &plan->subject;
     const char **machines, **precisions, **kvs;
-    size_t machine_count = split_names(plan->arena, option[OPTION_ON], &machines);
-    size_t precision_count = split_names(plan->arena, option[OPTION_PRECISION], &precisions);
-    size_t kv_count = split_names(plan->arena, option[OPTION_KV], &kvs);
+    size_t machine_count = split_names(plan->arena, subject->machine, &machines);
+    size_t precision_count = split_names(plan->arena, subject->precision, &precisions);
+    size_t kv_count = split_names(plan->arena, subject->kv_precision, &kvs);
     for (size_t m = 0; m < machine_count; m++)
         for (size_t p = 0; p < precision_count; p++)
             for (size_t k = 0; k < kv_count; k++)
@@ -252,38 +231,38 @@ bool plan_spaces(struct plan *plan)
 static bool open_plan(struct plan *plan)
 {
     static const struct ranks alone = { 0, 1 };
-    const struct question *question = plan->question;
-    const struct ranks *ranks = question->ranks ? question->ranks : &alone;
-    return ranks_agree(ranks, read_words(plan) && parts_check(question, plan->error) &&
+    const struct command *command = plan->command;
+    const struct ranks *ranks = command->ranks ? command->ranks : &alone;
+    return ranks_agree(ranks, read_words(plan) && parts_check(command, plan->error) &&
                               plan_spaces(plan), plan->error);
 }
 
 static bool sweep_alone(struct plan *plan)
 {
-    static const enum option others[] = { OPTION_EMIT, OPTION_PICK, OPTION_PLOT, OPTION_VALIDATE };
+    static const char *const others[] = { "emit", "pick", "plot", "validate" };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (plan->question->option[others[i]]) {
-            error_set(plan->error, "--sweep and --%s are both given", options[others[i]].name);
+        if (command_given(plan->command, others[i])) {
+            error_set(plan->error, "--sweep and --%s are both given", others[i]);
             return error_hint(plan->error, "one of them");
         }
     return true;
 }
 
-bool ask_plan(struct arena *arena, const struct question *question, struct answer *answer,
+bool ask_plan(struct arena *arena, const struct command *command, struct answer *answer,
               struct error *error)
 {
     struct plan *plan = arena_alloc(arena, sizeof *plan);
-    *plan = (struct plan){ .arena = arena, .question = question, .answer = answer,
+    *plan = (struct plan){ .arena = arena, .command = command, .answer = answer,
                            .error = error };
-    if (!plan_emit_asked(question, error))
+    if (!plan_emit_asked(command, error))
         return false;
-    if (question->option[OPTION_SWEEP])
-        return sweep_alone(plan) && read_words(plan) && parts_check(question, error) &&
+    if (command_given(command, "sweep"))
+        return sweep_alone(plan) && read_words(plan) && parts_check(command, error) &&
                plan_sweep(plan);
     if (!open_plan(plan))
         return false;
     struct quest quest = {
-        .arena = arena, .question = question, .answer = answer, .error = error,
+        .arena = arena, .command = command, .answer = answer, .error = error,
         .title = arena_print(arena, "%s on %s", plan->variants->scenario.model, plan->scope),
         .spaces = plan->spaces, .count = plan->count };
     if (!parts_search(&quest))
@@ -291,3 +270,43 @@ bool ask_plan(struct arena *arena, const struct question *question, struct answe
     plan->result = quest.result;
     return quest.elsewhere || plan_answer(plan);
 }
+
+static const struct option limit_list[] = {
+    { "gpus", "N", OPTION_ROW, .row = NAME_gpus_available, .otherwise = "one scale-up domain",
+      .help = "chips there are" },
+    { "ttft", "TIME", OPTION_ROW, .row = NAME_ttft_limit, .help = "limit of the time to the first token" },
+    { "tpot", "TIME", OPTION_ROW, .row = NAME_tpot_limit, .help = "limit of the time of a token after it" },
+    { "rate", "RATE", OPTION_ROW, .row = NAME_demand,
+      .help = "requests a second to serve: the fewest GPUs that do" },
+    { 0 } };
+static const struct option search_list[] = {
+    { "draft", "N", OPTION_COUNT, .low = 0, .high = 16, .fallback = "0",
+      .help = "layouts with up to N guesses ahead" },
+    { "sweep", "NAME=LOW..HIGH", OPTION_TEXT,
+      .help = "the best deployment at each value of a row, or NAME=A,B,C" },
+    { "points", "N", OPTION_COUNT, .low = 2, .high = SWEEP_VALUES, .fallback = "7",
+      .help = "values of a --sweep over a range" },
+    { "validate", "N", OPTION_COUNT, .low = 1, .high = 64,
+      .help = "the best N layouts through the simulator, ranked by it" },
+    { "traffic", "TRACE", OPTION_TEXT, .otherwise = "Poisson at the predicted rate",
+      .help = "requests of --validate: a trace or a description" },
+    { 0 } };
+static const struct option launch_list[] = {
+    { "emit", "WHAT", OPTION_CHOICE, .choices = emit_targets,
+      .help = "in place of the table, what starts the best deployment" },
+    { "pick", "SPEED", OPTION_QUANTITY, .unit = "token/s", .low = 1e-9, .otherwise = "the best",
+      .help = "of --emit: the deployment nearest to this speed of a user" },
+    { 0 } };
+static const struct option_group limit_options = { "Limits", limit_list },
+                                 search_options = { "Search", search_list },
+                                 launch_options = { "Launch", launch_list };
+
+const struct verb verb_plan = {
+    "plan", "MODEL --on HARDWARE",
+    "the best deployments under limits of TTFT, TPOT and GPUs, and how the best is known",
+    { "chalkline plan qwen3-32b --on h200-sxm --gpus 32 --isl 4000 --osl 500 --ttft 300ms --tpot 10ms",
+      "chalkline plan deepseek-v3 --on gb200-nvl72,h200-sxm --precision fp8,fp4 --rate 50",
+      "chalkline plan llama-3.3-70b --on h100-sxm --gpus 8 --emit vllm" },
+    { &limit_options, &length_options, &search_options, &launch_options, &model_options,
+      &machine_options, &weight_options, &cache_options, &engine_options, &assume_options,
+      &shard_options, &row_options, &table_options, &plot_options, &output_options }, ask_plan };

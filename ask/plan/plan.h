@@ -7,6 +7,7 @@
 #define ASK_PLAN_H
 
 #include "ask/shards/shards.h"
+#include "scenario/sweep.h"
 
 #include "build/row_names.h"
 
@@ -69,7 +70,9 @@ struct variant {
 
 struct plan {
     struct arena *arena;
-    const struct question *question;
+    const struct command *command;
+    struct subject subject;         /* machines and formats as lists with commas */
+    struct sweep_value swept;       /* by --sweep: this is one of its values */
     struct answer *answer;
     struct error *error;
     const char *model;
@@ -119,7 +122,7 @@ bool plan_sweep(struct plan *plan);
 
 bool plan_plot(struct plan *plan, const char *path);
 /* --emit: options that fit, before the search; then what starts a point, after the answer. */
-bool plan_emit_asked(const struct question *question, struct error *error);
+bool plan_emit_asked(const struct command *command, struct error *error);
 bool plan_emit(struct plan *plan);
 
 #endif

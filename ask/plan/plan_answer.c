@@ -201,18 +201,19 @@ static void check_line(struct plan *plan, const struct plan_point *best)
         buffer_print(&out, " --precision %s", variant->precision);
     if (variant->kv)
         buffer_print(&out, " --kv-precision %s", variant->kv);
-    if (plan->question->option[OPTION_EXPERTS])
-        buffer_print(&out, " --experts-precision %s", plan->question->option[OPTION_EXPERTS]);
-    if (plan->question->option[OPTION_ASSUME])
+    if (command_text(plan->command, "experts-precision"))
+        buffer_print(&out, " --experts-precision %s", command_text(plan->command, "experts-precision"));
+    if (command_given(plan->command, "assume"))
         buffer_print(&out, " --assume");
-    for (size_t i = 0; i < plan->question->rows_count; i++)
-        buffer_print(&out, " --rows %s", plan->question->rows[i]);
-    for (int i = OPTION_ENGINE; i <= OPTION_OSL; i++)
-        if (plan->question->option[i] && (i == OPTION_ENGINE || i == OPTION_ISL || i == OPTION_OSL))
-            buffer_print(&out, " --%s %s", options[i].name, plan->question->option[i]);
-    for (size_t i = 0; i < plan->question->set_count; i++)
-        if (strncmp(plan->question->sets[i], "tensor_parallel=", strlen("tensor_parallel=")))
-            buffer_print(&out, " --set '%s'", plan->question->sets[i]);
+    static const char *const same[] = { "rows", "engine", "isl", "osl", "set" };
+    for (size_t k = 0; k < sizeof same / sizeof *same; k++)
+        for (size_t i = 0; i < plan->command->value_count; i++) {
+            const struct value *value = &plan->command->values[i];
+            const bool tensor = !strncmp(value->text, "tensor_parallel=", strlen("tensor_parallel="));
+            if (!strcmp(value->option->name, same[k]) && !tensor)
+                buffer_print(&out, strcmp(same[k], "set") ? " --%s %s" : " --%s '%s'", same[k],
+                             value->text);
+        }
     for (int i = 0; i < SETTING_ROWS; i++) {
         double value = plan_input(plan, &best->at, setting_rows[i]);
         if (!isnan(value) && strcmp(setting_rows[i], NAME_held) &&
@@ -431,11 +432,11 @@ static bool nothing_lines(struct plan *plan)
 static void note_limits(struct plan *plan)
 {
     static const struct unit seconds = { { 2 } };
-    static const struct { enum option option; const char *name; } limits[] = {
-        { OPTION_TTFT, "TTFT" }, { OPTION_TPOT, "TPOT" } };
+    static const struct { const char *option, *name; } limits[] = {
+        { "ttft", "TTFT" }, { "tpot", "TPOT" } };
     const double bounds[] = { plan->ttft, plan->tpot };
     for (size_t i = 0; i < 2; i++)
-        if (!plan->question->option[limits[i].option])
+        if (!command_given(plan->command, limits[i].option))
             facts_note(&plan->variants->scenario.facts, "%s within %s, not given", limits[i].name,
                        quantity_text(plan->arena, bounds[i], seconds, 4));
 }
@@ -447,10 +448,10 @@ static void note_variants(struct plan *plan)
     static const struct unit usd_per_s = { { -2, 0, 0, 0, 2, 0 } };
     const struct fact *weights = facts_find(facts, NAME_weight_bytes);
     const char *before = NULL;
-    if (!plan->question->option[OPTION_PRECISION] && weights)
+    if (!command_given(plan->command, "precision") && weights)
         facts_note(facts, "weights as in the checkpoint, %.3g byte%s each: --precision fp8,fp4 looks "
                    "at others", weights->value, weights->value > 1.01 ? "s" : "");
-    if (!plan->question->option[OPTION_KV])
+    if (!command_given(plan->command, "kv-precision"))
         facts_note(facts, "KV cache in bf16: --kv-precision bf16,fp8 looks at both");
     for (size_t i = 0; i < plan->count; i++) {
         const struct fact *rent = facts_find(&plan->variants[i].scenario.facts, NAME_chip_price);
@@ -479,7 +480,7 @@ bool plan_answer(struct plan *plan)
 {
     struct plan_point best;
     const struct search_front *front = &plan->result.front;
-    const char *picture = plan->question->option[OPTION_PLOT];
+    const char *picture = command_text(plan->command, "plot");
     doc_add_string(plan->arena, plan->answer->doc, "model", plan->variants->scenario.model);
     head_line(plan);
     count_document(plan);
@@ -490,7 +491,7 @@ bool plan_answer(struct plan *plan)
             return false;
         best_lines(plan, &best);
         if (!simpler_line(plan, &best) || !move_lines(plan) || !front_lines(plan) ||
-            (plan->question->option[OPTION_VALIDATE] && !plan_validate(plan)) ||
+            (command_given(plan->command, "validate") && !plan_validate(plan)) ||
             (picture && !plan_plot(plan, picture)))
             return false;
     }
@@ -500,5 +501,5 @@ bool plan_answer(struct plan *plan)
     buffer_print(&plan->answer->text, "\n");
     add_notes(plan);
     scenario_notes(&plan->variants->scenario, plan->answer);
-    return !plan->question->option[OPTION_EMIT] || plan_emit(plan);
+    return !command_given(plan->command, "emit") || plan_emit(plan);
 }

@@ -6,53 +6,33 @@
 
 #include <math.h>
 
-/* ---- options ----------------------------------------------------------------------------- */
-
-static bool speed_asked(const char *text, struct quantity *speed, struct error *error)
+bool plan_emit_asked(const struct command *command, struct error *error)
 {
-    struct unit unit;
-    double scale;
-    if (!unit_parse(text_of("token/s"), &unit, &scale, error))
-        return false;
-    if (quantity_parse(text_of(text), unit, speed, error) && speed->spread == SPREAD_NONE &&
-        speed->value > 0)
-        return true;
-    error_set(error, "--pick: '%.60s' is no speed", text);
-    return error_hint(error, "tokens a second of a user, as the first column of the table has "
-                      "them: 80");
-}
-
-bool plan_emit_asked(const struct question *question, struct error *error)
-{
-    const char *name = question->option[OPTION_EMIT], *pick = question->option[OPTION_PICK];
-    struct quantity speed;
-    if (!name && pick) {
+    const bool emit = command_given(command, "emit");
+    if (!emit && command_given(command, "pick")) {
         error_set(error, "--pick without --emit");
-        return error_hint(error, "--emit vllm --pick %.60s", pick);
+        return error_hint(error, "--emit vllm --pick %.60s", command_text(command, "pick"));
     }
-    if (name && question->option[OPTION_CSV]) {
+    if (emit && command_given(command, "csv")) {
         error_set(error, "--csv and --emit are both given");
         return error_hint(error, "--csv for the table, --emit for the commands, --json for both");
     }
-    return (!name || emit_known(name, error)) && (!pick || speed_asked(pick, &speed, error));
+    return true;
 }
 
 /* ---- the point --------------------------------------------------------------------------- */
 
 /* Of the front the best, or that whose speed is nearest. */
-static bool choose_point(struct plan *plan, size_t *chosen)
+static size_t choose_point(const struct plan *plan)
 {
-    const char *pick = plan->question->option[OPTION_PICK];
     const struct search_front *front = &plan->result.front;
-    struct quantity speed;
-    *chosen = 0;
-    if (pick && !speed_asked(pick, &speed, plan->error))
-        return false;
-    for (size_t i = 1; pick && i < front->count; i++)
-        if (fabs(log(front->points[i].across / speed.value)) <
-            fabs(log(front->points[*chosen].across / speed.value)))
-            *chosen = i;
-    return true;
+    const double speed = command_number(plan->command, "pick");
+    size_t chosen = 0;
+    for (size_t i = 1; !isnan(speed) && i < front->count; i++)
+        if (fabs(log(front->points[i].across / speed)) <
+            fabs(log(front->points[chosen].across / speed)))
+            chosen = i;
+    return chosen;
 }
 
 static bool launch_point(struct plan *plan, size_t at, struct launch *launch)
@@ -65,7 +45,7 @@ static bool launch_point(struct plan *plan, size_t at, struct launch *launch)
     *launch = (struct launch){
         .scenario = plan_scenario(plan, &point.at), .model = plan->model,
         .machine = variant->machine, .weights = variant->precision,
-        .experts = plan->question->option[OPTION_EXPERTS], .cache = variant->kv,
+        .experts = command_text(plan->command, "experts-precision"), .cache = variant->kv,
         .title = plan_deployment(plan, &point), .gpus = plan->gpus,
         .predicted = arena_print(plan->arena, "%s a GPU, %s a user, TTFT %s, TPOT %s",
                                  plan_text(plan, &point, PLAN_per_gpu, 4),
@@ -130,17 +110,16 @@ static bool comment_all(struct plan *plan)
 
 bool plan_emit(struct plan *plan)
 {
-    const char *const *option = plan->question->option;
     struct buffer out = { .arena = plan->arena };
     const char *reason, *way_out;
     struct launch launch;
     struct emit emit;
-    size_t at;
     if (!plan->result.front.count)
         return comment_all(plan);
-    if (!choose_point(plan, &at) || !launch_point(plan, at, &launch) ||
-        !emit_open(&emit, plan->arena, &launch, option[OPTION_EMIT], option[OPTION_ENGINE],
-                   plan->error) ||
+    const size_t at = choose_point(plan);
+    if (!launch_point(plan, at, &launch) ||
+        !emit_open(&emit, plan->arena, &launch, command_text(plan->command, "emit"),
+                   plan->subject.engine, plan->error) ||
         !emit_take(&emit, &launch, &reason, &way_out, plan->error) ||
         !can_run(plan, &emit, at, reason, way_out))
         return false;

@@ -379,7 +379,7 @@ static bool set_limits(struct plan *plan, struct variant *variant, struct search
     const bool one_token = outputs < 2;
     struct search_limit *limits = arena_array(plan->arena, SEARCH_LIMITS, sizeof *limits);
     static const double wider = 1.25;       /* what a quarter more of either would be worth */
-    const bool rises = !plan->question->rows_count;         /* of our own rows it is known */
+    const bool rises = !command_given(plan->command, "rows");         /* of our own rows it is known */
     limits[0] = (struct search_limit){ "prompts", PROMPTS, 1, rises, 0 };
     limits[1] = (struct search_limit){ "TTFT", TTFT, plan->ttft, rises,
                                       plan->ttft * wider };
@@ -407,16 +407,12 @@ static void set_inputs(struct plan *plan, const struct variant *variant, struct 
     space->column = held < 0 ? SEARCH_UNREAD : (size_t)held;
 }
 
-static bool draft_most(struct plan *plan, const struct variant *variant, double *most)
+/* The most guesses that layouts have. */
+static double draft_most(struct plan *plan, const struct variant *variant)
 {
-    const char *text = plan->question->option[OPTION_DRAFT];
-    *most = 0;
-    if (given(&variant->scenario, NAME_draft_tokens, most) || !text)
-        return true;
-    if (text_number(text_of(text), most) && *most >= 0 && *most <= 16 && *most == floor(*most))
-        return true;
-    error_set(plan->error, "--draft: '%.60s' is no number of guesses", text);
-    return error_hint(plan->error, "0 to 16: up to so many are looked at");
+    double most;
+    return given(&variant->scenario, NAME_draft_tokens, &most)
+           ? most : command_number(plan->command, "draft");
 }
 
 bool plan_space(struct plan *plan, struct variant *variant, struct search_space *space)
@@ -430,8 +426,8 @@ bool plan_space(struct plan *plan, struct variant *variant, struct search_space 
             settings.only[i] = NAN;
     search_texts(plan, variant->kind, texts);
     *space = (struct search_space){ .across = ACROSS, .along = ALONG, .most = MOST };
-    if (!draft_most(plan, variant, &settings.draft_most) ||
-        !list_settings(plan, variant, &settings) ||
+    settings.draft_most = draft_most(plan, variant);
+    if (!list_settings(plan, variant, &settings) ||
         !plan_list(plan, variant, texts, OUTPUTS, &space->list) ||
         !set_loads(plan, variant, space))
         return false;

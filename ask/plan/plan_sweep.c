@@ -22,13 +22,12 @@ static bool add_value(struct plan *plan, const struct sweep *sweep, size_t i,
                       struct table *table, struct doc *list, bool *any)
 {
     struct arena arena = arena_beside(plan->arena);
-    struct question question;
-    struct plan one = { .arena = &arena, .question = &question, .answer = plan->answer,
-                        .error = plan->error, .model = plan->model };
+    struct plan one = { .arena = &arena, .command = plan->command,
+                         .swept = sweep_value(sweep, i), .answer = plan->answer,
+                        .error = plan->error, .model = plan->model, .subject = plan->subject };
     struct plan_point best;
     struct doc *doc = doc_add(plan->arena, list, NULL, DOC_OBJECT);
     doc_add_number(plan->arena, doc, sweep->row, sweep->values[i]);
-    sweep_question(plan->arena, plan->question, sweep, i, &question);
     table_cell(table, "%s", quantity_text(plan->arena, sweep->values[i], sweep->unit, 6));
     bool good = plan_spaces(&one) &&
                 search_run(&arena, one.spaces, one.count, &one.result, plan->error);
@@ -54,7 +53,7 @@ bool plan_sweep(struct plan *plan)
     struct doc *list = doc_add(plan->arena, plan->answer->doc, "sweep", DOC_ARRAY);
     struct sweep sweep;
     bool any = false;
-    if (!sweep_read(plan->arena, plan->question, &sweep, plan->error))
+    if (!sweep_read(plan->arena, plan->command, &sweep, plan->error))
         return false;
     table_cell(&table, "%s", sweep.row);
     for (int i = 0; i < 6; i++)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 64, REQUESTS = 1000 };
+enum { REQUESTS = 1000 };
 
 struct trial_run {
     struct plan_point point;
@@ -19,103 +19,75 @@ struct trial_run {
     const char *verdict;
 };
 
-static bool read_count(struct plan *plan, size_t *count)
-{
-    const char *text = plan->question->option[OPTION_VALIDATE];
-    double number;
-    if (text_number(text_of(text), &number) && number >= 1 && number <= MOST &&
-        number == floor(number)) {
-        *count = (size_t)number;
-        return true;
-    }
-    error_set(plan->error, "--validate: '%.60s' is no count", text);
-    return error_hint(plan->error, "1 to %d", MOST);
-}
-
-static const char *whole(const struct plan *plan, double number)
-{
-    return arena_print(plan->arena, "%.0f", number);
-}
-
-static void add_set(struct plan *plan, struct question *question, const char *row, double value)
-{
-    *(const char **)arena_push(plan->arena, &question->sets, &question->set_count,
-                               &question->set_room, sizeof *question->sets) =
-        arena_print(plan->arena, "%s=%.0f", row, value);
-}
-
-/* The sets of the plan that the simulator has rows for: lengths come with the traffic. */
-static void copy_sets(struct plan *plan, struct question *question)
-{
-    const struct question *from = plan->question;
-    question->sets = NULL;
-    question->set_count = question->set_room = 0;
-    for (size_t i = 0; i < from->set_count; i++)
-        *(const char **)arena_push(plan->arena, &question->sets, &question->set_count,
-                                   &question->set_room, sizeof *question->sets) = from->sets[i];
-}
-
-static bool traffic(struct plan *plan, struct trial_run *run, struct question *question)
+static bool traffic(struct plan *plan, struct trial_run *run, struct command *command)
 {
     struct scenario *scenario = &plan->variants[run->point.at.space].scenario;
     struct values values;
     static const char *const rows[] = { NAME_prompt_tokens, NAME_output_tokens, NAME_prefix_cached };
-    const char **words = arena_array(plan->arena, 1, sizeof *words);
     if (!values_of(scenario, rows, 3, &values, plan->error))
         return false;
-    if (values.at[2] > 0 && !plan->question->option[OPTION_TRAFFIC]) {
+    if (values.at[2] > 0 && !command_given(plan->command, "traffic")) {
         error_set(plan->error, "--validate: prefix_cached needs requests that share prefixes");
         return error_hint(plan->error, "--traffic TRACE with prefix blocks (Mooncake, Qwen-Bailian)");
     }
-    words[0] = plan->question->option[OPTION_TRAFFIC]
-               ? plan->question->option[OPTION_TRAFFIC]
-               : arena_print(plan->arena, "poisson:rate=%.9g,count=%d,input=%.0f,output=%.0f",
-                             run->point.figures[PLAN_rate], REQUESTS, values.at[0], values.at[1]);
-    question->words = words;
-    question->word_count = 1;
+    const char *trace = command_text(plan->command, "traffic");
+    command_put_word(plan->arena, command, trace ? trace
+                     : arena_print(plan->arena, "poisson:rate=%.9g,count=%d,input=%.0f,output=%.0f",
+                                   run->point.figures[PLAN_rate], REQUESTS, values.at[0],
+                                   values.at[1]));
     return true;
 }
 
 static const char *rules_of(const struct plan *plan)
 {
-    const char *engine = plan->question->option[OPTION_ENGINE];
+    const char *engine = plan->subject.engine;
     const struct scheduler *scheduler = scheduler_of_engine(engine ? engine : "vllm");
     return scheduler ? scheduler->name : engine;
 }
 
+/* The options of the plan that say the same to `simulate`; lengths come with the traffic. */
+static void take_options(struct plan *plan, struct command *command)
+{
+    static const char *const same[] = { "set", "rows", "experts-precision", "assume" };
+    for (size_t k = 0; k < sizeof same / sizeof *same; k++)
+        for (size_t i = 0; i < plan->command->value_count; i++)
+            if (!strcmp(plan->command->values[i].option->name, same[k]))
+                command_set(plan->arena, command, same[k], plan->command->values[i].text);
+}
+
 /* `simulate` as a user would ask it of this deployment. */
-static bool trial_question(struct plan *plan, struct trial_run *run, struct question *question)
+static bool trial_question(struct plan *plan, struct trial_run *run, struct command *command)
 {
     const struct search_point *at = &run->point.at;
     const struct variant *variant = &plan->variants[at->space];
     const bool pools = variant->kind == PLAN_POOLS;
     const double copies = run->point.figures[PLAN_replicas];
-    *question = (struct question){ .verb = "simulate", .rows = plan->question->rows,
-                                   .rows_count = plan->question->rows_count };
-    copy_sets(plan, question);
-    const struct { enum option option; const char *text; } given[] = {
-        { OPTION_MODEL, plan->model }, { OPTION_ON, variant->machine },
-        { OPTION_PRECISION, variant->precision }, { OPTION_KV, variant->kv },
-        { OPTION_EXPERTS, plan->question->option[OPTION_EXPERTS] },
-        { OPTION_ENGINE, variant->scenario.question->option[OPTION_ENGINE] },
-        { OPTION_ASSUME, plan->question->option[OPTION_ASSUME] },
-        { OPTION_GPUS, whole(plan, plan_input(plan, at, NAME_chips)) },
-        { OPTION_RULES, rules_of(plan) },
-        { OPTION_REPLICAS, whole(plan, copies * (pools ? plan_input(plan, at, NAME_decode_workers)
-                                                       : 1)) },
-        { OPTION_PREFILL_REPLICAS,
-          pools ? whole(plan, copies * plan_input(plan, at, NAME_prefill_workers)) : NULL },
-        { OPTION_PREFILL_GPUS, pools ? whole(plan, plan_input(plan, at, NAME_prefill_chips)) : NULL },
-        { OPTION_CHUNK, pools ? NULL : whole(plan, plan_input(plan, at, NAME_prefill_size)) },
-        { OPTION_TTFT, arena_print(plan->arena, "%.9gs", plan->ttft) },
-        { OPTION_TPOT, arena_print(plan->arena, "%.9gs", plan->tpot) } };
-    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
-        question->option[given[i].option] = given[i].text;
-    add_set(plan, question, NAME_attention_dp, plan_input(plan, at, NAME_attention_dp));
-    add_set(plan, question, NAME_expert_parallel, plan_input(plan, at, NAME_expert_parallel));
-    if (plan_input(plan, at, NAME_draft_tokens) > 0)
-        question->option[OPTION_DRAFT] = whole(plan, plan_input(plan, at, NAME_draft_tokens));
-    return traffic(plan, run, question);
+    const struct { const char *option, *text; } names[] = {
+        { "model", plan->model }, { "on", variant->machine }, { "precision", variant->precision },
+        { "kv-precision", variant->kv }, { "engine", variant->scenario.subject.engine },
+        { "rules", rules_of(plan) } };
+    const struct { const char *option; double number; } numbers[] = {
+        { "gpus", plan_input(plan, at, NAME_chips) },
+        { "replicas", copies * (pools ? plan_input(plan, at, NAME_decode_workers) : 1) },
+        { "prefill-replicas",
+          pools ? copies * plan_input(plan, at, NAME_prefill_workers) : NAN },
+        { "prefill-gpus", pools ? plan_input(plan, at, NAME_prefill_chips) : NAN },
+        { "chunk", pools ? NAN : plan_input(plan, at, NAME_prefill_size) },
+        { "draft", plan_input(plan, at, NAME_draft_tokens) },
+        { "ttft", plan->ttft }, { "tpot", plan->tpot } };
+    static const char *const layout[] = { NAME_attention_dp, NAME_expert_parallel };
+    *command = (struct command){ .verb = &verb_simulate, .verbs = plan->command->verbs };
+    take_options(plan, command);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].text)
+            command_set(plan->arena, command, names[i].option, names[i].text);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (numbers[i].number > 0)
+            command_set_number(plan->arena, command, numbers[i].option, numbers[i].number);
+    for (size_t i = 0; i < sizeof layout / sizeof *layout; i++)
+        command_set(plan->arena, command, "set",
+                    arena_print(plan->arena, "%s=%.0f", layout[i], plan_input(plan, at, layout[i])));
+    return traffic(plan, run, command);
 }
 
 /* What the simulator does not have. */
@@ -133,7 +105,7 @@ static const char *not_simulated(const struct plan *plan, const struct trial_run
 
 static bool run_trial(struct plan *plan, struct trial_run *run)
 {
-    struct question *question = arena_alloc(plan->arena, sizeof *question);
+    struct command *command = arena_alloc(plan->arena, sizeof *command);
     struct simulation *simulation = arena_alloc(plan->arena, sizeof *simulation);
     struct simulated *outcome = arena_alloc(plan->arena, sizeof *outcome);
     struct answer notes = { .text = { .arena = plan->arena } };
@@ -142,8 +114,8 @@ static bool run_trial(struct plan *plan, struct trial_run *run)
     if (run->skipped)
         return true;
     notes.doc = doc_new(plan->arena, DOC_OBJECT);
-    if (!trial_question(plan, run, question) ||
-        !simulate_read(plan->arena, question, simulation, &notes, plan->error) ||
+    if (!trial_question(plan, run, command) ||
+        !simulate_read(plan->arena, command, simulation, &notes, plan->error) ||
         !simulate_run(plan->arena, simulation, &as_asked, NULL, outcome, plan->error))
         return false;
     const struct lane_score *all = &outcome->all;
@@ -212,10 +184,8 @@ bool plan_validate(struct plan *plan)
     struct table table = { .arena = plan->arena, .columns = 8, .left = "rrrrrrrl" };
     const struct search_front *tops = &plan->result.tops;
     struct trial_run *runs;
-    size_t count = 0;
-    if (!read_count(plan, &count))
-        return false;
-    count = count < tops->count ? count : tops->count;
+    const size_t asked = command_count(plan->command, "validate");
+    const size_t count = asked < tops->count ? asked : tops->count;
     runs = arena_array(plan->arena, count, sizeof *runs);
     for (size_t i = 0; i < count; i++)
         if (!plan_tell(plan, &tops->points[i], &runs[i].point) || !run_trial(plan, &runs[i]))

@@ -7,19 +7,19 @@
 #include <string.h>
 
 /* Of the first store, which all others must share. */
-static bool read_questions(struct arena *arena, const struct question *question,
+static bool read_questions(struct arena *arena, const struct command *command,
                            struct store_question *first, struct error *error)
 {
-    for (size_t i = 0; i < question->word_count; i++) {
+    for (size_t i = 0; i < command->word_count; i++) {
         struct store *store;
         struct store_question one;
         struct error ignored;
-        if (!store_open_old(arena, question->words[i], &store, &one, error))
+        if (!store_open_old(arena, command->words[i], &store, &one, error))
             return false;
         store_close(store, &ignored);
         if (!i)
             *first = one;
-        if (!store_same(first, question->words[0], &one, question->words[i], error))
+        if (!store_same(first, command->words[0], &one, command->words[i], error))
             return false;
     }
     return true;
@@ -34,43 +34,59 @@ static bool of_this_version(const struct store_question *stored, const char *pat
 }
 
 /* How the answer is shown is asked now, as far as the verb has it. */
-static bool take_shown(const struct question *question, struct question *asked,
+static bool take_shown(struct arena *arena, const struct command *command, struct command *asked,
                        struct error *error)
 {
-    for (int i = 0; i < OPTION_COUNT; i++) {
-        if (!words_shown(i) || !question->option[i])
+    for (size_t i = 0; i < command->value_count; i++) {
+        const struct value *value = &command->values[i];
+        const struct option *option = verb_option(asked->verb, value->option->name);
+        if (!words_shown(value->option->name))
             continue;
-        asked->option[i] = question->option[i];
-        if (!option_fits((enum option)i, asked->verb)) {
-            error_set(error, "--%s means nothing to '%s'", options[i].name, asked->verb);
-            return error_hint(error, "it goes with: %s", options[i].verbs);
+        if (!option) {
+            error_set(error, "%s has no option --%s", asked->verb->name, value->option->name);
+            return error_hint(error, "`chalkline help %s` lists what it has", asked->verb->name);
         }
+        if (!command_put(arena, asked, option, value->text, error))
+            return false;
     }
     return true;
 }
 
-static bool stored_question(struct arena *arena, const struct question *question,
-                            struct question *asked, struct error *error)
+static bool stored_question(struct arena *arena, const struct command *command,
+                            struct command *asked, struct error *error)
 {
     struct store_question stored;
-    *asked = (struct question){ .progress = question->progress, .stores = question->words,
-                                .store_count = question->word_count };
-    return read_questions(arena, question, &stored, error) &&
-           of_this_version(&stored, question->words[0], error) &&
-           words_read(arena, question->words[0], stored.words, asked, error) &&
-           take_shown(question, asked, error);
+    *asked = (struct command){ .verbs = command->verbs, .progress = command->progress,
+                               .stores = command->words, .store_count = command->word_count };
+    return read_questions(arena, command, &stored, error) &&
+           of_this_version(&stored, command->words[0], error) &&
+           words_read(arena, command->words[0], stored.words, asked, error) &&
+           take_shown(arena, command, asked, error);
 }
 
-bool ask_merge(struct arena *arena, const struct question *question, struct answer *answer,
+bool ask_merge(struct arena *arena, const struct command *command, struct answer *answer,
                struct error *error)
 {
-    struct question *asked = arena_alloc(arena, sizeof *asked);
-    if (!question->word_count) {
+    struct command *asked = arena_alloc(arena, sizeof *asked);
+    if (!command->word_count) {
         error_set(error, "merge needs the stores of a search, 0 were given");
         return error_hint(error, "chalkline merge part1.store part2.store: what plan --store or "
                           "train --store wrote");
     }
-    if (!stored_question(arena, question, asked, error))
+    if (!stored_question(arena, command, asked, error))
         return false;
-    return verb_find(asked->verb)->ask(arena, asked, answer, error);
+    return asked->verb->ask(arena, asked, answer, error);
 }
+
+static const struct option merge_list[] = {
+    { "plan", NULL, OPTION_SWITCH, .help = "of train: also the best layouts at each need of memory" },
+    { "emit", "WHAT", OPTION_TEXT, .help = "of plan: what starts the best deployment" },
+    { "pick", "SPEED", OPTION_TEXT, .help = "of plan: the deployment of the table to start" },
+    { 0 } };
+static const struct option_group merge_options = { "Answer", merge_list };
+
+const struct verb verb_merge = {
+    "merge", "STORE...",
+    "the answer of plan or train from the stores of its shards: --shard I/N --store STORE",
+    { "chalkline merge part1.store part2.store" },
+    { &merge_options, &table_options, &plot_options, &output_options }, ask_merge };

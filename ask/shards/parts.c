@@ -37,10 +37,10 @@ struct frame {
 
 /* ---- options ------------------------------------------------------------------------------- */
 
-static bool parts_given(const struct question *question)
+static bool parts_given(const struct command *command)
 {
-    return question->store_count || question->option[OPTION_STORE] ||
-           (question->ranks && question->ranks->count > 1);
+    return command->store_count || command_text(command, "store") ||
+           (command->ranks && command->ranks->count > 1);
 }
 
 static bool read_shard(const char *text, uint32_t *shard, uint32_t *shards)
@@ -55,56 +55,59 @@ static bool read_shard(const char *text, uint32_t *shard, uint32_t *shards)
     return *shard + 1 == one && *shards == all;
 }
 
-static bool shard_possible(const struct question *question, struct error *error)
+static bool shard_possible(const struct command *command, struct error *error)
 {
-    const char *shard = question->option[OPTION_SHARD];
+    const char *shard = command_text(command, "shard");
     uint32_t one, all;
     if (!read_shard(shard, &one, &all)) {
         error_set(error, "--shard: '%.60s' is no part of a search", shard);
         return error_hint(error, "I/N, 1 <= I <= N <= 65536: --shard 3/16");
     }
-    if (question->ranks && question->ranks->count > 1) {
+    if (command->ranks && command->ranks->count > 1) {
         error_set(error, "--shard: the ranks of mpirun are the shards");
         return error_hint(error, "one of the two");
     }
-    if (!question->option[OPTION_STORE]) {
+    if (!command_given(command, "store")) {
         error_set(error, "--shard needs a store to leave its blocks in");
         return error_hint(error, "--store part1.store; `chalkline merge` puts the stores together");
     }
-    for (int i = 0; i < OPTION_COUNT; i++)
-        if (question->option[i] && words_shown(i) && i != OPTION_JSON) {
-            error_set(error, "--%s: a shard alone has no answer", options[i].name);
+    for (size_t i = 0; i < command->value_count; i++) {
+        const char *name = command->values[i].option->name;
+        if (words_shown(name) && strcmp(name, "json")) {
+            error_set(error, "--%s: a shard alone has no answer", name);
             return error_hint(error, "`chalkline merge` has it, of all shards");
         }
+    }
     return true;
 }
 
-static bool from_standard_input(const struct question *question)
+static bool from_standard_input(const struct command *command)
 {
-    for (size_t i = 0; i < question->rows_count; i++)
-        if (!strcmp(question->rows[i], "-"))
+    for (size_t i = 0; i < command->value_count; i++)
+        if (!strcmp(command->values[i].option->name, "rows") &&
+            !strcmp(command->values[i].text, "-"))
             return true;
-    const char *traffic = question->option[OPTION_TRAFFIC];
-    return (question->word_count && !strcmp(question->words[0], "-")) ||
+    const char *traffic = command_text(command, "traffic");
+    return (command->word_count && !strcmp(command->words[0], "-")) ||
            (traffic && !strcmp(traffic, "-"));
 }
 
-bool parts_check(const struct question *question, struct error *error)
+bool parts_check(const struct command *command, struct error *error)
 {
-    const char *store = question->option[OPTION_STORE];
+    const char *store = command_text(command, "store");
     if (store && !*store) {
         error_set(error, "--store: no file is named");
         return error_hint(error, "--store part1.store");
     }
-    if (store && question->option[OPTION_SWEEP]) {
+    if (store && command_text(command, "sweep")) {
         error_set(error, "--sweep is a search for each value, a store has one");
         return error_hint(error, "a store for each: --set ROW=VALUE");
     }
-    if (parts_given(question) && from_standard_input(question)) {
+    if (parts_given(command) && from_standard_input(command)) {
         error_set(error, "a search in parts cannot read '-' again");
         return error_hint(error, "a file's name");
     }
-    return !question->option[OPTION_SHARD] || shard_possible(question, error);
+    return !command_given(command, "shard") || shard_possible(command, error);
 }
 
 /* ---- blocks -------------------------------------------------------------------------------- */
@@ -114,9 +117,9 @@ static void open_parts(struct parts *parts, struct quest *quest)
     static const struct ranks alone = { 0, 1 };
     uint64_t digest = digest_bytes(DIGEST_BEGIN, CHALKLINE_VERSION, sizeof CHALKLINE_VERSION);
     *parts = (struct parts){ .quest = quest, .shards = 1, .sent.arena = quest->arena,
-                             .ranks = quest->question->ranks ? quest->question->ranks : &alone };
+                             .ranks = quest->command->ranks ? quest->command->ranks : &alone };
     parts->question.version = CHALKLINE_VERSION;
-    parts->question.words = words_write(quest->arena, quest->question);
+    parts->question.words = words_write(quest->arena, quest->command);
     parts->question.searches = 1;
     digest = digest_bytes(digest, parts->question.words, strlen(parts->question.words));
     digest = digest_spaces(digest, quest->spaces, quest->count);
@@ -173,8 +176,8 @@ static bool keep_block(void *context, const struct search_block *block, struct e
     arena_free(&scratch);
     parts->kept++;
     parts->points += block->count.points;
-    if (quest->question->progress)
-        quest->question->progress((double)parts->kept / (double)(parts->wanted + 1));
+    if (quest->command->progress)
+        quest->command->progress((double)parts->kept / (double)(parts->wanted + 1));
     return good;
 }
 
@@ -196,7 +199,7 @@ static bool search_wanted(struct parts *parts, struct error *error)
 static bool open_store(struct parts *parts, struct error *error)
 {
     struct quest *quest = parts->quest;
-    const char *path = quest->question->option[OPTION_STORE];
+    const char *path = command_text(quest->command, "store");
     if (!path)
         return true;
     parts->path = parts->ranks->count == 1 ? path
@@ -289,10 +292,10 @@ static void tell_shard(struct parts *parts, double seconds)
         { "points", (double)parts->points }, { "seconds", seconds } };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         doc_add_number(quest->arena, answer->doc, numbers[i].key, numbers[i].value);
-    doc_add_string(quest->arena, answer->doc, "store", quest->question->option[OPTION_STORE]);
+    doc_add_string(quest->arena, answer->doc, "store", command_text(quest->command, "store"));
     buffer_print(&answer->text, "shard %u/%u of %s: %s blocks of %s, all in %s\n",
                  parts->shard + 1, parts->shards, quest->title, count_text(quest, mine),
-                 count_text(quest, parts->blocks), quest->question->option[OPTION_STORE]);
+                 count_text(quest, parts->blocks), command_text(quest->command, "store"));
     buffer_print(&answer->text, "  now      %s blocks, %s points, %.2f s; %s blocks were there\n",
                  count_text(quest, parts->kept), count_text(quest, parts->points), seconds,
                  count_text(quest, mine - parts->kept));
@@ -319,7 +322,7 @@ static bool same_question(const struct parts *parts, struct error *error)
 
 static void set_shard(struct parts *parts)
 {
-    const char *shard = parts->quest->question->option[OPTION_SHARD];
+    const char *shard = command_text(parts->quest->command, "shard");
     if (shard)
         read_shard(shard, &parts->shard, &parts->shards);
     if (parts->ranks->count > 1) {
@@ -348,7 +351,7 @@ static bool run_parts(struct parts *parts, struct error *error)
     set_shard(parts);
     if (!same_question(parts, error) || !search_parts(parts, error))
         return false;
-    if (quest->question->option[OPTION_SHARD]) {
+    if (command_text(quest->command, "shard")) {
         quest->elsewhere = true;
         tell_shard(parts, seconds_now() - begin);
         return true;
@@ -424,8 +427,8 @@ static bool merge_parts(struct parts *parts, struct error *error)
 {
     struct quest *quest = parts->quest;
     size_t missing = 0;
-    for (size_t i = 0; i < quest->question->store_count; i++)
-        if (!take_store(parts, quest->question->stores[i], error))
+    for (size_t i = 0; i < quest->command->store_count; i++)
+        if (!take_store(parts, quest->command->stores[i], error))
             return false;
     for (size_t i = 0; i < parts->blocks; i++)
         missing += !parts->have[i];
@@ -440,9 +443,9 @@ static bool merge_parts(struct parts *parts, struct error *error)
 bool parts_search(struct quest *quest)
 {
     struct parts parts;
-    if (!parts_given(quest->question))
+    if (!parts_given(quest->command))
         return search_run(quest->arena, quest->spaces, quest->count, &quest->result, quest->error);
     open_parts(&parts, quest);
-    return quest->question->store_count ? merge_parts(&parts, quest->error)
+    return quest->command->store_count ? merge_parts(&parts, quest->error)
                                         : run_parts(&parts, quest->error);
 }

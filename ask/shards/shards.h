@@ -9,7 +9,7 @@
 /* Lives as long as its arena. */
 struct quest {
     struct arena *arena;
-    const struct question *question;
+    const struct command *command;
     struct answer *answer;
     struct error *error;
     const char *title;              /* "Qwen3-32B on 32 x H200 SXM" */
@@ -20,16 +20,19 @@ struct quest {
 };
 
 /* Is what --shard and --store say possible? */
-bool parts_check(const struct question *question, struct error *error);
+bool parts_check(const struct command *command, struct error *error);
 /* All of it, or the blocks that are this process's and are not in its store yet, or those of the
  * stores to be merged, where what misses becomes the answer. */
 bool parts_search(struct quest *quest);
 
 /* Does the option only say how the answer is shown? */
-bool words_shown(int option);
+bool words_shown(const char *option);
 /* What was asked as JSON, and back: all that tells one search from another. */
-const char *words_write(struct arena *arena, const struct question *question);
+const char *words_write(struct arena *arena, const struct command *command);
 bool words_read(struct arena *arena, const char *path, const char *words,
-                struct question *question, struct error *error);
+                struct command *command, struct error *error);
+
+/* --store, --shard, of a verb that searches. */
+extern const struct option_group shard_options;
 
 #endif

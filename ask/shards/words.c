@@ -1,5 +1,5 @@
 /* What a search was asked, as JSON for a store, and back: the verb, the model, then options in the
- * order of option.def.
+ * order in which the verb declares them.
  *
  *     [ "plan", "qwen3-32b", "--on=h200-sxm", "--set=sequences_most=512" ] */
 #include "ask/shards/shards.h"
@@ -8,97 +8,90 @@
 
 #include <string.h>
 
-bool words_shown(int option)
+static bool among(const char *const *names, const char *name)
 {
-    return option == OPTION_JSON || option == OPTION_CSV || option == OPTION_PLOT ||
-           option == OPTION_EMIT || option == OPTION_PICK || option == OPTION_PLAN;
+    while (*names && strcmp(*names, name))
+        names++;
+    return *names != NULL;
+}
+
+bool words_shown(const char *option)
+{
+    static const char *const shown[] = { "json", "csv", "plot", "emit", "pick", "plan", NULL };
+    return among(shown, option);
 }
 
 /* The model goes first, whichever way it was given. */
-static bool tells_apart(int option)
+static bool tells_apart(const char *option)
 {
-    return !words_shown(option) && option != OPTION_STORE && option != OPTION_SHARD &&
-           option != OPTION_MODEL;
+    static const char *const others[] = { "store", "shard", "model", NULL };
+    return !words_shown(option) && !among(others, option);
 }
 
-static void add_option(struct arena *arena, struct doc *doc, int option, const char *value)
-{
-    doc_add_string(arena, doc, NULL, arena_print(arena, "--%s=%s", options[option].name, value));
-}
-
-const char *words_write(struct arena *arena, const struct question *question)
+const char *words_write(struct arena *arena, const struct command *command)
 {
     struct doc *doc = doc_new(arena, DOC_ARRAY);
     struct buffer out = { .arena = arena };
-    doc_add_string(arena, doc, NULL, question->verb);
-    doc_add_string(arena, doc, NULL, question->word_count ? question->words[0]
-                                                          : question->option[OPTION_MODEL]);
-    for (int i = 0; i < OPTION_COUNT; i++)
-        if (question->option[i] && tells_apart(i))
-            add_option(arena, doc, i, question->option[i]);
-    for (size_t i = 0; i < question->set_count; i++)
-        add_option(arena, doc, OPTION_SET, question->sets[i]);
-    for (size_t i = 0; i < question->rows_count; i++)
-        add_option(arena, doc, OPTION_ROWS, question->rows[i]);
+    const struct option *option;
+    doc_add_string(arena, doc, NULL, command->verb->name);
+    doc_add_string(arena, doc, NULL, command->word_count ? command->words[0]
+                                                          : command_text(command, "model"));
+    for (struct option_at at = { 0 }; (option = verb_next_option(command->verb, &at));)
+        for (size_t i = 0; i < command->value_count && tells_apart(option->name); i++)
+            if (command->values[i].option == option)
+                doc_add_string(arena, doc, NULL, arena_print(arena, "--%s=%s", option->name,
+                                                             command->values[i].text));
     doc_print(&out, doc);
     return out.data;
 }
 
 /* "--on=h200-sxm" */
-static bool read_option(struct arena *arena, const char *text, struct question *question)
+static bool read_option(struct arena *arena, const char *text, struct command *command)
 {
     const char *equals = strchr(text, '=');
-    const int option = equals && !strncmp(text, "--", 2)
-                       ? option_find(text + 2, (size_t)(equals - text - 2)) : -1;
-    if (option < 0 || !tells_apart(option))
+    struct error ignored;
+    if (!equals || strncmp(text, "--", 2))
         return false;
-    if (option == OPTION_SET)
-        *(const char **)arena_push(arena, &question->sets, &question->set_count,
-                                   &question->set_room, sizeof *question->sets) = equals + 1;
-    else if (option == OPTION_ROWS)
-        *(const char **)arena_push(arena, &question->rows, &question->rows_count,
-                                   &question->rows_room, sizeof *question->rows) = equals + 1;
-    else
-        question->option[option] = equals + 1;
-    return true;
+    const char *name = arena_copy(arena, text + 2, (size_t)(equals - text - 2));
+    const struct option *option = verb_option(command->verb, name);
+    return option && tells_apart(name) && command_put(arena, command, option, equals + 1, &ignored);
 }
 
-static const char *read_verb(const struct doc *item)
+static const struct verb *read_verb(const struct command *command, const struct doc *item)
 {
-    static const char *const searches[] = { "plan", "train" };
-    for (size_t i = 0; item && item->kind == DOC_STRING && i < 2; i++)
-        if (!strcmp(item->string, searches[i]))
-            return searches[i];
-    return NULL;
+    static const char *const searches[] = { "plan", "train", NULL };
+    return item && item->kind == DOC_STRING && among(searches, item->string)
+           ? verb_find(command->verbs, item->string) : NULL;
 }
 
-static bool read_items(struct arena *arena, const struct doc *doc, struct question *question)
+static bool read_items(struct arena *arena, const struct doc *doc, struct command *command)
 {
-    const char **model = arena_alloc(arena, sizeof *model);
-    question->verb = doc->kind == DOC_ARRAY ? read_verb(doc->first) : NULL;
-    const struct doc *first = question->verb ? doc->first->next : NULL;
-    if (!first || first->kind != DOC_STRING)
+    command->verb = doc->kind == DOC_ARRAY ? read_verb(command, doc->first) : NULL;
+    const struct doc *model = command->verb ? doc->first->next : NULL;
+    if (!model || model->kind != DOC_STRING)
         return false;
-    for (const struct doc *item = first->next; item; item = item->next)
-        if (item->kind != DOC_STRING || !read_option(arena, item->string, question))
+    for (const struct doc *item = model->next; item; item = item->next)
+        if (item->kind != DOC_STRING || !read_option(arena, item->string, command))
             return false;
-    *model = first->string;
-    question->words = model;
-    question->word_count = 1;
+    command_put_word(arena, command, model->string);
     return true;
 }
 
 bool words_read(struct arena *arena, const char *path, const char *words,
-                struct question *question, struct error *error)
+                struct command *command, struct error *error)
 {
     struct doc *doc;
     if (!json_read(arena, path, text_of(words), &doc, error))
         return false;
-    for (const struct doc *item = doc->first; item; item = item->next)
-        if (item->kind == DOC_STRING && !text_check(text_of(item->string), path, error))
-            return false;
-    if (read_items(arena, doc, question))
+    if (read_items(arena, doc, command))
         return true;
     error_set(error, "%s: no question of a search is in it", path);
     return error_hint(error, "a file that plan --store or train --store wrote");
 }
+
+static const struct option shard_list[] = {
+    { "store", "FILE", OPTION_FILE,
+      .help = "keep each finished block in FILE, and go on from what is there" },
+    { "shard", "I/N", OPTION_TEXT, .help = "search the I-th of N parts, into --store FILE" },
+    { 0 } };
+const struct option_group shard_options = { "Search in parts", shard_list };

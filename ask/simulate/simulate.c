@@ -89,7 +89,7 @@ static bool vary_trace(struct arena *arena, const struct simulation *simulation,
     const double scale = simulation->scale * variation->scale;
     *trace = simulation->trace;
     if (simulation->drawn && variation->seed &&
-        !generate_trace(arena, reseeded(arena, simulation->question->words[0], variation->seed),
+        !generate_trace(arena, reseeded(arena, simulation->command->words[0], variation->seed),
                         trace, error))
         return false;
     if (trace->lane != simulation->trace.lane && trace->lanes)
@@ -185,7 +185,7 @@ static bool answer_hits(const struct simulation *simulation, struct answer *answ
 
 /* ---- the question --------------------------------------------------------------------------- */
 
-bool ask_simulate(struct arena *arena, const struct question *question, struct answer *answer,
+bool ask_simulate(struct arena *arena, const struct command *command, struct answer *answer,
                   struct error *error)
 {
     struct simulation *simulation = arena_alloc(arena, sizeof *simulation);
@@ -195,9 +195,9 @@ bool ask_simulate(struct arena *arena, const struct question *question, struct a
     struct recorder *recorder;
     struct sim_watch watch = { 0 };
     bool searched;
-    if (!simulate_read(arena, question, simulation, &notes, error))
+    if (!simulate_read(arena, command, simulation, &notes, error))
         return false;
-    if (question->option[OPTION_HITS])
+    if (command_given(command, "hits"))
         return answer_hits(simulation, answer, error);
     if (!simulate_search(simulation, answer, &searched, error))
         return false;
@@ -208,7 +208,7 @@ bool ask_simulate(struct arena *arena, const struct question *question, struct a
             !simulate_write(recorder, outcome, answer, error))
             return false;
     }
-    const char *requests = question->option[OPTION_REQUESTS];
+    const char *requests = command_text(command, "requests");
     bool lines = requests && !strcmp(requests, "-");    /* the answer is those alone */
     if (notes.text.size && !lines)
         buffer_add(&answer->text, notes.text.data, notes.text.size);

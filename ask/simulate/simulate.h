@@ -15,7 +15,7 @@
 
 struct simulation {
     struct arena *arena;
-    const struct question *question;
+    const struct command *command;
     struct scenario scenario, prompts;      /* of the servers; of a pool for prompts alone */
     bool predicted;                         /* the step time is the prediction's: scenarios are open */
     struct sim_options options;
@@ -28,7 +28,8 @@ struct simulation {
     const char *tier_names[TIERS_MOST];
 };
 
-bool simulate_read(struct arena *arena, const struct question *question,
+ask_function ask_simulate;
+bool simulate_read(struct arena *arena, const struct command *command,
                    struct simulation *simulation, struct answer *notes, struct error *error);
 
 /* simulate_step.c: seconds of a step by a formula that is linear in tokens, cached, sequences. */
@@ -47,10 +48,6 @@ bool simulate_lanes(struct simulation *simulation, struct error *error);
 /* The classes of a trace in the order that another has them. */
 void simulate_order_lanes(struct trace *trace, const struct trace *like);
 bool simulate_tiers(struct simulation *simulation, struct error *error);
-
-/* One of some names; `*at` stays where the option is not given. */
-bool simulate_read_name(const struct question *question, enum option option, const char *what,
-                        const char *const *names, int count, int *at, struct error *error);
 
 /* ---- what came out -------------------------------------------------------------------------- */
 

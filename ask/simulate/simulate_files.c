@@ -213,24 +213,24 @@ static bool draw(const struct recorder *recorder, const struct simulated *outcom
 static void keep(void *context, double now, const struct sim_sample *sample)
 {
     struct recorder *recorder = context;
-    const struct question *question = recorder->simulation->question;
+    const struct command *command = recorder->simulation->command;
     *(struct moment *)arena_push(recorder->simulation->arena, &recorder->moments, &recorder->count,
                                  &recorder->room, sizeof(struct moment)) =
         (struct moment){ now, *sample };
-    if (question->progress)
-        question->progress((double)sample->done / (double)recorder->simulation->trace.count);
+    if (command->progress)
+        command->progress((double)sample->done / (double)recorder->simulation->trace.count);
 }
 
 /* One of them on the terminal, none over the trace itself. */
 static bool outputs_fit(const struct recorder *recorder, struct error *error)
 {
-    const struct question *question = recorder->simulation->question;
-    static const enum option written[] = { OPTION_REQUESTS, OPTION_SERIES, OPTION_TRACE };
+    const struct command *command = recorder->simulation->command;
+    static const char *const written[] = { "requests", "series", "trace" };
     for (int i = 0; i < 3; i++) {
-        const char *path = question->option[written[i]];
-        if (path && (!strcmp(path, question->words[0]) ||
-                     (!strcmp(path, "-") && (i || question->option[OPTION_JSON])))) {
-            error_set(error, "--%s: '%.60s' is %s", options[written[i]].name, path,
+        const char *path = command_text(command, written[i]);
+        if (path && (!strcmp(path, command->words[0]) ||
+                     (!strcmp(path, "-") && (i || command_given(command, "json"))))) {
+            error_set(error, "--%s: '%.60s' is %s", written[i], path,
                       strcmp(path, "-") ? "the trace itself" : i ? "no file" :
                       "the terminal, which --json has");
             return error_hint(error, "the name of another file");
@@ -243,28 +243,27 @@ bool simulate_record(struct simulation *simulation, struct recorder **out, struc
                      struct error *error)
 {
     enum { LINES = 200, LINES_MOST = 1000000 };
-    const struct question *question = simulation->question;
+    const struct command *command = simulation->command;
     const struct trace *trace = &simulation->trace;
     struct recorder *recorder = *out = arena_alloc(simulation->arena, sizeof *recorder);
     const double span = trace->arrival[trace->count - 1] / simulation->scale;
     *recorder = (struct recorder){
         .simulation = simulation, .every = simulation->options.users ? 1 : fmax(span, 1) / LINES,
-        .events_path = question->option[OPTION_TRACE],
-        .series_path = question->option[OPTION_SERIES],
-        .requests_path = question->option[OPTION_REQUESTS],
-        .plot_path = question->option[OPTION_PLOT] };
-    if (!option_quantity(question, OPTION_EVERY, "s", &recorder->every, error))
-        return false;
-    if (!(recorder->every > 0) || span / recorder->every > LINES_MOST) {
-        error_set(error, "--every: '%.60s' is no time above 0, or makes more than %d lines",
-                  question->option[OPTION_EVERY], LINES_MOST);
+        .events_path = command_text(command, "trace"),
+        .series_path = command_text(command, "series"),
+        .requests_path = command_text(command, "requests"),
+        .plot_path = command_text(command, "plot") };
+    command_take(command, "every", &recorder->every);
+    if (span / recorder->every > LINES_MOST) {
+        error_set(error, "--every: '%.60s' makes more than %d lines",
+                  command_text(command, "every"), LINES_MOST);
         return error_hint(error, "1s");
     }
     if (!outputs_fit(recorder, error))
         return false;
     watch->context = recorder;
     watch->every = recorder->every;
-    if (recorder->series_path || recorder->plot_path || recorder->events_path || question->progress)
+    if (recorder->series_path || recorder->plot_path || recorder->events_path || command->progress)
         watch->sample = keep;
     if (!recorder->events_path)
         return true;

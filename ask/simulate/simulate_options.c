@@ -8,115 +8,64 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- numbers -------------------------------------------------------------------------------- */
-
-static bool read_share(const struct question *question, enum option option, double *value,
-                       struct error *error)
-{
-    if (!option_quantity(question, option, "1", value, error))
-        return false;
-    if (*value <= 1)
-        return true;
-    error_set(error, "--%s: '%.60s' is no share", options[option].name, question->option[option]);
-    return error_hint(error, "from 0 to 1");
-}
-
-static bool above_zero(const struct question *question, enum option option, double value,
-                       const char *hint, struct error *error)
-{
-    if (value > 0)
-        return true;
-    error_set(error, "--%s: '%.60s' is too small or too large", options[option].name,
-              question->option[option]);
-    return error_hint(error, "%s", hint);
-}
-
-/* ---- names ---------------------------------------------------------------------------------- */
-
-bool simulate_read_name(const struct question *question, enum option option, const char *what,
-                      const char *const *names, int count, int *at, struct error *error)
-{
-    const char *name = question->option[option];
-    if (!name)
-        return true;
-    for (*at = 0; *at < count; ++*at)
-        if (!strcmp(name, names[*at]))
-            return true;
-    char text[256] = "";
-    for (int i = 0; i < count; i++)
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i ? ", " : "", names[i]);
-    error_set(error, "no %s called '%.60s'", what, name);
-    return error_hint(error, "one of: %s", text);
-}
-
 static const char usual_scheduler[] = "vllm-v1";
 
 /* The schedulers, and "disaggregated": the usual one with a pool for prompts. */
 static bool read_scheduler(struct simulation *simulation, struct error *error)
 {
-    const int names_count = (int)scheduler_count + 1;
-    const char **names = arena_array(simulation->arena, (size_t)names_count, sizeof *names);
-    int name = -1, router = ROUTER_COUNT;
-    for (size_t i = 0; i < scheduler_count; i++)
-        names[i] = schedulers[i]->name;
-    names[scheduler_count] = "disaggregated";
-    if (!simulate_read_name(simulation->question, OPTION_RULES, "rules are", names, names_count,
-                            &name, error) ||
-        !simulate_read_name(simulation->question, OPTION_ROUTER, "router is", router_names,
-                            ROUTER_COUNT, &router, error))
-        return false;
-    const bool disaggregated = name == (int)scheduler_count;
-    const struct scheduler *scheduler = name < 0 || disaggregated ? scheduler_named(usual_scheduler)
-                                                                  : schedulers[name];
+    static const char split[] = "disaggregated";
+    const char *name = command_text(simulation->command, "rules");
+    const int router = command_choice(simulation->command, "router");
+    const bool disaggregated = name && !strcmp(name, split);
+    const struct scheduler *scheduler =
+        scheduler_named(name && !disaggregated ? name : usual_scheduler);
+    if (!scheduler) {
+        struct buffer all = { .arena = simulation->arena };
+        for (size_t i = 0; i < scheduler_count; i++)
+            buffer_print(&all, "%s, ", schedulers[i]->name);
+        error_set(error, "no rules are called '%.60s'", name);
+        return error_hint(error, "one of: %s%s", all.data, split);
+    }
     simulation->options.split.replicas = disaggregated;
     simulation->options.server.scheduler = scheduler;
-    simulation->options.router = router == ROUTER_COUNT ? scheduler->router : (enum router)router;
+    simulation->options.router = router < 0 ? scheduler->router : (enum router)router;
     return true;
 }
 
-static enum option option_of(const struct scheduler_setting *setting)
-{
-    int option = 0;
-    while (strcmp(options[option].name, setting->name))
-        option++;
-    return (enum option)option;
-}
-
 /* A setting of another scheduler that this one has not; NULL: none is given. */
-static const char *setting_of_others(const struct question *question,
+static const char *setting_of_others(const struct command *command,
                                      const struct sim_server *server)
 {
     for (size_t i = 0; i < scheduler_count; i++)
         for (const struct scheduler_setting *setting = schedulers[i]->setting; setting->name;
              setting++)
-            if (question->option[option_of(setting)] &&
+            if (command_given(command, setting->name) &&
                 isnan(sim_setting(server, setting->name)))
                 return setting->name;
     return NULL;
 }
 
 /* An option that only some schedulers read is a mistake elsewhere. */
-static bool options_fit_scheduler(const struct question *question,
+static bool options_fit_scheduler(const struct command *command,
                                   const struct sim_server *server, struct error *error)
 {
-    static const struct { enum option option; unsigned needs; } only[] = {
-        { OPTION_RANKS, SCHEDULER_RANKS },           { OPTION_DRAFT, SCHEDULER_DRAFTS },
-        { OPTION_ACCEPTED, SCHEDULER_DRAFTS },       { OPTION_WATERMARK, SCHEDULER_WATERMARK },
-        { OPTION_CHUNK, SCHEDULER_CHUNK },           { OPTION_SYNC, SCHEDULER_AHEAD },
-        { OPTION_MAX_BATCH_TOKENS, SCHEDULER_BATCH_TOKENS },
-        { OPTION_PREFILL_REPLICAS, SCHEDULER_POOLS }, { OPTION_MODEL, SCHEDULER_STEP_TIME },
+    static const struct { const char *option; unsigned needs; } only[] = {
+        { "ranks", SCHEDULER_RANKS },           { "draft", SCHEDULER_DRAFTS },
+        { "accepted", SCHEDULER_DRAFTS },       { "watermark", SCHEDULER_WATERMARK },
+        { "chunk", SCHEDULER_CHUNK },           { "sync", SCHEDULER_AHEAD },
+        { "max-batch-tokens", SCHEDULER_BATCH_TOKENS },
+        { "prefill-replicas", SCHEDULER_POOLS }, { "model", SCHEDULER_STEP_TIME },
     };
     const struct scheduler *scheduler = server->scheduler;
-    const char *wrong = setting_of_others(question, server);
+    const char *wrong = setting_of_others(command, server);
     for (size_t i = 0; i < sizeof only / sizeof *only; i++)
-        if (question->option[only[i].option] && !(scheduler->can & only[i].needs))
-            wrong = options[only[i].option].name;
-    if (question->option[OPTION_ROUTER] && !scheduler->cached &&
-        !strcmp(question->option[OPTION_ROUTER], router_names[ROUTER_PREFIX]))
+        if (command_given(command, only[i].option) && !(scheduler->can & only[i].needs))
+            wrong = only[i].option;
+    if (command_choice(command, "router") == ROUTER_PREFIX && !scheduler->cached)
         wrong = "router prefix";
-    if (question->tier_count && !scheduler->fetched)
+    if (command_given(command, "tier") && !scheduler->fetched)
         wrong = "tier";
-    if (question->lane_count && !(scheduler->can & SCHEDULER_LANES))
+    if (command_given(command, "lane") && !(scheduler->can & SCHEDULER_LANES))
         wrong = "lane";
     if (!wrong)
         return true;
@@ -127,26 +76,25 @@ static bool options_fit_scheduler(const struct question *question,
 /* ---- servers -------------------------------------------------------------------------------- */
 
 /* A scheduler is an engine's: so are its constants, unless another is named. */
-static const char *engine_of(const struct question *question, const struct scheduler *scheduler)
+static const char *engine_of(const struct command *command, const struct scheduler *scheduler)
 {
-    return question->option[OPTION_ENGINE] ? question->option[OPTION_ENGINE] : scheduler->engine;
+    return command_text(command, "engine") ? command_text(command, "engine") : scheduler->engine;
 }
 
 /* Rows that schedulers share with the prediction. */
-static bool set_shared(const struct question *question, struct scenario *scenario,
+static bool set_shared(const struct command *command, struct scenario *scenario,
                        struct error *error)
 {
-    static const struct { enum option option; const char *row; } shared[] = {
-        { OPTION_RANKS, NAME_attention_dp }, { OPTION_DRAFT, NAME_draft_tokens },
-        { OPTION_ACCEPTED, NAME_accepted_share }, { OPTION_CHUNK, NAME_prefill_size },
-        { OPTION_MAX_SEQS, NAME_sequences_most }, { OPTION_BLOCKS, NAME_cache_blocks } };
-    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++) {
-        const char *value = question->option[shared[i].option];
-        if (value && !scenario_set_row(scenario, shared[i].row, value,
-                                       ORIGIN_GIVEN,
-                                       options[shared[i].option].name, error))
+    static const struct { const char *option, *source, *row; } shared[] = {
+        { "ranks", "--ranks", NAME_attention_dp }, { "draft", "--draft", NAME_draft_tokens },
+        { "accepted", "--accepted", NAME_accepted_share }, { "chunk", "--chunk", NAME_prefill_size },
+        { "max-seqs", "--max-seqs", NAME_sequences_most },
+        { "blocks", "--blocks", NAME_cache_blocks } };
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+        if (command_given(command, shared[i].option) &&
+            !scenario_set_number(scenario, shared[i].row, command_number(command, shared[i].option),
+                                 ORIGIN_GIVEN, shared[i].source, error))
             return false;
-    }
     return true;
 }
 
@@ -180,28 +128,25 @@ static bool choose_ranks(const struct simulation *simulation, struct scenario *s
     return true;
 }
 
-static bool is_set(const struct question *question, const char *row)
-{
-    for (size_t i = 0; i < question->set_count; i++)
-        if (!strncmp(question->sets[i], row, strlen(row)) && question->sets[i][strlen(row)] == '=')
-            return true;
-    return false;
-}
-
+/* A server's scenario; chips 0: its scale-up domain. Steps have batches and contexts of their own. */
 static bool open_model(struct simulation *simulation, struct scenario *scenario,
-                       const char *machine, const char *gpus, struct sim_server *server,
+                       const char *machine, double chips, struct sim_server *server,
                        double *token_bytes, struct error *error)
 {
-    struct question *own = arena_alloc(simulation->arena, sizeof *own);
-    const char *model = simulation->question->option[OPTION_MODEL];
-    *own = *simulation->question;
-    own->option[OPTION_ON] = machine;
-    own->option[OPTION_GPUS] = gpus;
-    own->option[OPTION_ENGINE] = engine_of(own, server->scheduler);
-    if (!is_set(own, NAME_batch) && !is_set(own, NAME_context))
-        own->option[OPTION_BATCH] = own->option[OPTION_CONTEXT] = "1";      /* each step has its own */
-    return scenario_open(scenario, simulation->arena, own, model, machine, error) &&
-           set_shared(own, scenario, error) &&
+    const struct command *command = simulation->command;
+    struct subject subject = command_subject(command);
+    struct facts *facts = &scenario->facts;
+    subject.machine = machine;
+    subject.engine = engine_of(command, server->scheduler);
+    if (!scenario_read(scenario, simulation->arena, command, subject, error) ||
+        (chips > 0 &&
+         !scenario_set_number(scenario, NAME_chips, chips, ORIGIN_GIVEN, "--gpus", error)))
+        return false;
+    if (!facts_find(facts, NAME_batch) && !facts_find(facts, NAME_context)) {
+        facts_set(facts, NAME_batch, 1, ORIGIN_AXIS, "the batch");
+        facts_set(facts, NAME_context, 1, ORIGIN_AXIS, "the batch");
+    }
+    return scenario_assume(scenario, error) && set_shared(command, scenario, error) &&
            (!(server->scheduler->can & SCHEDULER_RANKS) ||
             choose_ranks(simulation, scenario, error)) &&
            simulate_predicted(scenario, server, token_bytes, error);
@@ -209,77 +154,50 @@ static bool open_model(struct simulation *simulation, struct scenario *scenario,
 
 static bool read_model(struct simulation *simulation, struct answer *notes, struct error *error)
 {
-    const struct question *question = simulation->question;
-    if (!question->option[OPTION_MODEL] || !question->option[OPTION_ON]) {
+    const struct command *command = simulation->command;
+    if (!command_given(command, "model") || !command_given(command, "on")) {
         error_set(error, "simulate needs the time of a step");
         return error_hint(error, "--model MODEL --on HARDWARE, or --step-time \"10ms + "
                                  "0.05ms*tokens + 8e-5ms*cached\" and --blocks N");
     }
     simulation->predicted = true;
-    if (!open_model(simulation, &simulation->scenario, question->option[OPTION_ON],
-                    question->option[OPTION_GPUS], &simulation->options.server,
+    if (!open_model(simulation, &simulation->scenario, command_text(command, "on"),
+                    command_number(command, "gpus"), &simulation->options.server,
                     &simulation->options.token_bytes, error))
         return false;
     scenario_notes(&simulation->scenario, notes);
     return value_of(&simulation->scenario, NAME_api_time, &simulation->api_time, error);
 }
 
-/* What no server has, and would only take memory. */
-static bool not_too_many(const struct question *question, const struct sim_server *server,
-                         struct error *error)
-{
-    const struct { enum option option; size_t value, most; } limits[] = {
-        { OPTION_DRAFT, server->draft, 64 }, { OPTION_RANKS, server->ranks, 4096 },
-        { OPTION_BLOCK_SIZE, server->block, 65536 } };
-    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
-        if (limits[i].value > limits[i].most) {
-            error_set(error, "--%s: '%.60s' is too many", options[limits[i].option].name,
-                      question->option[limits[i].option]);
-            return error_hint(error, "%zu at most", limits[i].most);
-        }
-    return true;
-}
-
-static bool read_settings(const struct question *question, struct sim_server *server,
-                          struct error *error)
+static void read_settings(const struct command *command, struct sim_server *server)
 {
     const struct scheduler_setting *setting = server->scheduler->setting;
-    for (size_t i = 0; setting[i].name; i++) {
-        const enum option option = option_of(&setting[i]);
-        if (!setting[i].unit)
-            server->own[i] = question->option[option] != NULL;
-        else if (!option_quantity(question, option, setting[i].unit, &server->own[i], error) ||
-                 !above_zero(question, option, server->own[i] >= setting[i].least,
-                             setting[i].example, error))
-            return false;
-    }
-    return true;
+    for (size_t i = 0; setting[i].name; i++)
+        if (setting[i].unit)
+            command_take(command, setting[i].name, &server->own[i]);
+        else
+            server->own[i] = command_given(command, setting[i].name);
 }
 
-static bool read_server(const struct question *question, struct sim_server *server,
+static bool read_server(const struct command *command, struct sim_server *server,
                         struct error *error)
 {
-    server->synchronous = question->option[OPTION_SYNC] != NULL;
-    if (!option_count(question, OPTION_CHUNK, &server->chunk, error) ||
-        !option_count(question, OPTION_MAX_SEQS, &server->sequences_most, error) ||
-        !option_count(question, OPTION_MAX_BATCH_TOKENS, &server->batch_tokens_most, error) ||
-        !option_count(question, OPTION_BLOCKS, &server->blocks, error) ||
-        !option_count(question, OPTION_RANKS, &server->ranks, error) ||
-        !option_count(question, OPTION_DRAFT, &server->draft, error) ||
-        !read_share(question, OPTION_ACCEPTED, &server->accepted, error) ||
-        !read_share(question, OPTION_WATERMARK, &server->watermark, error) ||
-        !read_settings(question, server, error))
-        return false;
-    if (question->option[OPTION_BLOCK_SIZE]) {
-        size_t block = server->block;
-        if (!option_count(question, OPTION_BLOCK_SIZE, &block, error))
-            return false;
-        if (!question->option[OPTION_BLOCKS])           /* the same memory */
+    server->synchronous = command_given(command, "sync");
+    command_take_count(command, "chunk", &server->chunk);
+    command_take_count(command, "max-seqs", &server->sequences_most);
+    command_take_count(command, "max-batch-tokens", &server->batch_tokens_most);
+    command_take_count(command, "blocks", &server->blocks);
+    command_take_count(command, "ranks", &server->ranks);
+    command_take_count(command, "draft", &server->draft);
+    command_take(command, "accepted", &server->accepted);
+    command_take(command, "watermark", &server->watermark);
+    read_settings(command, server);
+    if (command_given(command, "block-size")) {
+        const size_t block = command_count(command, "block-size");
+        if (!command_given(command, "blocks"))          /* the same memory */
             server->blocks = server->blocks * server->block / block;
         server->block = block;
     }
-    if (!not_too_many(question, server, error))
-        return false;
     if (server->blocks || !(server->scheduler->can & SCHEDULER_BLOCKS))
         return true;
     error_set(error, "simulate needs the size of the cache");
@@ -288,42 +206,36 @@ static bool read_server(const struct question *question, struct sim_server *serv
 
 static bool read_servers(struct simulation *simulation, struct answer *notes, struct error *error)
 {
-    const struct question *question = simulation->question;
+    const struct command *command = simulation->command;
     struct sim_server *server = &simulation->options.server;
-    const char *formula = question->option[OPTION_STEP_TIME];
+    const char *formula = command_text(command, "step-time");
     *server = sim_server_of(server->scheduler);
-    server->synchronous = question->option[OPTION_SYNC] != NULL;
-    if (!options_fit_scheduler(question, server, error))
+    server->synchronous = command_given(command, "sync");
+    if (!options_fit_scheduler(command, server, error))
         return false;
-    const bool model = question->option[OPTION_MODEL] || question->option[OPTION_ON];
+    const bool model = command_given(command, "model") || command_given(command, "on");
     if ((server->scheduler->can & SCHEDULER_STEP_TIME) && (model || !formula) &&
         !read_model(simulation, notes, error))
         return false;
     if (formula && !simulate_formula(simulation->arena, formula, server, error))
         return false;                               /* a model's memory, and a time of one's own */
-    return read_server(question, server, error);
+    return read_server(command, server, error);
 }
 
 /* A pool for prompts: the same server but for machine and chips. */
 static bool read_split(struct simulation *simulation, struct error *error)
 {
-    const struct question *question = simulation->question;
+    const struct command *command = simulation->command;
     struct sim_split *split = &simulation->options.split;
-    const char *machine = question->option[OPTION_PREFILL_ON];
-    const char *gpus = question->option[OPTION_PREFILL_GPUS];
+    const char *machine = command_text(command, "prefill-on");
+    const bool gpus = command_given(command, "prefill-gpus");
+    const bool link = command_given(command, "link") || command_given(command, "link-latency");
     double token_bytes;
-    *split = (struct sim_split){ .replicas = split->replicas, .bandwidth = 50e9, .latency = 10e-6 };
-    if (!option_count(question, OPTION_PREFILL_REPLICAS, &split->replicas, error) ||
-        !option_quantity(question, OPTION_LINK, "B/s", &split->bandwidth, error) ||
-        !option_quantity(question, OPTION_LINK_LATENCY, "s", &split->latency, error))
-        return false;
-    const double slowest = 1e6;
-    if (question->option[OPTION_LINK] && split->bandwidth < slowest) {
-        error_set(error, "--link: '%.60s' is below 1 MB/s", question->option[OPTION_LINK]);
-        return error_hint(error, "50GB/s");
-    }
-    if (!split->replicas && (machine || gpus || question->option[OPTION_LINK] ||
-                             question->option[OPTION_LINK_LATENCY])) {
+    *split = (struct sim_split){ .replicas = split->replicas,
+                                 .bandwidth = command_number(command, "link"),
+                                 .latency = command_number(command, "link-latency") };
+    command_take_count(command, "prefill-replicas", &split->replicas);
+    if (!split->replicas && (machine || gpus || link)) {
         error_set(error, "%s without --prefill-replicas", machine ? "--prefill-on" : gpus ?
                   "--prefill-gpus" : "--link");
         return error_hint(error, "--prefill-replicas N");
@@ -337,90 +249,66 @@ static bool read_split(struct simulation *simulation, struct error *error)
     if (!split->replicas || !simulation->predicted)
         return true;
     return open_model(simulation, &simulation->prompts,
-                      machine ? machine : question->option[OPTION_ON],
-                      gpus || machine ? gpus : question->option[OPTION_GPUS], &split->server,
+                      machine ? machine : command_text(command, "on"),
+                      command_number(command, gpus || machine ? "prefill-gpus" : "gpus"), &split->server,
                       &token_bytes, error) &&
-           read_server(question, &split->server, error);
+           read_server(command, &split->server, error);
 }
 
 /* ---- the world around them ------------------------------------------------------------------ */
 
-static bool read_world(const struct question *question, struct simulation *simulation,
-                       struct error *error)
+static void take_world(const struct command *command, struct simulation *simulation)
 {
     struct sim_options *sim = &simulation->options;
-    size_t seed = 1;
-    sim->replicas = 1;
-    sim->stepping = question->option[OPTION_STEPPING] != NULL;
-    sim->restart = 300;
-    sim->scaling = (struct sim_scaling){ .every = 15, .start_up = 120,
+    sim->replicas = command_count(command, "replicas");
+    sim->users = command_count(command, "users");
+    sim->think = command_number(command, "think");
+    sim->waiting_most = command_count(command, "max-waiting");
+    sim->restart = command_number(command, "restart");
+    sim->scaling = (struct sim_scaling){ .most = command_count(command, "scale-to"),
+                                         .every = command_number(command, "scale-every"),
+                                         .start_up = command_number(command, "start-up"),
                                          .load = (double)sim->server.sequences_most / 2 };
-    simulation->scale = 1;
+    sim->stepping = command_given(command, "stepping");
+    sim->seed = command_count(command, "seed");
+    simulation->scale = command_number(command, "time-scale");
+    simulation->met = command_number(command, "met");
     simulation->ttft_most = simulation->tpot_most = INFINITY;
-    simulation->met = 0.99;
-    if (!option_count(question, OPTION_REPLICAS, &sim->replicas, error) ||
-        !option_count(question, OPTION_USERS, &sim->users, error) ||
-        !option_quantity(question, OPTION_THINK, "s", &sim->think, error) ||
-        !option_count(question, OPTION_MAX_WAITING, &sim->waiting_most, error) ||
-        !option_quantity(question, OPTION_PATIENCE, "s", &sim->patience, error) ||
-        !option_quantity(question, OPTION_FAILS_EVERY, "s", &sim->fails_every, error) ||
-        !option_quantity(question, OPTION_RESTART, "s", &sim->restart, error) ||
-        !option_count(question, OPTION_SCALE_TO, &sim->scaling.most, error) ||
-        !option_quantity(question, OPTION_SCALE_LOAD, "1", &sim->scaling.load, error) ||
-        !option_quantity(question, OPTION_SCALE_EVERY, "s", &sim->scaling.every, error) ||
-        !option_quantity(question, OPTION_START_UP, "s", &sim->scaling.start_up, error) ||
-        !option_count(question, OPTION_SEED, &seed, error) ||
-        !option_quantity(question, OPTION_API_TIME, "s", &simulation->api_time, error) ||
-        !option_quantity(question, OPTION_TTFT, "s", &simulation->ttft_most, error) ||
-        !option_quantity(question, OPTION_TPOT, "s", &simulation->tpot_most, error) ||
-        !read_share(question, OPTION_MET, &simulation->met, error) ||
-        !option_quantity(question, OPTION_TIME_SCALE, "1", &simulation->scale, error))
-        return false;
-    sim->seed = seed;
-    return true;
+    command_take(command, "patience", &sim->patience);
+    command_take(command, "fails-every", &sim->fails_every);
+    command_take(command, "scale-load", &sim->scaling.load);
+    command_take(command, "api-time", &simulation->api_time);
+    command_take(command, "ttft", &simulation->ttft_most);
+    command_take(command, "tpot", &simulation->tpot_most);
 }
 
 /* Options that act only beside another. */
-static bool partners_are_there(const struct question *question, struct error *error)
+static bool partners_are_there(const struct command *command, struct error *error)
 {
-    static const struct { enum option option, needs[3]; } pairs[] = {
-        { OPTION_THINK, { OPTION_USERS } },             { OPTION_RESTART, { OPTION_FAILS_EVERY } },
-        { OPTION_MET, { OPTION_TTFT, OPTION_TPOT } },   { OPTION_START_UP, { OPTION_SCALE_TO } },
-        { OPTION_SCALE_EVERY, { OPTION_SCALE_TO } },    { OPTION_SCALE_LOAD, { OPTION_SCALE_TO } },
-        { OPTION_POINTS, { OPTION_SWEEP } },
-        { OPTION_EVERY, { OPTION_SERIES, OPTION_PLOT, OPTION_TRACE } },
+    static const struct { const char *option, *needs[3]; } pairs[] = {
+        { "think", { "users" } },             { "restart", { "fails-every" } },
+        { "met", { "ttft", "tpot" } },        { "start-up", { "scale-to" } },
+        { "scale-every", { "scale-to" } },    { "scale-load", { "scale-to" } },
+        { "points", { "sweep" } },            { "every", { "series", "plot", "trace" } },
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        bool there = !question->option[pairs[i].option];
-        for (int j = 0; j < 3 && (j == 0 || pairs[i].needs[j]); j++)
-            there = there || question->option[pairs[i].needs[j]];
+        bool there = !command_given(command, pairs[i].option);
+        for (int j = 0; j < 3 && pairs[i].needs[j]; j++)
+            there = there || command_given(command, pairs[i].needs[j]);
         if (!there) {
-            error_set(error, "--%s without --%s", options[pairs[i].option].name,
-                      options[pairs[i].needs[0]].name);
-            return error_hint(error, "--%s %s", options[pairs[i].needs[0]].name,
-                              options[pairs[i].needs[0]].argument);
+            const struct option *needed = verb_option(command->verb, pairs[i].needs[0]);
+            error_set(error, "--%s without --%s", pairs[i].option, needed->name);
+            return error_hint(error, "--%s %s", needed->name, needed->argument);
         }
     }
     return true;
 }
 
-static bool world_makes_sense(const struct simulation *simulation, struct error *error)
+static bool read_world(struct simulation *simulation, struct error *error)
 {
-    const struct question *question = simulation->question;
     const struct sim_options *sim = &simulation->options;
-    const struct { enum option option; double value; const char *hint; } positive[] = {
-        { OPTION_TIME_SCALE, simulation->scale, "2: twice as many requests a second" },
-        { OPTION_SCALE_EVERY, sim->scaling.every >= 1e-3, "1ms or more: 15s" },
-        { OPTION_SCALE_LOAD, sim->scaling.load >= 1e-3, "32: a server for each 32 requests" },
-        { OPTION_THINK, sim->think <= 1e9, "up to 1e9 s: 5s" },
-        { OPTION_LINK, sim->split.bandwidth, "50GB/s" },
-        { OPTION_PATIENCE, question->option[OPTION_PATIENCE] ? sim->patience : 1, "5s" },
-        { OPTION_FAILS_EVERY, question->option[OPTION_FAILS_EVERY] ? sim->fails_every : 1, "10h" },
-    };
-    for (size_t i = 0; i < sizeof positive / sizeof *positive; i++)
-        if (!above_zero(question, positive[i].option, positive[i].value, positive[i].hint, error))
-            return false;
-    if (!partners_are_there(question, error))
+    take_world(simulation->command, simulation);
+    if (!partners_are_there(simulation->command, error))
         return false;
     if (sim->scaling.most && sim->scaling.most <= sim->replicas) {
         error_set(error, "--scale-to %zu is no more than the %zu of --replicas", sim->scaling.most,
@@ -439,7 +327,7 @@ static bool looks_drawn(const struct arena *arena, const char *source)
 
 static bool read_trace(struct simulation *simulation, struct error *error)
 {
-    const char *source = simulation->question->words[0];
+    const char *source = simulation->command->words[0];
     simulation->drawn = generate_is(source) || looks_drawn(simulation->arena, source);
     return simulation->drawn ? generate_trace(simulation->arena, source, &simulation->trace, error)
                              : trace_read(simulation->arena, source, 1, &simulation->trace, error);
@@ -456,19 +344,18 @@ static bool blocks_fit_names(const struct simulation *simulation, struct error *
     return error_hint(error, "--block-size %zu, or a divisor of it", named);
 }
 
-bool simulate_read(struct arena *arena, const struct question *question,
+bool simulate_read(struct arena *arena, const struct command *command,
                    struct simulation *simulation, struct answer *notes, struct error *error)
 {
-    if (question->word_count != 1) {
-        error_set(error, "simulate takes one trace, %zu were given", question->word_count);
+    if (command->word_count != 1) {
+        error_set(error, "simulate takes one trace, %zu were given", command->word_count);
         return error_hint(error, "chalkline simulate trace.csv --blocks 28000 --step-time ...");
     }
-    *simulation = (struct simulation){ .arena = arena, .question = question };
-    if (question->option[OPTION_HITS])                  /* of the trace alone */
+    *simulation = (struct simulation){ .arena = arena, .command = command };
+    if (command_given(command, "hits"))                  /* of the trace alone */
         return read_trace(simulation, error);
     return read_scheduler(simulation, error) && read_trace(simulation, error) &&
            read_servers(simulation, notes, error) && read_split(simulation, error) &&
-           read_world(question, simulation, error) && world_makes_sense(simulation, error) &&
-           blocks_fit_names(simulation, error) &&
+           read_world(simulation, error) && blocks_fit_names(simulation, error) &&
            simulate_lanes(simulation, error) && simulate_tiers(simulation, error);
 }

@@ -71,9 +71,8 @@ static bool sweep(const struct simulation *simulation, struct answer *answer, st
 {
     int what;
     double low, high;
-    size_t points = 10;
-    if (!read_sweep(simulation->question->option[OPTION_SWEEP], &what, &low, &high, error) ||
-        !option_count(simulation->question, OPTION_POINTS, &points, error))
+    const size_t points = command_count(simulation->command, "points");
+    if (!read_sweep(command_text(simulation->command, "sweep"), &what, &low, &high, error))
         return false;
     double *values = arena_array(simulation->arena, points, sizeof *values);
     size_t count = sweep_values(low, high, points, what > 0, values);
@@ -102,11 +101,6 @@ static double student(size_t freedom)
 static bool repeats_differ(const struct simulation *simulation, size_t count, struct error *error)
 {
     const struct sim_options *sim = &simulation->options;
-    const size_t most = 100000;
-    if (count > most) {
-        error_set(error, "--repeat: %zu runs", count);
-        return error_hint(error, "%zu at most", most);
-    }
     if (count > 1 && (simulation->drawn || sim->fails_every > 0 || sim->server.draft))
         return true;
     if (count > 1)
@@ -122,9 +116,8 @@ static bool repeat(const struct simulation *simulation, struct answer *answer, s
 {
     struct arena *arena = simulation->arena;
     struct table table = { .arena = arena, .columns = 3, .left = "lrr" };
-    size_t count = 0;
-    if (!option_count(simulation->question, OPTION_REPEAT, &count, error) ||
-        !repeats_differ(simulation, count, error))
+    const size_t count = command_count(simulation->command, "repeat");
+    if (!repeats_differ(simulation, count, error))
         return false;
     struct trial *runs = arena_array(arena, count, sizeof *runs);
     for (size_t i = 0; i < count; i++)
@@ -361,27 +354,27 @@ bool simulate_search(const struct simulation *simulation, struct answer *answer,
                      struct error *error)
 {
     static const struct {
-        enum option option;
+        const char *option;
         bool (*search)(const struct simulation *, struct answer *, struct error *);
-    } searches[] = { { OPTION_SWEEP, sweep }, { OPTION_REPEAT, repeat },
-                     { OPTION_FIND_SATURATION, find_saturation }, { OPTION_MIN_GPUS, min_gpus } };
-    static const enum option files[] = { OPTION_REQUESTS, OPTION_SERIES, OPTION_TRACE, OPTION_PLOT };
+    } searches[] = { { "sweep", sweep }, { "repeat", repeat }, { "find-saturation", find_saturation },
+                     { "min-gpus", min_gpus } };
+    static const char *const files[] = { "requests", "series", "trace", "plot" };
     int chosen = -1;
     for (int i = 0; i < 4; i++) {
-        if (!simulation->question->option[searches[i].option])
+        if (!command_given(simulation->command, searches[i].option))
             continue;
         if (chosen >= 0) {
-            error_set(error, "--%s and --%s are both given", options[searches[chosen].option].name,
-                      options[searches[i].option].name);
+            error_set(error, "--%s and --%s are both given", searches[chosen].option,
+                      searches[i].option);
             return error_hint(error, "one of the two");
         }
         chosen = i;
     }
     *asked = chosen >= 0;
     for (int i = 0; *asked && i < 4; i++)
-        if (simulation->question->option[files[i]]) {
-            error_set(error, "--%s is of one run, --%s makes many", options[files[i]].name,
-                      options[searches[chosen].option].name);
+        if (command_given(simulation->command, files[i])) {
+            error_set(error, "--%s is of one run, --%s makes many", files[i],
+                      searches[chosen].option);
             return error_hint(error, "one of the two");
         }
     return !*asked || searches[chosen].search(simulation, answer, error);

@@ -58,9 +58,10 @@ static bool read_lane(const char *text, struct trace *trace, struct sim_server *
 
 bool simulate_lanes(struct simulation *simulation, struct error *error)
 {
-    const struct question *question = simulation->question;
-    for (size_t i = 0; i < question->lane_count; i++)
-        if (!read_lane(question->lanes[i], &simulation->trace, &simulation->options.server, i,
+    const char *const *lanes;
+    const size_t count = command_texts(simulation->arena, simulation->command, "lane", &lanes);
+    for (size_t i = 0; i < count; i++)
+        if (!read_lane(lanes[i], &simulation->trace, &simulation->options.server, i,
                        error))
             return false;
     return true;
@@ -99,27 +100,30 @@ static bool known_tier(struct simulation *simulation, const char *name, double b
 static bool tier_key(const char *key, const char *value, double block_bytes,
                      struct tier_options *tier, struct error *error)
 {
-    const struct { const char *name, *unit; double *to; } keys[] = {
-        { "capacity", "B", NULL },               { "bandwidth", "B/s", &tier->bandwidth },
-        { "latency", "s", &tier->latency },      { "lifetime", "s", &tier->lifetime },
-        { "endurance", "B", &tier->endurance },  { "price", "USD/B/s", &tier->hold_price },
-    };
     double capacity = 0;
+    const struct { struct option option; double *to; } keys[] = {
+        { { "tier: capacity", .kind = OPTION_QUANTITY, .unit = "B" }, &capacity },
+        { { "tier: bandwidth", .kind = OPTION_QUANTITY, .unit = "B/s" }, &tier->bandwidth },
+        { { "tier: latency", .kind = OPTION_QUANTITY, .unit = "s" }, &tier->latency },
+        { { "tier: lifetime", .kind = OPTION_QUANTITY, .unit = "s" }, &tier->lifetime },
+        { { "tier: endurance", .kind = OPTION_QUANTITY, .unit = "B" }, &tier->endurance },
+        { { "tier: price", .kind = OPTION_QUANTITY, .unit = "USD/B/s" }, &tier->hold_price },
+    };
     if (!strcmp(key, "shared") && !*value) {
         tier->shared = true;
         return true;
     }
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (!strcmp(key, keys[i].name)) {
-            char label[48];
-            snprintf(label, sizeof label, "--tier: %s", key);
-            if (!option_read_quantity(label, value, keys[i].unit,
-                                      keys[i].to ? keys[i].to : &capacity, error))
-                return false;
-            if (!keys[i].to)
-                tier->capacity = (size_t)fmin(capacity / block_bytes, 1e15);
-            return true;
-        }
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        struct value read;
+        if (strcmp(key, keys[i].option.name + strlen("tier: ")))
+            continue;
+        if (!option_parse(&keys[i].option, value, &read, error))
+            return false;
+        *keys[i].to = read.quantity.value;
+        if (keys[i].to == &capacity)
+            tier->capacity = (size_t)fmin(capacity / block_bytes, 1e15);
+        return true;
+    }
     error_set(error, "--tier: no key is called '%.60s'", key);
     return error_hint(error, "capacity, bandwidth, latency, lifetime, endurance, price, shared");
 }
@@ -170,26 +174,24 @@ static bool read_tier(struct simulation *simulation, const char *text, size_t at
 
 bool simulate_tiers(struct simulation *simulation, struct error *error)
 {
-    const struct question *question = simulation->question;
-    if (question->tier_count && !(simulation->options.token_bytes > 0)) {
+    const struct command *command = simulation->command;
+    const char *const *tiers;
+    const size_t count = command_texts(simulation->arena, command, "tier", &tiers);
+    if (count && !(simulation->options.token_bytes > 0)) {
         error_set(error, "--tier: how many bytes a token takes is not known");
         return error_hint(error, "--model MODEL --on HARDWARE, beside --step-time or instead of it");
     }
-    static const char *const ways[] = { "sooner", "cheaper" };
-    int way = 0;
-    if (!simulate_read_name(question, OPTION_FETCH, "way to fetch is", ways, 2, &way, error))
-        return false;
-    if (question->option[OPTION_FETCH] && !question->tier_count) {
+    if (command_given(command, "fetch") && !count) {
         error_set(error, "--fetch without --tier");
         return error_hint(error, "--tier ddr");
     }
-    simulation->options.fetch_cheaper = way;
-    if (way && !value_of(&simulation->scenario, NAME_server_price,
+    simulation->options.fetch_cheaper = command_choice(command, "fetch") == 1;
+    if (simulation->options.fetch_cheaper && !value_of(&simulation->scenario, NAME_server_price,
                          &simulation->options.replica_price, error))
         return false;
-    simulation->options.tiers = question->tier_count;
-    for (size_t i = 0; i < question->tier_count; i++)
-        if (!read_tier(simulation, question->tiers[i], i, error))
+    simulation->options.tiers = count;
+    for (size_t i = 0; i < count; i++)
+        if (!read_tier(simulation, tiers[i], i, error))
             return false;
     return true;
 }

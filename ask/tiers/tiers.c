@@ -42,17 +42,15 @@ bool tiers_late(const struct tiers_answer *tiers, size_t place)
 /* ---- what was asked ------------------------------------------------------------------ */
 
 static bool open_scenario(struct scenario *scenario, struct arena *arena,
-                          const struct question *question, struct error *error)
+                          const struct command *command, struct error *error)
 {
-    const char *option = question->option[OPTION_MODEL];
-    size_t models = question->word_count + (option != NULL);
+    struct subject subject;
+    const size_t models = command_models(command, &subject);
     if (models > 1) {
         error_set(error, "tiers takes one model, %zu were given", models);
         return error_hint(error, "chalkline tiers deepseek-v3 --on gb200-nvl72");
     }
-    return scenario_open(scenario, arena, question,
-                         question->word_count ? question->words[0] : option,
-                         question->option[OPTION_ON], error);
+    return scenario_open(scenario, arena, command, subject, error);
 }
 
 /* The answer goes along pauses: an expression becomes the number that it is here. */
@@ -280,10 +278,10 @@ static void note_idle(struct tiers_answer *tiers)
 static bool answer_plot(struct tiers_answer *tiers, const char *path, struct answer *answer,
                         struct error *error)
 {
-    const struct question *question = tiers->scenario.question;
+    const struct command *command = tiers->scenario.command;
     if (!tiers_plot(tiers, path, error))
         return false;
-    if (question->option[OPTION_JSON] || question->option[OPTION_CSV])
+    if (command_text(command, "json") || command_text(command, "csv"))
         return true;
     answer->text.size = 0;
     if (strcmp(path, "-"))
@@ -291,13 +289,13 @@ static bool answer_plot(struct tiers_answer *tiers, const char *path, struct ans
     return true;
 }
 
-bool ask_tiers(struct arena *arena, const struct question *question, struct answer *answer,
+bool ask_tiers(struct arena *arena, const struct command *command, struct answer *answer,
                struct error *error)
 {
     struct tiers_answer *tiers = arena_alloc(arena, sizeof *tiers);
     struct scenario *scenario = &tiers->scenario;
-    const char *picture = question->option[OPTION_PLOT];
-    if (!open_scenario(scenario, arena, question, error) || !settle_pause(scenario, error) ||
+    const char *picture = command_text(command, "plot");
+    if (!open_scenario(scenario, arena, command, error) || !settle_pause(scenario, error) ||
         !no_ranges(scenario, error) || !has_cache(scenario, error) ||
         !places_open(scenario, &tiers->places, error))
         return false;
@@ -318,3 +316,10 @@ bool ask_tiers(struct arena *arena, const struct question *question, struct answ
     answer->status = scenario->model && scenario->machine && tiers->whole[WHOLE_users_that_fit] < 1;
     return !picture || answer_plot(tiers, picture, answer, error);
 }
+
+const struct verb verb_tiers = {
+    "tiers", "MODEL --on HARDWARE",
+    "where the cache of a paused conversation should wait, and for how long",
+    { "chalkline tiers deepseek-v3 --on gb200-nvl72 --context 32768",
+      "chalkline tiers llama-3.3-70b --on h100-sxm --plot tiers.svg" },
+    { ANSWER_OPTIONS, &table_options, &plot_options, &output_options }, ask_tiers };

@@ -260,19 +260,22 @@ static void add_options(struct buffer *out, const char *name, const char *const 
 /* The same options before another question, at this pause. */
 static void why_line(struct tiers_answer *tiers, struct buffer *out)
 {
-    const struct question *question = tiers->scenario.question;
+    const struct command *command = tiers->scenario.command;
     const struct fact *pause = facts_find(&tiers->scenario.facts, NAME_hold_time);
     size_t best = places_best(&tiers->places, tiers->whole[WHOLE_hold_time]);
     buffer_print(out, "\n  chalkline why 'tier_pause_cost[%s]'",
                  tiers->places.names[best < tiers->places.tiers ? best : 0]);
-    add_options(out, "model", question->words, question->word_count);
-    for (int i = 0; i < OPTION_COUNT; i++)
-        if (question->option[i] && !options[i].argument && i != OPTION_JSON && i != OPTION_CSV)
-            buffer_print(out, " --%s", options[i].name);
-        else if (question->option[i] && options[i].argument && i != OPTION_PLOT)
-            add_options(out, options[i].name, &question->option[i], 1);
-    add_options(out, "rows", question->rows, question->rows_count);
-    add_options(out, "set", question->sets, question->set_count);
+    add_options(out, "model", command->words, command->word_count);
+    for (size_t i = 0; i < command->value_count; i++) {
+        const struct value *value = &command->values[i];
+        const char *name = value->option->name;
+        if (!strcmp(name, "json") || !strcmp(name, "csv") || !strcmp(name, "plot"))
+            continue;
+        if (value->option->kind == OPTION_SWITCH)
+            buffer_print(out, " --%s", name);
+        else
+            add_options(out, name, &value->text, 1);
+    }
     if (!pause)
         buffer_print(out, " --set hold_time=%gs", tiers->whole[WHOLE_hold_time]);
     buffer_print(out, "\n\n");

@@ -2,6 +2,7 @@
 #include "ask/ask.h"
 #include "ask/train/train.h"
 #include "build/row_names.h"
+#include "scenario/sweep.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,13 +10,10 @@
 static const char example[] = "chalkline train llama-3.1-405b --on h100-sxm --gpus 16384 "
                               "--tokens 15.6T";
 
-static bool read_words(struct train *train, const char **model)
+static bool read_words(struct train *train, struct subject *subject)
 {
-    const struct question *question = train->question;
-    const char *option = question->option[OPTION_MODEL];
-    const size_t models = question->word_count + (option != NULL);
-    *model = question->word_count ? question->words[0] : option;
-    if (models == 1 && question->option[OPTION_ON])
+    const size_t models = command_models(train->command, subject);
+    if (models == 1 && subject->machine)
         return true;
     if (models != 1)
         error_set(train->error, models ? "train takes one model, %zu were given"
@@ -26,33 +24,19 @@ static bool read_words(struct train *train, const char **model)
 }
 
 /* --gpus, or the row by its name, as a sweep gives it. */
-static bool read_chips(struct train *train, const char **source)
-{
-    const char *text = train->question->option[OPTION_GPUS];
-    const bool by_name = fact_given(facts_find(&train->scenario.facts, NAME_training_chip_count));
-    *source = text ? "--gpus" : NAME_training_chip_count;
-    if (text && by_name) {
-        error_set(train->error, "--gpus and training_chip_count are both given");
-        return error_hint(train->error, "one of them");
-    }
-    if (!text && !by_name) {
-        error_set(train->error, "train needs a number of GPUs: --gpus");
-        return error_hint(train->error, "%s", example);
-    }
-    return !text || scenario_set_row(&train->scenario, NAME_training_chip_count, text, ORIGIN_GIVEN, "--gpus",
-                                     train->error);
-}
-
 static bool set_chips(struct train *train)
 {
     enum { MOST = 10000000 };
-    const char *source;
-    if (!read_chips(train, &source) ||
-        !value_of(&train->scenario, NAME_training_chip_count, &train->chips, train->error))
+    const struct fact *chips = facts_find(&train->scenario.facts, NAME_training_chip_count);
+    if (!fact_given(chips)) {
+        error_set(train->error, "train needs a number of GPUs: --gpus");
+        return error_hint(train->error, "%s", example);
+    }
+    if (!value_of(&train->scenario, NAME_training_chip_count, &train->chips, train->error))
         return false;
     if (train->chips >= 1 && train->chips <= MOST && train->chips == floor(train->chips))
         return true;
-    error_set(train->error, "%s: %.12g is no number of GPUs", source, train->chips);
+    error_set(train->error, "%s: %.12g is no number of GPUs", chips->source, train->chips);
     return error_hint(train->error, "a whole number from 1 to %d", MOST);
 }
 
@@ -99,13 +83,10 @@ static bool set_inputs(struct train *train)
 
 bool train_open(struct train *train)
 {
-    struct question *without = arena_alloc(train->arena, sizeof *without);
-    const char *model;
-    *without = *train->question;
-    without->option[OPTION_GPUS] = NULL;
-    if (!read_words(train, &model) ||
-        !scenario_read(&train->scenario, train->arena, without, model,
-                       train->question->option[OPTION_ON], train->error) ||
+    struct subject subject;
+    if (!read_words(train, &subject) ||
+        !scenario_read(&train->scenario, train->arena, train->command, subject, train->error) ||
+        !sweep_set(&train->scenario, train->swept, train->error) ||
         !set_chips(train) || !check_recomputation(train) || !set_inputs(train))
         return false;
     note_link(train);
@@ -114,30 +95,50 @@ bool train_open(struct train *train)
     return train_space(train);
 }
 
-static bool sweep_alone(const struct question *question, struct error *error)
+static bool sweep_alone(const struct command *command, struct error *error)
 {
-    if (!question->option[OPTION_PLAN])
+    if (!command_given(command, "plan"))
         return true;
     error_set(error, "--sweep and --plan are both given");
     return error_hint(error, "one of them");
 }
 
-bool ask_train(struct arena *arena, const struct question *question, struct answer *answer,
+bool ask_train(struct arena *arena, const struct command *command, struct answer *answer,
                struct error *error)
 {
     static const struct ranks alone = { 0, 1 };
-    const struct ranks *ranks = question->ranks ? question->ranks : &alone;
+    const struct ranks *ranks = command->ranks ? command->ranks : &alone;
     struct train *train = arena_alloc(arena, sizeof *train);
-    *train = (struct train){ .arena = arena, .question = question, .answer = answer,
+    *train = (struct train){ .arena = arena, .command = command, .answer = answer,
                              .error = error };
-    if (question->option[OPTION_SWEEP])
-        return sweep_alone(question, error) && parts_check(question, error) && train_sweep(train);
-    if (!ranks_agree(ranks, parts_check(question, error) && train_open(train), error))
+    if (command_given(command, "sweep"))
+        return sweep_alone(command, error) && parts_check(command, error) && train_sweep(train);
+    if (!ranks_agree(ranks, parts_check(command, error) && train_open(train), error))
         return false;
-    struct quest quest = { .arena = arena, .question = question, .answer = answer, .error = error,
+    struct quest quest = { .arena = arena, .command = command, .answer = answer, .error = error,
                            .title = train->title, .spaces = &train->space, .count = 1 };
     if (!parts_search(&quest))
         return false;
     train->result = quest.result;
     return quest.elsewhere || train_answer(train);
 }
+
+static const struct option train_list[] = {
+    { "gpus", "N", OPTION_ROW, .row = NAME_training_chip_count, .help = "chips of the run" },
+    { "plan", NULL, OPTION_SWITCH, .help = "also the best layouts at each need of memory" },
+    { "sweep", "NAME=LOW..HIGH", OPTION_TEXT,
+      .help = "the best layout at each value of a row, or NAME=A,B,C" },
+    { "points", "N", OPTION_COUNT, .low = 2, .high = SWEEP_VALUES, .fallback = "7",
+      .help = "values of a --sweep over a range" },
+    { 0 } };
+static const struct option_group train_options = { "Training run", train_list };
+
+const struct verb verb_train = {
+    "train", "MODEL --on HARDWARE --gpus N",
+    "a training run: the best layout, step time, MFU, memory, duration, cost",
+    { "chalkline train llama-3.1-405b --on h100-sxm --gpus 16384 --tokens 15.6T --sequences 2048 "
+      "--length 8192",
+      "chalkline train llama-3.3-70b --on h200-sxm --gpus 1024 --sweep training_sequences=256..4096",
+      "chalkline train deepseek-v3 --on h800-sxm --gpus 2048 --plan --csv" },
+    { &train_options, &run_options, &model_options, &machine_options, &weight_options,
+      &assume_options, &shard_options, &row_options, &table_options, &output_options }, ask_train };

@@ -5,6 +5,7 @@
 #define ASK_TRAIN_H
 
 #include "ask/shards/shards.h"
+#include "scenario/sweep.h"
 
 #include "build/row_names.h"
 
@@ -53,7 +54,8 @@ enum { TRAIN_PART_COUNT = 0
 
 struct train {
     struct arena *arena;
-    const struct question *question;
+    const struct command *command;
+    struct sweep_value swept;       /* by --sweep: this is one of its values */
     struct answer *answer;
     struct error *error;
     struct scenario scenario;

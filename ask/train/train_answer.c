@@ -243,7 +243,7 @@ static void front_lines(struct train *train)
         if (i % (front->count / SHOWN + 1) == 0)
             add_row(train, &point, &table);
     }
-    if (train->question->option[OPTION_PLAN]) {
+    if (command_text(train->command, "plan")) {
         buffer_print(&train->answer->text, "\n");
         table_print(&table, &train->answer->text, "  ");
     }

@@ -23,12 +23,11 @@ static bool add_value(struct train *train, const struct sweep *sweep, size_t i,
                       struct table *table, struct doc *list)
 {
     struct arena arena = arena_beside(train->arena);
-    struct question question;
-    struct train one = { .arena = &arena, .question = &question, .answer = train->answer,
+    struct train one = { .arena = &arena, .command = train->command,
+                         .swept = sweep_value(sweep, i), .answer = train->answer,
                          .error = train->error };
     struct doc *doc = doc_add(train->arena, list, NULL, DOC_OBJECT);
     doc_add_number(train->arena, doc, sweep->row, sweep->values[i]);
-    sweep_question(train->arena, train->question, sweep, i, &question);
     table_cell(table, "%s", quantity_text(train->arena, sweep->values[i], sweep->unit, 6));
     bool good = train_open(&one) &&
                 search_run(&arena, &one.space, 1, &one.result, train->error);
@@ -56,7 +55,7 @@ bool train_sweep(struct train *train)
     struct table table = { .arena = train->arena, .columns = 9, .left = "rrrrrrrll" };
     struct doc *list = doc_add(train->arena, train->answer->doc, "sweep", DOC_ARRAY);
     struct sweep sweep;
-    if (!sweep_read(train->arena, train->question, &sweep, train->error))
+    if (!sweep_read(train->arena, train->command, &sweep, train->error))
         return false;
     table_cell(&table, "%s", sweep.row);
     for (int i = 0; i < 8; i++)

@@ -266,9 +266,9 @@ static void find_starts(struct fit *fit)
 
 void fit_open(struct fit *fit, const struct problem *problem, char *const *paths, int count)
 {
-    static struct question question;
+    static struct command command;
     fit->problem = problem;
-    fit->predictor = (struct predictor){ .arena = &fit->arena, .question = &question };
+    fit->predictor = (struct predictor){ .arena = &fit->arena, .command = &command };
     for (int i = 0; i < count; i++)
         read_points(fit, paths[i]);
     if (!fit->count)

@@ -20,7 +20,7 @@ static void check_price(const struct price *price)
 
 struct world {
     struct arena arena;
-    struct question question;
+    struct command command;
     struct scenario scenario;
     struct priors priors;
     struct seen_rows rows;
@@ -33,7 +33,8 @@ static struct world *world_open(void)
     static struct world world;
     struct error error;
     if (!world.draws)
-        assert(scenario_open(&world.scenario, &world.arena, &world.question, NULL, NULL, &error) &&
+        assert(scenario_open(&world.scenario, &world.arena, &world.command,
+                             (struct subject){ 0 }, &error) &&
                priors_read(&world.scenario, &world.priors, &error) &&
                seen_open(&world.scenario, &world.rows, &error) &&
                draws_make(&world.arena, &world.scenario.book, &world.scenario.facts, 1, FEW, true,

@@ -1,9 +1,10 @@
-/* Any bytes as a request: the words of a command line or an error that says what it read. What
- * is read asks for the verb of its route, and its words are no options. Light verbs answer too:
+/* Any bytes as a request: a command or an error that says what it read. What is read asks for the
+ * verb of its route, with options of that verb and numbers within their bounds. Light verbs answer too:
  * in JSON that reads back, touching no file but the request's own. */
 #include "web/server.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 /* name=value&name=value, as libmicrohttpd hands them over. */
@@ -19,23 +20,18 @@ static void read_query(struct arena *arena, struct text text, struct request *re
     }
 }
 
-static void check_words(struct arena *arena, const struct request *request,
-                        const struct request_words *words)
+static void check_command(const struct request *request, const struct command *command)
 {
-    static const struct ranks alone = { 0, 1 };
-    struct question question = { .ranks = &alone };
-    struct error error = { .what = "" };
-    int ends = 0;                   /* where "--" stands; only words follow it */
-    while (strcmp(words->words[ends], "--"))
-        ends++;
-    if (!question_read(arena, words->count, words->words, &question, &error)) {
-        assert(*error.what && *error.hint);
-        return;
+    assert(command->verb == request->verb);
+    for (size_t i = 0; i < command->value_count; i++) {
+        const struct value *value = &command->values[i];
+        const bool number = value->option->kind == OPTION_COUNT ||
+                            value->option->kind == OPTION_QUANTITY;
+        assert(verb_option(command->verb, value->option->name) == value->option);
+        assert(request_has(value->option));
+        assert(!number || (isfinite(value->quantity.value) &&
+                           value->quantity.value >= value->option->low));
     }
-    assert(!strcmp(question.verb, request->verb->name));
-    assert(question.word_count == (size_t)(words->count - ends - 1));
-    assert(!question.option[OPTION_HELP] && !question.option[OPTION_VERSION] &&
-           !question.option[OPTION_JSON]);
 }
 
 static bool is_light(const struct verb *verb)
@@ -60,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct arena arena = { 0 };
     struct error error = { .what = "" };
-    struct request_words words;
+    struct request_command asked;
     struct request request = { .posted = true };
     if (size < 2)
         return 0;
@@ -72,8 +68,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         request.body = text;
     else
         read_query(&arena, text, &request);
-    if (request_read(&arena, &request, &words, &error))
-        check_words(&arena, &request, &words);
+    if (request_read(&arena, &request, &asked, &error))
+        check_command(&request, &asked.command);
     else
         assert(*error.what);
     if (is_light(request.verb))

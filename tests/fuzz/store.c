@@ -38,13 +38,13 @@ static void read_block(struct arena *arena, const uint8_t *data, size_t size)
 
 static void read_words(struct arena *arena, const uint8_t *data, size_t size)
 {
-    struct question question = { 0 };
+    struct command command = { .verbs = verbs };
     struct error error;
-    if (!words_read(arena, "fuzz", arena_copy(arena, (const char *)data, size), &question,
+    if (!words_read(arena, "fuzz", arena_copy(arena, (const char *)data, size), &command,
                          &error))
         return;
-    const char *words = words_write(arena, &question);
-    struct question second = { 0 };
+    const char *words = words_write(arena, &command);
+    struct command second = { .verbs = verbs };
     assert(words_read(arena, "again", words, &second, &error));
     assert(!strcmp(words, words_write(arena, &second)));
 }

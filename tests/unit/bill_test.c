@@ -2,6 +2,7 @@
  * pieces of text, keeps a cache with times, finds the common front of two prompts piece by piece,
  * and adds up what the vendors' words say; tasks come at random. Then examples by hand. */
 #include "test.h"
+#include "commands.h"
 
 #include "ask/ask.h"
 #include "ask/bill/bill.h"
@@ -14,7 +15,7 @@
 
 struct world {
     struct arena arena;
-    struct question question;
+    struct command command;
     struct answer answer;
     struct error error;
     struct bill bill;
@@ -24,9 +25,9 @@ static void world_open(struct world *world, const char *workload, const char *sh
 {
     *world = (struct world){ .answer.text.arena = &world->arena };
     struct bill *bill = &world->bill;
-    bill->arena = &world->arena, bill->question = &world->question, bill->error = &world->error;
+    bill->arena = &world->arena, bill->command = &world->command, bill->error = &world->error;
     bill->answer = &world->answer;
-    if (!scenario_read(&bill->scenario, &world->arena, &world->question, NULL, NULL,
+    if (!scenario_read(&bill->scenario, &world->arena, &world->command, subject_of(NULL, NULL),
                        &world->error) ||
         !workload_parse(&bill->scenario, "test", text_of(workload), &bill->workload,
                         &world->error) ||
@@ -666,16 +667,16 @@ static void why_has_the_numbers(void **state)
     double task = bill_cost(bill, bill->sheet.prices,
                             (struct bill_change){ NULL, 0 }).task[SCHEME_SHORT], turn;
     const char *words = bill_why(bill, bill->sheet.prices, SCHEME_SHORT);
-    const char *sets[64];
-    size_t count = 0;
-    for (const char *at = words; (at = strstr(at, "--set ")) && count < 64; count++) {
+    other.command.verb = &verb_why;
+    for (const char *at = words; (at = strstr(at, "--set "));) {
         at += strlen("--set ");
-        sets[count] = arena_copy(&world.arena, at, strcspn(at, " "));
+        command_set(&other.arena, &other.command, "set",
+                    arena_copy(&other.arena, at, strcspn(at, " ")));
     }
-    other.question.sets = sets, other.question.set_count = count;
     struct scenario scenario;
-    assert_true(count > 5);
-    if (!scenario_read(&scenario, &other.arena, &other.question, NULL, NULL, &other.error) ||
+    assert_true(other.command.value_count > 5);
+    if (!scenario_read(&scenario, &other.arena, &other.command, subject_of(NULL, NULL),
+                       &other.error) ||
         !value_of(&scenario, "turn_cost_short", &turn, &other.error))
         fail_msg("%s (%s)", other.error.what, other.error.hint);
     assert_true(task > 0 && fabs(turn - task) <= 1e-8 * task);
@@ -693,8 +694,8 @@ static void owning_wins(void **state)
         struct world world = { 0 };
         struct scenario scenario;
         double cap = 0.01, price, bought, pays, surely, lost = 0, first = 0;
-        assert_true(scenario_read(&scenario, &world.arena, &world.question, NULL, NULL,
-                                  &world.error));
+        assert_true(scenario_read(&scenario, &world.arena, &world.command,
+                                  subject_of(NULL, NULL), &world.error));
         assert_true(value_of(&scenario, "server_price", &price, &world.error));
         bought = price / cap / shares[i];       /* a full server costs this share of it */
         facts_set(&scenario.facts, "turns", 5, ORIGIN_GIVEN, "test");
@@ -718,15 +719,14 @@ static void owning_wins(void **state)
 }
 
 /* What `eval` would say of the same server at a rate: does it keep its promises? */
-static bool keeps(struct question *question, const struct doc *own, const struct doc *load,
-                  double rate)
+static bool keeps(const struct doc *own, const struct doc *load, double rate)
 {
     struct arena arena = { 0 };
     struct scenario scenario;
     struct error error;
     double requests = doc_get(load, "task_requests")->number, at[3];
     static const char *const rows[] = { "predicted_ttft", "predicted_tpot", "server_load" };
-    const char *sets[] = {
+    const char *const sets[] = {
         arena_print(&arena, "arrival_rate=%.17g", rate),
         arena_print(&arena, "prompt_tokens=%.17g",
                     doc_get(load, "task_prompt_tokens")->number / requests),
@@ -734,14 +734,16 @@ static bool keeps(struct question *question, const struct doc *own, const struct
                     doc_get(load, "task_output_tokens")->number / requests),
         arena_print(&arena, "prefix_cached=%.17g", doc_get(own, "prefix_cached")->number),
     };
-    question->sets = sets, question->set_count = COUNT(sets);
-    if (!scenario_open(&scenario, &arena, question, "llama-3.1-8b", "h100-sxm", &error))
+    struct command eval = { .verb = &verb_eval };
+    command_set(&arena, &eval, "gpus", "1");
+    for (size_t i = 0; i < COUNT(sets); i++)
+        command_set(&arena, &eval, "set", sets[i]);
+    if (!scenario_open(&scenario, &arena, &eval, subject_of("llama-3.1-8b", "h100-sxm"), &error))
         fail_msg("%s", error.what);
     for (int i = 0; i < 3; i++)
         if (!value_of(&scenario, rows[i], &at[i], &error))
             fail_msg("%s", error.what);
     arena_free(&arena);
-    question->set_count = 0;
     return at[0] <= 2 && at[1] <= 0.05 && at[2] < 1;
 }
 
@@ -751,22 +753,22 @@ static void own_servers_are_full(void **state)
 {
     (void)state;
     struct arena arena = { 0 };
-    const char *words[] = { "agent" };
-    struct question question = { .verb = "bill", .words = words, .word_count = 1 };
+    struct command command = { .verb = &verb_bill };
     struct answer answer = { .doc = doc_new(&arena, DOC_OBJECT), .text.arena = &arena,
                              .csv.arena = &arena };
     struct error error;
-    question.option[OPTION_OWN] = "llama-3.1-8b";
-    question.option[OPTION_ON] = "h100-sxm";
-    question.option[OPTION_GPUS] = "1";
-    if (!ask_bill(&arena, &question, &answer, &error))
+    command_put_word(&arena, &command, "agent");
+    command_set(&arena, &command, "own", "llama-3.1-8b");
+    command_set(&arena, &command, "on", "h100-sxm");
+    command_set(&arena, &command, "gpus", "1");
+    if (!verb_bill.ask(&arena, &command, &answer, &error))
         fail_msg("%s (%s)", error.what, error.hint);
     const struct doc *own = doc_get(answer.doc, "own"), *load = doc_get(answer.doc, "workload");
     double rate = doc_get(own, "own_request_rate")->number;
     double stays = doc_get(own, "own_life")->number;
     double lasts = doc_get(own, "own_cache_lasts")->number;
-    assert_true(keeps(&question, own, load, rate * 0.999));
-    assert_false(keeps(&question, own, load, rate * 1.001));
+    assert_true(keeps(own, load, rate * 0.999));
+    assert_false(keeps(own, load, rate * 1.001));
     assert_true(fabs(lasts / stays - 1) < 0.01);
     arena_free(&arena);
 }

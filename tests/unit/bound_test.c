@@ -18,6 +18,8 @@
  * (speculative decoding, stated or known by its session), and rows that do not say how
  * many chips there were, or whose requests queue. */
 #include "test.h"
+#include "commands.h"
+#include "ask/ask.h"
 
 #include "ask/ask.h"
 
@@ -68,17 +70,18 @@ static void bound_open(struct tally *tally, const struct point *point, struct bo
 {
     struct arena *arena = &tally->arena;
     static const char *const sets[] = { "batch=1", "context=1", "chips=1" };
-    struct question *question = arena_alloc(arena, sizeof *question);
+    struct command *command = arena_alloc(arena, sizeof *command);
     struct scenario *scenario = arena_alloc(arena, sizeof *scenario);
     struct error error;
     struct expr *expr;
     bool own = strstr(point->model, "NVFP4") != NULL;           /* a checkpoint in that format */
-    question->sets = arena_array(arena, COUNT(sets), sizeof *question->sets);
+    struct subject subject = subject_of(point->model, point->machine);
+    command->verb = &verb_eval;
     for (size_t i = 0; i < COUNT(sets); i++)
-        question->sets[question->set_count++] = sets[i];
-    question->option[OPTION_PRECISION] = own ? NULL : point->precision;
-    question->option[OPTION_KV] = strcmp(point->precision, "bf16") ? "fp8" : "bf16";
-    if (!scenario_open(scenario, arena, question, point->model, point->machine, &error) ||
+        command_set(arena, command, "set", sets[i]);
+    subject.precision = own ? NULL : point->precision;
+    subject.kv_precision = strcmp(point->precision, "bf16") ? "fp8" : "bf16";
+    if (!scenario_open(scenario, arena, command, subject, &error) ||
         !expr_parse(&scenario->book, "test", 1, text_of("bound_step"), &expr, &error) ||
         !list_build(arena, &scenario->book, &scenario->facts, &expr, 1, &bound->list, &error))
         fail_msg("%s: %s (%s)", point->place, error.what, error.hint);

@@ -9,7 +9,7 @@
  * as the command line asks them. Runs in the root of the tree. */
 #include "test.h"
 
-#include "cli/cli.h"
+#include "ask/ask.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -50,18 +50,15 @@ static bool split(struct arena *arena, struct text line, char ***words, int *cou
 
 static bool ask(struct arena *arena, struct text line, struct answer *answer, struct error *error)
 {
-    struct question question = { 0 };
+    struct command command = { .verbs = verbs };
     char **words;
     int count;
     *answer = (struct answer){ .doc = doc_new(arena, DOC_OBJECT), .text.arena = arena,
                                .csv.arena = arena };
     if (!split(arena, line, &words, &count) ||
-        !question_read(arena, count, words, &question, error))
+        !command_read(arena, count, words, &command, error))
         return false;
-    for (const struct verb *verb = verbs; verb->name; verb++)
-        if (!strcmp(verb->name, question.verb))
-            return verb->ask(arena, &question, answer, error);
-    return error_set(error, "no verb '%s'", question.verb);
+    return command.verb->ask(arena, &command, answer, error);
 }
 
 /* ---- comparing ------------------------------------------------------------------------- */
@@ -119,7 +116,7 @@ static bool take_tolerance(struct text *line, double *tolerance)
     return false;
 }
 
-static void check_case(struct tally *tally, const struct place *place, struct text question,
+static void check_case(struct tally *tally, const struct place *place, struct text command,
                        struct text expected)
 {
     struct arena arena = { 0 };
@@ -130,7 +127,7 @@ static void check_case(struct tally *tally, const struct place *place, struct te
     tally->run++;
     if (!take_tolerance(&rest, &tolerance)) {
         complain(tally, place, "no tolerance");
-    } else if (!ask(&arena, question, &answer, &error)) {
+    } else if (!ask(&arena, command, &answer, &error)) {
         complain(tally, place, arena_print(&arena, "%s (%s)", error.what, error.hint));
     } else {
         const struct doc *one = answer.doc->first;
@@ -153,7 +150,7 @@ static void check_file(const char *file)
 {
     struct arena arena = { 0 };
     struct error error;
-    struct text rest, question = { 0 };
+    struct text rest, command = { 0 };
     struct place place = { .file = file, .title = "" };
     struct tally tally = { 0 };
     if (!file_read(&arena, file, 1 << 24, &rest, &error))
@@ -162,17 +159,17 @@ static void check_file(const char *file)
         struct text line = text_trim(text_line(&rest));
         if (line.size && line.data[0] == '#') {
             place.title = arena_copy(&arena, line.data + 1, line.size - 1);
-        } else if (line.size && line.data[0] == '=' && question.size) {
-            check_case(&tally, &place, question, line);
-            question.size = 0;
+        } else if (line.size && line.data[0] == '=' && command.size) {
+            check_case(&tally, &place, command, line);
+            command.size = 0;
         } else if (line.size) {
-            if (question.size)
+            if (command.size)
                 complain(&tally, &place, "a question without an answer");
-            question = line;
+            command = line;
             place.line = number;
         }
     }
-    if (question.size)
+    if (command.size)
         complain(&tally, &place, "a question without an answer");
     arena_free(&arena);
     printf("%s: %d cases\n", file, tally.run);

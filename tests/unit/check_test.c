@@ -1,6 +1,7 @@
 /* `check`: sheets made here from the predictions themselves, so that their scores are known.
  * Runs in the root of the tree; pictures and sheets go to a folder of their own. */
 #include "test.h"
+#include "commands.h"
 
 #include "ask/ask.h"
 #include "ask/check/check.h"
@@ -14,7 +15,7 @@ enum { ROWS = 6 };                  /* of the sheet below that can be predicted 
 
 struct world {
     struct arena arena;
-    struct question question;
+    struct command command;
     struct answer answer;
     struct error error;
     char folder[64];
@@ -70,12 +71,14 @@ static const char *sheet(struct world *world, const char *name, const double *ti
 
 static void ask(struct world *world, const char **files, size_t count, const char *by)
 {
-    world->question.measured = files;
-    world->question.measured_count = count;
-    world->question.option[OPTION_BY] = by;
+    world->command.verb = &verb_check;
+    command_give(&world->arena, &world->command, "measured", NULL);
+    for (size_t i = 0; i < count; i++)
+        command_set(&world->arena, &world->command, "measured", files[i]);
+    command_give(&world->arena, &world->command, "by", by);
     world->answer = (struct answer){ .doc = doc_new(&world->arena, DOC_OBJECT),
                                      .text.arena = &world->arena, .csv.arena = &world->arena };
-    if (!ask_check(&world->arena, &world->question, &world->answer, &world->error))
+    if (!verb_check.ask(&world->arena, &world->command, &world->answer, &world->error))
         fail_msg("%s (%s)", world->error.what, world->error.hint);
 }
 
@@ -223,9 +226,10 @@ static void worst_comes_first(void **state)
     memcpy(times, predicted(world, 1), sizeof times);
     times[2 * 3] *= 5;                                  /* the fourth row's tpot */
     const char *files[] = { sheet(world, "b.csv", times) };
-    world->question.option[OPTION_WORST] = "1";
+    world->command.verb = &verb_check;
+    command_give(&world->arena, &world->command, "worst", "1");
     ask(world, files, 1, NULL);
-    world->question.option[OPTION_WORST] = NULL;
+    command_give(&world->arena, &world->command, "worst", NULL);
     const struct doc *worst = doc_get(world->answer.doc, "worst");
     assert_int_equal(worst->count, 1);
     near(doc_get(worst->first, "line")->number, 5);
@@ -253,9 +257,10 @@ static void picture_is_drawn(void **state)
     struct world *world = *state;
     const char *files[] = { sheet(world, "a.csv", NULL) }, *picture = path(world, "plot.svg");
     struct text svg;
-    world->question.option[OPTION_PLOT] = picture;
+    world->command.verb = &verb_check;
+    command_give(&world->arena, &world->command, "plot", picture);
     ask(world, files, 1, NULL);
-    world->question.option[OPTION_PLOT] = NULL;
+    command_give(&world->arena, &world->command, "plot", NULL);
     if (!file_read(&world->arena, picture, 1 << 24, &svg, &world->error))
         fail_msg("%s", world->error.what);
     const char *text = arena_copy(&world->arena, svg.data, svg.size);

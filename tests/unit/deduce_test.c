@@ -2,6 +2,7 @@
  * and draws made again against plain sums; and sheets made forward from known operating points,
  * which the ranges must hold as often as they say. Real sheets where they are. */
 #include "test.h"
+#include "commands.h"
 
 #include "ask/ask.h"
 #include "ask/deduce/deduce.h"
@@ -14,7 +15,7 @@
 
 struct world {
     struct arena arena;
-    struct question question;
+    struct command command;
     struct scenario scenario;
     struct priors priors;
     struct error error;
@@ -23,7 +24,7 @@ struct world {
 static int world_open(void **state)
 {
     struct world *world = calloc(1, sizeof *world);
-    if (!scenario_open(&world->scenario, &world->arena, &world->question, NULL, NULL,
+    if (!scenario_open(&world->scenario, &world->arena, &world->command, (struct subject){ 0 },
                        &world->error) ||
         !priors_read(&world->scenario, &world->priors, &world->error))
         fail_msg("%s (%s)", world->error.what, world->error.hint);
@@ -330,16 +331,20 @@ static void one_seller_is_one_decision(void **state)
 
 /* ---- asked as the command line asks ------------------------------------------------------- */
 
+static void give(struct world *world, const char *name, const char *text)
+{
+    world->command.verb = &verb_deduce;
+    command_give(&world->arena, &world->command, name, text);
+}
+
 static struct answer ask(struct world *world, const char *path)
 {
     struct answer answer = { .doc = doc_new(&world->arena, DOC_OBJECT),
                              .text.arena = &world->arena, .csv.arena = &world->arena };
-    const char **words = arena_array(&world->arena, 1, sizeof *words);
-    words[0] = path;
-    world->question.verb = "deduce";
-    world->question.words = words;
-    world->question.word_count = 1;
-    if (!ask_deduce(&world->arena, &world->question, &answer, &world->error))
+    world->command.verb = &verb_deduce;
+    world->command.word_count = 0;
+    command_put_word(&world->arena, &world->command, path);
+    if (!verb_deduce.ask(&world->arena, &world->command, &answer, &world->error))
         fail_msg("%s (%s)", world->error.what, world->error.hint);
     return answer;
 }
@@ -365,7 +370,7 @@ static double number(const struct doc *doc, const char *path)
 static void a_known_sheet(void **state)
 {
     struct world *world = *state;
-    world->question.option[OPTION_MODEL] = "claude-opus-4-7";
+    give(world, "model", "claude-opus-4-7");
     struct answer answer = ask(world, "prices");
     const struct doc *report = doc_get(answer.doc, "claude-opus-4-7");
     near_log("active", number(report, "quantities params_active posterior q50"), 196e9, 0.15);
@@ -381,7 +386,7 @@ static void a_known_sheet(void **state)
 static void market_of_hosts(void **state)
 {
     struct world *world = *state;
-    world->question.option[OPTION_MARKET] = "open-70b";
+    give(world, "market", "open-70b");
     struct answer answer = ask(world, "tests/fixtures/prices/old.csv");
     near(number(answer.doc, "hosts"), 3);
     near(number(answer.doc, "dropped"), 1);
@@ -392,7 +397,7 @@ static void market_of_hosts(void **state)
 static void what_changed(void **state)
 {
     struct world *world = *state;
-    world->question.option[OPTION_DIFF] = "tests/fixtures/prices/old.csv";
+    give(world, "diff", "tests/fixtures/prices/old.csv");
     struct answer answer = ask(world, "tests/fixtures/prices/new.csv");
     const struct doc *one = doc_get(answer.doc, "changed")->first, *two = one->next;
     near(number(one, "seen_hit_cost before"), 0.1);
@@ -413,8 +418,8 @@ static void known_models(struct world *world, const char *path)
         { "deepseek/deepseek-v3.2", 3.5e9, 15e9, 67e9 },
     };
     for (size_t i = 0; i < COUNT(known); i++) {
-        world->question.option[OPTION_MODEL] = known[i].model;
-        world->question.option[OPTION_DRAWS] = "300000";
+        give(world, "model", known[i].model);
+        give(world, "draws", "300000");
         struct answer answer = ask(world, path);
         const struct doc *report = doc_get(answer.doc, known[i].model);
         near_log(known[i].model, number(report, "quantities params_active posterior q05"),
@@ -424,7 +429,8 @@ static void known_models(struct world *world, const char *path)
         near_log(known[i].model, number(report, "quantities params_active posterior q95"),
                  known[i].q95, 0.15);
     }
-    world->question.option[OPTION_MODEL] = world->question.option[OPTION_DRAWS] = NULL;
+    give(world, "model", NULL);
+    give(world, "draws", NULL);
 }
 
 /* The real sheets, where they are: all entries, and the suspicious ones. */

@@ -8,7 +8,7 @@
 
 #include "test.h"
 
-#include "cli/cli.h"
+#include "ask/ask.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -59,7 +59,7 @@ struct words {
     size_t count, room;
 };
 
-struct command {
+struct launched {
     struct words environment, words;        /* "NAME=value"; after them */
     const char *title;                      /* the comment line above */
 };
@@ -71,7 +71,7 @@ struct file {
 
 struct script {
     struct arena *arena;
-    struct command commands[256];
+    struct launched commands[256];
     size_t count;
     struct file files[8];
     size_t file_count;
@@ -121,15 +121,15 @@ static inline bool is_assignment(const char *word)
 static inline bool ask_for(struct arena *arena, const char *line, struct answer *answer,
                            struct error *error)
 {
-    struct question question = { 0 };
+    struct command command = { .verbs = verbs };
     struct words words = { 0 };
     *answer = (struct answer){ .doc = doc_new(arena, DOC_OBJECT), .text.arena = arena,
                                .csv.arena = arena };
     add_word(arena, &words, "chalkline");
     add_word(arena, &words, "plan");
     split_line(arena, line, &words);
-    return question_read(arena, (int)words.count, (char **)words.at, &question, error) &&
-           ask_plan(arena, &question, answer, error);
+    return command_read(arena, (int)words.count, (char **)words.at, &command, error) &&
+           command.verb->ask(arena, &command, answer, error);
 }
 
 static inline void ask_well(struct arena *arena, const char *line, struct answer *answer)
@@ -309,7 +309,7 @@ static inline void read_script(struct arena *arena, const char *text, struct scr
             continue;
         }
         assert_true(script->count < COUNT(script->commands));
-        struct command *command = &script->commands[script->count++];
+        struct launched *command = &script->commands[script->count++];
         command->title = title;
         for (size_t i = 0; i < words.count; i++)
             add_word(arena, !command->words.count && is_assignment(words.at[i])
@@ -485,7 +485,7 @@ static inline void trtllm_settings(const struct script *script, const struct wor
     assert_true(isnan(launched) || launched == to->gpus);
 }
 
-static inline void read_settings(const struct script *script, const struct command *command,
+static inline void read_settings(const struct script *script, const struct launched *command,
                           enum engine engine, struct settings *to)
 {
     *to = (struct settings){ .seats = NAN, .tokens = NAN, .chunk = NAN };

@@ -83,21 +83,21 @@ static void check_limits(const struct doc *point, const struct settings *got, do
 /* ---- commands ---------------------------------------------------------------------------- */
 
 struct emitted {
-    const char *question;
+    const char *command;
     enum engine engine;
     const char *model, *cache, *weights;        /* as the engine calls them; NULL: unsaid */
     double host;                                /* GPUs of one */
     struct lengths lengths;
 };
 
-static bool is_router(const struct command *command)
+static bool is_router(const struct launched *command)
 {
     return !strncmp(command->title, "# router", 8);
 }
 
 /* The hand-over of vLLM needs an address that others reach, and a port for each rank. */
 static void check_environment(const struct emitted *wanted, const struct doc *point,
-                              const struct command *command)
+                              const struct launched *command)
 {
     size_t channels = 0;
     for (size_t i = 0; i < command->environment.count; i++)
@@ -110,7 +110,7 @@ static void check_environment(const struct emitted *wanted, const struct doc *po
 
 static void check_command(struct arena *arena, const struct emitted *wanted,
                           const struct doc *point, const struct script *script,
-                          const struct command *command)
+                          const struct launched *command)
 {
     struct settings got;
     const double chunk = is_kind(point, "together") ? figure(point, "prefill_size") : 8192;
@@ -146,7 +146,7 @@ static size_t numbers_after(const char *title, const char *word, size_t *out)
 enum { HOSTS = 512, GPUS = 32 };
 
 /* Of a command that listens: no two of a host on one port. */
-static void check_port(const struct command *command, enum engine engine, bool *taken)
+static void check_port(const struct launched *command, enum engine engine, bool *taken)
 {
     const bool launched = !strcmp(command->words.at[0], "mpirun");
     const struct words words = { command->words.at + 4 * launched,
@@ -171,7 +171,7 @@ static void check_hosts(const struct emitted *wanted, const struct doc *point,
     memset(taken, 0, sizeof taken);
     memset(ports, 0, sizeof ports);
     for (size_t c = 0; c < script->count; c++) {
-        const struct command *command = &script->commands[c];
+        const struct launched *command = &script->commands[c];
         struct settings got;
         size_t hosts[HOSTS];
         const char *devices = NULL;
@@ -253,7 +253,7 @@ static void commands_say_the_plan(void **state)
         struct arena arena = { 0 };
         struct answer answer;
         struct script *script = arena_alloc(&arena, sizeof *script);
-        ask_well(&arena, arena_print(&arena, "%s --emit %s", cases[i].question,
+        ask_well(&arena, arena_print(&arena, "%s --emit %s", cases[i].command,
                                      engine_names[cases[i].engine]), &answer);
         const struct doc *point = point_of(&answer);
         read_script(&arena, answer.text.data, script);
@@ -288,12 +288,12 @@ static size_t count_values(const struct words *words, const char *flag)
 static void routers_know_all(void **state)
 {
     (void)state;
-    static const char question[] = "deepseek-v3 --on h200-sxm --gpus 32 --isl 4000 --osl 500 "
+    static const char command[] = "deepseek-v3 --on h200-sxm --gpus 32 --isl 4000 --osl 500 "
                                    "--ttft 2s --tpot 30ms --pick %d --emit %s";
     struct arena arena = { 0 };
     struct answer answer;
     struct script *script = arena_alloc(&arena, sizeof *script);
-    ask_well(&arena, arena_print(&arena, question, 50, "vllm"), &answer);
+    ask_well(&arena, arena_print(&arena, command, 50, "vllm"), &answer);
     const struct doc *point = point_of(&answer);
     const size_t prefill = (size_t)(figure(point, "prefill_workers") * figure(point, "replicas"));
     const size_t decode = (size_t)(figure(point, "decode_workers") * figure(point, "replicas"));
@@ -305,7 +305,7 @@ static void routers_know_all(void **state)
     assert_int_equal(count_values(words, "--prefiller-ports"), prefill);
     assert_int_equal(count_values(words, "--decoder-hosts"), decode);
     assert_int_equal(count_values(words, "--decoder-ports"), decode);
-    ask_well(&arena, arena_print(&arena, question, 50, "sglang"), &answer);
+    ask_well(&arena, arena_print(&arena, command, 50, "sglang"), &answer);
     read_script(&arena, answer.text.data, script);
     words = &script->commands[script->count - 1].words;
     flag_of(words, SGLANG, "");
@@ -445,7 +445,7 @@ static void shells_split_alike(void **state)
 static void engines_refuse(void **state)
 {
     (void)state;
-    static const struct { const char *question, *engine, *what, *hint; } refused[] = {
+    static const struct { const char *command, *engine, *what, *hint; } refused[] = {
         { "qwen3-32b --on h200-sxm --gpus 8 --set draft_tokens=2 --isl 1000 --osl 100", "vllm",
           "the model has no layers that guess ahead", "without --draft" },
         { "deepseek-v3 --on h200-sxm --gpus 16 --set chips=16 --set attention_dp=8 --isl 4000 "
@@ -463,7 +463,7 @@ static void engines_refuse(void **state)
         struct arena arena = { 0 };
         struct answer answer;
         struct error error;
-        const char *line = arena_print(&arena, "%s --emit %s", refused[i].question,
+        const char *line = arena_print(&arena, "%s --emit %s", refused[i].command,
                                        refused[i].engine);
         if (ask_for(&arena, line, &answer, &error))
             fail_msg("%s: not refused", line);

@@ -13,7 +13,7 @@
 struct world {
     const char *model, *machine;
     struct arena arena;
-    struct question question;
+    struct command command;
     struct scenario scenario;
     struct list list;
     const char **names;             /* of the outputs: "bound_step", "layer_read[moe]" */
@@ -67,8 +67,9 @@ static void world_open(struct world *world)
     struct error error;
     size_t count = 0, room = 0;
     struct book *book = &world->scenario.book;
-    if (!scenario_open(&world->scenario, &world->arena, &world->question, world->model,
-                       world->machine, &error))
+    if (!scenario_open(&world->scenario, &world->arena, &world->command,
+                       (struct subject){ .model = world->model, .machine = world->machine },
+                       &error))
         fail_msg("%s: %s (%s)", world_name(world), error.what, error.hint);
     for (size_t i = 0; i < book->count; i++)
         world_add(world, &book->rows[i], &count, &room);

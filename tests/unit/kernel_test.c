@@ -35,7 +35,7 @@ static double draw_near(const struct row *row)
 struct setting {
     struct scenario scenario;
     const struct kernel *kernel;
-    struct question question;
+    struct command command;
 };
 
 static void open_setting(struct setting *setting, struct arena *arena)
@@ -43,8 +43,9 @@ static void open_setting(struct setting *setting, struct arena *arena)
     struct error error;
     bool model = setting->kernel->conditions & BOOK_MODEL;
     bool machine = setting->kernel->conditions & BOOK_MACHINE;
-    if (!scenario_open(&setting->scenario, arena, &setting->question,
-                       model ? "deepseek-v3" : NULL, machine ? "gb200-nvl72" : NULL, &error))
+    if (!scenario_open(&setting->scenario, arena, &setting->command,
+                       (struct subject){ .model = model ? "deepseek-v3" : NULL,
+                                         .machine = machine ? "gb200-nvl72" : NULL }, &error))
         fail_msg("%s (%s)", error.what, error.hint);
 }
 

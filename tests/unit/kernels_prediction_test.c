@@ -10,7 +10,7 @@
 struct world {
     struct arena arena;
     struct scenario scenario;
-    struct question question;
+    struct command command;
 };
 
 struct fixed {
@@ -22,8 +22,8 @@ static void world_open(struct world *world, const char *machine, const char *eng
 {
     struct error error;
     *world = (struct world){ 0 };
-    world->question.option[OPTION_ENGINE] = engine;
-    if (!scenario_read(&world->scenario, &world->arena, &world->question, NULL, machine, &error))
+    const struct subject subject = { .machine = machine, .engine = engine };
+    if (!scenario_read(&world->scenario, &world->arena, &world->command, subject, &error))
         fail_msg("%s (%s)", error.what, error.hint);
 }
 
@@ -209,10 +209,11 @@ static void families_differ(void **state)
     assert_true(value(&h100, "kernel_band_low") == value(&h100, "kernel_low"));
     assert_true(value(&mi300x, "kernel_band_low") < value(&h100, "kernel_band_low"));
     assert_true(value(&mi300x, "kernel_band_high") > value(&h100, "kernel_band_high"));
-    struct world family = { .question = { .option = { [OPTION_ENGINE] = "hopper" } } };
+    struct world family = { 0 };
+    const struct subject of_family = { .machine = "h100-sxm", .engine = "hopper" };
     struct error error;
-    assert_false(scenario_read(&family.scenario, &family.arena, &family.question, NULL,
-                               "h100-sxm", &error));
+    assert_false(scenario_read(&family.scenario, &family.arena, &family.command, of_family,
+                               &error));
     struct world *all[] = { &h100, &h200, &mi300x, &engine, &family };
     for (size_t i = 0; i < COUNT(all); i++)
         arena_free(&all[i]->arena);

@@ -5,7 +5,7 @@
 
 #include "ask/ask.h"
 #include "ask/life/life.h"
-#include "cli/cli.h"
+
 
 #include <math.h>
 #include <stdio.h>
@@ -36,14 +36,15 @@ static int world_close(void **state)
 static const struct doc *ask(struct world *world, const char *text)
 {
     char *words[40] = { (char *)"chalkline" }, *rest = arena_print(&world->arena, "%s", text);
-    struct question *question = arena_alloc(&world->arena, sizeof *question);
+    struct command *command = arena_alloc(&world->arena, sizeof *command);
     int count = 1;
+    command->verbs = verbs;
     for (char *word; (word = strsep(&rest, " "));)
         words[count++] = word;
     world->answer = (struct answer){ .doc = doc_new(&world->arena, DOC_OBJECT),
                                      .text.arena = &world->arena, .csv.arena = &world->arena };
-    if (!question_read(&world->arena, count, words, question, &world->error) ||
-        !ask_life(&world->arena, question, &world->answer, &world->error))
+    if (!command_read(&world->arena, count, words, command, &world->error) ||
+        !command->verb->ask(&world->arena, command, &world->answer, &world->error))
         fail_msg("%s: %s (%s)", text, world->error.what, world->error.hint);
     return world->answer.doc;
 }
@@ -238,8 +239,9 @@ struct rows {
 
 static void rows_open(struct world *world, struct rows *rows)
 {
-    struct question *question = arena_alloc(&world->arena, sizeof *question);
-    if (!scenario_read(&rows->scenario, &world->arena, question, NULL, NULL, &world->error))
+    struct command *command = arena_alloc(&world->arena, sizeof *command);
+    if (!scenario_read(&rows->scenario, &world->arena, command, (struct subject){ 0 },
+                       &world->error))
         fail_msg("%s", world->error.what);
     for (size_t i = 0; i < COUNT(moved); i++)       /* a number stands for a formula too */
         facts_set(&rows->scenario.facts, moved[i], i < 1 ? 1.8 : i == 12 ? 1.95 :

@@ -218,7 +218,7 @@ static void check_pods(struct arena *arena, const struct manifest *manifest, enu
 }
 
 struct asked {
-    const char *question;
+    const char *command;
     enum engine engine;
     double host;
     const char *kinds;              /* of the objects, in order */
@@ -246,7 +246,7 @@ static void objects_fit(void **state)
         struct manifest *manifest = arena_alloc(&arena, sizeof *manifest);
         struct buffer kinds = { .arena = &arena };
         double gpus = 0;
-        read_manifest(&arena, arena_print(&arena, "%s --emit k8s", cases[i].question), manifest);
+        read_manifest(&arena, arena_print(&arena, "%s --emit k8s", cases[i].command), manifest);
         for (size_t k = 0; k < manifest->count; k++) {
             const struct doc *object = manifest->objects[k];
             check_metadata(object);
@@ -308,7 +308,7 @@ static void readers_agree(void **state)
         struct manifest *manifest = arena_alloc(&arena, sizeof *manifest);
         struct error error;
         struct doc *theirs = NULL;
-        read_manifest(&arena, arena_print(&arena, "%s --emit k8s", cases[i].question), manifest);
+        read_manifest(&arena, arena_print(&arena, "%s --emit k8s", cases[i].command), manifest);
         const struct doc *document = manifest->answer->first;
         const char *json = python_json(&arena, manifest->text);
         if (json)

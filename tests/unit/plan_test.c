@@ -2,6 +2,7 @@
  * scenario; the loop of flow balance closed again; pools by every pair of servers that there is,
  * none left out and no chip filled up for free. */
 #include "test.h"
+#include "commands.h"
 
 #include "ask/plan/plan.h"
 
@@ -19,7 +20,7 @@ static const struct job jobs[] = {
 
 struct fixture {
     struct arena arena;
-    struct question question;
+    struct command command;
     struct answer answer;
     struct error error;
     struct plan plan;
@@ -28,18 +29,24 @@ struct fixture {
 /* Few loads, so that every one can be tried by itself. */
 static void open_job(struct fixture *fixture, const struct job *job)
 {
-    static const char *sets[] = { "sequences_most=40", "output_tokens=300", "prompt_tokens=1500" };
-    *fixture = (struct fixture){ .question = { .verb = "plan", .sets = sets, .set_count = 3 } };
-    fixture->question.words = (const char **)&job->model;
-    fixture->question.word_count = 1;
-    fixture->question.option[OPTION_ON] = job->machine;
-    fixture->question.option[OPTION_GPUS] = job->gpus;
-    fixture->question.option[OPTION_TTFT] = job->ttft;
-    fixture->question.option[OPTION_TPOT] = job->tpot;
-    fixture->question.option[OPTION_PRECISION] = job->precision;
-    fixture->plan = (struct plan){ .arena = &fixture->arena, .question = &fixture->question,
+    static const char *const sets[] = { "sequences_most=40", "output_tokens=300",
+                                        "prompt_tokens=1500" };
+    *fixture = (struct fixture){ .command = { .verb = &verb_plan } };
+    struct arena *arena = &fixture->arena;
+    struct command *command = &fixture->command;
+    for (size_t i = 0; i < COUNT(sets); i++)
+        command_set(arena, command, "set", sets[i]);
+    command_put_word(arena, command, job->model);
+    command_give(arena, command, "on", job->machine);
+    command_give(arena, command, "gpus", job->gpus);
+    command_give(arena, command, "ttft", job->ttft);
+    command_give(arena, command, "tpot", job->tpot);
+    command_give(arena, command, "precision", job->precision);
+    struct subject subject;
+    command_models(command, &subject);
+    fixture->plan = (struct plan){ .arena = &fixture->arena, .command = &fixture->command,
                                    .answer = &fixture->answer, .error = &fixture->error,
-                                   .model = job->model };
+                                   .model = job->model, .subject = subject };
     if (!plan_spaces(&fixture->plan) ||
         !search_run(&fixture->arena, fixture->plan.spaces, fixture->plan.count,
                     &fixture->plan.result, &fixture->error))
@@ -62,8 +69,8 @@ static void closed_loop(struct plan *plan, const struct plan_point *point)
     struct scenario scenario;
     struct values values;
     if (!scenario_read(&scenario, plan->arena,
-                       plan->variants[point->at.space].scenario.question, plan->model,
-                       plan->variants[point->at.space].machine, plan->error))
+                       plan->variants[point->at.space].scenario.command,
+                       plan->variants[point->at.space].scenario.subject, plan->error))
         fail_msg("%s", plan->error->what);
     for (size_t i = 0; i < COUNT(layout); i++)
         set(&scenario, layout[i], plan_input(plan, &point->at, layout[i]));
@@ -228,8 +235,8 @@ static void check_pools(struct plan *plan, const struct scenario *variant)
     struct scenario scenario;
     struct pools pools = { .count = 0 };
     double *out[COUNT(pool_rows)];
-    if (!scenario_read(&scenario, plan->arena, variant->question, plan->model,
-                       plan->variants[0].machine, plan->error))
+    if (!scenario_read(&scenario, plan->arena, variant->command,
+                       plan->variants[0].scenario.subject, plan->error))
         fail_msg("%s", plan->error->what);
     for (int i = 0; i < POOL_INPUTS; i++) {
         pools.at[i] = arena_array(plan->arena, POOLS_MOST, sizeof(double));

@@ -1,6 +1,8 @@
 /* The prediction against what must be true of it: never below the bound, and exact in the
  * limits where a part has nothing to do. */
 #include "test.h"
+#include "commands.h"
+#include "ask/ask.h"
 
 #include "ask/ask.h"
 
@@ -13,15 +15,17 @@ static const char *const machines[] = { "h100-sxm", "b200-sxm", "gb200-nvl72", "
 struct world {
     struct arena arena;
     struct scenario scenario;
-    struct question question;
+    struct command command;
 };
 
 static void world_open(struct world *world, const char *model, const char *machine)
 {
     struct error error;
     *world = (struct world){ 0 };
-    world->question.option[OPTION_BATCH] = "64";
-    if (!scenario_open(&world->scenario, &world->arena, &world->question, model, machine, &error))
+    world->command.verb = &verb_eval;
+    command_set(&world->arena, &world->command, "batch", "64");
+    if (!scenario_open(&world->scenario, &world->arena, &world->command, subject_of(model, machine),
+                       &error))
         fail_msg("%s (%s)", error.what, error.hint);
 }
 

@@ -205,10 +205,12 @@ static double row(const char *name, int bits, int layers, double steep)
 {
     struct arena arena = { 0 };
     struct scenario scenario;
-    struct question question = { 0 };
+    struct command command = { 0 };
     struct error error;
     double value;
-    assert_true(scenario_open(&scenario, &arena, &question, "llama-2-7b", "a100-sxm", &error));
+    assert_true(scenario_open(&scenario, &arena, &command,
+                              (struct subject){ .model = "llama-2-7b", .machine = "a100-sxm" },
+                              &error));
     facts_set(&scenario.facts, "significand_bits", bits, ORIGIN_GIVEN, "test");
     facts_set(&scenario.facts, "stacked_layers", layers, ORIGIN_GIVEN, "test");
     facts_set(&scenario.facts, "coupling_slope", steep, ORIGIN_GIVEN, "test");

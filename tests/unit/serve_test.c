@@ -440,13 +440,13 @@ static void brought_files(void **state)
     assert_non_null(strstr(reply.body.data, "\"value\": 42"));
     /* A machine of the catalog, as a sheet of its own. */
     struct doc *doc = doc_new(&arena, DOC_OBJECT);
-    struct buffer question = { .arena = &arena };
+    struct buffer command = { .arena = &arena };
     assert_true(file_read(&arena, "data/hardware.csv", 1 << 20, &sheet, &error));
     doc_add_string(&arena, doc_add(&arena, doc, "files", DOC_OBJECT), "my.csv", sheet.data);
     doc_add_string(&arena, doc, "on", "my.csv:h100-sxm");
     doc_add_string(&arena, doc, "words", "llama-3.1-8b");
-    doc_print(&question, doc);
-    reply = post(&arena, server.port, "/v1/step", question.data);
+    doc_print(&command, doc);
+    reply = post(&arena, server.port, "/v1/step", command.data);
     if (reply.status != 200 || !strstr(reply.body.data, "Llama-3.1-8B on H100 SXM"))
         fail_msg("%s", reply.body.data);
     end(server, SIGTERM);

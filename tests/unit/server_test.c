@@ -1,6 +1,7 @@
 /* What `step` and `brief` show of a server: its parts add up, what is removed is saved, and
  * the text fits a screen. */
 #include "test.h"
+#include "commands.h"
 
 #include "ask/ask.h"
 #include "scenario/server.h"
@@ -21,16 +22,16 @@ static const struct {
     { "qwen3-0.6b", "rtx-4090", { "concurrency=8" } },
 };
 
-static void open_world(size_t i, struct arena *arena, struct question *question,
+static void open_world(size_t i, struct arena *arena, struct command *command,
                        struct server *server)
 {
     struct scenario scenario;
     struct error error;
-    const char **sets = arena_array(arena, 3, sizeof *sets);
-    *question = (struct question){ .verb = "step", .sets = sets };
-    for (; question->set_count < 3 && worlds[i].sets[question->set_count]; question->set_count++)
-        sets[question->set_count] = worlds[i].sets[question->set_count];
-    if (!scenario_open(&scenario, arena, question, worlds[i].model, worlds[i].machine, &error) ||
+    *command = (struct command){ .verb = &verb_step };
+    for (int k = 0; k < 3 && worlds[i].sets[k]; k++)
+        command_set(arena, command, "set", worlds[i].sets[k]);
+    if (!scenario_open(&scenario, arena, command, subject_of(worlds[i].model, worlds[i].machine),
+                       &error) ||
         !server_open(server, &scenario, &error))
         fail_msg("%s: %s (%s)", worlds[i].model, error.what, error.hint);
 }
@@ -40,11 +41,11 @@ static void parts_add_up(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(worlds); i++) {
         struct arena arena = { 0 };
-        struct question question;
+        struct command command;
         struct server server;
         struct error error;
         double sum = 0;
-        open_world(i, &arena, &question, &server);
+        open_world(i, &arena, &command, &server);
         assert_null(server_verdict(&server));
         if (!server_parts(&server, &error))
             fail_msg("%s: %s (%s)", worlds[i].model, error.what, error.hint);
@@ -68,11 +69,11 @@ static void freed_host_by_hand(void **state)
 {
     (void)state;
     struct arena arena = { 0 };
-    struct question question;
+    struct command command;
     struct server server;
     struct error error;
     double without, saved = -1;
-    open_world(1, &arena, &question, &server);
+    open_world(1, &arena, &command, &server);
     assert_true(server_parts(&server, &error));
     assert_true(value_of(&server.scenario, "AT(predicted_tpot, host_step = 0, host_sequence = 0)",
                          &without, &error));
@@ -92,13 +93,13 @@ static void verdicts(void **state)
                   { "llama-3.1-70b", "h100-sxm", "arrival_rate=1000", "not stable" } };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct arena arena = { 0 };
-        const char *sets[] = { cases[i].set };
-        struct question question = { .verb = "step", .sets = sets, .set_count = 1 };
+        struct command command = { .verb = &verb_step };
         struct scenario scenario;
         struct server server;
         struct error error;
-        assert_true(scenario_open(&scenario, &arena, &question, cases[i].model, cases[i].machine,
-                                  &error));
+        command_set(&arena, &command, "set", cases[i].set);
+        assert_true(scenario_open(&scenario, &arena, &command,
+                                  subject_of(cases[i].model, cases[i].machine), &error));
         assert_true(server_open(&server, &scenario, &error));
         assert_non_null(server_verdict(&server));
         assert_non_null(strstr(server_verdict(&server), cases[i].says));
@@ -122,26 +123,24 @@ static void text_fits(void **state)
 {
     (void)state;
     static const struct {
-        ask_function *ask;
-        const char *verb;
+        const struct verb *verb;
         int columns, lines;
-    } screens[] = { { ask_step, "step", 100, 60 }, { ask_brief, "brief", 80, 31 } };
+    } screens[] = { { &verb_step, 100, 60 }, { &verb_brief, 80, 31 } };
     for (size_t s = 0; s < COUNT(screens); s++)
         for (size_t i = 0; i < COUNT(worlds); i++) {
             struct arena arena = { 0 };
-            struct question question = { .verb = screens[s].verb };
+            struct command command = { .verb = screens[s].verb };
             struct answer answer = { .doc = doc_new(&arena, DOC_OBJECT), .text.arena = &arena,
                                      .csv.arena = &arena };
             struct error error;
             int lines;
-            question.words = arena_array(&arena, 1, sizeof *question.words);
-            question.words[question.word_count++] = worlds[i].model;
-            question.option[OPTION_ON] = worlds[i].machine;
-            if (!screens[s].ask(&arena, &question, &answer, &error))
-                fail_msg("%s %s: %s", screens[s].verb, worlds[i].model, error.what);
+            command_put_word(&arena, &command, worlds[i].model);
+            command_set(&arena, &command, "on", worlds[i].machine);
+            if (!screens[s].verb->ask(&arena, &command, &answer, &error))
+                fail_msg("%s %s: %s", screens[s].verb->name, worlds[i].model, error.what);
             int width = widest(answer.text.data, &lines);
             if (width > screens[s].columns || lines > screens[s].lines)
-                fail_msg("%s %s on %s: %d columns, %d lines\n%s", screens[s].verb,
+                fail_msg("%s %s on %s: %d columns, %d lines\n%s", screens[s].verb->name,
                          worlds[i].model, worlds[i].machine, width, lines, answer.text.data);
             arena_free(&arena);
         }

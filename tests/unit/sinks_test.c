@@ -445,7 +445,7 @@ static void readers_refuse(void **state)
     for (size_t i = 0; i < TITLES; i++) {
         const char *text = title(arena, i), *utf8 = in_utf8(arena, text);
         char *words[] = { "chalkline", "eval", "bound_step", "--set", arena_print(arena, "%s=1", text) };
-        struct question question = { 0 };
+        struct command command = { .verbs = verbs };
         struct error error;
         bool clean = is_plain_title(text), clean_utf8 = is_plain_title(utf8);
         refused += !clean;
@@ -460,7 +460,7 @@ static void readers_refuse(void **state)
                                        "\"input_cost_per_token\": 1e-6, \"output_cost_per_token\": "
                                        "2e-6}}", text), &error) != clean_utf8)
             fail_msg("model: %s", clean_utf8 ? error.what : plain(arena, text));
-        assert_int_equal(question_read(arena, COUNT(words), words, &question, &error), clean);
+        assert_int_equal(command_read(arena, COUNT(words), words, &command, &error), clean);
         bool lines = text_plain(text_of(text), "\n\r\t") == strlen(text);
         if (!lines && read_book(arena, arena_print(arena, "x : 1 = 1 in 0..2\n    %s (test)\n", text),
                                 &error))

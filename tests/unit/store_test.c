@@ -1,6 +1,7 @@
 /* Stores of a real plan: what was put in comes out; a file that was cut, written over or made by
  * another is refused or lacks rows, and never gives other ones. */
 #include "test.h"
+#include "commands.h"
 
 #include "ask/plan/plan.h"
 #include "search/block.h"
@@ -15,7 +16,7 @@ enum { ROWS = 400 };
 
 struct fixture {
     struct arena arena;
-    struct question question;
+    struct command command;
     struct answer answer;
     struct error error;
     struct plan plan;
@@ -54,17 +55,18 @@ static void search_first(struct fixture *fixture)
 
 static int open_fixture(void **state)
 {
-    static const char *words[] = { "qwen3-30b-a3b" }, *sets[] = { "sequences_most=64" };
     struct fixture *fixture = calloc(1, sizeof *fixture);
-    fixture->question = (struct question){ .verb = "plan", .words = words, .word_count = 1,
-                                           .sets = sets, .set_count = 1 };
-    fixture->question.option[OPTION_ON] = "h100-sxm";
-    fixture->plan = (struct plan){ .arena = &fixture->arena, .question = &fixture->question,
-                                   .model = words[0],
+    fixture->command = (struct command){ .verb = &verb_plan };
+    command_put_word(&fixture->arena, &fixture->command, "qwen3-30b-a3b");
+    command_set(&fixture->arena, &fixture->command, "set", "sequences_most=64");
+    command_set(&fixture->arena, &fixture->command, "on", "h100-sxm");
+    fixture->plan = (struct plan){ .arena = &fixture->arena, .command = &fixture->command,
+                                   .model = "qwen3-30b-a3b",
+                                   .subject = subject_of("qwen3-30b-a3b", "h100-sxm"),
                                    .answer = &fixture->answer, .error = &fixture->error };
     if (!plan_spaces(&fixture->plan))
         fail_msg("%s", fixture->error.what);
-    fixture->asked = (struct store_question){ "0", words_write(&fixture->arena, &fixture->question),
+    fixture->asked = (struct store_question){ "0", words_write(&fixture->arena, &fixture->command),
                                               digest_spaces(1, fixture->plan.spaces,
                                                             fixture->plan.count), 1, 0, 1 };
     search_first(fixture);
@@ -188,12 +190,12 @@ static void damage_is_seen(void **state)
     assert_true(refused > TRIES / 3 && by_sum > TRIES / 10 && rows > 0);
 }
 
-static bool reads(struct fixture *fixture, const char *data, size_t size, uint64_t question,
+static bool reads(struct fixture *fixture, const char *data, size_t size, uint64_t command,
                   uint32_t search, size_t number)
 {
     struct arena scratch = { 0 };
     struct search_block block = fixture->blocks[number];
-    bool good = block_read(&scratch, (struct text){ data, size }, question, search,
+    bool good = block_read(&scratch, (struct text){ data, size }, command, search,
                            fixture->plan.spaces, &block, &fixture->error);
     arena_free(&scratch);
     return good;
@@ -203,7 +205,7 @@ static bool reads(struct fixture *fixture, const char *data, size_t size, uint64
 static void each_bit_counts(void **state)
 {
     struct fixture *fixture = *state;
-    const uint64_t question = fixture->asked.digest;
+    const uint64_t command = fixture->asked.digest;
     size_t at = 0;                  /* a row with a front, not the longest */
     while (at < fixture->kept && (fixture->bytes[at].size < 300 || fixture->bytes[at].size > 2000))
         at++;
@@ -212,15 +214,15 @@ static void each_bit_counts(void **state)
     char *copy = arena_copy(&fixture->arena, fixture->bytes[at].data, size);
     for (size_t bit = 0; bit < 8 * size; bit++) {
         copy[bit / 8] ^= (char)(1 << bit % 8);
-        assert_false(reads(fixture, copy, size, question, 0, at));
+        assert_false(reads(fixture, copy, size, command, 0, at));
         copy[bit / 8] ^= (char)(1 << bit % 8);
     }
     for (size_t less = 0; less < size; less++)
-        assert_false(reads(fixture, copy, less, question, 0, at));
-    assert_false(reads(fixture, copy, size, question + 1, 0, at));
-    assert_false(reads(fixture, copy, size, question, 1, at));
-    assert_false(reads(fixture, copy, size, question, 0, at ? 0 : 1));
-    assert_true(reads(fixture, copy, size, question, 0, at));
+        assert_false(reads(fixture, copy, less, command, 0, at));
+    assert_false(reads(fixture, copy, size, command + 1, 0, at));
+    assert_false(reads(fixture, copy, size, command, 1, at));
+    assert_false(reads(fixture, copy, size, command, 0, at ? 0 : 1));
+    assert_true(reads(fixture, copy, size, command, 0, at));
 }
 
 /* ---- other questions ----------------------------------------------------------------------- */

@@ -4,7 +4,7 @@
 #include "test.h"
 
 #include "ask/tiers/tiers.h"
-#include "cli/cli.h"
+
 
 #include <math.h>
 #include <stdio.h>
@@ -48,18 +48,15 @@ static int world_close(void **state)
 static bool try(struct world *world, const char *line)
 {
     char *words[40] = { (char *)"chalkline" }, *rest = arena_print(&world->arena, "%s", line);
-    struct question *question = arena_alloc(&world->arena, sizeof *question);
+    struct command *command = arena_alloc(&world->arena, sizeof *command);
     int count = 1;
     for (char *word; (word = strsep(&rest, " "));)
         words[count++] = word;
     world->answer = (struct answer){ .doc = doc_new(&world->arena, DOC_OBJECT),
                                      .text.arena = &world->arena, .csv.arena = &world->arena };
-    if (!question_read(&world->arena, count, words, question, &world->error))
-        return false;
-    for (const struct verb *verb = verbs; verb->name; verb++)
-        if (!strcmp(verb->name, question->verb))
-            return verb->ask(&world->arena, question, &world->answer, &world->error);
-    return false;
+    command->verbs = verbs;
+    return command_read(&world->arena, count, words, command, &world->error) &&
+           command->verb->ask(&world->arena, command, &world->answer, &world->error);
 }
 
 static const struct doc *ask(struct world *world, const char *line)
@@ -255,10 +252,10 @@ static void borders_are_what_solve_finds(void **state)
 static void borders_are_exact(void **state)
 {
     struct world *world = *state;
-    struct question question = { .verb = "tiers" };
+    struct command command = { .verb = &verb_tiers };
     struct scenario scenario;
     struct places places;
-    if (!scenario_open(&scenario, &world->arena, &question, NULL, NULL, &world->error) ||
+    if (!scenario_open(&scenario, &world->arena, &command, (struct subject){ 0 }, &world->error) ||
         !places_open(&scenario, &places, &world->error))
         fail_msg("%s", world->error.what);
     assert_int_equal(places.path_count, 4);

@@ -283,9 +283,10 @@ static void parts_add_up(void **unused)
         for (int narrow = 0; narrow < 2; narrow++) {
             struct world world = { 0 };
             struct error error;
-            world.question.option[OPTION_PRECISION] = narrow ? "fp8" : "bf16";
-            assert_true(scenario_open(&world.scenario, &world.arena, &world.question,
-                                      "mixtral-8x7b", "h100-sxm", &error));
+            const struct subject subject = { .model = "mixtral-8x7b", .machine = "h100-sxm",
+                                             .precision = narrow ? "fp8" : "bf16" };
+            assert_true(scenario_open(&world.scenario, &world.arena, &world.command, subject,
+                                      &error));
             for (size_t j = 0; j < COUNT(layouts[i]) && layouts[i][j].row; j++)
                 give(&world, layouts[i][j].row, layouts[i][j].value);
             double sum = 0;
@@ -419,11 +420,12 @@ static void published_runs_are_near(void **unused)
     const char *path = runs_path(&arena);
     if (!path)
         skip();
-    struct question question = { .measured = &path, .measured_count = 1 };
+    struct command command = { .verb = &verb_check };
     struct answer answer = { .doc = doc_new(&arena, DOC_OBJECT), .text.arena = &arena,
                              .csv.arena = &arena };
     struct error error;
-    if (!ask_check(&arena, &question, &answer, &error))
+    command_set(&arena, &command, "measured", path);
+    if (!verb_check.ask(&arena, &command, &answer, &error))
         fail_msg("%s (%s)", error.what, error.hint);
     double median = number_at(answer.doc, "total", "median");
     double p90 = number_at(answer.doc, "total", "p90");
@@ -443,8 +445,8 @@ static void published_runs_fit(void **unused)
     (void)unused;
     struct arena arena = { 0 };
     struct measured_list list = { 0 };
-    struct question question = { 0 };
-    struct predictor predictor = { .arena = &arena, .question = &question };
+    struct command command = { 0 };
+    struct predictor predictor = { .arena = &arena, .command = &command };
     size_t fit = 0, runs = 0;
     if (!read_runs(&arena, &list))
         skip();

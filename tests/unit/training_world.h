@@ -9,14 +9,15 @@
 struct world {
     struct arena arena;
     struct scenario scenario;
-    struct question question;
+    struct command command;
 };
 
 static void world_open(struct world *world, const char *model)
 {
     struct error error;
     *world = (struct world){ 0 };
-    if (!scenario_open(&world->scenario, &world->arena, &world->question, model, "a100-sxm", &error))
+    if (!scenario_open(&world->scenario, &world->arena, &world->command,
+                       (struct subject){ .model = model, .machine = "a100-sxm" }, &error))
         fail_msg("%s (%s)", error.what, error.hint);
 }
 

@@ -1,0 +1,435 @@
+/* command: words to typed values.
+ *
+ * 1. Find the verb. Options may stand before it, so whether an option takes a value must not
+ *    depend on the verb; a test holds all declarations of one name to that.
+ * 2. Put each option of the verb into the command, parsed by its kind.
+ * 3. See whether they go together. */
+#include "scenario/command.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- declarations -------------------------------------------------------------------------- */
+
+const struct option *verb_next_option(const struct verb *verb, struct option_at *at)
+{
+    while (at->group < VERB_GROUPS && verb->groups[at->group]) {
+        const struct option *option = &verb->groups[at->group]->options[at->option++];
+        if (option->name)
+            return option;
+        *at = (struct option_at){ at->group + 1, 0 };
+    }
+    return NULL;
+}
+
+const struct option *verb_option(const struct verb *verb, const char *name)
+{
+    const struct option *option;
+    for (struct option_at at = { 0 }; (option = verb_next_option(verb, &at));)
+        if (!strcmp(option->name, name))
+            return option;
+    return NULL;
+}
+
+const struct verb *verb_find(const struct verb *const *verbs, const char *name)
+{
+    while (*verbs && strcmp((*verbs)->name, name))
+        verbs++;
+    return *verbs;
+}
+
+struct unit option_unit(const struct option *option)
+{
+    struct unit unit = { { 0 } };
+    struct error ignored;
+    if (option->kind == OPTION_QUANTITY)
+        unit_parse(text_of(option->unit), &unit, &(double){ 0 }, &ignored);
+    return unit;
+}
+
+double option_default(const struct option *option)
+{
+    struct quantity quantity;
+    struct error error;
+    if (!option->fallback)
+        return NAN;
+    bool good = quantity_parse(text_of(option->fallback), option_unit(option), &quantity, &error);
+    assert(good);
+    return good ? quantity.value : NAN;
+}
+
+const char *option_range(struct arena *arena, const struct option *option)
+{
+    struct unit unit = option_unit(option);
+    if (option->kind != OPTION_COUNT && option->kind != OPTION_QUANTITY)
+        return "";
+    const char *low = quantity_text(arena, option->low, unit, 4);
+    if (!(option->high > 0))
+        return arena_print(arena, "%s or more", low);
+    return arena_print(arena, "%s to %s", low, quantity_text(arena, option->high, unit, 6));
+}
+
+/* ---- one value ----------------------------------------------------------------------------- */
+
+static const char *kind_name(const struct option *option)
+{
+    if (option->kind == OPTION_COUNT)
+        return "count";
+    return !strcmp(option->unit, "s") ? "time" : !strcmp(option->unit, "1") ? "number" : "quantity";
+}
+
+static bool wrong_value(const struct option *option, const char *text, struct error *error)
+{
+    struct arena arena = { 0 };
+    const char *unit = option->kind == OPTION_QUANTITY && strcmp(option->unit, "1") ? option->unit : "";
+    error_set(error, "--%s: invalid %s '%.60s'", option->name, kind_name(option), text);
+    error_hint(error, "%s%s%s%s, %s%s%s", option->kind == OPTION_COUNT ? "a whole number" : "a ",
+               option->kind == OPTION_COUNT ? "" : kind_name(option), *unit ? " in " : "", unit,
+               option_range(&arena, option), option->fallback ? "; the default is " : "",
+               option->fallback ? option->fallback : "");
+    arena_free(&arena);
+    return false;
+}
+
+static bool within(const struct option *option, double number)
+{
+    const double most = option->high > 0 ? option->high
+                      : option->kind == OPTION_COUNT ? 1e9 : INFINITY;
+    return number >= option->low && number <= most &&
+           (option->kind != OPTION_COUNT || number == floor(number));
+}
+
+static bool parse_number(const struct option *option, struct value *value, struct error *error)
+{
+    struct error ignored;
+    return (quantity_parse(text_of(value->text), option_unit(option), &value->quantity, &ignored) &&
+            value->quantity.spread == SPREAD_NONE && within(option, value->quantity.value)) ||
+           wrong_value(option, value->text, error);
+}
+
+static bool parse_choice(const struct option *option, struct value *value, struct error *error)
+{
+    size_t count = 0;
+    for (; option->choices[count]; count++)
+        if (!strcmp(option->choices[count], value->text)) {
+            value->choice = (int)count;
+            return true;
+        }
+    struct arena arena = { 0 };
+    struct buffer all = { .arena = &arena };
+    for (size_t i = 0; i < count; i++)
+        buffer_print(&all, "%s%s", i ? ", " : "", option->choices[i]);
+    error_set(error, "--%s: no choice is called '%.60s'", option->name, value->text);
+    error_hint(error, "one of: %s", all.data);
+    arena_free(&arena);
+    return false;
+}
+
+static bool keep(struct arena *arena, struct command *command, const struct value *value,
+                 struct error *error)
+{
+    if (!value->option->many && command_given(command, value->option->name)) {
+        error_set(error, "--%s is given twice", value->option->name);
+        return error_hint(error, "once");
+    }
+    *(struct value *)arena_push(arena, &command->values, &command->value_count,
+                                &command->value_room, sizeof *value) = *value;
+    return true;
+}
+
+bool option_parse(const struct option *option, const char *text, struct value *value,
+                  struct error *error)
+{
+    *value = (struct value){ .option = option, .text = text };
+    if (option->kind == OPTION_COUNT || option->kind == OPTION_QUANTITY)
+        return parse_number(option, value, error);
+    return option->kind != OPTION_CHOICE || parse_choice(option, value, error);
+}
+
+bool command_put(struct arena *arena, struct command *command, const struct option *option,
+                 const char *text, struct error *error)
+{
+    struct value value;
+    return option_parse(option, text, &value, error) && keep(arena, command, &value, error);
+}
+
+bool command_put_number(struct arena *arena, struct command *command, const struct option *option,
+                        double number, struct error *error)
+{
+    struct value value = { .option = option, .text = arena_print(arena, "%.17g", number),
+                           .quantity = { number, number, number, SPREAD_NONE } };
+    if (option->kind != OPTION_COUNT && option->kind != OPTION_QUANTITY)
+        return command_put(arena, command, option, value.text, error);
+    return (within(option, number) || wrong_value(option, value.text, error)) &&
+           keep(arena, command, &value, error);
+}
+
+void command_put_word(struct arena *arena, struct command *command, const char *word)
+{
+    *(const char **)arena_push(arena, &command->words, &command->word_count, &command->word_room,
+                               sizeof *command->words) = word;
+}
+
+static const struct option *known_option(const struct command *command, const char *name)
+{
+    const struct option *option = verb_option(command->verb, name);
+    assert(option);
+    return option;
+}
+
+void command_set(struct arena *arena, struct command *command, const char *name, const char *text)
+{
+    struct error error;
+    bool good = command_put(arena, command, known_option(command, name), text, &error);
+    assert(good);
+    (void)good;
+}
+
+void command_set_number(struct arena *arena, struct command *command, const char *name,
+                        double number)
+{
+    struct error error;
+    bool good = command_put_number(arena, command, known_option(command, name), number, &error);
+    assert(good);
+    (void)good;
+}
+
+/* ---- what was given ------------------------------------------------------------------------ */
+
+const struct value *command_value(const struct command *command, const char *name)
+{
+    for (size_t i = command->value_count; i-- > 0;)
+        if (!strcmp(command->values[i].option->name, name))
+            return &command->values[i];
+    return NULL;
+}
+
+bool command_given(const struct command *command, const char *name)
+{
+    return command_value(command, name) != NULL;
+}
+
+const char *command_text(const struct command *command, const char *name)
+{
+    const struct value *value = command_value(command, name);
+    return value ? value->text : NULL;
+}
+
+double command_number(const struct command *command, const char *name)
+{
+    const struct value *value = command_value(command, name);
+    if (value)
+        return value->quantity.value;
+    const struct option *option = command->verb ? verb_option(command->verb, name) : NULL;
+    return option ? option_default(option) : NAN;
+}
+
+size_t command_count(const struct command *command, const char *name)
+{
+    double number = command_number(command, name);
+    return number > 0 ? (size_t)number : 0;
+}
+
+int command_choice(const struct command *command, const char *name)
+{
+    const struct value *value = command_value(command, name);
+    if (value)
+        return value->choice;
+    const struct option *option = command->verb ? verb_option(command->verb, name) : NULL;
+    for (int i = 0; option && option->fallback && option->choices[i]; i++)
+        if (!strcmp(option->choices[i], option->fallback))
+            return i;
+    return -1;
+}
+
+size_t command_texts(struct arena *arena, const struct command *command, const char *name,
+                     const char *const **texts)
+{
+    const char **list = arena_array(arena, command->value_count + 1, sizeof *list);
+    size_t count = 0;
+    for (size_t i = 0; i < command->value_count; i++)
+        if (!strcmp(command->values[i].option->name, name))
+            list[count++] = command->values[i].text;
+    *texts = list;
+    return count;
+}
+
+void command_take(const struct command *command, const char *name, double *value)
+{
+    if (command_given(command, name))
+        *value = command_number(command, name);
+}
+
+void command_take_count(const struct command *command, const char *name, size_t *value)
+{
+    if (command_given(command, name))
+        *value = command_count(command, name);
+}
+
+/* ---- words --------------------------------------------------------------------------------- */
+
+
+/* "--name", "--name=value" or "-l" with a letter that some verb declares. */
+static bool is_option(const char *word)
+{
+    return word[0] == '-' && word[1] && !(word[1] == '-' && !word[2]);
+}
+
+static const struct option *option_by_letter(const struct verb *verb, char letter)
+{
+    const struct option *option;
+    for (struct option_at at = { 0 }; (option = verb_next_option(verb, &at));)
+        if (option->letter == letter)
+            return option;
+    return NULL;
+}
+
+static const struct option *option_of(const struct verb *verb, const char *word,
+                                      const char **value)
+{
+    char name[64];
+    const char *equals = strchr(word, '=');
+    *value = NULL;
+    if (word[1] != '-')
+        return word[2] ? NULL : option_by_letter(verb, word[1]);
+    if (equals)
+        *value = equals + 1;
+    snprintf(name, sizeof name, "%.*s", (int)(equals ? equals - word - 2 : 60), word + 2);
+    return verb_option(verb, name);
+}
+
+/* Of any verb. */
+static const struct option *any_option(const struct verb *const *verbs, const char *word,
+                                       const char **value)
+{
+    for (; *verbs; verbs++) {
+        const struct option *option = option_of(*verbs, word, value);
+        if (option)
+            return option;
+    }
+    return NULL;
+}
+
+static bool option_unknown(const struct command *command, const char *word, struct error *error)
+{
+    struct arena arena = { 0 };
+    struct buffer others = { .arena = &arena };
+    const char **names = NULL, *value;
+    size_t count = 0, room = 0;
+    const int size = (int)strcspn(word, "=");
+    const struct option *option;
+    for (const struct verb *const *verb = command->verbs; *verb; verb++) {
+        if (option_of(*verb, word, &value))
+            buffer_print(&others, "%s%s", others.size ? ", " : "", (*verb)->name);
+        for (struct option_at at = { 0 }; (option = verb_next_option(*verb, &at));)
+            *(const char **)arena_push(&arena, &names, &count, &room, sizeof *names) = option->name;
+    }
+    const char *near = word[1] != '-' ? NULL
+                     : name_nearest(arena_copy(&arena, word + 2, (size_t)size - 2), names, count);
+    if (others.size) {
+        error_set(error, "%s has no option %.*s", command->verb->name, size, word);
+        error_hint(error, "it is an option of: %s", others.data);
+    } else {
+        error_set(error, "no option is called '%.60s'", word);
+        error_hint(error, "%s%s%s`chalkline help %s` lists them", near ? "did you mean --" : "",
+                   near ? near : "", near ? "? " : "", command->verb->name);
+    }
+    arena_free(&arena);
+    return false;
+}
+
+static bool read_option(struct arena *arena, struct command *command, int count, char **words,
+                        int *at, struct error *error)
+{
+    const char *value;
+    const struct option *option = option_of(command->verb, words[*at], &value);
+    if (!option)
+        return option_unknown(command, words[*at], error);
+    if (option->kind == OPTION_SWITCH) {
+        if (!value)
+            return command_put(arena, command, option, "", error);
+        error_set(error, "--%s takes no value", option->name);
+        return error_hint(error, "--%s alone", option->name);
+    }
+    if (!value && *at + 1 >= count) {
+        error_set(error, "--%s needs a value", option->name);
+        return error_hint(error, "--%s %s: %s", option->name, option->argument, option->help);
+    }
+    return command_put(arena, command, option, value ? value : words[++*at], error);
+}
+
+/* The first word that is no option's value, where it is a verb; else the verb is implied. */
+static const char *find_verb(int count, char **words, struct command *command)
+{
+    for (int i = 1; i < count && strcmp(words[i], "--"); i++) {
+        const char *value = NULL;
+        if (!is_option(words[i])) {
+            command->verb = verb_find(command->verbs, words[i]);
+            return command->verb ? words[i] : NULL;
+        }
+        const struct option *option = any_option(command->verbs, words[i], &value);
+        i += option && option->kind != OPTION_SWITCH && !value;
+    }
+    return NULL;
+}
+
+/* Without a verb: a lone word without --on, or a first word of several, that is nearly a verb was
+ * meant as one. */
+static bool verb_meant(const struct command *command, struct error *error)
+{
+    const char *names[64];
+    size_t count = 0;
+    for (const struct verb *const *verb = command->verbs; *verb && count < 64; verb++)
+        names[count++] = (*verb)->name;
+    if (!command->word_count || (command->word_count == 1 && command_given(command, "on")))
+        return true;
+    const char *near = name_nearest(command->words[0], names, count);
+    if (!near)
+        return true;
+    error_set(error, "no verb is called '%.60s'", command->words[0]);
+    if (command->word_count > 1)
+        return error_hint(error, "did you mean '%s'? `chalkline help` lists them", near);
+    return error_hint(error, "did you mean '%s'? A model needs a machine: MODEL --on HARDWARE",
+                      near);
+}
+
+bool command_complete(const struct command *command, struct error *error)
+{
+    if (command_given(command, "version")) {
+        error_set(error, "--version stands alone");
+        return error_hint(error, "chalkline --version");
+    }
+    if (command_given(command, "json") && command_given(command, "csv")) {
+        error_set(error, "--json and --csv are both given");
+        return error_hint(error, "one of the two");
+    }
+    return true;
+}
+
+bool command_read(struct arena *arena, int count, char **words, struct command *command,
+                  struct error *error)
+{
+    for (int i = 1; i < count; i++)
+        if (!text_check(text_of(words[i]), "the command line", error))
+            return false;
+    const char *verb = find_verb(count, words, command);
+    bool words_only = false, implied = !verb;
+    if (implied)
+        command->verb = command->verbs[0];
+    for (int i = 1; i < count; i++) {
+        if (!words_only && !strcmp(words[i], "--"))
+            words_only = true;
+        else if (!words_only && is_option(words[i])) {
+            if (!read_option(arena, command, count, words, &i, error))
+                return false;
+        } else if (words[i] == verb) {
+            verb = NULL;
+        } else {
+            command_put_word(arena, command, words[i]);
+        }
+    }
+    return command_complete(command, error) &&
+           (!implied || !command->word_count || verb_meant(command, error));
+}

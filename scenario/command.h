@@ -1,0 +1,138 @@
+/* command -- what was asked, typed: a verb, its words, and a value for each option that was given.
+ *
+ *     words of a command line --command_read--+
+ *                                             +--> command --> scenario, answer
+ *     members of a request --command_put------+
+ *
+ * A verb declares its options, in groups: some it shares with other verbs (options.h), some are
+ * its own. An option says of which kind its value is, in which unit, between which bounds, and
+ * what counts where it is not given; help, completion, the man page and the API are written from
+ * the same declarations. A value is parsed once, when it is put into a command. After that code
+ * asks for numbers, and only what is shown to the user is written as option text. */
+#ifndef SCENARIO_COMMAND_H
+#define SCENARIO_COMMAND_H
+
+#include "base/ranks.h"
+#include "rows/rows.h"
+
+/* ---- declarations -------------------------------------------------------------------------- */
+
+enum option_kind {
+    OPTION_SWITCH,                  /* stands alone */
+    OPTION_COUNT,                   /* a whole number */
+    OPTION_QUANTITY,                /* a number in `unit` */
+    OPTION_CHOICE,                  /* one of `choices` */
+    OPTION_ROW,                     /* sets `row`: a number, a range, a distribution, an expression */
+    OPTION_TEXT,
+    OPTION_FILE,                    /* a path; - is the terminal where the verb says so */
+};
+
+struct option {
+    const char *name;               /* "gpus"; NULL ends an array of options */
+    const char *argument;           /* how help calls its value: "N"; NULL of a switch */
+    enum option_kind kind;
+    const char *row;                /* OPTION_ROW: has unit, range and default */
+    const char *unit;               /* OPTION_QUANTITY: "s", "B/s", "1" */
+    double low, high;               /* bounds, included; high 0: 1e9 of a count, else none */
+    const char *fallback;           /* the default, as one would type it; NULL: none */
+    const char *otherwise;          /* in words: what counts before the fallback does, or for it */
+    const char *const *choices;     /* OPTION_CHOICE, ended by NULL */
+    const char *help;               /* one line, without its default and range */
+    bool many;                      /* may be given more than once */
+    char letter;                    /* 'o' of -o; 0: none */
+};
+
+struct option_group {
+    const char *title;              /* groups of one title stand together in help */
+    const struct option *options;   /* ended by one without a name */
+};
+
+struct command;
+struct value;
+struct answer;
+typedef bool ask_function(struct arena *arena, const struct command *command,
+                          struct answer *answer, struct error *error);
+
+enum { VERB_GROUPS = 20, VERB_EXAMPLES = 3 };
+struct verb {
+    const char *name, *words, *summary;
+    const char *examples[VERB_EXAMPLES];
+    const struct option_group *groups[VERB_GROUPS];     /* NULL: no more */
+    ask_function *ask;              /* NULL: no question, but a tool of the command line */
+};
+
+/* All options of a verb: `at` starts as { 0 }; NULL after the last. */
+struct option_at {
+    size_t group, option;
+};
+const struct option *verb_next_option(const struct verb *verb, struct option_at *at);
+const struct option *verb_option(const struct verb *verb, const char *name);    /* NULL: none */
+/* In a list of verbs that NULL ends. */
+const struct verb *verb_find(const struct verb *const *verbs, const char *name);
+
+/* The number of a COUNT or QUANTITY as the fallback has it; NAN: there is none. */
+double option_default(const struct option *option);
+/* The unit of its value; of a switch, a choice or a text that of a count. */
+struct unit option_unit(const struct option *option);
+/* A text as the value of an option: numbers within bounds, choices by name. */
+bool option_parse(const struct option *option, const char *text, struct value *value,
+                  struct error *error);
+/* "1 to 64", "0 s or more"; "" where all is accepted. */
+const char *option_range(struct arena *arena, const struct option *option);
+
+/* ---- commands ------------------------------------------------------------------------------ */
+
+struct value {
+    const struct option *option;
+    const char *text;               /* as it was given */
+    struct quantity quantity;       /* COUNT, QUANTITY */
+    int choice;                     /* CHOICE: its place in the list */
+};
+
+/* Lives in the arena that its values were put in. */
+struct command {
+    const struct verb *verb;
+    const char **words;             /* what stands beside the options */
+    size_t word_count, word_room;
+    struct value *values;
+    size_t value_count, value_room;
+    const struct verb *const *verbs;        /* all there are, for messages and for `merge` */
+    void (*progress)(double share); /* who wants to see how far a long answer is; or NULL */
+    const char *const *stores;      /* where a search was done already, to be merged */
+    size_t store_count;
+    const struct ranks *ranks;      /* the processes that answer together; NULL: this one */
+};
+
+/* The words of a command line, words[0] being the program. Without a verb it is the first of the
+ * list. Options go anywhere, --name VALUE or --name=VALUE; -- ends them. command->verbs says which
+ * verbs there are; ranks and progress stay as they are. */
+bool command_read(struct arena *arena, int count, char **words, struct command *command,
+                  struct error *error);
+/* One option of the verb more, as text or as a number in base units. */
+bool command_put(struct arena *arena, struct command *command, const struct option *option,
+                 const char *text, struct error *error);
+bool command_put_number(struct arena *arena, struct command *command, const struct option *option,
+                        double number, struct error *error);
+void command_put_word(struct arena *arena, struct command *command, const char *word);
+/* The same, from code: names are the verb's, numbers within bounds. */
+void command_set(struct arena *arena, struct command *command, const char *name, const char *text);
+void command_set_number(struct arena *arena, struct command *command, const char *name,
+                        double number);
+/* Are the options together a question? After the last was put. */
+bool command_complete(const struct command *command, struct error *error);
+
+const struct value *command_value(const struct command *command, const char *name);    /* the last; NULL: not given */
+bool command_given(const struct command *command, const char *name);
+const char *command_text(const struct command *command, const char *name);  /* as given, or NULL */
+/* COUNT, QUANTITY: as given, or the default, or NAN. */
+double command_number(const struct command *command, const char *name);
+size_t command_count(const struct command *command, const char *name);      /* or 0 */
+int command_choice(const struct command *command, const char *name);        /* or the default's, or -1 */
+/* All values of an option that may be given more than once; their number. */
+size_t command_texts(struct arena *arena, const struct command *command, const char *name,
+                     const char *const **texts);
+/* Where the option is given, its number. */
+void command_take(const struct command *command, const char *name, double *value);
+void command_take_count(const struct command *command, const char *name, size_t *value);
+
+#endif

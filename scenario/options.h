@@ -1,0 +1,32 @@
+/* options -- the groups of options that verbs share. A verb lists the groups it takes; groups of one
+ * title stand together in its help. An option that sets a row is one line of options.c. */
+#ifndef SCENARIO_OPTIONS_H
+#define SCENARIO_OPTIONS_H
+
+#include "scenario/command.h"
+
+extern const struct option_group
+    model_options,                  /* --model */
+    machine_options,                /* --on */
+    chip_options,                   /* --gpus, of one replica */
+    weight_options,                 /* --precision, --experts-precision */
+    cache_options,                  /* --kv-precision */
+    engine_options,                 /* --engine */
+    assume_options,                 /* --assume */
+    point_options,                  /* --batch, --context, --lecture */
+    length_options,                 /* --isl, --osl */
+    run_options,                    /* --tokens, --sequences, --length of a training run */
+    served_options,                 /* --served */
+    tier_options,                   /* --tiers */
+    row_options,                    /* --set, --rows */
+    table_options,                  /* --csv */
+    plot_options,                   /* --plot */
+    output_options;                 /* --json, --help, --version: every verb */
+
+/* What every verb takes that answers from rows of one scenario. */
+#define ANSWER_OPTIONS                                                                         \
+    &model_options, &machine_options, &chip_options, &weight_options, &cache_options,          \
+    &engine_options, &assume_options, &point_options, &length_options, &tier_options,          \
+    &run_options, &served_options, &row_options
+
+#endif
