@@ -23,9 +23,9 @@ static struct bill *world_open(void)
     static struct question question;
     struct error error;
     if (!bill.arena)
-        assert(scenario_read(&bill.deduction.scenario, &arena, &question, NULL, NULL, &error) &&
+        assert(scenario_read(&bill.scenario, &arena, &question, NULL, NULL, &error) &&
                caching_read(&arena, &bill.caching, &error) &&
-               prices_read(&arena, "sheet", text_of(sheet), &bill.deduction.sheet, &error));
+               prices_read(&arena, "sheet", text_of(sheet), &bill.sheet, &error));
     bill.arena = &arena;
     return &bill;
 }
@@ -47,22 +47,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct error error = { 0 };
     struct bill bill = *world_open();
     const char *words = arena_copy(&arena, (const char *)data, size);
-    bill.arena = bill.deduction.scenario.arena = &arena;
-    bill.deduction.scenario.facts.arena = &arena;
-    bill.deduction.scenario.facts.scalars = NULL;
-    bill.deduction.scenario.facts.scalar_count = bill.deduction.scenario.facts.scalar_room = 0;
-    bill.deduction.scenario.facts.notes = NULL;
-    bill.deduction.scenario.facts.note_count = bill.deduction.scenario.facts.note_room = 0;
+    bill.arena = bill.scenario.arena = &arena;
+    bill.scenario.facts.arena = &arena;
+    bill.scenario.facts.scalars = NULL;
+    bill.scenario.facts.scalar_count = bill.scenario.facts.scalar_room = 0;
+    bill.scenario.facts.notes = NULL;
+    bill.scenario.facts.note_count = bill.scenario.facts.note_room = 0;
     bill.error = &error;
     if (memmem(words, size, ".csv", 4)) {
         arena_free(&arena);
         return 0;                                   /* files are left alone */
     }
-    if (!workload_parse(&bill.deduction.scenario, "fuzz", (struct text){ words, size },
+    if (!workload_parse(&bill.scenario, "fuzz", (struct text){ words, size },
                         &bill.workload, &error)) {
         assert(*error.what && *error.hint);
     } else if (bill_open_rows(&bill) && bill.turns <= few) {
-        struct bill_cost cost = bill_cost(&bill, bill.deduction.sheet.prices,
+        struct bill_cost cost = bill_cost(&bill, bill.sheet.prices,
                                           (struct bill_change){ NULL, 0 });
         check(&cost);
         assert(bill_task_row(&bill, "month_cost", cost.task[cost.best], 0) > 0);
