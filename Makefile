@@ -12,6 +12,8 @@ FLAGS    := -std=gnu17 $(WARN) $(CFLAGS) -ffp-contract=off -fno-math-errno $(or 
             -DCHALKLINE_VERSION='"$(VERSION)"'
 LIBS     := -ljansson -lz -lzstd -lsqlite3 -lm
 SERVER   := -lmicrohttpd        # only for what serves
+# Published files that are no part of the tree, SHARED=DIR: more tests, `fit`, `accuracy`.
+export CHALKLINE_SHARED = $(SHARED)
 MACHINE  := $(shell $(CC) -dumpmachine 2>/dev/null | cut -d- -f1)
 
 CHALK    := $(addprefix formulas/,$(shell cat formulas/order.txt))
@@ -121,7 +123,7 @@ $(B)/tests/scheduler_test: tests/unit/sample_scheduler.c
 tests: $(B)/chalkline $(TESTS) $(if $(shell command -v mpicc),$(B)/chalkline-mpi)  ## build and run the tests, without setting up
 	@CHALKLINE=$(B)/chalkline tests/run.sh $(TESTS)
 
-check:                          ## set up, build with warnings as errors, run every test
+check:                          ## set up, build with warnings as errors, run every test (SHARED=DIR: published files)
 	@tools/setup.sh core check
 	@$(MAKE) --no-print-directory tests WERROR=-Werror
 	@[ -n "$(NOFUZZ)" ] || $(MAKE) --no-print-directory fuzz SECONDS=5

@@ -427,26 +427,25 @@ static void known_models(struct world *world, const char *path)
     world->question.option[OPTION_MODEL] = world->question.option[OPTION_DRAWS] = NULL;
 }
 
-/* The real sheets, where they are: all entries, and the suspicious ones. */
+/* Published sheets: all entries, and the suspicious ones. */
 static void real_sheets(void **state)
 {
     static const struct { const char *path; double read, suspicious; } sheets[] = {
-        { "../shared/data/prices/litellm_model_prices_2026-08-01.json", 2147, 35 },
-        { "../shared/data/prices/models_dev_costs_2026-07-02.csv", 0, 0 },
+        { "prices/litellm_model_prices_2026-08-01.json", 2147, 35 },
+        { "prices/models_dev_costs_2026-07-02.csv", 0, 0 },
     };
     struct world *world = *state;
     for (size_t i = 0; i < COUNT(sheets); i++) {
-        FILE *file = fopen(sheets[i].path, "rb");
-        if (!file)
+        const char *path = shared_file(&world->arena, sheets[i].path);
+        if (!path)
             continue;
-        fclose(file);
-        struct answer answer = ask(world, sheets[i].path);
-        printf("%s: %.0f entries, %.0f suspicious\n", sheets[i].path, number(answer.doc, "read"),
+        struct answer answer = ask(world, path);
+        printf("%s: %.0f entries, %.0f suspicious\n", path, number(answer.doc, "read"),
                number(answer.doc, "suspicious"));
         if (sheets[i].read > 0) {
             near(number(answer.doc, "read"), sheets[i].read);
             near(number(answer.doc, "suspicious"), sheets[i].suspicious);
-            known_models(world, sheets[i].path);
+            known_models(world, path);
         }
     }
 }

@@ -627,17 +627,16 @@ static void files_that_are_cut(void **state)
     arena_free(&arena);
 }
 
-/* A real file of lengths, which a fresh clone does not have. */
+/* A published file of lengths. */
 static void real_lengths(void **state)
 {
     (void)state;
-    const char *path = "../shared/data/traces/arxiv_summarization_lengths.csv.gz";
     struct arena arena = { 0 };
+    const char *path = shared_file(&arena, "traces/arxiv_summarization_lengths.csv.gz");
     struct trace_lengths lengths;
     struct error error;
-    if (!trace_lengths(&arena, path, &lengths, &error)) {
-        print_message("not here: the lengths\n");
-    } else {
+    if (path) {
+        assert_true(trace_lengths(&arena, path, &lengths, &error));
         assert_int_equal(lengths.count, 28257);
         assert_int_equal(lengths.prompt[1], 2015);
         assert_int_equal(lengths.output[1], 156);

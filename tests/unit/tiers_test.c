@@ -488,12 +488,14 @@ static void hit_tables(void **state)
         struct arena arena = { 0 };
         struct trace trace;
         struct error error;
-        char path[256];
-        snprintf(path, sizeof path, "../shared/data/traces/%s.jsonl.gz", tables[i].file);
-        if (!trace_read(&arena, path, 1, &trace, &error)) {
-            print_message("not here: %s\n", tables[i].file);
+        const char *path = shared_file(&arena, arena_print(&arena, "traces/%s.jsonl.gz",
+                                                           tables[i].file));
+        if (!path) {
+            arena_free(&arena);
             continue;
         }
+        if (!trace_read(&arena, path, 1, &trace, &error))
+            fail_msg("%s", error.what);
         for (size_t k = 0; k < COUNT(rooms); k++) {
             double ratio = hit_ratio(&arena, &trace, rooms[k]);
             print_message("%s%.4f", k ? "  " : "", ratio);
