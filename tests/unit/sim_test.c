@@ -421,7 +421,7 @@ static void vllm_finds_prefixes(void **state)
                                    .server.sequences_most = 8,
                                    .server.chunk = 100, .server.blocks = 100, .server.block = 16, .server.seconds = by_part };
     struct sim_result result;
-    assert_true(trace_read(&arena, "tests/fuzz/corpus/trace/names.csv", 1, &trace, &error));
+    assert_true(trace_read(&arena, "tests/fixtures/traces/names.csv", 1, &trace, &error));
     assert_true(sim_run(&arena, &trace, &options, &result, &error));
     assert_int_equal(result.batch_tokens, 40 + 9 + (60 - 2 * 16) + 9);
     arena_free(&arena);
@@ -640,7 +640,7 @@ static void hits_by_hand(void **state)
     struct arena arena = { 0 };
     struct trace trace;
     struct error error;
-    assert_true(trace_read(&arena, "tests/fuzz/corpus/trace/mooncake.jsonl", 1, &trace, &error));
+    assert_true(trace_read(&arena, "tests/fixtures/traces/mooncake.jsonl", 1, &trace, &error));
     for (size_t room = 0; room < 4; room++)
         assert_true(trace_hit_ratio(&arena, &trace, room) == 512.0 / 1600);
     arena_free(&arena);
