@@ -128,6 +128,10 @@ check:                          ## set up, build with warnings as errors, run ev
 	@$(MAKE) --no-print-directory tests WERROR=-Werror
 	@[ -n "$(NOFUZZ)" ] || $(MAKE) --no-print-directory fuzz SECONDS=5
 
+check-long:                     ## the same with LONG=10 times as many random cases, and SECONDS=60 for each fuzzer
+	@$(MAKE) --no-print-directory check NOFUZZ=1 CHALKLINE_LONG=$(or $(LONG),10)
+	@$(MAKE) --no-print-directory fuzz SECONDS=$(or $(SECONDS),60)
+
 asan:                           ## the tests under address and undefined sanitizers
 	@tools/setup.sh core check
 	@ASAN_OPTIONS=detect_leaks=1 $(MAKE) --no-print-directory tests B=build/asan \
@@ -184,4 +188,4 @@ help:                           ## this list
 PARTS := tests/fuzz/Makefile score/fit/Makefile web/page/Makefile
 include $(PARTS)
 -include $(shell find build -name '*.d' 2>/dev/null)
-.PHONY: all always setup demo tests check asan fuzz bench docs install clean help
+.PHONY: all always setup demo tests check check-long asan fuzz bench docs install clean help

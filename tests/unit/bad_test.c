@@ -252,7 +252,7 @@ static void memory_ends(void **state)
     size_t ended = 0;
     for (size_t i = 0; i < COUNT(commands); i++) {
         struct outcome outcome = { .status = 2 };
-        for (unsigned long n = 1; outcome.status != 0; n += 1 + n / 8, ended++) {
+        for (unsigned long n = 1; outcome.status != 0; n += 1 + n / (8 * (unsigned long)rounds(1)), ended++) {
             struct arena arena = { 0 };
             setenv("CHALKLINE_FAIL_AFTER", arena_print(&arena, "%lu", n), 1);
             run(&arena, split(&arena, text_of(commands[i])), NULL, &outcome);

@@ -281,7 +281,7 @@ static void words_and_leaps_agree(void **state)
     (void)state;
     static struct plain plain;
     uint64_t seed = 7, preemptions = 0, iterations = 0;
-    for (int turn = 0; turn < 1000; turn++) {
+    for (int turn = 0; turn < rounds(1000); turn++) {
         struct arena arena = { 0 };
         struct trace trace;
         struct sim_options options;
@@ -304,7 +304,7 @@ static void words_and_leaps_agree(void **state)
         iterations += leaps.iterations;
         arena_free(&arena);
     }
-    print_message("1000 workloads, %llu iterations, %llu preemptions\n",
+    print_message("%d workloads, %llu iterations, %llu preemptions\n", rounds(1000),
                   (unsigned long long)iterations, (unsigned long long)preemptions);
     assert_true(preemptions > 1000);
 }
@@ -433,7 +433,7 @@ static void vllm_ends(void **state)
 {
     (void)state;
     uint64_t seed = 5, preemptions = 0;
-    for (int turn = 0; turn < 300; turn++) {
+    for (int turn = 0; turn < rounds(300); turn++) {
         struct arena arena = { 0 };
         struct trace trace;
         struct cost cost;
@@ -468,7 +468,7 @@ static void vllm_leaps_agree(void **state)
 {
     (void)state;
     uint64_t seed = 11, preemptions = 0;
-    for (int turn = 0; turn < 1000; turn++) {
+    for (int turn = 0; turn < rounds(1000); turn++) {
         struct arena arena = { 0 };
         struct trace trace;
         struct cost cost;

@@ -18,6 +18,13 @@
 
 #define COUNT(array) (sizeof array / sizeof *array)
 
+/* As many rounds of a random test, or $CHALKLINE_LONG times as many: `make check-long`. */
+static inline int rounds(int few)
+{
+    const char *factor = getenv("CHALKLINE_LONG");
+    return factor ? few * atoi(factor) : few;
+}
+
 /* A published file that is no part of the tree: its path below $CHALKLINE_SHARED, `make check
  * SHARED=DIR`. NULL where it is not there; tests/run.sh counts these. */
 static inline const char *shared_file(struct arena *arena, const char *name)

@@ -403,7 +403,7 @@ static void lists_and_tables_agree(void **state)
     static struct plain p;
     size_t found = 0, ended = 0, cascades = 0, expired = 0, fetches = 0;
     uint64_t seed = 17;
-    for (int turn = 0; turn < 200; turn++) {
+    for (int turn = 0; turn < rounds(200); turn++) {
         struct arena arena = { 0 };
         struct tier_options options[TIERS_MOST];
         draw_tiers(&seed, &arena, &p, options);
