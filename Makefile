@@ -166,8 +166,8 @@ docs: chalkline                 ## build/docs: the reference of all rows, the ma
 	@./chalkline man > build/docs/chalkline.1
 	@echo build/docs/reference.md build/docs/chalkline.1
 
-HEADERS := base/base.h base/ranks.h rows/rows.h rows/facts.h rows/operators.def import/import.h \
-           catalog/catalog.h ask/ask.h ask/ask.def scenario/option.def
+# ask/ask.h and all that it includes.
+HEADERS   = $(filter %.h %.def,$(shell $(CC) -I. -MM ask/ask.h))
 install: chalkline docs         ## binary, man page, completion, library, headers, pkg-config (PREFIX, DESTDIR)
 	install -D -m 755 chalkline $(DESTDIR)$(PREFIX)/bin/chalkline
 	install -D -m 644 build/docs/chalkline.1 $(DESTDIR)$(PREFIX)/share/man/man1/chalkline.1
