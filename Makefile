@@ -12,6 +12,8 @@ FLAGS    := -std=gnu17 $(WARN) $(CFLAGS) -ffp-contract=off -fno-math-errno $(or 
             -DCHALKLINE_VERSION='"$(VERSION)"'
 LIBS     := -ljansson -lz -lzstd -lsqlite3 -lm
 SERVER   := -lmicrohttpd        # only for what serves
+# Published files that are no part of the tree, SHARED=DIR: more tests, `fit`, `accuracy`.
+export CHALKLINE_SHARED = $(SHARED)
 MACHINE  := $(shell $(CC) -dumpmachine 2>/dev/null | cut -d- -f1)
 
 CHALK    := $(addprefix formulas/,$(shell cat formulas/order.txt))
@@ -26,13 +28,12 @@ BASE     := $(filter-out base/ranks_mpi.c,$(call sources,base))
 WEB      := $(addprefix web/,respond.c request.c route.c openapi.c metrics.c handout.c report.c \
               worker.c server.c serve_options.c)
 # Every room of the library; score/fit is a program of its own.
-ROOMS    := $(wildcard report catalog search infer import deduce scenario score) $(shell find sim ask -type d)
+ROOMS    := report catalog search infer import scenario score $(shell find sim ask -type d)
 LIBRARY  := $(BASE) $(ROWS) $(foreach room,$(ROOMS),$(call sources,$(room))) $(WEB)
 OBJECTS  := $(LIBRARY:%.c=$(B)/%.o) $(SETS:%=$(B)/rows/run_%.o) $(LANES:%=$(B)/kernels_%.o) \
             $(B)/embedded_formulas.o $(B)/embedded_data.o $(B)/embedded_page.o
 CLI      := $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c))
 TESTS    := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/*_test.c))
-FUZZERS  := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
 BENCH    := $(B)/bench/bench
 
 all: chalkline                  ## build ./chalkline (CC=clang: the other compiler; MPI=1: for mpirun too)
@@ -102,47 +103,6 @@ $(B)/embedded_page.c: $(B)/embed $(B)/page $(PAGE)
 $(B)/embedded_%.o: $(B)/embedded_%.c
 	@$(CC) $(FLAGS) -c $< -o $@
 
-# ---- the page: the engine as WebAssembly, without third-party C ------------------------------------
-W        := build/wasm
-# clang 14 takes the wrong lanes where it makes vectors of scalars for this target.
-WFLAGS   := --target=wasm32-wasi -msimd128 -O2 -fno-slp-vectorize -std=gnu17 $(WARN) -Wno-unknown-pragmas \
-            -ffp-contract=off -fno-math-errno -I. -DCHALKLINE_VERSION='"$(VERSION)"'
-IN_PLACE := $(wildcard */*_page.c */*/*_page.c)
-PAGE_C   := $(filter-out $(IN_PLACE:%_page.c=%.c) $(WEB),$(LIBRARY)) $(IN_PLACE) web/respond.c web/board.c web/wasm.c
-PAGE_O    = $(PAGE_C:%.c=$(W)/%.o) $(PAGE_SETS) $(W)/kernels_portable.o \
-            $(W)/embedded_formulas.o $(W)/embedded_data.o
-$(W)/flags: always
-	@mkdir -p $(@D)
-	@echo '$(WFLAGS)' | cmp -s - $@ || echo '$(WFLAGS)' > $@
-$(W)/%.o: %.c $(W)/flags | build/row_names.h
-	@mkdir -p $(@D)
-	@echo clang $<; clang $(WFLAGS) -MMD -c $< -o $@
-PAGE_SETS := $(W)/rows/run_scalar.o $(W)/rows/run_portable.o
-$(PAGE_SETS): $(W)/rows/run_%.o: rows/run_set.c $(W)/flags
-	@mkdir -p $(@D)
-	@echo clang $< for $*; clang $(WFLAGS) -MMD $(set_$*) -DSET=$* -c $< -o $@
-$(W)/kernels_portable.o $(W)/embedded_formulas.o $(W)/embedded_data.o: $(W)/%.o: $(B)/%.c $(W)/flags
-	@clang $(WFLAGS) -c $< -o $@
-$(B)/kernels_portable.c: $(B)/kernels.c
-	@printf '#define LANES 2\n#define SET portable\n#include "kernels.c"\n' > $@
-$(W)/chalkline.wasm: $(PAGE_O)
-	@echo link $@; clang --target=wasm32-wasi -mexec-model=reactor -O2 -Wl,--strip-all -Wl,-z,stack-size=1048576 $^ -o $@
-
-page:                           ## build the page (Node, clang, wasi-libc), then ./chalkline with it inside
-	@tools/setup.sh core page
-	@$(MAKE) --no-print-directory build/page/chalkline.html.gz
-	@$(MAKE) --no-print-directory chalkline
-PAGE_SRC := $(wildcard web/page/src/*) web/page/index.html web/page/build.mjs web/page/tsconfig.json
-build/page/chalkline.html.gz: $(W)/chalkline.wasm $(PAGE_SRC) web/page/node_modules/.package-lock.json
-	@cd web/page && node_modules/.bin/tsc -p . && VERSION=$(VERSION) node build.mjs
-web/page/node_modules/.package-lock.json: web/page/package-lock.json
-	@cd web/page && npm ci --no-audit --no-fund --ignore-scripts --loglevel=error
-	@touch $@
-
-page-tests: page                ## the page in a browser, and beside the command line
-	@tools/setup.sh page-tests
-	@tests/page.sh
-
 # ---- system, demo ------------------------------------------------------------------------------
 setup:                          ## install what tools/packages.txt lists (GROUPS="core check bench")
 	@tools/setup.sh $(or $(GROUPS),core check bench)
@@ -163,30 +123,19 @@ $(B)/tests/scheduler_test: tests/unit/sample_scheduler.c
 tests: $(B)/chalkline $(TESTS) $(if $(shell command -v mpicc),$(B)/chalkline-mpi)  ## build and run the tests, without setting up
 	@CHALKLINE=$(B)/chalkline tests/run.sh $(TESTS)
 
-check:                          ## set up, build with warnings as errors, run every test
+check:                          ## set up, build with warnings as errors, run every test (SHARED=DIR: published files)
 	@tools/setup.sh core check
 	@$(MAKE) --no-print-directory tests WERROR=-Werror
 	@[ -n "$(NOFUZZ)" ] || $(MAKE) --no-print-directory fuzz SECONDS=5
 
+check-long:                     ## the same with LONG=10 times as many random cases, and SECONDS=60 for each fuzzer
+	@$(MAKE) --no-print-directory check NOFUZZ=1 CHALKLINE_LONG=$(or $(LONG),10)
+	@$(MAKE) --no-print-directory fuzz SECONDS=$(or $(SECONDS),60)
+
 asan:                           ## the tests under address and undefined sanitizers
 	@tools/setup.sh core check
 	@ASAN_OPTIONS=detect_leaks=1 $(MAKE) --no-print-directory tests B=build/asan \
-	    CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all" HARSH=1
-
-fuzz:                           ## fuzz every reader (SECONDS=600 each; needs clang)
-	@$(MAKE) --no-print-directory CC=clang B=build/fuzz SECONDS=$(or $(SECONDS),600) \
-	    CFLAGS="-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all" \
-	    $(FUZZERS:%=fuzz-%)
-$(FUZZERS:%=$(B)/fuzz/%): $(B)/fuzz/%: tests/fuzz/%.c $(B)/libchalkline.a
-	@mkdir -p $(@D)
-	@echo $(CC) $<; $(CC) $(FLAGS) -fsanitize=fuzzer,address,undefined $(filter %.c %.o %.a,$^) -o $@ $(LIBS)
-$(FUZZERS:%=fuzz-%): fuzz-%: $(B)/fuzz/%
-	@mkdir -p build/corpus/$*
-	@$< -max_total_time=$(SECONDS) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-	    -verbosity=0 build/corpus/$* tests/fuzz/corpus/$* \
-	    $(wildcard tests/fixtures/$*) 2>build/fuzz-$*.log || \
-	    { tail -30 build/fuzz-$*.log; exit 1; }
-	@echo "$*: $$(sed -n 's/stat::number_of_executed_units: *//p' build/fuzz-$*.log) inputs in $(SECONDS) s"
+	    CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
 
 # ---- bench -----------------------------------------------------------------------------------------
 $(LANES:%=$(B)/bench/hand_%.o): $(B)/bench/hand_%.o: bench/hand.c
@@ -210,35 +159,6 @@ bench:                          ## speeds as ratios: compiled and interpreted ro
 	@bench/start.sh
 	@[ ! -f build/page/chalkline.html ] || { tools/setup.sh page-tests; node web/page/test/bench.mjs; }
 
-# ---- fit -------------------------------------------------------------------------------------------
-SERVERS  := serving_points serving
-SHEETS   := $(SERVERS) vllm_load_h100 kernels
-$(B)/fit: $(wildcard score/fit/*.c) score/fit/fit.h score/fit/servers.def score/fit/training.def catalog/kernels.def $(B)/libchalkline.a
-	@$(CC) $(FLAGS) $(filter %.c %.a,$^) -o $@ -lcminpack $(LIBS)
-POINTS   ?= $(wildcard $(SERVERS:%=../shared/data/measurements/%.csv))
-TRAINING ?= ../shared/data/measurements/training.csv
-fit:                            ## the constants again, and the error of what was left out (POINTS="FILE..." KERNELS=FILE TRAINING=FILE)
-	@tools/setup.sh core fit
-	@$(MAKE) --no-print-directory -s $(B)/fit
-	$(B)/fit servers $(POINTS)
-	$(B)/fit servers model $(POINTS)
-	$(B)/fit servers machine $(POINTS)
-	$(B)/fit servers both $(POINTS)
-	$(B)/fit kernels $(or $(KERNELS),../shared/data/measurements/kernels.csv)
-	$(B)/fit training $(TRAINING)
-	$(B)/fit training source $(TRAINING)
-	$(B)/fit training generation $(TRAINING)
-
-# ---- accuracy --------------------------------------------------------------------------------------
-MEASURED ?= $(or $(wildcard $(SHEETS:%=../shared/data/measurements/%.csv)),data/measured.csv)
-REAL     ?= ../shared/data
-accuracy:                       ## docs/accuracy.md and .png (MEASURED="FILE...", REAL=DIR, LEFT_OUT=1: with the fit's own)
-	@tools/setup.sh core check $(if $(LEFT_OUT),fit)
-	@$(MAKE) --no-print-directory -s chalkline $(if $(LEFT_OUT),$(B)/fit)
-	@FIT="$(if $(LEFT_OUT),$(B)/fit)" POINTS="$(POINTS)" tools/accuracy.sh $(MEASURED)
-	@tools/simulated.sh $(REAL)
-	@FIT="$(if $(LEFT_OUT),$(B)/fit)" tools/training.sh $(REAL)/measurements/training.csv
-
 # ---- docs, install -----------------------------------------------------------------------------------
 docs: chalkline                 ## build/docs: the reference of all rows, the man page
 	@mkdir -p build/docs
@@ -246,8 +166,8 @@ docs: chalkline                 ## build/docs: the reference of all rows, the ma
 	@./chalkline man > build/docs/chalkline.1
 	@echo build/docs/reference.md build/docs/chalkline.1
 
-HEADERS := base/base.h base/ranks.h rows/rows.h rows/facts.h rows/operators.def import/import.h \
-           catalog/catalog.h ask/ask.h ask/ask.def scenario/option.def
+# ask/ask.h and all that it includes.
+HEADERS   = $(filter %.h %.def,$(shell $(CC) -I. -MM ask/ask.h))
 install: chalkline docs         ## binary, man page, completion, library, headers, pkg-config (PREFIX, DESTDIR)
 	install -D -m 755 chalkline $(DESTDIR)$(PREFIX)/bin/chalkline
 	install -D -m 644 build/docs/chalkline.1 $(DESTDIR)$(PREFIX)/share/man/man1/chalkline.1
@@ -263,7 +183,9 @@ clean:                          ## remove what was built
 	rm -rf build chalkline
 
 help:                           ## this list
-	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r n t; do printf '  make %-10s %s\n' "$$n" "$$t"; done
+	@cat Makefile $(PARTS) | sed -n 's/^\([a-z-]*\):.*## /\1|/p' | while IFS='|' read -r n t; do printf '  make %-11s %s\n' "$$n" "$$t"; done
 
+PARTS := tests/fuzz/Makefile score/fit/Makefile web/page/Makefile
+include $(PARTS)
 -include $(shell find build -name '*.d' 2>/dev/null)
-.PHONY: all always setup demo tests check asan fuzz bench fit accuracy docs install clean help $(FUZZERS:%=fuzz-%)
+.PHONY: all always setup demo tests check check-long asan fuzz bench docs install clean help

@@ -80,8 +80,8 @@ static void read_or_draw(struct arena *arena, const char *name, const char *word
                          struct trace *trace, bool *drawn)
 {
     struct error error;
-    char path[256];
-    snprintf(path, sizeof path, "../shared/data/traces/%s", name);
+    const char *folder = getenv("CHALKLINE_SHARED");
+    const char *path = arena_print(arena, "%s/data/traces/%s", folder ? folder : ".", name);
     *drawn = !trace_read(arena, path, 1, trace, &error);
     if (*drawn && !generate_trace(arena, words, trace, &error)) {
         fprintf(stderr, "%s\n", error.what);

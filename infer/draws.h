@@ -1,4 +1,4 @@
-/* draws -- samples of the priors, run through the rows, kept as cells. Private to deduce/. */
+/* draws -- samples of the priors, run through the rows, kept as cells. Private to infer/. */
 #ifndef INFER_DRAWS_H
 #define INFER_DRAWS_H
 

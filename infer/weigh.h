@@ -1,4 +1,4 @@
-/* weigh -- likelihoods as tables, and draws made again. Private to deduce/. */
+/* weigh -- likelihoods as tables, and draws made again. Private to infer/. */
 #ifndef INFER_WEIGH_H
 #define INFER_WEIGH_H
 

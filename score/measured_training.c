@@ -1,6 +1,6 @@
 /* training.csv: published training runs. Its columns are those of serving.csv, its metrics are
  * not. One run is told by several figures: the one that needs the least interpreting is kept.
- * What a source leaves out is assumed for its whole stack: training.def. */
+ * What a source leaves out is assumed for its whole stack: score/assumed.def. */
 #include "score/measured.h"
 
 #include "build/row_names.h"

@@ -6,20 +6,26 @@ SCRIPTS=${SCRIPTS:-$(echo tests/check_*.sh)}
 logs=$(dirname "$1")
 export logs
 
-# one TEST: "ok" or "FAIL" and how its log ends.
+# one TEST: "ok" or "FAIL", how long it took, and how its log ends.
 one='
     log=$logs/$(basename "$1").log
+    begin=$(date +%s%N)
     "$1" >"$log" 2>&1
     status=$?
+    seconds=$(($(date +%s%N) / 100000000 - begin / 100000000))
+    seconds=$((seconds / 10)).$((seconds % 10))
     if [ $status = 0 ]; then
-        printf "ok    %s\n" "$(basename "$1")"
+        printf "ok    %-28s %6s s\n" "$(basename "$1")" $seconds
         case $1 in *.sh) tail -1 "$log" | sed -n "/^ /p" ;; esac
     else
-        printf "FAIL  %s (exit %s)\n%s\n" "$(basename "$1")" $status "$(tail -40 "$log")"
+        printf "FAIL  %-28s %6s s (exit %s)\n%s\n" "$(basename "$1")" $seconds $status "$(tail -40 "$log")"
     fi'
-printf '%s\n' "$@" $SCRIPTS |
+# Scripts first: the longest of all are among them.
+printf '%s\n' $SCRIPTS "$@" |
     xargs -P "$(nproc)" -I TEST sh -c "$one" one TEST | tee "$logs/all.log"
 passed=$(grep -c '^ok    ' "$logs/all.log")
 failed=$(grep -c '^FAIL  ' "$logs/all.log")
+skipped=$(for test; do cat "$logs/$(basename "$test").log"; done | grep -c '^skipped: ')
+[ "$skipped" = 0 ] || echo "      $skipped comparisons with published files were skipped: SHARED=DIR"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ] && [ "$passed" = $(($# + $(echo $SCRIPTS | wc -w))) ]

@@ -1,4 +1,4 @@
-/* parts -- the search of a question, whole or in parts: blocks in stores, of shards and ranks
+/* shards -- the search of a question, whole or in parts: blocks in stores, of shards and ranks
  * (search/block.h, search/store.h). `plan` and `train` ask; `merge` puts parts together. */
 #ifndef ASK_SHARDS_H
 #define ASK_SHARDS_H

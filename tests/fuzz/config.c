@@ -1,18 +1,18 @@
 /* Any bytes as a config.json: an answer or an error, never a crash, a leak or a wait. */
-#include "import/import.h"
+#include "scenario/scenario.h"
+
+#include <assert.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static struct format format[] = {
-        { "bf16", 2, "peak_bf16" }, { "fp16", 2, "peak_bf16" }, { "fp32", 4, "peak_bf16" },
-        { "fp8", 1, "peak_fp8" }, { "fp8-block", 1, "peak_fp8" }, { "mxfp4", 0.5, "peak_fp4" },
-        { "mxfp4-a8", 0.5, "peak_fp8" }, { "nvfp4", 0.5, "peak_fp4" }, { "int4", 0.5, "peak_bf16" },
-    };
-    static const struct formats formats = { sizeof format / sizeof *format, format };
+    static struct arena kept;
+    static struct formats formats;
+    struct error error;
+    if (!formats.count)
+        assert(scenario_formats(&kept, &formats, &error));
     struct arena arena = { 0 };
     struct facts facts = { .arena = &arena };
-    struct error error;
     struct doc *doc;
     struct model_options options = { .formats = &formats, .assume = size % 2 };
     if (json_read(&arena, "fuzz", (struct text){ (const char *)data, size }, &doc, &error))

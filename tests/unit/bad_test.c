@@ -8,7 +8,10 @@
  * Words are separated by single spaces. Nothing may come on standard output; but where the answer
  * is that nothing does (exit 1), it is there, and the lines are some of it. Then memory
  * that ends at the n-th allocation, and output that cannot be written. The program is
- * $CHALKLINE or ./chalkline; runs in the root of the tree. */
+ * $CHALKLINE or ./chalkline; runs in the root of the tree.
+ *
+ * bad_test --write puts what the program says now in the place of what was expected, all else in
+ * the file as it is; a new case is then its command and a blank line. */
 #include "test.h"
 
 #include <fcntl.h>
@@ -87,20 +90,81 @@ static char **split(struct arena *arena, struct text line)
 
 /* ---- cases ---------------------------------------------------------------------------------- */
 
-static bool check_case(struct text command, int line, struct text expected, int status)
+#define CASES "tests/cases/bad.cases"
+
+struct bad_case {
+    int line;                       /* of the command */
+    struct text command;            /* "$ chalkline ..." */
+    struct text expected;           /* between the command and "exit" */
+    int status;                     /* -1: no "exit": a case without its answer */
+    struct text after;              /* what follows, from the line of "exit" on */
+};
+
+/* From `rest` to the end of the next case; false: none is left. `line` counts. */
+static bool next_case(struct text *rest, int *line, struct bad_case *one)
+{
+    struct text at = *rest, text;
+    do {
+        if (!at.size)
+            return false;
+        text = text_line(&at);
+        ++*line;
+    } while (!text.size || text.data[0] != '$');
+    *one = (struct bad_case){ .line = *line, .command = text, .expected = { at.data, 0 },
+                              .status = -1, .after = at };
+    bool blank = false;
+    for (int lines = 1; at.size; lines++) {
+        const char *begin = at.data;
+        double status;
+        text = text_line(&at);
+        if (text.size && text.data[0] == '$')
+            break;
+        if (text.size > 5 && !memcmp(text.data, "exit ", 5)) {
+            assert_true(text_number((struct text){ text.data + 5, text.size - 5 }, &status));
+            one->expected.size = (size_t)(begin - one->expected.data);
+            one->status = (int)status;
+            one->after = at;
+            *line += lines;
+            break;
+        }
+        blank |= !text.size;
+        if (!blank)                 /* of a case without its end: what looks like an answer */
+            one->after = at, one->expected.size = (size_t)(at.data - one->expected.data);
+    }
+    if (one->status < 0)
+        for (const char *c = one->command.data; c < one->after.data; c++)
+            *line += c >= one->expected.data && *c == '\n';
+    *rest = one->after;
+    return true;
+}
+
+static void run_case(struct arena *arena, const struct bad_case *one, struct outcome *outcome)
+{
+    run(arena, split(arena, (struct text){ one->command.data + 2, one->command.size - 2 }), NULL,
+        outcome);
+}
+
+/* What is expected of an answer that there is none is only some of its lines. */
+static bool as_expected(struct arena *arena, const struct bad_case *one,
+                        const struct outcome *outcome)
+{
+    const char *lines = arena_copy(arena, one->expected.data, one->expected.size);
+    return outcome->status == one->status &&
+           (one->status == 1 ? strstr(outcome->out, lines) && !*outcome->err
+                             : text_is(one->expected, outcome->err) && !*outcome->out);
+}
+
+static bool check_case(const struct bad_case *one)
 {
     struct arena arena = { 0 };
     struct outcome outcome;
-    run(&arena, split(&arena, (struct text){ command.data + 2, command.size - 2 }), NULL, &outcome);
-    const char *lines = arena_copy(&arena, expected.data, expected.size);
-    bool good = outcome.status == status &&
-                (status == 1 ? strstr(outcome.out, lines) && !*outcome.err
-                             : text_is(expected, outcome.err) && !*outcome.out);
+    run_case(&arena, one, &outcome);
+    const bool good = as_expected(&arena, one, &outcome);
     if (!good)
-        fprintf(stderr, "tests/cases/bad.cases:%d: %.*s\nexpected\n%.*sexit %d\ngot\n%sexit %d\n%s%s\n",
-                line, (int)command.size, command.data, (int)expected.size, expected.data, status,
-                outcome.err, outcome.status, *outcome.out ? "and on standard output\n" : "",
-                outcome.out);
+        fprintf(stderr, CASES ":%d: %.*s\nexpected\n%.*sexit %d\ngot\n%sexit %d\n%s%s\n", one->line,
+                (int)one->command.size, one->command.data, (int)one->expected.size,
+                one->expected.data, one->status, outcome.err, outcome.status,
+                *outcome.out ? "and on standard output\n" : "", outcome.out);
     arena_free(&arena);
     return good;
 }
@@ -110,28 +174,68 @@ static void messages(void **state)
     (void)state;
     struct arena arena = { 0 };
     struct error error;
-    struct text rest, command = { 0 }, expected = { 0 };
-    int command_line = 0, cases = 0, failed = 0;
-    if (!file_read(&arena, "tests/cases/bad.cases", 1 << 24, &rest, &error))
+    struct text rest;
+    struct bad_case one;
+    int line = 0, cases = 0, failed = 0;
+    if (!file_read(&arena, CASES, 1 << 24, &rest, &error))
         fail_msg("%s", error.what);
-    for (int number = 1; rest.size; number++) {
-        struct text line = text_line(&rest);
-        double status;
-        if (line.size && line.data[0] == '$') {
-            command = line;
-            command_line = number;
-            expected = (struct text){ rest.data, 0 };
-        } else if (line.size > 5 && !memcmp(line.data, "exit ", 5)) {
-            assert_true(text_number((struct text){ line.data + 5, line.size - 5 }, &status));
-            expected.size = (size_t)(line.data - expected.data);
-            failed += !check_case(command, command_line, expected, (int)status);
-            cases++;
-        }
-    }
+    for (; next_case(&rest, &line, &one); cases++)
+        failed += !check_case(&one);
     arena_free(&arena);
-    printf("tests/cases/bad.cases: %d cases\n", cases);
+    printf(CASES ": %d cases\n", cases);
     if (failed || !cases)
         fail_msg("%d of %d cases failed", failed, cases);
+}
+
+/* The program's words for a case; its own, where they still hold. false: it is no bad input. */
+static bool write_case(struct arena *arena, const struct bad_case *one, struct buffer *out)
+{
+    struct outcome outcome;
+    run_case(arena, one, &outcome);
+    const bool holds = as_expected(arena, one, &outcome);
+    const char *said = outcome.status == 1 ? outcome.out : outcome.err;
+    if (holds)
+        buffer_add(out, one->expected.data, one->expected.size);
+    else
+        buffer_print(out, "%s", said);
+    buffer_print(out, "exit %d\n", outcome.status);
+    if (!holds)
+        printf(CASES ":%d: written: %.*s\n", one->line, (int)one->command.size, one->command.data);
+    if (outcome.status != 0 && !*(outcome.status == 1 ? outcome.err : outcome.out))
+        return true;
+    printf(CASES ":%d: exit %d, and output where none may be\n", one->line, outcome.status);
+    return false;
+}
+
+static int write_cases(void)
+{
+    struct arena arena = { 0 };
+    struct buffer out = { .arena = &arena };
+    struct error error;
+    struct text rest;
+    struct bad_case one;
+    int line = 0, bad = 0;
+    if (!file_read(&arena, CASES, 1 << 24, &rest, &error)) {
+        printf("%s\n", error.what);
+        return 2;
+    }
+    const char *done = rest.data, *end = rest.data + rest.size;
+    while (next_case(&rest, &line, &one)) {
+        buffer_add(&out, done, (size_t)(one.expected.data - done));
+        if (out.data[out.size - 1] != '\n')         /* a command that ends the file */
+            buffer_print(&out, "\n");
+        bad += !write_case(&arena, &one, &out);
+        done = one.after.data;
+    }
+    buffer_add(&out, done, (size_t)(end - done));
+    FILE *file = fopen(CASES, "wb");
+    const bool written = file && fwrite(out.data, 1, out.size, file) == out.size;
+    if (!file || fclose(file) || !written) {
+        printf(CASES ": cannot be written\n");
+        bad++;
+    }
+    arena_free(&arena);
+    return bad > 0;
 }
 
 /* ---- a harsh machine ------------------------------------------------------------------------ */
@@ -148,7 +252,7 @@ static void memory_ends(void **state)
     size_t ended = 0;
     for (size_t i = 0; i < COUNT(commands); i++) {
         struct outcome outcome = { .status = 2 };
-        for (unsigned long n = 1; outcome.status != 0; n += 1 + n / 8, ended++) {
+        for (unsigned long n = 1; outcome.status != 0; n += 1 + n / (8 * (unsigned long)rounds(1)), ended++) {
             struct arena arena = { 0 };
             setenv("CHALKLINE_FAIL_AFTER", arena_print(&arena, "%lu", n), 1);
             run(&arena, split(&arena, text_of(commands[i])), NULL, &outcome);
@@ -176,8 +280,10 @@ static void output_is_full(void **state)
     arena_free(&arena);
 }
 
-int main(void)
+int main(int count, char **words)
 {
+    if (count == 2 && !strcmp(words[1], "--write"))
+        return write_cases();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(messages),
         cmocka_unit_test(memory_ends),

@@ -255,7 +255,7 @@ static void numbers_read_back(void **state)
 {
     (void)state;
     uint64_t random = 2;
-    for (int i = 0; i < 100000; i++) {
+    for (int i = 0; i < rounds(100000); i++) {
         struct arena arena = { 0 };
         struct buffer out = { .arena = &arena };
         uint64_t bits = draw_bits(&random);
@@ -583,7 +583,7 @@ static void printed_quantities_read_back(void **state)
     static const char *const units[] = { "s", "B", "B/s", "B/token", "FLOP", "FLOP/s", "USD/s",
                                          "USD/token", "token/s", "J/s", "1", "token" };
     uint64_t random = 3;
-    for (int i = 0; i < 20000; i++) {
+    for (int i = 0; i < rounds(20000); i++) {
         struct arena arena = { 0 };
         struct unit unit = unit_from(units[(size_t)i % COUNT(units)]);
         double value = pow(10, draw_in(&random, -20, 20));

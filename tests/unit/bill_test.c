@@ -303,7 +303,7 @@ static const char *workload_text(struct arena *arena, const struct shape *shape,
 
 static void rows_agree(const char *what, struct shape shape, const char *gap, uint64_t seed)
 {
-    enum { TASKS = 20000 };
+    const size_t tasks = (size_t)rounds(5000);
     struct world world;
     struct arena arena = { 0 };
     struct tape tape;
@@ -312,7 +312,7 @@ static void rows_agree(const char *what, struct shape shape, const char *gap, ui
                                  3 * shape.life, 1.5 * shape.life, shape.stored_life } };
     assert_true(amount_read(text_of(gap), "s", 0, 1e8, &shape.gap));
     world_open(&world, workload_text(&arena, &shape, gap), every_price);
-    play(&shape, TASKS, seed, &tape);
+    play(&shape, tasks, seed, &tape);
     double *read = calloc(tape.count, sizeof *read);
     struct bill_cost asked = cost_at(&world, &rule), itself;
     rule.asked = false;

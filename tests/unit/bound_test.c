@@ -1,8 +1,8 @@
 /* The bound is below every measured step.
  *
  * Published time per output token (TPOT) against the bound of one forward pass, for each
- * measurement whose model and machine are in the catalog. The folder is
- * $CHALKLINE_SHARED or ../shared/data; without it nothing is compared, and that is said.
+ * measurement whose model and machine are in the catalog. The sheets are no part of the tree: see
+ * shared_file.
  *
  * One rule for all points, set by what the columns mean:
  *
@@ -57,12 +57,6 @@ struct tally {
     double closest, sum;            /* bound over measured */
     struct point worst;
 };
-
-static const char *shared(struct arena *arena, const char *file)
-{
-    const char *folder = getenv("CHALKLINE_SHARED");
-    return arena_print(arena, "%s/measurements/%s", folder ? folder : "../shared/data", file);
-}
 
 /* ---- the bound ------------------------------------------------------------------------ */
 
@@ -170,12 +164,12 @@ static bool sheet_open(struct tally *tally, const char *file, struct csv *csv)
 {
     struct error error;
     struct text text;
-    const char *path = shared(&tally->arena, file);
-    if (!file_read(&tally->arena, path, 1 << 26, &text, &error)) {
-        printf("%s: nothing compared\n", error.what);
+    const char *path = shared_file(&tally->arena,
+                                   arena_print(&tally->arena, "measurements/%s", file));
+    if (!path)
         return false;
-    }
-    if (!csv_read(&tally->arena, path, text, csv, &error))
+    if (!file_read(&tally->arena, path, 1 << 26, &text, &error) ||
+        !csv_read(&tally->arena, path, text, csv, &error))
         fail_msg("%s (%s)", error.what, error.hint);
     return true;
 }

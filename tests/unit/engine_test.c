@@ -331,7 +331,7 @@ static void compare_slope(const struct world *world, const double *point, size_t
                 slope * size / value[1], central);
 }
 
-/* By a quarter of the inputs, drawn anew for each point: all of them would take a minute. */
+/* By a tenth of the inputs, drawn anew for each point: all of them would take minutes. */
 static void compare_gradients(const struct world *world, const double *point, uint64_t *random,
                               struct differences *count)
 {
@@ -346,7 +346,7 @@ static void compare_gradients(const struct world *world, const double *point, ui
     for (size_t k = 0; k < list->output_count; k++)
         list_slopes(&arena, list, k, nodes, &slopes[k * list->input_count]);
     for (size_t j = 0; j < list->input_count; j++) {
-        if (draw(random) > 0.25)
+        if (draw(random) > 0.1 * rounds(1))
             continue;
         values_beside(world, point, j, 1e-5 * (point[j] == 0 ? 1 : fabs(point[j])), values);
         for (size_t k = 0; k < list->output_count; k++) {
@@ -403,18 +403,19 @@ struct contained {
 };
 
 /* Every SHARE-th row, from `first` on. */
-enum { SHARE = 9 };
+enum { SHARE = 27 };
 
 static void contain(struct world *world, double spread, size_t first, uint64_t *random,
                     struct contained *count)
 {
     const struct list *list = &world->list;
+    const size_t stride = rounds(1) < SHARE ? SHARE / (size_t)rounds(1) : 1;
     struct arena arena = { 0 };
     struct interval *box = arena_array(&arena, list->input_count, sizeof *box);
     double **outputs = arena_array(&arena, list->output_count, sizeof *outputs);
     draw_box(world, spread, random, box);
     run_inside(&arena, list, box, random, outputs);
-    for (size_t k = first; k < list->output_count; k += SHARE) {
+    for (size_t k = first; k < list->output_count; k += stride) {
         struct interval bounds = list_interval(&arena, list, k, box);
         count->rows++;
         count->unbounded += !isfinite(bounds.low) || !isfinite(bounds.high);
@@ -596,7 +597,7 @@ static void fixing_all_leaves_numbers(void **state)
 
 /* ---- instruction sets ----------------------------------------------------------------------- */
 
-enum { LONGEST = 1000 };
+enum { LONGEST = 200 };
 
 struct batch {
     struct arena arena;

@@ -247,7 +247,7 @@ static void pairs_stay_together(void **state)
     struct arena arena = { 0 };
     struct trace trace;
     double seen[COUNT(pairs)] = { 0 };
-    must(&arena, "poisson:count=30k,lengths=tests/fuzz/corpus/trace/vidur-lengths.csv", &trace);
+    must(&arena, "poisson:count=30k,lengths=tests/fixtures/traces/vidur-lengths.csv", &trace);
     for (size_t i = 0; i < trace.count; i++) {
         size_t k = 0;
         while (k < COUNT(pairs) && trace.prompt[i] != pairs[k][0])
@@ -258,10 +258,10 @@ static void pairs_stay_together(void **state)
     }
     for (size_t k = 0; k < COUNT(pairs); k++)
         assert_true(fabs(seen[k] - 1e4) < 4 * sqrt(3e4 * 2 / 9));
-    must(&arena, "constant:count=10,lengths=tests/fuzz/corpus/trace/mooncake.jsonl.gz", &trace);
+    must(&arena, "constant:count=10,lengths=tests/fixtures/traces/mooncake.jsonl.gz", &trace);
     assert_true(trace.prompt[0] == 700 || trace.prompt[0] == 900);
-    must(&arena, "constant:count=10,lengths=tests/fuzz/corpus/trace/sessions.csv", &trace);
-    must(&arena, "constant:count=10,lengths=tests/fuzz/corpus/trace/vllm-lengths.csv", &trace);
+    must(&arena, "constant:count=10,lengths=tests/fixtures/traces/sessions.csv", &trace);
+    must(&arena, "constant:count=10,lengths=tests/fixtures/traces/vllm-lengths.csv", &trace);
     arena_free(&arena);
 }
 
@@ -348,7 +348,7 @@ static void one_change_leaves_the_rest(void **state)
     check_stays(DRAWN ",turns=3,wait=5s", DRAWN ",turns=3,wait=exponential(5s)", true, true, true);
     check_stays(DRAWN, "input=exponential(500),output=7", true, true, false);
     check_stays(DRAWN, "input=7,output=lognormal(99,cv=1)", true, false, true);
-    check_stays(DRAWN, "lengths=tests/fuzz/corpus/trace/plain.csv", true, false, false);
+    check_stays(DRAWN, "lengths=tests/fixtures/traces/plain.csv", true, false, false);
 }
 
 static void bad_descriptions(void **state)
@@ -479,7 +479,7 @@ static void check_before(const char *file, size_t count, const uint32_t *before)
     struct arena arena = { 0 };
     struct trace trace;
     struct error error;
-    if (!trace_read(&arena, arena_print(&arena, "tests/fuzz/corpus/trace/%s", file), 1, &trace, &error))
+    if (!trace_read(&arena, arena_print(&arena, "tests/fixtures/traces/%s", file), 1, &trace, &error))
         fail_msg("%s", error.what);
     assert_int_equal(trace.count, count);
     for (size_t i = 0; i < count; i++)
@@ -497,17 +497,17 @@ static void sessions_are_read(void **state)
     check_before("sessions.csv", 6, (const uint32_t[]){ NONE, NONE, 0, 1, NONE, 2 });
     check_before("burst.csv", 4, (const uint32_t[]){ NONE, NONE, NONE, 0 });
     check_before("turns.jsonl", 5, (const uint32_t[]){ NONE, NONE, 0, 0, 2 });
-    assert_true(trace_read(&arena, "tests/fuzz/corpus/trace/sessions.csv", 2, &trace, &error));
+    assert_true(trace_read(&arena, "tests/fixtures/traces/sessions.csv", 2, &trace, &error));
     assert_true(trace.arrival[5] == 1.5 && trace.wait[2] == 15 && trace.wait[3] == 0);
     assert_true(isnan(trace.wait[0]) && isnan(trace.wait[5]));
     assert_int_equal(trace.lanes, 2);
     assert_string_equal(trace.lane_names[0], "chat");
     assert_int_equal(trace.lane[3], 1);
-    assert_true(trace_read(&arena, "tests/fuzz/corpus/trace/plain.csv", 1, &trace, &error));
+    assert_true(trace_read(&arena, "tests/fixtures/traces/plain.csv", 1, &trace, &error));
     assert_true(!trace.before && !trace.wait && !trace.lane && !trace.lanes);
-    assert_true(trace_read(&arena, "tests/fuzz/corpus/trace/qwen.jsonl", 1, &trace, &error));
+    assert_true(trace_read(&arena, "tests/fixtures/traces/qwen.jsonl", 1, &trace, &error));
     assert_true(!trace.before && !trace.wait);
-    assert_true(trace_read(&arena, "tests/fuzz/corpus/trace/zone.csv", 1, &trace, &error));
+    assert_true(trace_read(&arena, "tests/fixtures/traces/zone.csv", 1, &trace, &error));
     assert_true(fabs(trace.arrival[2] - 1.49007) < 1e-9);
     arena_free(&arena);
 }
@@ -627,17 +627,16 @@ static void files_that_are_cut(void **state)
     arena_free(&arena);
 }
 
-/* A real file of lengths, which a fresh clone does not have. */
+/* A published file of lengths. */
 static void real_lengths(void **state)
 {
     (void)state;
-    const char *path = "../shared/data/traces/arxiv_summarization_lengths.csv.gz";
     struct arena arena = { 0 };
+    const char *path = shared_file(&arena, "traces/arxiv_summarization_lengths.csv.gz");
     struct trace_lengths lengths;
     struct error error;
-    if (!trace_lengths(&arena, path, &lengths, &error)) {
-        print_message("not here: the lengths\n");
-    } else {
+    if (path) {
+        assert_true(trace_lengths(&arena, path, &lengths, &error));
         assert_int_equal(lengths.count, 28257);
         assert_int_equal(lengths.prompt[1], 2015);
         assert_int_equal(lengths.output[1], 156);

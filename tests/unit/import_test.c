@@ -1,5 +1,7 @@
 /* import_test -- models in, facts out: import.cases (parameters), import_cells.cases (single
  * facts), import_errors.cases (what is refused), and GGUF headers made here. */
+#include "test.h"
+
 #include "import/import.h"
 
 #include <math.h>
@@ -98,18 +100,12 @@ static size_t split(struct arena *arena, struct text line, const char **parts, s
     return count;
 }
 
-/* NULL: a published file that is not here. */
+/* NULL: a published file that is not there. */
 static const char *case_path(struct arena *arena, const char *file)
 {
     if (strncmp(file, "shared:", 7))
         return arena_print(arena, "tests/fixtures/configs/%s", file);
-    const char *folder = getenv("CHALKLINE_SHARED");
-    const char *path = arena_print(arena, "%s/configs/%s", folder ? folder : "../shared/data",
-                                   file + 7);
-    FILE *found = fopen(path, "rb");
-    if (found)
-        fclose(found);
-    return found ? path : NULL;
+    return shared_file(arena, arena_print(arena, "configs/%s", file + 7));
 }
 
 static void test_sums(struct tally *tally, const struct model_options *options,

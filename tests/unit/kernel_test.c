@@ -1,32 +1,20 @@
 /* Compiled against interpreted: the same rows, the same bits, on random inputs. */
-#include "rows/rows.h"
+#include "test.h"
+
 #include "ask/ask.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+enum { POINTS = 1003, ROUNDS = 4 };
 
-enum { POINTS = 1003, ROUNDS = 12 };
-
-static uint64_t state = 20260429;
-
-static double draw(void)
-{
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return (double)(state >> 11) / 9007199254740992.0;
-}
+static uint64_t seed = 20260429;
 
 /* A value somewhere in the row's range, not too far from its default. */
 static double draw_near(const struct row *row)
 {
-    double x = row->value * exp(2 * draw() - 1);
+    double x = row->value * exp(2 * draw(&seed) - 1);
     if (row->value == 0)
-        x = row->high == 1 ? (draw() < 0.5) : draw() * fmin(row->high, 100);
+        x = row->high == 1 ? (draw(&seed) < 0.5) : draw(&seed) * fmin(row->high, 100);
     if (row->value == floor(row->value) && row->high == 1)
         x = floor(x + 0.5);
     return fmin(fmax(x, row->low), row->high);
@@ -150,7 +138,7 @@ static void kernels_equal_the_list(void **unused)
         kernel_list(sets[s], &count);
         assert_true(count >= 3);
         for (size_t k = 0; k < count; k++)
-            for (int round = 0; round < ROUNDS; round++) {
+            for (int round = 0; round < rounds(ROUNDS); round++) {
                 struct arena arena = { 0 };
                 struct setting setting = { .kernel = &kernel_list(sets[s], &count)[k] };
                 double fixed[512];

@@ -191,7 +191,7 @@ static void words_and_heap_agree(void **state)
     static struct plain p;
     uint64_t seed = 11;
     size_t done = 0;
-    for (int turn = 0; turn < 60; turn++) {
+    for (int turn = 0; turn < rounds(60); turn++) {
         struct arena arena = { 0 };
         double bandwidth = pow(10, draw_in(&seed, 0, 11));
         double mean = draw_in(&seed, 0.5, 3) * bandwidth;

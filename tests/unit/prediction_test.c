@@ -54,7 +54,7 @@ static void never_below_the_bound(void **state)
         for (size_t h = 0; h < COUNT(machines); h++) {
             struct world world;
             world_open(&world, models[m], machines[h]);
-            for (int k = 0; k < 200; k++) {
+            for (int k = 0; k < rounds(50); k++) {
                 double dp = drawn(&seed, 1, 16);
                 facts_set(&world.scenario.facts, "attention_dp", dp, ORIGIN_GIVEN, "test");
                 facts_set(&world.scenario.facts, "chips", dp * drawn(&seed, 1, 16), ORIGIN_GIVEN, "test");

@@ -948,7 +948,7 @@ static void against_words(const struct scheduler *scheduler, void (*run)(struct 
 {
     struct plain *plain = malloc(sizeof *plain);
     uint64_t restarts = 0, iterations = 0, hits = 0;
-    for (int turn = 0; turn < 1000; turn++) {
+    for (int turn = 0; turn < rounds(1000); turn++) {
         struct arena arena = { 0 };
         struct trace trace;
         struct cost cost;
@@ -1032,7 +1032,7 @@ static void draw_fleet(uint64_t *seed, struct sim_options *options)
 static void same_in_fleets(const struct scheduler *scheduler, uint64_t seed)
 {
     uint64_t iterations = 0, lost = 0, gave_up = 0, restarts = 0;
-    for (int turn = 0; turn < 1000; turn++) {
+    for (int turn = 0; turn < rounds(1000); turn++) {
         struct arena arena = { 0 };
         struct trace trace;
         struct cost cost;

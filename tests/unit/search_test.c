@@ -299,7 +299,7 @@ static void as_the_plain_program(void **state)
     (void)state;
     uint64_t seed = 20261123;
     size_t fronts = 0, empty = 0, moved = 0;
-    for (int n = 0; n < SPACES; n++) {
+    for (int n = 0; n < rounds(SPACES); n++) {
         struct toy toy;
         struct plain plain;
         struct search_result result;
@@ -324,7 +324,7 @@ static void as_the_plain_program(void **state)
         arena_free(&toy.arena);
     }
     print_message("%d spaces, %zu points on fronts, %zu without any, %zu that a wider limit lets in\n",
-                  SPACES, fronts, empty, moved);
+                  rounds(SPACES), fronts, empty, moved);
     assert_true(fronts > 500 && empty > 3 && moved > 20);
 }
 

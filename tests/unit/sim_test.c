@@ -281,7 +281,7 @@ static void words_and_leaps_agree(void **state)
     (void)state;
     static struct plain plain;
     uint64_t seed = 7, preemptions = 0, iterations = 0;
-    for (int turn = 0; turn < 1000; turn++) {
+    for (int turn = 0; turn < rounds(1000); turn++) {
         struct arena arena = { 0 };
         struct trace trace;
         struct sim_options options;
@@ -304,7 +304,7 @@ static void words_and_leaps_agree(void **state)
         iterations += leaps.iterations;
         arena_free(&arena);
     }
-    print_message("1000 workloads, %llu iterations, %llu preemptions\n",
+    print_message("%d workloads, %llu iterations, %llu preemptions\n", rounds(1000),
                   (unsigned long long)iterations, (unsigned long long)preemptions);
     assert_true(preemptions > 1000);
 }
@@ -421,7 +421,7 @@ static void vllm_finds_prefixes(void **state)
                                    .server.sequences_most = 8,
                                    .server.chunk = 100, .server.blocks = 100, .server.block = 16, .server.seconds = by_part };
     struct sim_result result;
-    assert_true(trace_read(&arena, "tests/fuzz/corpus/trace/names.csv", 1, &trace, &error));
+    assert_true(trace_read(&arena, "tests/fixtures/traces/names.csv", 1, &trace, &error));
     assert_true(sim_run(&arena, &trace, &options, &result, &error));
     assert_int_equal(result.batch_tokens, 40 + 9 + (60 - 2 * 16) + 9);
     arena_free(&arena);
@@ -433,7 +433,7 @@ static void vllm_ends(void **state)
 {
     (void)state;
     uint64_t seed = 5, preemptions = 0;
-    for (int turn = 0; turn < 300; turn++) {
+    for (int turn = 0; turn < rounds(300); turn++) {
         struct arena arena = { 0 };
         struct trace trace;
         struct cost cost;
@@ -468,7 +468,7 @@ static void vllm_leaps_agree(void **state)
 {
     (void)state;
     uint64_t seed = 11, preemptions = 0;
-    for (int turn = 0; turn < 1000; turn++) {
+    for (int turn = 0; turn < rounds(1000); turn++) {
         struct arena arena = { 0 };
         struct trace trace;
         struct cost cost;
@@ -517,12 +517,13 @@ static void vllm_real_run(void **state)
                                    .server.chunk = 2048, .server.blocks = 2588, .server.block = 16,
                                    .server.seconds = like_a_4090 };
     struct sim_result result;
-    if (!trace_read(&arena, "../shared/data/traces/vllm-ground-truth/RTX4090_Llama-3.1-8B.csv", 1,
-                    &trace, &error)) {
-        print_message("not here: the real run\n");
+    const char *path = shared_file(&arena, "traces/vllm-ground-truth/RTX4090_Llama-3.1-8B.csv");
+    if (!path) {
         arena_free(&arena);
         return;
     }
+    if (!trace_read(&arena, path, 1, &trace, &error))
+        fail_msg("%s", error.what);
     assert_true(sim_run(&arena, &trace, &options, &result, &error));
     print_message("%llu steps, %llu preemptions\n", (unsigned long long)result.iterations,
                   (unsigned long long)result.preemptions);
@@ -620,7 +621,7 @@ static void formats_agree(void **state)
         struct trace trace;
         struct error error;
         char path[256];
-        snprintf(path, sizeof path, "tests/fuzz/corpus/trace/%s", files[i].file);
+        snprintf(path, sizeof path, "tests/fixtures/traces/%s", files[i].file);
         if (!trace_read(&arena, path, 1, &trace, &error))
             fail_msg("%s", error.what);
         size_t last = trace.count - 1;
@@ -639,7 +640,7 @@ static void hits_by_hand(void **state)
     struct arena arena = { 0 };
     struct trace trace;
     struct error error;
-    assert_true(trace_read(&arena, "tests/fuzz/corpus/trace/mooncake.jsonl", 1, &trace, &error));
+    assert_true(trace_read(&arena, "tests/fixtures/traces/mooncake.jsonl", 1, &trace, &error));
     for (size_t room = 0; room < 4; room++)
         assert_true(trace_hit_ratio(&arena, &trace, room) == 512.0 / 1600);
     arena_free(&arena);
@@ -657,12 +658,14 @@ static void hit_tables(void **state)
         struct arena arena = { 0 };
         struct trace trace;
         struct error error;
-        char path[256];
-        snprintf(path, sizeof path, "../shared/data/traces/%s.jsonl.gz", tables[i].file);
-        if (!trace_read(&arena, path, 1, &trace, &error)) {
-            print_message("not here: %s\n", tables[i].file);
+        const char *path = shared_file(&arena, arena_print(&arena, "traces/%s.jsonl.gz",
+                                                           tables[i].file));
+        if (!path) {
+            arena_free(&arena);
             continue;
         }
+        if (!trace_read(&arena, path, 1, &trace, &error))
+            fail_msg("%s", error.what);
         for (size_t k = 0; k < COUNT(rooms); k++)
             assert_true(fabs(trace_hit_ratio(&arena, &trace, rooms[k]) - tables[i].ratio[k]) < 5.1e-5);
         arena_free(&arena);
@@ -675,16 +678,16 @@ static void hit_tables(void **state)
 static void same_requests(struct arena *arena, const char *name, const struct trace *trace,
                           const struct sim_result *result)
 {
-    const char *path = arena_print(arena, "../shared/data/traces/reference-runs/vidur_%s.csv.gz",
-                                   name);
+    const char *path = shared_file(arena, arena_print(arena, "traces/reference-runs/vidur_%s.csv.gz",
+                                                      name));
     struct text packed, text;
     struct csv csv;
     struct error error;
     double first, last, restarts;
-    if (!file_read(arena, path, 1u << 30, &packed, &error) ||
+    if (!path || !file_read(arena, path, 1u << 30, &packed, &error) ||
         !trace_unpack(arena, path, packed, 1u << 30, &text, &error) ||
         !csv_read(arena, path, (struct text){ text.data + 2, text.size - 2 }, &csv, &error))
-        fail_msg("%s", error.what);                     /* without its "# " */
+        fail_msg("%s", path ? error.what : name);       /* without its "# " */
     const int columns[3] = { csv_column(&csv, "first_token_at"), csv_column(&csv, "completed_at"),
                              csv_column(&csv, "restarts") };
     assert_int_equal(csv.rows, trace->count);
@@ -718,12 +721,13 @@ static void reference_runs(void **state)
         struct trace trace;
         struct sim_result result;
         struct error error;
-        char path[256];
-        snprintf(path, sizeof path, "../shared/data/traces/%s", runs[i].trace);
-        if (!trace_read(&arena, path, 1, &trace, &error)) {
-            print_message("not here: %s\n", runs[i].trace);
+        const char *path = shared_file(&arena, arena_print(&arena, "traces/%s", runs[i].trace));
+        if (!path) {
+            arena_free(&arena);
             continue;
         }
+        if (!trace_read(&arena, path, 1, &trace, &error))
+            fail_msg("%s", error.what);
         assert_true(sim_run(&arena, &trace, &options, &result, &error));
         assert_int_equal(result.iterations, runs[i].iterations);
         assert_int_equal(result.batch_tokens, runs[i].tokens);

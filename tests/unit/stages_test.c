@@ -137,7 +137,7 @@ static void same_bits_as_points(void **state)
     book_open(&book, &arena, 0);
     if (!book_read(&book, "test", text_of(rows), &error))
         fail_msg("%s", error.what);
-    for (int n = 0; n < LISTS; n++) {
+    for (int n = 0; n < rounds(LISTS); n++) {
         struct list list;
         make_list(&arena, &book, &seed, &list);
         if (list_run_has(sets[n % 3]))

@@ -168,14 +168,14 @@ static void write_file(const struct fixture *fixture, const char *data, size_t s
 /* take() compares each row that is accepted; here it counts which files are refused. */
 static void damage_is_seen(void **state)
 {
-    enum { TRIES = 600 };
+    const int tries = rounds(600);
     struct fixture *fixture = *state;
     uint64_t seed = 20261121;
     size_t refused = 0, rows = 0, by_sum = 0;
     put_all(fixture);
     const struct text whole = slurp(fixture);
     char *copy = arena_copy(&fixture->arena, whole.data, whole.size);
-    for (int i = 0; i < TRIES; i++) {
+    for (int i = 0; i < tries; i++) {
         struct count count;
         const size_t at = (size_t)(draw(&seed) * (double)whole.size);
         copy[at] ^= (char)(1 << draw_bits(&seed) % 8);
@@ -185,9 +185,9 @@ static void damage_is_seen(void **state)
         rows += count.rows;
         copy[at] = whole.data[at];
     }
-    print_message("%d damaged files: %zu refused, %zu of them by a row's check\n", TRIES, refused,
+    print_message("%d damaged files: %zu refused, %zu of them by a row's check\n", tries, refused,
                   by_sum);
-    assert_true(refused > TRIES / 3 && by_sum > TRIES / 10 && rows > 0);
+    assert_true(refused > (size_t)tries / 3 && by_sum > (size_t)tries / 10 && rows > 0);
 }
 
 static bool reads(struct fixture *fixture, const char *data, size_t size, uint64_t command,

@@ -10,11 +10,34 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #define COUNT(array) (sizeof array / sizeof *array)
+
+/* As many rounds of a random test, or $CHALKLINE_LONG times as many: `make check-long`. */
+static inline int rounds(int few)
+{
+    const char *factor = getenv("CHALKLINE_LONG");
+    return factor ? few * atoi(factor) : few;
+}
+
+/* A published file that is no part of the tree: its path below $CHALKLINE_SHARED, `make check
+ * SHARED=DIR`. NULL where it is not there; tests/run.sh counts these. */
+static inline const char *shared_file(struct arena *arena, const char *name)
+{
+    const char *folder = getenv("CHALKLINE_SHARED");
+    const char *path = folder && *folder ? arena_print(arena, "%s/data/%s", folder, name) : NULL;
+    FILE *file = path ? fopen(path, "rb") : NULL;
+    if (file)
+        fclose(file);
+    else
+        print_message("skipped: %s\n", name);
+    return file ? path : NULL;
+}
 
 /* SplitMix64 (Steele 2014). */
 static inline uint64_t draw_bits(uint64_t *state)

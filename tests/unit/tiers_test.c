@@ -403,7 +403,7 @@ static void lists_and_tables_agree(void **state)
     static struct plain p;
     size_t found = 0, ended = 0, cascades = 0, expired = 0, fetches = 0;
     uint64_t seed = 17;
-    for (int turn = 0; turn < 200; turn++) {
+    for (int turn = 0; turn < rounds(200); turn++) {
         struct arena arena = { 0 };
         struct tier_options options[TIERS_MOST];
         draw_tiers(&seed, &arena, &p, options);
@@ -488,12 +488,14 @@ static void hit_tables(void **state)
         struct arena arena = { 0 };
         struct trace trace;
         struct error error;
-        char path[256];
-        snprintf(path, sizeof path, "../shared/data/traces/%s.jsonl.gz", tables[i].file);
-        if (!trace_read(&arena, path, 1, &trace, &error)) {
-            print_message("not here: %s\n", tables[i].file);
+        const char *path = shared_file(&arena, arena_print(&arena, "traces/%s.jsonl.gz",
+                                                           tables[i].file));
+        if (!path) {
+            arena_free(&arena);
             continue;
         }
+        if (!trace_read(&arena, path, 1, &trace, &error))
+            fail_msg("%s", error.what);
         for (size_t k = 0; k < COUNT(rooms); k++) {
             double ratio = hit_ratio(&arena, &trace, rooms[k]);
             print_message("%s%.4f", k ? "  " : "", ratio);

@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 static const double gibibyte = 1024.0 * 1024 * 1024;
 
@@ -377,7 +376,7 @@ static void stated_flops_become_a_step(void **unused)
     arena_free(&world.arena);
 }
 
-/* ---- all published runs, where the sheet is at hand ---------------------------------------- */
+/* ---- all published runs --------------------------- ---------------------------------------- */
 
 static double number_at(const struct doc *doc, const char *group, const char *key)
 {
@@ -388,14 +387,10 @@ static double number_at(const struct doc *doc, const char *group, const char *ke
 
 static const char *runs_path(struct arena *arena)
 {
-    const char *shared = getenv("CHALKLINE_SHARED");
-    const char *path = arena_print(arena, "%s/measurements/training.csv",
-                                   shared ? shared : "../shared/data");
-    if (!access(path, R_OK))
-        return path;
-    print_message("no %s: skipped\n", path);
-    arena_free(arena);
-    return NULL;
+    const char *path = shared_file(arena, "measurements/training.csv");
+    if (!path)
+        arena_free(arena);
+    return path;
 }
 
 static bool read_runs(struct arena *arena, struct measured_list *list)

@@ -340,7 +340,7 @@ static void agree(int turns, bool drafts, uint64_t seed)
 {
     static struct plain plain;
     uint64_t preemptions[2] = { 0 }, iterations = 0, hits = 0, ended_waiting = 0, chunks = 0;
-    for (int turn = 0; turn < turns; turn++) {
+    for (int turn = 0; turn < rounds(turns); turn++) {
         struct arena arena = { 0 };
         struct trace trace;
         struct sim_options options;
@@ -364,7 +364,7 @@ static void agree(int turns, bool drafts, uint64_t seed)
         arena_free(&arena);
     }
     print_message("%d workloads, %llu iterations, %llu + %llu preemptions, %llu blocks found again, "
-                  "%llu ended waiting, %llu chunks\n", turns, (unsigned long long)iterations,
+                  "%llu ended waiting, %llu chunks\n", rounds(turns), (unsigned long long)iterations,
                   (unsigned long long)preemptions[0], (unsigned long long)preemptions[1],
                   (unsigned long long)hits, (unsigned long long)ended_waiting,
                   (unsigned long long)chunks);

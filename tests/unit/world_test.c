@@ -157,7 +157,7 @@ static void leaps_are_steps(void **state)
         "poisson:rate=%d,count=80,input=uniform(1,400),output=uniform(1,200),"
         "class=first(1)|second(2)|third(3),seed=%d" };
     uint64_t seed = 3, refused = 0, gave_up = 0, lost = 0, fetched = 0, cached = 0, moved = 0;
-    for (int turn = 0; turn < 1000; turn++) {
+    for (int turn = 0; turn < rounds(1000); turn++) {
         struct arena arena = { 0 };
         struct trace trace;
         struct sim_options options;
