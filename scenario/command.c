@@ -40,6 +40,16 @@ const struct verb *verb_find(const struct verb *const *verbs, const char *name)
     return *verbs;
 }
 
+const char *verbs_with(struct arena *arena, const struct verb *const *verbs, const char *name)
+{
+    struct buffer all = { .arena = arena };
+    buffer_add(&all, "", 0);
+    for (; *verbs; verbs++)
+        if (verb_option(*verbs, name))
+            buffer_print(&all, "%s%s", all.size ? ", " : "", (*verbs)->name);
+    return all.data;
+}
+
 struct unit option_unit(const struct option *option)
 {
     struct unit unit = { { 0 } };
@@ -65,7 +75,11 @@ const char *option_range(struct arena *arena, const struct option *option)
     struct unit unit = option_unit(option);
     if (option->kind != OPTION_COUNT && option->kind != OPTION_QUANTITY)
         return "";
-    const char *low = quantity_text(arena, option->low, unit, 4);
+    static const double least = 1e-9;       /* a bound so low stands for all that is not 0 */
+    const char *low = option->low > 0 && option->low <= least
+                      ? "above 0" : quantity_text(arena, option->low, unit, 4);
+    if (!(option->high > 0) && option->low > 0 && option->low <= least)
+        return low;
     if (!(option->high > 0))
         return arena_print(arena, "%s or more", low);
     return arena_print(arena, "%s to %s", low, quantity_text(arena, option->high, unit, 6));
@@ -85,9 +99,11 @@ static bool wrong_value(const struct option *option, const char *text, struct er
     struct arena arena = { 0 };
     const char *unit = option->kind == OPTION_QUANTITY && strcmp(option->unit, "1") ? option->unit : "";
     error_set(error, "--%s: invalid %s '%.60s'", option->name, kind_name(option), text);
-    error_hint(error, "%s%s%s%s, %s%s%s", option->kind == OPTION_COUNT ? "a whole number" : "a ",
-               option->kind == OPTION_COUNT ? "" : kind_name(option), *unit ? " in " : "", unit,
-               option_range(&arena, option), option->fallback ? "; the default is " : "",
+    const char *wanted = option->kind == OPTION_COUNT ? "a whole number"
+                       : !strcmp(unit, "s") ? "a time such as 300ms, 5s or 2min"
+                       : *unit ? arena_print(&arena, "a quantity in %s", unit) : "a number";
+    error_hint(error, "%s, %s%s%s", wanted, option_range(&arena, option),
+               option->fallback ? "; the default is " : "",
                option->fallback ? option->fallback : "");
     arena_free(&arena);
     return false;
@@ -315,22 +331,19 @@ static const struct option *any_option(const struct verb *const *verbs, const ch
 static bool option_unknown(const struct command *command, const char *word, struct error *error)
 {
     struct arena arena = { 0 };
-    struct buffer others = { .arena = &arena };
     const char **names = NULL, *value;
     size_t count = 0, room = 0;
     const int size = (int)strcspn(word, "=");
-    const struct option *option;
-    for (const struct verb *const *verb = command->verbs; *verb; verb++) {
-        if (option_of(*verb, word, &value))
-            buffer_print(&others, "%s%s", others.size ? ", " : "", (*verb)->name);
+    const struct option *option = any_option(command->verbs, word, &value);
+    const char *others = option ? verbs_with(&arena, command->verbs, option->name) : "";
+    for (const struct verb *const *verb = command->verbs; *verb; verb++)
         for (struct option_at at = { 0 }; (option = verb_next_option(*verb, &at));)
             *(const char **)arena_push(&arena, &names, &count, &room, sizeof *names) = option->name;
-    }
     const char *near = word[1] != '-' ? NULL
                      : name_nearest(arena_copy(&arena, word + 2, (size_t)size - 2), names, count);
-    if (others.size) {
+    if (*others) {
         error_set(error, "%s has no option %.*s", command->verb->name, size, word);
-        error_hint(error, "it is an option of: %s", others.data);
+        error_hint(error, "it is an option of: %s", others);
     } else {
         error_set(error, "no option is called '%.60s'", word);
         error_hint(error, "%s%s%s`chalkline help %s` lists them", near ? "did you mean --" : "",

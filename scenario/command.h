@@ -70,6 +70,9 @@ const struct option *verb_option(const struct verb *verb, const char *name);    
 /* In a list of verbs that NULL ends. */
 const struct verb *verb_find(const struct verb *const *verbs, const char *name);
 
+/* "plan, train": the verbs that have an option of this name; "" for none. */
+const char *verbs_with(struct arena *arena, const struct verb *const *verbs, const char *name);
+
 /* The number of a COUNT or QUANTITY as the fallback has it; NAN: there is none. */
 double option_default(const struct option *option);
 /* The unit of its value; of a switch, a choice or a text that of a count. */

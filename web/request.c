@@ -189,8 +189,8 @@ static bool read_config(struct reading *reading, const struct doc *value)
         return command_put(reading->arena, reading->command, model, config_name, reading->error);
     if (!strcmp(verb->words, "FILE"))
         return put_word(reading, config_name);
-    error_set(reading->error, "\"%s\" means nothing to '%s'", request_members[MEMBER_CONFIG].name,
-              verb->name);
+    error_set(reading->error, "'%s' has no \"%s\"", verb->name,
+              request_members[MEMBER_CONFIG].name);
     return error_hint(reading->error, "a question that has a model");
 }
 
@@ -221,7 +221,10 @@ static bool unknown_member(struct reading *reading, const char *name)
             *(const char **)arena_push(reading->arena, &names, &count, &room, sizeof *names) =
                 option->name;
     const char *near = name_nearest(name, names, count);
+    const char *others = verbs_with(reading->arena, verbs, name);
     error_set(reading->error, "'%s' has no \"%.60s\"", verb->name, name);
+    if (*others)
+        return error_hint(reading->error, "it is an option of: %s", others);
     return error_hint(reading->error, "%s%s%s%s lists what there is", near ? "did you mean \"" : "",
                       near ? near : "", near ? "\"? " : "", route_path(ROUTE_OPENAPI));
 }

@@ -15,7 +15,7 @@ bool serve_read(const struct command *command, struct serve_options *to, struct 
         .body = command_count(command, "body-limit"),
         .at_once = cores > 1 ? (size_t)cores : 1, .page = embedded_page };
     if (command->word_count) {
-        error_set(error, "serve: '%.60s' means nothing here", command->words[0]);
+        error_set(error, "serve takes no words, '%.60s' was given", command->words[0]);
         return error_hint(error, "questions come over HTTP; `chalkline help serve`");
     }
     command_take_count(command, "at-once", &to->at_once);

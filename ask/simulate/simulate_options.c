@@ -69,7 +69,7 @@ static bool options_fit_scheduler(const struct command *command,
         wrong = "lane";
     if (!wrong)
         return true;
-    error_set(error, "--%s means nothing to the rules %s", wrong, scheduler->name);
+    error_set(error, "--%s is no option of the rules %s", wrong, scheduler->name);
     return error_hint(error, "`chalkline help simulate` says to which it does");
 }
 
