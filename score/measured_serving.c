@@ -227,7 +227,7 @@ static struct reading read_cells(const struct csv *csv, size_t row)
         .note = measured_word(csv, row, "note"),
         .chips = measured_number(csv, row, "gpus"),
         .tensor = measured_number(csv, row, "tp"),
-        .pipeline = measured_number(csv, row, NAME_pp),
+        .pipeline = measured_number(csv, row, "pp"),
         .data = measured_number(csv, row, "dp"),
         .load = measured_number(csv, row, "batch_concurrency"),
         .input = measured_number(csv, row, "input_len"),

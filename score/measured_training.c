@@ -235,7 +235,7 @@ void measured_training(struct arena *arena, const struct csv *csv, size_t row,
                        .sequences = measured_number(csv, row, "batch_concurrency"),
                        .length = measured_number(csv, row, "input_len"),
                        .tensor = measured_number(csv, row, "tp"),
-                       .pipeline = measured_number(csv, row, NAME_pp),
+                       .pipeline = measured_number(csv, row, "pp"),
                        .experts = number_or(csv, row, "ep", 1) };
     double context = measured_after(run.note, "CP=");
     run.context = context > 0 ? context : 1;

@@ -12,7 +12,7 @@ static const struct { int field; const char *label; } signals[] = {
     { FIELD_HIT, "cache ratio" },            { FIELD_WRITE_SHORT, "write, short" },
     { FIELD_WRITE_LONG, "write, long" },     { FIELD_STEP_INPUT, "long-context step, in" },
     { FIELD_STEP_OUTPUT, "long-context step, out" }, { FIELD_FAST, "fast-mode premium" },
-    { FIELD_BATCH_INPUT, NAME_batch },
+    { FIELD_BATCH_INPUT, "batch" },
 };
 
 struct change {

@@ -242,7 +242,7 @@ static void add_group(struct manifest *manifest, const struct emit_part *part, c
     other.part = 1;
     struct doc *doc = begin(manifest, "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", name);
     struct doc *spec = object(manifest, doc, "spec");
-    number(manifest, spec, NAME_replicas, pool->count);
+    number(manifest, spec, "replicas", pool->count);
     struct doc *group = object(manifest, spec, "leaderWorkerTemplate");
     number(manifest, group, "size", (double)pool->parts);
     text(manifest, group, "restartPolicy", "RecreateGroupOnPodRestart");
@@ -256,7 +256,7 @@ static void add_set(struct manifest *manifest, const struct emit_part *part, con
     const bool named = part->role == EMIT_PREFILL || part->role == EMIT_DECODE;
     struct doc *doc = begin(manifest, "apps/v1", named ? "StatefulSet" : "Deployment", name);
     struct doc *spec = object(manifest, doc, "spec");
-    number(manifest, spec, NAME_replicas, count);
+    number(manifest, spec, "replicas", count);
     if (named) {
         text(manifest, spec, "serviceName", name);
         text(manifest, spec, "podManagementPolicy", "Parallel");

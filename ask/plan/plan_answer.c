@@ -114,7 +114,7 @@ static const char *what_binds(const char *limit)
 {
     static const struct { const char *limit, *text; } words[] = {
         { "", "nothing but speed: one more sequence in each rank and all are slower" },
-        { NAME_seats, "the engine's most sequences: sequences_most" },
+        { "seats", "the engine's most sequences: sequences_most" },
         { "memory", "memory: no room for one more sequence in each rank" },
         { "prompts", "prompts: with one more sequence they come faster than they are done" },
         { "TTFT", "TTFT: one more sequence in each rank breaks it" },

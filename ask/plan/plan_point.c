@@ -167,7 +167,7 @@ const char *plan_binds(struct plan *plan, const struct plan_point *point)
     double *outputs = arena_array(&scratch, space->list.output_count, sizeof *outputs);
     if (++next.load == space->load_count) {
         arena_free(&scratch);
-        return space->load_count > 1 ? NAME_seats : "";
+        return space->load_count > 1 ? "seats" : "";
     }
     search_values(&scratch, plan->spaces, &next, outputs);
     for (size_t l = space->limit_count; l-- > 0;)

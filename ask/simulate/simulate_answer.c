@@ -149,7 +149,7 @@ static void answer_goodput(struct arena *arena, const struct simulation *simulat
     const struct trace *trace = &outcome->trace;
     if (isinf(simulation->ttft_most) && isinf(simulation->tpot_most))
         return;
-    doc_add_number(arena, answer->doc, NAME_goodput, outcome->goodput);
+    doc_add_number(arena, answer->doc, "goodput", outcome->goodput);
     doc_add_number(arena, answer->doc, "met", (double)outcome->all.met / (double)trace->count);
     buffer_print(&answer->text, "goodput %.4g requests/s: %.2f %% met", outcome->goodput,
                  100 * (double)outcome->all.met / (double)trace->count);
@@ -323,7 +323,7 @@ static void answer_settings(struct arena *arena, const struct simulated *outcome
     struct doc *doc = doc_add(arena, answer->doc, "settings", DOC_OBJECT);
     doc_add_string(arena, doc, "rules", server->scheduler->name);
     doc_add_string(arena, doc, "router", router_names[outcome->options.router]);
-    doc_add_number(arena, doc, NAME_replicas, (double)outcome->options.replicas);
+    doc_add_number(arena, doc, "replicas", (double)outcome->options.replicas);
     doc_add_number(arena, doc, "blocks", (double)server->blocks);
     doc_add_number(arena, doc, "block", (double)server->block);
     doc_add_number(arena, doc, "max_seqs", (double)server->sequences_most);

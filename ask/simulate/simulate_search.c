@@ -338,7 +338,7 @@ static bool min_gpus(const struct simulation *simulation, struct answer *answer,
         if (prompts && !value_of(&scenario, NAME_chips, &beside, error))
             return false;
         const double gpus = meets * chips + (double)prompts * beside;
-        doc_add_number(simulation->arena, answer->doc, NAME_replicas, meets);
+        doc_add_number(simulation->arena, answer->doc, "replicas", meets);
         doc_add_number(simulation->arena, answer->doc, "gpus", gpus);
         buffer_print(&answer->text, "%.0f server%s", meets, meets == 1 ? "" : "s");
         if (prompts)

@@ -37,11 +37,11 @@ enum train_figure {
     X("computed again", "train_micro_batches * layers_again / train_pp")                    \
     X("tensor parallel", "train_micro_batches * (tensor_forward + tensor_backward) / train_pp") \
     X("context parallel", "train_micro_batches * 2 * ring_forward / train_pp")              \
-    X(NAME_experts, "train_micro_batches * ((1 + permute_back) * permute_forward + 2 * exchange_forward + expert_gaps) / train_pp") \
+    X("experts", "train_micro_batches * ((1 + permute_back) * permute_forward + 2 * exchange_forward + expert_gaps) / train_pp") \
     X("head", "train_micro_batches * head_train_time / train_pp")                           \
     X("uneven stages", "train_micro_batches * (micro_period - (layers_time + head_train_time) / train_pp)") \
     X("pipeline fill", NAME_pipeline_fill)                                                     \
-    X(NAME_replicas, NAME_replicas_time)                                                          \
+    X("replicas", NAME_replicas_time)                                                          \
     X("optimizer", "optimizer_time + step_overhead")                                        \
     X("host memory", "train_micro_batches * (host_forward + host_backward) + optimizer_transfer") \
     X("waiting", "train_step - (pipeline_time + replicas_time + optimizer_time + optimizer_transfer + step_overhead)")
