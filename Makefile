@@ -29,7 +29,7 @@ WEB      := $(addprefix web/,respond.c request.c route.c openapi.c metrics.c han
 ROOMS    := $(wildcard report catalog search infer import deduce scenario score) $(shell find sim ask -type d)
 LIBRARY  := $(BASE) $(ROWS) $(foreach room,$(ROOMS),$(call sources,$(room))) $(WEB)
 OBJECTS  := $(LIBRARY:%.c=$(B)/%.o) $(SETS:%=$(B)/rows/run_%.o) $(LANES:%=$(B)/kernels_%.o) \
-            $(B)/embedded_formulas.o $(B)/embedded_data.o $(B)/embedded_page.o
+            $(B)/built_in_formulas.o $(B)/embedded_data.o $(B)/embedded_page.o
 CLI      := $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c))
 TESTS    := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/*_test.c))
 FUZZERS  := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
@@ -85,7 +85,13 @@ $(LANES:%=$(B)/kernels_%.o): $(B)/kernels_%.o: $(B)/kernels.c $(B)/flags
 build/row_names.h: tools/row_names.sh formulas/order.txt $(CHALK)
 	@mkdir -p $(@D); sh tools/row_names.sh $(CHALK) > $@.new && mv $@.new $@
 
-# ---- formulas and data inside the binary -----------------------------------------------------
+# ---- formulas and data inside the binary, as the build has read them ---------------------------
+$(B)/formulas: tools/formulas.c $(EMIT)
+	@$(CC) $(FLAGS) $^ -o $@ -lm
+$(B)/built_in_formulas.c: $(B)/formulas $(CHALK) formulas/order.txt
+	@echo write $@; $(B)/formulas $(CHALK) > $@ || { rm -f $@; exit 1; }
+$(B)/built_in_%.o: $(B)/built_in_%.c
+	@$(CC) $(FLAGS) -c $< -o $@
 $(B)/embed: tools/embed.c
 	@mkdir -p $(@D); $(CC) $(FLAGS) $< -o $@
 $(B)/embedded_formulas.c: $(B)/embed $(CHALK) formulas/order.txt
@@ -108,7 +114,7 @@ W        := build/wasm
 WFLAGS   := --target=wasm32-wasi -msimd128 -O2 -fno-slp-vectorize -std=gnu17 $(WARN) -Wno-unknown-pragmas \
             -ffp-contract=off -fno-math-errno -I. -DCHALKLINE_VERSION='"$(VERSION)"'
 IN_PLACE := $(wildcard */*_page.c */*/*_page.c)
-PAGE_C   := $(filter-out $(IN_PLACE:%_page.c=%.c) $(WEB),$(LIBRARY)) $(IN_PLACE) web/respond.c web/board.c web/wasm.c
+PAGE_C   := $(filter-out $(IN_PLACE:%_page.c=%.c) $(WEB),$(LIBRARY)) $(IN_PLACE) web/respond.c web/board.c web/library.c web/wasm.c
 PAGE_O    = $(PAGE_C:%.c=$(W)/%.o) $(PAGE_SETS) $(W)/kernels_portable.o \
             $(W)/embedded_formulas.o $(W)/embedded_data.o
 $(W)/flags: always

@@ -45,23 +45,20 @@ static void list_catalog(struct arena *arena, const struct catalog *catalog,
     finish(arena, what, &table, answer);
 }
 
-static bool list_rows(struct arena *arena, struct answer *answer, struct error *error)
+static void list_rows(struct arena *arena, struct answer *answer)
 {
-    struct book book;
-    if (!scenario_book(arena, 0, &book, error))
-        return false;
+    const struct book *book = book_built_in(0);
     struct table table = { .arena = arena, .columns = 4, .left = "llll" };
     static const char *const head[] = { "name", "unit", "symbol", "meaning" };
     for (int i = 0; i < 4; i++)
         table_cell(&table, "%s", head[i]);
-    for (size_t i = 0; i < book.count; i++) {
-        table_cell(&table, "%s", book.rows[i].name);
-        table_cell(&table, "%s", book.rows[i].unit_text);
-        table_cell(&table, "%s", book.rows[i].symbol);
-        table_cell(&table, "%s", book.rows[i].meaning);
+    for (size_t i = 0; i < book->count; i++) {
+        table_cell(&table, "%s", book->rows[i]->name);
+        table_cell(&table, "%s", book->rows[i]->unit_text);
+        table_cell(&table, "%s", book->rows[i]->symbol);
+        table_cell(&table, "%s", book->rows[i]->meaning);
     }
     finish(arena, "rows", &table, answer);
-    return true;
 }
 
 static bool list_formats(struct arena *arena, struct answer *answer, struct error *error)
@@ -107,7 +104,7 @@ bool ask_list(struct arena *arena, const struct question *question, struct answe
     else if (!strcmp(what, "prices"))
         list_catalog(arena, &catalog, CATALOG_PRICE, "prices", price, 3, answer);
     else if (!strcmp(what, "rows"))
-        return list_rows(arena, answer, error);
+        list_rows(arena, answer);
     else if (!strcmp(what, "formats"))
         return list_formats(arena, answer, error);
     else {

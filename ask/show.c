@@ -29,14 +29,12 @@ static void show_entry(struct arena *arena, const struct catalog_entry *entry,
 static bool show_row(struct arena *arena, const char *name, struct answer *answer)
 {
     struct book book;
-    struct error error;
-    if (!scenario_book(arena, BOOK_ALL, &book, &error))
-        return false;
+    book_copy(&book, arena, book_built_in(BOOK_ALL));
     int index = book_find(&book, name);
     if (index < 0)
         return false;
     struct doc *list = doc_add(arena, answer->doc, name, DOC_ARRAY);
-    for (const struct row *row = &book.rows[index]; row; row = row->before) {
+    for (const struct row *row = book.rows[index]; row; row = row->before) {
         struct doc *one = doc_add(arena, list, NULL, DOC_OBJECT);
         buffer_print(&answer->text, "%s : %s   %s%s%s\n  %s\n", row->name, row->unit_text,
                      row->symbol, row->with ? "   WITH " : "", row->with ? row->with : "",

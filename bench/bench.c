@@ -67,7 +67,7 @@ static void prepare(struct bench *bench)
 {
     struct error error;
     const struct kernel *kernel = kernel_find("portable", "roofline");
-    struct expr *exprs[KEEP];
+    const struct expr *exprs[KEEP];
     need(scenario_open(&bench->scenario, &bench->arena, &bench->question, NULL, NULL, &error),
          &error);
     bench->batch = column(bench);
@@ -166,7 +166,7 @@ static double *padded(struct arena *arena)
 
 static void prepare_points(struct points *points, size_t which)
 {
-    struct expr *exprs[POINT_ROWS];
+    const struct expr *exprs[POINT_ROWS];
     struct error error;
     need(scenario_open(&points->scenario, &points->arena, &points->question, serving[which].model,
                        serving[which].machine, &error), &error);

@@ -19,6 +19,6 @@ bool report_answers(struct arena *arena, int count, char **words, struct buffer 
 bool tool_run(const struct question *question, struct error *error);
 
 /* Every row with its algebra, unit and source, as Markdown. */
-bool reference_print(struct arena *arena, struct buffer *out, struct error *error);
+void reference_print(struct buffer *out);
 
 #endif

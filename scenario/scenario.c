@@ -19,11 +19,10 @@ const struct option_row options[OPTION_COUNT] = {
 /* ---- what is built in ------------------------------------------------------------------- */
 
 /* Read when first asked for and never written again, where somebody keeps it: questions take
- * copies, whose new rows and text go to their own arenas. Book i is that of conditions i. */
+ * copies, whose new rows and text go to their own arenas. */
 static struct {
     struct arena *arena;            /* NULL: nothing is kept */
-    bool has_book[BOOK_ALL + 1], has_sheet[CATALOG_KINDS], has_formats;
-    struct book books[BOOK_ALL + 1];
+    bool has_sheet[CATALOG_KINDS], has_formats;
     struct catalog catalog;
     struct formats formats;
 } stock;
@@ -33,29 +32,6 @@ void scenario_keep(struct arena *arena)
     memset(&stock, 0, sizeof stock);
     stock.arena = arena;
     catalog_open(&stock.catalog, arena);
-}
-
-static bool read_book(struct arena *arena, unsigned conditions, struct book *book,
-                      struct error *error)
-{
-    book_open(book, arena, conditions);
-    for (const struct embedded *file = embedded_formulas; file->path; file++)
-        if (!book_read(book, file->path, (struct text){ file->data, file->size }, error))
-            return false;
-    return true;
-}
-
-bool scenario_book(struct arena *arena, unsigned conditions, struct book *book,
-                   struct error *error)
-{
-    if (!stock.arena)
-        return read_book(arena, conditions, book, error);
-    if (!stock.has_book[conditions] &&
-        !read_book(stock.arena, conditions, &stock.books[conditions], error))
-        return false;
-    stock.has_book[conditions] = true;
-    book_copy(book, arena, &stock.books[conditions]);
-    return true;
 }
 
 static struct text embedded_sheet(const char *path)
@@ -255,7 +231,7 @@ static bool find_set_row(struct scenario *scenario, const char *name, const char
         return scenario_unknown(scenario, plain, error);
     if (!bracket)
         return true;
-    const char *table = scenario->book.rows[*row].table;
+    const char *table = scenario->book.rows[*row]->table;
     if (!table) {
         error_set(error, "%s: %s has one value, '%.60s' names an entry", source, plain, name);
         return error_hint(error, "%s without brackets", plain);
@@ -308,7 +284,7 @@ bool scenario_set_row(struct scenario *scenario, const char *name, const char *v
     int index;
     if (!find_set_row(scenario, name, source, &index, error))
         return false;
-    const struct row *row = &scenario->book.rows[index];
+    const struct row *row = scenario->book.rows[index];
     const struct fact *before = facts_find(&scenario->facts, name);
     struct quantity quantity;
     struct error inner;
@@ -326,7 +302,7 @@ bool scenario_set_row(struct scenario *scenario, const char *name, const char *v
         note_bare(scenario, row, value, &quantity);
         return true;
     }
-    struct expr *expr;
+    const struct expr *expr;
     struct unit unit;
     struct error parse;
     if (!expr_parse(&scenario->book, NULL, 0, text_of(value), &expr, &parse))
@@ -554,8 +530,8 @@ bool scenario_read(struct scenario *scenario, struct arena *arena,
     *scenario = (struct scenario){ .arena = arena, .question = question };
     scenario->facts.arena = arena;
     scenario->lecture = question->option[OPTION_LECTURE] != NULL;
-    if (!scenario_book(arena, conditions, &scenario->book, error) ||
-        !read_sheets(scenario, model, machine, error) ||
+    book_copy(&scenario->book, arena, book_built_in(conditions));
+    if (!read_sheets(scenario, model, machine, error) ||
         !scenario_formats(arena, &scenario->formats, error))
         return false;
     catalog_tiers(&scenario->catalog, &scenario->facts);

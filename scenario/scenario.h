@@ -101,9 +101,7 @@ bool scenario_open(struct scenario *scenario, struct arena *arena,
 /* Keep in `arena` what is built in, once read, for all questions to come: for who answers many,
  * the page, the server. From one thread; NULL before the arena is freed. */
 void scenario_keep(struct arena *arena);
-/* The books, data sheets and formats that are built in. */
-bool scenario_book(struct arena *arena, unsigned conditions, struct book *book,
-                   struct error *error);
+/* The data sheets and formats that are built in. */
 bool scenario_formats(struct arena *arena, struct formats *formats, struct error *error);
 bool scenario_catalog(struct arena *arena, struct catalog *catalog, struct error *error);
 /* "NAME=VALUE": a number with a unit, a range, a distribution, or an expression. */

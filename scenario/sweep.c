@@ -77,12 +77,11 @@ bool sweep_read(struct arena *arena, const struct question *question, struct swe
     if (!equals || equals == text)
         return no_sweep(text, error);
     sweep->row = arena_copy(arena, text, (size_t)(equals - text));
-    if (!scenario_book(arena, BOOK_ALL, &book, error))
-        return false;
+    book_copy(&book, arena, book_built_in(BOOK_ALL));
     int row = book_find(&book, sweep->row);
     if (row < 0)
         return book_unknown(&book, sweep->row, error);
-    sweep->unit = book.rows[row].unit;
+    sweep->unit = book.rows[row]->unit;
     return read_list(question, sweep, equals + 1, error);
 }
 

@@ -622,13 +622,9 @@ static void serve_on(struct server *server)
 /* What is built in is read once: the processes that answer are forked with it. */
 static bool keep_built_in(struct arena *arena, struct error *error)
 {
-    struct book book;
     struct catalog catalog;
     struct formats formats;
     scenario_keep(arena);
-    for (unsigned conditions = 0; conditions <= BOOK_ALL; conditions++)
-        if (!scenario_book(arena, conditions, &book, error))
-            return false;
     return scenario_catalog(arena, &catalog, error) && scenario_formats(arena, &formats, error);
 }
 

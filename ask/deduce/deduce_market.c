@@ -102,7 +102,7 @@ static size_t drop_outliers(struct arena *arena, struct hosts *hosts)
 static bool in_range(struct deduction *deduction, double price)
 {
     const struct book *book = &deduction->scenario.book;
-    const struct row *row = &book->rows[book_find(book, NAME_market_output)];
+    const struct row *row = book->rows[book_find(book, NAME_market_output)];
     if (price >= row->low && price <= row->high)
         return true;
     error_set(deduction->error, "the cheap end of the output price is %s",

@@ -71,7 +71,7 @@ static void bound_open(struct tally *tally, const struct point *point, struct bo
     struct question *question = arena_alloc(arena, sizeof *question);
     struct scenario *scenario = arena_alloc(arena, sizeof *scenario);
     struct error error;
-    struct expr *expr;
+    const struct expr *expr;
     bool own = strstr(point->model, "NVFP4") != NULL;           /* a checkpoint in that format */
     question->sets = arena_array(arena, COUNT(sets), sizeof *question->sets);
     for (size_t i = 0; i < COUNT(sets); i++)
