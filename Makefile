@@ -15,7 +15,9 @@ SERVER   := -lmicrohttpd        # only for what serves
 MACHINE  := $(shell $(CC) -dumpmachine 2>/dev/null | cut -d- -f1)
 
 CHALK    := $(addprefix formulas/,$(shell cat formulas/order.txt))
-DATA     := $(sort $(wildcard data/*.csv data/workloads/*.workload))
+TABLES   := $(sort $(wildcard data/*.csv))
+# Built in as they are: read with the same readers as a user's.
+TEXTS    := data/prices.csv $(sort $(wildcard data/workloads/*.workload))
 LANES    := portable $(if $(filter x86_64,$(MACHINE)),avx2 avx512)
 SETS     := scalar $(LANES)
 # X_page.c stands in the place of X.c in the page.
@@ -29,7 +31,7 @@ WEB      := $(addprefix web/,respond.c request.c route.c openapi.c metrics.c han
 ROOMS    := $(wildcard report catalog search infer import deduce scenario score) $(shell find sim ask -type d)
 LIBRARY  := $(BASE) $(ROWS) $(foreach room,$(ROOMS),$(call sources,$(room))) $(WEB)
 OBJECTS  := $(LIBRARY:%.c=$(B)/%.o) $(SETS:%=$(B)/rows/run_%.o) $(LANES:%=$(B)/kernels_%.o) \
-            $(B)/built_in_formulas.o $(B)/embedded_data.o $(B)/embedded_page.o
+            $(B)/built_in_formulas.o $(B)/built_in_sheets.o $(B)/embedded_data.o $(B)/embedded_page.o
 CLI      := $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c))
 TESTS    := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/*_test.c))
 FUZZERS  := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
@@ -90,14 +92,20 @@ $(B)/formulas: tools/formulas.c $(EMIT)
 	@$(CC) $(FLAGS) $^ -o $@ -lm
 $(B)/built_in_formulas.c: $(B)/formulas $(CHALK) formulas/order.txt
 	@echo write $@; $(B)/formulas $(CHALK) > $@ || { rm -f $@; exit 1; }
+$(B)/sheets: tools/sheets.c $(EMIT) $(B)/catalog/catalog.o $(B)/catalog/formats.o
+	@$(CC) $(FLAGS) $^ -o $@ -lm
+$(B)/built_in_sheets.c: $(B)/sheets $(TABLES)
+	@echo write $@; $(B)/sheets $(TABLES) > $@ || { rm -f $@; exit 1; }
 $(B)/built_in_%.o: $(B)/built_in_%.c
 	@$(CC) $(FLAGS) -c $< -o $@
 $(B)/embed: tools/embed.c
 	@mkdir -p $(@D); $(CC) $(FLAGS) $< -o $@
 $(B)/embedded_formulas.c: $(B)/embed $(CHALK) formulas/order.txt
 	@$(B)/embed embedded_formulas $(CHALK) > $@
-$(B)/embedded_data.c: $(B)/embed $(DATA)
-	@$(B)/embed embedded_data $(DATA) > $@
+$(B)/embedded_data.c: $(B)/embed $(TEXTS)
+	@$(B)/embed embedded_data $(TEXTS) > $@
+$(B)/embedded_tables.c: $(B)/embed $(TABLES)
+	@$(B)/embed embedded_tables $(filter-out $(TEXTS),$(TABLES)) > $@
 # The page that `make page` has built, if it has; other pages, another object.
 PAGE     := $(wildcard build/page/chalkline.html.gz)
 $(B)/page: always
@@ -116,7 +124,7 @@ WFLAGS   := --target=wasm32-wasi -msimd128 -O2 -fno-slp-vectorize -std=gnu17 $(W
 IN_PLACE := $(wildcard */*_page.c */*/*_page.c)
 PAGE_C   := $(filter-out $(IN_PLACE:%_page.c=%.c) $(WEB),$(LIBRARY)) $(IN_PLACE) web/respond.c web/board.c web/library.c web/wasm.c
 PAGE_O    = $(PAGE_C:%.c=$(W)/%.o) $(PAGE_SETS) $(W)/kernels_portable.o \
-            $(W)/embedded_formulas.o $(W)/embedded_data.o
+            $(W)/embedded_formulas.o $(W)/embedded_tables.o $(W)/embedded_data.o
 $(W)/flags: always
 	@mkdir -p $(@D)
 	@echo '$(WFLAGS)' | cmp -s - $@ || echo '$(WFLAGS)' > $@
@@ -127,7 +135,7 @@ PAGE_SETS := $(W)/rows/run_scalar.o $(W)/rows/run_portable.o
 $(PAGE_SETS): $(W)/rows/run_%.o: rows/run_set.c $(W)/flags
 	@mkdir -p $(@D)
 	@echo clang $< for $*; clang $(WFLAGS) -MMD $(set_$*) -DSET=$* -c $< -o $@
-$(W)/kernels_portable.o $(W)/embedded_formulas.o $(W)/embedded_data.o: $(W)/%.o: $(B)/%.c $(W)/flags
+$(W)/kernels_portable.o $(W)/embedded_formulas.o $(W)/embedded_tables.o $(W)/embedded_data.o: $(W)/%.o: $(B)/%.c $(W)/flags
 	@clang $(WFLAGS) -c $< -o $@
 $(B)/kernels_portable.c: $(B)/kernels.c
 	@printf '#define LANES 2\n#define SET portable\n#include "kernels.c"\n' > $@

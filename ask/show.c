@@ -72,8 +72,7 @@ bool ask_show(struct arena *arena, const struct question *question, struct answe
         return error_hint(error, "chalkline show h100-sxm");
     }
     const char *name = question->words[0];
-    if (!scenario_catalog(arena, &catalog, error))
-        return false;
+    catalog_open(&catalog, arena);
     for (int kind = 0; kind < CATALOG_KINDS; kind++) {
         const struct catalog_entry *entry = catalog_find(&catalog, (enum catalog_kind)kind, name,
                                                          kind ? &other : &first);

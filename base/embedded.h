@@ -11,7 +11,8 @@ struct embedded {
 };
 
 extern const struct embedded embedded_data[];
-extern const struct embedded embedded_formulas[];  /* in the page only; the program has them read */
+/* In the page only: the program has them as the build has read them. */
+extern const struct embedded embedded_formulas[], embedded_tables[];
 extern const struct embedded embedded_page[];       /* none where it was built without its page */
 
 #endif

@@ -1,7 +1,6 @@
 /* Scenarios: what the words and options of a question mean. */
 #include "scenario/scenario.h"
 
-#include "base/embedded.h"
 #include "build/row_names.h"
 
 #include <math.h>
@@ -15,80 +14,6 @@ const struct option_row options[OPTION_COUNT] = {
 #include "scenario/option.def"
 #undef OPTION
 };
-
-/* ---- what is built in ------------------------------------------------------------------- */
-
-/* Read when first asked for and never written again, where somebody keeps it: questions take
- * copies, whose new rows and text go to their own arenas. */
-static struct {
-    struct arena *arena;            /* NULL: nothing is kept */
-    bool has_sheet[CATALOG_KINDS], has_formats;
-    struct catalog catalog;
-    struct formats formats;
-} stock;
-
-void scenario_keep(struct arena *arena)
-{
-    memset(&stock, 0, sizeof stock);
-    stock.arena = arena;
-    catalog_open(&stock.catalog, arena);
-}
-
-static struct text embedded_sheet(const char *path)
-{
-    for (const struct embedded *file = embedded_data; file->path; file++)
-        if (!strcmp(file->path, path))
-            return (struct text){ file->data, file->size };
-    return (struct text){ "", 0 };
-}
-
-static const char *const sheet_paths[CATALOG_KINDS] = {
-    [CATALOG_MACHINE] = "data/hardware.csv", [CATALOG_MODEL] = "data/models.csv",
-    [CATALOG_TIER] = "data/tiers.csv", [CATALOG_PRICE] = "data/prices.csv",
-    [CATALOG_ENGINE] = "data/efficiency.csv" };
-
-static bool read_built_in(struct catalog *catalog, enum catalog_kind kind, struct error *error)
-{
-    return catalog_read(catalog, kind, sheet_paths[kind], embedded_sheet(sheet_paths[kind]), error);
-}
-
-static bool read_sheet(struct catalog *catalog, enum catalog_kind kind, struct error *error)
-{
-    if (!stock.arena)
-        return read_built_in(catalog, kind, error);
-    if (!stock.has_sheet[kind] && !read_built_in(&stock.catalog, kind, error))
-        return false;
-    stock.has_sheet[kind] = true;
-    catalog->sheets[kind] = stock.catalog.sheets[kind];
-    return true;
-}
-
-bool scenario_catalog(struct arena *arena, struct catalog *catalog, struct error *error)
-{
-    catalog_open(catalog, arena);
-    for (int kind = 0; kind < CATALOG_KINDS; kind++)
-        if (!read_sheet(catalog, (enum catalog_kind)kind, error))
-            return false;
-    return true;
-}
-
-static bool read_formats(struct arena *arena, struct formats *formats, struct error *error)
-{
-    struct csv csv;
-    return csv_read(arena, "data/formats.csv", embedded_sheet("data/formats.csv"), &csv, error) &&
-           formats_read(arena, &csv, formats, error);
-}
-
-bool scenario_formats(struct arena *arena, struct formats *formats, struct error *error)
-{
-    if (!stock.arena)
-        return read_formats(arena, formats, error);
-    if (!stock.has_formats && !read_formats(stock.arena, &stock.formats, error))
-        return false;
-    stock.has_formats = true;
-    *formats = stock.formats;
-    return true;
-}
 
 /* ---- model and machine ------------------------------------------------------------------ */
 
@@ -470,19 +395,6 @@ bool scenario_assume(struct scenario *scenario, struct error *error)
     return facts_find(&scenario->facts, NAME_batch) || assume_batch(scenario, error);
 }
 
-/* Only the sheets that this question needs. */
-static bool read_sheets(struct scenario *scenario, const char *model, const char *machine,
-                        struct error *error)
-{
-    catalog_open(&scenario->catalog, scenario->arena);
-    const char *tiers = scenario->question->option[OPTION_TIERS];
-    return (tiers ? tiers_read(scenario, tiers, error)
-                  : read_sheet(&scenario->catalog, CATALOG_TIER, error)) &&
-           read_sheet(&scenario->catalog, CATALOG_ENGINE, error) &&
-           (!machine || read_sheet(&scenario->catalog, CATALOG_MACHINE, error)) &&
-           (!model || read_sheet(&scenario->catalog, CATALOG_MODEL, error));
-}
-
 /* There are few engines: name them all, less the entry that every engine starts from and
  * those of families of chips. */
 static bool engine_unknown(const struct scenario *scenario, struct error *error)
@@ -530,9 +442,13 @@ bool scenario_read(struct scenario *scenario, struct arena *arena,
     *scenario = (struct scenario){ .arena = arena, .question = question };
     scenario->facts.arena = arena;
     scenario->lecture = question->option[OPTION_LECTURE] != NULL;
+    const char *tiers = question->option[OPTION_TIERS];
     book_copy(&scenario->book, arena, book_built_in(conditions));
-    if (!read_sheets(scenario, model, machine, error) ||
-        !scenario_formats(arena, &scenario->formats, error))
+    catalog_open(&scenario->catalog, arena);
+    if (!machine)                   /* priors_read finds no machines then: `deduce` has one offer */
+        scenario->catalog.sheets[CATALOG_MACHINE].count = 0;
+    scenario->formats = *formats_built_in();
+    if (tiers && !tiers_read(scenario, tiers, error))
         return false;
     catalog_tiers(&scenario->catalog, &scenario->facts);
     if (!catalog_engine(&scenario->catalog, question->option[OPTION_ENGINE],

@@ -5,6 +5,7 @@
  * number, is one for all of them. A row is written once for each different chain of rows that it
  * redefines: `WITH machine` may redefine the plain row or that of `WITH model`. */
 #include "rows/rows.h"
+#include "tools/literal.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -21,19 +22,6 @@ struct writer {
     int text_count, expr_count, binding_count, row_count;
     struct written **written;       /* [rows of a book] */
 };
-
-static void write_string(struct buffer *out, struct text text)
-{
-    buffer_print(out, "\"");
-    for (size_t i = 0; i < text.size; i++) {
-        unsigned char c = (unsigned char)text.data[i];
-        if (c < ' ' || c > '~' || c == '"' || c == '\\')
-            buffer_print(out, "\\%03o", c);
-        else
-            buffer_add(out, text.data + i, 1);
-    }
-    buffer_print(out, "\"");
-}
 
 static void write_name(struct buffer *out, const char *field, const char *string)
 {

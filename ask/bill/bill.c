@@ -263,25 +263,23 @@ static bool read_words(const struct question *question, struct error *error)
 }
 
 /* Priors say here which ratios are usual; what they miss of machines is no matter. */
-static bool read_priors(struct bill *bill)
+static void read_priors(struct bill *bill)
 {
     size_t notes = bill->scenario.facts.note_count;
-    bool good = priors_read(&bill->scenario, &bill->priors, bill->error);
+    priors_read(&bill->scenario, &bill->priors);
     bill->scenario.facts.note_count = notes;
-    return good;
 }
 
 static bool open_bill(struct bill *bill)
 {
     const char *const *option = bill->question->option;
     const char *path = option[OPTION_PRICES] ? option[OPTION_PRICES] : "prices";
-    return scenario_read(&bill->scenario, bill->arena, bill->question, NULL, NULL,
-                         bill->error) &&
-           workload_read(&bill->scenario, bill->question->words[0], &bill->workload,
-                         bill->error) &&
-           read_priors(bill) &&
-           seen_open(&bill->scenario, &bill->rows, bill->error) &&
-           caching_read(bill->arena, &bill->caching, bill->error) && bill_open_rows(bill) &&
+    if (!scenario_read(&bill->scenario, bill->arena, bill->question, NULL, NULL, bill->error) ||
+        !workload_read(&bill->scenario, bill->question->words[0], &bill->workload, bill->error))
+        return false;
+    read_priors(bill);
+    caching_read(bill->arena, &bill->caching);
+    return seen_open(&bill->scenario, &bill->rows, bill->error) && bill_open_rows(bill) &&
            readings_read(bill->arena, path, &bill->priors, &bill->rows, &bill->sheet,
                          &bill->readings, bill->error) &&
            (!option[OPTION_MODEL] || check_names(bill, option[OPTION_MODEL], false)) &&

@@ -215,7 +215,7 @@ bool workload_read(struct scenario *scenario, const char *name, struct workload 
                    struct error *error)
 {
     const char *built_in = arena_print(scenario->arena, "data/workloads/%s.workload", name);
-    struct text text = sheet_built_in(built_in);
+    struct text text = text_built_in(built_in);
     struct error file_error;
     if (!text.data) {
         if (!file_read(scenario->arena, name, FILE_MOST, &text, &file_error)) {

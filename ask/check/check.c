@@ -4,7 +4,7 @@
 #include "ask/ask.h"
 #include "ask/check/check.h"
 
-#include "base/embedded.h"
+#include "catalog/sheet.h"
 
 #include <math.h>
 #include <string.h>
@@ -61,13 +61,11 @@ static void read_publishers(struct check *check, const struct csv *csv)
     }
 }
 
-static bool read_sheet(struct check *check, const char *path, struct text text)
+static bool read_sheet(struct check *check, const struct csv *csv)
 {
-    struct csv csv;
-    if (!csv_read(check->arena, path, text, &csv, check->error) ||
-        !measured_read(check->arena, &csv, &check->points, check->error))
+    if (!measured_read(check->arena, csv, &check->points, check->error))
         return false;
-    read_publishers(check, &csv);
+    read_publishers(check, csv);
     return true;
 }
 
@@ -76,16 +74,13 @@ static bool read_points(struct check *check)
     enum { LIMIT = 64 << 20 };
     const struct question *question = check->question;
     struct text text;
+    struct csv csv;
     for (size_t i = 0; i < question->measured_count; i++)
         if (!file_read(check->arena, question->measured[i], LIMIT, &text, check->error) ||
-            !read_sheet(check, question->measured[i], text))
+            !csv_read(check->arena, question->measured[i], text, &csv, check->error) ||
+            !read_sheet(check, &csv))
             return false;
-    if (question->measured_count)
-        return true;
-    for (const struct embedded *file = embedded_data; file->path; file++)
-        if (!strcmp(file->path, "data/measured.csv"))
-            return read_sheet(check, file->path, (struct text){ file->data, file->size });
-    return error_set(check->error, "no measurements are built in");
+    return question->measured_count || read_sheet(check, csv_built_in("data/measured.csv"));
 }
 
 /* ---- groups ------------------------------------------------------------------------------ */
@@ -209,9 +204,9 @@ static bool read_question(struct check *check, size_t *worst)
             error_set(check->error, "check reads --rows for every model, '-' can be read once");
             return error_hint(check->error, "the path of a file");
         }
+    catalog_open(&check->catalog, check->arena);
     return read_by(check) && read_worst(check, worst) &&
-           scenario_read(scenario, check->arena, question, NULL, NULL, check->error) &&
-           scenario_catalog(check->arena, &check->catalog, check->error);
+           scenario_read(scenario, check->arena, question, NULL, NULL, check->error);
 }
 
 bool ask_check(struct arena *arena, const struct question *question, struct answer *answer,

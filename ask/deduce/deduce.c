@@ -114,9 +114,10 @@ bool ask_deduce(struct arena *arena, const struct question *question, struct ans
                                      .error = error };
     const char *const *option = question->option;
     if (!read_words(question, error) ||
-        !scenario_read(&deduction->scenario, arena, question, NULL, NULL, error) ||
-        !priors_read(&deduction->scenario, &deduction->priors, error) ||
-        !seen_open(&deduction->scenario, &deduction->rows, error) ||
+        !scenario_read(&deduction->scenario, arena, question, NULL, NULL, error))
+        return false;
+    priors_read(&deduction->scenario, &deduction->priors);
+    if (!seen_open(&deduction->scenario, &deduction->rows, error) ||
         !readings_read(arena, question->words[0], &deduction->priors, &deduction->rows,
                        &deduction->sheet, &deduction->readings, error))
         return false;

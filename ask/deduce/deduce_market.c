@@ -26,8 +26,7 @@ static bool open_wanted(struct deduction *deduction, const char *name, struct wa
     struct catalog *catalog = arena_alloc(deduction->arena, sizeof *catalog);
     struct error ignored;
     *wanted = (struct wanted){ name, NULL };
-    if (!scenario_catalog(deduction->arena, catalog, deduction->error))
-        return false;
+    catalog_open(catalog, deduction->arena);
     if (!strstr(name, ".csv"))              /* which would be read as a file */
         wanted->entry = catalog_find(catalog, CATALOG_MODEL, name, &ignored);
     return true;

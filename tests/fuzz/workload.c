@@ -22,10 +22,11 @@ static struct bill *world_open(void)
     static struct arena arena;
     static struct question question;
     struct error error;
-    if (!bill.arena)
+    if (!bill.arena) {
+        caching_read(&arena, &bill.caching);
         assert(scenario_read(&bill.deduction.scenario, &arena, &question, NULL, NULL, &error) &&
-               caching_read(&arena, &bill.caching, &error) &&
                prices_read(&arena, "sheet", text_of(sheet), &bill.deduction.sheet, &error));
+    }
     bill.arena = &arena;
     return &bill;
 }

@@ -163,7 +163,7 @@ static const char *word(const struct csv *csv, size_t row, const char *column)
     return csv_cell(csv, row, csv_column(csv, column));
 }
 
-static bool sheet_open(struct tally *tally, const char *file, struct csv *csv)
+static bool shared_sheet(struct tally *tally, const char *file, struct csv *csv)
 {
     struct error error;
     struct text text;
@@ -175,13 +175,6 @@ static bool sheet_open(struct tally *tally, const char *file, struct csv *csv)
     if (!csv_read(&tally->arena, path, text, csv, &error))
         fail_msg("%s (%s)", error.what, error.hint);
     return true;
-}
-
-static void catalog_ready(struct tally *tally, struct catalog *catalog)
-{
-    struct error error;
-    if (!scenario_catalog(&tally->arena, catalog, &error))
-        fail_msg("%s", error.what);
 }
 
 static void report(struct tally *tally)
@@ -265,11 +258,11 @@ static void serving_points(void **state)
     struct tally tally = { 0 };
     struct catalog catalog;
     struct csv csv;
-    if (!sheet_open(&tally, "serving_points.csv", &csv)) {
+    if (!shared_sheet(&tally, "serving_points.csv", &csv)) {
         arena_free(&tally.arena);                   /* skip() does not come back */
         skip();
     }
-    catalog_ready(&tally, &catalog);
+    catalog_open(&catalog, &tally.arena);
     for (size_t row = 0; row < csv.rows; row++) {
         struct point point = { .place = arena_print(&tally.arena, "serving_points.csv:%d",
                                                     csv.lines[row]) };
@@ -323,11 +316,11 @@ static void serving(void **state)
     struct tally tally = { 0 };
     struct catalog catalog;
     struct csv csv;
-    if (!sheet_open(&tally, "serving.csv", &csv)) {
+    if (!shared_sheet(&tally, "serving.csv", &csv)) {
         arena_free(&tally.arena);                   /* skip() does not come back */
         skip();
     }
-    catalog_ready(&tally, &catalog);
+    catalog_open(&catalog, &tally.arena);
     for (size_t row = 0; row < csv.rows; row++) {
         struct point point = { .place = arena_print(&tally.arena, "serving.csv:%d",
                                                     csv.lines[row]) };

@@ -1,7 +1,11 @@
 /* What the build has read is what this program reads: every row, chapter and expression of the
- * four books. Runs in the root of the tree. */
+ * four books, every cell of the tables, every entry of the catalog. Runs in the root of the tree. */
+#include "catalog/catalog.h"
+#include "catalog/formats.h"
+#include "catalog/sheet.h"
 #include "rows/rows.h"
 
+#include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -140,11 +144,94 @@ static void own_rows_stay_in_a_copy(void **state)
     arena_free(&arena);
 }
 
+/* ---- tables --------------------------------------------------------------------------------- */
+
+static void same_csv(const struct csv *a, const struct csv *b)
+{
+    assert_string_equal(a->file, b->file);
+    assert_int_equal(a->columns, b->columns);
+    assert_int_equal(a->rows, b->rows);
+    for (size_t i = 0; i < b->columns * (b->rows + 1); i++)
+        assert_string_equal(a->text + a->cells[i], b->text + b->cells[i]);
+    for (size_t i = 0; i < b->rows; i++)
+        assert_int_equal(a->lines[i], b->lines[i]);
+}
+
+static void tables_are_the_data(void **state)
+{
+    struct arena arena = { 0 };
+    struct error error;
+    struct csv csv;
+    glob_t files;
+    (void)state;
+    assert_int_equal(glob("data/*.csv", 0, NULL, &files), 0);
+    for (size_t i = 0; i < files.gl_pathc; i++) {
+        const char *path = files.gl_pathv[i];
+        if (!csv_read(&arena, path, read_file(&arena, path), &csv, &error))
+            fail_msg("%s", error.what);
+        same_csv(csv_built_in(path), &csv);
+    }
+    globfree(&files);
+    arena_free(&arena);
+}
+
+static void the_catalog_is_the_data(void **state)
+{
+    struct arena arena = { 0 };
+    struct catalog catalog = { .arena = &arena };
+    struct error error;
+    (void)state;
+    for (int i = 0; i < CATALOG_KINDS; i++) {
+        const enum catalog_kind kind = (enum catalog_kind)i;
+        const char *path = catalog_file(kind);
+        const struct catalog_sheet *a = &catalog_built_in()->sheets[kind], *b = &catalog.sheets[kind];
+        if (!catalog_read(&catalog, kind, path, read_file(&arena, path), &error))
+            fail_msg("%s", error.what);
+        same_csv(&a->csv, &b->csv);
+        const int columns[] = { a->kind, a->name, a->fact, a->value, a->unit, a->source, a->date,
+                                a->mark, a->note, a->model };
+        const int read[] = { b->kind, b->name, b->fact, b->value, b->unit, b->source, b->date,
+                             b->mark, b->note, b->model };
+        assert_memory_equal(columns, read, sizeof read);
+        assert_int_equal(a->count, b->count);
+        for (size_t k = 0; k < b->count; k++) {
+            assert_string_equal(a->entries[k].name, b->entries[k].name);
+            assert_string_equal(a->entries[k].title, b->entries[k].title);
+            assert_ptr_equal(a->entries[k].sheet, a);
+            assert_int_equal(a->entries[k].first, b->entries[k].first);
+            assert_int_equal(a->entries[k].rows, b->entries[k].rows);
+        }
+    }
+    arena_free(&arena);
+}
+
+static void formats_are_the_data(void **state)
+{
+    const struct formats *built_in = formats_built_in();
+    struct arena arena = { 0 };
+    struct formats formats;
+    struct error error;
+    (void)state;
+    if (!formats_read(&arena, csv_built_in(FORMATS_FILE), &formats, &error))
+        fail_msg("%s", error.what);
+    assert_int_equal(built_in->count, formats.count);
+    for (size_t i = 0; i < formats.count; i++) {
+        const struct format *a = &built_in->format[i], *b = &formats.format[i];
+        assert_true(same_string(a->name, b->name) && same_number(a->bytes, b->bytes) &&
+                    same_string(a->peak, b->peak) && same_string(a->reached, b->reached) &&
+                    same_string(a->launch, b->launch) && same_string(a->trained, b->trained));
+    }
+    arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(books_are_the_formulas),
         cmocka_unit_test(own_rows_stay_in_a_copy),
+        cmocka_unit_test(tables_are_the_data),
+        cmocka_unit_test(the_catalog_is_the_data),
+        cmocka_unit_test(formats_are_the_data),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
