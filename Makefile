@@ -17,7 +17,9 @@ export CHALKLINE_SHARED = $(SHARED)
 MACHINE  := $(shell $(CC) -dumpmachine 2>/dev/null | cut -d- -f1)
 
 CHALK    := $(addprefix formulas/,$(shell cat formulas/order.txt))
-DATA     := $(sort $(wildcard data/*.csv data/workloads/*.workload))
+TABLES   := $(sort $(wildcard data/*.csv))
+# Built in as they are: read with the same readers as a user's.
+TEXTS    := data/prices.csv $(sort $(wildcard data/workloads/*.workload))
 LANES    := portable $(if $(filter x86_64,$(MACHINE)),avx2 avx512)
 SETS     := scalar $(LANES)
 # X_page.c stands in the place of X.c in the page.
@@ -31,7 +33,7 @@ WEB      := $(addprefix web/,respond.c request.c route.c openapi.c metrics.c han
 ROOMS    := report catalog search infer import scenario score $(shell find sim ask -type d)
 LIBRARY  := $(BASE) $(ROWS) $(foreach room,$(ROOMS),$(call sources,$(room))) $(WEB)
 OBJECTS  := $(LIBRARY:%.c=$(B)/%.o) $(SETS:%=$(B)/rows/run_%.o) $(LANES:%=$(B)/kernels_%.o) \
-            $(B)/embedded_formulas.o $(B)/embedded_data.o $(B)/embedded_page.o
+            $(B)/built_in_formulas.o $(B)/built_in_sheets.o $(B)/embedded_data.o $(B)/embedded_page.o
 CLI      := $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c))
 TESTS    := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/*_test.c))
 BENCH    := $(B)/bench/bench
@@ -86,13 +88,25 @@ $(LANES:%=$(B)/kernels_%.o): $(B)/kernels_%.o: $(B)/kernels.c $(B)/flags
 build/row_names.h: tools/row_names.sh formulas/order.txt $(CHALK)
 	@mkdir -p $(@D); sh tools/row_names.sh $(CHALK) > $@.new && mv $@.new $@
 
-# ---- formulas and data inside the binary -----------------------------------------------------
+# ---- formulas and data inside the binary, as the build has read them ---------------------------
+$(B)/formulas: tools/formulas.c $(EMIT)
+	@$(CC) $(FLAGS) $^ -o $@ -lm
+$(B)/built_in_formulas.c: $(B)/formulas $(CHALK) formulas/order.txt
+	@echo write $@; $(B)/formulas $(CHALK) > $@ || { rm -f $@; exit 1; }
+$(B)/sheets: tools/sheets.c $(EMIT) $(B)/catalog/catalog.o $(B)/catalog/formats.o
+	@$(CC) $(FLAGS) $^ -o $@ -lm
+$(B)/built_in_sheets.c: $(B)/sheets $(TABLES)
+	@echo write $@; $(B)/sheets $(TABLES) > $@ || { rm -f $@; exit 1; }
+$(B)/built_in_%.o: $(B)/built_in_%.c
+	@$(CC) $(FLAGS) -c $< -o $@
 $(B)/embed: tools/embed.c
 	@mkdir -p $(@D); $(CC) $(FLAGS) $< -o $@
 $(B)/embedded_formulas.c: $(B)/embed $(CHALK) formulas/order.txt
 	@$(B)/embed embedded_formulas $(CHALK) > $@
-$(B)/embedded_data.c: $(B)/embed $(DATA)
-	@$(B)/embed embedded_data $(DATA) > $@
+$(B)/embedded_data.c: $(B)/embed $(TEXTS)
+	@$(B)/embed embedded_data $(TEXTS) > $@
+$(B)/embedded_tables.c: $(B)/embed $(TABLES)
+	@$(B)/embed embedded_tables $(filter-out $(TEXTS),$(TABLES)) > $@
 # The page that `make page` has built, if it has; other pages, another object.
 PAGE     := $(wildcard build/page/chalkline.html.gz)
 $(B)/page: always

@@ -48,7 +48,7 @@ static double at(const struct brief *brief, enum figure figure)
 
 static const char *text_of_figure(const struct brief *brief, enum figure figure, int digits)
 {
-    const struct row *row = &brief->scenario.book.rows[book_find(&brief->scenario.book,
+    const struct row *row = brief->scenario.book.rows[book_find(&brief->scenario.book,
                                                                  figure_names[figure])];
     return quantity_text(brief->arena, at(brief, figure), row->unit, digits);
 }

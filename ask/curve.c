@@ -87,7 +87,7 @@ static bool read_axis(struct curve *curve, const struct scenario *scenario,
     int index = book_find(&scenario->book, curve->axis.name);
     if (index < 0)
         return scenario_unknown(scenario, curve->axis.name, curve->error);
-    const struct row *the = *row = &scenario->book.rows[index];
+    const struct row *the = *row = scenario->book.rows[index];
     const struct fact *given = facts_find(&scenario->facts, the->name);
     if (fact_given(given)) {
         error_set(curve->error, "'%s' is the axis, and given by %s", the->name, given->source);

@@ -9,7 +9,7 @@ static void expand(struct scenario *scenario, const char *word, const char ***na
                    size_t *count, size_t *room)
 {
     int row = book_find(&scenario->book, word);
-    const char *table = row < 0 ? NULL : scenario->book.rows[row].table;
+    const char *table = row < 0 ? NULL : scenario->book.rows[row]->table;
     const struct fact_table *known = table ? facts_table_find(&scenario->facts, table) : NULL;
     size_t entries = known ? known->entries : 1;
     for (size_t i = 0; i < entries; i++) {

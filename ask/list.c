@@ -45,41 +45,35 @@ static void list_catalog(struct arena *arena, const struct catalog *catalog,
     finish(arena, what, &table, answer);
 }
 
-static bool list_rows(struct arena *arena, struct answer *answer, struct error *error)
+static void list_rows(struct arena *arena, struct answer *answer)
 {
-    struct book book;
-    if (!scenario_book(arena, 0, &book, error))
-        return false;
+    const struct book *book = book_built_in(0);
     struct table table = { .arena = arena, .columns = 4, .left = "llll" };
     static const char *const head[] = { "name", "unit", "symbol", "meaning" };
     for (int i = 0; i < 4; i++)
         table_cell(&table, "%s", head[i]);
-    for (size_t i = 0; i < book.count; i++) {
-        table_cell(&table, "%s", book.rows[i].name);
-        table_cell(&table, "%s", book.rows[i].unit_text);
-        table_cell(&table, "%s", book.rows[i].symbol);
-        table_cell(&table, "%s", book.rows[i].meaning);
+    for (size_t i = 0; i < book->count; i++) {
+        table_cell(&table, "%s", book->rows[i]->name);
+        table_cell(&table, "%s", book->rows[i]->unit_text);
+        table_cell(&table, "%s", book->rows[i]->symbol);
+        table_cell(&table, "%s", book->rows[i]->meaning);
     }
     finish(arena, "rows", &table, answer);
-    return true;
 }
 
-static bool list_formats(struct arena *arena, struct answer *answer, struct error *error)
+static void list_formats(struct arena *arena, struct answer *answer)
 {
-    struct formats formats;
-    if (!scenario_formats(arena, &formats, error))
-        return false;
+    const struct formats *formats = formats_built_in();
     struct table table = { .arena = arena, .columns = 3, .left = "lrl" };
     table_cell(&table, "name");
     table_cell(&table, "bytes");
     table_cell(&table, "peak");
-    for (size_t i = 0; i < formats.count; i++) {
-        table_cell(&table, "%s", formats.format[i].name);
-        table_cell(&table, "%g", formats.format[i].bytes);
-        table_cell(&table, "%s", formats.format[i].peak);
+    for (size_t i = 0; i < formats->count; i++) {
+        table_cell(&table, "%s", formats->format[i].name);
+        table_cell(&table, "%g", formats->format[i].bytes);
+        table_cell(&table, "%s", formats->format[i].peak);
     }
     finish(arena, "formats", &table, answer);
-    return true;
 }
 
 bool ask_list(struct arena *arena, const struct command *command, struct answer *answer,
@@ -90,26 +84,24 @@ bool ask_list(struct arena *arena, const struct command *command, struct answer 
     static const char *const model[] = { "params_total_published", "params_active_published" };
     static const char *const tier[] = { NAME_tier_capacity, NAME_tier_bandwidth, NAME_tier_price };
     static const char *const price[] = { "input", "output", "cached_read" };
-    struct catalog catalog;
+    const struct catalog *catalog = catalog_built_in();
     const char *what = command->word_count ? command->words[0] : "";
     if (command->word_count > 1) {
         error_set(error, "list takes one name, %zu were given", command->word_count);
         return error_hint(error, "models, hardware, tiers, prices, rows or formats");
     }
-    if (!scenario_catalog(arena, &catalog, error))
-        return false;
     if (!strcmp(what, "hardware") || !strcmp(what, "machines"))
-        list_catalog(arena, &catalog, CATALOG_MACHINE, "hardware", machine, 6, answer);
+        list_catalog(arena, catalog, CATALOG_MACHINE, "hardware", machine, 6, answer);
     else if (!strcmp(what, "models"))
-        list_catalog(arena, &catalog, CATALOG_MODEL, "models", model, 2, answer);
+        list_catalog(arena, catalog, CATALOG_MODEL, "models", model, 2, answer);
     else if (!strcmp(what, "tiers"))
-        list_catalog(arena, &catalog, CATALOG_TIER, "tiers", tier, 3, answer);
+        list_catalog(arena, catalog, CATALOG_TIER, "tiers", tier, 3, answer);
     else if (!strcmp(what, "prices"))
-        list_catalog(arena, &catalog, CATALOG_PRICE, "prices", price, 3, answer);
+        list_catalog(arena, catalog, CATALOG_PRICE, "prices", price, 3, answer);
     else if (!strcmp(what, "rows"))
-        return list_rows(arena, answer, error);
+        list_rows(arena, answer);
     else if (!strcmp(what, "formats"))
-        return list_formats(arena, answer, error);
+        list_formats(arena, answer);
     else {
         error_set(error, *what ? "list: '%.60s' is no list" : "list what?", what);
         return error_hint(error, "models, hardware, tiers, prices, rows or formats");

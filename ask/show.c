@@ -29,14 +29,12 @@ static void show_entry(struct arena *arena, const struct catalog_entry *entry,
 static bool show_row(struct arena *arena, const char *name, struct answer *answer)
 {
     struct book book;
-    struct error error;
-    if (!scenario_book(arena, BOOK_ALL, &book, &error))
-        return false;
+    book_copy(&book, arena, book_built_in(BOOK_ALL));
     int index = book_find(&book, name);
     if (index < 0)
         return false;
     struct doc *list = doc_add(arena, answer->doc, name, DOC_ARRAY);
-    for (const struct row *row = &book.rows[index]; row; row = row->before) {
+    for (const struct row *row = book.rows[index]; row; row = row->before) {
         struct doc *one = doc_add(arena, list, NULL, DOC_OBJECT);
         buffer_print(&answer->text, "%s : %s   %s%s%s\n  %s\n", row->name, row->unit_text,
                      row->symbol, row->with ? "   WITH " : "", row->with ? row->with : "",
@@ -74,8 +72,7 @@ bool ask_show(struct arena *arena, const struct command *command, struct answer 
         return error_hint(error, "chalkline show h100-sxm");
     }
     const char *name = command->words[0];
-    if (!scenario_catalog(arena, &catalog, error))
-        return false;
+    catalog_open(&catalog, arena);
     for (int kind = 0; kind < CATALOG_KINDS; kind++) {
         const struct catalog_entry *entry = catalog_find(&catalog, (enum catalog_kind)kind, name,
                                                          kind ? &other : &first);

@@ -23,7 +23,7 @@ static bool split_equation(struct arena *arena, const char *where, const char **
 static bool read_side(struct scenario *scenario, const char **side, const char *other,
                       struct error *error)
 {
-    struct expr *expr;
+    const struct expr *expr;
     struct quantity quantity;
     struct error inner;
     if (expr_parse(&scenario->book, "--where", 0, text_of(*side), &expr, error) &&
@@ -42,7 +42,7 @@ static bool read_side(struct scenario *scenario, const char **side, const char *
 static bool same_units(struct scenario *scenario, const char *left, const char *right,
                        struct error *error)
 {
-    struct expr *a, *b;
+    const struct expr *a, *b;
     struct unit ua, ub;
     if (!expr_parse(&scenario->book, "--where", 0, text_of(left), &a, error) ||
         !expr_parse(&scenario->book, "--where", 0, text_of(right), &b, error) ||
@@ -64,7 +64,7 @@ static bool free_unknown(struct scenario *scenario, const char *name, double *lo
     int index = book_find(&scenario->book, name);
     if (index < 0)
         return scenario_unknown(scenario, name, error);
-    const struct row *row = &scenario->book.rows[index];
+    const struct row *row = scenario->book.rows[index];
     const struct fact *given = facts_find(&scenario->facts, name);
     double value;
     if (fact_given(given)) {
@@ -126,7 +126,7 @@ static const char *wholes_text(struct scenario *scenario, const struct row *row,
 static void answer_roots(struct scenario *scenario, const char *name, const char *left,
                          const struct roots *roots, struct answer *answer)
 {
-    const struct row *row = &scenario->book.rows[book_find(&scenario->book, name)];
+    const struct row *row = scenario->book.rows[book_find(&scenario->book, name)];
     const char *where = command_text(scenario->command, "where");
     struct arena *arena = scenario->arena;
     struct unit unit = scenario_unit(scenario, name);
@@ -211,7 +211,7 @@ bool ask_solve(struct arena *arena, const struct command *command, struct answer
         !free_unknown(&scenario, name, &low, &high, error) || !scenario_assume(&scenario, error))
         return false;
     const char *difference = arena_print(arena, "(%s) - (%s)", left, right);
-    struct expr *expr;
+    const struct expr *expr;
     struct scenario *s = &scenario;
     if (!expr_parse(&s->book, "--where", 0, text_of(difference), &expr, error) ||
         !list_build(arena, &s->book, &s->facts, &expr, 1, &values.list, error))

@@ -19,7 +19,7 @@ static const char *outside(const struct why *why, const struct expr *expr)
 {
     struct arena *arena = why->scenario->arena;
     const char *text = arena_copy(arena, expr->text.data, expr->text.size);
-    if (expr->op == OP_ROW && why->scenario->book.rows[expr->row].table)
+    if (expr->op == OP_ROW && why->scenario->book.rows[expr->row]->table)
         return arena_print(arena, "%s%s", text, why->entry);
     return text;
 }
@@ -126,7 +126,7 @@ static void find_entries(struct why *why, const struct expr *sum, struct part *p
         return;
     for (size_t i = 0; i < table->entries && *count < 64; i++) {
         const char *name = arena_print(scenario->arena, "%s[%s]",
-                                       scenario->book.rows[inner->row].name, table->entry[i]);
+                                       scenario->book.rows[inner->row]->name, table->entry[i]);
         struct error ignored;
         double value;
         if (value_of(scenario, name, &value, &ignored))
@@ -233,7 +233,7 @@ static bool answer_elasticities(struct why *why, const char *name, struct answer
     struct part *parts = arena_array(arena, list->input_count + 1, sizeof *parts);
     size_t count = 0;
     for (size_t i = 0; i < list->input_count && value != 0; i++) {
-        const struct row *row = &scenario->book.rows[list->inputs[i].row];
+        const struct row *row = scenario->book.rows[list->inputs[i].row];
         double elasticity = gradient[i] * values.inputs[i] / value;
         bool steps = stepped(arena, list, i);
         if (steps)
@@ -284,7 +284,7 @@ static void deeper_expr(struct why *why, const struct expr *expr, int depth, uin
 
 static void deeper(struct why *why, int index, int depth, uint8_t *seen, struct answer *answer)
 {
-    const struct row *row = &why->scenario->book.rows[index];
+    const struct row *row = why->scenario->book.rows[index];
     const struct fact *fact = facts_find(&why->scenario->facts, row->name);
     struct error ignored;
     double value;
@@ -362,7 +362,7 @@ static bool find_word(struct why *why, const char *word, int *index, struct erro
     if (*index < 0)
         return scenario_unknown(scenario, name, error);
     why->entry = bracket ? bracket : "";
-    const char *table = scenario->book.rows[*index].table;
+    const char *table = scenario->book.rows[*index]->table;
     if (!table || bracket)
         return true;
     const struct fact_table *known = facts_table_find(&scenario->facts, table);
@@ -386,7 +386,7 @@ bool ask_why(struct arena *arena, const struct command *command, struct answer *
     if (!scenario_open(&scenario, arena, command, command_subject(command), error) ||
         !find_word(&why, command->words[0], &index, error))
         return false;
-    const struct row *row = &scenario.book.rows[index];
+    const struct row *row = scenario.book.rows[index];
     const char *name = arena_print(arena, "%s%s", row->name, row->table ? why.entry : "");
     if (!value_of(&scenario, name, &value, error))
         return false;

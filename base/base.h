@@ -132,15 +132,16 @@ void buffer_add_plain(struct buffer *buffer, struct text text, const char *allow
 struct csv {
     const char *file;
     size_t columns, rows;
-    const char **header;    /* [columns] */
-    const char **cells;     /* [rows * columns], terminated, never NULL */
-    int *lines;             /* [rows] line of the file, for messages */
+    const char *text;       /* the cells, each terminated */
+    const uint32_t *cells;  /* [(1 + rows) * columns] where each begins in it; the header is first */
+    const int *lines;       /* [rows] line of the file, for messages */
 };
 
 bool csv_read(struct arena *arena, const char *file, struct text text, struct csv *csv,
               struct error *error);
 bool csv_read_any(struct arena *arena, const char *file, struct text text, struct csv *csv,
                   struct error *error);
+const char *csv_header(const struct csv *csv, size_t column);
 int csv_column(const struct csv *csv, const char *name);       /* -1: no such column */
 const char *csv_cell(const struct csv *csv, size_t row, int column); /* "" for -1 */
 

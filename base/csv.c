@@ -2,13 +2,16 @@
 
 #include <string.h>
 
-/* One record at a time: cells are unquoted into the arena. */
+/* One record at a time: cells are unquoted into one run of bytes. A cell with its end needs no
+ * more than it takes in the file with its comma. */
 struct reader {
     struct arena *arena;
     const char *file;
     const char *at, *end;
     int line;
-    const char **cells;
+    char *text;
+    size_t size;                    /* of `text`, so far */
+    uint32_t *cells;
     size_t count, room;
 };
 
@@ -17,7 +20,7 @@ static bool at_end_of_record(const struct reader *reader)
     return reader->at == reader->end || *reader->at == '\n' || *reader->at == '\r';
 }
 
-static bool read_quoted(struct reader *reader, struct buffer *cell, struct error *error)
+static bool read_quoted(struct reader *reader, struct error *error)
 {
     int opened = reader->line;
     for (reader->at++; reader->at < reader->end; reader->at++) {
@@ -27,7 +30,7 @@ static bool read_quoted(struct reader *reader, struct buffer *cell, struct error
             reader->at++;
         }
         reader->line += *reader->at == '\n';
-        buffer_add(cell, reader->at, 1);
+        reader->text[reader->size++] = *reader->at;
     }
     if (reader->at == reader->end) {
         error_set(error, "%s:%d: a quote is opened and never closed", reader->file, opened);
@@ -44,23 +47,19 @@ static bool read_quoted(struct reader *reader, struct buffer *cell, struct error
 
 static bool read_cell(struct reader *reader, struct error *error)
 {
-    struct text cell = { reader->at, 0 };
+    const size_t first = reader->size;
     if (reader->at < reader->end && *reader->at == '"') {
-        struct buffer unquoted = { .arena = reader->arena };
-        buffer_add(&unquoted, "", 0);
-        if (!read_quoted(reader, &unquoted, error))
+        if (!read_quoted(reader, error))
             return false;
-        cell = (struct text){ unquoted.data, unquoted.size };
     } else {
         while (!at_end_of_record(reader) && *reader->at != ',')
-            reader->at++;
-        cell.size = (size_t)(reader->at - cell.data);
+            reader->text[reader->size++] = *reader->at++;
     }
-    if (cell.size && memchr(cell.data, 0, cell.size))
+    if (memchr(reader->text + first, 0, reader->size - first))
         return error_set(error, "%s:%d: a zero byte", reader->file, reader->line);
-    const char **place = arena_push(reader->arena, &reader->cells, &reader->count,
-                                    &reader->room, sizeof *reader->cells);
-    *place = arena_copy(reader->arena, cell.data, cell.size);
+    reader->text[reader->size++] = 0;
+    *(uint32_t *)arena_push(reader->arena, &reader->cells, &reader->count, &reader->room,
+                            sizeof *reader->cells) = (uint32_t)first;
     return true;
 }
 
@@ -101,10 +100,14 @@ bool csv_read_any(struct arena *arena, const char *file, struct text text, struc
 {
     if (text.size >= 3 && !memcmp(text.data, "\xef\xbb\xbf", 3))    /* byte order mark */
         text.data += 3, text.size -= 3;
+    if (text.size >= UINT32_MAX)
+        return error_set(error, "%s: %zu bytes; at most %u", file, text.size, UINT32_MAX - 1);
     struct reader reader = { .arena = arena, .file = file, .at = text.data,
-                             .end = text.data + text.size, .line = 1 };
+                             .end = text.data + text.size, .line = 1,
+                             .text = arena_alloc(arena, text.size + 1) };
+    int *lines = NULL;
     size_t line_count = 0, line_room = 0;
-    *csv = (struct csv){ .file = file };
+    *csv = (struct csv){ .file = file, .text = reader.text };
     for (skip_blank(&reader); reader.at < reader.end; skip_blank(&reader)) {
         int line = reader.line;
         size_t before = reader.count;
@@ -118,13 +121,13 @@ bool csv_read_any(struct arena *arena, const char *file, struct text text, struc
             error_set(error, "%s:%d: %zu cells", file, line, reader.count - before);
             return error_hint(error, "%zu cells, as in the header", csv->columns);
         }
-        *(int *)arena_push(arena, &csv->lines, &line_count, &line_room, sizeof line) = line;
+        *(int *)arena_push(arena, &lines, &line_count, &line_room, sizeof line) = line;
         csv->rows++;
     }
     if (!csv->columns)
         return error_set(error, "%s: empty; expected a header line", file);
-    csv->header = reader.cells;
-    csv->cells = reader.cells + csv->columns;
+    csv->cells = reader.cells;
+    csv->lines = lines;
     return true;
 }
 
@@ -134,26 +137,31 @@ bool csv_read(struct arena *arena, const char *file, struct text text, struct cs
     if (!csv_read_any(arena, file, text, csv, error))
         return false;
     for (size_t i = 0; i < csv->columns * (csv->rows + 1); i++) {
-        struct text cell = text_of(csv->header[i]);         /* the cells follow the header */
+        struct text cell = text_of(csv->text + csv->cells[i]);
         size_t column = i % csv->columns, row = i / csv->columns;
         if (text_plain(cell, "") == cell.size)
             continue;
         return text_check(cell, row ? arena_print(arena, "%s:%d: %s", file, csv->lines[row - 1],
-                                                      csv->header[column])
+                                                      csv_header(csv, column))
                                         : arena_print(arena, "%s: the header", file), error);
     }
     return true;
 }
 
+const char *csv_header(const struct csv *csv, size_t column)
+{
+    return csv->text + csv->cells[column];
+}
+
 int csv_column(const struct csv *csv, const char *name)
 {
     for (size_t i = 0; i < csv->columns; i++)
-        if (!strcmp(csv->header[i], name))
+        if (!strcmp(csv_header(csv, i), name))
             return (int)i;
     return -1;
 }
 
 const char *csv_cell(const struct csv *csv, size_t row, int column)
 {
-    return column < 0 ? "" : csv->cells[row * csv->columns + (size_t)column];
+    return column < 0 ? "" : csv->text + csv->cells[(row + 1) * csv->columns + (size_t)column];
 }

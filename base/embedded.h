@@ -5,12 +5,14 @@
 #include <stddef.h>
 
 struct embedded {
-    const char *path;               /* as in the tree: "formulas/lecture/batch.chalk" */
+    const char *path;               /* as in the tree: "data/hardware.csv" */
     const char *data;
     size_t size;
 };
 
-extern const struct embedded embedded_formulas[], embedded_data[];
+extern const struct embedded embedded_data[];
+/* In the page only: the program has them as the build has read them. */
+extern const struct embedded embedded_formulas[], embedded_tables[];
 extern const struct embedded embedded_page[];       /* none where it was built without its page */
 
 #endif

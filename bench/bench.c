@@ -67,7 +67,7 @@ static void prepare(struct bench *bench)
 {
     struct error error;
     const struct kernel *kernel = kernel_find("portable", "roofline");
-    struct expr *exprs[KEEP];
+    const struct expr *exprs[KEEP];
     need(scenario_open(&bench->scenario, &bench->arena, &bench->command,
                        (struct subject){ 0 }, &error),
          &error);
@@ -167,7 +167,7 @@ static double *padded(struct arena *arena)
 
 static void prepare_points(struct points *points, size_t which)
 {
-    struct expr *exprs[POINT_ROWS];
+    const struct expr *exprs[POINT_ROWS];
     struct error error;
     need(scenario_open(&points->scenario, &points->arena, &points->command,
                        (struct subject){ .model = serving[which].model,

@@ -27,9 +27,10 @@ int main(void)
     struct ziggurat ziggurat;
     struct error error;
     double whole[TURNS], drawn[TURNS], run[TURNS], kept[TURNS];
-    if (!scenario_read(&scenario, &arena, &command, (struct subject){ 0 }, &error) ||
-        !priors_read(&scenario, &priors, &error) ||
-        !stage_open(&arena, &scenario.book, &scenario.facts, &stage, &error)) {
+    bool good = scenario_read(&scenario, &arena, &command, (struct subject){ 0 }, &error);
+    if (good)
+        priors_read(&scenario, &priors);
+    if (!good || !stage_open(&arena, &scenario.book, &scenario.facts, &stage, &error)) {
         printf("deduce: %s\n", error.what);
         return 1;
     }

@@ -113,16 +113,21 @@ static const struct known engine_facts[] = {
 #define LIST(array) array, sizeof array / sizeof *array
 
 static const struct {
-    const char *what, *list;            /* NULL: `chalkline list` has none */
+    const char *file, *what, *list;     /* list: NULL: `chalkline list` has none */
     const struct known *facts;          /* NULL: any key, as in config.json */
     size_t count;
 } kinds[CATALOG_KINDS] = {
-    [CATALOG_MACHINE] = { "machine", "hardware", LIST(machine_facts) },
-    [CATALOG_MODEL]   = { "model", "models", NULL, 0 },
-    [CATALOG_TIER]    = { "tier", "tiers", LIST(tier_facts) },
-    [CATALOG_PRICE]   = { "price", "prices", LIST(price_facts) },
-    [CATALOG_ENGINE]  = { "engine", NULL, LIST(engine_facts) },
+    [CATALOG_MACHINE] = { "data/hardware.csv", "machine", "hardware", LIST(machine_facts) },
+    [CATALOG_MODEL]   = { "data/models.csv", "model", "models", NULL, 0 },
+    [CATALOG_TIER]    = { "data/tiers.csv", "tier", "tiers", LIST(tier_facts) },
+    [CATALOG_PRICE]   = { "data/prices.csv", "price", "prices", LIST(price_facts) },
+    [CATALOG_ENGINE]  = { "data/efficiency.csv", "engine", NULL, LIST(engine_facts) },
 };
+
+const char *catalog_file(enum catalog_kind kind)
+{
+    return kinds[kind].file;
+}
 
 static const char *const marks[] = { "", "memory", "announced", "not chosen" };
 
@@ -265,7 +270,7 @@ static bool check_row(const struct catalog_sheet *sheet, size_t index, struct er
 {
     struct catalog_row row = sheet_row(sheet, index);
     if (!*csv_cell(&sheet->csv, index, sheet->name))
-        return fault(sheet, row.line, error, "a row without a", sheet->csv.header[sheet->name]);
+        return fault(sheet, row.line, error, "a row without a", csv_header(&sheet->csv, (size_t)sheet->name));
     if (!*row.value)
         return fault(sheet, row.line, error, "no value for", row.fact);
     if (!*row.source)
@@ -314,28 +319,30 @@ static const char *row_name(struct arena *arena, const struct catalog_sheet *she
 
 static bool group_rows(struct arena *arena, struct catalog_sheet *sheet, struct error *error)
 {
-    struct catalog_entry *entry = NULL;
+    struct catalog_entry *entries = NULL;
+    size_t count = 0, room = 0;
     for (size_t i = 0; i < sheet->csv.rows; i++) {
         const char *name = row_name(arena, sheet, i);
-        if (entry && !strcmp(entry->name, name)) {
-            entry->rows++;
+        if (count && !strcmp(entries[count - 1].name, name)) {
+            entries[count - 1].rows++;
             continue;
         }
-        for (size_t j = 0; j < sheet->count; j++)
-            if (name_same(sheet->entries[j].name, name)) {
+        for (size_t j = 0; j < count; j++)
+            if (name_same(entries[j].name, name)) {
                 fault(sheet, sheet->csv.lines[i], error, "other rows divide those of", name);
                 return error_hint(error, "keep the rows of a name together, spelled alike");
             }
-        entry = arena_push(arena, &sheet->entries, &sheet->count, &sheet->room, sizeof *entry);
-        *entry = (struct catalog_entry){ .name = name, .sheet = sheet, .first = i, .rows = 1 };
+        *(struct catalog_entry *)arena_push(arena, &entries, &count, &room, sizeof *entries) =
+            (struct catalog_entry){ .name = name, .sheet = sheet, .first = i, .rows = 1 };
     }
-    for (size_t i = 0; i < sheet->count; i++) {
-        entry = &sheet->entries[i];
-        if (!check_twice(entry, error))
+    for (size_t i = 0; i < count; i++) {
+        if (!check_twice(&entries[i], error))
             return false;
-        const char *title = catalog_text(entry, "title");
-        entry->title = title ? title : entry->name;
+        const char *title = catalog_text(&entries[i], "title");
+        entries[i].title = title ? title : entries[i].name;
     }
+    sheet->entries = entries;
+    sheet->count = count;
     return true;
 }
 
@@ -375,11 +382,6 @@ static bool sheet_read(struct arena *arena, struct catalog_sheet *sheet, enum ca
         if (!check_row(sheet, i, error))
             return false;
     return group_rows(arena, sheet, error);
-}
-
-void catalog_open(struct catalog *catalog, struct arena *arena)
-{
-    *catalog = (struct catalog){ .arena = arena };
 }
 
 bool catalog_read(struct catalog *catalog, enum catalog_kind kind, const char *file,

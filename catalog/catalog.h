@@ -12,8 +12,8 @@
  * Names are found without regard to case, spaces, '_', '-' and '.', by name or alias.
  * Where a name is asked for, "FILE.csv" (its only entry) or "FILE.csv:NAME" reads a
  * user's sheet of the same columns. Every fault of a sheet names file and line.
- * Everything lives in the arena given to catalog_open; entries point into the catalog,
- * so it must stay where it is. */
+ * The sheets of data/ are read when the program is built. A user's lives in the arena of its
+ * catalog; its entries point into the catalog, which must stay where it is. */
 #ifndef CATALOG_H
 #define CATALOG_H
 
@@ -42,8 +42,8 @@ struct catalog_sheet {
     enum catalog_kind kind;
     struct csv csv;
     int name, fact, value, unit, source, date, mark, note, model;       /* columns */
-    struct catalog_entry *entries;
-    size_t count, room;
+    const struct catalog_entry *entries;
+    size_t count;
 };
 
 struct catalog {
@@ -51,6 +51,11 @@ struct catalog {
     struct catalog_sheet sheets[CATALOG_KINDS];
 };
 
+/* "data/hardware.csv" */
+const char *catalog_file(enum catalog_kind kind);
+/* The sheets of data/, without an arena. */
+const struct catalog *catalog_built_in(void);
+/* The same with an arena, for users' sheets beside or instead. */
 void catalog_open(struct catalog *catalog, struct arena *arena);
 /* Read one sheet and check every row; a second of a kind replaces the first. */
 bool catalog_read(struct catalog *catalog, enum catalog_kind kind, const char *file,

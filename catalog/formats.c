@@ -42,10 +42,10 @@ bool formats_read(struct arena *arena, const struct csv *csv, struct formats *fo
         if (column[i] < 0)
             return error_set(error, "%s: no column '%s'", csv->file, names[i]);
     }
-    formats->count = csv->rows;
-    formats->format = arena_array(arena, csv->rows, sizeof *formats->format);
+    struct format *format = arena_array(arena, csv->rows, sizeof *format);
+    *formats = (struct formats){ csv->rows, format };
     for (size_t row = 0; row < csv->rows; row++)
-        if (!format_read(csv, row, column, &formats->format[row], error))
+        if (!format_read(csv, row, column, &format[row], error))
             return false;
     return true;
 }

@@ -4,6 +4,8 @@
 
 #include "base/base.h"
 
+#define FORMATS_FILE "data/formats.csv"
+
 struct format {
     const char *name;           /* "fp8-block" */
     double bytes;               /* of one weight, scales included */
@@ -13,8 +15,11 @@ struct format {
 
 struct formats {
     size_t count;
-    struct format *format;
+    const struct format *format;
 };
+
+/* data/formats.csv, read when the program is built. */
+const struct formats *formats_built_in(void);
 
 bool formats_read(struct arena *arena, const struct csv *csv, struct formats *formats,
                   struct error *error);

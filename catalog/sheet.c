@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-struct text sheet_built_in(const char *path)
+struct text text_built_in(const char *path)
 {
     for (const struct embedded *file = embedded_data; file->path; file++)
         if (!strcmp(file->path, path))
@@ -14,19 +14,14 @@ struct text sheet_built_in(const char *path)
     return (struct text){ NULL, 0 };
 }
 
-bool sheet_open(struct arena *arena, const char *path, struct sheet *sheet, struct error *error)
+void sheet_open(const char *path, struct sheet *sheet)
 {
-    struct text text = sheet_built_in(path);
-    if (!text.data)
-        return error_set(error, "%s is not built in", path);
-    if (!csv_read(arena, path, text, &sheet->csv, error))
-        return false;
+    sheet->csv = *csv_built_in(path);
     sheet->name = csv_column(&sheet->csv, "name");
     sheet->fact = csv_column(&sheet->csv, "fact");
     sheet->value = csv_column(&sheet->csv, "value");
     sheet->unit = csv_column(&sheet->csv, "unit");
     sheet->mark = csv_column(&sheet->csv, "mark");
-    return true;
 }
 
 /* The row of a fact; the number of rows: there is none. */

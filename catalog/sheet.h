@@ -11,9 +11,12 @@ struct sheet {
     int name, fact, value, unit, mark;
 };
 
-/* A file that is built in; data NULL: none of that path. */
-struct text sheet_built_in(const char *path);
-bool sheet_open(struct arena *arena, const char *path, struct sheet *sheet, struct error *error);
+/* A file of data/ that is built in as it is: workloads, and the price sheet, which is read as any
+ * of its kind; data NULL: none of that path. */
+struct text text_built_in(const char *path);
+/* A table of data/ by its path, read when the program is built; there is one. */
+const struct csv *csv_built_in(const char *path);
+void sheet_open(const char *path, struct sheet *sheet);
 /* NULL: not there. */
 const char *sheet_text(const struct sheet *sheet, const char *name, const char *fact);
 /* "memory", "assumed"; "" for none, or where there is no such fact. */

@@ -13,8 +13,8 @@ extern const struct verb verb_report;
 bool help_answers(struct arena *arena, int count, char **words, struct buffer *out,
                   struct error *error);
 /* A verb on one screen, or with all of its options; text fits `width` columns. */
-bool help_verb(struct arena *arena, struct buffer *out, const struct verb *verb, bool whole,
-               size_t width, struct error *error);
+void help_verb(struct arena *arena, struct buffer *out, const struct verb *verb, bool whole,
+               size_t width);
 void help_all(struct buffer *out, size_t width);
 /* Columns of the terminal; 100 where there is none. */
 size_t help_width(void);
@@ -29,6 +29,6 @@ bool report_answers(struct arena *arena, int count, char **words, struct buffer 
 bool tool_run(const struct command *command, struct error *error);
 
 /* Every row with its algebra, unit and source, as Markdown. */
-bool reference_print(struct arena *arena, struct buffer *out, struct error *error);
+void reference_print(struct buffer *out);
 
 #endif

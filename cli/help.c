@@ -49,8 +49,8 @@ static const char *default_text(struct arena *arena, const struct book *book,
                            option->fallback ? option->fallback : "");
     if (option->fallback)
         return option->fallback;
-    return row >= 0 && !book->rows[row].expr
-           ? quantity_text(arena, book->rows[row].value, book->rows[row].unit, 6) : "";
+    return row >= 0 && !book->rows[row]->expr
+           ? quantity_text(arena, book->rows[row]->value, book->rows[row]->unit, 6) : "";
 }
 
 static void print_option(struct arena *arena, struct buffer *out, const struct book *book,
@@ -139,25 +139,21 @@ static void print_head(struct buffer *out, const struct verb *verb, size_t width
     }
 }
 
-bool help_verb(struct arena *arena, struct buffer *out, const struct verb *verb, bool whole,
-               size_t width, struct error *error)
+void help_verb(struct arena *arena, struct buffer *out, const struct verb *verb, bool whole,
+               size_t width)
 {
-    struct book book;
     print_head(out, verb, width);
     if (!whole) {
         buffer_print(out, "\n");
         print_names(arena, out, verb, width);
         buffer_print(out, "\n`chalkline %s --help` says what each does.\n", verb->name);
-        return true;
+        return;
     }
-    if (!scenario_book(arena, BOOK_ALL, &book, error))
-        return false;
-    print_groups(arena, out, &book, verb, width);
+    print_groups(arena, out, book_built_in(BOOK_ALL), verb, width);
     buffer_print(out, "\n");
     print_wrapped(out, "Values carry units: 20ms, 8TB/s, 192GB, 2USD/h; options that set a row also take ranges 1..2, "
                   "distributions normal(mean, deviation), lognormal(median, factor), uniform(low, high), "
                   "and expressions over rows.", 0, 0, width);
-    return true;
 }
 
 void help_all(struct buffer *out, size_t width)
@@ -184,11 +180,8 @@ static void print_man_option(struct arena *arena, struct buffer *out, const stru
                  *fallback ? "; default: " : "", fallback);
 }
 
-static bool man_print(struct arena *arena, struct buffer *out, struct error *error)
+static void man_print(struct arena *arena, struct buffer *out)
 {
-    struct book book;
-    if (!scenario_book(arena, BOOK_ALL, &book, error))
-        return false;
     buffer_print(out, ".TH CHALKLINE 1\n.SH NAME\nchalkline \\- how fast, how big, how many at "
                  "once, at what price: large language models on real machines\n"
                  ".SH SYNOPSIS\n.B chalkline\nMODEL \\-\\-on HARDWARE\n.br\n.B chalkline\n"
@@ -198,10 +191,9 @@ static bool man_print(struct arena *arena, struct buffer *out, struct error *err
         buffer_print(out, ".SS %s %s\n%s. Example:\n.PP\n%s\n", (*verb)->name, (*verb)->words,
                      (*verb)->summary, (*verb)->examples[0]);
         for (struct option_at at = { 0 }; (option = verb_next_option(*verb, &at));)
-            print_man_option(arena, out, &book, option);
+            print_man_option(arena, out, book_built_in(BOOK_ALL), option);
     }
     buffer_print(out, ".SH EXIT STATUS\n0 an answer, 1 nothing feasible, 2 wrong usage or input.\n");
-    return true;
 }
 
 /* ---- words --------------------------------------------------------------------------------- */
@@ -252,12 +244,12 @@ bool help_answers(struct arena *arena, int count, char **words, struct buffer *o
         if (!no_more(count, words, 2, error) || (second && !verb && !no_verb(arena, second, error)))
             return true;
         if (verb)
-            help_verb(arena, out, verb, true, help_width(), error);
+            help_verb(arena, out, verb, true, help_width());
         else
             help_all(out, help_width());
     } else if (help_asked(count, words, &whole, &verb)) {
         if (verb)
-            help_verb(arena, out, verb, whole, help_width(), error);
+            help_verb(arena, out, verb, whole, help_width());
         else
             help_all(out, help_width());
     } else if (!strcmp(first, "completion")) {
@@ -268,7 +260,7 @@ bool help_answers(struct arena *arena, int count, char **words, struct buffer *o
             buffer_print(out, "chalkline %s\n", CHALKLINE_VERSION);
     } else if (!strcmp(first, "man")) {
         if (no_more(count, words, 1, error))
-            man_print(arena, out, error);
+            man_print(arena, out);
     } else {
         return false;
     }

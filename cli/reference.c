@@ -34,20 +34,17 @@ static void print_chapter(struct buffer *out, const struct book *book, size_t ch
     if (*the->prose)
         buffer_print(out, "%s\n\n", the->prose);
     for (size_t i = 0; i < book->count; i++)
-        for (const struct row *row = &book->rows[i]; row; row = row->before)
+        for (const struct row *row = book->rows[i]; row; row = row->before)
             if (row->chapter == (int)chapter)
                 print_row(out, book, row);
 }
 
-bool reference_print(struct arena *arena, struct buffer *out, struct error *error)
+void reference_print(struct buffer *out)
 {
-    struct book book;
-    if (!scenario_book(arena, BOOK_ALL, &book, error))
-        return false;
+    const struct book *book = book_built_in(BOOK_ALL);
     buffer_print(out, "# Reference of all rows\n\nWritten by `chalkline reference` from the "
                  "formulas themselves; formulas/README.md has the\nformat. %zu rows.\n\n",
-                 book.count);
-    for (size_t i = 0; i < book.chapter_count; i++)
-        print_chapter(out, &book, i);
-    return true;
+                 book->count);
+    for (size_t i = 0; i < book->chapter_count; i++)
+        print_chapter(out, book, i);
 }

@@ -26,7 +26,7 @@ static bool row_values(struct stage *stage, const char *const *names, size_t cou
                        double *values, struct error *error)
 {
     struct list list;
-    struct expr **wanted = arena_array(stage->arena, count + 1, sizeof *wanted);
+    const struct expr **wanted = arena_array(stage->arena, count + 1, sizeof *wanted);
     for (size_t i = 0; i < count; i++)
         if (!expr_parse(stage->book, NULL, 0, text_of(names[i]), &wanted[i], error))
             return false;
@@ -59,7 +59,7 @@ static struct kernel_table *lay_tables(const struct stage *stage, const struct k
         size_t entries = known ? known->entries : 1, count = 0;
         const double **columns = arena_array(stage->arena, stage->book->count, sizeof *columns);
         for (size_t r = 0; r < stage->book->count; r++) {
-            const struct row *row = &stage->book->rows[r];
+            const struct row *row = stage->book->rows[r];
             if (!row->table || row->expr || strcmp(row->table, kernel->tables[t]))
                 continue;
             double *column = arena_array(stage->arena, entries, sizeof *column);
@@ -85,12 +85,12 @@ static bool formulas_kept(const struct stage *stage)
 {
     const struct kernel *sheet = stage->sheet;
     for (size_t i = 0; i < stage->book->count; i++)
-        if (stage->book->rows[i].before)
+        if (stage->book->rows[i]->before)
             return false;
     for (size_t i = 0; i < stage->facts->scalar_count; i++) {
         const char *name = stage->facts->scalars[i].name;
         int row = book_find(stage->book, name);
-        if (row >= 0 && stage->book->rows[row].expr &&
+        if (row >= 0 && stage->book->rows[row]->expr &&
             index_of(sheet->vary, sheet->vary_count, name) < 0)
             return false;
     }
@@ -125,7 +125,7 @@ static bool open_list(struct stage *stage, struct error *error)
     const struct kernel *sheet = stage->sheet;
     struct facts bound = { .arena = stage->arena };
     size_t count = sheet->keep_count + sheet->vary_count + 1;
-    struct expr **wanted = arena_array(stage->arena, count, sizeof *wanted);
+    const struct expr **wanted = arena_array(stage->arena, count, sizeof *wanted);
     for (size_t i = 0; i < stage->facts->scalar_count; i++)
         *(struct fact *)arena_push(stage->arena, &bound.scalars, &bound.scalar_count,
                                    &bound.scalar_room, sizeof(struct fact)) =
@@ -190,7 +190,7 @@ bool stage_open(struct arena *arena, const struct book *book, const struct facts
     for (size_t i = 0; i < sheet->vary_count; i++)
         assert(!strcmp(draw->keep[i] + strlen("drawn_"), sheet->vary[i]));
     for (size_t i = 0; i < draw->vary_count; i++)
-        stage->normal[i] = book->rows[book_find(book, draw->vary[i])].low < 0;
+        stage->normal[i] = book->rows[book_find(book, draw->vary[i])]->low < 0;
     for (int i = 0; i < FIELD_COUNT; i++)
         stage->field[i] = column_of(sheet, fields[i].cost);
     for (int i = 0; i < QUANTITY_COUNT; i++)

@@ -25,6 +25,13 @@ void book_open(struct book *book, struct arena *arena, unsigned conditions)
     book->index = arena_array(arena, book->index_size, sizeof *book->index);
 }
 
+void book_copy(struct book *book, struct arena *arena, const struct book *of)
+{
+    *book = *of;
+    book->arena = arena;
+    book->shared = true;
+}
+
 static void *array_copy(struct arena *arena, const void *of, size_t count, size_t room, size_t size)
 {
     void *to = arena_array(arena, room + 1, size);
@@ -33,15 +40,19 @@ static void *array_copy(struct arena *arena, const void *of, size_t count, size_
     return to;
 }
 
-void book_copy(struct book *book, struct arena *arena, const struct book *of)
+/* Before the first row of its own, a copy gets arrays of its own. */
+static void book_own(struct book *book)
 {
-    *book = *of;
-    book->arena = arena;
-    book->rows = array_copy(arena, of->rows, of->count, of->room, sizeof *book->rows);
-    book->chapters = array_copy(arena, of->chapters, of->chapter_count, of->chapter_room,
-                                sizeof *book->chapters);
-    book->index = array_copy(arena, of->index, of->index_size, of->index_size,
+    if (!book->shared)
+        return;
+    book->room = book->count;
+    book->chapter_room = book->chapter_count;
+    book->rows = array_copy(book->arena, book->rows, book->count, book->room, sizeof *book->rows);
+    book->chapters = array_copy(book->arena, book->chapters, book->chapter_count,
+                                book->chapter_room, sizeof *book->chapters);
+    book->index = array_copy(book->arena, book->index, book->index_size, book->index_size,
                              sizeof *book->index);
+    book->shared = false;
 }
 
 /* ---- names: an open hash from name to row + 1 -------------------------------------------- */
@@ -54,25 +65,25 @@ static size_t name_hash(const char *name)
     return (size_t)hash;
 }
 
-static int *index_place(const struct book *book, const char *name)
+static size_t index_place(const struct book *book, const char *name)
 {
     size_t i = name_hash(name) & (book->index_size - 1);
-    while (book->index[i] && strcmp(book->rows[book->index[i] - 1].name, name))
+    while (book->index[i] && strcmp(book->rows[book->index[i] - 1]->name, name))
         i = (i + 1) & (book->index_size - 1);
-    return &book->index[i];
+    return i;
 }
 
 int book_find(const struct book *book, const char *name)
 {
-    return *index_place(book, name) - 1;
+    return book->index[index_place(book, name)] - 1;
 }
 
 bool book_unknown(const struct book *book, const char *name, struct error *error)
 {
-    struct arena scratch = arena_beside(book->arena);
+    struct arena scratch = book->arena ? arena_beside(book->arena) : (struct arena){ 0 };
     const char **names = arena_array(&scratch, book->count + 1, sizeof *names);
     for (size_t i = 0; i < book->count; i++)
-        names[i] = book->rows[i].name;
+        names[i] = book->rows[i]->name;
     const char *near = name_nearest(name, names, book->count);
     error_set(error, "no row is called '%.100s'", name);
     if (near)
@@ -258,14 +269,22 @@ static void read_body(struct reader *reader, struct row *row, int *expression_li
     row->source = copy(reader, source);
 }
 
-static void grow_index(struct book *book)
+/* Into the arrays of this book, which owns them. */
+static void index_set(struct book *book, int row)
 {
-    if (2 * book->count < book->index_size)
+    ((int *)book->index)[index_place(book, book->rows[row]->name)] = row + 1;
+}
+
+static void index_last(struct book *book)
+{
+    if (2 * book->count < book->index_size) {
+        index_set(book, (int)book->count - 1);
         return;
+    }
     book->index_size *= 2;
     book->index = arena_array(book->arena, book->index_size, sizeof *book->index);
     for (size_t i = 0; i < book->count; i++)
-        *index_place(book, book->rows[i].name) = (int)i + 1;
+        index_set(book, (int)i);
 }
 
 static bool add_row(struct reader *reader, const struct row *row)
@@ -276,14 +295,15 @@ static bool add_row(struct reader *reader, const struct row *row)
         error_set(reader->error, "%s:%d: row %d", reader->file, row->line, MOST_ROWS + 1);
         return error_hint(reader->error, "at most %d rows", MOST_ROWS);
     }
+    struct row *kept = arena_alloc(book->arena, sizeof *kept);
+    *kept = *row;
     if (known < 0) {
-        *(struct row *)arena_push(book->arena, &book->rows, &book->count, &book->room,
-                                  sizeof *row) = *row;
-        grow_index(book);
-        *index_place(book, row->name) = (int)book->count;
+        *(const struct row **)arena_push(book->arena, &book->rows, &book->count, &book->room,
+                                         sizeof kept) = kept;
+        index_last(book);
         return true;
     }
-    struct row *old = &book->rows[known];
+    const struct row *old = book->rows[known];
     if (!unit_same(old->unit, row->unit)) {
         error_set(reader->error, "%s:%d: '%s' is redefined in %s", reader->file, row->line,
                   row->name, row->unit_text);
@@ -294,15 +314,13 @@ static bool add_row(struct reader *reader, const struct row *row)
                   row->name);
         return error_hint(reader->error, "another name; the first is %s:%d", old->file, old->line);
     }
-    struct row *before = arena_alloc(book->arena, sizeof *before);
-    *before = *old;
-    *old = *row;
-    old->before = before;
-    old->table = before->table;
-    if (!*old->symbol)
-        old->symbol = before->symbol;
-    if (!*old->meaning)
-        old->meaning = before->meaning;
+    kept->before = old;
+    kept->table = old->table;
+    if (!*kept->symbol)
+        kept->symbol = old->symbol;
+    if (!*kept->meaning)
+        kept->meaning = old->meaning;
+    ((const struct row **)book->rows)[known] = kept;
     return true;
 }
 
@@ -370,7 +388,7 @@ static void read_prose(struct reader *reader, struct text line)
 {
     if (reader->chapter < 0)
         return;
-    struct chapter *chapter = &reader->book->chapters[reader->chapter];
+    struct chapter *chapter = (struct chapter *)&reader->book->chapters[reader->chapter];
     struct text words = text_trim((struct text){ line.data + 1, line.size - 1 });
     buffer_print(&reader->prose, "%s%.*s", reader->prose.size ? "\n" : "", (int)words.size,
                  words.data);
@@ -385,6 +403,7 @@ bool book_read(struct book *book, const char *file, struct text text, struct err
         return error_set(error, "%s: a zero byte; formula files are text", file);
     if (!text_check_lines(text, file, error))
         return false;
+    book_own(book);
     while (reader.rest.size) {
         bool inside = indented(reader.rest);
         struct text line = text_line(&reader.rest);

@@ -99,7 +99,7 @@ static bool check_infix(struct checker *checker, const struct expr *expr, struct
 static bool check_bindings(struct checker *checker, const struct expr *expr)
 {
     for (const struct binding *at = expr->at; at; at = at->next) {
-        struct unit unit, wanted = checker->book->rows[at->row].unit;
+        struct unit unit, wanted = checker->book->rows[at->row]->unit;
         bool free;
         if (!check(checker, at->value, &unit, &free))
             return false;
@@ -113,7 +113,7 @@ static bool check_root(struct checker *checker, const struct expr *expr, struct 
 {
     struct unit other;
     bool free;
-    *unit = checker->book->rows[expr->row].unit;
+    *unit = checker->book->rows[expr->row]->unit;
     for (int i = 0; i < 2; i++) {
         if (!check(checker, expr->kid[i], &other, &free))
             return false;
@@ -130,7 +130,7 @@ static bool check(struct checker *checker, const struct expr *expr, struct unit 
     *unit = (struct unit){ { 0 } };
     switch (expr->op) {
     case OP_NUMBER: return true;
-    case OP_ROW: case OP_ENTRY: *unit = checker->book->rows[expr->row].unit; return true;
+    case OP_ROW: case OP_ENTRY: *unit = checker->book->rows[expr->row]->unit; return true;
     case OP_ADD: case OP_SUB: case OP_MAX: case OP_MIN:
         return check_equal(checker, expr, 0, unit, free);
     case OP_MUL: case OP_DIV: return check_infix(checker, expr, unit);
@@ -182,7 +182,7 @@ bool expr_unit(const struct book *book, const struct expr *expr, struct unit *un
 bool book_check_units(const struct book *book, struct error *error)
 {
     for (size_t i = 0; i < book->count; i++) {
-        const struct row *row = &book->rows[i];
+        const struct row *row = book->rows[i];
         struct checker checker = { book, row, error };
         struct unit unit;
         bool free;

@@ -40,7 +40,7 @@ struct emit {
     int line;
     struct text fix[WORDS], vary[WORDS], keep[WORDS];
     size_t fix_count, vary_count, keep_count;
-    struct expr **fixed;            /* [rows] the number a fixed row has, or NULL */
+    const struct expr **fixed;           /* [rows] the number a fixed row has, or NULL */
     uint8_t *changed;               /* [rows] rows that an AT or ROOT within reach changes */
     uint64_t *depends;              /* [rows * words], filled for rows with known */
     uint8_t *known;
@@ -78,8 +78,8 @@ static bool constant_of(const struct emit *emit, const struct expr *expr, double
         return true;
     }
     /* a fixed row may decide a redefined switch: select(lecture_form > 0, 0, 1) */
-    if (expr->op == OP_ROW && emit->book->rows[expr->row].expr)
-        return constant_of(emit, emit->book->rows[expr->row].expr, value);
+    if (expr->op == OP_ROW && emit->book->rows[expr->row]->expr)
+        return constant_of(emit, emit->book->rows[expr->row]->expr, value);
     double a, b;
     if (expr->op != OP_SELECT || !constant_of(emit, expr->kid[0]->kid[0], &a) ||
         !constant_of(emit, expr->kid[0]->kid[1], &b))
@@ -140,10 +140,10 @@ static const uint64_t *depends_of(struct emit *emit, int row)
         return set;
     emit->known[row] = 1;
     set_bit(set, row);
-    if (emit->book->rows[row].table)
-        set_bit(set, table_bit(emit, emit->book->rows[row].table));
-    if (emit->book->rows[row].expr && !emit->fixed[row])
-        depends_expr(emit, emit->book->rows[row].expr, set);
+    if (emit->book->rows[row]->table)
+        set_bit(set, table_bit(emit, emit->book->rows[row]->table));
+    if (emit->book->rows[row]->expr && !emit->fixed[row])
+        depends_expr(emit, emit->book->rows[row]->expr, set);
     return set;
 }
 
@@ -207,14 +207,14 @@ static size_t column_index(const struct emit *emit, int row)
 {
     size_t index = 0;
     for (int i = 0; i < row; i++)
-        index += emit->book->rows[i].table && !emit->book->rows[i].expr &&
-                 !strcmp(emit->book->rows[i].table, emit->book->rows[row].table);
+        index += emit->book->rows[i]->table && !emit->book->rows[i]->expr &&
+                 !strcmp(emit->book->rows[i]->table, emit->book->rows[row]->table);
     return index;
 }
 
 static void write_row(struct emit *emit, int index)
 {
-    const struct row *row = &emit->book->rows[index];
+    const struct row *row = emit->book->rows[index];
     int s = scope_of(emit, depends_of(emit, index));
     struct scope *scope = &emit->scope[s];
     if (scope->written[index] || emit->failed)
@@ -252,11 +252,11 @@ static const char *write_at(struct emit *emit, const struct expr *expr, int arou
     for (const struct binding *at = expr->at; at; at = at->next) {
         const char *value = paste(emit, at->value, around);
         buffer_print(&before, "const lanes %s_%s = SPREAD(%s);\n", name,
-                     emit->book->rows[at->row].name, value);
+                     emit->book->rows[at->row]->name, value);
     }
     struct scope *scope = open_scope(emit);
     for (const struct binding *at = expr->at; at; at = at->next) {
-        const char *row = emit->book->rows[at->row].name;
+        const char *row = emit->book->rows[at->row]->name;
         set_bit(scope->changes, at->row);
         scope->written[at->row] = 1;
         buffer_print(&scope->text, "const lanes %s = %s_%s;\n", row, name, row);
@@ -289,7 +289,7 @@ static const char *write_over(struct emit *emit, const struct expr *expr, int ar
 static const char *write_root(struct emit *emit, const struct expr *expr, int around,
                               const char *name)
 {
-    const char *row = emit->book->rows[expr->row].name;
+    const char *row = emit->book->rows[expr->row]->name;
     const char *low = paste(emit, expr->kid[0], around), *high = paste(emit, expr->kid[1], around);
     struct scope *scope = open_scope(emit);
     set_bit(scope->changes, expr->row);
@@ -465,8 +465,8 @@ static void find_changed(struct emit *emit, const struct expr *expr, uint8_t *se
         emit->changed[expr->row] = 1;
     if (expr->row >= 0 && !seen[expr->row]) {
         seen[expr->row] = 1;
-        if (emit->book->rows[expr->row].expr)
-            find_changed(emit, emit->book->rows[expr->row].expr, seen);
+        if (emit->book->rows[expr->row]->expr)
+            find_changed(emit, emit->book->rows[expr->row]->expr, seen);
     }
     for (int i = 0; i < 3; i++)
         if (expr->kid[i])
@@ -484,8 +484,8 @@ static bool find_all_changed(struct emit *emit)
         int row;
         if (!row_of(emit, emit->keep[i], &row))
             return false;
-        if (emit->book->rows[row].expr)
-            find_changed(emit, emit->book->rows[row].expr, seen);
+        if (emit->book->rows[row]->expr)
+            find_changed(emit, emit->book->rows[row]->expr, seen);
     }
     return true;
 }
@@ -508,7 +508,7 @@ static bool write_kernel(struct emit *emit, const char *name, struct buffer *out
         set_bit(point->changes, row);
         point->written[row] = 1;
         buffer_print(&point->text, "const lanes %s = kernel_load(vary_[%zu] + k_, count_);\n",
-                     emit->book->rows[row].name, i);
+                     emit->book->rows[row]->name, i);
     }
     for (size_t i = 0; i < emit->keep_count; i++) {
         int row;

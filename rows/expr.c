@@ -212,8 +212,8 @@ static bool parse_call(struct parser *parser, enum op op, int arguments, const c
 
 static bool parse_at(struct parser *parser, const char *start, struct expr **out)
 {
-    struct expr *what;
-    struct binding *bindings = NULL, **last = &bindings;
+    struct expr *what, *value;
+    const struct binding *bindings = NULL, **last = &bindings;
     if (!parse_sum(parser, &what))
         return false;
     while (take(parser, ",")) {
@@ -222,8 +222,9 @@ static bool parse_at(struct parser *parser, const char *start, struct expr **out
         if (!name.size)
             return failed(parser, "syntax error", "row = expression");
         if (!find_row(parser, name, &binding->row) || !expect(parser, "=") ||
-            !parse_sum(parser, &binding->value))
+            !parse_sum(parser, &value))
             return false;
+        binding->value = value;
         *last = binding;
         last = &binding->next;
     }
@@ -350,7 +351,7 @@ static bool parse_entry(struct parser *parser, struct expr *expr)
            parser->rest.data[size] != '\n')
         size++;
     parser->rest.data += size, parser->rest.size -= size;
-    if (!size || !parser->book->rows[expr->row].table)
+    if (!size || !parser->book->rows[expr->row]->table)
         return failed(parser, "an entry in brackets", "row[entry] of a table's chapter");
     struct text name = text_trim((struct text){ start, size });
     expr->op = OP_ENTRY;
@@ -470,12 +471,14 @@ static bool parse_sum(struct parser *parser, struct expr **out)
 }
 
 bool expr_parse(const struct book *book, const char *file, int line, struct text text,
-                struct expr **out, struct error *error)
+                const struct expr **out, struct error *error)
 {
     struct parser parser = { .book = book, .file = file, .line = line, .whole = text,
                              .rest = text, .error = error };
-    if (!parse_sum(&parser, out))
+    struct expr *whole;
+    if (!parse_sum(&parser, &whole))
         return false;
+    *out = whole;
     if (parser.length > LENGTH)
         return failed(&parser, "the expression is too long", "several rows");
     skip(&parser);

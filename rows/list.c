@@ -34,7 +34,7 @@ struct memo {
 /* An expression that a table's cell or "row[entry]" binds, parsed once per row. */
 struct bound_cell {
     const char *text;
-    struct expr *expr;
+    const struct expr *expr;
     struct bound_cell *next;
 };
 
@@ -46,7 +46,7 @@ struct builder {
     size_t words;                   /* of one depends set */
     uint64_t *depends;              /* [rows * words]; bit row, or rows + table */
     uint8_t *state;                 /* 0 unseen, 1 in progress, 2 known */
-    struct expr **bound;            /* [rows] the expression a fact binds, parsed */
+    const struct expr **bound;      /* [rows] the expression a fact binds, parsed */
     struct bound_cell **cells;      /* [rows] those of its entries */
     const struct fact **fact;       /* [rows] */
     bool entries_given;             /* some fact is of one entry: "cache_elements[moe]" */
@@ -127,9 +127,9 @@ static bool cycle(struct builder *builder, int row)
     while (i > 0 && builder->path[i - 1] != row)
         i--;
     for (i -= i > 0; i < builder->path_count; i++)
-        buffer_print(&path, "%s <- ", builder->book->rows[builder->path[i]].name);
+        buffer_print(&path, "%s <- ", builder->book->rows[builder->path[i]]->name);
     error_set(builder->error, "a row depends on itself: %s%s", path.data,
-              builder->book->rows[row].name);
+              builder->book->rows[row]->name);
     return error_hint(builder->error, "give one of them a number");
 }
 
@@ -142,7 +142,7 @@ static bool depends_row(struct builder *builder, int row)
     builder->state[row] = 1;
     *(int *)arena_push(builder->arena, &builder->path, &builder->path_count,
                        &builder->path_room, sizeof row) = row;
-    const struct row *the = &builder->book->rows[row];
+    const struct row *the = builder->book->rows[row];
     uint64_t *set = depends_of(builder, row);
     bit_set(set, row);
     if (the->table)
@@ -177,7 +177,7 @@ static const char *entry_label(struct arena *arena, const char *name, const char
 static int input_of(struct builder *builder, int row, int entry, const char *entry_name,
                     const struct fact *fact)
 {
-    const struct row *the = &builder->book->rows[row];
+    const struct row *the = builder->book->rows[row];
     struct input input = { .row = row, .entry = entry, .name = the->name, .value = the->value,
                            .low = the->value, .high = the->value,
                            .least = the->expr ? -DBL_MAX : the->low,
@@ -221,13 +221,14 @@ static const struct fact *entry_fact(struct builder *builder, const struct frame
     return cell_find(frame, row);
 }
 
-static bool parse_bound(struct builder *builder, const struct fact *fact, struct expr **expr)
+static bool parse_bound(struct builder *builder, const struct fact *fact,
+                        const struct expr **expr)
 {
     return expr_parse(builder->book, fact->source ? fact->source : fact->name, 0,
                       text_of(fact->expression), expr, builder->error);
 }
 
-static struct expr *cell_expr(const struct builder *builder, int row, const struct fact *cell)
+static const struct expr *cell_expr(const struct builder *builder, int row, const struct fact *cell)
 {
     const struct bound_cell *bound = builder->cells[row];
     while (strcmp(bound->text, cell->expression))
@@ -239,9 +240,9 @@ static struct expr *cell_expr(const struct builder *builder, int row, const stru
 static bool build_cell(struct builder *builder, int row, const struct frame *entry,
                        const struct frame *frame, int *node)
 {
-    const struct row *the = &builder->book->rows[row];
+    const struct row *the = builder->book->rows[row];
     const struct fact *cell = entry_fact(builder, entry, the->name);
-    struct expr *expr = the->expr;
+    const struct expr *expr = the->expr;
     if (cell && cell->expression) {
         expr = cell_expr(builder, row, cell);
     } else if (cell || !expr) {
@@ -261,7 +262,7 @@ static const struct frame *frame_of_table(const struct frame *frame, const char 
 
 static bool build_fresh(struct builder *builder, int row, const struct frame *frame, int *node)
 {
-    const struct row *the = &builder->book->rows[row];
+    const struct row *the = builder->book->rows[row];
     const struct fact *fact = builder->fact[row];
     if (the->table && !fact) {
         const struct frame *entry = frame_of_table(frame, the->table);
@@ -345,7 +346,7 @@ static bool build_row(struct builder *builder, int row, const struct frame *fram
     size_t size = memo_key(builder, row, frame, key, sizeof key / sizeof *key);
     if (size == SIZE_MAX) {
         error_set(builder->error, "'%s' is read under too many changes",
-                  builder->book->rows[row].name);
+                  builder->book->rows[row]->name);
         return error_hint(builder->error, "fewer AT, SUM and ROOT inside each other");
     }
     struct memo *memo = memo_place(builder, row, key, size);
@@ -397,7 +398,7 @@ static bool build_over(struct builder *builder, const struct expr *expr,
 static bool build_entry(struct builder *builder, const struct expr *expr,
                         const struct frame *frame, int *node)
 {
-    const char *name = builder->book->rows[expr->row].table;
+    const char *name = builder->book->rows[expr->row]->table;
     const struct fact_table *table = facts_table_find(builder->facts, name);
     size_t entries = table ? table->entries : 1, i = 0;
     while (i < entries && strcmp(table ? table->entry[i] : "default", expr->name))
@@ -559,7 +560,7 @@ static bool prepare(struct builder *builder)
 }
 
 bool list_build(struct arena *arena, const struct book *book, const struct facts *facts,
-                struct expr *const *wanted, size_t count, struct list *list,
+                const struct expr *const *wanted, size_t count, struct list *list,
                 struct error *error)
 {
     struct builder builder = { .arena = arena, .set.arena = arena, .book = book, .facts = facts, .error = error };

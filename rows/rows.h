@@ -59,15 +59,15 @@ struct expr {
     int row;                        /* ROW, ENTRY; ROOT: the input solved for */
     double number;                  /* NUMBER */
     const char *name;               /* ENTRY: of the entry; SUM, LEAST, MOST: the table */
-    struct expr *kid[3];            /* operands; AT: kid[0]; ROOT: low, high, f */
-    struct binding *at;             /* AT: what changes */
+    const struct expr *kid[3];      /* operands; AT: kid[0]; ROOT: low, high, f */
+    const struct binding *at;       /* AT: what changes */
     struct text text;               /* as written */
 };
 
 struct binding {
     int row;
-    struct expr *value;
-    struct binding *next;
+    const struct expr *value;
+    const struct binding *next;
 };
 
 struct row {
@@ -77,7 +77,7 @@ struct row {
     struct unit unit;
     const char *table;              /* of an EACH chapter, else NULL */
     const char *with;               /* redefined by a WITH chapter: its condition */
-    struct expr *expr;              /* NULL for an input */
+    const struct expr *expr;        /* NULL for an input */
     double value, low, high;        /* an input's default and range */
     double likely_low, likely_high; /* the plausible range, or equal */
     struct text text;               /* the expression as written */
@@ -88,21 +88,26 @@ struct chapter {
     const char *title, *table, *with, *prose, *file;
 };
 
+/* A row, once read, never changes: books share rows, and a row that is redefined is another. */
 struct book {
     struct arena *arena;
-    struct row *rows;
+    const struct row *const *rows;
     size_t count, room;
-    struct chapter *chapters;
+    const struct chapter *chapters;
     size_t chapter_count, chapter_room;
-    int *index;                     /* hash of names */
+    const int *index;               /* hash of names */
     size_t index_size;
     unsigned conditions;            /* which WITH chapters count */
+    bool shared;                    /* rows, chapters and index are another book's */
     bool open;                      /* a user's file may redefine rows anywhere */
 };
 
 enum { BOOK_MODEL = 1, BOOK_MACHINE = 2, BOOK_ALL = 3 };
 
 void book_open(struct book *book, struct arena *arena, unsigned conditions);
+/* The rows of formulas/, which the build has read. Nothing is read into this book, nor parsed
+ * with it: it has no arena. */
+const struct book *book_built_in(unsigned conditions);
 /* Another book of the same rows; what is then read into it is its own. */
 void book_copy(struct book *book, struct arena *arena, const struct book *of);
 /* Read one file of rows; rows of a known name redefine it. */
@@ -111,7 +116,7 @@ int book_find(const struct book *book, const char *name);              /* -1: no
 /* Name the nearest row in `error`. */
 bool book_unknown(const struct book *book, const char *name, struct error *error);
 bool expr_parse(const struct book *book, const char *file, int line, struct text text,
-                struct expr **out, struct error *error);
+                const struct expr **out, struct error *error);
 /* Does every expression's unit agree with its row's? */
 bool book_check_units(const struct book *book, struct error *error);
 bool expr_unit(const struct book *book, const struct expr *expr, struct unit *unit,
@@ -150,7 +155,7 @@ struct list {
 /* Build the list of some expressions under the facts. Fails on cycles, on unknown rows
  * and entries. */
 bool list_build(struct arena *arena, const struct book *book, const struct facts *facts,
-                struct expr *const *wanted, size_t count, struct list *list,
+                const struct expr *const *wanted, size_t count, struct list *list,
                 struct error *error);
 /* What is left when every input but the `vary` ones is fixed at `values`. */
 void list_fix(struct arena *arena, const struct list *list, const double *values,

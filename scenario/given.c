@@ -16,7 +16,7 @@ struct reach {
 
 struct given {
     struct scenario *scenario;
-    struct expr **wanted, *room;
+    const struct expr **wanted, *room;
     size_t count;
     bool chosen;                    /* the batch was chosen for us, by cost and room */
     struct reach reach;             /* as the facts are */

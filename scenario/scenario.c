@@ -1,7 +1,6 @@
 /* Scenarios: what the words and options of a question mean. */
 #include "scenario/scenario.h"
 
-#include "base/embedded.h"
 #include "build/row_names.h"
 
 #include <math.h>
@@ -10,103 +9,6 @@
 
 enum { FILE_LIMIT = 64 << 20 };
 
-/* ---- what is built in ------------------------------------------------------------------- */
-
-/* Read when first asked for and never written again, where somebody keeps it: questions take
- * copies, whose new rows and text go to their own arenas. Book i is that of conditions i. */
-static struct {
-    struct arena *arena;            /* NULL: nothing is kept */
-    bool has_book[BOOK_ALL + 1], has_sheet[CATALOG_KINDS], has_formats;
-    struct book books[BOOK_ALL + 1];
-    struct catalog catalog;
-    struct formats formats;
-} stock;
-
-void scenario_keep(struct arena *arena)
-{
-    memset(&stock, 0, sizeof stock);
-    stock.arena = arena;
-    catalog_open(&stock.catalog, arena);
-}
-
-static bool read_book(struct arena *arena, unsigned conditions, struct book *book,
-                      struct error *error)
-{
-    book_open(book, arena, conditions);
-    for (const struct embedded *file = embedded_formulas; file->path; file++)
-        if (!book_read(book, file->path, (struct text){ file->data, file->size }, error))
-            return false;
-    return true;
-}
-
-bool scenario_book(struct arena *arena, unsigned conditions, struct book *book,
-                   struct error *error)
-{
-    if (!stock.arena)
-        return read_book(arena, conditions, book, error);
-    if (!stock.has_book[conditions] &&
-        !read_book(stock.arena, conditions, &stock.books[conditions], error))
-        return false;
-    stock.has_book[conditions] = true;
-    book_copy(book, arena, &stock.books[conditions]);
-    return true;
-}
-
-static struct text embedded_sheet(const char *path)
-{
-    for (const struct embedded *file = embedded_data; file->path; file++)
-        if (!strcmp(file->path, path))
-            return (struct text){ file->data, file->size };
-    return (struct text){ "", 0 };
-}
-
-static const char *const sheet_paths[CATALOG_KINDS] = {
-    [CATALOG_MACHINE] = "data/hardware.csv", [CATALOG_MODEL] = "data/models.csv",
-    [CATALOG_TIER] = "data/tiers.csv", [CATALOG_PRICE] = "data/prices.csv",
-    [CATALOG_ENGINE] = "data/efficiency.csv" };
-
-static bool read_built_in(struct catalog *catalog, enum catalog_kind kind, struct error *error)
-{
-    return catalog_read(catalog, kind, sheet_paths[kind], embedded_sheet(sheet_paths[kind]), error);
-}
-
-static bool read_sheet(struct catalog *catalog, enum catalog_kind kind, struct error *error)
-{
-    if (!stock.arena)
-        return read_built_in(catalog, kind, error);
-    if (!stock.has_sheet[kind] && !read_built_in(&stock.catalog, kind, error))
-        return false;
-    stock.has_sheet[kind] = true;
-    catalog->sheets[kind] = stock.catalog.sheets[kind];
-    return true;
-}
-
-bool scenario_catalog(struct arena *arena, struct catalog *catalog, struct error *error)
-{
-    catalog_open(catalog, arena);
-    for (int kind = 0; kind < CATALOG_KINDS; kind++)
-        if (!read_sheet(catalog, (enum catalog_kind)kind, error))
-            return false;
-    return true;
-}
-
-static bool read_formats(struct arena *arena, struct formats *formats, struct error *error)
-{
-    struct csv csv;
-    return csv_read(arena, "data/formats.csv", embedded_sheet("data/formats.csv"), &csv, error) &&
-           formats_read(arena, &csv, formats, error);
-}
-
-bool scenario_formats(struct arena *arena, struct formats *formats, struct error *error)
-{
-    if (!stock.arena)
-        return read_formats(arena, formats, error);
-    if (!stock.has_formats && !read_formats(stock.arena, &stock.formats, error))
-        return false;
-    stock.has_formats = true;
-    *formats = stock.formats;
-    return true;
-}
 
 /* ---- model and machine ------------------------------------------------------------------ */
 
@@ -259,7 +161,7 @@ static bool find_set_row(struct scenario *scenario, const char *name, const char
         return scenario_unknown(scenario, plain, error);
     if (!bracket)
         return true;
-    const char *table = scenario->book.rows[*row].table;
+    const char *table = scenario->book.rows[*row]->table;
     if (!table) {
         error_set(error, "%s: %s has one value, '%.60s' names an entry", source, plain, name);
         return error_hint(error, "%s without brackets", plain);
@@ -312,7 +214,7 @@ bool scenario_set_row(struct scenario *scenario, const char *name, const char *v
     int index;
     if (!find_set_row(scenario, name, source, &index, error))
         return false;
-    const struct row *row = &scenario->book.rows[index];
+    const struct row *row = scenario->book.rows[index];
     const struct fact *before = facts_find(&scenario->facts, name);
     struct quantity quantity;
     struct error inner;
@@ -328,7 +230,7 @@ bool scenario_set_row(struct scenario *scenario, const char *name, const char *v
         note_bare(scenario, row, value, &quantity);
         return true;
     }
-    struct expr *expr;
+    const struct expr *expr;
     struct unit unit;
     struct error parse;
     if (!expr_parse(&scenario->book, NULL, 0, text_of(value), &expr, &parse))
@@ -354,7 +256,7 @@ bool scenario_set_number(struct scenario *scenario, const char *name, double val
     const struct fact *before = facts_find(&scenario->facts, name);
     if (index < 0)
         return scenario_unknown(scenario, name, error);
-    const struct row *row = &scenario->book.rows[index];
+    const struct row *row = scenario->book.rows[index];
     if (fact_given(before))
         return given_twice(name, source, before, error);
     if (!row->expr && (value < row->low || value > row->high))
@@ -519,19 +421,6 @@ bool scenario_assume(struct scenario *scenario, struct error *error)
     return facts_find(&scenario->facts, NAME_batch) || assume_batch(scenario, error);
 }
 
-/* Only the sheets that this question needs. */
-static bool read_sheets(struct scenario *scenario, const char *model, const char *machine,
-                        struct error *error)
-{
-    catalog_open(&scenario->catalog, scenario->arena);
-    const char *tiers = command_text(scenario->command, "tiers");
-    return (tiers ? tiers_read(scenario, tiers, error)
-                  : read_sheet(&scenario->catalog, CATALOG_TIER, error)) &&
-           read_sheet(&scenario->catalog, CATALOG_ENGINE, error) &&
-           (!machine || read_sheet(&scenario->catalog, CATALOG_MACHINE, error)) &&
-           (!model || read_sheet(&scenario->catalog, CATALOG_MODEL, error));
-}
-
 /* There are few engines: name them all, less the entry that every engine starts from and
  * those of families of chips. */
 static bool engine_unknown(const struct scenario *scenario, struct error *error)
@@ -604,10 +493,14 @@ bool scenario_read(struct scenario *scenario, struct arena *arena, const struct 
     unsigned conditions = (model ? BOOK_MODEL : 0) | (machine ? BOOK_MACHINE : 0);
     *scenario = (struct scenario){ .arena = arena, .command = command, .subject = subject };
     scenario->facts.arena = arena;
+    const char *tiers = command_text(command, "tiers");
     scenario->lecture = command_given(command, "lecture");
-    if (!scenario_book(arena, conditions, &scenario->book, error) ||
-        !read_sheets(scenario, model, machine, error) ||
-        !scenario_formats(arena, &scenario->formats, error))
+    book_copy(&scenario->book, arena, book_built_in(conditions));
+    catalog_open(&scenario->catalog, arena);
+    if (!machine)                   /* priors_read finds no machines then: `deduce` has one offer */
+        scenario->catalog.sheets[CATALOG_MACHINE].count = 0;
+    scenario->formats = *formats_built_in();
+    if (tiers && !tiers_read(scenario, tiers, error))
         return false;
     catalog_tiers(&scenario->catalog, &scenario->facts);
     if (!catalog_engine(&scenario->catalog, subject.engine, family_of(scenario, machine),

@@ -52,14 +52,6 @@ bool scenario_read(struct scenario *scenario, struct arena *arena, const struct 
 bool scenario_assume(struct scenario *scenario, struct error *error);
 bool scenario_open(struct scenario *scenario, struct arena *arena, const struct command *command,
                    struct subject subject, struct error *error);
-/* Keep in `arena` what is built in, once read, for all questions to come: for who answers many,
- * the page, the server. From one thread; NULL before the arena is freed. */
-void scenario_keep(struct arena *arena);
-/* The books, data sheets and formats that are built in. */
-bool scenario_book(struct arena *arena, unsigned conditions, struct book *book,
-                   struct error *error);
-bool scenario_formats(struct arena *arena, struct formats *formats, struct error *error);
-bool scenario_catalog(struct arena *arena, struct catalog *catalog, struct error *error);
 /* "NAME=VALUE": a number with a unit, a range, a distribution, or an expression. */
 bool scenario_set(struct scenario *scenario, const char *text, struct error *error);
 bool scenario_set_row(struct scenario *scenario, const char *name, const char *value,

@@ -19,7 +19,7 @@ double server_at(const struct server *server, enum server_row row)
 static struct unit unit_of(const struct server *server, enum server_row row)
 {
     const struct book *book = &server->scenario.book;
-    return book->rows[book_find(book, server_rows[row])].unit;
+    return book->rows[book_find(book, server_rows[row])]->unit;
 }
 
 const char *server_text(const struct server *server, enum server_row row, int digits)
@@ -288,7 +288,7 @@ static bool add_switches(struct scenario *scenario, const struct source *sources
     for (size_t i = 0; i < count; i++) {
         const char *row = sources[i].row;
         const struct fact *fact = facts_find(&scenario->facts, row);
-        struct text text = scenario->book.rows[book_find(&scenario->book, row)].text;
+        struct text text = scenario->book.rows[book_find(&scenario->book, row)]->text;
         const char *before = fact && fact->expression ? fact->expression
                                                       : arena_copy(arena, text.data, text.size);
         const char *off = strcmp(row, NAME_step_time) ? before : sources[i].time;

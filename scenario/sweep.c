@@ -51,17 +51,15 @@ bool sweep_read(struct arena *arena, const struct command *command, struct sweep
                 struct error *error)
 {
     const char *text = command_text(command, "sweep"), *equals = strchr(text, '=');
-    struct book book;
+    const struct book *book = book_built_in(BOOK_ALL);
     *sweep = (struct sweep){ .row = NULL };
     if (!equals || equals == text)
         return no_sweep(text, error);
     sweep->row = arena_copy(arena, text, (size_t)(equals - text));
-    if (!scenario_book(arena, BOOK_ALL, &book, error))
-        return false;
-    int row = book_find(&book, sweep->row);
+    const int row = book_find(book, sweep->row);
     if (row < 0)
-        return book_unknown(&book, sweep->row, error);
-    sweep->unit = book.rows[row].unit;
+        return book_unknown(book, sweep->row, error);
+    sweep->unit = book->rows[row]->unit;
     return read_list(command, sweep, equals + 1, error);
 }
 

@@ -11,10 +11,10 @@ static bool cell_in_range(const struct book *book, const struct catalog_entry *e
     double value;
     if (at < 0 || !row->chosen)
         return true;
-    const struct row *known = &book->rows[at];
+    const struct row *known = book->rows[at];
     if (!strcmp(row->unit, "row")) {
         int of = book_find(book, row->value);
-        if (of >= 0 && unit_same(book->rows[of].unit, known->unit))
+        if (of >= 0 && unit_same(book->rows[of]->unit, known->unit))
             return true;
         error_set(error, "%s:%d: %s cannot be the row '%.60s'", file, row->line, row->fact,
                   row->value);

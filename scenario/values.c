@@ -6,7 +6,7 @@
 
 struct unit scenario_unit(const struct scenario *scenario, const char *text)
 {
-    struct expr *expr;
+    const struct expr *expr;
     struct unit unit = { { 0 } };
     struct error error;
     if (expr_parse(&scenario->book, NULL, 0, text_of(text), &expr, &error))
@@ -51,7 +51,7 @@ bool values_finite(const struct scenario *scenario, const struct list *list,
         const struct node *node = &list->nodes[i];
         if (isfinite(nodes[i]) || node->row < 0)
             continue;
-        const struct row *row = &scenario->book.rows[node->row];
+        const struct row *row = scenario->book.rows[node->row];
         error_set(error, "'%s' has no finite value here", row->name);
         error_hint(error, node->op == OP_ROOT ? "no change of sign between the ends of its ROOT; "
                    "`chalkline why %s` shows them" : "`chalkline why %s` shows what it is made of",
@@ -71,7 +71,7 @@ bool values_of(struct scenario *scenario, const char *const *texts, size_t count
                struct values *values, struct error *error)
 {
     struct arena *arena = scenario->arena;
-    struct expr **wanted = arena_array(arena, count + 1, sizeof *wanted);
+    const struct expr **wanted = arena_array(arena, count + 1, sizeof *wanted);
     for (size_t i = 0; i < count; i++) {
         struct unit unit;
         if (!expr_parse(&scenario->book, NULL, 0, text_of(texts[i]), &wanted[i], error) ||
@@ -107,7 +107,7 @@ bool values_uncertain(struct scenario *scenario, struct values *values)
     bool any = false;
     for (size_t i = 0; i < values->list.input_count; i++) {
         struct input *input = &values->list.inputs[i];
-        const struct row *row = &scenario->book.rows[input->row];
+        const struct row *row = scenario->book.rows[input->row];
         if (!input->source && row->likely_low < row->likely_high) {
             input->spread = SPREAD_RANGE;
             input->low = row->likely_low;

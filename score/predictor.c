@@ -10,7 +10,7 @@ static bool setup_list(struct predictor *predictor, const struct measured *point
                        struct scenario *scenario, struct setup *setup, struct error *error)
 {
     struct arena *arena = predictor->arena;
-    struct expr *wanted[OUTPUTS];
+    const struct expr *wanted[OUTPUTS];
     for (int i = 0; i < point->input_count; i++)
         facts_set(&scenario->facts, point->inputs[i].name, 1, ORIGIN_AXIS, "measured");
     for (int i = 0; i < point->value_count; i++) {

@@ -68,7 +68,7 @@ static int set_taken(void *context, const struct expr *select)
 static const struct row *row_asked(const struct board_list *side, size_t index)
 {
     int row = book_find(&side->scenario->book, side->texts[index]);
-    return row < 0 ? NULL : &side->scenario->book.rows[row];
+    return row < 0 ? NULL : side->scenario->book.rows[row];
 }
 
 /* A formula can be set where the row has one, and is not one of a table. */
@@ -91,7 +91,7 @@ static bool build(struct board_list *side, struct error *error)
 {
     struct scenario *scenario = side->scenario;
     struct arena *arena = scenario->arena;
-    struct expr **wanted = arena_array(arena, side->count + 1, sizeof *wanted);
+    const struct expr **wanted = arena_array(arena, side->count + 1, sizeof *wanted);
     for (size_t i = 0; i < side->count; i++) {
         struct unit unit;
         if (!expr_parse(&scenario->book, NULL, 0, text_of(side->texts[i]), &wanted[i], error) ||
@@ -160,7 +160,7 @@ static void add_inputs(const struct board_list *side, struct doc *inputs)
     struct arena *arena = side->scenario->arena;
     for (size_t i = 0; i < side->list.input_count; i++) {
         const struct input *input = &side->list.inputs[i];
-        const struct row *row = &side->scenario->book.rows[input->row];
+        const struct row *row = side->scenario->book.rows[input->row];
         struct buffer symbol = { .arena = arena };
         struct doc *doc = doc_add(arena, inputs, NULL, DOC_OBJECT);
         mathml_symbol(&symbol, row);

@@ -619,19 +619,6 @@ static void serve_on(struct server *server)
     MHD_stop_daemon(server->daemon);
 }
 
-/* What is built in is read once: the processes that answer are forked with it. */
-static bool keep_built_in(struct arena *arena, struct error *error)
-{
-    struct book book;
-    struct catalog catalog;
-    struct formats formats;
-    scenario_keep(arena);
-    for (unsigned conditions = 0; conditions <= BOOK_ALL; conditions++)
-        if (!scenario_book(arena, conditions, &book, error))
-            return false;
-    return scenario_catalog(arena, &catalog, error) && scenario_formats(arena, &formats, error);
-}
-
 static void serve_until_signal(struct server *server, struct arena *arena,
                                void (*ready)(const char *url))
 {
@@ -656,13 +643,11 @@ bool serve(const struct serve_options *terms, void (*ready)(const char *url),
     struct arena arena = { 0 };
     server = (struct server){ .terms = terms, .listener = -1, .openapi.arena = &arena };
     server.asked.next = server.asked.before = &server.asked;
-    bool good = keep_built_in(&arena, error) && open_listener(&server, error) &&
-                open_daemon(&server, error);
+    bool good = open_listener(&server, error) && open_daemon(&server, error);
     if (good)
         serve_until_signal(&server, &arena, ready);
     else if (server.listener >= 0)
         close(server.listener);
-    scenario_keep(NULL);                            /* what was kept lies in this arena */
     arena_free(&arena);
     return good;
 }

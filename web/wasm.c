@@ -11,7 +11,7 @@ enum { MOST_WORDS = 512, MOST_FILES = 64, MOST_BOARDS = 4 };
 
 static struct shelf_file files[MOST_FILES];
 static struct shelf shelf = { files, 0 };
-static struct arena kept, asked, told;
+static struct arena asked, told;
 static struct buffer reply;
 
 /* A slot has two places: what is open stays, numbers and all, until another has been opened. */
@@ -35,11 +35,6 @@ EXPORT(room) void *page_room(size_t size)
 EXPORT(release) void page_release(void *memory)
 {
     free(memory);
-}
-
-EXPORT(start) void page_start(void)
-{
-    scenario_keep(&kept);
 }
 
 /* A file of this name stands on the shelf from now on; the page keeps both texts. */

@@ -263,25 +263,24 @@ static bool read_words(const struct command *command, struct error *error)
 }
 
 /* Priors say here which ratios are usual; what they miss of machines is no matter. */
-static bool read_priors(struct bill *bill)
+static void read_priors(struct bill *bill)
 {
     size_t notes = bill->scenario.facts.note_count;
-    bool good = priors_read(&bill->scenario, &bill->priors, bill->error);
+    priors_read(&bill->scenario, &bill->priors);
     bill->scenario.facts.note_count = notes;
-    return good;
 }
 
 static bool open_bill(struct bill *bill)
 {
     const struct command *command = bill->command;
     const char *path = command_text(command, "prices");
-    return scenario_read(&bill->scenario, bill->arena, command, command_no_subject(command),
-                         bill->error) &&
-           workload_read(&bill->scenario, bill->command->words[0], &bill->workload,
-                         bill->error) &&
-           read_priors(bill) &&
-           seen_open(&bill->scenario, &bill->rows, bill->error) &&
-           caching_read(bill->arena, &bill->caching, bill->error) && bill_open_rows(bill) &&
+    if (!scenario_read(&bill->scenario, bill->arena, command, command_no_subject(command),
+                       bill->error) ||
+        !workload_read(&bill->scenario, command->words[0], &bill->workload, bill->error))
+        return false;
+    read_priors(bill);
+    caching_read(bill->arena, &bill->caching);
+    return seen_open(&bill->scenario, &bill->rows, bill->error) && bill_open_rows(bill) &&
            readings_read(bill->arena, path ? path : "prices", &bill->priors, &bill->rows, &bill->sheet,
                          &bill->readings, bill->error) &&
            check_names(bill, command_text(command, "model"), false) &&

@@ -87,7 +87,7 @@ struct caching {
     struct rule *rule;
     size_t count;
 };
-bool caching_read(struct arena *arena, struct caching *caching, struct error *error);
+void caching_read(struct arena *arena, struct caching *caching);
 const struct rule *caching_find(const struct caching *caching, const struct price *price);
 
 /* ---- the rows at every request ------------------------------------------------------------ */

@@ -53,19 +53,17 @@ static void read_match(const struct sheet *sheet, size_t row, struct rule *rule)
     rule->match[rule->match_count++].seller = seller;
 }
 
-bool caching_read(struct arena *arena, struct caching *caching, struct error *error)
+void caching_read(struct arena *arena, struct caching *caching)
 {
     struct sheet sheet;
     size_t room = 0;
     *caching = (struct caching){ 0 };
-    if (!sheet_open(arena, FILE_NAME, &sheet, error))
-        return false;
+    sheet_open(FILE_NAME, &sheet);
     for (size_t i = 0; i < sheet.csv.rows; i++)
         read_match(&sheet, i, find_rule(arena, caching, &room,
                                         csv_cell(&sheet.csv, i, sheet.name)));
     for (size_t i = 0; i < caching->count; i++)
         read_facts(&sheet, &caching->rule[i]);
-    return caching->count || error_set(error, "%s is empty", FILE_NAME);
 }
 
 /* Without regard to case, and with one mark for '.', '_' and '-'. */

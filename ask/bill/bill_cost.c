@@ -338,7 +338,7 @@ const char *bill_why(struct bill *bill, const struct price *price, enum scheme s
         return out.data;
     for (size_t i = 0; i < values.list.input_count; i++) {
         const struct input *input = &values.list.inputs[i];
-        const struct row *row = &scenario->book.rows[input->row];
+        const struct row *row = scenario->book.rows[input->row];
         double at = input_at_last(bill, charges, input->name, input->value);
         if (at != row->value)
             buffer_print(&out, " --set %s=%.10g", input->name, at);

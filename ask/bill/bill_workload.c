@@ -36,8 +36,8 @@ static size_t list_names(const struct reader *reader, const char **names)
     const struct book *book = &reader->scenario->book;
     size_t count = 0;
     for (size_t i = 0; i < book->count && count < 63; i++)
-        if (is_workload(book, &book->rows[i]))
-            names[count++] = book->rows[i].name;
+        if (is_workload(book, book->rows[i]))
+            names[count++] = book->rows[i]->name;
     names[count++] = "gap";
     return count;
 }
@@ -99,7 +99,7 @@ static bool read_line(struct reader *reader, struct text line)
         return gaps_read(arena, words, arena_print(arena, "%s: gap", place(reader)),
                          &reader->workload->gaps, reader->error);
     }
-    if (index < 0 || !is_workload(book, &book->rows[index]))
+    if (index < 0 || !is_workload(book, book->rows[index]))
         return name_unknown(reader, row);
     return read_value(reader, row, words);
 }
@@ -131,7 +131,7 @@ static bool single_numbers(struct reader *reader)
     for (size_t i = 0; i < scenario->facts.scalar_count; i++) {
         const struct fact *fact = &scenario->facts.scalars[i];
         int row = book_find(&scenario->book, fact->name);
-        if (row < 0 || !is_workload(&scenario->book, &scenario->book.rows[row]))
+        if (row < 0 || !is_workload(&scenario->book, scenario->book.rows[row]))
             continue;
         if (fact->spread != SPREAD_NONE) {
             error_set(reader->error, "%s: %s is a range", fact->source, fact->name);
@@ -163,7 +163,7 @@ static bool in_range(struct reader *reader)
     for (size_t i = 0; i < reader->scenario->facts.scalar_count; i++) {
         const struct fact fact = reader->scenario->facts.scalars[i];
         int index = fact.expression ? book_find(&reader->scenario->book, fact.name) : -1;
-        const struct row *row = index < 0 ? NULL : &reader->scenario->book.rows[index];
+        const struct row *row = index < 0 ? NULL : reader->scenario->book.rows[index];
         double value;
         if (!row || row->expr)
             continue;
@@ -215,7 +215,7 @@ bool workload_read(struct scenario *scenario, const char *name, struct workload 
                    struct error *error)
 {
     const char *built_in = arena_print(scenario->arena, "data/workloads/%s.workload", name);
-    struct text text = sheet_built_in(built_in);
+    struct text text = text_built_in(built_in);
     struct error file_error;
     if (!text.data) {
         if (!file_read(scenario->arena, name, FILE_MOST, &text, &file_error)) {

@@ -4,7 +4,7 @@
 #include "ask/ask.h"
 #include "ask/check/check.h"
 
-#include "base/embedded.h"
+#include "catalog/sheet.h"
 
 #include <math.h>
 #include <string.h>
@@ -27,13 +27,11 @@ static void read_publishers(struct check *check, const struct csv *csv)
     }
 }
 
-static bool read_sheet(struct check *check, const char *path, struct text text)
+static bool read_sheet(struct check *check, const struct csv *csv)
 {
-    struct csv csv;
-    if (!csv_read(check->arena, path, text, &csv, check->error) ||
-        !measured_read(check->arena, &csv, &check->points, check->error))
+    if (!measured_read(check->arena, csv, &check->points, check->error))
         return false;
-    read_publishers(check, &csv);
+    read_publishers(check, csv);
     return true;
 }
 
@@ -44,16 +42,13 @@ static bool read_points(struct check *check)
     const char *const *files;
     const size_t count = command_texts(check->arena, command, "measured", &files);
     struct text text;
+    struct csv csv;
     for (size_t i = 0; i < count; i++)
         if (!file_read(check->arena, files[i], LIMIT, &text, check->error) ||
-            !read_sheet(check, files[i], text))
+            !csv_read(check->arena, files[i], text, &csv, check->error) ||
+            !read_sheet(check, &csv))
             return false;
-    if (count)
-        return true;
-    for (const struct embedded *file = embedded_data; file->path; file++)
-        if (!strcmp(file->path, "data/measured.csv"))
-            return read_sheet(check, file->path, (struct text){ file->data, file->size });
-    return error_set(check->error, "no measurements are built in");
+    return count || read_sheet(check, csv_built_in("data/measured.csv"));
 }
 
 /* ---- groups ------------------------------------------------------------------------------ */
@@ -179,10 +174,10 @@ static bool read_question(struct check *check)
             error_set(check->error, "check reads --rows for every model, '-' can be read once");
             return error_hint(check->error, "the path of a file");
         }
+    catalog_open(&check->catalog, check->arena);
     check->by = (enum grouping)command_choice(command, "by");
     return scenario_read(scenario, check->arena, command, command_no_subject(command),
-                         check->error) &&
-           scenario_catalog(check->arena, &check->catalog, check->error);
+                         check->error);
 }
 
 bool ask_check(struct arena *arena, const struct command *command, struct answer *answer,

@@ -93,9 +93,10 @@ bool ask_deduce(struct arena *arena, const struct command *command, struct answe
     *deduction = (struct deduction){ .arena = arena, .command = command, .answer = answer,
                                      .error = error };
     if (!read_words(command, error) ||
-        !scenario_read(&deduction->scenario, arena, command, command_no_subject(command), error) ||
-        !priors_read(&deduction->scenario, &deduction->priors, error) ||
-        !seen_open(&deduction->scenario, &deduction->rows, error) ||
+        !scenario_read(&deduction->scenario, arena, command, command_no_subject(command), error))
+        return false;
+    priors_read(&deduction->scenario, &deduction->priors);
+    if (!seen_open(&deduction->scenario, &deduction->rows, error) ||
         !readings_read(arena, command->words[0], &deduction->priors, &deduction->rows,
                        &deduction->sheet, &deduction->readings, error))
         return false;

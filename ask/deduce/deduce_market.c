@@ -26,8 +26,7 @@ static bool open_wanted(struct deduction *deduction, const char *name, struct wa
     struct catalog *catalog = arena_alloc(deduction->arena, sizeof *catalog);
     struct error ignored;
     *wanted = (struct wanted){ name, NULL };
-    if (!scenario_catalog(deduction->arena, catalog, deduction->error))
-        return false;
+    catalog_open(catalog, deduction->arena);
     if (!strstr(name, ".csv"))              /* which would be read as a file */
         wanted->entry = catalog_find(catalog, CATALOG_MODEL, name, &ignored);
     return true;
@@ -102,7 +101,7 @@ static size_t drop_outliers(struct arena *arena, struct hosts *hosts)
 static bool in_range(struct deduction *deduction, double price)
 {
     const struct book *book = &deduction->scenario.book;
-    const struct row *row = &book->rows[book_find(book, NAME_market_output)];
+    const struct row *row = book->rows[book_find(book, NAME_market_output)];
     if (price >= row->low && price <= row->high)
         return true;
     error_set(deduction->error, "the cheap end of the output price is %s",

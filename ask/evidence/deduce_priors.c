@@ -135,14 +135,12 @@ static void read_tiers(struct scenario *scenario, const struct sheet *sheet,
     }
 }
 
-bool priors_read(struct scenario *scenario, struct priors *priors, struct error *error)
+void priors_read(struct scenario *scenario, struct priors *priors)
 {
     struct sheet sheet;
     *priors = (struct priors){ 0 };
-    if (!sheet_open(scenario->arena, FILE_NAME, &sheet, error))
-        return false;
+    sheet_open(FILE_NAME, &sheet);
     read_beliefs(&sheet, priors);
     read_offers(scenario, &sheet);
     read_tiers(scenario, &sheet, priors);
-    return true;
 }

@@ -31,7 +31,7 @@ enum { STORAGE = 10, FAST = 11, INPUTS = 12 };
 bool seen_open(struct scenario *scenario, struct seen_rows *rows, struct error *error)
 {
     struct arena *arena = scenario->arena;
-    struct expr *wanted[FIELD_COUNT + 1];
+    const struct expr *wanted[FIELD_COUNT + 1];
     for (int i = 0; i <= FIELD_COUNT; i++)
         if (!expr_parse(&scenario->book, NULL, 0,
                         text_of(i < FIELD_COUNT ? fields[i].seen : NAME_seen_priority), &wanted[i],

@@ -24,7 +24,7 @@ struct priors {
     size_t tiers;
 };
 /* Fills the scenario's tables "offer" and "tier" too; notes machines without a rent. */
-bool priors_read(struct scenario *scenario, struct priors *priors, struct error *error);
+void priors_read(struct scenario *scenario, struct priors *priors);
 
 /* What a line of a whole sheet tells. */
 enum { DEDUCE_TOLD = 2 };

@@ -14,7 +14,7 @@ bool readings_read(struct arena *arena, const char *path, const struct priors *p
                    struct reading **readings, struct error *error)
 {
     bool ours = !strcmp(path, "prices");
-    struct text text = sheet_built_in(built_in);
+    struct text text = text_built_in(built_in);
     if ((!ours && !file_read(arena, path, FILE_MOST, &text, error)) ||
         !prices_read(arena, ours ? built_in : path, text, sheet, error))
         return false;

@@ -6,8 +6,8 @@
  *     (no name)               a word that stands alone */
 #include "ask/launch/launch.h"
 
-#include "base/embedded.h"
 #include "build/row_names.h"
+#include "catalog/sheet.h"
 
 #include <assert.h>
 #include <math.h>
@@ -19,36 +19,24 @@ const char *const emit_roles[EMIT_ROLES] = { "together", "prefill", "decode", "r
 
 /* ---- the sheet --------------------------------------------------------------------------- */
 
-static bool read_sheet(struct arena *arena, struct csv *csv, struct error *error)
-{
-    const struct embedded *file = embedded_data;
-    while (file->path && strcmp(file->path, FILE_NAME))
-        file++;
-    assert(file->path);
-    return csv_read(arena, FILE_NAME, (struct text){ file->data, file->size }, csv, error);
-}
-
-bool emit_read_flags(struct emit *emit, struct error *error)
+void emit_read_flags(struct emit *emit)
 {
     static const char *const names[] = { "name", "form", "takes", "value", "when", "role",
                                          "default", "source", "date", "note" };
     enum { NAMES = sizeof names / sizeof *names };
-    struct csv csv;
-    if (!read_sheet(emit->arena, &csv, error))
-        return false;
-    int engine = csv_column(&csv, "engine");
-    for (size_t r = 0; r < csv.rows; r++) {
+    const struct csv *csv = csv_built_in(FILE_NAME);
+    int engine = csv_column(csv, "engine");
+    for (size_t r = 0; r < csv->rows; r++) {
         const char *cells[NAMES];
         for (int i = 0; i < NAMES; i++)
-            cells[i] = csv_cell(&csv, r, csv_column(&csv, names[i]));
-        if (strcmp(csv_cell(&csv, r, engine), emit->engine))
+            cells[i] = csv_cell(csv, r, csv_column(csv, names[i]));
+        if (strcmp(csv_cell(csv, r, engine), emit->engine))
             continue;
         *(struct emit_flag *)arena_push(emit->arena, &emit->flags, &emit->flag_count,
                                         &emit->flag_room, sizeof *emit->flags) =
             (struct emit_flag){ cells[0], cells[1], cells[2], cells[3], cells[4], cells[5],
                                 cells[6], cells[7], cells[8], cells[9] };
     }
-    return true;
 }
 
 /* Is a word in a list with spaces? */

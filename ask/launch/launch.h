@@ -78,7 +78,7 @@ bool emit_take(struct emit *emit, struct launch *launch, const char **reason,
 bool emit_write(struct emit *emit, struct buffer *out, struct doc *doc, struct error *error);
 
 /* ---- flags --------------------------------------------------------------------------- */
-bool emit_read_flags(struct emit *emit, struct error *error);
+void emit_read_flags(struct emit *emit);
 /* The fact of an engine: "version"; of several that which says `family`; NULL: none. */
 const struct emit_flag *emit_about(const struct emit *emit, const char *name,
                                    const char *family);

@@ -139,7 +139,7 @@ static bool given_ranges(const struct life *life, const struct values *values,
     bool any = false;
     for (size_t i = 0; i < values->list.input_count; i++) {
         const struct input *input = &values->list.inputs[i];
-        const char *name = life->scenario.book.rows[input->row].name;
+        const char *name = life->scenario.book.rows[input->row]->name;
         any |= input->spread != SPREAD_NONE && strcmp(name, off[0]) && strcmp(name, off[1]);
     }
     return any;
@@ -181,7 +181,7 @@ static const char *uncertain_inputs(const struct life *life, const struct values
     for (size_t i = 0; i < values->list.input_count; i++)
         if (values->list.inputs[i].spread != SPREAD_NONE)
             buffer_print(&names, "%s%s", names.size ? ", " : "",
-                         life->scenario.book.rows[values->list.inputs[i].row].name);
+                         life->scenario.book.rows[values->list.inputs[i].row]->name);
     return names.data;
 }
 

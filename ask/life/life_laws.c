@@ -169,8 +169,7 @@ static bool solve_law(struct life *life, struct life_law *law)
 bool life_laws(struct life *life)
 {
     struct sheet sheet;
-    if (!sheet_open(life->arena, FILE_NAME, &sheet, life->error))
-        return false;
+    sheet_open(FILE_NAME, &sheet);
     for (size_t i = 0; i < sheet.csv.rows; i++)
         find_law(life, &sheet, csv_cell(&sheet.csv, i, sheet.name));
     if (!choose_law(life))

@@ -87,7 +87,7 @@ static bool formula_list(struct arena *arena, const char *formula, struct list *
 {
     struct book *book = arena_alloc(arena, sizeof *book);
     struct facts facts = { .arena = arena };
-    struct expr *expr;
+    const struct expr *expr;
     struct unit unit, second;
     double scale;
     book_open(book, arena, 0);
@@ -184,7 +184,7 @@ static bool predicted_list(struct scenario *scenario, const char *formula,
                            struct predicted *predicted, struct error *error)
 {
     struct arena *arena = scenario->arena;
-    struct expr *expr;
+    const struct expr *expr;
     struct list list;
     for (int i = 0; i < MOVES; i++)
         facts_set(&scenario->facts, moves[i], 1, ORIGIN_AXIS, "the batch");

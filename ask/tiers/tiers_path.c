@@ -148,7 +148,7 @@ bool places_open(struct scenario *scenario, struct places *places, struct error 
     if (!values_of(scenario, texts, tiers + 1, &values, error))
         return false;
     keep_pause(places, &values);
-    places->longest = scenario->book.rows[book_find(&scenario->book, NAME_hold_time)].high;
+    places->longest = scenario->book.rows[book_find(&scenario->book, NAME_hold_time)]->high;
     make_grid(places);
     find_path(places);
     return true;

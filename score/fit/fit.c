@@ -230,8 +230,7 @@ static void find_families(struct fit *fit)
 {
     struct catalog *catalog = arena_alloc(&fit->arena, sizeof *catalog);
     struct error error;
-    if (!scenario_catalog(&fit->arena, catalog, &error))
-        fit_give_up(error.what);
+    catalog_open(catalog, &fit->arena);
     for (size_t i = 0; i < fit->count; i++) {
         const struct catalog_entry *entry =
             catalog_find(catalog, CATALOG_MACHINE, fit->rows[i].point->machine, &error);

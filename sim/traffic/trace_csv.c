@@ -47,7 +47,7 @@ static bool find_column(const struct reader *reader, const char *name, int *colu
 {
     *column = name ? csv_column(&reader->csv, name) : -1;
     size_t again = *column < 0 ? reader->csv.columns : (size_t)*column + 1;
-    while (again < reader->csv.columns && strcmp(reader->csv.header[again], name))
+    while (again < reader->csv.columns && strcmp(csv_header(&reader->csv, again), name))
         again++;
     if (again >= reader->csv.columns)
         return true;
@@ -64,7 +64,7 @@ static bool unknown(const struct reader *reader)
 {
     const struct csv *csv = &reader->csv;
     error_set(reader->error, "%s: no trace that is understood: %zu columns, the first '%.40s'",
-              csv->file, csv->columns, csv->columns ? csv->header[0] : "");
+              csv->file, csv->columns, csv->columns ? csv_header(csv, 0) : "");
     return error_hint(reader->error,
                       "the columns TIMESTAMP,ContextTokens,GeneratedTokens (Azure), "
                       "Timestamp,Request tokens,Response tokens (BurstGPT), "

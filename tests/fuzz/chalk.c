@@ -2,7 +2,6 @@
  * leak or a wait. The rows it adds are then read in every way, and the readings compared:
  * the printed algebra has the same value, blocks of points the same bits, the interval of
  * a point contains it. */
-#include "base/embedded.h"
 #include "rows/rows.h"
 
 #include <assert.h>
@@ -14,31 +13,6 @@ enum { ROWS = 3, POINTS = 2 };
 static bool same_bits(double a, double b)
 {
     return !memcmp(&a, &b, sizeof a) || (isnan(a) && isnan(b));
-}
-
-/* The formulas are read once; each input gets a copy that it may change. */
-static void copy_book(struct arena *arena, struct book *copy)
-{
-    static struct arena base_arena;
-    static struct book base;
-    struct error error;
-    if (!base.count) {
-        book_open(&base, &base_arena, BOOK_ALL);
-        for (const struct embedded *file = embedded_formulas; file->path; file++)
-            if (!book_read(&base, file->path, (struct text){ file->data, file->size }, &error))
-                __builtin_trap();
-    }
-    *copy = base;
-    copy->arena = arena;
-    copy->open = true;
-    copy->room = base.count;
-    copy->chapter_room = base.chapter_count;
-    copy->rows = (struct row *)arena_copy(arena, (const char *)base.rows,
-                                          base.count * sizeof *base.rows);
-    copy->chapters = (struct chapter *)arena_copy(arena, (const char *)base.chapters,
-                                                  base.chapter_count * sizeof *base.chapters);
-    copy->index = (int *)arena_copy(arena, (const char *)base.index,
-                                    base.index_size * sizeof *base.index);
 }
 
 static void add_entries(struct facts *facts)
@@ -53,7 +27,7 @@ static void add_entries(struct facts *facts)
 
 /* A row of a table is read as its sum. */
 static bool row_expr(const struct book *book, const struct row *row, const char *text,
-                     struct expr **expr, struct error *error)
+                     const struct expr **expr, struct error *error)
 {
     const char *whole = row->table ? arena_print(book->arena, "SUM(%s, %s)", row->table, text)
                                    : text;
@@ -65,7 +39,7 @@ static void read_back(const struct book *book, const struct facts *facts, const 
 {
     struct buffer printed = { .arena = book->arena };
     struct algebra how = { .book = book };
-    struct expr *both[2];
+    const struct expr *both[2];
     struct list list;
     struct error error;
     double values[2];
@@ -109,12 +83,12 @@ static void compare_readings(struct arena *arena, const struct list *list)
 
 static void read_rows(const struct book *book, const struct facts *facts)
 {
-    struct expr *wanted[ROWS];
+    const struct expr *wanted[ROWS];
     struct list list;
     struct error error;
     size_t count = 0;
     for (size_t i = book->count; i-- > 0 && count < ROWS;) {
-        const struct row *row = &book->rows[i];
+        const struct row *row = book->rows[i];
         if (strcmp(row->file, "fuzz"))
             continue;
         if (row->expr)
@@ -132,7 +106,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct book book;
     struct error error = { .what = "" };
     struct facts facts = { .arena = &arena };
-    copy_book(&arena, &book);
+    book_copy(&book, &arena, book_built_in(BOOK_ALL));
+    book.open = true;
     if (book_read(&book, "fuzz", (struct text){ (const char *)data, size }, &error) &&
         book_check_units(&book, &error)) {
         add_entries(&facts);

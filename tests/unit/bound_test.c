@@ -67,7 +67,7 @@ static void bound_open(struct tally *tally, const struct point *point, struct bo
     struct command *command = arena_alloc(arena, sizeof *command);
     struct scenario *scenario = arena_alloc(arena, sizeof *scenario);
     struct error error;
-    struct expr *expr;
+    const struct expr *expr;
     bool own = strstr(point->model, "NVFP4") != NULL;           /* a checkpoint in that format */
     struct subject subject = subject_of(point->model, point->machine);
     command->verb = &verb_eval;
@@ -160,7 +160,7 @@ static const char *word(const struct csv *csv, size_t row, const char *column)
     return csv_cell(csv, row, csv_column(csv, column));
 }
 
-static bool sheet_open(struct tally *tally, const char *file, struct csv *csv)
+static bool shared_sheet(struct tally *tally, const char *file, struct csv *csv)
 {
     struct error error;
     struct text text;
@@ -172,13 +172,6 @@ static bool sheet_open(struct tally *tally, const char *file, struct csv *csv)
         !csv_read(&tally->arena, path, text, csv, &error))
         fail_msg("%s (%s)", error.what, error.hint);
     return true;
-}
-
-static void catalog_ready(struct tally *tally, struct catalog *catalog)
-{
-    struct error error;
-    if (!scenario_catalog(&tally->arena, catalog, &error))
-        fail_msg("%s", error.what);
 }
 
 static void report(struct tally *tally)
@@ -262,11 +255,11 @@ static void serving_points(void **state)
     struct tally tally = { 0 };
     struct catalog catalog;
     struct csv csv;
-    if (!sheet_open(&tally, "serving_points.csv", &csv)) {
+    if (!shared_sheet(&tally, "serving_points.csv", &csv)) {
         arena_free(&tally.arena);                   /* skip() does not come back */
         skip();
     }
-    catalog_ready(&tally, &catalog);
+    catalog_open(&catalog, &tally.arena);
     for (size_t row = 0; row < csv.rows; row++) {
         struct point point = { .place = arena_print(&tally.arena, "serving_points.csv:%d",
                                                     csv.lines[row]) };
@@ -320,11 +313,11 @@ static void serving(void **state)
     struct tally tally = { 0 };
     struct catalog catalog;
     struct csv csv;
-    if (!sheet_open(&tally, "serving.csv", &csv)) {
+    if (!shared_sheet(&tally, "serving.csv", &csv)) {
         arena_free(&tally.arena);                   /* skip() does not come back */
         skip();
     }
-    catalog_ready(&tally, &catalog);
+    catalog_open(&catalog, &tally.arena);
     for (size_t row = 0; row < csv.rows; row++) {
         struct point point = { .place = arena_print(&tally.arena, "serving.csv:%d",
                                                     csv.lines[row]) };

@@ -72,8 +72,8 @@ static void world_open(struct world *world)
                        &error))
         fail_msg("%s: %s (%s)", world_name(world), error.what, error.hint);
     for (size_t i = 0; i < book->count; i++)
-        world_add(world, &book->rows[i], &count, &room);
-    struct expr **wanted = arena_array(&world->arena, count, sizeof *wanted);
+        world_add(world, book->rows[i], &count, &room);
+    const struct expr **wanted = arena_array(&world->arena, count, sizeof *wanted);
     for (size_t i = 0; i < count; i++)
         if (!expr_parse(book, "test", 1, text_of(world->names[i]), &wanted[i], &error))
             fail_msg("%s: %s (%s)", world_name(world), error.what, error.hint);
@@ -105,7 +105,7 @@ static int teardown(void **state)
 
 static const struct row *input_row(const struct world *world, size_t input)
 {
-    return &world->scenario.book.rows[world->list.inputs[input].row];
+    return world->scenario.book.rows[world->list.inputs[input].row];
 }
 
 static double clamp(double x, double low, double high)
@@ -157,7 +157,7 @@ static void sources_stand(void **state)
     const struct world *world = &worlds[COUNT(worlds) - 1];
     size_t formulas = 0, missing = 0;
     for (size_t i = 0; i < world->scenario.book.count; i++)
-        for (const struct row *row = &world->scenario.book.rows[i]; row; row = row->before) {
+        for (const struct row *row = world->scenario.book.rows[i]; row; row = row->before) {
             formulas += row->expr != NULL;
             if (!row->expr || (*row->source && *row->meaning))
                 continue;
@@ -214,7 +214,7 @@ static size_t reads_back(struct world *world, const struct row *row)
     struct arena *arena = &world->arena;
     struct algebra how = { .book = &world->scenario.book };
     struct buffer printed = { .arena = arena };
-    struct expr *both[2];
+    const struct expr *both[2];
     struct list list;
     struct error error;
     algebra_print(&printed, &how, row->expr);
@@ -250,8 +250,8 @@ static void algebra_reads_back(void **state)
     for (size_t w = 0; w < COUNT(some); w++) {
         struct world *world = &worlds[some[w]];
         for (size_t i = 0; i < world->scenario.book.count; i++)
-            if (world->scenario.book.rows[i].expr) {
-                wrong += reads_back(world, &world->scenario.book.rows[i]);
+            if (world->scenario.book.rows[i]->expr) {
+                wrong += reads_back(world, world->scenario.book.rows[i]);
                 read++;
             }
     }
@@ -473,7 +473,7 @@ static size_t corner_box(const struct book *book, const struct list *list, uint6
 {
     size_t count = 0;
     for (size_t i = 0; i < list->input_count; i++) {
-        const struct row *row = &book->rows[list->inputs[i].row];
+        const struct row *row = book->rows[list->inputs[i].row];
         double x = list->inputs[i].value;
         box[i] = (struct interval){ x, x };
         if (row->low == row->high || x == 0 || row->high < 3 || count == FREE)
@@ -505,7 +505,7 @@ static void check_corners(struct world *world, const struct corner_case *the, ui
 {
     struct arena arena = { 0 };
     struct error error;
-    struct expr *expr;
+    const struct expr *expr;
     struct list list;
     size_t free[FREE];
     if (!expr_parse(&world->scenario.book, "test", 1, text_of(the->row), &expr, &error) ||
@@ -698,7 +698,7 @@ static void small_open(struct small *small, const char *text)
 
 static bool small_build(struct small *small, const char *expression)
 {
-    struct expr *expr;
+    const struct expr *expr;
     if (!expr_parse(&small->book, "test", 1, text_of(expression), &expr, &small->error) ||
         !list_build(&small->arena, &small->book, &small->facts, &expr, 1, &small->list,
                     &small->error))
@@ -852,7 +852,7 @@ static void rows_are_redefined(void **state)
     assert_true(book_read(&small.book, "mine.chalk", text_of("y : s\n    = 10 * x\n"),
                           &small.error));
     assert_true(small_value(&small, "z") == 22);
-    const struct row *row = &small.book.rows[book_find(&small.book, "y")];
+    const struct row *row = small.book.rows[book_find(&small.book, "y")];
     assert_string_equal(row->symbol, "Y");
     assert_string_equal(row->meaning, "twice");
     assert_string_equal(row->before->file, "small.chalk");

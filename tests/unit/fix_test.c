@@ -78,7 +78,7 @@ static void same_bits_everywhere(void **state)
     struct arena arena = { 0 };
     struct book book;
     struct facts facts = { .arena = &arena };
-    struct expr *exprs[COUNT(formulas)];
+    const struct expr *exprs[COUNT(formulas)];
     struct list list;
     struct error error;
     uint64_t seed = 20261121;

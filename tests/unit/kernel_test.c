@@ -43,7 +43,7 @@ static void draw_fixed(struct setting *setting, double *fixed, bool random)
     struct scenario *scenario = &setting->scenario;
     for (size_t i = 0; i < setting->kernel->fixed_count; i++) {
         const char *name = setting->kernel->fixed[i];
-        const struct row *row = &scenario->book.rows[book_find(&scenario->book, name)];
+        const struct row *row = scenario->book.rows[book_find(&scenario->book, name)];
         const struct fact *fact = facts_find(&scenario->facts, name);
         fixed[i] = random ? draw_near(row) : fact ? fact->value : row->value;
         facts_set(&scenario->facts, name, fixed[i], ORIGIN_GIVEN, "test");
@@ -61,7 +61,7 @@ static const struct kernel_table *lay_tables(struct setting *setting, struct are
         size_t entries = known ? known->entries : 1, count = 0;
         const double **columns = arena_array(arena, scenario->book.count, sizeof *columns);
         for (size_t r = 0; r < scenario->book.count; r++) {
-            const struct row *row = &scenario->book.rows[r];
+            const struct row *row = scenario->book.rows[r];
             if (!row->table || row->expr || strcmp(row->table, kernel->tables[t]))
                 continue;
             double *column = arena_array(arena, entries, sizeof *column);
@@ -87,11 +87,11 @@ static size_t compare(struct setting *setting, struct arena *arena, const char *
     const double **vary = arena_array(arena, kernel->vary_count, sizeof *vary);
     double **kept = arena_array(arena, kernel->keep_count, sizeof *kept);
     double **wanted = arena_array(arena, kernel->keep_count, sizeof *wanted);
-    struct expr **exprs = arena_array(arena, kernel->keep_count, sizeof *exprs);
+    const struct expr **exprs = arena_array(arena, kernel->keep_count, sizeof *exprs);
     struct list list;
     struct error error;
     for (size_t i = 0; i < kernel->vary_count; i++) {
-        const struct row *row = &scenario->book.rows[book_find(&scenario->book, kernel->vary[i])];
+        const struct row *row = scenario->book.rows[book_find(&scenario->book, kernel->vary[i])];
         double *column = arena_array(arena, POINTS, sizeof *column);
         for (size_t k = 0; k < POINTS; k++)
             column[k] = draw_near(row);

@@ -49,7 +49,7 @@ static void build(struct world *world, struct arena *arena, const char *text, st
 {
     struct facts facts = { .arena = arena };
     struct error error;
-    struct expr *expr;
+    const struct expr *expr;
     if (!expr_parse(&world->book, "lanes", 1, text_of(text), &expr, &error) ||
         !list_build(arena, &world->book, &facts, &expr, 1, list, &error))
         fail_msg("%s", error.what);

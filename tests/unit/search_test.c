@@ -37,7 +37,7 @@ static void build_list(struct toy *toy, double k, struct list *list)
 {
     struct book book;
     struct facts facts = { .arena = &toy->arena };
-    struct expr *wanted[OUTPUTS];
+    const struct expr *wanted[OUTPUTS];
     struct error error;
     book_open(&book, &toy->arena, 0);
     facts_set(&facts, "k", k, ORIGIN_GIVEN, "test");

@@ -47,7 +47,7 @@ static void make_list(struct arena *arena, const struct book *book, uint64_t *se
                       struct list *list)
 {
     struct facts facts = { .arena = arena };
-    struct expr *wanted[WANTED];
+    const struct expr *wanted[WANTED];
     struct error error;
     for (int i = 0; i < WANTED; i++) {
         struct buffer text = { .arena = arena };
@@ -153,7 +153,7 @@ static void roots_are_refused(void **state)
     struct arena arena = { 0 };
     struct book book;
     struct facts facts = { .arena = &arena };
-    struct expr *wanted;
+    const struct expr *wanted;
     struct list list;
     struct error error;
     const int at[NAMES] = { STAGES_COLUMN, 0, 0, 0, 0 };

@@ -57,7 +57,6 @@ interface Exports {
   _initialize(): void;
   room(size: number): number;
   release(at: number): void;
-  start(): void;
   shelve(path: number, data: number, size: number): number;
   size(): number;
   reply(): number;
@@ -135,7 +134,6 @@ export class Engine {
       wasi_snapshot_preview1: system as WebAssembly.ModuleImports, page });
     this.wasm = instance.exports as unknown as Exports;
     this.wasm._initialize();
-    this.wasm.start();
   }
 
   static load(module: WebAssembly.Module): Engine { return new Engine(module); }

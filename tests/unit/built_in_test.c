@@ -1,0 +1,237 @@
+/* What the build has read is what this program reads: every row, chapter and expression of the
+ * four books, every cell of the tables, every entry of the catalog. Runs in the root of the tree. */
+#include "catalog/catalog.h"
+#include "catalog/formats.h"
+#include "catalog/sheet.h"
+#include "rows/rows.h"
+
+#include <glob.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { LIMIT = 1 << 24 };
+
+static struct text read_file(struct arena *arena, const char *path)
+{
+    struct text text;
+    struct error error;
+    if (!file_read(arena, path, LIMIT, &text, &error))
+        fail_msg("%s", error.what);
+    return text;
+}
+
+static bool same_string(const char *a, const char *b)
+{
+    return a && b ? !strcmp(a, b) : a == b;
+}
+
+static bool same_text(struct text a, struct text b)
+{
+    return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));
+}
+
+static bool same_number(double a, double b)
+{
+    return !memcmp(&a, &b, sizeof a);
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+static bool same_expr(const struct expr *a, const struct expr *b)
+{
+    if (!a || !b)
+        return a == b;
+    const struct binding *x = a->at, *y = b->at;
+    for (; x && y; x = x->next, y = y->next)
+        if (x->row != y->row || !same_expr(x->value, y->value))
+            return false;
+    return x == y && a->op == b->op && a->row == b->row && same_number(a->number, b->number) &&
+           same_string(a->name, b->name) && same_text(a->text, b->text) &&
+           same_expr(a->kid[0], b->kid[0]) && same_expr(a->kid[1], b->kid[1]) &&
+           same_expr(a->kid[2], b->kid[2]);
+}
+
+static bool same_row(const struct row *a, const struct row *b)
+{
+    if (!a || !b)
+        return a == b;
+    return same_string(a->name, b->name) && same_string(a->unit_text, b->unit_text) &&
+           same_string(a->symbol, b->symbol) && same_string(a->meaning, b->meaning) &&
+           same_string(a->source, b->source) && same_string(a->file, b->file) &&
+           same_string(a->table, b->table) && same_string(a->with, b->with) &&
+           a->line == b->line && a->chapter == b->chapter && unit_same(a->unit, b->unit) &&
+           same_number(a->value, b->value) && same_number(a->low, b->low) &&
+           same_number(a->high, b->high) && same_number(a->likely_low, b->likely_low) &&
+           same_number(a->likely_high, b->likely_high) && same_text(a->text, b->text) &&
+           same_expr(a->expr, b->expr) && same_row(a->before, b->before);
+}
+
+static bool same_chapter(const struct chapter *a, const struct chapter *b)
+{
+    return same_string(a->title, b->title) && same_string(a->table, b->table) &&
+           same_string(a->with, b->with) && same_string(a->prose, b->prose) &&
+           same_string(a->file, b->file);
+}
+
+/* The book of the formula files, as a user's file is read. */
+static void read_book(struct arena *arena, unsigned conditions, struct book *book)
+{
+    struct text order = read_file(arena, "formulas/order.txt");
+    struct error error;
+    book_open(book, arena, conditions);
+    while (order.size) {
+        struct text name = text_trim(text_line(&order));
+        const char *path = arena_print(arena, "formulas/%.*s", (int)name.size, name.data);
+        if (name.size && !book_read(book, path, read_file(arena, path), &error))
+            fail_msg("%s", error.what);
+    }
+}
+
+static void books_are_the_formulas(void **state)
+{
+    struct arena arena = { 0 };
+    (void)state;
+    for (unsigned conditions = 0; conditions <= BOOK_ALL; conditions++) {
+        const struct book *built_in = book_built_in(conditions);
+        struct book book;
+        read_book(&arena, conditions, &book);
+        assert_int_equal(built_in->count, book.count);
+        assert_int_equal(built_in->chapter_count, book.chapter_count);
+        assert_int_equal(built_in->conditions, conditions);
+        for (size_t i = 0; i < book.count; i++) {
+            if (!same_row(built_in->rows[i], book.rows[i]))
+                fail_msg("conditions %u: %s differs", conditions, book.rows[i]->name);
+            assert_int_equal(book_find(built_in, book.rows[i]->name), i);
+        }
+        for (size_t i = 0; i < book.chapter_count; i++)
+            if (!same_chapter(&built_in->chapters[i], &book.chapters[i]))
+                fail_msg("chapter '%s' differs", book.chapters[i].title);
+        assert_int_equal(book_find(built_in, "no_such_row"), -1);
+    }
+    arena_free(&arena);
+}
+
+/* Rows of a user's own stand in a copy; the copied book stays as it is. */
+static void own_rows_stay_in_a_copy(void **state)
+{
+    static const char own[] = "batch : 1 = 7 in 1..1e6\nbatch_twice : 1\n    = 2 * batch\n";
+    const struct book *built_in = book_built_in(BOOK_ALL);
+    struct arena arena = { 0 };
+    struct book copy, second;
+    struct error error;
+    (void)state;
+    const int batch = book_find(built_in, "batch");
+    const double before = built_in->rows[batch]->value;
+    book_copy(&copy, &arena, built_in);
+    copy.open = true;
+    if (!book_read(&copy, "own.chalk", text_of(own), &error))
+        fail_msg("%s", error.what);
+    assert_true(before != 7 && copy.rows[batch]->value == 7);
+    assert_ptr_equal(copy.rows[batch]->before, built_in->rows[batch]);
+    assert_int_equal(book_find(&copy, "batch_twice"), built_in->count);
+    assert_true(built_in->rows[batch]->value == before);
+    assert_int_equal(book_find(built_in, "batch_twice"), -1);
+    book_copy(&second, &arena, &copy);          /* of a copy that has rows of its own */
+    assert_true(book_read(&second, "more.chalk", text_of("batch_thrice : 1\n    = 3 * batch\n"),
+                          &error));
+    assert_int_equal(book_find(&copy, "batch_thrice"), -1);
+    arena_free(&arena);
+}
+
+/* ---- tables --------------------------------------------------------------------------------- */
+
+static void same_csv(const struct csv *a, const struct csv *b)
+{
+    assert_string_equal(a->file, b->file);
+    assert_int_equal(a->columns, b->columns);
+    assert_int_equal(a->rows, b->rows);
+    for (size_t i = 0; i < b->columns * (b->rows + 1); i++)
+        assert_string_equal(a->text + a->cells[i], b->text + b->cells[i]);
+    for (size_t i = 0; i < b->rows; i++)
+        assert_int_equal(a->lines[i], b->lines[i]);
+}
+
+static void tables_are_the_data(void **state)
+{
+    struct arena arena = { 0 };
+    struct error error;
+    struct csv csv;
+    glob_t files;
+    (void)state;
+    assert_int_equal(glob("data/*.csv", 0, NULL, &files), 0);
+    for (size_t i = 0; i < files.gl_pathc; i++) {
+        const char *path = files.gl_pathv[i];
+        if (!csv_read(&arena, path, read_file(&arena, path), &csv, &error))
+            fail_msg("%s", error.what);
+        same_csv(csv_built_in(path), &csv);
+    }
+    globfree(&files);
+    arena_free(&arena);
+}
+
+static void the_catalog_is_the_data(void **state)
+{
+    struct arena arena = { 0 };
+    struct catalog catalog = { .arena = &arena };
+    struct error error;
+    (void)state;
+    for (int i = 0; i < CATALOG_KINDS; i++) {
+        const enum catalog_kind kind = (enum catalog_kind)i;
+        const char *path = catalog_file(kind);
+        const struct catalog_sheet *a = &catalog_built_in()->sheets[kind], *b = &catalog.sheets[kind];
+        if (!catalog_read(&catalog, kind, path, read_file(&arena, path), &error))
+            fail_msg("%s", error.what);
+        same_csv(&a->csv, &b->csv);
+        const int columns[] = { a->kind, a->name, a->fact, a->value, a->unit, a->source, a->date,
+                                a->mark, a->note, a->model };
+        const int read[] = { b->kind, b->name, b->fact, b->value, b->unit, b->source, b->date,
+                             b->mark, b->note, b->model };
+        assert_memory_equal(columns, read, sizeof read);
+        assert_int_equal(a->count, b->count);
+        for (size_t k = 0; k < b->count; k++) {
+            assert_string_equal(a->entries[k].name, b->entries[k].name);
+            assert_string_equal(a->entries[k].title, b->entries[k].title);
+            assert_ptr_equal(a->entries[k].sheet, a);
+            assert_int_equal(a->entries[k].first, b->entries[k].first);
+            assert_int_equal(a->entries[k].rows, b->entries[k].rows);
+        }
+    }
+    arena_free(&arena);
+}
+
+static void formats_are_the_data(void **state)
+{
+    const struct formats *built_in = formats_built_in();
+    struct arena arena = { 0 };
+    struct formats formats;
+    struct error error;
+    (void)state;
+    if (!formats_read(&arena, csv_built_in(FORMATS_FILE), &formats, &error))
+        fail_msg("%s", error.what);
+    assert_int_equal(built_in->count, formats.count);
+    for (size_t i = 0; i < formats.count; i++) {
+        const struct format *a = &built_in->format[i], *b = &formats.format[i];
+        assert_true(same_string(a->name, b->name) && same_number(a->bytes, b->bytes) &&
+                    same_string(a->peak, b->peak) && same_string(a->reached, b->reached) &&
+                    same_string(a->launch, b->launch) && same_string(a->trained, b->trained));
+    }
+    arena_free(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(books_are_the_formulas),
+        cmocka_unit_test(own_rows_stay_in_a_copy),
+        cmocka_unit_test(tables_are_the_data),
+        cmocka_unit_test(the_catalog_is_the_data),
+        cmocka_unit_test(formats_are_the_data),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

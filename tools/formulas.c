@@ -1,0 +1,233 @@
+/* formulas FORMULA... -- write C that holds the rows of the formula files as they are read:
+ * the books of all conditions, which book_built_in gives.
+ *
+ * Every book has the same names in the same order, so that an expression, which speaks of rows by
+ * number, is one for all of them. A row is written once for each different chain of rows that it
+ * redefines: `WITH machine` may redefine the plain row or that of `WITH model`. */
+#include "rows/rows.h"
+#include "tools/literal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct written {                    /* a row of C: what it is, and where */
+    const struct row *row;
+    int at, before, text, expr;     /* the number of each; -1: none */
+    struct written *next;
+};
+
+struct writer {
+    struct arena *arena;
+    struct buffer texts, exprs, bindings, rows;
+    int text_count, expr_count, binding_count, row_count;
+    struct written **written;       /* [rows of a book] */
+};
+
+static void write_name(struct buffer *out, const char *field, const char *string)
+{
+    if (!string)
+        return;
+    buffer_print(out, ", .%s = ", field);
+    write_string(out, text_of(string));
+}
+
+/* ---- expressions ---------------------------------------------------------------------------- */
+
+/* Where `part` stands in the text of its row, which is the array text_N. */
+static void write_text(struct buffer *out, int number, const struct row *row, struct text part)
+{
+    buffer_print(out, "{ text_%d + %td, %zu }", number, part.data - row->text.data, part.size);
+}
+
+static int write_expr(struct writer *writer, int text, const struct row *row,
+                      const struct expr *expr);
+
+static int write_binding(struct writer *writer, int text, const struct row *row,
+                         const struct binding *binding)
+{
+    int next = binding->next ? write_binding(writer, text, row, binding->next) : -1;
+    int value = write_expr(writer, text, row, binding->value);
+    buffer_print(&writer->bindings, "    { .row = %d, .value = exprs + %d", binding->row, value);
+    if (next >= 0)
+        buffer_print(&writer->bindings, ", .next = bindings + %d", next);
+    buffer_print(&writer->bindings, " },\n");
+    return writer->binding_count++;
+}
+
+static int write_expr(struct writer *writer, int text, const struct row *row,
+                      const struct expr *expr)
+{
+    struct buffer *out = &writer->exprs;
+    int kid[3], at = expr->at ? write_binding(writer, text, row, expr->at) : -1;
+    for (int i = 0; i < 3; i++)
+        kid[i] = expr->kid[i] ? write_expr(writer, text, row, expr->kid[i]) : -1;
+    buffer_print(out, "    { .op = %d, .row = %d, .number = %a, .text = ", (int)expr->op, expr->row,
+                 expr->number);
+    write_text(out, text, row, expr->text);
+    write_name(out, "name", expr->name);
+    for (int i = 0; i < 3; i++)
+        if (kid[i] >= 0)
+            buffer_print(out, ", .kid[%d] = exprs + %d", i, kid[i]);
+    if (at >= 0)
+        buffer_print(out, ", .at = bindings + %d", at);
+    buffer_print(out, " },\n");
+    return writer->expr_count++;
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+static void write_fields(struct buffer *out, const struct written *written)
+{
+    const struct row *row = written->row;
+    buffer_print(out, "    { .line = %d, .chapter = %d, .unit = { {", row->line, row->chapter);
+    for (int i = 0; i < UNIT_COUNT; i++)
+        buffer_print(out, "%s%d", i ? "," : "", row->unit.half[i]);
+    buffer_print(out, "} }, .value = %a, .low = %a, .high = %a, .likely_low = %a, .likely_high = %a",
+                 row->value, row->low, row->high, row->likely_low, row->likely_high);
+    write_name(out, "name", row->name);
+    write_name(out, "unit_text", row->unit_text);
+    write_name(out, "symbol", row->symbol);
+    write_name(out, "meaning", row->meaning);
+    write_name(out, "source", row->source);
+    write_name(out, "file", row->file);
+    write_name(out, "table", row->table);
+    write_name(out, "with", row->with);
+    if (written->expr >= 0) {
+        buffer_print(out, ", .expr = exprs + %d, .text = ", written->expr);
+        write_text(out, written->text, row, row->text);
+    }
+    if (written->before >= 0)
+        buffer_print(out, ", .before = rows + %d", written->before);
+    buffer_print(out, " },\n");
+}
+
+static bool same_place(const struct row *a, const struct row *b)
+{
+    return a->line == b->line && !strcmp(a->file, b->file);
+}
+
+/* Row `index` of a book. */
+static int write_row(struct writer *writer, size_t index, const struct row *row)
+{
+    struct written *written = arena_alloc(writer->arena, sizeof *written);
+    *written = (struct written){ .row = row, .text = -1, .expr = -1 };
+    written->before = row->before ? write_row(writer, index, row->before) : -1;
+    for (const struct written *known = writer->written[index]; known; known = known->next)
+        if (same_place(known->row, row)) {
+            if (known->before == written->before)
+                return known->at;
+            written->text = known->text;
+            written->expr = known->expr;
+        }
+    if (row->expr && written->expr < 0) {
+        written->text = writer->text_count++;
+        buffer_print(&writer->texts, "static const char text_%d[] = ", written->text);
+        write_string(&writer->texts, row->text);
+        buffer_print(&writer->texts, ";\n");
+        written->expr = write_expr(writer, written->text, row, row->expr);
+    }
+    written->at = writer->row_count++;
+    written->next = writer->written[index];
+    write_fields(&writer->rows, written);
+    writer->written[index] = written;
+    return written->at;
+}
+
+/* ---- books ---------------------------------------------------------------------------------- */
+
+static void write_book(struct writer *writer, const struct book *book, struct buffer *out)
+{
+    buffer_print(out, "static const struct row *const rows_%u[] = {", book->conditions);
+    for (size_t i = 0; i < book->count; i++)
+        buffer_print(out, "%srows + %d,", i % 8 ? " " : "\n    ", write_row(writer, i, book->rows[i]));
+    buffer_print(out, "\n};\n");
+}
+
+static void print_chapters(struct arena *arena, const struct book *book)
+{
+    struct buffer out = { .arena = arena };
+    for (size_t i = 0; i < book->chapter_count; i++) {
+        const struct chapter *chapter = &book->chapters[i];
+        buffer_print(&out, "    { .file = ");
+        write_string(&out, text_of(chapter->file));
+        write_name(&out, "title", chapter->title);
+        write_name(&out, "table", chapter->table);
+        write_name(&out, "with", chapter->with);
+        write_name(&out, "prose", chapter->prose);
+        buffer_print(&out, " },\n");
+    }
+    printf("static const struct chapter chapters[] = {\n%s};\n", out.data);
+}
+
+static void print_index(const struct book *book)
+{
+    printf("static const int names[] = {");
+    for (size_t i = 0; i < book->index_size; i++)
+        printf("%s%d,", i % 16 ? "" : "\n    ", book->index[i]);
+    printf("\n};\n");
+}
+
+static void print_books(const struct book *books)
+{
+    printf("static const struct book books[] = {\n");
+    for (unsigned i = 0; i <= BOOK_ALL; i++)
+        printf("    { .rows = rows_%u, .count = %zu, .chapters = chapters, .chapter_count = %zu,\n"
+               "      .index = names, .index_size = %zu, .conditions = %u, .shared = true },\n", i,
+               books[i].count, books[i].chapter_count, books[i].index_size, i);
+    printf("};\n\nconst struct book *book_built_in(unsigned conditions)\n{\n"
+           "    return &books[conditions];\n}\n");
+}
+
+static bool same_names(const struct book *a, const struct book *b)
+{
+    for (size_t i = 0; i < a->count && i < b->count; i++)
+        if (strcmp(a->rows[i]->name, b->rows[i]->name))
+            return false;
+    return a->count == b->count;
+}
+
+static int report(const struct error *error)
+{
+    fprintf(stderr, "formulas: %s\n  expected: %s\n", error->what, error->hint);
+    return 1;
+}
+
+int main(int count, char **words)
+{
+    static struct arena arena;
+    static struct book books[BOOK_ALL + 1];
+    struct error error;
+    struct text text;
+    enum { LIMIT = 1 << 20 };
+    for (unsigned conditions = 0; conditions <= BOOK_ALL; conditions++) {
+        struct book *book = &books[conditions];
+        book_open(book, &arena, conditions);
+        for (int i = 1; i < count; i++)
+            if (!file_read(&arena, words[i], LIMIT, &text, &error) ||
+                !book_read(book, words[i], text, &error))
+                return report(&error);
+        if (!same_names(&books[0], book)) {
+            fprintf(stderr, "formulas: a row has its first place in a WITH chapter\n");
+            return 1;
+        }
+    }
+    struct writer writer = { .arena = &arena, .texts.arena = &arena, .exprs.arena = &arena,
+                             .bindings.arena = &arena, .rows.arena = &arena };
+    struct buffer list = { .arena = &arena };
+    writer.written = arena_array(&arena, books[0].count, sizeof *writer.written);
+    for (unsigned conditions = 0; conditions <= BOOK_ALL; conditions++)
+        write_book(&writer, &books[conditions], &list);
+    printf("/* Written by tools/formulas.c from formulas/. */\n#include \"rows/rows.h\"\n\n");
+    printf("%s", writer.texts.data);
+    printf("static const struct expr exprs[%d];\n", writer.expr_count);
+    printf("static const struct binding bindings[%d] = {\n%s};\n", writer.binding_count,
+           writer.bindings.data);
+    printf("static const struct expr exprs[%d] = {\n%s};\n", writer.expr_count, writer.exprs.data);
+    printf("static const struct row rows[%d] = {\n%s};\n", writer.row_count, writer.rows.data);
+    printf("%s", list.data);
+    print_chapters(&arena, &books[0]);
+    print_index(&books[0]);
+    print_books(books);
+    arena_free(&arena);
+    return ferror(stdout) != 0;
+}

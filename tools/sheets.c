@@ -1,0 +1,173 @@
+/* sheets FILE.csv... -- write C that holds the tables of data/ as they are read: the sheets of the
+ * catalog, checked, the number formats, and every table by its path.
+ *
+ * All cells stand in one run of bytes, each text once, and a table says where its cells begin. */
+#include "catalog/catalog.h"
+#include "catalog/formats.h"
+#include "tools/literal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LIMIT = 1 << 24 };
+
+struct pool {                       /* each text once, with where it begins */
+    struct buffer out;
+    const char **texts;
+    uint32_t *starts;
+    size_t count, room, size;       /* room: of the open hash */
+};
+
+static uint32_t pool_add(struct pool *pool, const char *text)
+{
+    uint64_t hash = 14695981039346656037u;                  /* FNV-1a */
+    for (const char *at = text; *at; at++)
+        hash = (hash ^ (unsigned char)*at) * 1099511628211u;
+    size_t i = hash & (pool->room - 1);
+    while (pool->texts[i] && strcmp(pool->texts[i], text))
+        i = (i + 1) & (pool->room - 1);
+    if (!pool->texts[i]) {
+        if (2 * ++pool->count > pool->room) {
+            fprintf(stderr, "sheets: more than %zu different cells\n", pool->room / 2);
+            exit(1);
+        }
+        pool->texts[i] = text;
+        pool->starts[i] = (uint32_t)pool->size;
+        pool->size += strlen(text) + 1;
+        buffer_print(&pool->out, "    ");
+        write_string(&pool->out, text_of(text));
+        buffer_print(&pool->out, " \"\\0\"\n");
+    }
+    return pool->starts[i];
+}
+
+static void fail(const struct error *error)
+{
+    fprintf(stderr, "sheets: %s\n  expected: %s\n", error->what, error->hint);
+    exit(1);
+}
+
+static struct text read_text(struct arena *arena, const char *path)
+{
+    struct error error = { "", "" };
+    struct text text;
+    if (!file_read(arena, path, LIMIT, &text, &error))
+        fail(&error);
+    return text;
+}
+
+/* ---- tables --------------------------------------------------------------------------------- */
+
+/* TABLE_N is a struct csv, which the catalog holds too. */
+static void write_table(struct pool *pool, struct buffer *out, int number, const struct csv *csv)
+{
+    buffer_print(out, "static const uint32_t cells_%d[] = {", number);
+    for (size_t i = 0; i < csv->columns * (csv->rows + 1); i++)
+        buffer_print(out, "%s%u,", i % 16 ? "" : "\n    ", pool_add(pool, csv->text + csv->cells[i]));
+    buffer_print(out, "\n};\nstatic const int lines_%d[] = {", number);
+    for (size_t i = 0; i < csv->rows; i++)
+        buffer_print(out, "%s%d,", i % 16 ? "" : "\n    ", csv->lines[i]);
+    buffer_print(out, "\n};\n#define TABLE_%d { .file = ", number);
+    write_string(out, text_of(csv->file));
+    buffer_print(out, ", .columns = %zu, .rows = %zu, \\\n    .text = pool, .cells = cells_%d, "
+                 ".lines = lines_%d }\n", csv->columns, csv->rows, number, number);
+}
+
+static void write_formats(struct buffer *out, const struct formats *formats)
+{
+    buffer_print(out, "static const struct format format[] = {\n");
+    for (size_t i = 0; i < formats->count; i++) {
+        const struct format *format = &formats->format[i];
+        buffer_print(out, "    { \"%s\", %a, \"%s\", \"%s\", \"%s\", \"%s\" },\n", format->name,
+                     format->bytes, format->peak, format->reached, format->launch, format->trained);
+    }
+    buffer_print(out, "};\n\nconst struct formats *formats_built_in(void)\n{\n"
+                 "    static const struct formats formats = { %zu, format };\n"
+                 "    return &formats;\n}\n", formats->count);
+}
+
+/* ---- the catalog ---------------------------------------------------------------------------- */
+
+static void write_entries(struct buffer *out, const struct catalog_sheet *sheet)
+{
+    buffer_print(out, "static const struct catalog_entry entries_%d[] = {\n", (int)sheet->kind);
+    for (size_t i = 0; i < sheet->count; i++) {
+        const struct catalog_entry *entry = &sheet->entries[i];
+        buffer_print(out, "    { .sheet = &catalog.sheets[%d], .first = %zu, .rows = %zu, .name = ",
+                     (int)sheet->kind, entry->first, entry->rows);
+        write_string(out, text_of(entry->name));
+        buffer_print(out, ", .title = ");
+        write_string(out, text_of(entry->title));
+        buffer_print(out, " },\n");
+    }
+    buffer_print(out, "};\n");
+}
+
+static void write_sheet(struct buffer *out, int table, const struct catalog_sheet *sheet)
+{
+    buffer_print(out, "    { .kind = %d, .csv = TABLE_%d, .name = %d, .fact = %d, .value = %d, "
+                 ".unit = %d,\n      .source = %d, .date = %d, .mark = %d, .note = %d, .model = %d, "
+                 ".entries = entries_%d, .count = %zu },\n", (int)sheet->kind, table, sheet->name,
+                 sheet->fact, sheet->value, sheet->unit, sheet->source, sheet->date, sheet->mark,
+                 sheet->note, sheet->model, (int)sheet->kind, sheet->count);
+}
+
+static int table_of(const char *path, char *const *words, int count)
+{
+    for (int i = 1; i < count; i++)
+        if (!strcmp(words[i], path))
+            return i;
+    fprintf(stderr, "sheets: %s is missing\n", path);
+    exit(1);
+}
+
+static void write_catalog(struct arena *arena, struct buffer *out, char *const *words, int count)
+{
+    struct catalog catalog = { .arena = arena };
+    struct buffer sheets = { .arena = arena };
+    struct error error = { "", "" };
+    buffer_print(out, "static const struct catalog catalog;\n");
+    for (int kind = 0; kind < CATALOG_KINDS; kind++) {
+        const char *path = catalog_file((enum catalog_kind)kind);
+        if (!catalog_read(&catalog, (enum catalog_kind)kind, path, read_text(arena, path), &error))
+            fail(&error);
+        write_entries(out, &catalog.sheets[kind]);
+        write_sheet(&sheets, table_of(path, words, count), &catalog.sheets[kind]);
+    }
+    buffer_print(out, "static const struct catalog catalog = { .sheets = {\n%s} };\n\n"
+                 "const struct catalog *catalog_built_in(void)\n{\n    return &catalog;\n}\n",
+                 sheets.data);
+}
+
+int main(int count, char **words)
+{
+    static struct arena arena;
+    struct buffer out = { .arena = &arena };
+    struct pool pool = { .out.arena = &arena, .room = 1 << 16 };
+    struct error error = { "", "" };
+    struct formats formats;
+    struct csv csv;
+    pool.texts = arena_array(&arena, pool.room, sizeof *pool.texts);
+    pool.starts = arena_array(&arena, pool.room, sizeof *pool.starts);
+    for (int i = 1; i < count; i++) {
+        if (!csv_read(&arena, words[i], read_text(&arena, words[i]), &csv, &error) ||
+            (!strcmp(words[i], FORMATS_FILE) && !formats_read(&arena, &csv, &formats, &error)))
+            fail(&error);
+        write_table(&pool, &out, i, &csv);
+    }
+    table_of(FORMATS_FILE, words, count);
+    write_formats(&out, &formats);
+    write_catalog(&arena, &out, words, count);
+    printf("/* Written by tools/sheets.c from data/. */\n#include \"catalog/catalog.h\"\n"
+           "#include \"catalog/formats.h\"\n#include \"catalog/sheet.h\"\n\n#include <string.h>\n\n"
+           "static const char pool[] =\n%s;\n%s\n"
+           "const struct csv *csv_built_in(const char *path)\n{\n"
+           "    static const struct csv tables[] = {\n", pool.out.data, out.data);
+    for (int i = 1; i < count; i++)
+        printf("        TABLE_%d,\n", i);
+    printf("    };\n    size_t i = 0;\n    while (strcmp(tables[i].file, path))\n        i++;\n"
+           "    return &tables[i];\n}\n");
+    arena_free(&arena);
+    return ferror(stdout) != 0;
+}
