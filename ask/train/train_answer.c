@@ -6,10 +6,13 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const setting_rows[] = {
-    NAME_train_tp, NAME_train_pp, NAME_train_cp, NAME_train_ep, NAME_sequence_parallel, NAME_train_chunks,
-    NAME_zero_stage, NAME_recompute_full, NAME_recompute_attention, NAME_micro_batch };
-enum { SETTING_ROWS = sizeof setting_rows / sizeof *setting_rows, SHOWN = 10 };
+enum { SETTING_ROWS = TRAIN_AXES + 1, SHOWN = 10 };
+
+/* The axes, then the column. */
+static const char *setting_row(int i)
+{
+    return i < TRAIN_AXES ? train_axes[i].row : NAME_micro_batch;
+}
 
 static const char *count_text(const struct train *train, double count)
 {
@@ -60,10 +63,10 @@ const char *train_layout(const struct train *train, const struct train_point *po
     buffer_print(&out, ", micro-batches of %g", train_input(train, &point->at, NAME_micro_batch));
     double zero = train_input(train, &point->at, NAME_zero_stage);
     buffer_print(&out, zero >= 3 ? ", FSDP" : ", ZeRO %.0f", zero);
-    if (train_input(train, &point->at, NAME_recompute_full) > 0)
-        buffer_print(&out, ", layers computed again");
-    if (train_input(train, &point->at, NAME_recompute_attention) > 0)
-        buffer_print(&out, ", scores computed again");
+    for (int i = 0; i < TRAIN_AXES; i++)
+        if (train_axes[i].told &&
+            train_input(train, &point->at, train_axes[i].row) != train_axes[i].start)
+            buffer_print(&out, ", %s", train_axes[i].told);
     print_asked(train, &out);
     return out.data;
 }
@@ -73,8 +76,8 @@ static void point_document(const struct train *train, const struct train_point *
 {
     doc_add_string(train->arena, doc, "layout", train_layout(train, point));
     for (int i = 0; i < SETTING_ROWS; i++)
-        doc_add_number(train->arena, doc, setting_rows[i],
-                       train_input(train, &point->at, setting_rows[i]));
+        doc_add_number(train->arena, doc, setting_row(i),
+                       train_input(train, &point->at, setting_row(i)));
     for (int i = 0; i < ASKED; i++)
         if (train_given(train, asked[i].row) > 0)
             doc_add_number(train->arena, doc, asked[i].row, train_given(train, asked[i].row));
@@ -193,7 +196,7 @@ static void move_line(struct train *train, const struct train_point *best)
 static void csv_head(struct table *table)
 {
     for (int i = 0; i < SETTING_ROWS; i++)
-        table_cell(table, "%s", setting_rows[i]);
+        table_cell(table, "%s", setting_row(i));
     for (int i = 0; i < ASKED; i++)
         table_cell(table, "%s", asked[i].row);
     for (int i = 0; i < TRAIN_FIGURE_COUNT; i++)
@@ -204,7 +207,7 @@ static void csv_row(const struct train *train, const struct train_point *point,
                     struct table *table)
 {
     for (int i = 0; i < SETTING_ROWS; i++)
-        table_cell(table, "%.17g", train_input(train, &point->at, setting_rows[i]));
+        table_cell(table, "%.17g", train_input(train, &point->at, setting_row(i)));
     for (int i = 0; i < ASKED; i++) {
         const double share = train_given(train, asked[i].row);
         table_cell(table, "%.17g", isnan(share) ? 0 : share);
