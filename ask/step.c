@@ -48,15 +48,14 @@ static const char **operator_texts(struct scenario *scenario, size_t *count)
 static void answer_longest(struct arena *arena, const struct share *shares, size_t count,
                            struct answer *answer)
 {
-    static const struct unit seconds = { { 2 } };
     struct table lines = { .arena = arena, .columns = 3, .left = "lrr" };
     table_cell(&lines, "operator");
     table_cell(&lines, "compute");
     table_cell(&lines, "read");
     for (size_t i = 0; i < count && i < SHOWN; i++) {
         table_cell(&lines, "%s", shares[i].name);
-        table_cell(&lines, "%s", quantity_text(arena, shares[i].compute, seconds, 3));
-        table_cell(&lines, "%s", quantity_text(arena, shares[i].read, seconds, 3));
+        table_cell(&lines, "%s", quantity_text(arena, shares[i].compute, unit_second, 3));
+        table_cell(&lines, "%s", quantity_text(arena, shares[i].read, unit_second, 3));
     }
     buffer_print(&answer->text, "\n");
     table_print(&lines, &answer->text, "  ");
@@ -109,15 +108,14 @@ static const struct limit *limit_at(const struct values *values)
 static const char *context_text(const struct scenario *scenario, double value,
                                 struct range range)
 {
-    static const struct unit one = { { 0 } };
     struct arena *arena = scenario->arena;
-    const char *text = arena_print(arena, "%s token%s", quantity_text(arena, value, one, 4),
+    const char *text = arena_print(arena, "%s token%s", quantity_text(arena, value, unit_one, 4),
                                    value == 1 ? "" : "s");
     if (range.low == range.high)
         return text;
     return arena_print(arena, "%s (%s %s to %s)", text, range.kind,
-                       quantity_text(arena, range.low, one, 4),
-                       quantity_text(arena, range.high, one, 4));
+                       quantity_text(arena, range.low, unit_one, 4),
+                       quantity_text(arena, range.high, unit_one, 4));
 }
 
 /* "3.5 ms", of some with its range where something given has one. */
@@ -241,7 +239,6 @@ static const char *bar_of(struct arena *arena, double share)
 /* Where the time of a token goes: a bar for each part. */
 static void answer_parts(const struct server *server, struct buffer *out)
 {
-    static const struct unit seconds = { { 2 } };
     static const char *const head[] = { "a token's time", "time", "saved if free", "share", "" };
     struct arena *arena = server->scenario.arena;
     struct table table = { .arena = arena, .columns = 5, .left = "lrrrl" };
@@ -253,8 +250,8 @@ static void answer_parts(const struct server *server, struct buffer *out)
         if (!(part->time > 0))
             continue;
         table_cell(&table, "%s", part->name);
-        table_cell(&table, "%s", quantity_text(arena, part->time, seconds, 3));
-        table_cell(&table, "%s", quantity_text(arena, part->saved, seconds, 3));
+        table_cell(&table, "%s", quantity_text(arena, part->time, unit_second, 3));
+        table_cell(&table, "%s", quantity_text(arena, part->saved, unit_second, 3));
         table_cell(&table, "%.0f %%", 100 * part->time / tpot);
         table_cell(&table, "%s", bar_of(arena, part->time / tpot));
     }

@@ -30,8 +30,7 @@ const char *server_text(const struct server *server, enum server_row row, int di
 
 const char *server_count(const struct server *server, enum server_row row)
 {
-    static const struct unit one = { { 0 } };
-    return quantity_text(server->scenario.arena, server_at(server, row), one, 6);
+    return quantity_text(server->scenario.arena, server_at(server, row), unit_one, 6);
 }
 
 const char *server_band(const struct server *server, enum server_row row, enum server_row low,

@@ -7,22 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-static const char example[] = "chalkline train llama-3.1-405b --on h100-sxm --gpus 16384 "
-                              "--tokens 15.6T";
-
-static bool read_words(struct train *train, struct subject *subject)
-{
-    const size_t models = command_models(train->command, subject);
-    if (models == 1 && subject->machine)
-        return true;
-    if (models != 1)
-        error_set(train->error, models ? "train takes one model, %zu were given"
-                  : "train needs a model", models);
-    else
-        error_set(train->error, "train needs a machine: --on");
-    return error_hint(train->error, "%s", example);
-}
-
 /* --gpus, or the row by its name, as a sweep gives it. */
 static bool set_chips(struct train *train)
 {
@@ -30,7 +14,7 @@ static bool set_chips(struct train *train)
     const struct fact *chips = facts_find(&train->scenario.facts, NAME_training_chip_count);
     if (!fact_given(chips)) {
         error_set(train->error, "train needs a number of GPUs: --gpus");
-        return error_hint(train->error, "%s", example);
+        return error_hint(train->error, "%s", train->command->verb->examples[0]);
     }
     if (!value_of(&train->scenario, NAME_training_chip_count, &train->chips, train->error))
         return false;
@@ -85,7 +69,7 @@ static bool set_inputs(struct train *train)
 bool train_open(struct train *train)
 {
     struct subject subject;
-    if (!read_words(train, &subject) ||
+    if (!command_pair(train->command, &subject, train->error) ||
         !scenario_read(&train->scenario, train->arena, train->command, subject, train->error) ||
         !sweep_set(&train->scenario, train->swept, train->error) ||
         !set_chips(train) || !check_recomputation(train) || !set_inputs(train))

@@ -14,12 +14,6 @@ static const char *setting_row(int i)
     return i < TRAIN_AXES ? train_axes[i].row : NAME_micro_batch;
 }
 
-static const char *count_text(const struct train *train, double count)
-{
-    static const struct unit one = { { 0 } };
-    return quantity_text(train->arena, count, one, 12);
-}
-
 const char *train_text(const struct train *train, const struct train_point *point,
                        enum train_figure figure, int digits)
 {
@@ -99,9 +93,9 @@ static bool head_line(struct train *train)
     doc_add_string(train->arena, train->answer->doc, "machine", train->scenario.machine);
     buffer_print(&train->answer->text, "%s on %s x %s: %s sequences of %s tokens a step, "
                  "%s tokens\n\n",
-                 train->scenario.model, count_text(train, train->chips), train->scenario.machine,
-                 count_text(train, values.at[0]), count_text(train, values.at[1]),
-                 quantity_text(train->arena, values.at[2], (struct unit){ { 0 } }, 4));
+                 train->scenario.model, count_text(train->arena, train->chips, 12), train->scenario.machine,
+                 count_text(train->arena, values.at[0], 12), count_text(train->arena, values.at[1], 12),
+                 quantity_text(train->arena, values.at[2], unit_one, 4));
     return true;
 }
 
@@ -145,7 +139,7 @@ static void best_lines(struct train *train, const struct train_point *best)
     buffer_print(out, "  layout   %s\n", train_layout(train, best));
     buffer_print(out, "  step     %s, %s micro-batch%s; %s a GPU\n",
                  train_text(train, best, TRAIN_train_step, 4),
-                 count_text(train, best->figures[TRAIN_train_micro_batches]),
+                 count_text(train->arena, best->figures[TRAIN_train_micro_batches], 12),
                  best->figures[TRAIN_train_micro_batches] > 1 ? "es" : "",
                  train_text(train, best, TRAIN_train_tokens_per_chip, 4));
     buffer_print(out, "           %s a GPU, MFU %.1f %% of the bf16 peak\n",
@@ -159,10 +153,10 @@ static void best_lines(struct train *train, const struct train_point *best)
                  train_text(train, best, TRAIN_train_activations, 3));
     host_line(train, best);
     buffer_print(out, "  run      %s steps, %s; %s GPU-hours, %s\n",
-                 count_text(train, floor(best->figures[TRAIN_train_steps] + 0.5)),
+                 count_text(train->arena, floor(best->figures[TRAIN_train_steps] + 0.5), 12),
                  train_text(train, best, TRAIN_train_duration, 3),
                  quantity_text(train->arena, best->figures[TRAIN_train_chip_time] / 3600,
-                               (struct unit){ { 0 } }, 3),
+                               unit_one, 3),
                  train_text(train, best, TRAIN_train_run_cost, 3));
     buffer_print(out, "           a failure every %s, a checkpoint every %s: %.1f %% of the time "
                  "is lost\n",
@@ -258,10 +252,10 @@ static void known_lines(struct train *train)
     const struct search_count *count = &train->result.count;
     buffer_print(&train->answer->text, "  known    exhaustive: %s layouts, TP and CP up to 64; "
                  "%s do not come out even, %s do not fit, %s do\n",
-                 count_text(train, (double)count->points),
-                 count_text(train, (double)(count->broken[0] + count->no_room + count->no_fit)),
-                 count_text(train, (double)(count->broken[1] + count->broken[2])),
-                 count_text(train, (double)count->met));
+                 count_text(train->arena, (double)count->points, 12),
+                 count_text(train->arena, (double)(count->broken[0] + count->no_room + count->no_fit), 12),
+                 count_text(train->arena, (double)(count->broken[1] + count->broken[2]), 12),
+                 count_text(train->arena, (double)count->met, 12));
     struct doc *doc = doc_add(train->arena, train->answer->doc, "points", DOC_OBJECT);
     doc_add_number(train->arena, doc, "all", (double)count->points);
     doc_add_number(train->arena, doc, "do not fit", (double)(count->broken[1] + count->broken[2]));
