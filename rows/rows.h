@@ -82,6 +82,7 @@ struct row {
     double value, low, high;        /* an input's default and range */
     double likely_low, likely_high; /* the plausible range, or equal */
     struct text text;               /* the expression as written */
+    const char *fit;                /* its lines "fit:", without that word, each ended; or NULL */
     const struct row *before;       /* what this row redefined, or NULL */
 };
 
