@@ -51,7 +51,7 @@ $(B)/chalkline-mpi: $(CLI) $(B)/base/ranks_mpi.o $(B)/libchalkline.a
 	@echo link $@; $(CC) $(FLAGS) $^ -o $@ $(SERVER) $(LIBS) $$(mpicc --showme:link)
 $(B)/base/ranks_mpi.o: base/ranks_mpi.c $(B)/flags
 	@mkdir -p $(@D)
-	@echo $(CC) $<; $(CC) $(FLAGS) $$(mpicc --showme:compile) -MMD -c $< -o $@
+	@echo $(CC) $<; $(CC) $(FLAGS) $$(mpicc --showme:compile) -MMD -MP -c $< -o $@
 
 $(B)/libchalkline.a: $(OBJECTS)
 	@rm -f $@; ar rcs $@ $^
@@ -63,7 +63,7 @@ $(B)/flags: always
 
 $(B)/%.o: %.c $(B)/flags | build/row_names.h
 	@mkdir -p $(@D)
-	@echo $(CC) $<; $(CC) $(FLAGS) -MMD -c $< -o $@
+	@echo $(CC) $<; $(CC) $(FLAGS) -MMD -MP -c $< -o $@
 
 # ---- once per instruction set: the interpreter's inner loops, and the kernels -------------
 set_scalar   := -DSCALAR
@@ -72,7 +72,7 @@ set_avx2     := -DLANES=4 -mavx2
 set_avx512   := -DLANES=8 -mavx512f -mavx512dq
 $(SETS:%=$(B)/rows/run_%.o): $(B)/rows/run_%.o: rows/run_set.c $(B)/flags
 	@mkdir -p $(@D)
-	@echo $(CC) $< for $*; $(CC) $(FLAGS) -MMD $(set_$*) -DSET=$* -c $< -o $@
+	@echo $(CC) $< for $*; $(CC) $(FLAGS) -MMD -MP $(set_$*) -DSET=$* -c $< -o $@
 
 EMIT := $(patsubst %.c,$(B)/%.o,$(filter-out base/json.c,$(BASE)) $(filter-out rows/kernels.c,$(ROWS))) \
         $(SETS:%=$(B)/rows/run_%.o)
@@ -81,7 +81,7 @@ $(B)/emit: tools/emit.c $(EMIT)
 $(B)/kernels.c: $(B)/emit formulas/kernels $(CHALK)
 	@echo write $@; $(B)/emit formulas/kernels $(CHALK) > $@ || { rm -f $@; exit 1; }
 $(LANES:%=$(B)/kernels_%.o): $(B)/kernels_%.o: $(B)/kernels.c $(B)/flags
-	@echo $(CC) $< for $*; $(CC) $(FLAGS) -MMD $(set_$*) -DSET=$* -c $< -o $@
+	@echo $(CC) $< for $*; $(CC) $(FLAGS) -MMD -MP $(set_$*) -DSET=$* -c $< -o $@
 
 # ---- the names of rows, for C ------------------------------------------------------------------
 # NAME_chips is "chips", ROW_chips its number in reading order: a misspelt row does not compile.
@@ -130,7 +130,7 @@ demo:                           ## the main job on a fresh machine: set up, buil
 # ---- tests -----------------------------------------------------------------------------------------
 $(B)/tests/%: tests/unit/%.c $(B)/libchalkline.a
 	@mkdir -p $(@D)
-	@echo $(CC) $<; $(CC) $(FLAGS) -MMD $(filter %.c %.o %.a,$^) -o $@ $(if $(filter serve_test,$*),$(SERVER)) $(LIBS) -lcmocka
+	@echo $(CC) $<; $(CC) $(FLAGS) -MMD -MP $(filter %.c %.o %.a,$^) -o $@ $(if $(filter serve_test,$*),$(SERVER)) $(LIBS) -lcmocka
 
 $(B)/tests/scheduler_test: tests/unit/sample_scheduler.c
 

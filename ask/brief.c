@@ -55,12 +55,6 @@ static const char *text_of_figure(const struct brief *brief, enum figure figure,
 #define TEXT(name, digits) text_of_figure(brief, FIGURE_##name, digits)
 #define AT(name) at(brief, FIGURE_##name)
 
-static const char *count_text(struct arena *arena, double value, int digits)
-{
-    static const struct unit one = { { 0 } };
-    return quantity_text(arena, value, one, digits);
-}
-
 /* A rate to its nearest whole number, wherever it is printed. */
 static const char *rounded_text(struct arena *arena, double value)
 {
@@ -413,14 +407,13 @@ static void answer_document(struct brief *brief)
 static bool settle_batch(struct scenario *scenario, struct error *error)
 {
     const struct fact *batch = facts_find(&scenario->facts, NAME_batch);
-    static const struct unit one = { { 0 } };
     double value;
     if (!batch || !batch->expression)
         return true;
     if (!value_of(scenario, NAME_batch, &value, error))
         return false;
     facts_note(&scenario->facts, "batch = %s = %s", batch->expression,
-               quantity_text(scenario->arena, value, one, 9));
+               quantity_text(scenario->arena, value, unit_one, 9));
     facts_set(&scenario->facts, NAME_batch, value, batch->origin, batch->source);
     return true;
 }

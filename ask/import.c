@@ -42,9 +42,8 @@ static void answer_table(struct scenario *scenario, const char *name, const char
         table_cell(&lines, "%s", known->entry[i]);
         for (size_t j = 0; j < shown_count; j++) {
             const struct doc *cell = doc_get(one, shown[j]);
-            static const struct unit none = { { 0 } };
             table_cell(&lines, "%s", !cell ? "" : cell->kind == DOC_STRING ? cell->string
-                                     : quantity_text(arena, cell->number, none, 6));
+                                     : quantity_text(arena, cell->number, unit_one, 6));
         }
     }
     buffer_print(&answer->text, "\n");

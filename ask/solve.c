@@ -100,7 +100,6 @@ static bool between_wholes(const struct row *row, double root)
 static const char *wholes_text(struct scenario *scenario, const struct row *row, double root,
                                const char *root_text, const char *left)
 {
-    static const struct unit one = { { 0 } };
     struct arena *arena = scenario->arena;
     struct unit unit = scenario_unit(scenario, left);
     const char *count[2], *side[2] = { "", "" };
@@ -108,7 +107,7 @@ static const char *wholes_text(struct scenario *scenario, const struct row *row,
     struct error ignored;
     for (int i = 0; i < 2; i++) {
         facts_set(&scenario->facts, row->name, floor(root) + i, ORIGIN_AXIS, "solve");
-        count[i] = quantity_text(arena, floor(root) + i, one, 9);
+        count[i] = quantity_text(arena, floor(root) + i, unit_one, 9);
         if (!value_of(scenario, left, &value[i], &ignored) ||
             (!strchr(root_text, '.') && !strncmp(root_text, count[i], strlen(count[i]))))
             return "";

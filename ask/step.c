@@ -48,15 +48,14 @@ static const char **operator_texts(struct scenario *scenario, size_t *count)
 static void answer_longest(struct arena *arena, const struct share *shares, size_t count,
                            struct answer *answer)
 {
-    static const struct unit seconds = { { 2 } };
     struct table lines = { .arena = arena, .columns = 3, .left = "lrr" };
     table_cell(&lines, "operator");
     table_cell(&lines, "compute");
     table_cell(&lines, "read");
     for (size_t i = 0; i < count && i < SHOWN; i++) {
         table_cell(&lines, "%s", shares[i].name);
-        table_cell(&lines, "%s", quantity_text(arena, shares[i].compute, seconds, 3));
-        table_cell(&lines, "%s", quantity_text(arena, shares[i].read, seconds, 3));
+        table_cell(&lines, "%s", quantity_text(arena, shares[i].compute, unit_second, 3));
+        table_cell(&lines, "%s", quantity_text(arena, shares[i].read, unit_second, 3));
     }
     buffer_print(&answer->text, "\n");
     table_print(&lines, &answer->text, "  ");
@@ -65,39 +64,41 @@ static void answer_longest(struct arena *arena, const struct share *shares, size
 }
 
 /* The weights operator by operator: what each must compute and read. */
-static bool answer_operators(struct scenario *scenario, struct answer *answer,
-                             struct error *error)
+static void answer_operators(struct scenario *scenario, const double *times,
+                             struct answer *answer)
 {
     struct arena *arena = scenario->arena;
     const struct fact_table *table = facts_table(&scenario->facts, "operator");
     struct share *shares = arena_array(arena, table->entries + 1, sizeof *shares);
     struct doc *list = doc_add(arena, answer->doc, "operators", DOC_OBJECT);
-    size_t count;
-    const char **texts = operator_texts(scenario, &count);
-    struct values values;
-    if (!values_of(scenario, texts, count, &values, error))
-        return false;
     for (size_t i = 0; i < table->entries; i++) {
-        shares[i] = (struct share){ table->entry[i], values.at[2 * i], values.at[2 * i + 1] };
+        shares[i] = (struct share){ table->entry[i], times[2 * i], times[2 * i + 1] };
         struct doc *one = doc_add(arena, list, table->entry[i], DOC_OBJECT);
         doc_add_number(arena, one, NAME_operator_compute_time, shares[i].compute);
         doc_add_number(arena, one, NAME_operator_read_time, shares[i].read);
     }
     qsort(shares, table->entries, sizeof *shares, longest_first);
     answer_longest(arena, shares, table->entries, answer);
-    return true;
 }
 
-static void note_idle(struct scenario *scenario)
+/* All that is shown beside server_rows: `names`, then the times of each operator. */
+static const char **asked_texts(struct scenario *scenario, size_t *count)
 {
-    size_t count;
-    const char **operators = operator_texts(scenario, &count);
-    const char **texts = arena_array(scenario->arena, count + COUNT + SERVER_ROW_COUNT,
-                                     sizeof *texts);
-    memcpy(texts, operators, count * sizeof *texts);
-    memcpy(texts + count, names, sizeof names);
-    memcpy(texts + count + COUNT, server_rows, SERVER_ROW_COUNT * sizeof *server_rows);
-    given_note(scenario, texts, count + COUNT + SERVER_ROW_COUNT, "the step");
+    size_t operators;
+    const char **times = operator_texts(scenario, &operators);
+    const char **texts = arena_array(scenario->arena, COUNT + operators, sizeof *texts);
+    memcpy(texts, names, sizeof names);
+    memcpy(texts + COUNT, times, operators * sizeof *texts);
+    *count = COUNT + operators;
+    return texts;
+}
+
+static void note_idle(struct scenario *scenario, const char *const *asked, size_t count)
+{
+    const char **texts = arena_array(scenario->arena, SERVER_ROW_COUNT + count, sizeof *texts);
+    memcpy(texts, server_rows, SERVER_ROW_COUNT * sizeof *texts);
+    memcpy(texts + SERVER_ROW_COUNT, asked, count * sizeof *texts);
+    given_note(scenario, texts, SERVER_ROW_COUNT + count, "the step");
 }
 
 static const struct limit *limit_at(const struct values *values)
@@ -109,15 +110,14 @@ static const struct limit *limit_at(const struct values *values)
 static const char *context_text(const struct scenario *scenario, double value,
                                 struct range range)
 {
-    static const struct unit one = { { 0 } };
     struct arena *arena = scenario->arena;
-    const char *text = arena_print(arena, "%s token%s", quantity_text(arena, value, one, 4),
+    const char *text = arena_print(arena, "%s token%s", quantity_text(arena, value, unit_one, 4),
                                    value == 1 ? "" : "s");
     if (range.low == range.high)
         return text;
     return arena_print(arena, "%s (%s %s to %s)", text, range.kind,
-                       quantity_text(arena, range.low, one, 4),
-                       quantity_text(arena, range.high, one, 4));
+                       quantity_text(arena, range.low, unit_one, 4),
+                       quantity_text(arena, range.high, unit_one, 4));
 }
 
 /* "3.5 ms", of some with its range where something given has one. */
@@ -241,7 +241,6 @@ static const char *bar_of(struct arena *arena, double share)
 /* Where the time of a token goes: a bar for each part. */
 static void answer_parts(const struct server *server, struct buffer *out)
 {
-    static const struct unit seconds = { { 2 } };
     static const char *const head[] = { "a token's time", "time", "saved if free", "share", "" };
     struct arena *arena = server->scenario.arena;
     struct table table = { .arena = arena, .columns = 5, .left = "lrrrl" };
@@ -253,8 +252,8 @@ static void answer_parts(const struct server *server, struct buffer *out)
         if (!(part->time > 0))
             continue;
         table_cell(&table, "%s", part->name);
-        table_cell(&table, "%s", quantity_text(arena, part->time, seconds, 3));
-        table_cell(&table, "%s", quantity_text(arena, part->saved, seconds, 3));
+        table_cell(&table, "%s", quantity_text(arena, part->time, unit_second, 3));
+        table_cell(&table, "%s", quantity_text(arena, part->saved, unit_second, 3));
         table_cell(&table, "%.0f %%", 100 * part->time / tpot);
         table_cell(&table, "%s", bar_of(arena, part->time / tpot));
     }
@@ -276,22 +275,23 @@ bool ask_step(struct arena *arena, const struct command *command, struct answer 
               struct error *error)
 {
     struct scenario scenario;
-    struct values values;
     struct server server;
-    if (!scenario_pair(&scenario, arena, command, error) ||
-        !server_open(&server, &scenario, error) ||
-        (!server_verdict(&server) && !server_parts(&server, error)) ||
-        !values_of(&server.scenario, names, COUNT, &values, error))
+    if (!scenario_pair(&scenario, arena, command, error))
         return false;
+    size_t count;
+    const char **texts = asked_texts(&scenario, &count);
+    if (!server_open_with(&server, &scenario, texts, count, error) ||
+        (!server_verdict(&server) && !server_parts(&server, error)))
+        return false;
+    struct values values = server_more(&server);
     values_uncertain(&server.scenario, &values);
-    note_idle(&server.scenario);
+    note_idle(&server.scenario, texts, count);
     answer_bound(&scenario, &values, answer);
     server_document(&server, answer->doc);
     answer_lines(&server, &values, answer);
     if (server.part_count)
         answer_parts(&server, &answer->text);
-    if (!answer_operators(&scenario, answer, error))
-        return false;
+    answer_operators(&scenario, values.at + COUNT, answer);
     buffer_print(&answer->text, "\n");
     scenario_notes(&server.scenario, answer);
     answer->status = values.at[SHARE] > 1;

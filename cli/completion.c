@@ -82,7 +82,8 @@ static void print_bash(struct buffer *out)
 static void zsh_text(struct buffer *out, const char *text)
 {
     for (; *text; text++)
-        buffer_print(out, strchr("[]:'", *text) ? "" : "%c", *text);
+        if (!strchr("[]:'", *text))
+            buffer_add(out, text, 1);
 }
 
 static void zsh_option(struct buffer *out, const struct option *option)

@@ -25,6 +25,7 @@ struct unit {
     int8_t half[UNIT_COUNT];        /* exponents, doubled, so that sqrt has a unit */
 };
 
+extern const struct unit unit_one, unit_second, unit_usd_per_second;
 bool unit_parse(struct text text, struct unit *unit, double *scale, struct error *error);
 bool unit_scale(const char *unit, double *scale);       /* "TB/s" -> 1e12; false: unknown */
 bool unit_same(struct unit a, struct unit b);

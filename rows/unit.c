@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+const struct unit unit_one = { { 0 } }, unit_second = { { [UNIT_S] = 2 } },
+                  unit_usd_per_second = { { [UNIT_S] = -2, [UNIT_USD] = 2 } };
+
 static const char *const base_names[UNIT_COUNT] = { "s", "B", "FLOP", "token", "USD", "J" };
 
 /* A word of a unit: its exponents of s B FLOP token USD J, and how many base units it

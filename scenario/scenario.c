@@ -370,14 +370,13 @@ static bool assume_batch(struct scenario *scenario, struct error *error)
     int input = list_input(&values.list, NAME_batch);
     double batch = input < 0 || most < 2 ? 1 : cheap_batch(&values, (size_t)input, most);
     facts_set(&scenario->facts, NAME_batch, batch, ORIGIN_CHOSEN, "assumed");
-    static const struct unit one = { { 0 } };
     const char *at = scenario->chosen_at;
     if (most < 1)
         facts_note(&scenario->facts, "batch 1%s%s: no batch fits in memory",
                    at ? ", chosen at " : "", at ? at : "");
     else
         facts_note(&scenario->facts, "batch %s%s%s: the smallest within 25 %% of the lowest cost",
-                   quantity_text(scenario->arena, batch, one, 9), at ? ", chosen at " : "",
+                   quantity_text(scenario->arena, batch, unit_one, 9), at ? ", chosen at " : "",
                    at ? at : "");
     return true;
 }
@@ -411,9 +410,8 @@ bool scenario_assume(struct scenario *scenario, struct error *error)
         facts_note(&scenario->facts, "KV cache and attention in bf16");
     const struct fact *price = facts_find(&scenario->facts, NAME_chip_price);
     if (scenario->machine && price && price->origin == ORIGIN_SHEET) {
-        static const struct unit usd_per_s = { { -2, 0, 0, 0, 2, 0 } };
         facts_note(&scenario->facts, "%s a chip (rent)",
-                   quantity_text(scenario->arena, price->value, usd_per_s, 4));
+                   quantity_text(scenario->arena, price->value, unit_usd_per_second, 4));
     } else if (!scenario->machine && !price) {
         facts_note(&scenario->facts, "no machine: the lecture's 64 chips, B200 as in its data "
                    "sheet, at 2 USD/h");
@@ -524,25 +522,32 @@ bool scenario_open(struct scenario *scenario, struct arena *arena, const struct 
            scenario_assume(scenario, error);
 }
 
+bool command_pair(const struct command *command, struct subject *subject, struct error *error)
+{
+    const char *verb = command->verb->name;
+    const size_t models = command_models(command, subject);
+    if (models == 1 && subject->machine)
+        return true;
+    if (!models)
+        error_set(error, "%s needs a model", verb);
+    else if (models > 1)
+        error_set(error, "%s takes one model, %zu were given", verb, models);
+    else
+        error_set(error, "%s needs a machine: --on", verb);
+    return error_hint(error, "%s; `chalkline list models`, `chalkline list hardware`",
+                      command->verb->examples[0]);
+}
+
 bool scenario_pair(struct scenario *scenario, struct arena *arena, const struct command *command,
                    struct error *error)
 {
-    const char *verb = command->verb->name;
     struct subject subject;
-    const size_t models = command_models(command, &subject);
+    command_models(command, &subject);
     if (subject.model && !subject.machine &&
         !scenario_read(scenario, arena, command, subject, error))
         return false;                           /* the model may be the mistake */
-    if (models == 1 && subject.machine)
-        return scenario_open(scenario, arena, command, subject, error);
-    if (!subject.model)
-        error_set(error, "%s needs a model", verb);
-    else if (!subject.machine)
-        error_set(error, "%s needs a machine: --on", verb);
-    else
-        error_set(error, "%s takes one model, %zu were given", verb, models);
-    return error_hint(error, "chalkline %s deepseek-v3 --on gb200-nvl72; `chalkline list models`, "
-                      "`chalkline list hardware`", verb);
+    return command_pair(command, &subject, error) &&
+           scenario_open(scenario, arena, command, subject, error);
 }
 
 const char *scenario_misfit(struct scenario *scenario)

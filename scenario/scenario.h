@@ -42,6 +42,8 @@ struct scenario {
 struct subject command_subject(const struct command *command);
 /* The same of `VERB MODEL`: a word names the model too. The number of models that are named. */
 size_t command_models(const struct command *command, struct subject *subject);
+/* The same where both are needed, and the model once. */
+bool command_pair(const struct command *command, struct subject *subject, struct error *error);
 /* Of rows alone: without a model and a machine. */
 struct subject command_no_subject(const struct command *command);
 
@@ -97,6 +99,8 @@ struct range {
 struct range values_range(struct scenario *scenario, const struct values *values, size_t output);
 struct unit scenario_unit(const struct scenario *scenario, const char *text);
 bool unit_counts(struct unit unit);         /* 1 or token: what comes in whole numbers */
+/* "14,336" */
+const char *count_text(struct arena *arena, double count, int digits);
 /* 671 B, 1.6 T, 162 M: counts too long to spell. */
 const char *large_text(struct arena *arena, double value);
 /* `share` of the way from low to high, even in the logarithm. */

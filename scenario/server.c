@@ -30,8 +30,7 @@ const char *server_text(const struct server *server, enum server_row row, int di
 
 const char *server_count(const struct server *server, enum server_row row)
 {
-    static const struct unit one = { { 0 } };
-    return quantity_text(server->scenario.arena, server_at(server, row), one, 6);
+    return quantity_text(server->scenario.arena, server_at(server, row), unit_one, 6);
 }
 
 const char *server_band(const struct server *server, enum server_row row, enum server_row low,
@@ -172,11 +171,30 @@ static bool choose_ranks(struct server *server, struct error *error)
 
 bool server_open(struct server *server, const struct scenario *scenario, struct error *error)
 {
+    return server_open_with(server, scenario, NULL, 0, error);
+}
+
+struct values server_more(const struct server *server)
+{
+    struct values more = server->values;
+    more.at += SERVER_ROW_COUNT;
+    more.list.outputs += SERVER_ROW_COUNT;
+    more.list.output_count -= SERVER_ROW_COUNT;
+    return more;
+}
+
+bool server_open_with(struct server *server, const struct scenario *scenario,
+                      const char *const *more, size_t count, struct error *error)
+{
+    const char **texts = arena_array(scenario->arena, SERVER_ROW_COUNT + count, sizeof *texts);
+    memcpy(texts, server_rows, sizeof server_rows);
+    if (count)
+        memcpy(texts + SERVER_ROW_COUNT, more, count * sizeof *texts);
     *server = (struct server){ .scenario = *scenario };
     copy_facts(&server->scenario.facts);
     assume_requests(&server->scenario.facts);
     if (!choose_ranks(server, error) ||
-        !values_of(&server->scenario, server_rows, SERVER_ROW_COUNT, &server->values, error))
+        !values_of(&server->scenario, texts, SERVER_ROW_COUNT + count, &server->values, error))
         return false;
     server->row_count = server_at(server, SERVER_server_stable) > 0 ? SERVER_ROW_COUNT
                                                                     : SERVER_KNOWN;
@@ -256,22 +274,6 @@ static size_t list_sources(struct server *server, struct source *sources)
     return count + sizeof others / sizeof *others;
 }
 
-static bool part_times(struct server *server, const struct source *sources, struct error *error)
-{
-    struct arena *arena = server->scenario.arena;
-    const char *texts[PARTS];
-    struct values values;
-    for (size_t i = 0; i < server->part_count; i++)
-        texts[i] = arena_print(arena, "AT((%s) / %s, running = loaded_running, context = "
-                               "mean_context, prefill_chunk = 0)", sources[i].time,
-                               sources[i].tokens);
-    if (!values_of(&server->scenario, texts, server->part_count, &values, error))
-        return false;
-    for (size_t i = 0; i < server->part_count; i++)
-        server->parts[i] = (struct server_part){ sources[i].name, values.at[i], 0 };
-    return true;
-}
-
 /* A switch for each part: the rows that hold them are bound to themselves less what is
  * switched off, so that one list answers for all, the loop around the step closed again. */
 static bool add_switches(struct scenario *scenario, const struct source *sources, size_t count,
@@ -298,9 +300,9 @@ static bool add_switches(struct scenario *scenario, const struct source *sources
     return true;
 }
 
-/* One point for each part, in which only its switch is on. */
+/* A point with all switches off, then one for each part in which only its switch is on. */
 static void run_switches(const struct values *values, struct arena *arena, size_t count,
-                         double *tpot)
+                         double *const *outputs)
 {
     const struct list *list = &values->list;
     struct column *inputs = arena_array(arena, list->input_count + 1, sizeof *inputs);
@@ -308,31 +310,46 @@ static void run_switches(const struct values *values, struct arena *arena, size_
         inputs[i] = (struct column){ &values->inputs[i], 0 };
     for (size_t i = 0; i < count; i++) {
         int input = list_input(list, arena_print(arena, "part_%zu_free", i));
-        double *on = arena_array(arena, count, sizeof *on);
-        on[i] = 1;
+        double *on = arena_array(arena, count + 1, sizeof *on);
+        on[i + 1] = 1;
         if (input >= 0)
             inputs[input] = (struct column){ on, 1 };
     }
-    list_run(list, inputs, &tpot, count);
+    list_run(list, inputs, outputs, count + 1);
+}
+
+/* The texts: a token's time, then the time of each part in it. */
+static const char **part_texts(struct arena *arena, const struct source *sources, size_t count)
+{
+    const char **texts = arena_array(arena, count + 1, sizeof *texts);
+    texts[0] = NAME_predicted_tpot;
+    for (size_t i = 0; i < count; i++)
+        texts[i + 1] = arena_print(arena, "AT((%s) / %s, running = loaded_running, context = "
+                                   "mean_context, prefill_chunk = 0)", sources[i].time,
+                                   sources[i].tokens);
+    return texts;
 }
 
 bool server_parts(struct server *server, struct error *error)
 {
-    static const char *const wanted[] = { NAME_predicted_tpot };
     struct scenario switched = server->scenario;
+    struct arena *arena = switched.arena;
     struct source sources[PARTS];
-    double tpot[PARTS];
     struct values values;
-    server->part_count = list_sources(server, sources);
-    server->parts = arena_array(switched.arena, PARTS, sizeof *server->parts);
+    double *columns[PARTS + 1];
+    const size_t count = server->part_count = list_sources(server, sources);
+    server->parts = arena_array(arena, PARTS, sizeof *server->parts);
     copy_facts(&switched.facts);
-    if (!part_times(server, sources, error) ||
-        !add_switches(&switched, sources, server->part_count, error) ||
-        !values_of(&switched, wanted, 1, &values, error))
+    if (!add_switches(&switched, sources, count, error) ||
+        !values_of(&switched, part_texts(arena, sources, count), count + 1, &values, error))
         return false;
-    run_switches(&values, switched.arena, server->part_count, tpot);
-    for (size_t i = 0; i < server->part_count; i++)
-        server->parts[i].saved = server_at(server, SERVER_predicted_tpot) - tpot[i];
+    for (size_t i = 0; i <= count; i++)
+        columns[i] = arena_array(arena, count + 1, sizeof *columns[i]);
+    run_switches(&values, arena, count, columns);
+    for (size_t i = 0; i < count; i++)
+        server->parts[i] = (struct server_part){
+            sources[i].name, columns[i + 1][0],
+            server_at(server, SERVER_predicted_tpot) - columns[0][i + 1] };
     return true;
 }
 

@@ -36,13 +36,18 @@ struct server_part {
 
 struct server {
     struct scenario scenario;       /* a copy, with requests and layout, and their notes */
-    struct values values;           /* of server_rows */
+    struct values values;           /* of server_rows, then of what else was asked */
     size_t row_count;               /* SERVER_KNOWN of one that does not keep up */
     struct server_part *parts;      /* add up to predicted_tpot */
     size_t part_count;
 };
 
 bool server_open(struct server *server, const struct scenario *scenario, struct error *error);
+/* The same, with more texts in the same graph: their values stand behind those of server_rows. */
+bool server_open_with(struct server *server, const struct scenario *scenario,
+                      const char *const *more, size_t count, struct error *error);
+/* Those values alone. */
+struct values server_more(const struct server *server);
 /* Where the time of a token goes, of a server that keeps up. */
 bool server_parts(struct server *server, struct error *error);
 double server_at(const struct server *server, enum server_row row);

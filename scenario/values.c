@@ -25,16 +25,20 @@ double log_between(double low, double high, double share)
     return low * scalar_exp(share * scalar_log(high / low));
 }
 
+const char *count_text(struct arena *arena, double count, int digits)
+{
+    return quantity_text(arena, count, unit_one, digits);
+}
+
 const char *large_text(struct arena *arena, double value)
 {
-    static const struct unit one = { { 0 } };
     static const struct { double scale; const char *letter; } steps[] = {
         { 1e15, "P" }, { 1e12, "T" }, { 1e9, "B" }, { 1e6, "M" } };
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         if (value >= steps[i].scale)
-            return arena_print(arena, "%s %s", quantity_text(arena, value / steps[i].scale, one, 3),
+            return arena_print(arena, "%s %s", quantity_text(arena, value / steps[i].scale, unit_one, 3),
                                steps[i].letter);
-    return quantity_text(arena, value, one, 6);
+    return quantity_text(arena, value, unit_one, 6);
 }
 
 /* The first node without a finite value belongs to some row: name it. */

@@ -204,15 +204,8 @@ bool bill_model(struct bill *bill, const struct reading *reading, struct doc *li
 
 /* ---- the workload ------------------------------------------------------------------------- */
 
-static const char *count_text(const struct bill *bill, double value)
-{
-    static const struct unit one = { { 0 } };
-    return quantity_text(bill->arena, value, one, 6);
-}
-
 static void answer_workload(struct bill *bill)
 {
-    static const struct unit second = { { 2 } };
     static const char *const asked[] = { NAME_task_requests, NAME_task_rate, NAME_turns, NAME_repeating_share,
                                          NAME_fixed_prefix, NAME_can_wait_share };
     struct bill_cost cost = bill_cost(bill, bill->sheet.prices, as_it_is);
@@ -229,12 +222,12 @@ static void answer_workload(struct bill *bill)
     doc_add_number(bill->arena, doc, "task_output_tokens", cost.reply);
     doc_add_number(bill->arena, doc, "longest_prompt", cost.prompt_most);
     buffer_print(out, "%s: %s tasks a day of %s requests, gaps %s (mean %s)\n",
-                 bill->workload.name, count_text(bill, bill_number(bill, NAME_task_rate) * day),
-                 count_text(bill, requests), bill->workload.gaps.words,
-                 quantity_text(bill->arena, mean, second, 3));
+                 bill->workload.name, count_text(bill->arena, bill_number(bill, NAME_task_rate) * day, 6),
+                 count_text(bill->arena, requests, 6), bill->workload.gaps.words,
+                 quantity_text(bill->arena, mean, unit_second, 3));
     buffer_print(out, "a task: %s prompt tokens, the longest prompt %s; %s output tokens\n\n",
-                 count_text(bill, floor(cost.prompt + 0.5)), count_text(bill, cost.prompt_most),
-                 count_text(bill, floor(cost.reply + 0.5)));
+                 count_text(bill->arena, floor(cost.prompt + 0.5), 6), count_text(bill->arena, cost.prompt_most, 6),
+                 count_text(bill->arena, floor(cost.reply + 0.5), 6));
 }
 
 /* ---- the question ------------------------------------------------------------------------- */

@@ -205,7 +205,6 @@ static void add_change(const struct habits *habits, struct doc *list, enum schem
 static void tell_changes(const struct habits *habits, chooser *choice, enum scheme one,
                          struct doc *list)
 {
-    static const struct unit second = { { 2 } };
     struct arena *arena = habits->bill->arena;
     struct buffer *out = &habits->bill->answer->text;
     double mean[GRID];
@@ -217,7 +216,7 @@ static void tell_changes(const struct habits *habits, chooser *choice, enum sche
             continue;
         double gap = change_between(habits, choice, one, mean[i], mean[i + 1]);
         add_change(habits, list, chosen[i], chosen[i + 1], gap);
-        buffer_print(out, "; from %s %s", quantity_text(arena, gap, second, 3),
+        buffer_print(out, "; from %s %s", quantity_text(arena, gap, unit_second, 3),
                      schemes[chosen[i + 1]].name);
     }
     buffer_print(out, "\n");

@@ -167,9 +167,8 @@ static bool open_steady(struct own *own, struct error *error)
 
 static const char *rate_text(const struct own *own, double rate)
 {
-    static const struct unit one = { { 0 } };
     const double day = 86400;
-    return quantity_text(own->bill->arena, rate * day, one, 4);
+    return quantity_text(own->bill->arena, rate * day, unit_one, 4);
 }
 
 /* A line at each load: the workload's, and loads around it. */
@@ -233,7 +232,6 @@ static void answer_server(struct own *own, struct doc *doc)
     double tasks = own_row(own, NAME_server_task_rate, now, 1);
     double rent = own_row(own, NAME_server_price, now, 1);
     double cached = own_row(own, NAME_prefix_cached, now, 1);
-    static const struct unit usd_per_s = { { [UNIT_S] = -2, [UNIT_USD] = 2 } };
     doc_add_string(bill->arena, doc, "model", scenario->model);
     doc_add_string(bill->arena, doc, "machine", scenario->machine);
     doc_add_number(bill->arena, doc, NAME_own_request_rate, own->request_rate);
@@ -244,8 +242,8 @@ static void answer_server(struct own *own, struct doc *doc)
     doc_add_number(bill->arena, doc, NAME_own_cache_lasts, own_row(own, NAME_own_cache_lasts, now, 1));
     buffer_print(out, "\non one's own: %s on %s, GPUs of a server %s, %s; %s\n", scenario->model,
                  scenario->machine, quantity_text(bill->arena, own_row(own, NAME_chips, now, 1),
-                                                  (struct unit){ { 0 } }, 6),
-                 server_layout(&own->server), quantity_text(bill->arena, rent, usd_per_s, 4));
+                                                  unit_one, 6),
+                 server_layout(&own->server), quantity_text(bill->arena, rent, unit_usd_per_second, 4));
     buffer_print(out, "  a server takes %.3g requests/s, %s tasks a day; %.0f %% of a prompt is in "
                  "its cache\n", own->request_rate, rate_text(own, tasks), 100 * cached);
     buffer_print(out, "  bought: %s of %s, %s\n\n", own->bought->price->model,
@@ -259,14 +257,13 @@ static void note_own(struct own *own)
     struct facts *facts = &own->bill->scenario.facts;
     const struct scenario *scenario = &own->server.scenario;
     double ttft = own_row(own, NAME_ttft_limit, 1, 1), tpot = own_row(own, NAME_tpot_limit, 1, 1);
-    static const struct unit second = { { 2 } };
     facts_note(facts, "own: first token within %s, a token every %s (ttft_limit, tpot_limit)",
-               quantity_text(arena, ttft, second, 3), quantity_text(arena, tpot, second, 3));
+               quantity_text(arena, ttft, unit_second, 3), quantity_text(arena, tpot, unit_second, 3));
     if (own->request_rate > 0)
         facts_note(facts, "own: a conversation stays in the server's cache for %s (own_life); "
                    "newer tokens have filled it after %s",
-                   quantity_text(arena, own->life, second, 2),
-                   quantity_text(arena, own_row(own, NAME_own_cache_lasts, 1, 1), second, 2));
+                   quantity_text(arena, own->life, unit_second, 2),
+                   quantity_text(arena, own_row(own, NAME_own_cache_lasts, 1, 1), unit_second, 2));
     facts_note(facts, "own: servers run day and night, whole ones; every request is the mean one");
     for (size_t i = 0; i < scenario->facts.note_count; i++)
         facts_note(facts, "own: %s", scenario->facts.notes[i]);

@@ -75,11 +75,6 @@ static int by_count(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
-static const char *count_text(struct check *check, size_t count)
-{
-    return quantity_text(check->arena, (double)count, (struct unit){ { 0 } }, 9);
-}
-
 void check_counts(struct check *check)
 {
     struct arena *arena = check->arena;
@@ -90,15 +85,15 @@ void check_counts(struct check *check)
     doc_add_number(arena, doc, "rows", (double)rows);
     doc_add_number(arena, doc, "scored", (double)scored);
     buffer_print(text, "%s%s rows read: %s scored with %s values, %s refused\n",
-                 text->size ? "\n" : "", count_text(check, rows), count_text(check, scored),
-                 count_text(check, values), count_text(check, check->refused));
+                 text->size ? "\n" : "", count_text(check->arena, rows, 9), count_text(check->arena, scored, 9),
+                 count_text(check->arena, values, 9), count_text(check->arena, check->refused, 9));
     struct doc *refused = doc_add(arena, doc, "refused", DOC_OBJECT);
     if (check->refusal_count)
         qsort(check->refusals, check->refusal_count, sizeof *check->refusals, by_count);
     for (size_t i = 0; i < check->refusal_count; i++) {
         const struct refusal *refusal = &check->refusals[i];
         doc_add_number(arena, refused, refusal->reason, (double)refusal->count);
-        buffer_print(text, "%6s  %s\n", count_text(check, refusal->count), refusal->reason);
+        buffer_print(text, "%6s  %s\n", count_text(check->arena, refusal->count, 9), refusal->reason);
     }
 }
 

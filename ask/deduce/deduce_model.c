@@ -28,7 +28,7 @@ static const char *text_of_value(const struct report *report, const char *row, d
 {
     const double hour = 3600, billion = 1e9, trillion = 1e12;
     struct unit unit = scenario_unit(&report->deduction->scenario, row);
-    struct unit per_second = unit_power((struct unit){ { 0 } }, (struct unit){ { 2 } }, -1);
+    struct unit per_second = unit_power(unit_one, (struct unit){ { 2 } }, -1);
     if (isnan(value))
         return "-";
     if (unit_same(unit, per_second))

@@ -186,7 +186,7 @@ static bool is_told(const struct emit *emit, const struct emit_part *part, size_
 }
 
 /* Engines take whole numbers: what a user's row has beyond is cut. */
-static const char *count_text(const struct emit *emit, double count)
+static const char *whole_text(const struct emit *emit, double count)
 {
     return arena_print(emit->arena, "%.0f", floor(count));
 }
@@ -225,7 +225,7 @@ static const char *place_text(const struct emit *emit, const struct emit_part *p
         { "local", part->local }, { "start", part->start } };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (!strcmp(what, numbers[i].what))
-            return count_text(emit, numbers[i].number);
+            return whole_text(emit, numbers[i].number);
     if (!strcmp(what, "meeting"))
         return arena_print(emit->arena, "%s:%d", part->leader, MEETING + (int)part->index);
     return !strcmp(what, "model") ? emit->model : !strcmp(what, "here") ? part->here
@@ -239,7 +239,7 @@ static const char *flag_text(const struct emit *emit, const struct emit_part *pa
     const char *format = !strcmp(flag->takes, "weights") ? emit->launch->weights
                                                          : emit->launch->cache;
     if (!strcmp(flag->form, "count"))
-        return count_text(emit, emit->pool[part->role].values[at]);
+        return whole_text(emit, emit->pool[part->role].values[at]);
     if (!strcmp(flag->form, "share"))
         return share_text(emit, emit->pool[part->role].values[at]);
     if (!strcmp(flag->form, "fixed"))
@@ -397,7 +397,7 @@ static void add_command(const struct emit *emit, const struct emit_part *part, c
         size_t size = strcspn(at, " ");
         const char *word = arena_copy(emit->arena, at, size);
         doc_add_string(emit->arena, words, NULL, strcmp(word, "GPUS") ? word
-                       : count_text(emit, emit->pool[part->role].chips));
+                       : whole_text(emit, emit->pool[part->role].chips));
         at += size;
     }
 }

@@ -11,8 +11,7 @@
 
 static const char *number_text(const struct life *life, double value, int digits)
 {
-    static const struct unit one = { { 0 } };
-    return quantity_text(life->arena, value, one, digits);
+    return quantity_text(life->arena, value, unit_one, digits);
 }
 
 static const char *flops_text(const struct life *life, double value)

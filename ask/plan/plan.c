@@ -28,29 +28,21 @@ static size_t split_names(struct arena *arena, const char *text, const char ***n
     return count;
 }
 
-static bool traffic_alone(struct plan *plan)
-{
-    error_set(plan->error, "--traffic without --validate");
-    return error_hint(plan->error, "--validate 8 --traffic %.200s",
-                      command_text(plan->command, "traffic"));
-}
-
 static bool read_words(struct plan *plan)
 {
     const struct command *command = plan->command;
-    const size_t models = command_models(command, &plan->subject);
+    if (!command_pair(command, &plan->subject, plan->error))
+        return false;
     const char *machines = plan->subject.machine;
     plan->model = plan->subject.model;
-    if (models == 1 && machines && machines[strspn(machines, ",")])
-        return !command_given(command, "traffic") || command_given(command, "validate") ||
-               traffic_alone(plan);
-    if (models != 1)
-        error_set(plan->error, models ? "plan takes one model, %zu were given"
-                  : "plan needs a model", models);
-    else
+    if (!machines[strspn(machines, ",")]) {
         error_set(plan->error, "plan needs a machine: --on");
-    return error_hint(plan->error, "chalkline plan qwen3-32b --on h200-sxm --gpus 32; several "
-                      "machines with commas");
+        return error_hint(plan->error, "%s; several with commas", command->verb->examples[0]);
+    }
+    if (!command_given(command, "traffic") || command_given(command, "validate"))
+        return true;
+    error_set(plan->error, "--traffic without --validate");
+    return error_hint(plan->error, "--validate 8 --traffic %.200s", command_text(command, "traffic"));
 }
 
 /* ---- variants --------------------------------------------------------------------------------- */

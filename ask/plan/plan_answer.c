@@ -54,12 +54,6 @@ static void count_document(struct plan *plan)
 
 /* ---- text ------------------------------------------------------------------------------------------ */
 
-static const char *count_text(struct plan *plan, double count)
-{
-    static const struct unit one = { { 0 } };
-    return quantity_text(plan->arena, count, one, 12);
-}
-
 static void head_line(struct plan *plan)
 {
     const struct scenario *scenario = &plan->variants->scenario;
@@ -68,15 +62,14 @@ static void head_line(struct plan *plan)
     static const char *const lengths[] = { NAME_prompt_tokens, NAME_output_tokens, NAME_demand };
     buffer_print(out, "%s on %s", scenario->model, plan->scope);
     if (values_of(&plan->variants->scenario, lengths, 3, &values, plan->error)) {
-        buffer_print(out, ": %s tokens in, %s out", count_text(plan, values.at[0]),
-                     count_text(plan, values.at[1]));
+        buffer_print(out, ": %s tokens in, %s out", count_text(plan->arena, values.at[0], 12),
+                     count_text(plan->arena, values.at[1], 12));
         if (plan->by_demand)
-            buffer_print(out, ", %s requests a second", count_text(plan, values.at[2]));
+            buffer_print(out, ", %s requests a second", count_text(plan->arena, values.at[2], 12));
     }
-    static const struct unit seconds = { { 2 } };
     buffer_print(out, ", TTFT within %s, TPOT within %s",
-                 quantity_text(plan->arena, plan->ttft, seconds, 4),
-                 quantity_text(plan->arena, plan->tpot, seconds, 4));
+                 quantity_text(plan->arena, plan->ttft, unit_second, 4),
+                 quantity_text(plan->arena, plan->tpot, unit_second, 4));
     buffer_print(out, "\n\n");
 }
 
@@ -141,7 +134,7 @@ static void best_lines(struct plan *plan, const struct plan_point *best)
     buffer_print(out, "           %s a GPU, %s a user, %s requests a second\n",
                  plan_text(plan, best, PLAN_per_gpu, 4),
                  plan_text(plan, best, PLAN_speed_per_user, 3),
-                 count_text(plan, floor(best->figures[PLAN_rate] * 100 + 0.5) / 100));
+                 count_text(plan->arena, floor(best->figures[PLAN_rate] * 100 + 0.5) / 100, 12));
     buffer_print(out, "           TTFT %s (4 of 5 in %s), TPOT %s (%s)\n",
                  plan_text(plan, best, PLAN_ttft, 3),
                  band(plan, best, PLAN_ttft, PLAN_ttft_low, PLAN_ttft_high),
@@ -234,7 +227,6 @@ static void check_line(struct plan *plan, const struct plan_point *best)
 
 static bool move_lines(struct plan *plan)
 {
-    static const struct unit seconds = { { 2 } };
     struct doc *list = doc_add(plan->arena, plan->answer->doc, "moves", DOC_ARRAY);
     bool first = true;
     for (size_t l = 0; l < plan->spaces->limit_count; l++) {
@@ -245,7 +237,7 @@ static bool move_lines(struct plan *plan)
             continue;
         if (!plan_tell(plan, moved, &point))
             return false;
-        const char *bound = quantity_text(plan->arena, limit->wider, seconds, 4);
+        const char *bound = quantity_text(plan->arena, limit->wider, unit_second, 4);
         double gain = 100 * (moved->along / best->along - 1);
         const char *variant = plan_variant(plan, &point);
         buffer_print(&plan->answer->text, "%s%s within %s: %+.0f %% %s, %s%s%s\n",
@@ -357,8 +349,8 @@ static void known_lines(struct plan *plan)
     for (size_t s = 0; s < plan->count; s++)
         settings += plan->spaces[s].setting_count;
     buffer_print(out, "\n  known    exhaustive: %s points, %s layouts at up to %s loads\n",
-                 count_text(plan, (double)count->points), count_text(plan, (double)settings),
-                 count_text(plan, (double)plan->spaces->load_count));
+                 count_text(plan->arena, (double)count->points, 12), count_text(plan->arena, (double)settings, 12),
+                 count_text(plan->arena, (double)plan->spaces->load_count, 12));
     const struct { const char *what; size_t count; } why[] = {
         { "weights do not fit", count->no_fit }, { "no room in the cache", count->no_room },
         { "more prompts than are done", count->broken[0] }, { "TTFT", count->broken[1] },
@@ -367,12 +359,12 @@ static void known_lines(struct plan *plan)
     for (size_t i = 0; i < sizeof why / sizeof *why; i++)
         if (why[i].count) {
             buffer_print(out, "%s%s: %s", between, why[i].what,
-                         count_text(plan, (double)why[i].count));
+                         count_text(plan->arena, (double)why[i].count, 12));
             between = "; ";
         }
     buffer_print(out, "%swithin all limits: %s, on the front %s\n", between,
-                 count_text(plan, (double)count->met),
-                 count_text(plan, (double)plan->result.front.count));
+                 count_text(plan->arena, (double)count->met, 12),
+                 count_text(plan->arena, (double)plan->result.front.count, 12));
 }
 
 /* The limit that a point breaks most. */
@@ -431,21 +423,19 @@ static bool nothing_lines(struct plan *plan)
 
 static void note_limits(struct plan *plan)
 {
-    static const struct unit seconds = { { 2 } };
     static const struct { const char *option, *name; } limits[] = {
         { "ttft", "TTFT" }, { "tpot", "TPOT" } };
     const double bounds[] = { plan->ttft, plan->tpot };
     for (size_t i = 0; i < 2; i++)
         if (!command_given(plan->command, limits[i].option))
             facts_note(&plan->variants->scenario.facts, "%s within %s, not given", limits[i].name,
-                       quantity_text(plan->arena, bounds[i], seconds, 4));
+                       quantity_text(plan->arena, bounds[i], unit_second, 4));
 }
 
 /* Formats and rents of each machine. */
 static void note_variants(struct plan *plan)
 {
     struct facts *facts = &plan->variants->scenario.facts;
-    static const struct unit usd_per_s = { { -2, 0, 0, 0, 2, 0 } };
     const struct fact *weights = facts_find(facts, NAME_weight_bytes);
     const char *before = NULL;
     if (!command_given(plan->command, "precision") && weights)
@@ -457,7 +447,7 @@ static void note_variants(struct plan *plan)
         const struct fact *rent = facts_find(&plan->variants[i].scenario.facts, NAME_chip_price);
         if (plan->variants[i].machine != before && rent)
             facts_note(facts, "%s a chip of %s (rent)",
-                       quantity_text(plan->arena, rent->value, usd_per_s, 4),
+                       quantity_text(plan->arena, rent->value, unit_usd_per_second, 4),
                        plan->variants[i].scenario.machine);
         before = plan->variants[i].machine;
     }

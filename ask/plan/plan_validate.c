@@ -141,8 +141,7 @@ static int by_goodput(const void *x, const void *y)
 
 static const char *time_text(const struct plan *plan, double time)
 {
-    static const struct unit seconds = { { 2 } };
-    return quantity_text(plan->arena, time, seconds, 3);
+    return quantity_text(plan->arena, time, unit_second, 3);
 }
 
 static void add_line(struct plan *plan, const struct trial_run *run, struct table *table,

@@ -273,12 +273,6 @@ static bool gather(struct parts *parts, struct error *error)
 
 /* ---- a shard's words ----------------------------------------------------------------------- */
 
-static const char *count_text(const struct quest *quest, size_t count)
-{
-    static const struct unit one = { { 0 } };
-    return quantity_text(quest->arena, (double)count, one, 12);
-}
-
 static void tell_shard(struct parts *parts, double seconds)
 {
     struct quest *quest = parts->quest;
@@ -294,11 +288,11 @@ static void tell_shard(struct parts *parts, double seconds)
         doc_add_number(quest->arena, answer->doc, numbers[i].key, numbers[i].value);
     doc_add_string(quest->arena, answer->doc, "store", command_text(quest->command, "store"));
     buffer_print(&answer->text, "shard %u/%u of %s: %s blocks of %s, all in %s\n",
-                 parts->shard + 1, parts->shards, quest->title, count_text(quest, mine),
-                 count_text(quest, parts->blocks), command_text(quest->command, "store"));
+                 parts->shard + 1, parts->shards, quest->title, count_text(quest->arena, mine, 12),
+                 count_text(quest->arena, parts->blocks, 12), command_text(quest->command, "store"));
     buffer_print(&answer->text, "  now      %s blocks, %s points, %.2f s; %s blocks were there\n",
-                 count_text(quest, parts->kept), count_text(quest, parts->points), seconds,
-                 count_text(quest, mine - parts->kept));
+                 count_text(quest->arena, parts->kept, 12), count_text(quest->arena, parts->points, 12), seconds,
+                 count_text(quest->arena, mine - parts->kept, 12));
     buffer_print(&answer->text, "  answer   chalkline merge, with the stores of all shards\n");
 }
 
@@ -391,7 +385,7 @@ static void shards_line(struct parts *parts)
     for (uint32_t s = 0; s < parts->shards; s++)
         if (missing[s]) {
             buffer_print(out, "%s%u/%u: %s blocks", between, s + 1, parts->shards,
-                         count_text(parts->quest, missing[s]));
+                         count_text(parts->quest->arena, missing[s], 12));
             between = "; ";
         }
     buffer_print(out, "\n");
@@ -407,7 +401,7 @@ static void tell_missing(struct parts *parts, size_t missing)
     struct doc *list = doc_add(quest->arena, answer->doc, "missing", DOC_ARRAY);
     size_t shown = 0;
     buffer_print(&answer->text, "%s: no answer, %s of %s blocks are missing\n  blocks   ",
-                 quest->title, count_text(quest, missing), count_text(quest, parts->blocks));
+                 quest->title, count_text(quest->arena, missing, 12), count_text(quest->arena, parts->blocks, 12));
     table_cell(&csv, "block");
     for (size_t i = 0; i < parts->blocks; i++) {
         if (parts->have[i])

@@ -57,14 +57,13 @@ static bool open_scenario(struct scenario *scenario, struct arena *arena,
 static bool settle_pause(struct scenario *scenario, struct error *error)
 {
     const struct fact *pause = facts_find(&scenario->facts, NAME_hold_time);
-    static const struct unit seconds = { { 2 } };
     double value;
     if (!pause || !pause->expression)
         return true;
     if (!value_of(scenario, NAME_hold_time, &value, error))
         return false;
     facts_note(&scenario->facts, "hold_time = %s = %s", pause->expression,
-               quantity_text(scenario->arena, value, seconds, 4));
+               quantity_text(scenario->arena, value, unit_second, 4));
     facts_set(&scenario->facts, NAME_hold_time, value, pause->origin, pause->source);
     return true;
 }
@@ -113,7 +112,6 @@ static void read_quoted(const struct catalog_entry *entry, struct tier_answer *t
 static const char *beaten_by(const struct tiers_answer *tiers, size_t tier)
 {
     const struct places *places = &tiers->places;
-    static const struct unit seconds = { { 2 } }, one = { { 0 } };
     struct arena *arena = tiers->scenario.arena;
     double least = INFINITY;
     size_t by = places_best_of(places, 1), at = 1;
@@ -131,21 +129,20 @@ static const char *beaten_by(const struct tiers_answer *tiers, size_t tier)
         return arena_print(arena, "never the cheapest: %s costs %s", places->names[by],
                            least > 1 ? "nothing" : "the same");
     return arena_print(arena, "never the cheapest: nearest at a pause of %s, with %s times the "
-                       "cost of %s", quantity_text(arena, places->grid[at], seconds, 3),
-                       quantity_text(arena, least, one, 3), places->names[by]);
+                       "cost of %s", quantity_text(arena, places->grid[at], unit_second, 3),
+                       quantity_text(arena, least, unit_one, 3), places->names[by]);
 }
 
 static const char *why_never(const struct tiers_answer *tiers, size_t i)
 {
-    static const struct unit seconds = { { 2 } };
     struct arena *arena = tiers->scenario.arena;
     const struct tier_answer *tier = &tiers->tier[i];
     if (places_on_path(&tiers->places, i))
         return NULL;
     if (tiers_late(tiers, i))
         return arena_print(arena, "never: its cache is back after %s, later than resume_limit, %s",
-                           quantity_text(arena, tier->at[TIER_tier_fetch_time], seconds, 3),
-                           quantity_text(arena, tiers->whole[WHOLE_resume_limit], seconds, 3));
+                           quantity_text(arena, tier->at[TIER_tier_fetch_time], unit_second, 3),
+                           quantity_text(arena, tiers->whole[WHOLE_resume_limit], unit_second, 3));
     if (tier->again == 0)
         return "never: computing again costs less than the shortest pause there";
     return beaten_by(tiers, i);
@@ -242,10 +239,9 @@ static size_t from_memory(const struct tiers_answer *tiers)
 static void note_tiers(struct tiers_answer *tiers)
 {
     struct scenario *scenario = &tiers->scenario;
-    static const struct unit seconds = { { 2 } };
     size_t memory = from_memory(tiers);
     const char *limit = quantity_text(scenario->arena, tiers->whole[WHOLE_resume_limit],
-                                      seconds, 3);
+                                      unit_second, 3);
     if (memory)
         facts_note(&scenario->facts, "%zu figures of the tiers are from memory, not re-read: "
                    "--tiers FILE has your own", memory);
@@ -258,7 +254,7 @@ static void note_tiers(struct tiers_answer *tiers)
     if (tiers->whole[WHOLE_recompute_pause_time] > tiers->whole[WHOLE_resume_limit])
         facts_note(&scenario->facts, "computing again is not held to resume_limit: it takes %s",
                    quantity_text(scenario->arena, tiers->whole[WHOLE_recompute_pause_time],
-                                 seconds, 3));
+                                 unit_second, 3));
 }
 
 /* All that the answer reads, for what has no effect on it. */

@@ -62,7 +62,7 @@ static void plot_axes(const struct tiers_answer *tiers, const struct view *view,
                  "set xtics nomirror (",
                  plot_quoted(arena, arena_print(arena, "%s, %s tokens", tiers_title(tiers),
                                                 quantity_text(arena, tiers->whole[WHOLE_context],
-                                                              (struct unit){ { 0 } }, 9))), view->terminal ? "" : " offset 0,1",
+                                                              unit_one, 9))), view->terminal ? "" : " offset 0,1",
                  view->short_end, view->long_end, view->low / 2, view->high);
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
         buffer_print(script, "%s'%s' %.9g", i ? ", " : "",
@@ -77,7 +77,6 @@ static void plot_axes(const struct tiers_answer *tiers, const struct view *view,
 static void plot_borders(const struct tiers_answer *tiers, const struct view *view,
                          struct buffer *script)
 {
-    static const struct unit seconds = { { 2 } };
     const struct places *places = &tiers->places;
     for (size_t i = 0; i < places->path_count && !view->terminal; i++) {
         const struct stretch *stretch = &places->path[i];
@@ -90,7 +89,7 @@ static void plot_borders(const struct tiers_answer *tiers, const struct view *vi
             buffer_print(script, "set arrow from %.9g, graph 0 to %.9g, graph 1 nohead dt 2 "
                          "lc rgb '#888888'\nset label '%s' at %.9g, graph 0.03 offset 0.6,0 "
                          "tc rgb '#555555'\n", from, from,
-                         quantity_text(tiers->scenario.arena, from, seconds, 3), from);
+                         quantity_text(tiers->scenario.arena, from, unit_second, 3), from);
     }
 }
 

@@ -7,22 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-static const char example[] = "chalkline train llama-3.1-405b --on h100-sxm --gpus 16384 "
-                              "--tokens 15.6T";
-
-static bool read_words(struct train *train, struct subject *subject)
-{
-    const size_t models = command_models(train->command, subject);
-    if (models == 1 && subject->machine)
-        return true;
-    if (models != 1)
-        error_set(train->error, models ? "train takes one model, %zu were given"
-                  : "train needs a model", models);
-    else
-        error_set(train->error, "train needs a machine: --on");
-    return error_hint(train->error, "%s", example);
-}
-
 /* --gpus, or the row by its name, as a sweep gives it. */
 static bool set_chips(struct train *train)
 {
@@ -30,7 +14,7 @@ static bool set_chips(struct train *train)
     const struct fact *chips = facts_find(&train->scenario.facts, NAME_training_chip_count);
     if (!fact_given(chips)) {
         error_set(train->error, "train needs a number of GPUs: --gpus");
-        return error_hint(train->error, "%s", example);
+        return error_hint(train->error, "%s", train->command->verb->examples[0]);
     }
     if (!value_of(&train->scenario, NAME_training_chip_count, &train->chips, train->error))
         return false;
@@ -61,30 +45,31 @@ static void note_link(struct train *train)
         facts_note(facts, "link to the host as of an H100, PCIe 5 (host_link)");
 }
 
-/* What a setting gives stands at 1 or 0 until it does. What is given is whole. */
-static bool set_inputs(struct train *train)
+/* What a setting gives stands at its start until it does. What is given is whole. */
+static bool set_input(struct train *train, const char *row, double start)
 {
-    static const struct { const char *row; double value; } rows[] = {
-        { NAME_train_tp, 1 }, { NAME_train_pp, 1 }, { NAME_train_cp, 1 }, { NAME_train_ep, 1 },
-        { NAME_train_chunks, 1 }, { NAME_micro_batch, 1 }, { NAME_sequence_parallel, 0 },
-        { NAME_zero_stage, 1 }, { NAME_recompute_full, 0 }, { NAME_recompute_attention, 0 } };
-    struct facts *facts = &train->scenario.facts;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const double given = train_given(train, rows[i].row);
-        if (isnan(given)) {
-            facts_set(facts, rows[i].row, rows[i].value, ORIGIN_AXIS, "train");
-        } else if (given != floor(given)) {
-            error_set(train->error, "--set: %s: %.12g is no whole number", rows[i].row, given);
-            return error_hint(train->error, "%s=%.0f", rows[i].row, floor(given));
-        }
+    const double given = train_given(train, row);
+    if (isnan(given)) {
+        facts_set(&train->scenario.facts, row, start, ORIGIN_AXIS, "train");
+    } else if (given != floor(given)) {
+        error_set(train->error, "--set: %s: %.12g is no whole number", row, given);
+        return error_hint(train->error, "%s=%.0f", row, floor(given));
     }
     return true;
+}
+
+static bool set_inputs(struct train *train)
+{
+    for (int i = 0; i < TRAIN_AXES; i++)
+        if (!set_input(train, train_axes[i].row, train_axes[i].start))
+            return false;
+    return set_input(train, NAME_micro_batch, 1);
 }
 
 bool train_open(struct train *train)
 {
     struct subject subject;
-    if (!read_words(train, &subject) ||
+    if (!command_pair(train->command, &subject, train->error) ||
         !scenario_read(&train->scenario, train->arena, train->command, subject, train->error) ||
         !sweep_set(&train->scenario, train->swept, train->error) ||
         !set_chips(train) || !check_recomputation(train) || !set_inputs(train))

@@ -9,10 +9,20 @@
 
 #include "build/row_names.h"
 
-/* What a setting gives: X(row, axis). The column is micro_batch. */
-#define TRAIN_INPUTS(X)                                                                     \
-    X(train_tp, 0) X(train_pp, 0) X(train_cp, 0) X(train_ep, 0) X(sequence_parallel, 0)      \
-    X(train_chunks, 1) X(zero_stage, 2) X(recompute_full, 3) X(recompute_attention, 3)
+/* What a setting gives, beside micro_batch, which is the column of the search. */
+struct train_axis {
+    const char *row, *told;
+    int loop;
+    double least, most, start;
+    bool free;
+};
+enum {
+#define AXIS(row, ...) TRAIN_AT_##row,
+#include "ask/train/train_axes.def"
+#undef AXIS
+    TRAIN_AXES
+};
+extern const struct train_axis train_axes[TRAIN_AXES];
 
 /* What is told of a layout. */
 #define TRAIN_FIGURES(X)                                                                    \

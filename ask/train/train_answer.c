@@ -6,15 +6,12 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const setting_rows[] = {
-    NAME_train_tp, NAME_train_pp, NAME_train_cp, NAME_train_ep, NAME_sequence_parallel, NAME_train_chunks,
-    NAME_zero_stage, NAME_recompute_full, NAME_recompute_attention, NAME_micro_batch };
-enum { SETTING_ROWS = sizeof setting_rows / sizeof *setting_rows, SHOWN = 10 };
+enum { SETTING_ROWS = TRAIN_AXES + 1, SHOWN = 10 };
 
-static const char *count_text(const struct train *train, double count)
+/* The axes, then the column. */
+static const char *setting_row(int i)
 {
-    static const struct unit one = { { 0 } };
-    return quantity_text(train->arena, count, one, 12);
+    return i < TRAIN_AXES ? train_axes[i].row : NAME_micro_batch;
 }
 
 const char *train_text(const struct train *train, const struct train_point *point,
@@ -60,10 +57,10 @@ const char *train_layout(const struct train *train, const struct train_point *po
     buffer_print(&out, ", micro-batches of %g", train_input(train, &point->at, NAME_micro_batch));
     double zero = train_input(train, &point->at, NAME_zero_stage);
     buffer_print(&out, zero >= 3 ? ", FSDP" : ", ZeRO %.0f", zero);
-    if (train_input(train, &point->at, NAME_recompute_full) > 0)
-        buffer_print(&out, ", layers computed again");
-    if (train_input(train, &point->at, NAME_recompute_attention) > 0)
-        buffer_print(&out, ", scores computed again");
+    for (int i = 0; i < TRAIN_AXES; i++)
+        if (train_axes[i].told &&
+            train_input(train, &point->at, train_axes[i].row) != train_axes[i].start)
+            buffer_print(&out, ", %s", train_axes[i].told);
     print_asked(train, &out);
     return out.data;
 }
@@ -73,8 +70,8 @@ static void point_document(const struct train *train, const struct train_point *
 {
     doc_add_string(train->arena, doc, "layout", train_layout(train, point));
     for (int i = 0; i < SETTING_ROWS; i++)
-        doc_add_number(train->arena, doc, setting_rows[i],
-                       train_input(train, &point->at, setting_rows[i]));
+        doc_add_number(train->arena, doc, setting_row(i),
+                       train_input(train, &point->at, setting_row(i)));
     for (int i = 0; i < ASKED; i++)
         if (train_given(train, asked[i].row) > 0)
             doc_add_number(train->arena, doc, asked[i].row, train_given(train, asked[i].row));
@@ -96,9 +93,9 @@ static bool head_line(struct train *train)
     doc_add_string(train->arena, train->answer->doc, "machine", train->scenario.machine);
     buffer_print(&train->answer->text, "%s on %s x %s: %s sequences of %s tokens a step, "
                  "%s tokens\n\n",
-                 train->scenario.model, count_text(train, train->chips), train->scenario.machine,
-                 count_text(train, values.at[0]), count_text(train, values.at[1]),
-                 quantity_text(train->arena, values.at[2], (struct unit){ { 0 } }, 4));
+                 train->scenario.model, count_text(train->arena, train->chips, 12), train->scenario.machine,
+                 count_text(train->arena, values.at[0], 12), count_text(train->arena, values.at[1], 12),
+                 quantity_text(train->arena, values.at[2], unit_one, 4));
     return true;
 }
 
@@ -142,7 +139,7 @@ static void best_lines(struct train *train, const struct train_point *best)
     buffer_print(out, "  layout   %s\n", train_layout(train, best));
     buffer_print(out, "  step     %s, %s micro-batch%s; %s a GPU\n",
                  train_text(train, best, TRAIN_train_step, 4),
-                 count_text(train, best->figures[TRAIN_train_micro_batches]),
+                 count_text(train->arena, best->figures[TRAIN_train_micro_batches], 12),
                  best->figures[TRAIN_train_micro_batches] > 1 ? "es" : "",
                  train_text(train, best, TRAIN_train_tokens_per_chip, 4));
     buffer_print(out, "           %s a GPU, MFU %.1f %% of the bf16 peak\n",
@@ -156,10 +153,10 @@ static void best_lines(struct train *train, const struct train_point *best)
                  train_text(train, best, TRAIN_train_activations, 3));
     host_line(train, best);
     buffer_print(out, "  run      %s steps, %s; %s GPU-hours, %s\n",
-                 count_text(train, floor(best->figures[TRAIN_train_steps] + 0.5)),
+                 count_text(train->arena, floor(best->figures[TRAIN_train_steps] + 0.5), 12),
                  train_text(train, best, TRAIN_train_duration, 3),
                  quantity_text(train->arena, best->figures[TRAIN_train_chip_time] / 3600,
-                               (struct unit){ { 0 } }, 3),
+                               unit_one, 3),
                  train_text(train, best, TRAIN_train_run_cost, 3));
     buffer_print(out, "           a failure every %s, a checkpoint every %s: %.1f %% of the time "
                  "is lost\n",
@@ -193,7 +190,7 @@ static void move_line(struct train *train, const struct train_point *best)
 static void csv_head(struct table *table)
 {
     for (int i = 0; i < SETTING_ROWS; i++)
-        table_cell(table, "%s", setting_rows[i]);
+        table_cell(table, "%s", setting_row(i));
     for (int i = 0; i < ASKED; i++)
         table_cell(table, "%s", asked[i].row);
     for (int i = 0; i < TRAIN_FIGURE_COUNT; i++)
@@ -204,7 +201,7 @@ static void csv_row(const struct train *train, const struct train_point *point,
                     struct table *table)
 {
     for (int i = 0; i < SETTING_ROWS; i++)
-        table_cell(table, "%.17g", train_input(train, &point->at, setting_rows[i]));
+        table_cell(table, "%.17g", train_input(train, &point->at, setting_row(i)));
     for (int i = 0; i < ASKED; i++) {
         const double share = train_given(train, asked[i].row);
         table_cell(table, "%.17g", isnan(share) ? 0 : share);
@@ -255,10 +252,10 @@ static void known_lines(struct train *train)
     const struct search_count *count = &train->result.count;
     buffer_print(&train->answer->text, "  known    exhaustive: %s layouts, TP and CP up to 64; "
                  "%s do not come out even, %s do not fit, %s do\n",
-                 count_text(train, (double)count->points),
-                 count_text(train, (double)(count->broken[0] + count->no_room + count->no_fit)),
-                 count_text(train, (double)(count->broken[1] + count->broken[2])),
-                 count_text(train, (double)count->met));
+                 count_text(train->arena, (double)count->points, 12),
+                 count_text(train->arena, (double)(count->broken[0] + count->no_room + count->no_fit), 12),
+                 count_text(train->arena, (double)(count->broken[1] + count->broken[2]), 12),
+                 count_text(train->arena, (double)count->met, 12));
     struct doc *doc = doc_add(train->arena, train->answer->doc, "points", DOC_OBJECT);
     doc_add_number(train->arena, doc, "all", (double)count->points);
     doc_add_number(train->arena, doc, "do not fit", (double)(count->broken[1] + count->broken[2]));

@@ -12,18 +12,12 @@ static double number(struct train *train, const char *text)
     return value_of(&train->scenario, text, &value, &ignored) ? value : NAN;
 }
 
-static const char *count_text(const struct train *train, double count)
-{
-    static const struct unit one = { { 0 } };
-    return quantity_text(train->arena, count, one, 12);
-}
-
 /* "TP 3", or "TP" where it was not given. */
 static const char *size_text(const struct train *train, const char *name, const char *row)
 {
     const double given = train_given(train, row);
     return isnan(given) ? name : arena_print(train->arena, "%s %s", name,
-                                             count_text(train, given));
+                                             count_text(train->arena, given, 12));
 }
 
 static const char *expert_line(struct train *train)
@@ -34,7 +28,7 @@ static const char *expert_line(struct train *train)
         return arena_print(train->arena, "%s: %s has no routed experts", size,
                            train->scenario.model);
     return arena_print(train->arena, "%s must divide %s experts", size,
-                       count_text(train, experts));
+                       count_text(train->arena, experts, 12));
 }
 
 static const char *stage_line(struct train *train)
@@ -43,10 +37,10 @@ static const char *stage_line(struct train *train)
     const double chunks = train_given(train, NAME_train_chunks);
     const char *pieces = "pieces a stage";
     if (!isnan(chunks))
-        pieces = arena_print(train->arena, "%s pieces a stage", count_text(train, chunks));
+        pieces = arena_print(train->arena, "%s pieces a stage", count_text(train->arena, chunks, 12));
     return arena_print(train->arena, "%s x %s must divide %s layers, or %s with one less on the "
                        "first and last stage%s", size_text(train, "PP", NAME_train_pp), pieces,
-                       count_text(train, layers), count_text(train, layers + 2),
+                       count_text(train->arena, layers, 12), count_text(train->arena, layers + 2, 12),
                        chunks > 1 && !(train_given(train, NAME_train_pp) > 1) ? "; PP above 1" : "");
 }
 
@@ -56,8 +50,8 @@ static const char *even_line(struct train *train, enum train_even even)
     case TRAIN_EVEN_HEADS:
         return arena_print(train->arena, "%s must divide %s query heads, and divide %s key heads "
                            "or be a multiple", size_text(train, "TP", NAME_train_tp),
-                           count_text(train, number(train, "MOST(layer, query_heads)")),
-                           count_text(train, number(train, "MOST(layer, cache_cut)")));
+                           count_text(train->arena, number(train, "MOST(layer, query_heads)"), 12),
+                           count_text(train->arena, number(train, "MOST(layer, cache_cut)"), 12));
     case TRAIN_EVEN_STAGES:
         return stage_line(train);
     case TRAIN_EVEN_EXPERTS:
@@ -65,12 +59,12 @@ static const char *even_line(struct train *train, enum train_even even)
     case TRAIN_EVEN_SEQUENCE:
         return arena_print(train->arena, "%s must divide sequences of %s tokens",
                            size_text(train, "CP", NAME_train_cp),
-                           count_text(train, number(train, NAME_sequence_length)));
+                           count_text(train->arena, number(train, NAME_sequence_length), 12));
     default:
         return arena_print(train->arena, "DP x %s must divide %s sequences",
                            isnan(train_given(train, NAME_micro_batch)) ? "micro-batch"
                            : size_text(train, "micro-batches of", NAME_micro_batch),
-                           count_text(train, number(train, NAME_training_sequences)));
+                           count_text(train->arena, number(train, NAME_training_sequences), 12));
     }
 }
 
@@ -93,7 +87,7 @@ static bool product_line(struct train *train, const char *const (*sizes)[2], siz
     }
     if (!all && fmod(train->chips, product) == 0)
         return false;
-    buffer_print(&line, " must divide %s GPUs", count_text(train, train->chips));
+    buffer_print(&line, " must divide %s GPUs", count_text(train->arena, train->chips, 12));
     add_line(train, list, line.data);
     return true;
 }
@@ -137,7 +131,7 @@ bool train_nothing(struct train *train)
     for (int i = 0; i < TRAIN_EVEN_COUNT; i++)
         if (counts[i])
             add_line(train, list, arena_print(train->arena, "%s layouts: %s",
-                                              count_text(train, (double)counts[i]),
+                                              count_text(train->arena, (double)counts[i], 12),
                                               even_line(train, (enum train_even)i)));
     return true;
 }

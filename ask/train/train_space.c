@@ -6,18 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-static const struct { const char *row; int axis; } inputs[] = {
-#define X(row, axis) { NAME_##row, axis },
-    TRAIN_INPUTS(X)
-#undef X
-};
-enum {
-#define X(row, axis) AT_##row,
-    TRAIN_INPUTS(X)
-#undef X
-    INPUTS
-};
-
 const char *const train_figures[TRAIN_FIGURE_COUNT] = {
 #define X(name) NAME_##name,
     TRAIN_FIGURES(X)
@@ -31,12 +19,18 @@ const char *const train_parts[TRAIN_PART_COUNT] = {
 
 /* ---- settings --------------------------------------------------------------------------------- */
 
+enum { VALUES_MOST = 4096 };
+
 struct settings {
     struct train *train;
-    double only[INPUTS];            /* the user's number, or NAN */
+    double layers, experts;
+    double only[TRAIN_AXES];        /* the user's number, or NAN */
     double *at;
     size_t count, room;
 };
+
+/* Candidates of an axis at the values of the axes above it, at most VALUES_MOST; their number. */
+typedef size_t axis_values(const struct settings *settings, const double *at, double *out);
 
 double train_given(const struct train *train, const char *row)
 {
@@ -50,85 +44,127 @@ double train_given(const struct train *train, const char *row)
            : value_of(&same, row, &value, &ignored) ? value : NAN;
 }
 
-static void add_setting(struct settings *settings, const double *values)
-{
-    for (int i = 0; i < INPUTS; i++)
-        if (!isnan(settings->only[i]) && settings->only[i] != values[i])
-            return;
-    for (int i = 0; i < INPUTS; i++)
-        *(double *)arena_push(settings->train->arena, &settings->at, &settings->count,
-                              &settings->room, sizeof(double)) = values[i];
-}
-
-/* Nothing computed again, the scores alone (where they are written), all: not twice, where layers
- * are reversible. */
-static void add_recomputation(struct settings *settings, double *values)
-{
-    int ways = train_given(settings->train, NAME_recompute_reversible) > 0 ? 2 : 3;
-    for (int how = 0; how < ways; how++) {
-        values[AT_recompute_full] = how == 2;
-        values[AT_recompute_attention] = how == 1;
-        add_setting(settings, values);
-    }
-}
-
-static void add_inner(struct settings *settings, double *values, double layers)
-{
-    static const double zero[] = { 1, 2, 3 };
-    const double stage = settings->only[AT_zero_stage];
-    for (double chunks = 1; chunks * values[AT_train_pp] <= layers; chunks++) {
-        values[AT_train_chunks] = chunks;
-        for (size_t z = 0; z < (isnan(stage) ? 3 : 1); z++) {
-            values[AT_zero_stage] = isnan(stage) ? zero[z] : stage;
-            add_recomputation(settings, values);
-        }
-        if (values[AT_train_pp] == 1)
-            return;
-    }
-}
-
-/* Divisors of a number of chips, in rising order. */
-static size_t divisors(double chips, double most, double *out, size_t room)
+/* Divisors of a number of chips. */
+static size_t divisors(double chips, double most, double *out)
 {
     size_t count = 0;
-    for (double n = 1; n <= fmin(chips, most) && count < room; n++)
+    for (double n = 1; n <= fmin(chips, most) && count < VALUES_MOST; n++)
         if (fmod(chips, n) == 0)
             out[count++] = n;
     return count;
 }
 
-static void add_layouts(struct settings *settings, double layers, double experts)
+/* Wider than 64 only where the user asks for it. */
+static size_t tensor_sizes(const struct settings *settings, const double *at, double *out)
 {
-    enum { ROOM = 512, WIDEST = 64, RINGS = 64 };
-    double tp[ROOM], pp[ROOM], cp[ROOM], ep[ROOM], chips = settings->train->chips;
-    const double *only = settings->only, along = only[AT_sequence_parallel];
-    size_t tps = divisors(chips, fmax(WIDEST, only[AT_train_tp]), tp, ROOM);
-    for (size_t t = 0; t < tps; t++) {
-        size_t pps = divisors(chips / tp[t], layers, pp, ROOM);
-        for (size_t p = 0; p < pps; p++) {
-            size_t cps = divisors(chips / tp[t] / pp[p], fmax(RINGS, only[AT_train_cp]), cp, ROOM);
-            size_t eps = divisors(chips / pp[p], experts, ep, ROOM);
-            for (size_t c = 0; c < cps; c++)
-                for (size_t e = 0; e < eps; e++) {
-                    double values[INPUTS] = {
-                        [AT_train_tp] = tp[t], [AT_train_pp] = pp[p], [AT_train_cp] = cp[c],
-                        [AT_train_ep] = ep[e],
-                        [AT_sequence_parallel] = isnan(along) ? tp[t] > 1 : along };
-                    add_inner(settings, values, layers);
-                }
-        }
+    (void)at;
+    return divisors(settings->train->chips, fmax(64, settings->only[TRAIN_AT_train_tp]), out);
+}
+
+static size_t stage_counts(const struct settings *settings, const double *at, double *out)
+{
+    return divisors(settings->train->chips / at[TRAIN_AT_train_tp], settings->layers, out);
+}
+
+static size_t ring_sizes(const struct settings *settings, const double *at, double *out)
+{
+    return divisors(settings->train->chips / at[TRAIN_AT_train_tp] / at[TRAIN_AT_train_pp],
+                    fmax(64, settings->only[TRAIN_AT_train_cp]), out);
+}
+
+static size_t expert_ranks(const struct settings *settings, const double *at, double *out)
+{
+    return divisors(settings->train->chips / at[TRAIN_AT_train_pp], settings->experts, out);
+}
+
+static size_t beside_tensor(const struct settings *settings, const double *at, double *out)
+{
+    (void)settings;
+    *out = at[TRAIN_AT_train_tp] > 1;
+    return 1;
+}
+
+static size_t chunk_counts(const struct settings *settings, const double *at, double *out)
+{
+    const double stages = at[TRAIN_AT_train_pp];
+    size_t count = 0;
+    for (double chunks = 1; chunks * stages <= settings->layers && count < VALUES_MOST &&
+                            (stages > 1 || !count); chunks++)
+        out[count++] = chunks;
+    return count;
+}
+
+static size_t zero_stages(const struct settings *settings, const double *at, double *out)
+{
+    (void)settings, (void)at;
+    out[0] = 1, out[1] = 2, out[2] = 3;
+    return 3;
+}
+
+static size_t switched(double *out, bool may)
+{
+    out[0] = 0, out[1] = 1;
+    return may ? 2 : 1;
+}
+
+/* Reversible layers are computed again anyway. */
+static size_t unless_reversible(const struct settings *settings, const double *at, double *out)
+{
+    (void)at;
+    return switched(out, !(train_given(settings->train, NAME_recompute_reversible) > 0));
+}
+
+/* The scores alone, where not all is computed again. */
+static size_t unless_full(const struct settings *settings, const double *at, double *out)
+{
+    (void)settings;
+    return switched(out, !(at[TRAIN_AT_recompute_full] > 0));
+}
+
+static axis_values *const values_of_axis[TRAIN_AXES] = {
+#define AXIS(row, loop, least, most, start, values, free, told) values,
+#include "ask/train/train_axes.def"
+#undef AXIS
+};
+const struct train_axis train_axes[TRAIN_AXES] = {
+#define AXIS(row, loop, least, most, start, values, free, told) \
+    { NAME_##row, told, loop, least, most, start, free },
+#include "ask/train/train_axes.def"
+#undef AXIS
+};
+
+/* All settings whose axes below `axis` are as in `at`. */
+static void add_settings(struct settings *settings, int axis, double *at)
+{
+    if (axis == TRAIN_AXES) {
+        for (int i = 0; i < TRAIN_AXES; i++)
+            *(double *)arena_push(settings->train->arena, &settings->at, &settings->count,
+                                  &settings->room, sizeof(double)) = at[i];
+        return;
     }
+    const double only = settings->only[axis];
+    double values[VALUES_MOST];
+    size_t count = values_of_axis[axis](settings, at, values);
+    if (!isnan(only) && train_axes[axis].free)
+        values[0] = only, count = 1;
+    for (size_t i = 0; i < count; i++)
+        if (isnan(only) || values[i] == only) {
+            at[axis] = values[i];
+            add_settings(settings, axis + 1, at);
+        }
 }
 
 /* ---- the list --------------------------------------------------------------------------------- */
 
 enum { ACROSS, ALONG, MOST, POSSIBLE, MEMORY, HOST, OUTPUTS };
 
+/* Of an axis; of the column any number of sequences. */
 static struct interval range_of(const char *input)
 {
-    bool flag = !strcmp(input, NAME_sequence_parallel) || !strncmp(input, "recompute_", 10);
-    return flag ? (struct interval){ 0, 1 } : !strcmp(input, NAME_zero_stage)
-           ? (struct interval){ 0, 3 } : (struct interval){ 1, 1e7 };
+    for (int i = 0; i < TRAIN_AXES; i++)
+        if (!strcmp(train_axes[i].row, input))
+            return (struct interval){ train_axes[i].least, train_axes[i].most };
+    return (struct interval){ 1, 1e7 };
 }
 
 static bool short_list(struct train *train, const char *const *texts, size_t count,
@@ -139,8 +175,8 @@ static bool short_list(struct train *train, const char *const *texts, size_t cou
     if (!values_of(&train->scenario, texts, count, &values, train->error))
         return false;
     bool *vary = arena_array(train->arena, values.list.input_count + 1, sizeof *vary);
-    for (int i = 0; i <= INPUTS; i++) {
-        int input = list_input(&values.list, i < INPUTS ? inputs[i].row : NAME_micro_batch);
+    for (int i = 0; i <= TRAIN_AXES; i++) {
+        int input = list_input(&values.list, i < TRAIN_AXES ? train_axes[i].row : NAME_micro_batch);
         if (input >= 0)
             vary[input] = true;
     }
@@ -197,17 +233,17 @@ static void set_loads(struct train *train)
 /* Where the list of a space has what settings and loads give. */
 static void set_axes(struct train *train, struct search_space *space)
 {
-    size_t *input = arena_array(train->arena, INPUTS, sizeof *input);
-    int *axis = arena_array(train->arena, INPUTS, sizeof *axis);
-    for (int i = 0; i < INPUTS; i++) {
-        int at = list_input(&space->list, inputs[i].row);
+    size_t *input = arena_array(train->arena, TRAIN_AXES, sizeof *input);
+    int *axis = arena_array(train->arena, TRAIN_AXES, sizeof *axis);
+    for (int i = 0; i < TRAIN_AXES; i++) {
+        int at = list_input(&space->list, train_axes[i].row);
         input[i] = at < 0 ? SEARCH_UNREAD : (size_t)at;
-        axis[i] = inputs[i].axis;
+        axis[i] = train_axes[i].loop;
     }
     int column = list_input(&space->list, NAME_micro_batch);
     space->input = input;
     space->axis = axis;
-    space->inputs = INPUTS;
+    space->inputs = TRAIN_AXES;
     space->column = column < 0 ? SEARCH_UNREAD : (size_t)column;
     space->across = ACROSS;
     space->along = ALONG;
@@ -257,14 +293,17 @@ bool train_space(struct train *train)
 {
     struct settings settings = { .train = train };
     struct values values;
+    double at[TRAIN_AXES];
     static const char *const sizes[] = { NAME_train_layers, "select(routed_params > 0, experts, 1)" };
-    for (int i = 0; i < INPUTS; i++)
-        settings.only[i] = train_given(train, inputs[i].row);
+    for (int i = 0; i < TRAIN_AXES; i++)
+        settings.only[i] = train_given(train, train_axes[i].row);
     if (!values_of(&train->scenario, sizes, 2, &values, train->error))
         return false;
-    add_layouts(&settings, values.at[0], values.at[1]);
+    settings.layers = values.at[0];
+    settings.experts = values.at[1];
+    add_settings(&settings, 0, at);
     train->space.settings = settings.at;
-    train->space.setting_count = settings.count / INPUTS;
+    train->space.setting_count = settings.count / TRAIN_AXES;
     if (!make_lists(train))
         return false;
     set_loads(train);
@@ -276,9 +315,9 @@ bool train_space(struct train *train)
 
 double train_input(const struct train *train, const struct search_point *at, const char *row)
 {
-    for (int i = 0; i < INPUTS; i++)
-        if (!strcmp(inputs[i].row, row))
-            return train->space.settings[at->setting * INPUTS + (size_t)i];
+    for (int i = 0; i < TRAIN_AXES; i++)
+        if (!strcmp(train_axes[i].row, row))
+            return train->space.settings[at->setting * TRAIN_AXES + (size_t)i];
     return train->space.loads[at->load];
 }
 

@@ -982,8 +982,8 @@ static void against_words(const struct scheduler *scheduler, void (*run)(struct 
         hits += leaps.cached_tokens;
         arena_free(&arena);
     }
-    print_message("%s: 1000 workloads, %llu iterations, %llu restarts, %llu tokens found\n",
-                  scheduler->name, (unsigned long long)iterations, (unsigned long long)restarts,
+    print_message("%s: %d workloads, %llu iterations, %llu restarts, %llu tokens found\n",
+                  scheduler->name, rounds(1000), (unsigned long long)iterations, (unsigned long long)restarts,
                   (unsigned long long)hits);
     assert_true(restarts >= least_restarts);
     assert_true(scheduler == &scheduler_train || hits > 100000);
@@ -1066,8 +1066,8 @@ static void same_in_fleets(const struct scheduler *scheduler, uint64_t seed)
         restarts += leaps.preemptions;
         arena_free(&arena);
     }
-    print_message("%s: 1000 fleets, %llu iterations, %llu restarts, %llu lost, %llu gave up\n",
-                  scheduler->name, (unsigned long long)iterations, (unsigned long long)restarts,
+    print_message("%s: %d fleets, %llu iterations, %llu restarts, %llu lost, %llu gave up\n",
+                  scheduler->name, rounds(1000), (unsigned long long)iterations, (unsigned long long)restarts,
                   (unsigned long long)lost, (unsigned long long)gave_up);
     assert_true(lost > 100 && gave_up > 100);
 }

@@ -34,7 +34,7 @@ static const char *const pieces[] = {
     "\ne\nsystem(\"touch canary\")\n", "' . system('touch canary') . '", "\" . system(\"touch canary\")",
     "@touch", "@eval", "\neval \"system('touch canary')\"\n", "\n!touch canary\n", "\nEND\ntouch canary\n",
     "{/Symbol a}", "a_{b}^c", "\\033[31m", "%n%s%d", "\x1b[31m", "\x1b]0;owned\x07", "\x1b[2J\x1b[H",
-    "\xc2\x9b" "31m", "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9", "\xe2\x80\xae", "\xe2\x81\xa6",
+    ("\xc2\x9b" "31m"), "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9", "\xe2\x80\xae", "\xe2\x81\xa6",
     "\xff", "\xc3", "\xc0\xaf", "\xed\xa0\x80", "\xf5\x80\x80\x80", "\xef\xbf\xbe", "\xf0\x9f\x98\x80",
     "\xc3\xa9", "\xe6\x97\xa5\xe6\x9c\xac", "\xcc\x81", "</script>", "<script>alert(1)</script>",
     "<!--", "-->", "]]>", "<img src=x onerror=alert(1)>", "&amp;", "&#60;", "<", ">",

@@ -184,8 +184,8 @@ static void leaps_are_steps(void **state)
         moved += leaps.moved_bytes > 0;
         arena_free(&arena);
     }
-    print_message("1000 worlds: %llu refused, %llu gave up, %llu lost, %llu tokens cached, %llu "
-                  "fetched, %llu with two pools\n", (unsigned long long)refused,
+    print_message("%d worlds: %llu refused, %llu gave up, %llu lost, %llu tokens cached, %llu "
+                  "fetched, %llu with two pools\n", rounds(1000), (unsigned long long)refused,
                   (unsigned long long)gave_up, (unsigned long long)lost, (unsigned long long)cached,
                   (unsigned long long)fetched, (unsigned long long)moved);
     assert_true(refused > 100 && gave_up > 100 && lost > 100 && fetched > 10000 && cached > 10000 &&
