@@ -93,7 +93,7 @@ $(B)/formulas: tools/formulas.c $(EMIT)
 	@$(CC) $(FLAGS) $^ -o $@ -lm
 $(B)/built_in_formulas.c: $(B)/formulas $(CHALK) formulas/order.txt
 	@echo write $@; $(B)/formulas $(CHALK) > $@ || { rm -f $@; exit 1; }
-$(B)/sheets: tools/sheets.c $(EMIT) $(B)/catalog/catalog.o $(B)/catalog/formats.o
+$(B)/sheets: tools/sheets.c $(EMIT) $(B)/built_in_formulas.o $(B)/catalog/catalog.o $(B)/catalog/formats.o
 	@$(CC) $(FLAGS) $^ -o $@ -lm
 $(B)/built_in_sheets.c: $(B)/sheets $(TABLES)
 	@echo write $@; $(B)/sheets $(TABLES) > $@ || { rm -f $@; exit 1; }

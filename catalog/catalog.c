@@ -1,56 +1,34 @@
 #include "catalog/catalog.h"
 
-#include "build/row_names.h"
-
 #include "rows/rows.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- what a sheet may say -------------------------------------------------------------- */
 
+/* A fact is a row of the formulas, in its unit, or such a row with _low or _high behind its name.
+ * Beside these, sheets say in words what no row reads, and have facts that are only shown. */
 struct known {
     const char *fact, *unit;        /* "text": not a number */
 };
 
 static const struct known machine_facts[] = {
-    { "title", "text" },                { "alias", "text" },
-    { "family", "text" },
-    { "peak_fp32", "FLOP/s" },          { "peak_bf16", "FLOP/s" },
-    { "peak_fp8", "FLOP/s" },           { "peak_fp4", "FLOP/s" },
-    { "peak_int8", "FLOP/s" },          { "achieved_bf16", "FLOP/s" },
-    { "achieved_fp8", "FLOP/s" },       { "hbm_capacity", "B" },
-    { "achieved_fp4", "FLOP/s" },
-    { "hbm_bandwidth", "B/s" },         { "memory_kind", "text" },
-    { "hbm_reported", "B" },            { "host_chips", "1" },
-    { "chips", "1" },                   { "scale_up_bandwidth", "B/s" },
-    { "scale_up_topology", "text" },    { "scale_out_bandwidth", "B/s" },
-    { "chip_power", "W" },              { "system_power", "W" },
-    { "chip_price", "USD/s" },          { "chip_price_own_hyperscaler", "USD/s" },
-    { "chip_price_own_neocloud", "USD/s" },
-    { "chip_price_on_demand_low", "USD/s" }, { "chip_price_on_demand_high", "USD/s" },
-    { "purchase_price", "USD" },        { "purchase_price_low", "USD" },
-    { "purchase_price_high", "USD" },   { "purchase_price_chip", "USD" },
-    { "installed_price", "USD" },       { "memory_cost_share_low", "1" },
-    { "memory_cost_share_high", "1" },  { "host_memory_capacity", "B" },
-    { "machine_cost", "USD" },          { "host_memory", "B" },
-    { "host_link", "B/s" },            { "train_power_usual", "J/FLOP" },
+    { "memory_kind", "text" },                  { "scale_up_topology", "text" },
+    { "system_power", "W" },                    { "host_memory_capacity", "B" },
+    { "chip_price_own_hyperscaler", "USD/s" },  { "chip_price_own_neocloud", "USD/s" },
+    { "chip_price_on_demand_low", "USD/s" },    { "chip_price_on_demand_high", "USD/s" },
+    { "purchase_price", "USD" },                { "purchase_price_low", "USD" },
+    { "purchase_price_high", "USD" },           { "purchase_price_chip", "USD" },
+    { "installed_price", "USD" },               { "memory_cost_share_low", "1" },
+    { "memory_cost_share_high", "1" },
 };
 
 static const struct known tier_facts[] = {
-    { "title", "text" },                { "alias", "text" },
-    { "tier_capacity", "B" },           { "tier_capacity_low", "B" },
-    { "tier_capacity_high", "B" },      { "tier_bandwidth", "B/s" },
-    { "tier_bandwidth_low", "B/s" },    { "tier_bandwidth_high", "B/s" },
-    { "tier_cost", "USD/B" },           { "tier_cost_low", "USD/B" },
-    { "tier_cost_high", "USD/B" },      { "tier_price", "USD/s" },
-    { "tier_in_place", "1" },           { "tier_life", "s" },
-    { "tier_life_low", "s" },           { "tier_life_high", "s" },
-    { "tier_writes_per_day", "1" },     { "tier_drain_quoted", "s" },
-    { "tier_drain_quoted_low", "s" },   { "tier_drain_quoted_high", "s" },
+    { "tier_drain_quoted", "s" }, { "tier_drain_quoted_low", "s" }, { "tier_drain_quoted_high", "s" },
 };
 
 static const struct known price_facts[] = {
-    { "title", "text" },                { "alias", "text" },
     { "input", "USD/token" },           { "output", "USD/token" },
     { "cached_read", "USD/token" },     { "cache_write", "USD/token" },
     { "cache_write_5m", "USD/token" },  { "cache_write_1h", "USD/token" },
@@ -61,67 +39,23 @@ static const struct known price_facts[] = {
     { "input_batch", "USD/token" },     { "output_batch", "USD/token" },
 };
 
-static const struct known engine_facts[] = {
-    { "title", "text" },                { "alias", "text" },
-    { "reach_bf16", "1" },              { "reach_fp8", "1" },
-    { "reach_fp4", "1" },               { "reach_int8", "1" },
-    { "reach_experts", "1" },           { "reach_weights", "1" },
-    { "reach_kv", "1" },                { "reach_attention", "1" },
-    { "reach_link", "1" },              { "reach_weights_fp4", "1" },
-    { "launch_bf16", "s" },             { "launch_fp8", "s" },
-    { "launch_fp4", "s" },              { "launch_attention", "s" },
-    { "launch_small", "s" },            { "launch_experts", "s" },
-    { "reduce_start", "s" },            { "reduce_per_chip", "s" },
-    { "host_step", "s" },               { "host_sequence", "s" },
-    { "host_request", "s" },            { "prefill_first", "1" },
-    { "first_token_base", "s" },        { "first_token_per_token", "s/token" },
-    { "first_wave", "1" },              { "cache_fraction", "1" },
-    { "tpot_low", "1" },                { "tpot_high", "1" },
-    { "ttft_low", "1" },                { "ttft_high", "1" },
-    { "throughput_low", "1" },          { "throughput_high", "1" },
-    { "prefill_low", "1" },             { "prefill_high", "1" },
-    { "decode_low", "1" },              { "decode_high", "1" },
-    { "energy_low", "1" },              { "energy_high", "1" },
-    { "expert_passes", "1" },           { "software_share", "1" },
-    { "reduce_middle", "s" },           { "reduce_start_out", "s" },
-    { "exchange_start", "s" },          { "decode_tile", "token" },
-    { "expert_dispatch", "1" },
-    { "api_time", "s" },
-    { "launch_touched", "s" },          { "expert_tile", "token" },
-    { "idle_power", "1" },              { "busy_power", "1" },
-    { "accepted_share", "1" },          { "hand_over_start", "s" },
-    { "reach_hand_over", "1" },         { "cache_fraction_rest", "1" },
-    { "engine_context", "B" },          { "engine_graphs", "B" },
-    { "activation_widths", "1" },       { "sequences_most", "1" },
-    { "cache_block", "token" },         { "prefill_size", "token" },
-    { "family", "text" },               { "family_band", "1" },
-    { "train_power_usual", "J/FLOP" },  { "portable_newer", "1" },
-    { "achieved_usual", "1" },          { "train_reach_bf16", "1" },
-    { "train_power_holds", "1" },       { "tensor_exposed", "1" },
-    { "kernel_low", "1" },              { "kernel_high", "1" },
-    { "step_low", "1" },                { "step_high", "1" },
-    { "train_link", "1" },              { "train_reach_fp8", "1" },
-    { "train_reach_fp4", "1" },         { "train_reach_attention", "1" },
-    { "train_power_across", "1" },      { "train_power_within", "1" },
-    { "exchange_exposed", "1" },        { "expert_gap", "s" },
-    { "replica_jitter", "1" },
-#define KERNEL(name, unit, low, high, prior) { NAME_##name, unit },
-#include "catalog/kernels.def"
-#undef KERNEL
+static const struct known words[] = {
+    { "title", "text" }, { "alias", "text" }, { "family", "text" },
 };
 
 #define LIST(array) array, sizeof array / sizeof *array
 
 static const struct {
     const char *file, *what, *list;     /* list: NULL: `chalkline list` has none */
-    const struct known *facts;          /* NULL: any key, as in config.json */
+    bool rows;                          /* facts may be rows */
+    const struct known *facts;
     size_t count;
 } kinds[CATALOG_KINDS] = {
-    [CATALOG_MACHINE] = { "data/hardware.csv", "machine", "hardware", LIST(machine_facts) },
-    [CATALOG_MODEL]   = { "data/models.csv", "model", "models", NULL, 0 },
-    [CATALOG_TIER]    = { "data/tiers.csv", "tier", "tiers", LIST(tier_facts) },
-    [CATALOG_PRICE]   = { "data/prices.csv", "price", "prices", LIST(price_facts) },
-    [CATALOG_ENGINE]  = { "data/efficiency.csv", "engine", NULL, LIST(engine_facts) },
+    [CATALOG_MACHINE] = { "data/hardware.csv", "machine", "hardware", true, LIST(machine_facts) },
+    [CATALOG_MODEL]   = { "data/models.csv", "model", "models", false, NULL, 0 },
+    [CATALOG_TIER]    = { "data/tiers.csv", "tier", "tiers", true, LIST(tier_facts) },
+    [CATALOG_PRICE]   = { "data/prices.csv", "price", "prices", false, LIST(price_facts) },
+    [CATALOG_ENGINE]  = { "data/efficiency.csv", "engine", NULL, true, NULL, 0 },
 };
 
 const char *catalog_file(enum catalog_kind kind)
@@ -222,36 +156,73 @@ static bool check_unit(const struct catalog_sheet *sheet, const struct catalog_r
     return error_hint(error, "a multiple of %s", wanted);
 }
 
-/* As many as any kind has: of all of them. */
-enum { FACTS_MOST = sizeof machine_facts / sizeof *machine_facts +
-                    sizeof tier_facts / sizeof *tier_facts +
-                    sizeof price_facts / sizeof *price_facts +
-                    sizeof engine_facts / sizeof *engine_facts };
+static const struct known *known_find(const struct known *list, size_t count, const char *fact)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(list[i].fact, fact))
+            return &list[i];
+    return NULL;
+}
+
+/* The unit of a row of that name, less _low or _high behind it; NULL: there is none. */
+static const char *row_unit(const char *fact)
+{
+    static const char *const ends[] = { "", "_low", "_high" };
+    const struct book *book = book_built_in(BOOK_ALL);
+    char name[64];
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        const size_t size = strlen(fact), end = strlen(ends[i]);
+        if (size <= end || size - end >= sizeof name || strcmp(fact + size - end, ends[i]))
+            continue;
+        snprintf(name, sizeof name, "%.*s", (int)(size - end), fact);
+        const int row = book_find(book, name);
+        if (row >= 0)
+            return book->rows[row]->unit_text;
+    }
+    return NULL;
+}
+
+/* The unit that a fact of this kind has; NULL: no such fact. */
+static const char *fact_unit(enum catalog_kind kind, const char *fact)
+{
+    const struct known *known = known_find(words, sizeof words / sizeof *words, fact);
+    known = known ? known : known_find(kinds[kind].facts, kinds[kind].count, fact);
+    return known ? known->unit : kinds[kind].rows ? row_unit(fact) : NULL;
+}
+
+static bool fact_unknown(const struct catalog_sheet *sheet, const struct catalog_row *row,
+                         struct error *error)
+{
+    enum { MOST = 64 };
+    const char *names[MOST];
+    struct error row_error;
+    size_t count = 0;
+    for (size_t i = 0; i < kinds[sheet->kind].count && count < MOST; i++)
+        names[count++] = kinds[sheet->kind].facts[i].fact;
+    const char *near = name_nearest(row->fact, names, count);
+    fault(sheet, row->line, error, "unknown fact", row->fact);
+    if (!near && kinds[sheet->kind].rows) {
+        book_unknown(book_built_in(BOOK_ALL), row->fact, &row_error);
+        return error_hint(error, "%s", row_error.hint);
+    }
+    return error_hint(error, "%s", near ? near : "data/README.md lists the facts");
+}
 
 static bool check_fact(const struct catalog_sheet *sheet, const struct catalog_row *row,
                        struct error *error)
 {
-    const struct known *facts = kinds[sheet->kind].facts;
-    size_t count = kinds[sheet->kind].count;
-    if (!facts)
+    double number;
+    if (sheet->kind == CATALOG_MODEL)               /* any key, as in config.json */
         return true;
-    const char *names[FACTS_MOST];
-    for (size_t i = 0; i < count; i++) {
-        names[i] = facts[i].fact;
-        if (strcmp(facts[i].fact, row->fact))
-            continue;
-        if (!check_unit(sheet, row, facts[i].unit, error))
-            return false;
-        double number;
-        if (row_is_text(row) || (text_number(text_of(row->value), &number) && number >= 0))
-            return true;
-        fault(sheet, row->line, error, "not a number:", row->value);
-        return error_hint(error, "digits, at most one point, an exponent; the unit has its "
-                          "own column");
-    }
-    fault(sheet, row->line, error, "unknown fact", row->fact);
-    const char *near = name_nearest(row->fact, names, count);
-    return error_hint(error, "%s", near ? near : "data/README.md lists the facts");
+    const char *unit = fact_unit(sheet->kind, row->fact);
+    if (!unit)
+        return fact_unknown(sheet, row, error);
+    if (!check_unit(sheet, row, unit, error))
+        return false;
+    if (row_is_text(row) || (text_number(text_of(row->value), &number) && number >= 0))
+        return true;
+    fault(sheet, row->line, error, "not a number:", row->value);
+    return error_hint(error, "digits, at most one point, an exponent; the unit has its own column");
 }
 
 static bool date_good(const char *date)     /* 2026, 2026-04 or 2026-04-03 */

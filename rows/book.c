@@ -241,10 +241,18 @@ static bool blank(struct text line)
     return text_trim(line).size == 0;
 }
 
-/* Lines under the head: meaning, source, then '=' and the expression. */
+static bool starts(struct text line, const char *word)
+{
+    const size_t size = strlen(word);
+    return line.size >= size && !memcmp(line.data, word, size);
+}
+
+/* Lines under the head: meaning, source, what is fitted, then '=' and the expression. */
 static void read_body(struct reader *reader, struct row *row, int *expression_line)
 {
     struct buffer meaning = { .arena = reader->book->arena };
+    struct buffer fit = { .arena = reader->book->arena };
+    static const char fitted[] = "fit:";
     struct text source = { "", 0 };
     buffer_add(&meaning, "", 0);
     while (indented(reader->rest)) {
@@ -261,11 +269,18 @@ static void read_body(struct reader *reader, struct row *row, int *expression_li
             row->text.size = (size_t)(trimmed.data + trimmed.size - row->text.data);
             continue;
         }
+        if (starts(trimmed, fitted)) {
+            struct text rest = { trimmed.data + strlen(fitted), trimmed.size - strlen(fitted) };
+            rest = text_trim(rest);
+            buffer_print(&fit, "%.*s\n", (int)rest.size, rest.data);
+            continue;
+        }
         take_source(&trimmed, &source);
         buffer_print(&meaning, "%s%.*s", meaning.size ? " " : "", (int)trimmed.size,
                      trimmed.data);
     }
     row->meaning = meaning.data;
+    row->fit = fit.data;
     row->source = copy(reader, source);
 }
 

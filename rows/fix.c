@@ -5,6 +5,7 @@
 #include "rows/run.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { FREE_INPUT = 63 };            /* the bit beside those of the ROOTs' VARs */
 
@@ -55,9 +56,9 @@ static int same_value(const struct nodes *set, const struct node *node)
 {
     const int a = node->a, b = node->b;
     switch (node->op) {
-    case OP_ADD: return is_number(set, b, 0) && set->plain[a] ? a
-                      : is_number(set, a, 0) && set->plain[b] ? b : -1;
-    case OP_SUB: return is_number(set, b, 0) && set->plain[b] ? a : -1;
+    case OP_ADD: return is_number(set, b, 0) && set->known[a].plain ? a
+                      : is_number(set, a, 0) && set->known[b].plain ? b : -1;
+    case OP_SUB: return is_number(set, b, 0) && set->known[b].plain ? a : -1;
     case OP_MUL: return is_number(set, b, 1) ? a : is_number(set, a, 1) ? b : -1;
     case OP_DIV: return is_number(set, b, 1) ? a : -1;
     case OP_POW: return is_number(set, a, 1) ? a : -1;
@@ -68,51 +69,127 @@ static int same_value(const struct nodes *set, const struct node *node)
 }
 
 /* In the place of a VAR or ROOT stands nothing else. */
-static int add_simple(struct nodes *set, struct node node)
+static int add_simple(struct nodes *set, const struct node *node)
 {
-    if (node.op == OP_ROOT || node.op == OP_VAR)
+    if (node->op == OP_ROOT || node->op == OP_VAR)
         return nodes_add(set, node);
-    if (all_numbers(set, &node))
-        return nodes_number(set, computed(set, &node));
-    int same = same_value(set, &node);
+    if (all_numbers(set, node))
+        return nodes_number(set, computed(set, node));
+    int same = same_value(set, node);
     return same >= 0 ? same : nodes_add(set, node);
+}
+
+/* What is left: the nodes that move, and the numbers that these read. */
+struct left {
+    const struct list *list;
+    const double *values;           /* [count] of nodes that stand still */
+    struct nodes set;
+    int *moved;                     /* [count] the node that is left of each; -1: a number not read yet */
+};
+
+static int left_of(struct left *left, int node)
+{
+    if (node < 0)
+        return -1;
+    if (left->moved[node] < 0) {
+        int number = left->moved[node] = nodes_number(&left->set, left->values[node]);
+        if (left->set.nodes[number].row < 0)
+            left->set.nodes[number].row = left->list->nodes[node].row;
+    }
+    return left->moved[node];
 }
 
 /* Fixed nodes become numbers, computed by the same operators; a select whose condition
  * is fixed becomes its branch; then what nobody needs goes. */
-void list_fix(struct arena *arena, const struct list *list, const double *values,
-              const bool *vary, struct list *left)
+static void fix_with(struct arena *arena, const struct list *list, const double *values,
+                     const uint64_t *free, struct list *to)
 {
-    struct nodes set = { .arena = arena };
-    double *known = arena_array(arena, list->count + 1, sizeof *known);
-    int *moved = arena_array(arena, list->count + 1, sizeof *moved);
-    uint64_t *free = arena_array(arena, list->count + 1, sizeof *free);
-    list_value(arena, list, values, known, NULL);
+    struct left left = { .list = list, .values = values, .set.arena = arena };
+    struct nodes *set = &left.set;
+    left.moved = arena_array(arena, list->count + 1, sizeof *left.moved);
+    memset(left.moved, -1, list->count * sizeof *left.moved);
     for (size_t i = 0; i < list->count; i++) {
-        struct node node = list->nodes[i];
-        free[i] = free_with(list, i, vary, free);
-        int a = node.a < 0 ? -1 : moved[node.a], b = node.b < 0 ? -1 : moved[node.b];
-        int c = node.c < 0 ? -1 : moved[node.c];
-        if (!free[i]) {
-            moved[i] = nodes_number(&set, known[i]);
-        } else if (node.op == OP_SELECT && set.nodes[a].op == OP_NUMBER) {
-            moved[i] = set.nodes[a].value != 0 ? b : c;
-        } else if (node.op == OP_INPUT) {
-            struct input input = list->inputs[node.input];
-            moved[i] = nodes_input(&set, input);
+        const struct node *node = &list->nodes[i];
+        if (!free[i])
+            continue;
+        int a = left_of(&left, node->a), b = left_of(&left, node->b), c = left_of(&left, node->c);
+        if (node->op == OP_SELECT && set->nodes[a].op == OP_NUMBER) {
+            left.moved[i] = set->nodes[a].value != 0 ? b : c;
+        } else if (node->op == OP_INPUT) {
+            left.moved[i] = nodes_input(set, list->inputs[node->input]);
         } else {
-            struct node copy = node_of(node.op, a, b, c);
-            copy.value = node.value;
-            copy.first = node.first < 0 ? -1 : moved[node.first];
-            moved[i] = add_simple(&set, copy);
+            struct node copy = node_of(node->op, a, b, c);
+            copy.value = node->value;
+            copy.first = left_of(&left, node->first);
+            left.moved[i] = add_simple(set, &copy);
         }
-        if (set.nodes[moved[i]].row < 0)
-            set.nodes[moved[i]].row = node.row;
+        if (set->nodes[left.moved[i]].row < 0)
+            set->nodes[left.moved[i]].row = node->row;
     }
     int *wanted = arena_array(arena, list->output_count + 1, sizeof *wanted);
     for (size_t i = 0; i < list->output_count; i++)
-        wanted[i] = moved[list->outputs[i]];
-    nodes_finish(&set, wanted, list->output_count, left);
+        wanted[i] = left_of(&left, list->outputs[i]);
+    nodes_finish(set, wanted, list->output_count, arena, to);
+}
+
+static uint64_t *free_of(struct arena *arena, const struct list *list, const bool *vary)
+{
+    uint64_t *free = arena_array(arena, list->count + 1, sizeof *free);
+    for (size_t i = 0; i < list->count; i++)
+        free[i] = free_with(list, i, vary, free);
+    return free;
+}
+
+void list_fix(struct arena *arena, const struct list *list, const double *values,
+              const bool *vary, struct list *left)
+{
+    const uint64_t *free = free_of(arena, list, vary);
+    double *known = arena_array(arena, list->count + 1, sizeof *known);
+    list_value_of(arena, list, values, free, known);
+    fix_with(arena, list, known, free, left);
+}
+
+/* The operand that stands in the place of a select; -1: none alone. */
+static int select_left(const struct node *node, const double *values, const bool *still)
+{
+    if (still[node->a])
+        return values[node->a] != 0 ? node->b : node->c;
+    bool equal = node->b == node->c ||
+                 (still[node->b] && still[node->c] &&
+                  !memcmp(&values[node->b], &values[node->c], sizeof *values));
+    return equal ? node->b : -1;
+}
+
+/* What list_fix would leave, without leaving it: a node stands still where it becomes a number,
+ * and moves where the input can be reached from what it becomes. In a loop it may do neither. */
+bool list_moves(const struct arena *arena, const struct list *list, const double *nodes,
+                size_t input)
+{
+    struct arena scratch = arena_beside(arena);
+    bool *vary = arena_array(&scratch, list->input_count + 1, sizeof *vary);
+    bool *still = arena_array(&scratch, list->count + 1, sizeof *still);
+    bool *moves = arena_array(&scratch, list->count + 1, sizeof *moves);
+    vary[input] = true;
+    const uint64_t *free = free_of(&scratch, list, vary);
+    for (size_t i = 0; i < list->count; i++) {
+        const struct node *node = &list->nodes[i];
+        const int kids[] = { node->a, node->b, node->c };
+        int as = node->op == OP_SELECT && free[i] ? select_left(node, nodes, still) : -1;
+        bool all_still = node->op != OP_VAR && node->op != OP_ROOT, any = node->op == OP_INPUT;
+        for (int k = 0; k < 3; k++)
+            if (kids[k] >= 0) {
+                all_still &= still[kids[k]];
+                any |= moves[kids[k]];
+            }
+        all_still |= node->op == OP_POW && still[node->a] && nodes[node->a] == 1;
+        still[i] = !free[i] || (as >= 0 ? still[as] : node->op != OP_INPUT && all_still);
+        moves[i] = !still[i] && (as >= 0 ? moves[as] : any);
+    }
+    bool any = false;
+    for (size_t i = 0; i < list->output_count; i++)
+        any |= moves[list->outputs[i]];
+    arena_free(&scratch);
+    return any;
 }
 
 /* ---- ranges ------------------------------------------------------------------------------- */
@@ -216,7 +293,7 @@ void list_within(struct arena *arena, const struct list *list, const struct inte
         size_t before = set.count;
         int same = node->op == OP_INPUT ? nodes_input(&set, list->inputs[node->input])
                                         : same_within(&set, bounds, &copy);
-        moved[i] = same >= 0 ? same : add_simple(&set, copy);
+        moved[i] = same >= 0 ? same : add_simple(&set, &copy);
         for (size_t k = before; k < set.count; k++)
             bounds[k] = node->op == OP_INPUT ? inputs[node->input]
                                              : bounds_of(&set.nodes[k], bounds);
@@ -226,5 +303,5 @@ void list_within(struct arena *arena, const struct list *list, const struct inte
     int *wanted = arena_array(arena, list->output_count + 1, sizeof *wanted);
     for (size_t i = 0; i < list->output_count; i++)
         wanted[i] = moved[list->outputs[i]];
-    nodes_finish(&set, wanted, list->output_count, left);
+    nodes_finish(&set, wanted, list->output_count, arena, left);
 }

@@ -1,12 +1,13 @@
 /* Lists: what some expressions need, as nodes.
  *
- * An expression is read in an environment: frames that say which inputs have another
- * value (AT, ROOT) and at which entry of which table we are (SUM, EACH).
+ * An expression is read in an environment, which says what rows have another value (AT, ROOT)
+ * and at which entry of which table we are (SUM, EACH). What may change so has a bit.
  *
- * 1. depends[row]: the rows and tables whose value can reach a row, as bits.
- * 2. build: walk the trees; the node of (row, the frames its depends touch) is kept, so
+ * 1. reach: find the rows that are needed, each after those it reads, and the bits.
+ * 2. depends[row]: the bits of what can reach a row.
+ * 3. build: walk the trees; the node of (row, what is changed of its depends) is kept, so
  *    that a row read twice at the same point is one node. Equal nodes are one.
- * 3. finish (nodes.c): keep what the outputs reach, in order. */
+ * 4. finish (nodes.c): keep what the outputs reach, in order. */
 #include "rows/nodes.h"
 
 #include <float.h>
@@ -15,20 +16,16 @@
 /* Walks are recursive, and operators such as AT multiply what they read: both end. */
 enum { ROOTS = 60, DEEPEST = 2000, MOST_READS = 4000000 };
 
-struct frame {
-    const struct frame *up;
-    int row;                        /* bound row, or -1 for an entry */
-    int node;
-    const struct fact_table *table; /* NULL for the one default entry */
-    const char *table_name;
-    int table_bit;
-    int entry;
+struct table {
+    const char *name;
+    const struct fact_table *fact;  /* NULL: it has the one default entry */
+    int bit;
 };
 
+/* The key has the bits that are changed and matter to the row, each with what stands there. */
 struct memo {
     int row, node;
-    size_t key_size;
-    const int *key;
+    int key, key_size;              /* in builder.keys; no size: an empty place */
 };
 
 /* An expression that a table's cell or "row[entry]" binds, parsed once per row. */
@@ -38,49 +35,67 @@ struct bound_cell {
     struct bound_cell *next;
 };
 
+enum { UNSEEN, IN_PROGRESS, REACHED };
+
+/* What is known of a row of the book here. */
+struct place {
+    const struct fact *fact;
+    const struct expr *bound;       /* the expression that the fact binds, parsed */
+    struct bound_cell *cells;       /* those of its entries */
+    const struct table *table;      /* of a reached row */
+    int column;                     /* in the facts of its table, -1: none */
+    int bit;                        /* -1: nothing changes it */
+    int node;                       /* where no change matters, -1: not built yet */
+    struct memo last;               /* where some do: as it was read last, */
+    unsigned version;               /* in this environment */
+    int state;
+};
+
 struct builder {
-    struct arena *arena;
+    struct arena *arena, *kept;     /* while the list is built; with the list */
     const struct book *book;
     const struct facts *facts;
     struct error *error;
+    struct place *places;           /* [rows] */
+    int *order;                     /* rows, each after those it reads */
+    size_t order_count;
+    struct table **tables;
+    size_t table_count, table_room;
+    int bits;
     size_t words;                   /* of one depends set */
-    uint64_t *depends;              /* [rows * words]; bit row, or rows + table */
-    uint8_t *state;                 /* 0 unseen, 1 in progress, 2 known */
-    const struct expr **bound;      /* [rows] the expression a fact binds, parsed */
-    struct bound_cell **cells;      /* [rows] those of its entries */
-    const struct fact **fact;       /* [rows] */
+    uint64_t *depends;              /* [rows * words] */
+    uint64_t *changed;              /* [words] the environment */
+    int *value;                     /* [bits] a row's node, a table's entry */
+    unsigned version, versions;     /* of the environment; so many there were */
     bool entries_given;             /* some fact is of one entry: "cache_elements[moe]" */
     struct nodes set;
     struct memo *memos;
     size_t memo_size, memo_count;
+    int *keys;
+    size_t key_count, key_room;
     int roots, depth, reads;
-    int *path;                      /* rows being built, to name a cycle */
+    int *path;                      /* rows being reached, to name a cycle */
     size_t path_count, path_room;
 };
 
-/* ---- dependence ------------------------------------------------------------------------ */
+/* ---- reach ------------------------------------------------------------------------------ */
 
-static uint64_t *depends_of(struct builder *builder, int row)
+static const struct table *table_of(struct builder *builder, const char *name)
 {
-    return builder->depends + (size_t)row * builder->words;
+    for (size_t i = 0; i < builder->table_count; i++)
+        if (builder->tables[i]->name == name || !strcmp(builder->tables[i]->name, name))
+            return builder->tables[i];
+    struct table *table = arena_alloc(builder->arena, sizeof *table);
+    *table = (struct table){ name, facts_table_find(builder->facts, name), builder->bits++ };
+    *(struct table **)arena_push(builder->arena, &builder->tables, &builder->table_count,
+                                 &builder->table_room, sizeof table) = table;
+    return table;
 }
 
-static int table_bit(const struct builder *builder, const char *table)
+static void may_change(struct builder *builder, int row)
 {
-    for (size_t i = 0; i < builder->book->chapter_count; i++)
-        if (builder->book->chapters[i].table && !strcmp(builder->book->chapters[i].table, table))
-            return (int)(builder->book->count + i);
-    return -1;
-}
-
-static void bit_set(uint64_t *set, int bit)
-{
-    set[bit / 64] |= (uint64_t)1 << bit % 64;
-}
-
-static bool bit_get(const uint64_t *set, int bit)
-{
-    return set[bit / 64] >> bit % 64 & 1;
+    if (builder->places[row].bit < 0)
+        builder->places[row].bit = builder->bits++;
 }
 
 static bool too_deep(struct builder *builder)
@@ -89,34 +104,26 @@ static bool too_deep(struct builder *builder)
     return error_hint(builder->error, "fewer rows on top of each other");
 }
 
-static bool depends_row(struct builder *builder, int row);
-static bool depends_kids(struct builder *builder, const struct expr *expr, uint64_t *set);
+static bool reach_row(struct builder *builder, int row);
 
-static bool depends_expr(struct builder *builder, const struct expr *expr, uint64_t *set)
+static bool reach_expr(struct builder *builder, const struct expr *expr)
 {
     if (builder->depth == DEEPEST)
         return too_deep(builder);
     builder->depth++;
-    bool known = depends_kids(builder, expr, set);
-    builder->depth--;
-    return known;
-}
-
-static bool depends_kids(struct builder *builder, const struct expr *expr, uint64_t *set)
-{
-    if (expr->row >= 0) {
-        if (!depends_row(builder, expr->row))
+    if (expr->row >= 0 && !reach_row(builder, expr->row))
+        return false;
+    for (int i = 0; i < 3 && expr->kid[i]; i++)
+        if (!reach_expr(builder, expr->kid[i]))
             return false;
-        const uint64_t *more = depends_of(builder, expr->row);
-        for (size_t i = 0; i < builder->words; i++)
-            set[i] |= more[i];
+    for (const struct binding *at = expr->at; at; at = at->next) {
+        may_change(builder, at->row);
+        if (!reach_expr(builder, at->value))
+            return false;
     }
-    for (int i = 0; i < 3; i++)
-        if (expr->kid[i] && !depends_expr(builder, expr->kid[i], set))
-            return false;
-    for (const struct binding *at = expr->at; at; at = at->next)
-        if (!depends_expr(builder, at->value, set))
-            return false;
+    if (expr->op == OP_ROOT)
+        may_change(builder, expr->row);
+    builder->depth--;
     return true;
 }
 
@@ -133,34 +140,117 @@ static bool cycle(struct builder *builder, int row)
     return error_hint(builder->error, "give one of them a number");
 }
 
-static bool depends_row(struct builder *builder, int row)
+static const struct expr *expr_of(const struct builder *builder, int row)
 {
-    if (builder->state[row] == 2)
+    const struct place *place = &builder->places[row];
+    return place->fact ? place->bound : builder->book->rows[row]->expr;
+}
+
+static bool reach_row(struct builder *builder, int row)
+{
+    struct place *place = &builder->places[row];
+    if (place->state == REACHED)
         return true;
-    if (builder->state[row] == 1)
+    if (place->state == IN_PROGRESS)
         return cycle(builder, row);
-    builder->state[row] = 1;
+    place->state = IN_PROGRESS;
     *(int *)arena_push(builder->arena, &builder->path, &builder->path_count,
                        &builder->path_room, sizeof row) = row;
-    const struct row *the = builder->book->rows[row];
-    uint64_t *set = depends_of(builder, row);
-    bit_set(set, row);
-    if (the->table)
-        bit_set(set, table_bit(builder, the->table));
-    const struct fact *fact = builder->fact[row];
-    const struct expr *expr = fact ? builder->bound[row] : the->expr;
-    bool known = !expr || depends_expr(builder, expr, set);
-    for (const struct bound_cell *cell = builder->cells[row]; cell && known; cell = cell->next)
-        known = depends_expr(builder, cell->expr, set);
+    if (builder->book->rows[row]->table)
+        place->table = table_of(builder, builder->book->rows[row]->table);
+    const struct expr *expr = expr_of(builder, row);
+    if (expr && !reach_expr(builder, expr))
+        return false;
+    for (const struct bound_cell *cell = place->cells; cell; cell = cell->next)
+        if (!reach_expr(builder, cell->expr))
+            return false;
     builder->path_count--;
-    builder->state[row] = 2;
-    return known;
+    builder->order[builder->order_count++] = row;
+    place->state = REACHED;
+    return true;
+}
+
+/* ---- dependence ------------------------------------------------------------------------ */
+
+static uint64_t *depends_of(struct builder *builder, int row)
+{
+    return builder->depends + (size_t)row * builder->words;
+}
+
+static void bit_set(uint64_t *set, int bit)
+{
+    set[bit / 64] |= (uint64_t)1 << bit % 64;
+}
+
+static bool bit_get(const uint64_t *set, int bit)
+{
+    return set[bit / 64] >> bit % 64 & 1;
+}
+
+/* What a bit was before it changed, to be put back. */
+struct before {
+    bool changed;
+    int value;
+    unsigned version;
+};
+
+static struct before change(struct builder *builder, int bit, int value)
+{
+    const struct before before = { bit_get(builder->changed, bit), builder->value[bit],
+                                   builder->version };
+    builder->version = ++builder->versions;
+    bit_set(builder->changed, bit);
+    builder->value[bit] = value;
+    return before;
+}
+
+static void change_back(struct builder *builder, int bit, struct before before)
+{
+    if (!before.changed)
+        builder->changed[bit / 64] &= ~((uint64_t)1 << bit % 64);
+    builder->value[bit] = before.value;
+    builder->version = before.version;
+}
+
+static void depends_expr(struct builder *builder, const struct expr *expr, uint64_t *set)
+{
+    if (expr->row >= 0) {
+        const uint64_t *more = depends_of(builder, expr->row);
+        for (size_t i = 0; i < builder->words; i++)
+            set[i] |= more[i];
+    }
+    for (int i = 0; i < 3 && expr->kid[i]; i++)
+        depends_expr(builder, expr->kid[i], set);
+    for (const struct binding *at = expr->at; at; at = at->next)
+        depends_expr(builder, at->value, set);
+}
+
+static void depends_find(struct builder *builder)
+{
+    builder->words = (size_t)builder->bits / 64 + 1;
+    builder->depends = arena_array(builder->arena, builder->book->count * builder->words,
+                                   sizeof *builder->depends);
+    builder->changed = arena_array(builder->arena, builder->words, sizeof *builder->changed);
+    builder->value = arena_array(builder->arena, (size_t)builder->bits + 1, sizeof *builder->value);
+    for (size_t i = 0; i < builder->order_count; i++) {
+        const int row = builder->order[i];
+        const struct place *place = &builder->places[row];
+        const struct expr *expr = expr_of(builder, row);
+        uint64_t *set = depends_of(builder, row);
+        if (place->bit >= 0)
+            bit_set(set, place->bit);
+        if (place->table)
+            bit_set(set, place->table->bit);
+        if (expr)
+            depends_expr(builder, expr, set);
+        for (const struct bound_cell *cell = place->cells; cell; cell = cell->next)
+            depends_expr(builder, cell->expr, set);
+    }
 }
 
 /* ---- rows and inputs ------------------------------------------------------------------------ */
 
-static bool build_expr(struct builder *builder, const struct expr *expr,
-                       const struct frame *frame, int *node);
+static bool build_expr(struct builder *builder, const struct expr *expr, int *node);
 
 /* "name[entry]", without the cost of printf: a model has thousands. */
 static const char *entry_label(struct arena *arena, const char *name, const char *entry)
@@ -182,8 +272,11 @@ static int input_of(struct builder *builder, int row, int entry, const char *ent
                            .low = the->value, .high = the->value,
                            .least = the->expr ? -DBL_MAX : the->low,
                            .most = the->expr ? DBL_MAX : the->high };
+    int known = nodes_input_find(&builder->set, row, entry);
+    if (known >= 0)
+        return known;
     if (entry >= 0)
-        input.name = entry_label(builder->arena, the->name, entry_name);
+        input.name = entry_label(builder->kept, the->name, entry_name);
     if (fact) {
         input.value = fact->value;
         input.low = fact->low;
@@ -194,31 +287,25 @@ static int input_of(struct builder *builder, int row, int entry, const char *ent
     return nodes_input(&builder->set, input);
 }
 
-static const struct fact *cell_find(const struct frame *frame, const char *column)
-{
-    const struct fact_table *table = frame->table;
-    for (size_t j = 0; table && j < table->columns; j++)
-        if (!strcmp(table->column[j], column)) {
-            const struct fact *cell = &table->cell[(size_t)frame->entry * table->columns + j];
-            return cell->name ? cell : NULL;
-        }
-    return NULL;
-}
-
 /* A fact given for one entry, "cache_elements[moe]", goes before the table's. */
-static const struct fact *entry_fact(struct builder *builder, const struct frame *frame,
-                                     const char *row)
+static const struct fact *entry_fact(const struct builder *builder, int row,
+                                     const struct fact_table *table, int entry)
 {
-    const char *entry = frame->table ? frame->table->entry[frame->entry] : "default";
+    const char *name = builder->book->rows[row]->name;
+    const char *entry_name = table ? table->entry[entry] : "default";
     for (size_t i = 0; builder->entries_given && i < builder->facts->scalar_count; i++) {
-        const char *name = builder->facts->scalars[i].name;
-        size_t size = strlen(row);
-        if (!strncmp(name, row, size) && name[size] == '[' &&
-            !strncmp(name + size + 1, entry, strlen(entry)) &&
-            !strcmp(name + size + 1 + strlen(entry), "]"))
+        const char *given = builder->facts->scalars[i].name;
+        size_t size = strlen(name);
+        if (!strncmp(given, name, size) && given[size] == '[' &&
+            !strncmp(given + size + 1, entry_name, strlen(entry_name)) &&
+            !strcmp(given + size + 1 + strlen(entry_name), "]"))
             return &builder->facts->scalars[i];
     }
-    return cell_find(frame, row);
+    const int column = builder->places[row].column;
+    if (!table || column < 0)
+        return NULL;
+    const struct fact *cell = &table->cell[(size_t)entry * table->columns + (size_t)column];
+    return cell->name ? cell : NULL;
 }
 
 static bool parse_bound(struct builder *builder, const struct fact *fact,
@@ -230,44 +317,37 @@ static bool parse_bound(struct builder *builder, const struct fact *fact,
 
 static const struct expr *cell_expr(const struct builder *builder, int row, const struct fact *cell)
 {
-    const struct bound_cell *bound = builder->cells[row];
-    while (strcmp(bound->text, cell->expression))
+    const struct bound_cell *bound = builder->places[row].cells;
+    while (bound->text != cell->expression && strcmp(bound->text, cell->expression))
         bound = bound->next;
     return bound->expr;
 }
 
-/* A row of a table's chapter: `entry` says which entry, `frame` all that changed. */
-static bool build_cell(struct builder *builder, int row, const struct frame *entry,
-                       const struct frame *frame, int *node)
+/* A row of a table's chapter, at the entry where we are. */
+static bool build_cell(struct builder *builder, int row, int *node)
 {
     const struct row *the = builder->book->rows[row];
-    const struct fact *cell = entry_fact(builder, entry, the->name);
+    const struct table *table = builder->places[row].table;
+    const int entry = builder->value[table->bit];
+    const struct fact *cell = entry_fact(builder, row, table->fact, entry);
     const struct expr *expr = the->expr;
     if (cell && cell->expression) {
         expr = cell_expr(builder, row, cell);
     } else if (cell || !expr) {
-        *node = input_of(builder, row, entry->entry,
-                         entry->table ? entry->table->entry[entry->entry] : "default", cell);
+        *node = input_of(builder, row, entry, table->fact ? table->fact->entry[entry] : "default",
+                         cell);
         return true;
     }
-    return build_expr(builder, expr, frame, node);
+    return build_expr(builder, expr, node);
 }
 
-static const struct frame *frame_of_table(const struct frame *frame, const char *table)
-{
-    while (frame && (frame->row >= 0 || strcmp(frame->table_name, table)))
-        frame = frame->up;
-    return frame;
-}
-
-static bool build_fresh(struct builder *builder, int row, const struct frame *frame, int *node)
+static bool build_fresh(struct builder *builder, int row, int *node)
 {
     const struct row *the = builder->book->rows[row];
-    const struct fact *fact = builder->fact[row];
+    const struct fact *fact = builder->places[row].fact;
     if (the->table && !fact) {
-        const struct frame *entry = frame_of_table(frame, the->table);
-        if (entry)
-            return build_cell(builder, row, entry, frame, node);
+        if (bit_get(builder->changed, builder->places[row].table->bit))
+            return build_cell(builder, row, node);
         error_set(builder->error, "'%s' has one value per %s", the->name, the->table);
         return error_hint(builder->error, "%s[entry], or SUM(%s, %s)", the->name, the->table,
                           the->name);
@@ -280,42 +360,48 @@ static bool build_fresh(struct builder *builder, int row, const struct frame *fr
         *node = input_of(builder, row, -1, NULL, NULL);
         return true;
     }
-    return build_expr(builder, fact ? builder->bound[row] : the->expr, frame, node);
+    return build_expr(builder, expr_of(builder, row), node);
 }
 
-/* ---- the memory of (row, frames that matter) -> node -------------------------------------- */
+/* ---- the memory of (row, changes that matter) -> node ----------------------------------------- */
 
-static size_t memo_key(struct builder *builder, int row, const struct frame *frame, int *key,
-                       size_t room)
+enum { CHANGES = 32 };
+
+/* The size of the key; more changes than it takes: SIZE_MAX. */
+static size_t memo_key(const struct builder *builder, int row, int key[2 * CHANGES])
 {
-    const uint64_t *set = depends_of(builder, row);
+    const uint64_t *depends = builder->depends + (size_t)row * builder->words;
     size_t size = 0;
-    for (; frame && size + 2 <= room; frame = frame->up) {
-        int bit = frame->row >= 0 ? frame->row : frame->table_bit;
-        if (!bit_get(set, bit))
-            continue;
-        bool hidden = false;                        /* by a frame further in */
-        for (size_t i = 0; i < size; i += 2)
-            hidden |= key[i] == bit;
-        if (hidden)
-            continue;
-        key[size++] = bit;
-        key[size++] = frame->row >= 0 ? frame->node : frame->entry;
-    }
-    return frame ? SIZE_MAX : size;
+    for (size_t i = 0; i < builder->words; i++)
+        for (uint64_t left = depends[i] & builder->changed[i]; left; left &= left - 1) {
+            const int bit = (int)(64 * i) + __builtin_ctzll(left);
+            if (size == 2 * CHANGES)
+                return SIZE_MAX;
+            key[size++] = bit;
+            key[size++] = builder->value[bit];
+        }
+    return size;
+}
+
+static bool same_key(const int *a, const int *b, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (a[i] != b[i])
+            return false;
+    return true;
 }
 
 static struct memo *memo_place(struct builder *builder, int row, const int *key, size_t size)
 {
-    uint64_t hash = (uint64_t)row * 0x9e3779b97f4a7c15u;
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ (uint64_t)key[i]) * 1099511628211u ^ hash >> 31;
-    size_t at = hash & (builder->memo_size - 1);
+    uint64_t hash = (uint64_t)row;
+    for (size_t i = 0; i < size; i += 2)
+        hash = (hash ^ ((uint64_t)key[i] << 32 | (uint32_t)key[i + 1])) * 0x9e3779b97f4a7c15u ^
+               hash >> 29;
+    size_t at = (hash ^ hash >> 32) & (builder->memo_size - 1);
     for (;; at = (at + 1) & (builder->memo_size - 1)) {
         struct memo *memo = &builder->memos[at];
-        bool equal = memo->row == row && memo->key_size == size &&
-                     (!size || !memcmp(memo->key, key, size * sizeof *key));
-        if (memo->node < 0 || equal)
+        if (!memo->key_size || (memo->row == row && memo->key_size == (int)size &&
+                                same_key(builder->keys + memo->key, key, size)))
             return memo;
     }
 }
@@ -324,142 +410,191 @@ static void memo_grow(struct builder *builder)
 {
     struct memo *old = builder->memos;
     size_t old_size = builder->memo_size;
-    builder->memo_size = old_size ? 2 * old_size : 1024;
+    builder->memo_size = old_size ? 4 * old_size : 1024;
     builder->memos = arena_array(builder->arena, builder->memo_size, sizeof *builder->memos);
-    for (size_t i = 0; i < builder->memo_size; i++)
-        builder->memos[i].node = -1;
     for (size_t i = 0; i < old_size; i++)
-        if (old[i].node >= 0)
-            *memo_place(builder, old[i].row, old[i].key, old[i].key_size) = old[i];
+        if (old[i].key_size)
+            *memo_place(builder, old[i].row, builder->keys + old[i].key,
+                        (size_t)old[i].key_size) = old[i];
 }
 
-static bool build_row(struct builder *builder, int row, const struct frame *frame, int *node)
+/* -1: not built yet. */
+static int memo_find(struct builder *builder, int row, const int *key, size_t size)
 {
-    for (const struct frame *at = frame; at; at = at->up)
-        if (at->row == row) {                       /* bound by AT or ROOT */
-            *node = at->node;
-            return true;
-        }
-    if (!depends_row(builder, row))
-        return false;
-    int key[64];
-    size_t size = memo_key(builder, row, frame, key, sizeof key / sizeof *key);
+    struct place *place = &builder->places[row];
+    if (!size)
+        return place->node;
+    if (place->last.key_size == (int)size &&
+        same_key(builder->keys + place->last.key, key, size))
+        return place->last.node;
+    const struct memo *memo = memo_place(builder, row, key, size);
+    if (!memo->key_size)
+        return -1;
+    place->last = *memo;
+    return memo->node;
+}
+
+static void memo_add(struct builder *builder, int row, const int *key, size_t size, int node)
+{
+    struct place *place = &builder->places[row];
+    if (!size) {
+        place->node = node;
+        return;
+    }
+    place->last = (struct memo){ row, node, (int)builder->key_count, (int)size };
+    for (size_t i = 0; i < size; i++)
+        *(int *)arena_push(builder->arena, &builder->keys, &builder->key_count, &builder->key_room,
+                           sizeof *key) = key[i];
+    if (2 * ++builder->memo_count >= builder->memo_size)
+        memo_grow(builder);
+    *memo_place(builder, row, key, size) = place->last;
+}
+
+static bool build_row(struct builder *builder, int row, int *node)
+{
+    struct place *place = &builder->places[row];
+    if (place->bit >= 0 && bit_get(builder->changed, place->bit)) {
+        *node = builder->value[place->bit];         /* bound by AT or ROOT */
+        return true;
+    }
+    if (place->version == builder->version && place->last.key_size) {
+        *node = place->last.node;
+        return true;
+    }
+    int key[2 * CHANGES];
+    size_t size = memo_key(builder, row, key);
     if (size == SIZE_MAX) {
         error_set(builder->error, "'%s' is read under too many changes",
                   builder->book->rows[row]->name);
         return error_hint(builder->error, "fewer AT, SUM and ROOT inside each other");
     }
-    struct memo *memo = memo_place(builder, row, key, size);
-    if (memo->node >= 0) {
-        *node = memo->node;
-        return true;
+    *node = memo_find(builder, row, key, size);
+    if (*node < 0) {
+        if (!build_fresh(builder, row, node))
+            return false;
+        if (builder->set.nodes[*node].row < 0)
+            builder->set.nodes[*node].row = row;
+        memo_add(builder, row, key, size, *node);
     }
-    if (!build_fresh(builder, row, frame, node))
-        return false;
-    if (builder->set.nodes[*node].row < 0)
-        builder->set.nodes[*node].row = row;
-    if (2 * ++builder->memo_count >= builder->memo_size)
-        memo_grow(builder);
-    int *kept = arena_array(builder->arena, size + 1, sizeof *kept);
-    memcpy(kept, key, size * sizeof *key);
-    *memo_place(builder, row, key, size) = (struct memo){ row, *node, size, kept };
+    if (size)
+        place->version = builder->version;
     return true;
 }
 
 /* ---- expressions ------------------------------------------------------------------------------ */
 
-static struct frame entry_frame(struct builder *builder, const char *table,
-                                const struct frame *up, int entry)
+static bool build_over(struct builder *builder, const struct expr *expr, int *node)
 {
-    return (struct frame){ .up = up, .row = -1, .table = facts_table_find(builder->facts, table),
-                           .table_name = table, .table_bit = table_bit(builder, table),
-                           .entry = entry };
-}
-
-static bool build_over(struct builder *builder, const struct expr *expr,
-                       const struct frame *frame, int *node)
-{
-    const struct fact_table *table = facts_table_find(builder->facts, expr->name);
-    size_t entries = table ? table->entries : 1;
-    enum op op = expr->op == OP_SUM ? OP_ADD : expr->op == OP_LEAST ? OP_MIN : OP_MAX;
+    const struct table *table = table_of(builder, expr->name);
+    const size_t entries = table->fact ? table->fact->entries : 1;
+    const enum op op = expr->op == OP_SUM ? OP_ADD : expr->op == OP_LEAST ? OP_MIN : OP_MAX;
     *node = expr->op == OP_SUM ? nodes_number(&builder->set, 0) : -1;
     for (size_t i = 0; i < entries; i++) {
-        struct frame inner = entry_frame(builder, expr->name, frame, (int)i);
         int one;
-        if (!build_expr(builder, expr->kid[0], &inner, &one))
+        struct before before = change(builder, table->bit, (int)i);
+        if (!build_expr(builder, expr->kid[0], &one))
             return false;
-        *node = *node < 0 ? one : nodes_add(&builder->set, node_of(op, *node, one, -1));
+        change_back(builder, table->bit, before);
+        const struct node joined = node_of(op, *node, one, -1);
+        *node = *node < 0 ? one : nodes_add(&builder->set, &joined);
     }
     if (*node < 0)
         return error_set(builder->error, "the table '%s' has no entries", expr->name);
     return true;
 }
 
-static bool build_entry(struct builder *builder, const struct expr *expr,
-                        const struct frame *frame, int *node)
+static bool build_entry(struct builder *builder, const struct expr *expr, int *node)
 {
-    const char *name = builder->book->rows[expr->row]->table;
-    const struct fact_table *table = facts_table_find(builder->facts, name);
-    size_t entries = table ? table->entries : 1, i = 0;
-    while (i < entries && strcmp(table ? table->entry[i] : "default", expr->name))
+    const struct table *table = builder->places[expr->row].table;
+    const struct fact_table *fact = table->fact;
+    size_t entries = fact ? fact->entries : 1, i = 0;
+    while (i < entries && strcmp(fact ? fact->entry[i] : "default", expr->name))
         i++;
     if (i < entries) {
-        struct frame inner = entry_frame(builder, name, frame, (int)i);
-        return build_row(builder, expr->row, &inner, node);
+        struct before before = change(builder, table->bit, (int)i);
+        bool built = build_row(builder, expr->row, node);
+        change_back(builder, table->bit, before);
+        return built;
     }
     struct buffer all = { .arena = builder->arena };
     for (i = 0; i < entries && all.size < 300; i++)
-        buffer_print(&all, "%s%s", i ? ", " : "", table ? table->entry[i] : "default");
-    error_set(builder->error, "the table '%s' has no entry '%.100s'", name, expr->name);
+        buffer_print(&all, "%s%s", i ? ", " : "", fact ? fact->entry[i] : "default");
+    error_set(builder->error, "the table '%s' has no entry '%.100s'", table->name, expr->name);
     return error_hint(builder->error, "one of: %s", all.data ? all.data : "(none)");
 }
 
-static bool build_at(struct builder *builder, const struct expr *expr,
-                     const struct frame *frame, int *node)
+static bool build_at(struct builder *builder, const struct expr *expr, int *node)
 {
-    struct frame inner[16];
-    size_t count = 0;
-    const struct frame *up = frame;
+    enum { MOST = 16 };
+    struct before before[MOST];
+    int value[MOST], count = 0;
     for (const struct binding *at = expr->at; at; at = at->next, count++) {
-        if (count == sizeof inner / sizeof *inner)
-            return error_set(builder->error, "AT changes more than 16 rows");
-        inner[count] = (struct frame){ .up = up, .row = at->row };
-        if (!build_expr(builder, at->value, frame, &inner[count].node))
+        if (count == MOST)
+            return error_set(builder->error, "AT changes more than %d rows", MOST);
+        if (!build_expr(builder, at->value, &value[count]))
             return false;
-        up = &inner[count];
     }
-    return build_expr(builder, expr->kid[0], up, node);
+    int bits[MOST], changes = 0;
+    for (const struct binding *at = expr->at; at; at = at->next, changes++) {
+        bits[changes] = builder->places[at->row].bit;
+        before[changes] = change(builder, bits[changes], value[changes]);
+    }
+    if (!build_expr(builder, expr->kid[0], node))
+        return false;
+    while (changes-- > 0)
+        change_back(builder, bits[changes], before[changes]);
+    return true;
 }
 
-static bool build_root(struct builder *builder, const struct expr *expr,
-                       const struct frame *frame, int *node)
+static bool build_root(struct builder *builder, const struct expr *expr, int *node)
 {
     int low, high, f;
     if (builder->roots == ROOTS)
         return error_set(builder->error, "more than %d ROOTs in one answer", ROOTS);
     struct node var = node_of(OP_VAR, -1, -1, -1);
     var.value = builder->roots++;
-    if (!build_expr(builder, expr->kid[0], frame, &low) ||
-        !build_expr(builder, expr->kid[1], frame, &high))
+    if (!build_expr(builder, expr->kid[0], &low) || !build_expr(builder, expr->kid[1], &high))
         return false;
     var.a = low;
     var.b = high;
-    int first = nodes_add(&builder->set, var);
+    int first = nodes_add(&builder->set, &var);
     builder->set.nodes[first].row = expr->row;
-    struct frame inner = { .up = frame, .row = expr->row, .node = first };
-    if (!build_expr(builder, expr->kid[2], &inner, &f))
+    const int bit = builder->places[expr->row].bit;
+    struct before before = change(builder, bit, first);
+    if (!build_expr(builder, expr->kid[2], &f))
         return false;
+    change_back(builder, bit, before);
     struct node root = node_of(OP_ROOT, low, high, f);
     root.first = first;
-    *node = nodes_add(&builder->set, root);
+    *node = nodes_add(&builder->set, &root);
     return true;
 }
 
-static bool build_kind(struct builder *builder, const struct expr *expr,
-                       const struct frame *frame, int *node);
+static bool build_kids(struct builder *builder, const struct expr *expr, int *node)
+{
+    int kid[3] = { -1, -1, -1 };
+    for (int i = 0; i < 3 && expr->kid[i]; i++)
+        if (!build_expr(builder, expr->kid[i], &kid[i]))
+            return false;
+    const struct node made = node_of(expr->op, kid[0], kid[1], kid[2]);
+    *node = nodes_add(&builder->set, &made);
+    return true;
+}
 
-static bool build_expr(struct builder *builder, const struct expr *expr,
-                       const struct frame *frame, int *node)
+static bool build_kind(struct builder *builder, const struct expr *expr, int *node)
+{
+    switch (expr->op) {
+    case OP_NUMBER: *node = nodes_number(&builder->set, expr->number); return true;
+    case OP_ROW:    return build_row(builder, expr->row, node);
+    case OP_ENTRY:  return build_entry(builder, expr, node);
+    case OP_AT:     return build_at(builder, expr, node);
+    case OP_ROOT:   return build_root(builder, expr, node);
+    case OP_SUM: case OP_LEAST: case OP_MOST: return build_over(builder, expr, node);
+    default:        return build_kids(builder, expr, node);
+    }
+}
+
+static bool build_expr(struct builder *builder, const struct expr *expr, int *node)
 {
     if (builder->depth == DEEPEST)
         return too_deep(builder);
@@ -469,31 +604,12 @@ static bool build_expr(struct builder *builder, const struct expr *expr,
         return error_hint(builder->error, "fewer AT, SUM and ROOT inside each other");
     }
     builder->depth++;
-    bool built = build_kind(builder, expr, frame, node);
+    bool built = build_kind(builder, expr, node);
     builder->depth--;
     return built;
 }
 
-static bool build_kind(struct builder *builder, const struct expr *expr,
-                       const struct frame *frame, int *node)
-{
-    switch (expr->op) {
-    case OP_NUMBER: *node = nodes_number(&builder->set, expr->number); return true;
-    case OP_ROW:    return build_row(builder, expr->row, frame, node);
-    case OP_ENTRY:  return build_entry(builder, expr, frame, node);
-    case OP_AT:     return build_at(builder, expr, frame, node);
-    case OP_ROOT:   return build_root(builder, expr, frame, node);
-    case OP_SUM: case OP_LEAST: case OP_MOST:
-        return build_over(builder, expr, frame, node);
-    default: break;
-    }
-    int kid[3] = { -1, -1, -1 };
-    for (int i = 0; i < 3 && expr->kid[i]; i++)
-        if (!build_expr(builder, expr->kid[i], frame, &kid[i]))
-            return false;
-    *node = nodes_add(&builder->set, node_of(expr->op, kid[0], kid[1], kid[2]));
-    return true;
-}
+/* ---- facts -------------------------------------------------------------------------------- */
 
 /* The row that "name" or "name[entry]" speaks of, or -1. */
 static int row_of_fact(const struct builder *builder, const char *name)
@@ -509,38 +625,34 @@ static bool bind_cell(struct builder *builder, const struct fact *cell)
     int row = cell->name && cell->expression ? row_of_fact(builder, cell->name) : -1;
     if (row < 0)
         return true;
-    for (const struct bound_cell *known = builder->cells[row]; known; known = known->next)
+    struct bound_cell **cells = &builder->places[row].cells;
+    for (const struct bound_cell *known = *cells; known; known = known->next)
         if (!strcmp(known->text, cell->expression))
             return true;
     struct bound_cell *bound = arena_alloc(builder->arena, sizeof *bound);
-    *bound = (struct bound_cell){ .text = cell->expression, .next = builder->cells[row] };
+    *bound = (struct bound_cell){ .text = cell->expression, .next = *cells };
     if (!parse_bound(builder, cell, &bound->expr))
         return false;
-    builder->cells[row] = bound;
+    *cells = bound;
     return true;
 }
 
-static bool bind_cells(struct builder *builder)
+static bool bind_table(struct builder *builder, const struct fact_table *table)
 {
-    for (size_t t = 0; t < builder->facts->table_count; t++) {
-        const struct fact_table *table = &builder->facts->tables[t];
-        for (size_t i = 0; i < table->entries * table->columns; i++)
-            if (!bind_cell(builder, &table->cell[i]))
-                return false;
+    for (size_t j = 0; j < table->columns; j++) {
+        int row = book_find(builder->book, table->column[j]);
+        const char *of = row < 0 ? NULL : builder->book->rows[row]->table;
+        if (of && !strcmp(of, table->name))
+            builder->places[row].column = (int)j;
     }
+    for (size_t i = 0; i < table->entries * table->columns; i++)
+        if (!bind_cell(builder, &table->cell[i]))
+            return false;
     return true;
 }
 
-static bool prepare(struct builder *builder)
+static bool bind_facts(struct builder *builder)
 {
-    size_t rows = builder->book->count;
-    builder->words = (rows + builder->book->chapter_count) / 64 + 1;
-    builder->depends = arena_array(builder->arena, rows * builder->words, sizeof(uint64_t));
-    builder->state = arena_alloc(builder->arena, rows + 1);
-    builder->bound = arena_array(builder->arena, rows + 1, sizeof *builder->bound);
-    builder->fact = arena_array(builder->arena, rows + 1, sizeof *builder->fact);
-    builder->cells = arena_array(builder->arena, rows + 1, sizeof *builder->cells);
-    memo_grow(builder);
     for (size_t i = 0; i < builder->facts->scalar_count; i++) {
         const struct fact *fact = &builder->facts->scalars[i];
         if (strchr(fact->name, '[')) {
@@ -552,28 +664,53 @@ static bool prepare(struct builder *builder)
         int row = book_find(builder->book, fact->name);
         if (row < 0)
             continue;                               /* a fact no formula uses */
-        builder->fact[row] = fact;
-        if (fact->expression && !parse_bound(builder, fact, &builder->bound[row]))
+        builder->places[row].fact = fact;
+        if (fact->expression && !parse_bound(builder, fact, &builder->places[row].bound))
             return false;
     }
-    return bind_cells(builder);
+    for (size_t i = 0; i < builder->facts->table_count; i++)
+        if (!bind_table(builder, &builder->facts->tables[i]))
+            return false;
+    return true;
+}
+
+static bool build(struct builder *builder, const struct expr *const *wanted, size_t count,
+                  struct list *list)
+{
+    const size_t rows = builder->book->count;
+    builder->places = arena_array(builder->arena, rows + 1, sizeof *builder->places);
+    builder->order = arena_array(builder->arena, rows + 1, sizeof *builder->order);
+    for (size_t i = 0; i < rows; i++)
+        builder->places[i].column = builder->places[i].bit = builder->places[i].node = -1;
+    memo_grow(builder);
+    if (!bind_facts(builder))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        builder->depth = 0;
+        if (!reach_expr(builder, wanted[i]))
+            return false;
+    }
+    depends_find(builder);
+    int *nodes = arena_array(builder->arena, count + 1, sizeof *nodes);
+    for (size_t i = 0; i < count; i++) {
+        builder->depth = 0;
+        if (!build_expr(builder, wanted[i], &nodes[i]))
+            return false;
+    }
+    nodes_finish(&builder->set, nodes, count, builder->kept, list);
+    return true;
 }
 
 bool list_build(struct arena *arena, const struct book *book, const struct facts *facts,
                 const struct expr *const *wanted, size_t count, struct list *list,
                 struct error *error)
 {
-    struct builder builder = { .arena = arena, .set.arena = arena, .book = book, .facts = facts, .error = error };
-    if (!prepare(&builder))
-        return false;
-    int *nodes = arena_array(arena, count + 1, sizeof *nodes);
-    for (size_t i = 0; i < count; i++) {
-        builder.depth = 0;
-        if (!build_expr(&builder, wanted[i], NULL, &nodes[i]))
-            return false;
-    }
-    nodes_finish(&builder.set, nodes, count, list);
-    return true;
+    struct arena scratch = arena_beside(arena);
+    struct builder builder = { .arena = &scratch, .set.arena = &scratch, .kept = arena,
+                               .book = book, .facts = facts, .error = error };
+    bool built = build(&builder, wanted, count, list);
+    arena_free(&scratch);
+    return built;
 }
 
 int list_input(const struct list *list, const char *name)

@@ -5,121 +5,136 @@
 
 /* ---- adding ------------------------------------------------------------------------------- */
 
-static uint64_t node_hash(const struct node *node)
+static inline size_t node_hash(const struct node *node)
 {
+    const uint64_t odd = 0x9e3779b97f4a7c15u;
     uint64_t bits;
     memcpy(&bits, &node->value, sizeof bits);
-    uint64_t hash = 14695981039346656037u;
-    const uint64_t parts[] = { (uint64_t)node->op, (uint64_t)node->a, (uint64_t)node->b,
-                               (uint64_t)node->c, bits, (uint64_t)node->input,
-                               (uint64_t)node->first };
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        hash = (hash ^ parts[i]) * 1099511628211u ^ hash >> 29;
-    return hash;
+    uint64_t hash = ((uint64_t)(uint32_t)node->a << 32 | (uint32_t)node->b) * odd;
+    hash ^= hash >> 32 ^ bits ^ bits >> 32 ^ (uint64_t)(uint32_t)node->c << 32 ^
+            (uint64_t)node->op << 24 ^ (uint32_t)node->input;
+    return (size_t)(hash * odd >> 32);
 }
 
-static bool node_equal(const struct node *a, const struct node *b)
+static inline bool node_equal(const struct node *a, const struct node *b)
 {
     return a->op == b->op && a->a == b->a && a->b == b->b && a->c == b->c &&
            a->input == b->input && a->first == b->first &&
            !memcmp(&a->value, &b->value, sizeof a->value);
 }
 
-static void same_grow(struct nodes *set)
+/* Room for twice the nodes, whose hash then is at most half full. */
+static void grow(struct nodes *set)
 {
-    set->same_size = set->same_size ? 2 * set->same_size : 1024;
+    struct node *nodes = set->nodes;
+    struct known *known = set->known;
+    set->room = set->room ? 2 * set->room : 512;
+    set->nodes = arena_array(set->arena, set->room, sizeof *set->nodes);
+    set->known = arena_array(set->arena, set->room, sizeof *set->known);
+    set->same_size = 2 * set->room;
     set->same = arena_array(set->arena, set->same_size, sizeof *set->same);
     for (size_t i = 0; i < set->count; i++) {
-        size_t at = node_hash(&set->nodes[i]) & (set->same_size - 1);
+        size_t at = node_hash(&nodes[i]) & (set->same_size - 1);
         while (set->same[at])
             at = (at + 1) & (set->same_size - 1);
         set->same[at] = (int)i + 1;
+        set->nodes[i] = nodes[i];
+        set->known[i] = known[i];
     }
 }
 
-static int height_of(const struct nodes *set, int node)
-{
-    return node < 0 ? 0 : set->height[node];
-}
-
-static int larger(int a, int b)
-{
-    return a > b ? a : b;
-}
-
-static uint64_t moves_with(const struct nodes *set, int node)
-{
-    return node < 0 ? 0 : set->moves[node];
-}
-
 /* A sum is -0 only where both parts are, a difference where the first is. */
-static bool never_minus_zero(const struct nodes *set, const struct node *node)
+static bool never_minus_zero(const struct known *known, const struct node *node)
 {
     switch (node->op) {
     case OP_NUMBER: return !(node->value == 0 && signbit(node->value));
-    case OP_ADD:    return set->plain[node->a] || set->plain[node->b];
-    case OP_SUB:    return set->plain[node->a];
-    case OP_MAX: case OP_MIN: return set->plain[node->a] && set->plain[node->b];
-    case OP_SELECT: return set->plain[node->b] && set->plain[node->c];
+    case OP_ADD:    return known[node->a].plain || known[node->b].plain;
+    case OP_SUB:    return known[node->a].plain;
+    case OP_MAX: case OP_MIN: return known[node->a].plain && known[node->b].plain;
+    case OP_SELECT: return known[node->b].plain && known[node->c].plain;
     case OP_ABS: case OP_LESS: case OP_ATMOST: case OP_BOTH: case OP_EITHER: return true;
     default:        return false;
     }
 }
 
-int nodes_add(struct nodes *set, struct node node)
+static struct known known_of(const struct nodes *set, const struct node *node)
 {
-    if (2 * set->count >= set->same_size)
-        same_grow(set);
-    size_t at = node_hash(&node) & (set->same_size - 1);
-    for (; set->same[at]; at = (at + 1) & (set->same_size - 1))
-        if (node_equal(&set->nodes[set->same[at] - 1], &node))
-            return set->same[at] - 1;
-    *(struct node *)arena_push(set->arena, &set->nodes, &set->count,
-                               &set->room, sizeof node) = node;
-    set->same[at] = (int)set->count;
-    uint64_t moves = moves_with(set, node.a) | moves_with(set, node.b) |
-                     moves_with(set, node.c);
-    if (node.op == OP_VAR)
-        moves = (uint64_t)1 << (int)node.value;
-    if (node.op == OP_ROOT)
-        moves &= ~moves_with(set, node.first);
-    *(uint64_t *)arena_push(set->arena, &set->moves, &set->moves_count,
-                            &set->moves_room, sizeof moves) = moves;
-    int height = 1 + larger(height_of(set, node.a), larger(height_of(set, node.b),
-                                                               height_of(set, node.c)));
-    set->too_tall |= height > NODES_TALLEST;
-    *(int *)arena_push(set->arena, &set->height, &set->height_count,
-                       &set->height_room, sizeof height) = height;
-    bool plain = never_minus_zero(set, &node);
-    *(bool *)arena_push(set->arena, &set->plain, &set->plain_count, &set->plain_room,
-                        sizeof plain) = plain;
-    return (int)set->count - 1;
+    const int kids[] = { node->a, node->b, node->c };
+    struct known known = { .moves = 0 };
+    for (int k = 0; k < 3; k++)
+        if (kids[k] >= 0) {
+            const struct known *of = &set->known[kids[k]];
+            known.moves |= of->moves;
+            known.height = known.height > of->height ? known.height : of->height;
+        }
+    known.height++;
+    if (node->op == OP_VAR)
+        known.moves = (uint64_t)1 << (int)node->value;
+    if (node->op == OP_ROOT && node->first >= 0)
+        known.moves &= ~set->known[node->first].moves;
+    known.plain = never_minus_zero(set->known, node);
+    return known;
 }
 
-struct node node_of(enum op op, int a, int b, int c)
+int nodes_add(struct nodes *set, const struct node *node)
 {
-    return (struct node){ .op = op, .a = a, .b = b, .c = c, .first = -1, .row = -1,
-                          .input = -1 };
+    if (set->count == set->room)
+        grow(set);
+    size_t at = node_hash(node) & (set->same_size - 1);
+    for (; set->same[at]; at = (at + 1) & (set->same_size - 1))
+        if (node_equal(&set->nodes[set->same[at] - 1], node))
+            return set->same[at] - 1;
+    set->nodes[set->count] = *node;
+    set->known[set->count] = known_of(set, node);
+    set->too_tall |= set->known[set->count].height > NODES_TALLEST;
+    set->same[at] = (int)++set->count;
+    return (int)set->count - 1;
 }
 
 int nodes_number(struct nodes *set, double value)
 {
     struct node node = node_of(OP_NUMBER, -1, -1, -1);
     node.value = value;
-    return nodes_add(set, node);
+    return nodes_add(set, &node);
+}
+
+/* Where an input stands in the hash, or would. */
+static size_t input_place(const struct nodes *set, int row, int entry)
+{
+    size_t at = ((size_t)row * 64 + (size_t)entry) * 0x9e3779b1u & (set->input_size - 1);
+    for (; set->input_same[at]; at = (at + 1) & (set->input_size - 1)) {
+        const struct input *input = &set->inputs[set->input_same[at] - 1];
+        if (input->row == row && input->entry == entry)
+            break;
+    }
+    return at;
+}
+
+int nodes_input_find(const struct nodes *set, int row, int entry)
+{
+    int at = set->input_size ? set->input_same[input_place(set, row, entry)] : 0;
+    return at ? set->inputs[at - 1].node : -1;
 }
 
 int nodes_input(struct nodes *set, struct input input)
 {
-    for (size_t i = 0; i < set->input_count; i++)
-        if (set->inputs[i].row == input.row && set->inputs[i].entry == input.entry)
-            return set->inputs[i].node;
+    int known = nodes_input_find(set, input.row, input.entry);
+    if (known >= 0)
+        return known;
     struct node node = node_of(OP_INPUT, -1, -1, -1);
     node.input = (int)set->input_count;
-    input.node = nodes_add(set, node);
+    input.node = nodes_add(set, &node);
     set->nodes[input.node].row = input.row;
     *(struct input *)arena_push(set->arena, &set->inputs, &set->input_count,
                                 &set->input_room, sizeof input) = input;
+    size_t first = set->input_count - 1;
+    if (2 * set->input_count > set->input_size) {
+        set->input_size = set->input_size ? 2 * set->input_size : 256;
+        set->input_same = arena_array(set->arena, set->input_size, sizeof *set->input_same);
+        first = 0;
+    }
+    for (size_t i = first; i < set->input_count; i++)
+        set->input_same[input_place(set, set->inputs[i].row, set->inputs[i].entry)] = (int)i + 1;
     return input.node;
 }
 
@@ -158,12 +173,12 @@ static void order_still(struct order *order, int node, uint64_t var, uint64_t in
         return;
     seen[node] = 1;
     const struct node *the = &order->set->nodes[node];
-    if (!(order->set->moves[node] & var)) {
+    if (!(order->set->known[node].moves & var)) {
         order_node(order, node, inside);
         return;
     }
     if (the->op == OP_ROOT)                         /* nor what moves with a VAR further in */
-        var |= order->set->moves[the->first];
+        var |= order->set->known[the->first].moves;
     order_still(order, the->a, var, inside, seen);
     order_still(order, the->b, var, inside, seen);
     order_still(order, the->c, var, inside, seen);
@@ -177,7 +192,7 @@ static void order_node(struct order *order, int node, uint64_t inside)
     order_node(order, the.a, inside);
     order_node(order, the.b, inside);
     if (the.op == OP_ROOT) {
-        uint64_t var = order->set->moves[the.first];
+        uint64_t var = order->set->known[the.first].moves;
         uint8_t *seen = arena_alloc(order->set->arena, order->set->count);
         order_still(order, the.c, var, inside, seen);
         place_node(order, the.first);
@@ -188,23 +203,21 @@ static void order_node(struct order *order, int node, uint64_t inside)
 }
 
 /* Inputs that no node needs any more are dropped; the rest keep their order. */
-void nodes_finish(struct nodes *set, const int *wanted, size_t count, struct list *list)
+void nodes_finish(struct nodes *set, const int *wanted, size_t count, struct arena *arena,
+                  struct list *list)
 {
     struct order order = { .set = set };
-    order.nodes = arena_array(set->arena, set->count + 1, sizeof *order.nodes);
+    order.nodes = arena_array(arena, set->count + 1, sizeof *order.nodes);
     order.place = arena_array(set->arena, set->count + 1, sizeof *order.place);
     for (size_t i = 0; i < set->count; i++)
         order.place[i] = -1;
-    list->outputs = arena_array(set->arena, count, sizeof *list->outputs);
     for (size_t i = 0; i < count; i++)
         order_node(&order, wanted[i], 0);
+    *list = (struct list){ .nodes = order.nodes, .count = order.count, .output_count = count };
+    list->outputs = arena_array(arena, count + 1, sizeof *list->outputs);
     for (size_t i = 0; i < count; i++)
         list->outputs[i] = order.place[wanted[i]];
-    list->nodes = order.nodes;
-    list->count = order.count;
-    list->output_count = count;
-    list->inputs = arena_array(set->arena, set->input_count + 1, sizeof *list->inputs);
-    list->input_count = 0;
+    list->inputs = arena_array(arena, set->input_count + 1, sizeof *list->inputs);
     for (size_t i = 0; i < set->input_count; i++) {
         int node = order.place[set->inputs[i].node];
         if (node < 0)

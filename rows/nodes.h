@@ -9,30 +9,40 @@
 
 enum { NODES_TALLEST = 10000 };     /* walks over nodes are recursive */
 
+struct known {                      /* of a node */
+    uint64_t moves;                 /* which VARs it moves with */
+    int height;                     /* over the inputs */
+    bool plain;                     /* surely never -0 */
+};
+
 struct nodes {
     struct arena *arena;
     struct node *nodes;
-    size_t count, room;
-    uint64_t *moves;                /* [count] which VARs a node moves with */
-    size_t moves_count, moves_room;
-    int *height;                    /* [count] over the inputs */
-    size_t height_count, height_room;
+    struct known *known;
+    size_t count, room;             /* of both */
     bool too_tall;
-    bool *plain;                    /* [count] surely never -0 */
-    size_t plain_count, plain_room;
     int *same;                      /* hash of nodes + 1 */
     size_t same_size;
     struct input *inputs;
     size_t input_count, input_room;
+    int *input_same;                /* hash of inputs + 1 */
+    size_t input_size;
 };
 
-struct node node_of(enum op op, int a, int b, int c);
+static inline struct node node_of(enum op op, int a, int b, int c)
+{
+    return (struct node){ .op = op, .a = a, .b = b, .c = c, .first = -1, .row = -1, .input = -1 };
+}
+
 /* The index of the node, which may have been there already. */
-int nodes_add(struct nodes *set, struct node node);
+int nodes_add(struct nodes *set, const struct node *node);
 int nodes_number(struct nodes *set, double value);
+/* The node of the input of that row and entry; -1: there is none yet. */
+int nodes_input_find(const struct nodes *set, int row, int entry);
 int nodes_input(struct nodes *set, struct input input);
-/* The list of the wanted nodes: what they reach, in order; inputs that nothing needs are
- * dropped. */
-void nodes_finish(struct nodes *set, const int *wanted, size_t count, struct list *list);
+/* The list of the wanted nodes, in `arena`: what they reach, in order; inputs that nothing needs
+ * are dropped. */
+void nodes_finish(struct nodes *set, const int *wanted, size_t count, struct arena *arena,
+                  struct list *list);
 
 #endif

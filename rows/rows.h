@@ -82,6 +82,7 @@ struct row {
     double value, low, high;        /* an input's default and range */
     double likely_low, likely_high; /* the plausible range, or equal */
     struct text text;               /* the expression as written */
+    const char *fit;                /* its lines "fit:", without that word, each ended; or NULL */
     const struct row *before;       /* what this row redefined, or NULL */
 };
 
@@ -161,6 +162,9 @@ bool list_build(struct arena *arena, const struct book *book, const struct facts
 /* What is left when every input but the `vary` ones is fixed at `values`. */
 void list_fix(struct arena *arena, const struct list *list, const double *values,
               const bool *vary, struct list *left);
+/* Does an output move with one input while all others stay? `nodes` are the values at the point. */
+bool list_moves(const struct arena *arena, const struct list *list, const double *nodes,
+                size_t input);
 int list_input(const struct list *list, const char *name);             /* -1: none */
 
 /* ---- readings --------------------------------------------------------------------------- */

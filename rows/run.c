@@ -39,16 +39,6 @@ const char *list_run_set(void)
 
 /* ---- one point ----------------------------------------------------------------------- */
 
-static void step_of(const struct list *list, size_t i, double *blocks, size_t stride,
-                    struct step *step)
-{
-    const struct node *node = &list->nodes[i];
-    *step = (struct step){ .op = node->op, .to = blocks + i * stride };
-    step->a = node->a < 0 ? NULL : blocks + (size_t)node->a * stride;
-    step->b = node->b < 0 ? NULL : blocks + (size_t)node->b * stride;
-    step->c = node->c < 0 ? NULL : blocks + (size_t)node->c * stride;
-}
-
 static void link_roots(const struct list *list, struct step *steps)
 {
     for (size_t i = 0; i < list->count; i++)
@@ -56,22 +46,62 @@ static void link_roots(const struct list *list, struct step *steps)
             steps[list->nodes[i].first].last = (int)i - list->nodes[i].first;
 }
 
+static struct step step_at(const struct node *node, double *nodes, size_t i)
+{
+    return (struct step){ .op = node->op, .to = nodes + i,
+                          .a = node->a < 0 ? NULL : nodes + node->a,
+                          .b = node->b < 0 ? NULL : nodes + node->b,
+                          .c = node->c < 0 ? NULL : nodes + node->c };
+}
+
+/* A ROOT with its loop, whose steps are made once for all its turns. */
+static void run_loop(struct arena *arena, const struct list *list, size_t root, double *nodes)
+{
+    const size_t first = (size_t)list->nodes[root].first, count = root - first + 1;
+    struct step *steps = arena_array(arena, count, sizeof *steps);
+    for (size_t i = 0; i < count; i++) {
+        const struct node *node = &list->nodes[first + i];
+        steps[i] = step_at(node, nodes, first + i);
+        if (node->op == OP_ROOT) {
+            const size_t var = (size_t)node->first - first;
+            steps[var].last = (int)(i - var);
+        }
+    }
+    run_steps_scalar(steps, count);
+}
+
+/* Inside a loop there is nothing to do: its ROOT comes later and runs it. */
+void list_value_of(struct arena *arena, const struct list *list, const double *inputs,
+                   const uint64_t *skip, double *nodes)
+{
+    struct arena scratch = arena_beside(arena);
+    for (size_t i = 0; i < list->count; i++) {
+        const struct node *node = &list->nodes[i];
+        const struct step step = step_at(node, nodes, i);
+        if (node->op == OP_NUMBER)
+            nodes[i] = node->value;
+        else if (node->op == OP_INPUT)
+            nodes[i] = inputs[node->input];
+        else if (node->op == OP_ROOT && !skip[i])
+            run_loop(&scratch, list, i, nodes);
+        else if (!skip[i])
+            run_steps_scalar(&step, 1);
+    }
+    arena_free(&scratch);
+}
+
 void list_value(struct arena *arena, const struct list *list, const double *inputs,
                 double *nodes, double *outputs)
 {
     struct arena scratch = arena_beside(arena);
-    struct step *steps = arena_array(&scratch, list->count + 1, sizeof *steps);
+    uint64_t *inside = arena_array(&scratch, list->count + 1, sizeof *inside);
     if (!nodes)
         nodes = arena_array(&scratch, list->count + 1, sizeof *nodes);
-    for (size_t i = 0; i < list->count; i++) {
-        step_of(list, i, nodes, 1, &steps[i]);
-        if (list->nodes[i].op == OP_NUMBER)
-            nodes[i] = list->nodes[i].value;
-        if (list->nodes[i].op == OP_INPUT)
-            nodes[i] = inputs[list->nodes[i].input];
-    }
-    link_roots(list, steps);
-    run_steps_scalar(steps, list->count);
+    for (size_t i = list->count; i-- > 0;)
+        if (list->nodes[i].op == OP_ROOT && !inside[i])
+            memset(inside + list->nodes[i].first, -1,
+                   (i - (size_t)list->nodes[i].first) * sizeof *inside);
+    list_value_of(&scratch, list, inputs, inside, nodes);
     for (size_t i = 0; outputs && i < list->output_count; i++)
         outputs[i] = nodes[list->outputs[i]];
     arena_free(&scratch);

@@ -32,6 +32,11 @@ struct set {                        /* an instruction set */
 };
 const struct set *set_find(const char *name);           /* NULL: the best one here */
 
+/* Into `nodes`, the values at one point of the nodes that are not to be skipped. Those inside the
+ * loop of a ROOT are: they have none but in the loop. */
+void list_value_of(struct arena *arena, const struct list *list, const double *inputs,
+                   const uint64_t *skip, double *nodes);
+
 /* `single` nodes are one vector, but those that some node reads as a block, which get one. */
 enum form form_of(const struct node *node, const bool *single);
 void mark_wide(const struct node *node, const bool *single, bool *wide);

@@ -29,6 +29,14 @@ enum { VECTORS = POINTS / LANES };
     break
 
 /* Of x and y, one of which may be a number: it stays in its register. */
+#ifdef SCALAR
+#define EVERY_PAIR(expression)                                                              \
+    {                                                                                       \
+        const lanes x = *a, y = *b;                                                         \
+        *to = (expression);                                                                 \
+        break;                                                                              \
+    }
+#else
 #define EVERY_PAIR(expression)                                                              \
     if (step->form == FORM_NUMBER_A) {                                                      \
         const lanes x = a[0];                                                               \
@@ -49,6 +57,7 @@ enum { VECTORS = POINTS / LANES };
         }                                                                                   \
     }                                                                                       \
     break
+#endif
 
 /* Conditions are kept as 1 and 0. */
 static inline lanes truth(lanes_bits condition)
@@ -105,22 +114,27 @@ static inline __attribute__((always_inline)) void run_step(const struct step *st
     }
 }
 
-static void run_root(const struct step *steps, int var)
+static void run_root(const struct step *step)
 {
-    const struct step *root = &steps[var + steps[var].last];
+    const struct step *root = step + step->last;
     struct lanes_root roots[VECTORS];
-    lanes *x = (lanes *)steps[var].to;
+    lanes *x = (lanes *)step->to;
     const lanes *from = (const lanes *)root->a, *to = (const lanes *)root->b;
     const lanes *f = (const lanes *)root->c;
-    const size_t body = (size_t)(steps[var].last - 1);
+    const size_t body = (size_t)(step->last - 1);
     for (int i = 0; i < VECTORS; i++)
         roots[i] = lanes_root_open(from[i], to[i]);
-    for (int turn = 0; turn < LANES_ROOT_STEPS; turn++) {
+    bool moved = true;              /* a bracket that stays will stay: the next turn reads the same */
+    for (int turn = 0; turn < LANES_ROOT_STEPS && moved; turn++) {
         for (int i = 0; i < VECTORS; i++)
             x[i] = lanes_root_point(&roots[i], turn);
-        JOIN(run_steps_, SET)(&steps[var + 1], body);
-        for (int i = 0; i < VECTORS; i++)
+        JOIN(run_steps_, SET)(step + 1, body);
+        moved = turn < 2;
+        for (int i = 0; i < VECTORS; i++) {
+            const struct lanes_root before = roots[i];
             lanes_root_narrow(&roots[i], turn, x[i], f[i]);
+            moved |= memcmp(&before, &roots[i], sizeof before) != 0;
+        }
     }
     for (int i = 0; i < VECTORS; i++)
         ((lanes *)root->to)[i] = lanes_root_value(&roots[i]);
@@ -128,12 +142,12 @@ static void run_root(const struct step *steps, int var)
 
 void JOIN(run_steps_, SET)(const struct step *steps, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (steps[i].op == OP_VAR) {
-            run_root(steps, (int)i);
-            i += (size_t)steps[i].last;
+    for (const struct step *step = steps, *end = steps + count; step < end; step++) {
+        if (step->op == OP_VAR) {
+            run_root(step);
+            step += step->last;
         } else {
-            run_step(&steps[i]);
+            run_step(step);
         }
     }
 }

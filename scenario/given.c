@@ -12,6 +12,7 @@
 /* What is asked, and how much memory there is for it: the list of one set of facts. */
 struct reach {
     struct list asked, room;
+    const double *nodes;            /* values of those of `asked` */
 };
 
 struct given {
@@ -22,19 +23,21 @@ struct given {
     struct reach reach;             /* as the facts are */
 };
 
+/* The values of its nodes where its inputs are. */
+static double *nodes_at(struct arena *arena, const struct list *list)
+{
+    double *inputs = arena_array(arena, list->input_count + 1, sizeof *inputs);
+    double *nodes = arena_array(arena, list->count + 1, sizeof *nodes);
+    for (size_t i = 0; i < list->input_count; i++)
+        inputs[i] = list->inputs[i].value;
+    list_value(arena, list, inputs, nodes, NULL);
+    return nodes;
+}
+
 bool list_depends(struct arena *arena, const struct list *list, const char *input)
 {
-    struct list left;
     int at = list_input(list, input);
-    if (at < 0)
-        return false;
-    bool *vary = arena_array(arena, list->input_count, sizeof *vary);
-    double *values = arena_array(arena, list->input_count, sizeof *values);
-    for (size_t i = 0; i < list->input_count; i++)
-        values[i] = list->inputs[i].value;
-    vary[at] = true;
-    list_fix(arena, list, values, vary, &left);
-    return list_input(&left, input) >= 0;
+    return at >= 0 && list_moves(arena, list, nodes_at(arena, list), (size_t)at);
 }
 
 /* --engine sets what its sheet has. */
@@ -53,10 +56,13 @@ static bool reach_build(const struct given *given, const struct facts *facts,
 {
     struct scenario *scenario = given->scenario;
     struct error ignored;
-    return list_build(scenario->arena, &scenario->book, facts, given->wanted, given->count,
-                      &reach->asked, &ignored) &&
-           list_build(scenario->arena, &scenario->book, facts, &given->room, 1, &reach->room,
-                      &ignored);
+    if (!list_build(scenario->arena, &scenario->book, facts, given->wanted, given->count,
+                    &reach->asked, &ignored) ||
+        (given->chosen && !list_build(scenario->arena, &scenario->book, facts, &given->room, 1,
+                                      &reach->room, &ignored)))
+        return false;
+    reach->nodes = nodes_at(scenario->arena, &reach->asked);
+    return true;
 }
 
 /* The room has a max against nothing at all, which most inputs stay under. */
@@ -74,7 +80,8 @@ static bool room_moves(struct arena *arena, const struct list *room, const char 
 static bool reaches(const struct given *given, const struct reach *reach, const char *input)
 {
     struct arena *arena = given->scenario->arena;
-    return list_depends(arena, &reach->asked, input) ||
+    int at = list_input(&reach->asked, input);
+    return (at >= 0 && list_moves(arena, &reach->asked, reach->nodes, (size_t)at)) ||
            (given->chosen && room_moves(arena, &reach->room, input));
 }
 
@@ -126,15 +133,21 @@ static bool read_wanted(struct given *given, const char *const *texts, size_t co
     for (size_t i = 0; i < count; i++, given->count++)
         if (!expr_parse(book, NULL, 0, text_of(texts[i]), &given->wanted[i], &ignored))
             return false;
+    given->chosen = batch && batch->origin == ORIGIN_CHOSEN;
+    if (!given->chosen)
+        return reach_build(given, &scenario->facts, &given->reach);
     if (!expr_parse(book, NULL, 0, text_of(NAME_cached_tokens_that_fit), &given->room, &ignored) ||
+        !expr_parse(book, NULL, 0, text_of(NAME_bound_cost_per_token), &given->wanted[given->count++],
+                    &ignored) ||
         !reach_build(given, &scenario->facts, &given->reach))
         return false;
-    given->chosen = batch && batch->origin == ORIGIN_CHOSEN &&
-                    list_depends(scenario->arena, &given->reach.asked, NAME_batch);
-    return !given->chosen ||
-           (expr_parse(book, NULL, 0, text_of(NAME_bound_cost_per_token),
-                       &given->wanted[given->count++], &ignored) &&
-            reach_build(given, &scenario->facts, &given->reach));
+    struct list *asked = &given->reach.asked;
+    asked->output_count--;                      /* the cost counts where the batch does */
+    given->chosen = false;
+    given->chosen = reaches(given, &given->reach, NAME_batch);
+    asked->output_count += given->chosen;
+    given->count -= !given->chosen;
+    return true;
 }
 
 size_t given_idle(struct scenario *scenario, const char *const *texts, size_t count,

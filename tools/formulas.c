@@ -92,6 +92,7 @@ static void write_fields(struct buffer *out, const struct written *written)
     write_name(out, "file", row->file);
     write_name(out, "table", row->table);
     write_name(out, "with", row->with);
+    write_name(out, "fit", row->fit);
     if (written->expr >= 0) {
         buffer_print(out, ", .expr = exprs + %d, .text = ", written->expr);
         write_text(out, written->text, row, row->text);

@@ -18,13 +18,13 @@ void fit_give_up(const char *what)
 /* Inside its bounds a constant is e^x; beyond, it stays at the bound. */
 static double bounded(const struct fit *fit, int k, double x)
 {
-    const struct constant *constant = &fit->problem->constants[k];
+    const struct constant *constant = &fit->constants[k];
     return fmin(fmax(exp(x), constant->low), constant->high);
 }
 
 static bool inside(const struct fit *fit, int k, double x)
 {
-    const struct constant *constant = &fit->problem->constants[k];
+    const struct constant *constant = &fit->constants[k];
     return exp(x) > constant->low && exp(x) < constant->high;
 }
 
@@ -37,7 +37,7 @@ static void row_inputs(const struct fit *fit, const struct fitted *row, const do
                        double *inputs)
 {
     predictor_inputs(row->setup, row->point, inputs);
-    for (int k = 0; k < fit->problem->count; k++)
+    for (int k = 0; k < fit->constant_count; k++)
         if (row->input[k] >= 0)
             inputs[row->input[k]] = bounded(fit, k, x[k]) * fit->scale[k];
 }
@@ -83,7 +83,7 @@ static void residual_slopes(struct fit *fit, const struct fitted *row, int j, co
         return;
     double predicted = predictor_gradient(&fit->scratch, row->setup, j, inputs, gradient);
     soften(error_of(row, j, predicted), fit->problem->soft, &slope);
-    for (int k = 0; k < fit->problem->count; k++) {
+    for (int k = 0; k < fit->constant_count; k++) {
         int input = row->input[k];
         if (input >= 0 && inside(fit, k, x[k]))
             jacobian[k * stride] = weight * slope * gradient[input] * inputs[input] / predicted;
@@ -125,7 +125,7 @@ static int residuals(void *context, int m, int n, const double *x, double *value
 void fit_minimise(struct fit *fit)
 {
     enum { CALLS = 400 };
-    int n = fit->problem->count, m = n, calls, slope_calls, pivots[CONSTANTS_MOST];
+    int n = fit->constant_count, m = n, calls, slope_calls, pivots[CONSTANTS_MOST];
     double scales[CONSTANTS_MOST], work[4][CONSTANTS_MOST];
     for (size_t i = 0; i < fit->count; i++)
         m += fit->rows[i].point->value_count;
@@ -175,10 +175,10 @@ static bool is_of(const char *entry, const struct fitted *row)
 /* Whether a row reads constant k: its own entry's before the one for all. */
 static bool applies(const struct fit *fit, int k, const struct fitted *row)
 {
-    const struct constant *constants = fit->problem->constants;
+    const struct constant *constants = fit->constants;
     if (constants[k].entry)
         return is_of(constants[k].entry, row);
-    for (int i = 0; i < fit->problem->count; i++)
+    for (int i = 0; i < fit->constant_count; i++)
         if (!strcmp(constants[i].name, constants[k].name) && is_of(constants[i].entry, row))
             return false;
     return true;
@@ -195,8 +195,8 @@ static void narrow(struct fit *fit, struct setup *setup, const struct measured *
     for (int i = 0; i < point->input_count; i++)
         if (setup->input[i] >= 0)
             vary[setup->input[i]] = true;
-    for (int k = 0; k < fit->problem->count; k++) {
-        int input = list_input(list, fit->problem->constants[k].name);
+    for (int k = 0; k < fit->constant_count; k++) {
+        int input = list_input(list, fit->constants[k].name);
         if (input >= 0)
             vary[input] = true;
     }
@@ -219,9 +219,9 @@ static void link_setups(struct fit *fit)
         if (row->setup->list.input_count > INPUTS_MOST)
             fit_give_up("more inputs than there is room for");
         done[at] = 1;
-        for (int k = 0; k < fit->problem->count; k++)
+        for (int k = 0; k < fit->constant_count; k++)
             row->input[k] = applies(fit, k, row)
-                            ? list_input(&row->setup->list, fit->problem->constants[k].name) : -1;
+                            ? list_input(&row->setup->list, fit->constants[k].name) : -1;
     }
     free(done);
 }
@@ -255,8 +255,8 @@ static void find_measured(struct fit *fit)
 
 static void find_starts(struct fit *fit)
 {
-    for (int k = 0; k < fit->problem->count; k++) {
-        const struct constant *constant = &fit->problem->constants[k];
+    for (int k = 0; k < fit->constant_count; k++) {
+        const struct constant *constant = &fit->constants[k];
         fit->start[k] = log(constant->prior);
         if (!unit_scale(constant->unit, &fit->scale[k]))
             fit_give_up(constant->unit);
@@ -267,13 +267,12 @@ void fit_open(struct fit *fit, const struct problem *problem, char *const *paths
 {
     static struct command command;
     fit->problem = problem;
+    fit->constant_count = constants_of(&fit->arena, problem->group, fit->constants);
     fit->predictor = (struct predictor){ .arena = &fit->arena, .command = &command };
     for (int i = 0; i < count; i++)
         read_points(fit, paths[i]);
     if (!fit->count)
         fit_give_up("no points that a row predicts");
-    if (problem->count > CONSTANTS_MOST)
-        fit_give_up("more constants than there is room for");
     find_families(fit);
     link_setups(fit);
     find_measured(fit);
@@ -365,8 +364,8 @@ void fit_print_constants(struct fit *fit, const char *name, const char *what)
 {
     size_t all = values_in_fit(fit);
     double *sizes = calloc(all + 1, sizeof *sizes);
-    for (int k = 0; k < fit->problem->count; k++) {
-        const struct constant *constant = &fit->problem->constants[k];
+    for (int k = 0; k < fit->constant_count; k++) {
+        const struct constant *constant = &fit->constants[k];
         size_t count = 0;
         for (size_t i = 0; i < fit->count; i++)
             for (int j = 0; j < fit->rows[i].point->value_count; j++)

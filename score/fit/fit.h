@@ -1,8 +1,10 @@
 /* fit -- the constants of the prediction from open measurements.
  *
- *     fit servers [model|machine|both] FILE...     constants: score/fit/servers.def
- *     fit kernels FILE                             constants: catalog/kernels.def
- *     fit training [source|generation] FILE        constants: score/fit/training.def
+ *     fit servers [model|machine|both] FILE...
+ *     fit kernels FILE
+ *     fit training [source|generation] FILE
+ *
+ * Constants are declared under their rows in formulas/ (constants.c).
  *
  * Minimises, over the logarithms of the constants, soft-L1 of ln(predicted / measured) by
  * Levenberg and Marquardt (cminpack), with our own derivatives. Every constant is held near
@@ -24,8 +26,7 @@ struct constant {
 };
 
 struct problem {
-    const struct constant *constants;
-    int count;
+    const char *group;              /* of the constants, as their rows name it */
     double soft, prior_weight;
     double weight_of[METRICS];      /* 0: not in the fit */
 };
@@ -42,6 +43,8 @@ struct fitted {
 
 struct fit {
     const struct problem *problem;
+    struct constant constants[CONSTANTS_MOST];
+    int constant_count;
     struct arena arena, scratch;
     struct predictor predictor;
     struct fitted *rows;
@@ -51,6 +54,10 @@ struct fit {
 };
 
 void fit_give_up(const char *what);
+
+/* The constants that rows declare for a fit, in reading order, at most CONSTANTS_MOST; their
+ * number. */
+int constants_of(struct arena *arena, const char *group, struct constant *constants);
 
 /* Reads the points that a row predicts. Points without a model are kernels. */
 void fit_open(struct fit *fit, const struct problem *problem, char *const *paths, int count);

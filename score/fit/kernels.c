@@ -9,14 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct constant constants[] = {
-#define KERNEL(name, unit, low, high, prior) { NAME_##name, NULL, unit, low, high, prior },
-#include "catalog/kernels.def"
-#undef KERNEL
-};
-
 static const struct problem kernels = {
-    constants, sizeof constants / sizeof *constants, 0.1, 0.05, { [METRIC_KERNEL] = 1 },
+    "kernels", 0.1, 0.05, { [METRIC_KERNEL] = 1 },
 };
 
 enum { FITS = 3 };                  /* the row's family alone, all families, all but the row's */

@@ -9,14 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct constant constants[] = {
-#define CONSTANT(name, entry, unit, low, high, prior) { NAME_##name, entry, unit, low, high, prior },
-#include "score/fit/servers.def"
-#undef CONSTANT
-};
-
 static const struct problem servers = {
-    constants, sizeof constants / sizeof *constants, 0.15, 0.5,
+    "servers", 0.15, 0.5,
     { [METRIC_TPOT] = 1, [METRIC_TTFT] = 0.35, [METRIC_THROUGHPUT] = 0.5, [METRIC_PREFILL] = 0.5,
       [METRIC_DECODE] = 0.5, [METRIC_ENERGY] = 0.5 },
 };

@@ -595,6 +595,50 @@ static void fixing_all_leaves_numbers(void **state)
     }
 }
 
+/* An input under a node, by the way that falls out; -1: it ends in a number. */
+static int input_under(const struct list *list, int node, uint64_t *random)
+{
+    while (list->nodes[node].op != OP_INPUT && list->nodes[node].op != OP_NUMBER) {
+        const int kids[] = { list->nodes[node].a, list->nodes[node].b, list->nodes[node].c };
+        int kid = kids[draw_bits(random) % 3];
+        node = kid < 0 ? kids[0] : kid;
+    }
+    return list->nodes[node].input;
+}
+
+/* An output moves with an input below it where list_fix leaves the input to it. */
+static void moves_are_what_fixing_leaves(void **state)
+{
+    enum { TURNS = 200 };
+    (void)state;
+    uint64_t random = 5;
+    size_t tried = 0, moved = 0, differ = 0;
+    for (size_t i = 0; i < COUNT(worlds); i++) {
+        struct arena arena = { 0 };
+        struct list one = worlds[i].list, left;
+        double *nodes = arena_array(&arena, one.count, sizeof *nodes);
+        bool *vary = arena_array(&arena, one.input_count, sizeof *vary);
+        list_value(&arena, &one, worlds[i].inputs, nodes, NULL);
+        one.output_count = 1;
+        for (int turn = 0; turn < TURNS; turn++) {
+            one.outputs = &worlds[i].list.outputs[draw_bits(&random) % worlds[i].list.output_count];
+            int input = input_under(&one, one.outputs[0], &random);
+            if (input < 0)
+                continue;
+            vary[input] = true;
+            list_fix(&arena, &one, worlds[i].inputs, vary, &left);
+            vary[input] = false;
+            tried++;
+            moved += left.input_count;
+            differ += list_moves(&arena, &one, nodes, (size_t)input) != (left.input_count > 0);
+        }
+        arena_free(&arena);
+    }
+    printf("%zu of %zu inputs move the output above them\n", moved, tried);
+    assert_true(moved > 0 && moved < tried);
+    assert_int_equal(differ, 0);
+}
+
 /* ---- instruction sets ----------------------------------------------------------------------- */
 
 enum { LONGEST = 200 };
@@ -1236,6 +1280,7 @@ int main(void)
         cmocka_unit_test(corners_are_exact),
         cmocka_unit_test(fixing_keeps_the_bits),
         cmocka_unit_test(fixing_all_leaves_numbers),
+        cmocka_unit_test(moves_are_what_fixing_leaves),
         cmocka_unit_test(sets_agree),
         cmocka_unit_test(at_reads_elsewhere),
         cmocka_unit_test(tables_are_folded),
