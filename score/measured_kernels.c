@@ -87,7 +87,7 @@ static bool read_message(struct measured *point, const char *shape, const char *
 {
     double elements = measured_after(shape, "message_elements=");
     measured_input(point, NAME_kernel_chips, point->chips);
-    measured_input(point, "kernel_message", elements * (strcmp(dtype, "int8") ? 2 : 1));
+    measured_input(point, NAME_kernel_message, elements * (strcmp(dtype, "int8") ? 2 : 1));
     return elements > 0 && point->chips > 1;
 }
 

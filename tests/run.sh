@@ -3,6 +3,8 @@
 # those), as many side by side as there are cores; count both. Each has its log beside the programs.
 set -u
 SCRIPTS=${SCRIPTS:-$(echo tests/check_*.sh)}
+# Builds the whole tree again: `make check-long` alone.
+[ -n "${CHALKLINE_LONG:-}" ] || SCRIPTS=$(echo "$SCRIPTS" | sed 's|tests/check_additions.sh||')
 logs=$(dirname "$1")
 export logs
 

@@ -8,15 +8,14 @@ static const struct option server_list[] = {
     { "gpus", "N", OPTION_COUNT, .low = 1, .otherwise = "one scale-up domain",
       .help = "chips of a server" },
     { "rules", "NAME", OPTION_TEXT, .fallback = "vllm-v1",
-      .help = "how a batch is formed: vllm-v1, sglang, trtllm, sarathi, vllm-2023 or train; "
-              "disaggregated: vllm-v1 with a pool for prompts" },
+      .help = "the scheduler: vllm-v1, sglang, trtllm, sarathi, vllm-2023 or train" },
     { "chunk", "N", OPTION_COUNT, .low = 1, .otherwise = "of a model its engine's",
       .fallback = "512", .help = "tokens of a batch; sglang: of its prompts" },
     { "max-seqs", "N", OPTION_COUNT, .low = 1, .otherwise = "of a model its engine's",
       .fallback = "128", .help = "sequences of a server, of each attention rank" },
     { "max-batch-tokens", "N", OPTION_COUNT, .low = 1,
       .otherwise = "4,096 and 16,384",
-      .help = "vllm-2023: sequences times the longest prompt; sglang: tokens of all prompts of a batch" },
+      .help = "vllm-2023: sequences x longest prompt; sglang: tokens of all prompts" },
     { "blocks", "N", OPTION_COUNT, .low = 1, .otherwise = "what is left of its memory",
       .help = "cache blocks of a server, of each attention rank" },
     { "block-size", "N", OPTION_COUNT, .low = 1, .high = 65536,
@@ -47,8 +46,7 @@ static const struct option server_list[] = {
 
 static const struct option cache_list[] = {
     { "tier", "NAME[:KEY=VALUE,...]", OPTION_TEXT, .many = true,
-      .help = "vllm-v1: where blocks go that leave the chips, fastest first; keys: capacity, "
-              "bandwidth, latency, lifetime, endurance, price, shared" },
+      .help = "vllm-v1: where blocks go that leave the chips, fastest first" },
     { "fetch", "HOW", OPTION_CHOICE, .choices = fetch_ways, .fallback = "sooner",
       .help = "from a tier where that is sooner than recomputing, or cheaper" },
     { "hits", NULL, OPTION_SWITCH,
@@ -92,8 +90,7 @@ static const struct option load_list[] = {
     { "think", "TIME", OPTION_QUANTITY, .unit = "s", .high = 1e9, .fallback = "0s",
       .help = "from an answer to the user's next question" },
     { "lane", "NAME=N", OPTION_TEXT, .many = true,
-      .help = "vllm-v1: at most N sequences in a step that has one of class NAME; classes go in "
-              "the order given" },
+      .help = "vllm-v1: at most N sequences in a step that has one of class NAME" },
     { "max-waiting", "N", OPTION_COUNT, .low = 1,
       .help = "a request that finds N waiting for each server is refused" },
     { "patience", "TIME", OPTION_QUANTITY, .unit = "s", .low = 1e-9,
@@ -114,7 +111,7 @@ static const struct option search_list[] = {
       .help = "the highest rate at which the limits are met, or nothing piles up" },
     { "min-gpus", NULL, OPTION_SWITCH, .help = "the fewest servers that meet the limits" },
     { "sweep", "NAME=LOW..HIGH", OPTION_TEXT,
-      .help = "runs with another time-scale, replicas, chunk, max-seqs, blocks, users or max-waiting" },
+      .help = "a run at each value of time-scale, replicas, chunk, max-seqs, ..." },
     { "points", "N", OPTION_COUNT, .low = 1, .fallback = "10",
       .help = "runs of a --sweep" },
     { "repeat", "N", OPTION_COUNT, .low = 1, .high = 100000,
