@@ -1,4 +1,4 @@
-/* ask -- the questions: a file or a room for each verb; command line, page and API all ask these.
+/* ask -- the questions: a file or a room for each verb, called by command line, page and API.
  *
  * A verb is its words, its options and its function, declared together at the end of its file;
  * verbs.def names them all. What a command means is scenario/, what answers look like report/. */

@@ -470,7 +470,7 @@ bool ask_brief(struct arena *arena, const struct command *command, struct answer
     brief->arena = arena;
     brief->answer = answer;
     brief->error = error;
-    if (!scenario_pair(&brief->scenario, arena, command, error) ||
+    if (!scenario_open_pair(&brief->scenario, arena, command, error) ||
         !settle_batch(&brief->scenario, error) ||
         !values_of(&brief->scenario, figure_names, FIGURES_COUNT, &brief->values, error) ||
         !server_open(&brief->server, &brief->scenario, error) || !no_ranges(brief))

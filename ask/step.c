@@ -277,7 +277,7 @@ bool ask_step(struct arena *arena, const struct command *command, struct answer 
 {
     struct scenario scenario;
     struct server server;
-    if (!scenario_pair(&scenario, arena, command, error))
+    if (!scenario_open_pair(&scenario, arena, command, error))
         return false;
     size_t count;
     const char **texts = asked_texts(&scenario, &count);

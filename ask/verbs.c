@@ -1,4 +1,4 @@
-/* verbs: the table of all questions; no other file of the product names them all. */
+/* verbs: the table of all questions, from verbs.def. */
 #include "ask/ask.h"
 
 const struct verb *const verbs[] = {

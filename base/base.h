@@ -23,7 +23,7 @@
  *                                               on request
  *
  * When memory runs out `exhausted` is called and must not return (the command line
- * jumps to its error exit); without one the process aborts. */
+ * says so and ends); without one the process aborts. */
 struct chunk;
 struct shelf;
 struct arena {

@@ -17,14 +17,15 @@ size_t help_width(void)
 
 /* ---- text that fits ------------------------------------------------------------------------ */
 
-/* Words from column `at` on, in lines that begin at column `indent`. */
-static void print_wrapped(struct buffer *out, const char *text, size_t at, size_t indent,
-                          size_t width)
+/* Words from column `at` on, in lines that begin at column `indent`; `end` ends all but the last. */
+static void wrap_with(struct buffer *out, const char *text, const char *end, size_t at, size_t indent,
+                      size_t width)
 {
+    width -= strlen(end);
     for (bool first = true; *text; first = false) {
         const size_t size = strcspn(text, " ");
         if (!first && at + 1 + size > width) {
-            buffer_print(out, "\n%*s", (int)indent, "");
+            buffer_print(out, "%s\n%*s", end, (int)indent, "");
             at = indent;
         } else if (!first) {
             buffer_print(out, " ");
@@ -37,9 +38,15 @@ static void print_wrapped(struct buffer *out, const char *text, size_t at, size_
     buffer_print(out, "\n");
 }
 
+static void print_wrapped(struct buffer *out, const char *text, size_t at, size_t indent,
+                          size_t width)
+{
+    wrap_with(out, text, "", at, indent, width);
+}
+
 /* ---- options ------------------------------------------------------------------------------- */
 
-/* "8, 1 to 64": of a row what the formulas say; "" where nothing needs to be said. */
+/* For an option that sets a row, the row's default; "" where nothing needs to be said. */
 static const char *default_text(struct arena *arena, const struct book *book,
                                 const struct option *option)
 {
@@ -135,7 +142,7 @@ static void print_head(struct buffer *out, const struct verb *verb, size_t width
     buffer_print(out, "\n");
     for (size_t i = 0; i < VERB_EXAMPLES && verb->examples[i]; i++) {
         buffer_print(out, "  ");
-        print_wrapped(out, verb->examples[i], 2, 6, width);
+        wrap_with(out, verb->examples[i], " \\", 2, 6, width);
     }
 }
 
@@ -201,10 +208,16 @@ static void man_print(struct arena *arena, struct buffer *out)
 static bool no_verb(struct arena *arena, const char *name, struct error *error)
 {
     struct buffer all = { .arena = arena };
-    for (const struct verb *const *verb = cli_verbs; *verb; verb++)
+    const char **names = NULL;
+    size_t count = 0, room = 0;
+    for (const struct verb *const *verb = cli_verbs; *verb; verb++) {
         buffer_print(&all, "%s%s", all.size ? ", " : "", (*verb)->name);
+        *(const char **)arena_push(arena, &names, &count, &room, sizeof *names) = (*verb)->name;
+    }
+    const char *near = name_nearest(name, names, count);
     error_set(error, "help: no verb is called '%.60s'", name);
-    return error_hint(error, "one of: %s", all.data);
+    return near ? error_hint(error, "did you mean '%s'? One of: %s", near, all.data)
+                : error_hint(error, "one of: %s", all.data);
 }
 
 /* What stands after these would be ignored. */

@@ -1,7 +1,6 @@
 /* The command line: words to a question, its answer to the terminal. */
 #include "cli/cli.h"
 
-#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +9,12 @@
 
 enum { EXIT_ANSWER = 0, EXIT_INFEASIBLE = 1, EXIT_USAGE = 2 };
 
-static void memory_gone(void *context)
+/* The process ends here, and what others still hold with it. */
+static void memory_gone(void *ranks)
 {
-    longjmp(*(jmp_buf *)context, 1);
+    fprintf(stderr, "chalkline: out of memory\n");
+    ranks_abort(ranks, EXIT_USAGE);
+    _exit(EXIT_USAGE);
 }
 
 /* Of processes that answer together, all have the same error. */
@@ -141,18 +143,11 @@ int main(int count, char **words)
 {
     static struct arena arena;
     static struct ranks ranks;
-    static jmp_buf gone;
     ranks_open(&ranks);
     if (ranks.rank && !freopen("/dev/null", "w", stdout))       /* the first one speaks */
         ranks_abort(&ranks, EXIT_USAGE);
     arena.exhausted = memory_gone;
-    arena.context = &gone;
-    if (setjmp(gone)) {
-        fprintf(stderr, "chalkline: out of memory\n");
-        arena_free(&arena);
-        ranks_abort(&ranks, EXIT_USAGE);
-        return EXIT_USAGE;
-    }
+    arena.context = &ranks;
     const char *fail_after = getenv("CHALKLINE_FAIL_AFTER");    /* the harsh tests */
     if (fail_after)
         arena.fail_after = strtoul(fail_after, NULL, 10);

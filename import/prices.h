@@ -8,6 +8,7 @@
  * is "not charged" and no price: it is counted in `free`. Thresholds, which LiteLLM puts into
  * names of fields, become one number; of several steps the first is kept.
  *
+ * Unknown columns are ignored; a price below 0 or above 1e6 USD/Mtoken is an error.
  * A sheet has the date of its rows, or of its file's name. What is not sold by the token as text
  * (images, speech, embeddings) is counted and left out. Everything lives in the arena. */
 #ifndef IMPORT_PRICES_H

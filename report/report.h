@@ -22,9 +22,11 @@ struct limit {
     const char *overlapped;         /* as part of a sentence, for a step that overlaps, */
     const char *added;              /* and for one whose parts add up */
 };
-/* Of times of one step: the longer of compute and memory, balanced within a per cent. */
+/* Which of compute, weights and KV cache limits a step, from their times; "balanced" within 1 %.
+ * A step that does not fit, hbm_share above 1, is limited by memory first. */
 const struct limit *limit_of(double compute, double weights, double cache, double hbm_share);
-/* What a step with this `overlap` is: "what nothing on this machine can beat", or not so. */
+/* Whether a step time with this `overlap` is a bound, "what nothing on this machine can beat", or an
+ * estimate. */
 const char *limit_claim(double overlap);
 
 /* ---- tables of text ------------------------------------------------------------------------ */

@@ -286,8 +286,7 @@ void command_take_count(const struct command *command, const char *name, size_t 
 
 /* ---- words --------------------------------------------------------------------------------- */
 
-
-/* "--name", "--name=value" or "-l" with a letter that some verb declares. */
+/* Starts with - and is neither "-" nor "--". */
 static bool is_option(const char *word)
 {
     return word[0] == '-' && word[1] && !(word[1] == '-' && !word[2]);
@@ -302,6 +301,7 @@ static const struct option *option_by_letter(const struct verb *verb, char lette
     return NULL;
 }
 
+/* The option that "--name", "--name=value" or "-l" names; NULL: the verb has none. */
 static const struct option *option_of(const struct verb *verb, const char *word,
                                       const char **value)
 {
@@ -346,8 +346,9 @@ static bool option_unknown(const struct command *command, const char *word, stru
         error_hint(error, "it is an option of: %s", others);
     } else {
         error_set(error, "no option is called '%.60s'", word);
-        error_hint(error, "%s%s%s`chalkline help %s` lists them", near ? "did you mean --" : "",
-                   near ? near : "", near ? "? " : "", command->verb->name);
+        error_hint(error, "%s%s%s`chalkline help %s` lists them%s", near ? "did you mean --" : "",
+                   near ? near : "", near ? "? " : "", command->verb->name,
+                   word[1] == '-' ? "" : "; -- before words that start with -");
     }
     arena_free(&arena);
     return false;

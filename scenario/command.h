@@ -7,8 +7,8 @@
  * A verb declares its options, in groups: some it shares with other verbs (options.h), some are
  * its own. An option says of which kind its value is, in which unit, between which bounds, and
  * what counts where it is not given; help, completion, the man page and the API are written from
- * the same declarations. A value is parsed once, when it is put into a command. After that code
- * asks for numbers, and only what is shown to the user is written as option text. */
+ * the same declarations. A value is parsed once, when it is put into a command. Code then asks for
+ * numbers; the text is kept only to show it. */
 #ifndef SCENARIO_COMMAND_H
 #define SCENARIO_COMMAND_H
 
@@ -35,7 +35,7 @@ struct option {
     const char *unit;               /* OPTION_QUANTITY: "s", "B/s", "1" */
     double low, high;               /* bounds, included; high 0: 1e9 of a count, else none */
     const char *fallback;           /* the default, as one would type it; NULL: none */
-    const char *otherwise;          /* in words: what counts before the fallback does, or for it */
+    const char *otherwise;          /* the default in words, or the case that comes before `fallback` */
     const char *const *choices;     /* OPTION_CHOICE, ended by NULL */
     const char *help;               /* one line, without its default and range */
     bool many;                      /* may be given more than once */
@@ -100,8 +100,8 @@ struct command {
     struct value *values;
     size_t value_count, value_room;
     const struct verb *const *verbs;        /* all there are, for messages and for `merge` */
-    void (*progress)(double share); /* who wants to see how far a long answer is; or NULL */
-    const char *const *stores;      /* where a search was done already, to be merged */
+    void (*progress)(double share); /* shows how far a long answer is; or NULL */
+    const char *const *stores;      /* of `merge`: files with parts of a search */
     size_t store_count;
     const struct ranks *ranks;      /* the processes that answer together; NULL: this one */
 };
@@ -111,7 +111,8 @@ struct command {
  * verbs there are; ranks and progress stay as they are. */
 bool command_read(struct arena *arena, int count, char **words, struct command *command,
                   struct error *error);
-/* One option of the verb more, as text or as a number in base units. */
+/* Adds an option of the verb, as text or as a number in base units. Counts and quantities outside
+ * their bounds are refused here; the range of a row is checked by scenario_read. */
 bool command_put(struct arena *arena, struct command *command, const struct option *option,
                  const char *text, struct error *error);
 bool command_put_number(struct arena *arena, struct command *command, const struct option *option,
@@ -121,7 +122,7 @@ void command_put_word(struct arena *arena, struct command *command, const char *
 void command_set(struct arena *arena, struct command *command, const char *name, const char *text);
 void command_set_number(struct arena *arena, struct command *command, const char *name,
                         double number);
-/* Are the options together a question? After the last was put. */
+/* Checks what options ask of each other; after the last was put. */
 bool command_complete(const struct command *command, struct error *error);
 
 const struct value *command_value(const struct command *command, const char *name);    /* the last; NULL: not given */
@@ -134,7 +135,7 @@ int command_choice(const struct command *command, const char *name);        /* o
 /* All values of an option that may be given more than once; their number. */
 size_t command_texts(struct arena *arena, const struct command *command, const char *name,
                      const char *const **texts);
-/* Where the option is given, its number. */
+/* Overwrites *value if the option is given. */
 void command_take(const struct command *command, const char *name, double *value);
 void command_take_count(const struct command *command, const char *name, size_t *value);
 

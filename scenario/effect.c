@@ -1,4 +1,4 @@
-/* given: does what the user gave act on what was asked?
+/* Does what the user gave act on what was asked?
  *
  * Everything else is held fixed, so that a select takes its branch: what stands in the
  * other branch does not act. A row that was given an expression is held as a number

@@ -24,21 +24,21 @@ GROUP(weight_options, model_title,
 GROUP(cache_options, model_title,
     { "kv-precision", "FORMAT", OPTION_TEXT, .otherwise = "bf16", .help = "format of the KV cache" })
 GROUP(engine_options, model_title,
-    { "engine", "NAME", OPTION_TEXT, .otherwise = "no engine's own",
-      .help = "vllm, sglang or trtllm: host times of the prediction" })
+    { "engine", "NAME", OPTION_TEXT, .otherwise = "what all engines share",
+      .help = "vllm, sglang, trtllm, llamacpp or none: host times of the prediction" })
 GROUP(assume_options, model_title,
     { "assume", NULL, OPTION_SWITCH, .help = "read an unknown architecture as a plain transformer" })
 GROUP(point_options, point_title,
     { "batch", "N", OPTION_ROW, .row = NAME_batch,
       .otherwise = "the smallest within 25 % of the lowest cost",
       .help = "sequences in a step" },
-    { "context", "N", OPTION_ROW, .row = NAME_context, .otherwise = "4096 of a real model",
+    { "context", "N", OPTION_ROW, .row = NAME_context, .otherwise = "4096 with a model",
       .help = "tokens of context of each sequence" },
     { "lecture", NULL, OPTION_SWITCH, .help = "the lecture's form: all weights, no attention FLOPs" })
 GROUP(length_options, point_title,
     { "isl", "N", OPTION_ROW, .row = NAME_prompt_tokens, .otherwise = "from --context",
       .help = "prompt tokens of a request" },
-    { "osl", "N", OPTION_ROW, .row = NAME_output_tokens, .otherwise = "512, less of a short context",
+    { "osl", "N", OPTION_ROW, .row = NAME_output_tokens, .otherwise = "512, or less in a short context",
       .help = "output tokens of a request" })
 GROUP(run_options, run_title,
     { "tokens", "N", OPTION_ROW, .row = NAME_training_tokens, .help = "tokens of a training run" },
@@ -51,7 +51,7 @@ GROUP(served_options, run_title,
       .help = "tokens that a model serves in its life" })
 GROUP(tier_options, point_title,
     { "tiers", "FILE", OPTION_FILE, .otherwise = "data/tiers.csv",
-      .help = "where a paused cache may wait: a CSV file" })
+      .help = "tiers where the cache of a paused conversation may wait (CSV)" })
 GROUP(row_options, row_title,
     { "set", "NAME=VALUE", OPTION_TEXT, .many = true,
       .help = "a number, range, distribution or expression for any row" },

@@ -498,7 +498,7 @@ bool scenario_read(struct scenario *scenario, struct arena *arena, const struct 
     if (!machine)                   /* priors_read finds no machines then: `deduce` has one offer */
         scenario->catalog.sheets[CATALOG_MACHINE].count = 0;
     scenario->formats = *formats_built_in();
-    if (tiers && !tiers_read(scenario, tiers, error))
+    if (tiers && !scenario_read_tiers(scenario, tiers, error))
         return false;
     catalog_tiers(&scenario->catalog, &scenario->facts);
     if (!catalog_engine(&scenario->catalog, subject.engine, family_of(scenario, machine),
@@ -538,7 +538,7 @@ bool command_pair(const struct command *command, struct subject *subject, struct
                       command->verb->examples[0]);
 }
 
-bool scenario_pair(struct scenario *scenario, struct arena *arena, const struct command *command,
+bool scenario_open_pair(struct scenario *scenario, struct arena *arena, const struct command *command,
                    struct error *error)
 {
     struct subject subject;

@@ -38,13 +38,13 @@ struct scenario {
     bool lecture;
 };
 
-/* As the options --model, --on, --precision ... name it. */
+/* The subject that the options --model, --on, --precision ... name. */
 struct subject command_subject(const struct command *command);
-/* The same of `VERB MODEL`: a word names the model too. The number of models that are named. */
+/* The same for a verb whose word may name the model; how many models are named. */
 size_t command_models(const struct command *command, struct subject *subject);
-/* The same where both are needed, and the model once. */
+/* The same; an error unless one model and a machine are named. */
 bool command_pair(const struct command *command, struct subject *subject, struct error *error);
-/* Of rows alone: without a model and a machine. */
+/* A subject without model and machine, for questions about rows only. */
 struct subject command_no_subject(const struct command *command);
 
 /* _read takes the subject as it is; _assume adds what a real model needs and nobody gave, with a
@@ -58,12 +58,12 @@ bool scenario_open(struct scenario *scenario, struct arena *arena, const struct 
 bool scenario_set(struct scenario *scenario, const char *text, struct error *error);
 bool scenario_set_row(struct scenario *scenario, const char *name, const char *value,
                       enum origin origin, const char *source, struct error *error);
-/* A number for a row, within the row's range, where nobody gave another. */
+/* Sets a row to a number. Fails if it is outside the row's range, or the user gave one already. */
 bool scenario_set_number(struct scenario *scenario, const char *name, double value,
                          enum origin origin, const char *source, struct error *error);
 /* The model and machine of `step MODEL --on MACHINE`: both are needed, the model once. */
-bool scenario_pair(struct scenario *scenario, struct arena *arena, const struct command *command,
-                   struct error *error);
+bool scenario_open_pair(struct scenario *scenario, struct arena *arena,
+                        const struct command *command, struct error *error);
 /* A name that is no row; an option's name leads to the row that it sets. */
 bool scenario_unknown(const struct scenario *scenario, const char *name, struct error *error);
 /* "does not fit: needs 1.2 TB of 640 GB" of a model on a machine here; NULL: it does. */
@@ -72,7 +72,7 @@ void scenario_note_misfit(struct scenario *scenario);
 /* A note where prompt and answer are longer than the model's configuration allows. */
 void scenario_note_length(struct scenario *scenario);
 /* The tiers of a user's file, --tiers FILE, in the place of those built in. */
-bool tiers_read(struct scenario *scenario, const char *path, struct error *error);
+bool scenario_read_tiers(struct scenario *scenario, const char *path, struct error *error);
 /* What was assumed: lines of the text, and a list "assumed" in the document. */
 void scenario_notes(const struct scenario *scenario, struct answer *answer);
 
@@ -90,7 +90,7 @@ bool values_of(struct scenario *scenario, const char *const *texts, size_t count
 bool value_of(struct scenario *scenario, const char *text, double *value, struct error *error);
 bool values_finite(const struct scenario *scenario, const struct list *list,
                    const double *inputs, struct error *error);
-/* Does an input carry a range or distribution, given or (with `likely`) by its row? */
+/* Does an input carry a range or a distribution? */
 bool values_uncertain(struct scenario *scenario, struct values *values);
 struct range {
     double low, high;
@@ -98,7 +98,7 @@ struct range {
 };
 struct range values_range(struct scenario *scenario, const struct values *values, size_t output);
 struct unit scenario_unit(const struct scenario *scenario, const char *text);
-bool unit_counts(struct unit unit);         /* 1 or token: what comes in whole numbers */
+bool unit_counts(struct unit unit);         /* 1 or token: counts, and shares too */
 /* "14,336" */
 const char *count_text(struct arena *arena, double count, int digits);
 /* 671 B, 1.6 T, 162 M: counts too long to spell. */

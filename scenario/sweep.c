@@ -5,12 +5,18 @@
 
 static bool no_sweep(const char *text, struct error *error)
 {
-    error_set(error, "--sweep: '%.80s'", text);
+    error_set(error, "--sweep: '%.80s' is no list of values", text);
     return error_hint(error, "ROW=LOW..HIGH or ROW=A,B,C: scale_up_chips=8,72,144, "
                       "hbm_bandwidth=4TB/s..16TB/s");
 }
 
-/* Whole numbers where only these make sense; even in the logarithm over more than a factor of 8. */
+static bool too_many(const char *text, struct error *error)
+{
+    error_set(error, "--sweep: more than %d values in '%.60s'", SWEEP_VALUES, text);
+    return error_hint(error, "%d at most, or a range LOW..HIGH", SWEEP_VALUES);
+}
+
+/* Geometric spacing where high > 8 * low > 0, else linear. Counts are rounded, and repeats dropped. */
 static void fill_range(const struct command *command, struct sweep *sweep, double low, double high)
 {
     const size_t points = command_count(command, "points");
@@ -18,7 +24,7 @@ static void fill_range(const struct command *command, struct sweep *sweep, doubl
         double share = (double)i / (double)(points - 1);
         double value = low > 0 && high > 8 * low ? log_between(low, high, share)
                                                  : low + (high - low) * share;
-        if (unit_counts(sweep->unit) && low == floor(low))
+        if (sweep->whole && low == floor(low))
             value = floor(value + 0.5);
         if (!sweep->count || value > sweep->values[sweep->count - 1])
             sweep->values[sweep->count++] = value;
@@ -31,9 +37,16 @@ static bool read_list(const struct command *command, struct sweep *sweep, const 
     for (const char *at = text; *at;) {
         size_t size = strcspn(at, ",");
         struct quantity quantity;
-        if (sweep->count == SWEEP_VALUES || !size ||
-            !quantity_parse((struct text){ at, size }, sweep->unit, &quantity, error) ||
-            (quantity.spread != SPREAD_NONE && sweep->count))
+        struct error wrong;
+        if (sweep->count == SWEEP_VALUES)
+            return too_many(text, error);
+        if (!size)
+            return no_sweep(text, error);
+        if (!quantity_parse((struct text){ at, size }, sweep->unit, &quantity, &wrong)) {
+            error_set(error, "--sweep: %s", wrong.what);
+            return error_hint(error, "%s", wrong.hint);
+        }
+        if (quantity.spread != SPREAD_NONE && sweep->count)
             return no_sweep(text, error);
         if (quantity.spread == SPREAD_RANGE && !at[size]) {
             fill_range(command, sweep, quantity.low, quantity.high);
@@ -51,15 +64,19 @@ bool sweep_read(struct arena *arena, const struct command *command, struct sweep
                 struct error *error)
 {
     const char *text = command_text(command, "sweep"), *equals = strchr(text, '=');
-    const struct book *book = book_built_in(BOOK_ALL);
+    struct scenario scenario;
     *sweep = (struct sweep){ .row = NULL };
     if (!equals || equals == text)
         return no_sweep(text, error);
+    if (!scenario_read(&scenario, arena, command, command_no_subject(command), error))
+        return false;
     sweep->row = arena_copy(arena, text, (size_t)(equals - text));
-    const int row = book_find(book, sweep->row);
-    if (row < 0)
-        return book_unknown(book, sweep->row, error);
-    sweep->unit = book->rows[row]->unit;
+    const int at = book_find(&scenario.book, sweep->row);
+    if (at < 0)
+        return scenario_unknown(&scenario, sweep->row, error);
+    const struct row *row = scenario.book.rows[at];
+    sweep->unit = row->unit;
+    sweep->whole = unit_counts(row->unit) && !(row->high <= 1);     /* no share */
     return read_list(command, sweep, equals + 1, error);
 }
 

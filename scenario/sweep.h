@@ -1,5 +1,6 @@
-/* sweep -- the values of a row that --sweep names. A search reads its scenarios once for each, with
- * the row at that value: sweep_set after scenario_read. */
+/* sweep -- the values that --sweep gives a row.
+ *
+ * A search opens a scenario for each of them: scenario_read, then sweep_set. */
 #ifndef SCENARIO_SWEEP_H
 #define SCENARIO_SWEEP_H
 
@@ -10,6 +11,7 @@ enum { SWEEP_VALUES = 64 };
 struct sweep {
     const char *row;
     struct unit unit;
+    bool whole;                     /* only whole numbers make sense */
     double values[SWEEP_VALUES];
     size_t count;
 };
@@ -19,6 +21,7 @@ struct sweep_value {
     double value;
 };
 
+/* The command has --sweep, and rows of its own are known. */
 bool sweep_read(struct arena *arena, const struct command *command, struct sweep *sweep,
                 struct error *error);
 struct sweep_value sweep_value(const struct sweep *sweep, size_t i);

@@ -45,7 +45,7 @@ static bool entry_good(const struct scenario *scenario, const struct catalog_ent
     return true;
 }
 
-bool tiers_read(struct scenario *scenario, const char *path, struct error *error)
+bool scenario_read_tiers(struct scenario *scenario, const char *path, struct error *error)
 {
     enum { LARGEST = 16 << 20 };
     struct catalog *catalog = &scenario->catalog;

@@ -61,7 +61,8 @@ struct sim_server {
     size_t sequences_most;
     size_t chunk;                   /* tokens of a batch, or of its prompts */
     size_t batch_tokens_most;       /* sequences of a batch times the longest, or its prompts */
-    size_t blocks, block;           /* of each rank; tokens of one */
+    size_t blocks, block;           /* of the KV cache, of each attention rank (row rank_blocks);
+                                       tokens of one. A cache by tokens has blocks * block */
     double watermark;               /* share of the blocks that admission leaves free */
     bool synchronous;               /* a step is formed when the one before has ended */
     size_t ranks;                   /* attention ranks that step together, each with blocks and

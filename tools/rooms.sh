@@ -16,8 +16,10 @@ grep '|' tests/rooms.txt | grep -v '^#' | while IFS= read -r line; do
     headers=${line#*|*|}
     headers=$(echo ${headers%%|*})
     case $room in *'->'* | build) continue ;; esac
+    private=
+    [ "$headers" ] || private='(private) '
     for header in ${headers:-$(cd "$room" && ls "${room##*/}.h" 2>/dev/null)}; do
-        echo "= $room|$header|$(sentence "$room/$header")"
+        echo "= $room|$header|$private$(sentence "$room/$header")"
     done
 done | awk '
     function wrap(begin, text,   n, i, words, line, blank) {

@@ -109,7 +109,8 @@ bool ask_train(struct arena *arena, const struct command *command, struct answer
 }
 
 static const struct option train_list[] = {
-    { "gpus", "N", OPTION_ROW, .row = NAME_training_chip_count, .help = "chips of the run" },
+    { "gpus", "N", OPTION_ROW, .row = NAME_training_chip_count,
+      .otherwise = "none: it must be given", .help = "chips of the run" },
     { "plan", NULL, OPTION_SWITCH, .help = "also the best layouts at each need of memory" },
     { "sweep", "NAME=LOW..HIGH", OPTION_TEXT,
       .help = "the best layout at each value of a row, or NAME=A,B,C" },
