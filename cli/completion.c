@@ -266,7 +266,9 @@ static void print_zsh(struct buffer *out)
                  "        man|reference) ;;\n");
     for (const struct verb *const *verb = cli_verbs; *verb; verb++)
         zsh_verb(out, *verb);
-    buffer_print(out, "    esac\n}\n_chalkline \"$@\"\n");
+    /* From a folder of fpath it is the function's first call; by `source` nothing is completed yet. */
+    buffer_print(out, "    esac\n}\nif [[ $funcstack[1] == _chalkline ]]; then\n    _chalkline \"$@\"\n"
+                 "else\n    compdef _chalkline chalkline\nfi\n");
 }
 
 /* ---- fish ---------------------------------------------------------------------------------- */
