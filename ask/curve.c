@@ -194,7 +194,7 @@ static bool over_row(struct curve *curve)
         curve->units[j] = scenario_unit(scenario, curve->quantities[j]);
     }
     run_axis(curve, &values, curve->y);
-    given_note(scenario, curve->quantities, curve->quantity_count, asked(curve));
+    given_note_of(scenario, curve->quantities, curve->quantity_count, &values, asked(curve));
     note_fit(curve);
     return true;
 }

@@ -65,7 +65,7 @@ bool ask_eval(struct arena *arena, const struct command *command, struct answer 
         expand(&scenario, command->words[i], &names, &count, &room);
     if (!values_of(&scenario, names, count, &values, error))
         return false;
-    given_note(&scenario, names, count, count == 1 ? names[0] : "any of these");
+    given_note_of(&scenario, names, count, &values, count == 1 ? names[0] : "any of these");
     server_note_unstable(&scenario, &values.list);
     bool uncertain = values_uncertain(&scenario, &values);
     struct table table = { .arena = arena, .columns = 3, .left = "lrl" };

@@ -93,12 +93,13 @@ static const char **asked_texts(struct scenario *scenario, size_t *count)
     return texts;
 }
 
-static void note_idle(struct scenario *scenario, const char *const *asked, size_t count)
+static void note_idle(struct server *server, const char *const *asked, size_t count)
 {
+    struct scenario *scenario = &server->scenario;
     const char **texts = arena_array(scenario->arena, SERVER_ROW_COUNT + count, sizeof *texts);
     memcpy(texts, server_rows, SERVER_ROW_COUNT * sizeof *texts);
     memcpy(texts + SERVER_ROW_COUNT, asked, count * sizeof *texts);
-    given_note(scenario, texts, SERVER_ROW_COUNT + count, "the step");
+    given_note_of(scenario, texts, SERVER_ROW_COUNT + count, &server->values, "the step");
 }
 
 static const struct limit *limit_at(const struct values *values)
@@ -285,7 +286,7 @@ bool ask_step(struct arena *arena, const struct command *command, struct answer 
         return false;
     struct values values = server_more(&server);
     values_uncertain(&server.scenario, &values);
-    note_idle(&server.scenario, texts, count);
+    note_idle(&server, texts, count);
     answer_bound(&scenario, &values, answer);
     server_document(&server, answer->doc);
     answer_lines(&server, &values, answer);

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Chunks double from the first size, so that a small arena costs little. */
+/* Chunks double from the first size, so that a small arena costs little. What is large has one of
+ * its own behind the last, in which small things go on. */
 enum { CHUNK_FIRST = 8 * 1024, CHUNK_MOST = 256 * 1024, ALIGNMENT = 16 };
 
 struct chunk {
@@ -22,17 +23,22 @@ static _Noreturn void arena_exhausted(struct arena *arena)
 
 static struct chunk *chunk_new(struct arena *arena, size_t size)
 {
-    size_t room = arena->last ? 2 * arena->last->size : CHUNK_FIRST;
+    struct chunk *last = arena->last;
+    bool large = last && size > CHUNK_MOST / 4;
+    size_t room = last ? 2 * last->size : CHUNK_FIRST;
     room = room > CHUNK_MOST ? CHUNK_MOST : room;
-    room = room > size ? room : size;
+    room = room > size && !large ? room : size;
     struct chunk *chunk = NULL;
     if (room < SIZE_MAX - sizeof *chunk)
         chunk = calloc(1, sizeof *chunk + room);
     if (!chunk)
         arena_exhausted(arena);
-    chunk->before = arena->last;
     chunk->size = room;
-    arena->last = chunk;
+    chunk->before = large ? last->before : last;
+    if (large)
+        last->before = chunk;
+    else
+        arena->last = chunk;
     return chunk;
 }
 

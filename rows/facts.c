@@ -27,10 +27,9 @@ void facts_set_range(struct facts *facts, const char *name, double low, double h
 
 void facts_set(struct facts *facts, const char *name, double value, enum origin origin, const char *source)
 {
-    facts_set_range(facts, name, value, value, origin, source);
-    struct fact *fact = fact_place(facts, name);
-    fact->value = value;
-    fact->spread = SPREAD_NONE;
+    *fact_place(facts, name) = (struct fact){
+        .name = copy(facts, name), .value = value, .low = value, .high = value,
+        .spread = SPREAD_NONE, .origin = origin, .source = copy(facts, source) };
 }
 
 void facts_bind(struct facts *facts, const char *name, const char *expression, enum origin origin, const char *source)

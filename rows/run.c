@@ -66,6 +66,12 @@ static void run_loop(struct arena *arena, const struct list *list, size_t root, 
             const size_t var = (size_t)node->first - first;
             steps[var].last = (int)(i - var);
         }
+        if (node->op == OP_POW && (size_t)node->a < first) {    /* of a number, in every turn */
+            double *log = arena_align(arena, 2 * sizeof *log, 2 * sizeof *log);
+            run_log(nodes[node->a], log);
+            steps[i].form = FORM_NUMBER_A;
+            steps[i].c = log;
+        }
     }
     run_steps_scalar(steps, count);
 }

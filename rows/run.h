@@ -21,6 +21,8 @@ struct step {
 
 typedef void run_steps(const struct step *steps, size_t count);
 run_steps run_steps_scalar, run_steps_portable, run_steps_avx2, run_steps_avx512;
+/* What a step of a power, as FORM_NUMBER_A of one point, may have at `c`: the logarithm of |a|. */
+void run_log(double x, double parts[2]);
 /* Does each of so many values lie in the range? */
 typedef bool run_inside(const double *x, size_t count, struct interval range);
 run_inside run_inside_portable, run_inside_avx2, run_inside_avx512;

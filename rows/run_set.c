@@ -65,13 +65,18 @@ static inline lanes truth(lanes_bits condition)
     return lanes_select(condition, lanes_splat(1), lanes_splat(0));
 }
 
-/* Powers of one number: its logarithm is taken once, and of a usual number nothing is
- * special but the exponent 0. */
+/* Powers of one number: its logarithm is taken once, for all turns of a loop where `c` has it, and
+ * of a usual number nothing is special but the exponent 0. */
 static void run_powers(const struct step *step)
 {
     lanes *to = (lanes *)step->to;
     const lanes base = *(const lanes *)step->a, *b = (const lanes *)step->b;
+#ifdef SCALAR
+    const struct lanes_log log = step->c ? *(const struct lanes_log *)step->c
+                                         : lanes_log_of(lanes_abs(base));
+#else
     const struct lanes_log log = lanes_log_of(lanes_abs(base));
+#endif
     const bool usual = base[0] > 0 && base[0] != 1 && base[0] < __builtin_inf();
     for (int i = 0; i < VECTORS; i++)
         to[i] = usual ? lanes_select(b[i] == lanes_splat(0), lanes_splat(1),
@@ -173,6 +178,12 @@ bool JOIN(run_inside_, SET)(const double *x, size_t count, struct interval range
 #endif
 
 #ifdef SCALAR
+void run_log(double x, double parts[2])
+{
+    const struct lanes_log log = lanes_log_of(lanes_abs(lanes_splat(x)));
+    memcpy(parts, &log, sizeof log);
+}
+
 double scalar_exp(double x)
 {
     return lanes_exp(lanes_splat(x))[0];

@@ -82,7 +82,7 @@ void scenario_notes(const struct scenario *scenario, struct answer *answer);
  * error which names the row that has none. */
 struct values {
     struct list list;
-    double *at, *inputs;            /* of outputs, of inputs */
+    double *at, *inputs, *nodes;    /* of outputs, of inputs, of all nodes */
 };
 
 bool values_of(struct scenario *scenario, const char *const *texts, size_t count,
@@ -116,5 +116,8 @@ size_t given_idle(struct scenario *scenario, const char *const *texts, size_t co
 /* A note for each: "--set pp has no effect on WHAT". */
 void given_note(struct scenario *scenario, const char *const *texts, size_t count,
                 const char *what);
+/* The same of the texts whose values these are, so that no graph is built again. */
+void given_note_of(struct scenario *scenario, const char *const *texts, size_t count,
+                   const struct values *values, const char *what);
 
 #endif

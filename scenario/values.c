@@ -86,9 +86,10 @@ bool values_of(struct scenario *scenario, const char *const *texts, size_t count
         return false;
     values->inputs = arena_array(arena, values->list.input_count + 1, sizeof(double));
     values->at = arena_array(arena, count + 1, sizeof(double));
+    values->nodes = arena_array(arena, values->list.count + 1, sizeof(double));
     for (size_t i = 0; i < values->list.input_count; i++)
         values->inputs[i] = values->list.inputs[i].value;
-    list_value(arena, &values->list, values->inputs, NULL, values->at);
+    list_value(arena, &values->list, values->inputs, values->nodes, values->at);
     for (size_t i = 0; i < count; i++)
         if (!isfinite(values->at[i]))
             return values_finite(scenario, &values->list, values->inputs, error);

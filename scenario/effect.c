@@ -123,35 +123,47 @@ static bool label_acts(const struct given *given, const char *label)
     return false;
 }
 
-static bool read_wanted(struct given *given, const char *const *texts, size_t count)
+static bool parse(struct given *given, const char *text)
+{
+    struct error ignored;
+    return expr_parse(&given->scenario->book, NULL, 0, text_of(text), &given->wanted[given->count++],
+                      &ignored);
+}
+
+/* `values`: of the texts, where somebody has them; NULL: nobody. */
+static bool read_wanted(struct given *given, const char *const *texts, size_t count,
+                        const struct values *values)
 {
     struct scenario *scenario = given->scenario;
     const struct fact *batch = facts_find(&scenario->facts, NAME_batch);
-    const struct book *book = &scenario->book;
+    struct reach *reach = &given->reach;
     struct error ignored;
     given->wanted = arena_array(scenario->arena, count + 1, sizeof *given->wanted);
-    for (size_t i = 0; i < count; i++, given->count++)
-        if (!expr_parse(book, NULL, 0, text_of(texts[i]), &given->wanted[i], &ignored))
+    for (size_t i = 0; i < count; i++)
+        if (!parse(given, texts[i]))
             return false;
     given->chosen = batch && batch->origin == ORIGIN_CHOSEN;
+    if (values && !given->chosen) {
+        *reach = (struct reach){ .asked = values->list, .nodes = values->nodes };
+        return true;
+    }
     if (!given->chosen)
-        return reach_build(given, &scenario->facts, &given->reach);
-    if (!expr_parse(book, NULL, 0, text_of(NAME_cached_tokens_that_fit), &given->room, &ignored) ||
-        !expr_parse(book, NULL, 0, text_of(NAME_bound_cost_per_token), &given->wanted[given->count++],
+        return reach_build(given, &scenario->facts, reach);
+    if (!expr_parse(&scenario->book, NULL, 0, text_of(NAME_cached_tokens_that_fit), &given->room,
                     &ignored) ||
-        !reach_build(given, &scenario->facts, &given->reach))
+        !parse(given, NAME_bound_cost_per_token) ||
+        !reach_build(given, &scenario->facts, reach))
         return false;
-    struct list *asked = &given->reach.asked;
-    asked->output_count--;                      /* the cost counts where the batch does */
+    reach->asked.output_count--;                /* the cost counts where the batch does */
     given->chosen = false;
-    given->chosen = reaches(given, &given->reach, NAME_batch);
-    asked->output_count += given->chosen;
+    given->chosen = reaches(given, reach, NAME_batch);
+    reach->asked.output_count += given->chosen;
     given->count -= !given->chosen;
     return true;
 }
 
-size_t given_idle(struct scenario *scenario, const char *const *texts, size_t count,
-                  const char ***labels)
+static size_t find_idle(struct scenario *scenario, const char *const *texts, size_t count,
+                        const struct values *values, const char ***labels)
 {
     struct given given = { .scenario = scenario };
     const struct facts *facts = &scenario->facts;
@@ -159,7 +171,7 @@ size_t given_idle(struct scenario *scenario, const char *const *texts, size_t co
     *labels = NULL;
     for (size_t i = 0; i < facts->scalar_count; i++)
         users += by_user(scenario, &facts->scalars[i]);
-    if (!users || !read_wanted(&given, texts, count))
+    if (!users || !read_wanted(&given, texts, count, values))
         return 0;
     for (size_t i = 0; i < facts->scalar_count; i++) {
         if (!by_user(scenario, &facts->scalars[i]))
@@ -175,11 +187,23 @@ size_t given_idle(struct scenario *scenario, const char *const *texts, size_t co
     return found;
 }
 
+size_t given_idle(struct scenario *scenario, const char *const *texts, size_t count,
+                  const char ***labels)
+{
+    return find_idle(scenario, texts, count, NULL, labels);
+}
+
+void given_note_of(struct scenario *scenario, const char *const *texts, size_t count,
+                   const struct values *values, const char *what)
+{
+    const char **labels;
+    const size_t idle = find_idle(scenario, texts, count, values, &labels);
+    for (size_t i = 0; i < idle; i++)
+        facts_note(&scenario->facts, "%s has no effect on %s", labels[i], what);
+}
+
 void given_note(struct scenario *scenario, const char *const *texts, size_t count,
                 const char *what)
 {
-    const char **labels;
-    size_t idle = given_idle(scenario, texts, count, &labels);
-    for (size_t i = 0; i < idle; i++)
-        facts_note(&scenario->facts, "%s has no effect on %s", labels[i], what);
+    given_note_of(scenario, texts, count, NULL, what);
 }
