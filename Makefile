@@ -186,8 +186,10 @@ install: chalkline docs         ## binary, man page, completion, library, header
 	install -D -m 755 chalkline $(DESTDIR)$(PREFIX)/bin/chalkline
 	install -D -m 644 build/docs/chalkline.1 $(DESTDIR)$(PREFIX)/share/man/man1/chalkline.1
 	install -D -m 644 build/docs/reference.md $(DESTDIR)$(PREFIX)/share/doc/chalkline/reference.md
-	./chalkline completion bash > build/docs/completion
-	install -D -m 644 build/docs/completion $(DESTDIR)$(PREFIX)/share/bash-completion/completions/chalkline
+	for shell in bash zsh fish; do ./chalkline completion $$shell > build/docs/completion.$$shell; done
+	install -D -m 644 build/docs/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/chalkline
+	install -D -m 644 build/docs/completion.zsh $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_chalkline
+	install -D -m 644 build/docs/completion.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/chalkline.fish
 	install -D -m 644 $(B)/libchalkline.a $(DESTDIR)$(PREFIX)/lib/libchalkline.a
 	for h in $(HEADERS); do install -D -m 644 $$h $(DESTDIR)$(PREFIX)/include/chalkline/$$h; done
 	printf 'prefix=$(PREFIX)\nName: chalkline\nDescription: bounds of large language models on real machines\nVersion: $(VERSION)\nCflags: -I$${prefix}/include/chalkline\nLibs: -L$${prefix}/lib -lchalkline -ljansson -lz -lzstd -lsqlite3 -lm\n' > build/docs/chalkline.pc
