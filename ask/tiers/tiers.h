@@ -35,7 +35,6 @@ struct places {                     /* lives in the scenario's arena */
     size_t path_count, path_room;
 };
 
-
 bool places_open(struct scenario *scenario, struct places *places, struct error *error);
 /* What a pause costs in each place, until the next call. */
 const double *places_costs(struct places *places, double pause);
@@ -49,7 +48,8 @@ bool places_on_path(const struct places *places, size_t place);
 
 /* ---- the answer ------------------------------------------------------------------ */
 
-/* Rows of a tier, and of the whole: documents and tables carry them under these names. */
+/* Rows of a tier, and of the whole: documents and tables carry them under these names. A new one is
+ * in JSON and CSV; which columns the text has, tiers_answer.c says. */
 #define TIER_FIGURES(X)                                                                     \
     X(tier_capacity) X(tier_bandwidth) X(tier_price) X(tier_hold) X(tier_retrieve)          \
     X(tier_drain_time) X(tier_time_to_live) X(tier_break_even) X(tier_fetch_time)           \
