@@ -3,6 +3,8 @@
  * together, drawn at random, leaping against stepping. */
 #include "test.h"
 
+#include "sim/cache/blocks.h"
+#include "sim/engine.h"
 #include "sim/schedulers/schedulers.h"
 
 #include <math.h>
@@ -190,6 +192,50 @@ static void leaps_are_steps(void **state)
                   (unsigned long long)fetched, (unsigned long long)moved);
     assert_true(refused > 100 && gave_up > 100 && lost > 100 && fetched > 10000 && cached > 10000 &&
                 moved > 100);
+}
+
+/* Two turns of a session beside each other decode the same tokens, and their blocks get the same
+ * names within one stretch: which of them is found, and lives on, is as the steps have it. */
+static void names_come_in_order(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    double arrival[4] = { 0 }, wait[4] = { 0 };
+    uint32_t prompt[] = { 7, 58, 72, 60 }, output[] = { 40, 55, 49, 38 };
+    uint32_t before[] = { NOBODY, NOBODY, 0, 1 };
+    const struct trace trace = { .count = 4, .arrival = arrival, .prompt = prompt,
+                                 .output = output, .before = before, .wait = wait };
+    struct sim_options options = usual_options();
+    struct sim_result leaps, steps;
+    options.users = 5;
+    options.server.blocks = 18;
+    options.server.sequences_most = 5;
+    options.server.synchronous = true;
+    run(&arena, &trace, &options, &leaps);
+    options.stepping = true;
+    run(&arena, &trace, &options, &steps);
+    same_results(&trace, &leaps, &steps);
+    assert_true(leaps.preemptions > 0);
+    arena_free(&arena);
+}
+
+/* Room for more is made when blocks are taken; what is found stays the same. */
+static void blocks_are_found_when_there_are_more(void **state)
+{
+    (void)state;
+    enum { NAME = 7, MANY = 1000 };
+    struct arena arena = { 0 };
+    struct blocks *blocks = blocks_open(&arena, MANY + 1);
+    uint32_t first = blocks_take(blocks), second = blocks_take(blocks);
+    blocks_name(blocks, second, NAME);
+    blocks_name(blocks, first, NAME);
+    for (int i = 2; i < MANY; i++) {
+        assert_int_equal(blocks_find(blocks, NAME), first);
+        blocks_name(blocks, blocks_take(blocks), NAME + (uint64_t)i);
+    }
+    for (int i = 2; i < MANY; i++)
+        assert_true(blocks_find(blocks, NAME + (uint64_t)i) != BLOCKS_NONE);
+    arena_free(&arena);
 }
 
 /* ---- who asks ------------------------------------------------------------------------------- */
@@ -585,7 +631,8 @@ static void ranks_step_together(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(leaps_are_steps),  cmocka_unit_test(one_user),
+        cmocka_unit_test(leaps_are_steps),  cmocka_unit_test(names_come_in_order),
+        cmocka_unit_test(blocks_are_found_when_there_are_more), cmocka_unit_test(one_user),
         cmocka_unit_test(users_are_conserved), cmocka_unit_test(sessions_go_on),
         cmocka_unit_test(refusals),         cmocka_unit_test(lost_patience),
         cmocka_unit_test(failures),         cmocka_unit_test(scaling),
