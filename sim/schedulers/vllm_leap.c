@@ -164,6 +164,6 @@ uint64_t vllm_received_before(const struct vllm *vllm, double now)
     const struct stretch *stretch = &vllm->stretch;
     uint64_t ended = stretch_before(stretch, now);
     if (vllm->flight_count)                         /* the one that flew before */
-        ended = vllm->ranks[0].flights[0].end < now ? ended + 1 : 0;
+        ended = moment_before(vllm->ranks[0].flights[0].end, now) ? ended + 1 : 0;
     return ended < stretch->steps - 1 ? ended : stretch->steps - 1;
 }
