@@ -75,14 +75,14 @@ struct stretch stretch_of(const struct sim_server *server, double from, const st
     return stretch;
 }
 
-uint64_t stretch_before(const struct stretch *stretch, double until)
+uint64_t stretch_before(const struct stretch *stretch, double now)
 {
-    if (stretch->from + stretch_seconds(stretch, (double)stretch->steps) < until)
+    if (moment_before(stretch->from + stretch_seconds(stretch, (double)stretch->steps), now))
         return stretch->steps;
     uint64_t low = 0, high = stretch->steps;        /* low ends before, high does not */
     while (high - low > 1) {
         uint64_t middle = low + (high - low) / 2;
-        if (stretch->from + stretch_seconds(stretch, (double)middle) < until)
+        if (moment_before(stretch->from + stretch_seconds(stretch, (double)middle), now))
             low = middle;
         else
             high = middle;

@@ -49,6 +49,27 @@ struct engine {
 /* A usual server, of the reference runs; a scheduler adds what it has beside that. */
 #define SIM_USUAL .block = 16, .chunk = 512, .sequences_most = 128, .accepted = 0.6
 
+/* ---- moments -------------------------------------------------------------------------------- */
+
+/* Sums of the same seconds in another order differ by rounding: so do the ends of leaps and of
+ * steps. Times as close as that are one moment, in which the world says what comes first. Compared
+ * exactly, two replicas that end together would be told apart by their last bits, and who asks
+ * because of the one would find the other's next batch formed or not. */
+static inline double moment_end(double start)
+{
+    return start + 1e-12 * start;
+}
+
+static inline bool moment_before(double time, double now)   /* in an earlier moment than now */
+{
+    return time < now - 1e-12 * now;
+}
+
+static inline double moment_later(double a, double b)       /* fmax is a call */
+{
+    return a > b ? a : b;
+}
+
 /* ---- stretches: steps of the same decoding requests, whose contexts grow -------------------- */
 
 struct stretch {
@@ -62,7 +83,7 @@ struct stretch {
 struct stretch stretch_of(const struct sim_server *server, double from, const struct sim_step *step,
                           uint64_t most);
 double stretch_seconds(const struct stretch *stretch, double steps);    /* of its first steps */
-uint64_t stretch_before(const struct stretch *stretch, double until);   /* steps that end before */
+uint64_t stretch_before(const struct stretch *stretch, double now);     /* steps that end before */
 
 /* ---- what engines tell the world ---------------------------------------------------------- */
 

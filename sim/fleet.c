@@ -55,20 +55,52 @@ double fleet_next(const struct run *run)
     return run->world.tiers ? fmin(next, tiers_next(run->world.tiers)) : next;
 }
 
-bool fleet_due(struct run *run, double now, struct event *event)
+/* Among those from `from` on, by order. */
+static void add_due(struct run *run, size_t from, struct event event)
 {
-    if (run->link && link_next(run->link) <= now) {
-        *event = (struct event){ .time = now, .kind = EVENT_MOVED };
-        return link_end(run->link, now, &event->id);
+    arena_push(run->arena, &run->due, &run->due_count, &run->due_room, sizeof event);
+    size_t at = run->due_count - 1;
+    for (; at > from && run->due[at - 1].order > event.order; at--)
+        run->due[at] = run->due[at - 1];
+    run->due[at] = event;
+}
+
+/* What is due in one moment, whatever its last bits: transfers by request, and then what was
+ * planned, in that order. */
+static void gather(struct run *run, double until)
+{
+    struct tiers *tiers = run->world.tiers;
+    struct event event = { .kind = EVENT_MOVED };
+    run->due_at = run->due_count = 0;
+    while (run->link && (event.time = link_next(run->link)) <= until &&
+           link_end(run->link, event.time, &event.id)) {
+        event.order = event.id;
+        add_due(run, 0, event);
     }
-    if (run->world.tiers && tiers_next(run->world.tiers) <= now) {
-        *event = (struct event){ .time = now, .kind = EVENT_FETCHED };
-        if (tiers_end(run->world.tiers, now, &event->id))
-            return true;
+    const size_t moved = run->due_count;
+    event.kind = EVENT_FETCHED;
+    while (tiers && (event.time = tiers_next(tiers)) <= until)
+        if (tiers_end(tiers, event.time, &event.id)) {
+            event.order = event.id;
+            add_due(run, moved, event);
+        }
+    const size_t fetched = run->due_count;
+    while (run->event_count && run->heap[0].time <= until)
+        add_due(run, fetched, pop(run));
+}
+
+bool fleet_due(struct run *run, double until, struct event *event)
+{
+    if (run->due_at == run->due_count) {
+        if (fleet_next(run) > until)
+            return false;
+        gather(run, until);
+        if (!run->due_count)
+            return false;
     }
-    if (!run->event_count || run->heap[0].time > now)
-        return false;
-    *event = pop(run);
+    *event = run->due[run->due_at++];
+    if (event->kind != EVENT_SAMPLE)                /* who watches changes nothing */
+        run->now = moment_later(run->now, event->time);
     return true;
 }
 
@@ -448,7 +480,7 @@ void fleet_act(struct run *run, const struct event *event, double now)
     case EVENT_RETURN:  comes_up(run, event->id, now); break;
     case EVENT_READY:   ready(run, event->id, now); break;
     case EVENT_LOOK:    look(run, now); break;
-    case EVENT_SAMPLE:  sample(run, now); break;
+    case EVENT_SAMPLE:  sample(run, event->time); break;
     }
 }
 

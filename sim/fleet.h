@@ -19,7 +19,7 @@ enum event_kind {
 
 struct event {
     double time;
-    uint64_t order;         /* of equal times the first planned */
+    uint64_t order;         /* of one moment the first planned */
     enum event_kind kind;
     uint32_t id;
 };
@@ -48,8 +48,9 @@ struct run {
     uint32_t *beside;       /* another turn that follows the same one */
     uint64_t done, tokens;  /* requests answered; their outputs */
 
-    struct event *heap;
-    size_t event_count, event_room;
+    double now;             /* s, where the clock is */
+    struct event *heap, *due;           /* planned; due in this moment, from due[due_at] on */
+    size_t event_count, event_room, due_at, due_count, due_room;
     uint64_t planned;       /* events, ever */
     size_t promised;        /* events that bring a request or a replica */
     struct pool prompts, decodes;       /* the first only where pools are split */
@@ -75,7 +76,8 @@ void fleet_move(struct run *run, uint32_t id, double now);
 
 void fleet_plan(struct run *run, double time, enum event_kind kind, uint32_t id);
 double fleet_next(const struct run *run);                   /* INFINITY: nothing is planned */
-bool fleet_due(struct run *run, double now, struct event *event);
+/* What is due next, if it is by `until`; the clock goes on to it. */
+bool fleet_due(struct run *run, double until, struct event *event);
 void fleet_act(struct run *run, const struct event *event, double now);
 bool fleet_expects(const struct run *run);                  /* a request or a replica will come */
 

@@ -128,9 +128,9 @@ static double trace_next(const struct run *run)
     return comes ? trace->arrival[run->arrived] : INFINITY;
 }
 
-static double engines_next(const struct run *run)
+static double trace_or_engines_next(const struct run *run)
 {
-    double next = INFINITY;
+    double next = trace_next(run);
     for (size_t i = 0; i < run->engine_count; i++)
         next = run->engines[i]->next < next ? run->engines[i]->next : next;
     return next;
@@ -144,51 +144,81 @@ static void skip_later_turns(struct run *run)
         run->arrived++;
 }
 
-static void come(struct run *run, double now)
+static void come(struct run *run, double until)
 {
     const struct trace *trace = run->world.trace;
     while (!run->world.options->users && run->arrived < trace->count &&
-           trace->arrival[run->arrived] <= now) {
-        ask(run, (uint32_t)run->arrived++, now);
+           trace->arrival[run->arrived] <= until) {
+        run->now = moment_later(run->now, trace->arrival[run->arrived]);
+        ask(run, (uint32_t)run->arrived++, run->now);
         skip_later_turns(run);
         run->last_came = run->arrived == trace->count;
     }
-    for (struct event event; fleet_due(run, now, &event);)
+    for (struct event event; fleet_due(run, until, &event);)
         if (event.kind == EVENT_ASK)
-            ask(run, event.id, now);
+            ask(run, event.id, run->now);
         else
-            fleet_act(run, &event, now);
+            fleet_act(run, &event, run->now);
 }
 
-static void settle_ended(struct run *run, double now)
+static inline void end_one(struct run *run, size_t i, double until)
+{
+    struct engine *engine = run->engines[i];
+    if (engine->next > until || run->stirred[i])
+        return;
+    run->stirred[i] = true;
+    run->now = moment_later(run->now, engine->next);
+    engine->scheduler->end(engine, run->now);
+}
+
+static void settle_ended(struct run *run)
 {
     struct world *world = &run->world;
     for (size_t i = 0; i < world->ended_count; i++) {
         uint32_t id = world->ended[i];
         if (world->want[id] < world->trace->output[id])
-            fleet_move(run, id, now);
+            fleet_move(run, id, run->now);
         else
-            run_leave(run, id, true, now);
+            run_leave(run, id, true, run->now);
     }
     world->ended_count = 0;
 }
 
-static void moment(struct run *run, double now)
+/* A step in the middle of a stretch may end in this moment too. It is told like the ends that are
+ * `next` before a router looks again at what is left to do and cached. */
+static void end_amid_stretches(struct run *run, double until)
 {
-    come(run, now);
+    const enum router router = run->world.options->router;
+    if (router != ROUTER_LEAST_TOKENS && router != ROUTER_PREFIX)
+        return;
     for (size_t i = 0; i < run->engine_count; i++) {
         struct engine *engine = run->engines[i];
-        run->stirred[i] = engine->next <= now;
-        if (run->stirred[i])
-            engine->scheduler->end(engine, now);
+        const struct scheduler *scheduler = engine->scheduler;
+        if (!run->stirred[i] && scheduler->left &&
+            scheduler->left(engine, run->now) != scheduler->left(engine, moment_end(until))) {
+            scheduler->settle(engine, run->now);
+            end_one(run, i, until);
+        }
     }
-    settle_ended(run, now);
-    while (fleet_next(run) <= now && run->left)             /* who asks again without thinking */
-        come(run, now);
+}
+
+/* All that happens until `until`, at the time of the last of it. */
+static void moment(struct run *run, double until)
+{
+    for (;;) {
+        come(run, until);
+        for (size_t i = 0; i < run->engine_count; i++)
+            end_one(run, i, until);
+        settle_ended(run);
+        if (fleet_next(run) > until || !run->left)
+            break;
+        end_amid_stretches(run, until);                     /* who asks again without thinking */
+    }
     for (size_t i = 0; i < run->engine_count; i++) {
         struct engine *engine = run->engines[i];
         if (run->stirred[i] || (engine->next == INFINITY && engine->waiting))
-            engine->scheduler->start(engine, now);
+            engine->scheduler->start(engine, run->now);
+        run->stirred[i] = false;
     }
 }
 
@@ -292,11 +322,11 @@ static void open_engines(struct arena *arena, struct run *run)
 }
 
 /* No event is left, or the same requests throw each other out for ever. */
-static bool stuck(const struct run *run, double now, struct error *error)
+static bool stuck(const struct run *run, bool expects, double now, struct error *error)
 {
     const uint64_t most = run->world.options->restarts_most;
     const bool loop = run->world.restarts >= (most ? most : 1000000);
-    if (!loop && (fleet_expects(run) || engines_next(run) < INFINITY || trace_next(run) < INFINITY))
+    if (!loop && expects)
         return false;
     if (loop)
         error_set(error, "at %.3f s requests started again %llu times, for lack of blocks or for "
@@ -343,15 +373,17 @@ bool sim_run(struct arena *arena, const struct trace *trace, const struct sim_op
     for (; run->arrived < options->users && run->arrived < trace->count; run->arrived++)
         fleet_plan(run, 0, EVENT_ASK, (uint32_t)run->arrived);
     while (run->left) {
-        double now = fmin(fmin(trace_next(run), engines_next(run)), fleet_next(run));
-        if (stuck(run, now, error))
+        const double own = trace_or_engines_next(run), planned = fleet_next(run);
+        const double next = own < planned ? own : planned;
+        if (stuck(run, own < INFINITY || fleet_expects(run), next, error))
             return false;
-        moment(run, now);
+        run->now = moment_later(run->now, next);
+        moment(run, moment_end(run->now));
         if (run->last_came)
             for (size_t i = 0; i < run->engine_count; i++)
                 result->waiting_at_last += (double)run->engines[i]->waiting;
         run->last_came = false;
-        result->makespan = fmax(result->makespan, now);
+        result->makespan = run->now;
     }
     fleet_close(run);
     return true;

@@ -45,16 +45,37 @@ static uint32_t *slot_of(const struct blocks *blocks, uint64_t name)
     return &blocks->slots[(mixed ^ mixed >> 32) & (blocks->slot_count - 1)];
 }
 
+static void put_first(struct blocks *blocks, uint32_t at)
+{
+    uint32_t *slot = slot_of(blocks, blocks->all[at].name);
+    blocks->all[at].chain = *slot;
+    *slot = at;
+}
+
+/* The same chain, the last one first. */
+static uint32_t turned(struct block *all, uint32_t at)
+{
+    uint32_t before = BLOCKS_NONE;
+    for (uint32_t next; at != BLOCKS_NONE; at = next) {
+        next = all[at].chain;
+        all[at].chain = before;
+        before = at;
+    }
+    return before;
+}
+
+/* Blocks of one name stay in their order, so that the same one is found, whenever this is. */
 static void make_slots(struct blocks *blocks)
 {
+    const uint32_t *old = blocks->slots;
+    const size_t old_count = blocks->slot_count;
     blocks->slot_count = 2 * blocks->room;
     blocks->slots = arena_array(blocks->arena, blocks->slot_count, sizeof *blocks->slots);
     memset(blocks->slots, 0xff, blocks->slot_count * sizeof *blocks->slots);    /* BLOCKS_NONE */
-    for (uint32_t i = 0; i < blocks->made; i++)
-        if (blocks->all[i].named) {
-            uint32_t *slot = slot_of(blocks, blocks->all[i].name);
-            blocks->all[i].chain = *slot;
-            *slot = i;
+    for (size_t i = 0; i < old_count; i++)
+        for (uint32_t at = turned(blocks->all, old[i]), next; at != BLOCKS_NONE; at = next) {
+            next = blocks->all[at].chain;
+            put_first(blocks, at);
         }
 }
 
@@ -134,13 +155,11 @@ size_t blocks_nameless(const struct blocks *blocks)
 
 void blocks_name(struct blocks *blocks, uint32_t at, uint64_t name)
 {
-    uint32_t *slot = slot_of(blocks, name);
     if (blocks->all[at].named)
         return;
     blocks->all[at].name = name;
     blocks->all[at].named = true;
-    blocks->all[at].chain = *slot;
-    *slot = at;
+    put_first(blocks, at);
 }
 
 uint32_t blocks_find(const struct blocks *blocks, uint64_t name)

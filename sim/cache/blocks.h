@@ -18,7 +18,7 @@ uint32_t blocks_take(struct blocks *blocks);
 bool blocks_next_name(const struct blocks *blocks, uint64_t *name);
 /* Blocks that can be taken before a name is forgotten, at least. */
 size_t blocks_nameless(const struct blocks *blocks);
-/* What it holds from now on. Of equal names one is found. */
+/* What it holds from now on. Of equal names the last given is found. */
 void blocks_name(struct blocks *blocks, uint32_t block, uint64_t name);
 /* The block of a name, or BLOCKS_NONE; whether nobody uses it. */
 enum { BLOCKS_NONE = UINT32_MAX };

@@ -36,7 +36,7 @@ static inline double ahead_end(const struct ahead *ahead, uint64_t step)
 static inline uint64_t ahead_before(const struct ahead *ahead, double now)
 {
     uint64_t ends = 0;
-    while (ends < ahead->count && ahead->end[ends] < now)
+    while (ends < ahead->count && moment_before(ahead->end[ends], now))
         ends++;
     if (ends == ahead->count)
         ends += stretch_before(&ahead->stretch, now);

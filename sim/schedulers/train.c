@@ -32,7 +32,7 @@ static double departure(const struct train *train, uint64_t ride)
 static uint64_t next_ride(const struct train *train, double now)
 {
     uint64_t ride = (uint64_t)fmax(0, floor(now / train->engine.server->own[CADENCE]) - 1);
-    while (departure(train, ride) < now)
+    while (moment_before(departure(train, ride), now))
         ride++;
     return ride;
 }
@@ -140,7 +140,7 @@ static void train_settle(struct engine *engine, double now)
 {
     struct train *train = (struct train *)engine;
     uint64_t rides = 0;
-    if (train->stretch.steps && departure(train, train->riders.launched + 1) < now)
+    if (train->stretch.steps && moment_before(departure(train, train->riders.launched + 1), now))
         rides = next_ride(train, now) - train->riders.launched - 1;
     go_on(train, rides < train->stretch.steps ? rides : train->stretch.steps);
 }

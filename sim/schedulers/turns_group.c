@@ -48,10 +48,16 @@ void turns_list_remove(uint32_t *list, size_t *count, uint32_t id)
 
 /* ---- the group ------------------------------------------------------------------------------ */
 
+/* Of those that end together the lowest number, as where steps go through them one by one. */
+static bool sooner(struct finish a, struct finish b)
+{
+    return a.turn < b.turn || (a.turn == b.turn && a.id < b.id);
+}
+
 static void heap_push(struct replica *replica, struct finish finish)
 {
     size_t at = replica->decoding++;
-    while (at && replica->finishes[(at - 1) / 2].turn > finish.turn) {
+    while (at && sooner(finish, replica->finishes[(at - 1) / 2])) {
         replica->finishes[at] = replica->finishes[(at - 1) / 2];
         at = (at - 1) / 2;
     }
@@ -67,9 +73,9 @@ uint32_t turns_heap_pop(struct replica *replica)
         size_t child = 2 * at + 1;
         if (child >= replica->decoding)
             break;
-        if (child + 1 < replica->decoding && heap[child + 1].turn < heap[child].turn)
+        if (child + 1 < replica->decoding && sooner(heap[child + 1], heap[child]))
             child++;
-        if (last.turn <= heap[child].turn)
+        if (!sooner(heap[child], last))
             break;
         heap[at] = heap[child];
         at = child;

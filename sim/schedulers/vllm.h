@@ -80,6 +80,8 @@ uint64_t vllm_mixed(uint64_t a, uint64_t b);
  * request could look for them. */
 void vllm_name_blocks(struct vllm *vllm, struct rank *rank, uint32_t id);
 void vllm_name_now(struct vllm *vllm, struct rank *rank, uint32_t id);
+/* The full ones of so many tokens. */
+void vllm_name_first(struct vllm *vllm, struct rank *rank, uint32_t id, uint64_t tokens);
 
 size_t vllm_blocks_for(const struct vllm *vllm, uint64_t tokens);
 /* A block that nobody uses; what it held moves to the tiers. */

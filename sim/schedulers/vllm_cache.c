@@ -30,14 +30,20 @@ static uint64_t name_of(const struct vllm *vllm, uint32_t id, size_t index)
     return vllm_mixed(2 * (uint64_t)id + 1, index);
 }
 
-void vllm_name_now(struct vllm *vllm, struct rank *rank, uint32_t id)
+void vllm_name_first(struct vllm *vllm, struct rank *rank, uint32_t id, uint64_t tokens)
 {
     struct request *request = &vllm->shared->requests[id];
-    uint32_t sure = request->computed < request->known ? request->computed : request->known;
-    uint32_t full = sure / (uint32_t)vllm->engine.server->block;
+    const uint64_t full = tokens / vllm->engine.server->block;
     for (; request->named < full; request->named++)
         blocks_name(rank->blocks, request->blocks[request->named],
                     name_of(vllm, id, request->named));
+}
+
+void vllm_name_now(struct vllm *vllm, struct rank *rank, uint32_t id)
+{
+    const struct request *request = &vllm->shared->requests[id];
+    vllm_name_first(vllm, rank, id,
+                    request->computed < request->known ? request->computed : request->known);
 }
 
 void vllm_name_blocks(struct vllm *vllm, struct rank *rank, uint32_t id)

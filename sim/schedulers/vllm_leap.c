@@ -105,14 +105,20 @@ bool vllm_try_stretch(struct vllm *vllm, double now)
     return vllm->stretch.steps > 0;
 }
 
+/* A request that needs a block has filled the one before, which gets its name in that turn and not
+ * when the stretch is over: of two blocks of one name (turns of a session beside each other) the
+ * last named is found. */
 static void take_due_blocks(struct vllm *vllm, uint64_t steps)
 {
     struct rank *rank = &vllm->ranks[0];
     const size_t block = vllm->engine.server->block;
     for (uint64_t turn = 0; turn < steps; turn++)
-        for (size_t i = vllm->due[turn % block]; i < vllm->due[turn % block + 1]; i++)
-            vllm_add_block(vllm->shared, &vllm->shared->requests[vllm->turns[i]],
-                      vllm_take_block(vllm, rank));
+        for (size_t i = vllm->due[turn % block]; i < vllm->due[turn % block + 1]; i++) {
+            struct request *request = &vllm->shared->requests[vllm->turns[i]];
+            if (!vllm->shared->own_names)
+                vllm_name_first(vllm, rank, vllm->turns[i], request->computed + turn);
+            vllm_add_block(vllm->shared, request, vllm_take_block(vllm, rank));
+        }
 }
 
 static void fly(struct rank *rank, size_t at, double end)
@@ -158,6 +164,6 @@ uint64_t vllm_received_before(const struct vllm *vllm, double now)
     const struct stretch *stretch = &vllm->stretch;
     uint64_t ended = stretch_before(stretch, now);
     if (vllm->flight_count)                         /* the one that flew before */
-        ended = vllm->ranks[0].flights[0].end < now ? ended + 1 : 0;
+        ended = moment_before(vllm->ranks[0].flights[0].end, now) ? ended + 1 : 0;
     return ended < stretch->steps - 1 ? ended : stretch->steps - 1;
 }

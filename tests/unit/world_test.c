@@ -3,6 +3,8 @@
  * together, drawn at random, leaping against stepping. */
 #include "test.h"
 
+#include "sim/cache/blocks.h"
+#include "sim/engine.h"
 #include "sim/schedulers/schedulers.h"
 
 #include <math.h>
@@ -48,6 +50,17 @@ static void generate(struct arena *arena, const char *words, struct trace *trace
 }
 
 /* ---- everything at random: leaps are steps -------------------------------------------------- */
+
+static void draw_trace(struct arena *arena, int turn, struct trace *trace)
+{
+    static const char *const kinds[] = {
+        "poisson:rate=%d,count=80,input=uniform(1,400),output=uniform(1,200),seed=%d",
+        "poisson:rate=%d,count=20,input=uniform(1,60),output=uniform(1,60),turns=4,"
+        "wait=exponential(0.5s),seed=%d",
+        "poisson:rate=%d,count=80,input=uniform(1,400),output=uniform(1,200),"
+        "class=first(1)|second(2)|third(3),seed=%d" };
+    generate(arena, arena_print(arena, kinds[turn % 3], 1 + turn % 60, turn), trace);
+}
 
 static void draw_world(uint64_t *seed, struct sim_options *options, struct tier_options *tier)
 {
@@ -125,6 +138,7 @@ static void same_results(const struct trace *trace, const struct sim_result *a,
     assert_int_equal(a->cached_tokens, b->cached_tokens);
     assert_int_equal(a->fetched_tokens, b->fetched_tokens);
     assert_float_equal(a->busy, b->busy, 1e-9 * a->busy);
+    assert_float_equal(a->queued, b->queued, 1e-9 * a->busy);
     assert_int_equal(a->gaps->count, b->gaps->count);
     assert_float_equal(a->gaps->sum, b->gaps->sum, 1e-9 * a->gaps->sum);
 }
@@ -150,12 +164,6 @@ static void same_bits_of(const struct trace *trace, const struct sim_result *a,
 static void leaps_are_steps(void **state)
 {
     (void)state;
-    static const char *const kinds[] = {
-        "poisson:rate=%d,count=80,input=uniform(1,400),output=uniform(1,200),seed=%d",
-        "poisson:rate=%d,count=20,input=uniform(1,60),output=uniform(1,60),turns=4,"
-        "wait=exponential(0.5s),seed=%d",
-        "poisson:rate=%d,count=80,input=uniform(1,400),output=uniform(1,200),"
-        "class=first(1)|second(2)|third(3),seed=%d" };
     uint64_t seed = 3, refused = 0, gave_up = 0, lost = 0, fetched = 0, cached = 0, moved = 0;
     for (int turn = 0; turn < rounds(1000); turn++) {
         struct arena arena = { 0 };
@@ -163,7 +171,7 @@ static void leaps_are_steps(void **state)
         struct sim_options options;
         struct tier_options tier;
         struct sim_result leaps, steps, watched;
-        generate(&arena, arena_print(&arena, kinds[turn % 3], 1 + turn % 60, turn), &trace);
+        draw_trace(&arena, turn, &trace);
         draw_world(&seed, &options, &tier);
         run(&arena, &trace, &options, &leaps);
         options.watch = (struct sim_watch){ .sample = nobody_looks, .every = 0.05 };
@@ -190,6 +198,129 @@ static void leaps_are_steps(void **state)
                   (unsigned long long)fetched, (unsigned long long)moved);
     assert_true(refused > 100 && gave_up > 100 && lost > 100 && fetched > 10000 && cached > 10000 &&
                 moved > 100);
+}
+
+static double times_of(double seconds, double step)
+{
+    return step * floor(seconds / step);
+}
+
+/* Ends, arrivals, pauses, patience and looks come at multiples of a step, and coincide all the time.
+ * A sum of 0.01 is rounded, one of 1/64 is not. */
+static void leaps_are_steps_in_ties(void **state)
+{
+    (void)state;
+    uint64_t seed = 2;
+    for (int turn = 0; turn < rounds(600); turn++) {
+        const double step = draw(&seed) < 0.5 ? 0.01 : 1.0 / 64;
+        struct cost cost = { step, draw(&seed) < 0.5 ? step / 16 : 0,
+                             draw(&seed) < 0.2 ? step / 1024 : 0 };
+        struct arena arena = { 0 };
+        struct trace trace;
+        struct sim_options options;
+        struct tier_options tier;
+        struct sim_result leaps, steps, watched;
+        draw_trace(&arena, turn, &trace);
+        draw_world(&seed, &options, &tier);
+        for (size_t i = 0; i < trace.count; i++) {
+            trace.arrival[i] = times_of(trace.arrival[i], step);
+            if (trace.wait)
+                trace.wait[i] = times_of(trace.wait[i], step);
+        }
+        options.server.context = options.split.server.context = &cost;
+        if (draw(&seed) < 0.1 && !options.split.replicas && !options.tiers) {
+            options.server.scheduler = &scheduler_train;
+            sim_set(&options.server, "cadence", step);
+        }
+        options.users = draw(&seed) < 0.5 ? options.users : 1 + (size_t)(draw(&seed) * 20);
+        options.think = times_of(options.think, step);
+        options.restart = times_of(options.restart, step);
+        options.patience = times_of(options.patience, step);
+        run(&arena, &trace, &options, &leaps);
+        options.watch = (struct sim_watch){ .sample = nobody_looks, .every = step };
+        run(&arena, &trace, &options, &watched);
+        same_bits_of(&trace, &leaps, &watched);
+        options.stepping = true;
+        run(&arena, &trace, &options, &steps);
+        same_results(&trace, &leaps, &steps);
+        arena_free(&arena);
+    }
+}
+
+/* Steps of 10 ms from 0 on, and a request that comes when the k-th one ends: the next step has it,
+ * whether the sum of k times 10 ms is a little less than its time, or more. */
+static void comes_when_a_step_ends(void **state)
+{
+    (void)state;
+    static const struct scheduler *const some[] = {
+        &scheduler_sarathi, &scheduler_vllm_2023, &scheduler_vllm_v1, &scheduler_sglang,
+        &scheduler_trtllm };
+    struct cost cost = { 0.01, 0, 0 };
+    for (size_t s = 0; s < COUNT(some); s++)
+        for (int k = 1; k <= 200; k++)
+            for (int stepping = 0; stepping < 2; stepping++) {
+                struct arena arena = { 0 };
+                double arrival[] = { 0, 0.01 * k };
+                uint32_t prompt[] = { 10, 10 }, output[] = { 300, 5 };
+                const struct trace trace = { .count = 2, .arrival = arrival, .prompt = prompt,
+                                             .output = output };
+                struct sim_options options = usual_options();
+                struct sim_result result;
+                options.server.scheduler = some[s];
+                options.server.context = &cost;
+                options.server.batch_tokens_most = 4000;
+                options.server.synchronous = true;
+                options.stepping = stepping;
+                run(&arena, &trace, &options, &result);
+                if (fabs(result.first_token[1] - (arrival[1] + 0.01)) > 1e-9)
+                    fail_msg("%s, %s, comes at %.17g: first token at %.17g", some[s]->name,
+                             stepping ? "stepping" : "leaping", arrival[1], result.first_token[1]);
+                arena_free(&arena);
+            }
+}
+
+/* Two turns of a session beside each other decode the same tokens, and their blocks get the same
+ * names within one stretch: which of them is found, and lives on, is as the steps have it. */
+static void names_come_in_order(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    double arrival[4] = { 0 }, wait[4] = { 0 };
+    uint32_t prompt[] = { 7, 58, 72, 60 }, output[] = { 40, 55, 49, 38 };
+    uint32_t before[] = { NOBODY, NOBODY, 0, 1 };
+    const struct trace trace = { .count = 4, .arrival = arrival, .prompt = prompt,
+                                 .output = output, .before = before, .wait = wait };
+    struct sim_options options = usual_options();
+    struct sim_result leaps, steps;
+    options.users = 5;
+    options.server.blocks = 18;
+    options.server.sequences_most = 5;
+    options.server.synchronous = true;
+    run(&arena, &trace, &options, &leaps);
+    options.stepping = true;
+    run(&arena, &trace, &options, &steps);
+    same_results(&trace, &leaps, &steps);
+    assert_true(leaps.preemptions > 0);
+    arena_free(&arena);
+}
+
+/* Room for more is made when blocks are taken; what is found stays the same. */
+static void blocks_are_found_when_there_are_more(void **state)
+{
+    (void)state;
+    enum { NAME = 7, MANY = 1000 };
+    struct arena arena = { 0 };
+    struct blocks *blocks = blocks_open(&arena, MANY + 1);
+    uint32_t first = blocks_take(blocks), second = blocks_take(blocks);
+    blocks_name(blocks, second, NAME);
+    blocks_name(blocks, first, NAME);
+    for (int i = 2; i < MANY; i++) {
+        assert_int_equal(blocks_find(blocks, NAME), first);
+        blocks_name(blocks, blocks_take(blocks), NAME + (uint64_t)i);
+    }
+    for (int i = 2; i < MANY; i++)
+        assert_true(blocks_find(blocks, NAME + (uint64_t)i) != BLOCKS_NONE);
+    arena_free(&arena);
 }
 
 /* ---- who asks ------------------------------------------------------------------------------- */
@@ -585,7 +716,9 @@ static void ranks_step_together(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(leaps_are_steps),  cmocka_unit_test(one_user),
+        cmocka_unit_test(leaps_are_steps),  cmocka_unit_test(leaps_are_steps_in_ties),
+        cmocka_unit_test(comes_when_a_step_ends), cmocka_unit_test(names_come_in_order),
+        cmocka_unit_test(blocks_are_found_when_there_are_more), cmocka_unit_test(one_user),
         cmocka_unit_test(users_are_conserved), cmocka_unit_test(sessions_go_on),
         cmocka_unit_test(refusals),         cmocka_unit_test(lost_patience),
         cmocka_unit_test(failures),         cmocka_unit_test(scaling),
