@@ -131,7 +131,6 @@ demo:                           ## the main job on a fresh machine: set up, buil
 $(B)/tests/%: tests/unit/%.c $(B)/libchalkline.a
 	@mkdir -p $(@D)
 	@echo $(CC) $<; $(CC) $(FLAGS) -MMD -MP $(filter %.c %.o %.a,$^) -o $@ $(if $(filter serve_test,$*),$(SERVER)) $(LIBS) -lcmocka
-
 $(B)/tests/scheduler_test: tests/unit/sample_scheduler.c
 
 tests: $(B)/chalkline $(TESTS) $(if $(shell command -v mpicc),$(B)/chalkline-mpi)  ## build and run the tests, without setting up
@@ -158,26 +157,21 @@ $(LANES:%=$(B)/bench/hand_%.o): $(B)/bench/hand_%.o: bench/hand.c
 $(BENCH): bench/bench.c $(LANES:%=$(B)/bench/hand_%.o) $(B)/libchalkline.a
 	@$(CC) $(FLAGS) $^ -o $@ $(LIBS)
 
-$(B)/bench/simulate $(B)/bench/plan $(B)/bench/train $(B)/bench/deduce: $(B)/bench/%: bench/%.c $(B)/libchalkline.a
+BENCHES  := $(addprefix $(B)/bench/,simulate plan train deduce)
+$(BENCHES): $(B)/bench/%: bench/%.c $(B)/libchalkline.a
 	@mkdir -p $(@D)
 	@$(CC) $(FLAGS) $^ -o $@ $(LIBS)
 
 bench:                          ## speeds as ratios: compiled and interpreted rows, start-up
 	@tools/setup.sh core bench
-	@$(MAKE) --no-print-directory -s $(BENCH) $(B)/bench/simulate $(B)/bench/plan $(B)/bench/train $(B)/bench/deduce chalkline
-	@$(BENCH)
-	@$(B)/bench/simulate
-	@$(B)/bench/plan
-	@$(B)/bench/train
-	@$(B)/bench/deduce
-	@bench/start.sh
+	@$(MAKE) --no-print-directory -s $(BENCH) $(BENCHES) chalkline
+	@set -e; for one in $(BENCH) $(BENCHES) bench/start.sh; do $$one; done
 	@[ ! -f build/page/chalkline.html ] || { tools/setup.sh page-tests; node web/page/test/bench.mjs; }
 
 # ---- docs, install -----------------------------------------------------------------------------------
 docs: chalkline                 ## build/docs: the reference of all rows, the man page
 	@mkdir -p build/docs
-	@./chalkline reference > build/docs/reference.md
-	@./chalkline man > build/docs/chalkline.1
+	@./chalkline reference > build/docs/reference.md; ./chalkline man > build/docs/chalkline.1
 	@echo build/docs/reference.md build/docs/chalkline.1
 
 # ask/ask.h and all that it includes.
@@ -186,10 +180,8 @@ install: chalkline docs         ## binary, man page, completion, library, header
 	install -D -m 755 chalkline $(DESTDIR)$(PREFIX)/bin/chalkline
 	install -D -m 644 build/docs/chalkline.1 $(DESTDIR)$(PREFIX)/share/man/man1/chalkline.1
 	install -D -m 644 build/docs/reference.md $(DESTDIR)$(PREFIX)/share/doc/chalkline/reference.md
-	for shell in bash zsh fish; do ./chalkline completion $$shell > build/docs/completion.$$shell; done
-	install -D -m 644 build/docs/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/chalkline
-	install -D -m 644 build/docs/completion.zsh $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_chalkline
-	install -D -m 644 build/docs/completion.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/chalkline.fish
+	for to in bash-completion/completions/chalkline zsh/site-functions/_chalkline fish/vendor_completions.d/chalkline.fish; do \
+	    ./chalkline completion $${to%%[-/]*} > build/docs/completion; install -D -m 644 build/docs/completion $(DESTDIR)$(PREFIX)/share/$$to; done
 	install -D -m 644 $(B)/libchalkline.a $(DESTDIR)$(PREFIX)/lib/libchalkline.a
 	for h in $(HEADERS); do install -D -m 644 $$h $(DESTDIR)$(PREFIX)/include/chalkline/$$h; done
 	printf 'prefix=$(PREFIX)\nName: chalkline\nDescription: bounds of large language models on real machines\nVersion: $(VERSION)\nCflags: -I$${prefix}/include/chalkline\nLibs: -L$${prefix}/lib -lchalkline -ljansson -lz -lzstd -lsqlite3 -lm\n' > build/docs/chalkline.pc
