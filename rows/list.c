@@ -66,7 +66,7 @@ struct builder {
     uint64_t *depends;              /* [rows * words] */
     uint64_t *changed;              /* [words] the environment */
     int *value;                     /* [bits] a row's node, a table's entry */
-    unsigned version, versions;     /* of the environment; so many there were */
+    unsigned version, versions;     /* of the environment; how many there have been */
     bool entries_given;             /* some fact is of one entry: "cache_elements[moe]" */
     struct nodes set;
     struct memo *memos;
