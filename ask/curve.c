@@ -11,7 +11,8 @@
 enum { MOST_QUANTITIES = 8 };
 
 struct axis {
-    const char *name;               /* a row, or "on", "model" */
+    const char *name;               /* a row, or "on", "model", as asked */
+    const char *row;                /* the row's own name */
     const char *value;              /* "1..4096", "a100,h100" */
     bool named;                     /* over machines or models */
 };
@@ -88,6 +89,7 @@ static bool read_axis(struct curve *curve, const struct scenario *scenario,
     if (index < 0)
         return scenario_unknown(scenario, curve->axis.name, curve->error);
     const struct row *the = *row = scenario->book.rows[index];
+    curve->axis.row = the->name;
     const struct fact *given = facts_find(&scenario->facts, the->name);
     if (fact_given(given)) {
         error_set(curve->error, "'%s' is the axis, and given by %s", the->name, given->source);
@@ -114,7 +116,7 @@ static void run_axis(const struct curve *curve, const struct values *values, dou
     struct column *inputs = arena_array(curve->arena, list->input_count + 1, sizeof *inputs);
     for (size_t i = 0; i < list->input_count; i++)
         inputs[i] = (struct column){ &values->inputs[i], 0 };
-    int input = list_input(list, curve->axis.name);
+    int input = list_input(list, curve->axis.row);
     if (input >= 0)
         inputs[input] = (struct column){ curve->x, 1 };
     list_run(list, inputs, y, curve->points);
@@ -160,7 +162,7 @@ static const char *asked(const struct curve *curve)
 
 static bool axis_acts(struct curve *curve, const struct values *values)
 {
-    if (list_depends(curve->arena, &values->list, curve->axis.name))
+    if (list_depends(curve->arena, &values->list, curve->axis.row))
         return true;
     error_set(curve->error, "'%s' has no effect on %s", curve->axis.name, asked(curve));
     return error_hint(curve->error, "`chalkline why %s --deep` shows what does",

@@ -5,6 +5,16 @@
 
 #include <string.h>
 
+static const char aliases[] = "aliases";
+
+static void add_words(struct arena *arena, struct doc *list, const char *words)
+{
+    for (size_t size; *words; words += size + (words[size] != 0)) {
+        size = strcspn(words, " ");
+        doc_add_string(arena, list, NULL, arena_copy(arena, words, size));
+    }
+}
+
 static void finish(struct arena *arena, const char *what, struct table *table,
                    struct answer *answer)
 {
@@ -12,7 +22,10 @@ static void finish(struct arena *arena, const char *what, struct table *table,
     for (size_t i = table->columns; i < table->count; i += table->columns) {
         struct doc *one = doc_add(arena, list, NULL, DOC_OBJECT);
         for (size_t j = 0; j < table->columns; j++)
-            doc_add_string(arena, one, table->cells[j], table->cells[i + j]);
+            if (strcmp(table->cells[j], aliases))
+                doc_add_string(arena, one, table->cells[j], table->cells[i + j]);
+            else
+                add_words(arena, doc_add(arena, one, aliases, DOC_ARRAY), table->cells[i + j]);
     }
     table_print(table, &answer->text, "");
     table_csv(table, &answer->csv);
@@ -48,15 +61,16 @@ static void list_catalog(struct arena *arena, const struct catalog *catalog,
 static void list_rows(struct arena *arena, struct answer *answer)
 {
     const struct book *book = book_built_in(0);
-    struct table table = { .arena = arena, .columns = 4, .left = "llll" };
-    static const char *const head[] = { "name", "unit", "symbol", "meaning" };
-    for (int i = 0; i < 4; i++)
+    struct table table = { .arena = arena, .columns = 5, .left = "lllll" };
+    static const char *const head[] = { "name", "unit", "symbol", "meaning", aliases };
+    for (int i = 0; i < 5; i++)
         table_cell(&table, "%s", head[i]);
     for (size_t i = 0; i < book->count; i++) {
         table_cell(&table, "%s", book->rows[i]->name);
         table_cell(&table, "%s", book->rows[i]->unit_text);
         table_cell(&table, "%s", book->rows[i]->symbol);
         table_cell(&table, "%s", book->rows[i]->meaning);
+        table_cell(&table, "%s", book->rows[i]->aliases ? book->rows[i]->aliases : "");
     }
     finish(arena, "rows", &table, answer);
 }

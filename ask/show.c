@@ -34,6 +34,8 @@ static bool show_row(struct arena *arena, const char *name, struct answer *answe
     if (index < 0)
         return false;
     struct doc *list = doc_add(arena, answer->doc, name, DOC_ARRAY);
+    if (book.rows[index]->aliases)
+        buffer_print(&answer->text, "also: %s\n", book.rows[index]->aliases);
     for (const struct row *row = book.rows[index]; row; row = row->before) {
         struct doc *one = doc_add(arena, list, NULL, DOC_OBJECT);
         buffer_print(&answer->text, "%s : %s   %s%s%s\n  %s\n", row->name, row->unit_text,

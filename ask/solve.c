@@ -65,7 +65,7 @@ static bool free_unknown(struct scenario *scenario, const char *name, double *lo
     if (index < 0)
         return scenario_unknown(scenario, name, error);
     const struct row *row = scenario->book.rows[index];
-    const struct fact *given = facts_find(&scenario->facts, name);
+    const struct fact *given = facts_find(&scenario->facts, row->name);
     double value;
     if (fact_given(given)) {
         error_set(error, "'%s' is to be found, and given by %s", name, given->source);
@@ -83,7 +83,7 @@ static bool free_unknown(struct scenario *scenario, const char *name, double *lo
         error_set(error, "'%s' is a constant", name);
         return error_hint(error, "an input");
     }
-    facts_set(&scenario->facts, name, value, ORIGIN_AXIS, "solve");
+    facts_set(&scenario->facts, row->name, value, ORIGIN_AXIS, "solve");
     return true;
 }
 
@@ -143,7 +143,7 @@ static void answer_roots(struct scenario *scenario, const char *name, const char
         const char *wholes = "";
         if (between_wholes(row, roots->at[i]))
             wholes = wholes_text(scenario, row, roots->at[i], root, left);
-        facts_set(&scenario->facts, name, roots->at[i], ORIGIN_AXIS, "solve");
+        facts_set(&scenario->facts, row->name, roots->at[i], ORIGIN_AXIS, "solve");
         buffer_print(&answer->text, "%s = %s%s", name, root, wholes);
         if (value_of(scenario, left, &sides, &ignored))
             buffer_print(&answer->text, "   where %s: both are %s", where,
@@ -155,7 +155,7 @@ static void answer_roots(struct scenario *scenario, const char *name, const char
         doc_add_number(arena, wholes, NULL, floor(roots->at[0]));
         doc_add_number(arena, wholes, NULL, ceil(roots->at[0]));
     }
-    facts_set(&scenario->facts, name, roots->at[0], ORIGIN_AXIS, "solve");
+    facts_set(&scenario->facts, row->name, roots->at[0], ORIGIN_AXIS, "solve");
     scenario_note_misfit(scenario);
     if (roots->more)
         buffer_print(&answer->text, "and %zu more\n", roots->more);
@@ -178,7 +178,8 @@ static void answer_none(struct scenario *scenario, const char *name, const char 
     double a, b;
     struct error ignored;
     struct unit side = scenario_unit(scenario, left);
-    facts_set(&scenario->facts, name, roots->closest, ORIGIN_AXIS, "solve");
+    facts_set(&scenario->facts, book_name(&scenario->book, arena, name), roots->closest,
+              ORIGIN_AXIS, "solve");
     if (value_of(scenario, left, &a, &ignored) && value_of(scenario, right, &b, &ignored))
         buffer_print(&answer->text, "  nearest at %s: %s there, against %s\n",
                      quantity_text(arena, roots->closest, unit, 4),
@@ -215,8 +216,9 @@ bool ask_solve(struct arena *arena, const struct command *command, struct answer
     if (!expr_parse(&s->book, "--where", 0, text_of(difference), &expr, error) ||
         !list_build(arena, &s->book, &s->facts, &expr, 1, &values.list, error))
         return false;
-    int input = list_input(&values.list, name);
-    if (input < 0 || !list_depends(arena, &values.list, name)) {
+    const char *row = book_name(&s->book, arena, name);
+    int input = list_input(&values.list, row);
+    if (input < 0 || !list_depends(arena, &values.list, row)) {
         error_set(error, "'%s' does not appear in %s = %s", name, left, right);
         return error_hint(error, "`chalkline why %s --deep` shows what does", left);
     }

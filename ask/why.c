@@ -7,6 +7,7 @@
 
 struct why {
     struct scenario *scenario;
+    const char *asked;              /* the word of the question */
     const char *entry;              /* "[moe]" for a row of a table, or "" */
     struct error *error;
 };
@@ -315,7 +316,7 @@ static void answer_head(struct why *why, const char *name, const struct row *row
     struct arena *arena = why->scenario->arena;
     struct buffer unit = { .arena = arena };
     unit_print(&unit, row->unit);
-    doc_add_string(arena, answer->doc, "quantity", name);
+    doc_add_string(arena, answer->doc, "quantity", why->asked);
     doc_add_number(arena, answer->doc, "value", value);
     doc_add_string(arena, answer->doc, "unit", unit.data);
     doc_add_string(arena, answer->doc, "meaning", row->meaning);
@@ -388,6 +389,7 @@ bool ask_why(struct arena *arena, const struct command *command, struct answer *
         return false;
     const struct row *row = scenario.book.rows[index];
     const char *name = arena_print(arena, "%s%s", row->name, row->table ? why.entry : "");
+    why.asked = row->table ? name : command->words[0];
     if (!value_of(&scenario, name, &value, error))
         return false;
     given_note(&scenario, &name, 1, name);

@@ -2,6 +2,7 @@
 #include "catalog/catalog.h"
 
 #include "build/row_names.h"
+#include "rows/rows.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -94,6 +95,12 @@ static void note_doubts(const struct catalog_entry *entry, struct facts *facts)
         facts_note(facts, "not known for %s, so the defaults hold: %s", entry->title, unknown);
 }
 
+/* The row's own name, where the sheet has an alias. */
+static const char *fact_row(const struct facts *facts, const struct catalog_row *row)
+{
+    return book_name(book_built_in(BOOK_ALL), facts->arena, row->fact);
+}
+
 bool catalog_machine(const struct catalog *catalog, const char *name, struct facts *facts,
                      struct error *error)
 {
@@ -106,9 +113,11 @@ bool catalog_machine(const struct catalog *catalog, const char *name, struct fac
         if (!row.chosen)
             continue;
         if (!strcmp(row.unit, "row"))
-            facts_bind(facts, row.fact, row.value, ORIGIN_SHEET, row_origin(facts->arena, entry, &row));
+            facts_bind(facts, fact_row(facts, &row), row.value, ORIGIN_SHEET,
+                       row_origin(facts->arena, entry, &row));
         else if (catalog_row_number(&row, &value))
-            facts_set(facts, row.fact, value, ORIGIN_SHEET, row_origin(facts->arena, entry, &row));
+            facts_set(facts, fact_row(facts, &row), value, ORIGIN_SHEET,
+                      row_origin(facts->arena, entry, &row));
     }
     bind_peaks(entry, facts);
     note_doubts(entry, facts);
@@ -123,7 +132,8 @@ static void set_numbers(const struct catalog_entry *entry, struct facts *facts)
         struct catalog_row row = catalog_row(entry, i);
         double value;
         if (row.chosen && catalog_row_number(&row, &value))
-            facts_set(facts, row.fact, value, ORIGIN_FITTED, row_origin(facts->arena, entry, &row));
+            facts_set(facts, fact_row(facts, &row), value, ORIGIN_FITTED,
+                      row_origin(facts->arena, entry, &row));
     }
 }
 

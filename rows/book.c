@@ -50,12 +50,15 @@ static void book_own(struct book *book)
     book->rows = array_copy(book->arena, book->rows, book->count, book->room, sizeof *book->rows);
     book->chapters = array_copy(book->arena, book->chapters, book->chapter_count,
                                 book->chapter_room, sizeof *book->chapters);
+    book->alias_room = book->alias_count;
+    book->aliases = array_copy(book->arena, book->aliases, book->alias_count, book->alias_room,
+                               sizeof *book->aliases);
     book->index = array_copy(book->arena, book->index, book->index_size, book->index_size,
                              sizeof *book->index);
     book->shared = false;
 }
 
-/* ---- names: an open hash from name to row + 1 -------------------------------------------- */
+/* ---- names: an open hash from name to row or alias ----------------------------------------- */
 
 static size_t name_hash(const char *name)
 {
@@ -65,26 +68,46 @@ static size_t name_hash(const char *name)
     return (size_t)hash;
 }
 
+/* What stands in the index, which is not 0. */
+static const char *index_name(const struct book *book, int at)
+{
+    return at > 0 ? book->rows[at - 1]->name : book->aliases[-1 - at].name;
+}
+
 static size_t index_place(const struct book *book, const char *name)
 {
     size_t i = name_hash(name) & (book->index_size - 1);
-    while (book->index[i] && strcmp(book->rows[book->index[i] - 1]->name, name))
+    while (book->index[i] && strcmp(index_name(book, book->index[i]), name))
         i = (i + 1) & (book->index_size - 1);
     return i;
 }
 
 int book_find(const struct book *book, const char *name)
 {
-    return book->index[index_place(book, name)] - 1;
+    const int at = book->index[index_place(book, name)];
+    return at < 0 ? book->aliases[-1 - at].row : at - 1;
+}
+
+const char *book_name(const struct book *book, struct arena *arena, const char *name)
+{
+    const char *bracket = strchr(name, '[');
+    const int row = book_find(book, bracket ? arena_copy(arena, name, (size_t)(bracket - name))
+                                            : name);
+    if (row < 0)
+        return name;
+    return bracket ? arena_print(arena, "%s%s", book->rows[row]->name, bracket)
+                   : book->rows[row]->name;
 }
 
 bool book_unknown(const struct book *book, const char *name, struct error *error)
 {
     struct arena scratch = book->arena ? arena_beside(book->arena) : (struct arena){ 0 };
-    const char **names = arena_array(&scratch, book->count + 1, sizeof *names);
+    const char **names = arena_array(&scratch, book->count + book->alias_count + 1, sizeof *names);
     for (size_t i = 0; i < book->count; i++)
         names[i] = book->rows[i]->name;
-    const char *near = name_nearest(name, names, book->count);
+    for (size_t i = 0; i < book->alias_count; i++)
+        names[book->count + i] = book->aliases[i].name;
+    const char *near = name_nearest(name, names, book->count + book->alias_count);
     error_set(error, "no row is called '%.100s'", name);
     if (near)
         error_hint(error, "did you mean '%s'? `chalkline list rows` shows all", near);
@@ -186,18 +209,25 @@ static bool read_default(struct reader *reader, int line, struct text text, stru
     return true;
 }
 
+static bool is_name(struct text name)
+{
+    for (size_t i = 0; i < name.size; i++)
+        if (!(name.data[i] == '_' || (name.data[i] >= 'a' && name.data[i] <= 'z') ||
+              (name.data[i] >= 'A' && name.data[i] <= 'Z') ||
+              (i && name.data[i] >= '0' && name.data[i] <= '9')))
+            return false;
+    return name.size > 0;
+}
+
 static bool read_head(struct reader *reader, struct text line, struct row *row, bool *input)
 {
     struct text symbol = take_last_column(&line), name, unit, rest = line;
     if (!take_until(&rest, ":", &name) || !name.size)
         return wrong(reader, reader->line, "a row without a unit", "name : unit");
     *input = take_until(&rest, "=", &unit);
-    for (size_t i = 0; i < name.size; i++)
-        if (!(name.data[i] == '_' || (name.data[i] >= 'a' && name.data[i] <= 'z') ||
-              (name.data[i] >= 'A' && name.data[i] <= 'Z') ||
-              (i && name.data[i] >= '0' && name.data[i] <= '9')))
-            return wrong(reader, reader->line, "a name has other signs than letters, digits, _",
-                         "lower case letters, digits and _");
+    if (!is_name(name))
+        return wrong(reader, reader->line, "a name has other signs than letters, digits, _",
+                     "lower case letters, digits and _");
     double scale;
     struct error inner;
     if (!unit_parse(unit, &row->unit, &scale, &inner) || scale != 1) {
@@ -247,12 +277,23 @@ static bool starts(struct text line, const char *word)
     return line.size >= size && !memcmp(line.data, word, size);
 }
 
-/* Lines under the head: meaning, source, what is fitted, then '=' and the expression. */
+/* The rest of a line that begins with `word`, at the end of `out`. */
+static bool take_line(struct text line, const char *word, const char *end, struct buffer *out)
+{
+    if (!starts(line, word))
+        return false;
+    const size_t size = strlen(word);
+    struct text rest = text_trim((struct text){ line.data + size, line.size - size });
+    buffer_print(out, "%.*s%s", (int)rest.size, rest.data, end);
+    return true;
+}
+
+/* Lines under the head: meaning, source, what is fitted, other names, then '=' and the expression. */
 static void read_body(struct reader *reader, struct row *row, int *expression_line)
 {
     struct buffer meaning = { .arena = reader->book->arena };
     struct buffer fit = { .arena = reader->book->arena };
-    static const char fitted[] = "fit:";
+    struct buffer aliases = { .arena = reader->book->arena };
     struct text source = { "", 0 };
     buffer_add(&meaning, "", 0);
     while (indented(reader->rest)) {
@@ -269,37 +310,66 @@ static void read_body(struct reader *reader, struct row *row, int *expression_li
             row->text.size = (size_t)(trimmed.data + trimmed.size - row->text.data);
             continue;
         }
-        if (starts(trimmed, fitted)) {
-            struct text rest = { trimmed.data + strlen(fitted), trimmed.size - strlen(fitted) };
-            rest = text_trim(rest);
-            buffer_print(&fit, "%.*s\n", (int)rest.size, rest.data);
+        if (take_line(trimmed, "fit:", "\n", &fit) || take_line(trimmed, "alias:", " ", &aliases))
             continue;
-        }
         take_source(&trimmed, &source);
         buffer_print(&meaning, "%s%.*s", meaning.size ? " " : "", (int)trimmed.size,
                      trimmed.data);
     }
     row->meaning = meaning.data;
     row->fit = fit.data;
+    if (aliases.size)
+        aliases.data[--aliases.size] = 0;
+    row->aliases = aliases.data;
     row->source = copy(reader, source);
 }
 
 /* Into the arrays of this book, which owns them. */
-static void index_set(struct book *book, int row)
+static void index_put(struct book *book, int at)
 {
-    ((int *)book->index)[index_place(book, book->rows[row]->name)] = row + 1;
+    ((int *)book->index)[index_place(book, index_name(book, at))] = at;
 }
 
-static void index_last(struct book *book)
+static void index_add(struct book *book, int at)
 {
-    if (2 * book->count < book->index_size) {
-        index_set(book, (int)book->count - 1);
+    if (2 * (book->count + book->alias_count) < book->index_size) {
+        index_put(book, at);
         return;
     }
     book->index_size *= 2;
     book->index = arena_array(book->arena, book->index_size, sizeof *book->index);
     for (size_t i = 0; i < book->count; i++)
-        index_set(book, (int)i);
+        index_put(book, (int)i + 1);
+    for (size_t i = 0; i < book->alias_count; i++)
+        index_put(book, -1 - (int)i);
+}
+
+/* Its line "alias:" is cut into names, each of which must be new. */
+static bool add_aliases(struct reader *reader, const struct row *row, int of)
+{
+    struct book *book = reader->book;
+    struct text rest = text_of(row->aliases ? row->aliases : "");
+    if (row->aliases && row->with)
+        return wrong(reader, row->line, "an alias in a WITH chapter", "at the row's first place");
+    while ((rest = text_trim(rest)).size) {
+        struct text name = { rest.data, 0 };
+        while (name.size < rest.size && rest.data[name.size] != ' ')
+            name.size++;
+        rest = (struct text){ rest.data + name.size, rest.size - name.size };
+        const char *alias = copy(reader, name);
+        const int known = book_find(book, alias);
+        if (!is_name(name) || known >= 0) {
+            error_set(reader->error, "%s:%d: '%s' cannot be an alias of '%s'", reader->file,
+                      row->line, alias, row->name);
+            return error_hint(reader->error, "%s", known >= 0 ? "a name that no row has"
+                              : "lower case letters, digits and _");
+        }
+        *(struct alias *)arena_push(book->arena, &book->aliases, &book->alias_count,
+                                    &book->alias_room, sizeof *book->aliases) =
+            (struct alias){ alias, of };
+        index_add(book, -(int)book->alias_count);
+    }
+    return true;
 }
 
 static bool add_row(struct reader *reader, const struct row *row)
@@ -315,10 +385,15 @@ static bool add_row(struct reader *reader, const struct row *row)
     if (known < 0) {
         *(const struct row **)arena_push(book->arena, &book->rows, &book->count, &book->room,
                                          sizeof kept) = kept;
-        index_last(book);
-        return true;
+        index_add(book, (int)book->count);
+        return add_aliases(reader, row, (int)book->count - 1);
     }
     const struct row *old = book->rows[known];
+    if (!book->open && strcmp(old->name, row->name)) {
+        error_set(reader->error, "%s:%d: '%s' is an alias of '%s'", reader->file, row->line,
+                  row->name, old->name);
+        return error_hint(reader->error, "the row's own name, or another");
+    }
     if (!unit_same(old->unit, row->unit)) {
         error_set(reader->error, "%s:%d: '%s' is redefined in %s", reader->file, row->line,
                   row->name, row->unit_text);
@@ -330,13 +405,16 @@ static bool add_row(struct reader *reader, const struct row *row)
         return error_hint(reader->error, "another name; the first is %s:%d", old->file, old->line);
     }
     kept->before = old;
+    kept->name = old->name;
     kept->table = old->table;
+    kept->aliases = !row->aliases ? old->aliases : !old->aliases ? row->aliases
+                  : arena_print(book->arena, "%s %s", old->aliases, row->aliases);
     if (!*kept->symbol)
         kept->symbol = old->symbol;
     if (!*kept->meaning)
         kept->meaning = old->meaning;
     ((const struct row **)book->rows)[known] = kept;
-    return true;
+    return add_aliases(reader, row, known);
 }
 
 static bool read_row(struct reader *reader, struct text head)

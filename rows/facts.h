@@ -31,6 +31,7 @@ enum spread { SPREAD_NONE, SPREAD_RANGE, SPREAD_UNIFORM, SPREAD_NORMAL, SPREAD_L
 
 struct fact {
     const char *name;       /* of the row */
+    const char *given_as;   /* the alias of the row that the user wrote, or NULL */
     double value;
     double low, high;       /* equal to value, or what `spread` says: bounds, mean and
                                deviation, median and factor */

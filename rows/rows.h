@@ -83,11 +83,17 @@ struct row {
     double likely_low, likely_high; /* the plausible range, or equal */
     struct text text;               /* the expression as written */
     const char *fit;                /* its lines "fit:", without that word, each ended; or NULL */
+    const char *aliases;            /* its other names, a space between; or NULL */
     const struct row *before;       /* what this row redefined, or NULL */
 };
 
 struct chapter {
     const char *title, *table, *with, *prose, *file;
+};
+
+struct alias {
+    const char *name;
+    int row;
 };
 
 /* A row, once read, never changes: books share rows, and a row that is redefined is another. */
@@ -97,7 +103,9 @@ struct book {
     size_t count, room;
     const struct chapter *chapters;
     size_t chapter_count, chapter_room;
-    const int *index;               /* hash of names */
+    const struct alias *aliases;    /* of all rows */
+    size_t alias_count, alias_room;
+    const int *index;               /* hash of names: row + 1, -1 - alias, or 0 */
     size_t index_size;
     unsigned conditions;            /* which WITH chapters count */
     bool shared;                    /* rows, chapters and index are another book's */
@@ -114,7 +122,10 @@ const struct book *book_built_in(unsigned conditions);
 void book_copy(struct book *book, struct arena *arena, const struct book *of);
 /* Read one file of rows; rows of a known name redefine it. */
 bool book_read(struct book *book, const char *file, struct text text, struct error *error);
-int book_find(const struct book *book, const char *name);              /* -1: none */
+/* The row of that name or alias; -1: none. */
+int book_find(const struct book *book, const char *name);
+/* The name of that row, with the [entry] that follows it; of nothing known, the name itself. */
+const char *book_name(const struct book *book, struct arena *arena, const char *name);
 /* Name the nearest row in `error`. */
 bool book_unknown(const struct book *book, const char *name, struct error *error);
 bool expr_parse(const struct book *book, const char *file, int line, struct text text,

@@ -107,7 +107,8 @@ static const char *label_of(const struct scenario *scenario, const struct fact *
     if (from_engine(scenario, fact))
         return "--engine";
     return strcmp(fact->source, "--set") ? fact->source
-                                         : arena_print(scenario->arena, "--set %s", fact->name);
+                                         : arena_print(scenario->arena, "--set %s",
+                                                       fact->given_as ? fact->given_as : fact->name);
 }
 
 /* One option may set several rows: one that acts is enough. */

@@ -99,9 +99,21 @@ static bool out_of_range(const struct row *row, const char *value, const char *s
                       quantity_text(arena, row->high, row->unit, 4));
 }
 
-static bool given_twice(const char *name, const char *source, const struct fact *before,
-                        struct error *error)
+/* The option as it was written: "--pp", "--set pp". */
+static const char *written(struct arena *arena, const char *source, const char *name)
 {
+    return strcmp(source, "--set") ? source : arena_print(arena, "--set %s", name);
+}
+
+static bool given_twice(const char *name, const char *source, const struct fact *before,
+                        struct arena *arena, struct error *error)
+{
+    const char *first = before->given_as ? before->given_as : before->name;
+    if (strcmp(first, name)) {
+        error_set(error, "%s is set twice: by %s and by %s", before->name,
+                  written(arena, before->source, first), written(arena, source, name));
+        return error_hint(error, "one of the two: they are names of one row");
+    }
     error_set(error, "%s: %s is given twice, first by %s", source, name, before->source);
     return error_hint(error, "once");
 }
@@ -147,6 +159,14 @@ bool scenario_unknown(const struct scenario *scenario, const char *name, struct 
     if (option && option->row)
         error_hint(error, "did you mean '%s'? --%s sets it", option->row, name);
     return false;
+}
+
+/* Remember under which name the user knows the fact. */
+static void given_as(struct scenario *scenario, const char *name, const char *as)
+{
+    for (size_t i = 0; i < scenario->facts.scalar_count; i++)
+        if (strcmp(name, as) && !strcmp(scenario->facts.scalars[i].name, name))
+            scenario->facts.scalars[i].given_as = arena_copy(scenario->arena, as, strlen(as));
 }
 
 /* "cache_elements[moe]" sets one entry; a plain name sets the row for all. */
@@ -208,18 +228,19 @@ static bool not_a_value(const char *name, const char *value, const char *source,
     return error_hint(error, "%s", quantity->hint);
 }
 
-bool scenario_set_row(struct scenario *scenario, const char *name, const char *value,
+bool scenario_set_row(struct scenario *scenario, const char *as, const char *value,
                       enum origin origin, const char *source, struct error *error)
 {
     int index;
-    if (!find_set_row(scenario, name, source, &index, error))
+    if (!find_set_row(scenario, as, source, &index, error))
         return false;
+    const char *name = book_name(&scenario->book, scenario->arena, as);
     const struct row *row = scenario->book.rows[index];
     const struct fact *before = facts_find(&scenario->facts, name);
     struct quantity quantity;
     struct error inner;
     if (fact_given(before))
-        return given_twice(name, source, before, error);
+        return given_twice(as, source, before, scenario->arena, error);
     if (quantity_parse(text_of(value), row->unit, &quantity, &inner)) {
         bool bounds = quantity.spread == SPREAD_RANGE || quantity.spread == SPREAD_UNIFORM ||
                       quantity.spread == SPREAD_NONE;
@@ -227,6 +248,7 @@ bool scenario_set_row(struct scenario *scenario, const char *name, const char *v
                            (bounds && (quantity.low < row->low || quantity.high > row->high))))
             return out_of_range(row, value, source, scenario->arena, error);
         set_quantity(scenario, name, &quantity, origin, source);
+        given_as(scenario, name, as);
         note_bare(scenario, row, value, &quantity);
         return true;
     }
@@ -246,23 +268,26 @@ bool scenario_set_row(struct scenario *scenario, const char *name, const char *v
     }
     facts_bind(&scenario->facts, name, arena_copy(scenario->arena, value, strlen(value)), origin,
                source);
+    given_as(scenario, name, as);
     return true;
 }
 
-bool scenario_set_number(struct scenario *scenario, const char *name, double value,
+bool scenario_set_number(struct scenario *scenario, const char *as, double value,
                          enum origin origin, const char *source, struct error *error)
 {
-    const int index = book_find(&scenario->book, name);
-    const struct fact *before = facts_find(&scenario->facts, name);
+    const int index = book_find(&scenario->book, as);
     if (index < 0)
-        return scenario_unknown(scenario, name, error);
+        return scenario_unknown(scenario, as, error);
     const struct row *row = scenario->book.rows[index];
+    const char *name = row->name;
+    const struct fact *before = facts_find(&scenario->facts, name);
     if (fact_given(before))
-        return given_twice(name, source, before, error);
+        return given_twice(as, source, before, scenario->arena, error);
     if (!row->expr && (value < row->low || value > row->high))
         return out_of_range(row, quantity_text(scenario->arena, value, row->unit, 9), source,
                             scenario->arena, error);
     facts_set(&scenario->facts, name, value, origin, source);
+    given_as(scenario, name, as);
     return true;
 }
 

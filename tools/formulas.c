@@ -93,6 +93,7 @@ static void write_fields(struct buffer *out, const struct written *written)
     write_name(out, "table", row->table);
     write_name(out, "with", row->with);
     write_name(out, "fit", row->fit);
+    write_name(out, "aliases", row->aliases);
     if (written->expr >= 0) {
         buffer_print(out, ", .expr = exprs + %d, .text = ", written->expr);
         write_text(out, written->text, row, row->text);
@@ -162,6 +163,10 @@ static void print_chapters(struct arena *arena, const struct book *book)
 
 static void print_index(const struct book *book)
 {
+    struct buffer out = { .arena = book->arena };
+    for (size_t i = 0; i < book->alias_count; i++)
+        buffer_print(&out, "    { \"%s\", %d },\n", book->aliases[i].name, book->aliases[i].row);
+    printf("static const struct alias aliases[] = {\n%s};\n", out.data);
     printf("static const int names[] = {");
     for (size_t i = 0; i < book->index_size; i++)
         printf("%s%d,", i % 16 ? "" : "\n    ", book->index[i]);
@@ -173,8 +178,9 @@ static void print_books(const struct book *books)
     printf("static const struct book books[] = {\n");
     for (unsigned i = 0; i <= BOOK_ALL; i++)
         printf("    { .rows = rows_%u, .count = %zu, .chapters = chapters, .chapter_count = %zu,\n"
+               "      .aliases = aliases, .alias_count = %zu,\n"
                "      .index = names, .index_size = %zu, .conditions = %u, .shared = true },\n", i,
-               books[i].count, books[i].chapter_count, books[i].index_size, i);
+               books[i].count, books[i].chapter_count, books[i].alias_count, books[i].index_size, i);
     printf("};\n\nconst struct book *book_built_in(unsigned conditions)\n{\n"
            "    return &books[conditions];\n}\n");
 }
@@ -184,7 +190,7 @@ static bool same_names(const struct book *a, const struct book *b)
     for (size_t i = 0; i < a->count && i < b->count; i++)
         if (strcmp(a->rows[i]->name, b->rows[i]->name))
             return false;
-    return a->count == b->count;
+    return a->count == b->count && a->alias_count == b->alias_count;
 }
 
 static int report(const struct error *error)

@@ -101,7 +101,7 @@ static bool read_line(struct reader *reader, struct text line)
     }
     if (index < 0 || !is_workload(book, book->rows[index]))
         return name_unknown(reader, row);
-    return read_value(reader, row, words);
+    return read_value(reader, book->rows[index]->name, words);
 }
 
 static bool read_lines(struct reader *reader, struct text rest)
