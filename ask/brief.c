@@ -17,7 +17,7 @@
     X(exchange_time_two_racks) X(drain_time) X(hbm_hold_break_even) X(output_input_ratio)   \
     X(token_rate) X(racks_for_rate) X(inference_tokens) X(pretrain_tokens) X(overtraining)  \
     X(speed_ratio) X(unbatched_cost) X(cost_floor) X(unbatched_cost_ratio)                  \
-    X(weights_per_chip) X(kv_per_chip) X(recompute_cost) X(pp) X(overlap)
+    X(weights_per_chip) X(kv_per_chip) X(recompute_cost) X(pipeline_parallel) X(overlap)
 
 enum figure {
 #define X(name) FIGURE_##name,
@@ -257,7 +257,7 @@ static void memory_lines(struct brief *brief)
              count_text(brief->arena, AT(users_that_fit), 9));
     struct error ignored;
     double halved;
-    if (value_of(&brief->scenario, "AT(weights_per_chip, pp = 2)", &halved, &ignored)) {
+    if (value_of(&brief->scenario, "AT(weights_per_chip, pipeline_stages = 2)", &halved, &ignored)) {
         static const struct unit bytes = { { 0, 2 } };
         LINE("pipeline", "two stages halve a GPU's weights to %s; its cache stays %s",
              quantity_text(brief->arena, halved, bytes, 3), TEXT(kv_per_chip, 3));
@@ -397,7 +397,7 @@ static void answer_document(struct brief *brief)
     for (size_t i = 0; i < brief->scenario.facts.note_count; i++)
         doc_add_string(arena, assumed, NULL, brief->scenario.facts.notes[i]);
     for (int i = 0; i < FIGURES_COUNT; i++)
-        doc_add_number(arena, doc, figure_names[i], brief->values.at[i]);
+        doc_add_row(arena, doc, figure_names[i], brief->values.at[i]);
     server_document(&brief->server, doc_add(arena, doc, "served", DOC_OBJECT));
 }
 

@@ -384,7 +384,7 @@ static double cheap_batch(const struct values *values, size_t input, double most
 static bool assume_batch(struct scenario *scenario, struct error *error)
 {
     double room;
-    if (!value_of(scenario, NAME_users_that_fit, &room, error))
+    if (!value_of(scenario, NAME_batch_that_fits, &room, error))
         return false;
     double most = fmin(floor(room), 1e6);
     struct values values;

@@ -98,6 +98,8 @@ struct range {
 };
 struct range values_range(struct scenario *scenario, const struct values *values, size_t output);
 struct unit scenario_unit(const struct scenario *scenario, const char *text);
+/* Into a document, under the name of the row and under its aliases, by which it may be known. */
+void doc_add_row(struct arena *arena, struct doc *doc, const char *name, double value);
 bool unit_counts(struct unit unit);         /* 1 or token: counts, and shares too */
 /* "14,336" */
 const char *count_text(struct arena *arena, double count, int digits);

@@ -112,7 +112,6 @@ static void bind_missing(struct facts *facts, const char *name, const char *expr
 static void assume_requests(struct facts *facts)
 {
     bool lengths = facts_find(facts, NAME_prompt_tokens) || facts_find(facts, NAME_output_tokens);
-    bind_missing(facts, NAME_concurrency, NAME_batch);
     if (lengths)
         return;
     bind_missing(facts, NAME_output_tokens, "min(512, context)");

@@ -14,6 +14,16 @@ struct unit scenario_unit(const struct scenario *scenario, const char *text)
     return unit;
 }
 
+void doc_add_row(struct arena *arena, struct doc *doc, const char *name, double value)
+{
+    const struct book *book = book_built_in(BOOK_ALL);
+    const int row = book_find(book, name);
+    doc_add_number(arena, doc, name, value);
+    for (size_t i = 0; i < book->alias_count; i++)
+        if (book->aliases[i].row == row)
+            doc_add_number(arena, doc, book->aliases[i].name, value);
+}
+
 bool unit_counts(struct unit unit)
 {
     static const struct unit one = { { 0 } }, token = { { 0, 0, 0, 2 } };

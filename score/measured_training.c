@@ -173,7 +173,7 @@ static void read_layout(struct run *run, struct measured *point)
     double micro = assumed(point, NAME_micro_batch, 1);
     assume(point, NAME_micro_batch, micro > 0 ? micro : run->sequences / replicas);
     assume(point, NAME_train_tp, run->tensor);
-    assume(point, NAME_train_pp, run->pipeline);
+    assume(point, NAME_pipeline_parallel, run->pipeline);
     assume(point, NAME_train_cp, run->context);
     assume(point, NAME_train_ep, run->experts);
     assume(point, NAME_training_chip_count, run->chips);

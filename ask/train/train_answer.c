@@ -42,7 +42,7 @@ static void print_asked(const struct train *train, struct buffer *out)
 const char *train_layout(const struct train *train, const struct train_point *point)
 {
     static const struct { const char *row, *name; } sizes[] = {
-        { NAME_train_pp, " x PP" }, { NAME_train_cp, " x CP" }, { NAME_train_ep, " x EP" } };
+        { NAME_pipeline_parallel, " x PP" }, { NAME_train_cp, " x CP" }, { NAME_train_ep, " x EP" } };
     struct buffer out = { .arena = train->arena };
     buffer_print(&out, "TP %.0f", train_input(train, &point->at, NAME_train_tp));
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -70,13 +70,13 @@ static void point_document(const struct train *train, const struct train_point *
 {
     doc_add_string(train->arena, doc, "layout", train_layout(train, point));
     for (int i = 0; i < SETTING_ROWS; i++)
-        doc_add_number(train->arena, doc, setting_row(i),
-                       train_input(train, &point->at, setting_row(i)));
+        doc_add_row(train->arena, doc, setting_row(i),
+                    train_input(train, &point->at, setting_row(i)));
     for (int i = 0; i < ASKED; i++)
         if (train_given(train, asked[i].row) > 0)
             doc_add_number(train->arena, doc, asked[i].row, train_given(train, asked[i].row));
     for (int i = 0; i < TRAIN_FIGURE_COUNT; i++)
-        doc_add_number(train->arena, doc, train_figures[i], point->figures[i]);
+        doc_add_row(train->arena, doc, train_figures[i], point->figures[i]);
     struct doc *parts = doc_add(train->arena, doc, "step", DOC_OBJECT);
     for (int i = 0; i < TRAIN_PART_COUNT; i++)
         doc_add_number(train->arena, parts, train_parts[i], point->parts[i]);

@@ -39,9 +39,9 @@ static const char *stage_line(struct train *train)
     if (!isnan(chunks))
         pieces = arena_print(train->arena, "%s pieces a stage", count_text(train->arena, chunks, 12));
     return arena_print(train->arena, "%s x %s must divide %s layers, or %s with one less on the "
-                       "first and last stage%s", size_text(train, "PP", NAME_train_pp), pieces,
+                       "first and last stage%s", size_text(train, "PP", NAME_pipeline_parallel), pieces,
                        count_text(train->arena, layers, 12), count_text(train->arena, layers + 2, 12),
-                       chunks > 1 && !(train_given(train, NAME_train_pp) > 1) ? "; PP above 1" : "");
+                       chunks > 1 && !(train_given(train, NAME_pipeline_parallel) > 1) ? "; PP above 1" : "");
 }
 
 static const char *even_line(struct train *train, enum train_even even)
@@ -95,10 +95,10 @@ static bool product_line(struct train *train, const char *const (*sizes)[2], siz
 /* There is not even a product of sizes. */
 static void no_product(struct train *train, struct doc *list)
 {
-    static const char *const ranks[][2] = { { "TP", NAME_train_tp }, { "PP", NAME_train_pp },
+    static const char *const ranks[][2] = { { "TP", NAME_train_tp }, { "PP", NAME_pipeline_parallel },
                                             { "CP", NAME_train_cp } };
-    static const char *const sets[][2] = { { "PP", NAME_train_pp }, { "EP", NAME_train_ep } };
-    const double pp = train_given(train, NAME_train_pp), chunks = train_given(train, NAME_train_chunks);
+    static const char *const sets[][2] = { { "PP", NAME_pipeline_parallel }, { "EP", NAME_train_ep } };
+    const double pp = train_given(train, NAME_pipeline_parallel), chunks = train_given(train, NAME_train_chunks);
     const bool layers = fmax(1, pp) * fmax(1, chunks) > number(train, NAME_train_layers) ||
                         (pp == 1 && chunks > 1);
     const bool experts = train_given(train, NAME_train_ep) >

@@ -68,13 +68,13 @@ static size_t stage_counts(const struct settings *settings, const double *at, do
 
 static size_t ring_sizes(const struct settings *settings, const double *at, double *out)
 {
-    return divisors(settings->train->chips / at[TRAIN_AT_train_tp] / at[TRAIN_AT_train_pp],
+    return divisors(settings->train->chips / at[TRAIN_AT_train_tp] / at[TRAIN_AT_pipeline_parallel],
                     fmax(64, settings->only[TRAIN_AT_train_cp]), out);
 }
 
 static size_t expert_ranks(const struct settings *settings, const double *at, double *out)
 {
-    return divisors(settings->train->chips / at[TRAIN_AT_train_pp], settings->experts, out);
+    return divisors(settings->train->chips / at[TRAIN_AT_pipeline_parallel], settings->experts, out);
 }
 
 static size_t beside_tensor(const struct settings *settings, const double *at, double *out)
@@ -86,7 +86,7 @@ static size_t beside_tensor(const struct settings *settings, const double *at, d
 
 static size_t chunk_counts(const struct settings *settings, const double *at, double *out)
 {
-    const double stages = at[TRAIN_AT_train_pp];
+    const double stages = at[TRAIN_AT_pipeline_parallel];
     size_t count = 0;
     for (double chunks = 1; chunks * stages <= settings->layers && count < VALUES_MOST &&
                             (stages > 1 || !count); chunks++)
