@@ -153,7 +153,7 @@ static void read_note(const struct run *run, struct measured *point)
     if (!(chunks > 0))
         chunks = measured_after(run->note, "VP ");
     if (chunks > 0)
-        assume(point, NAME_train_chunks, chunks);
+        assume(point, NAME_virtual_stages, chunks);
     double micro = measured_after(run->note, "micro-batch ");
     if (micro > 0)
         assume(point, NAME_micro_batch, micro);
@@ -162,7 +162,7 @@ static void read_note(const struct run *run, struct measured *point)
 /* More replicas than sequences: they cut the sequence further. */
 static void read_layout(struct run *run, struct measured *point)
 {
-    run->tensor = assumed(point, NAME_train_tp, run->tensor);
+    run->tensor = assumed(point, NAME_tensor_parallel, run->tensor);
     double replicas = run->chips / (run->tensor * run->pipeline * run->context);
     if (replicas != floor(replicas))
         point->refused = "a layout that does not multiply to its chips";
@@ -172,10 +172,10 @@ static void read_layout(struct run *run, struct measured *point)
     }
     double micro = assumed(point, NAME_micro_batch, 1);
     assume(point, NAME_micro_batch, micro > 0 ? micro : run->sequences / replicas);
-    assume(point, NAME_train_tp, run->tensor);
+    assume(point, NAME_tensor_parallel, run->tensor);
     assume(point, NAME_pipeline_parallel, run->pipeline);
-    assume(point, NAME_train_cp, run->context);
-    assume(point, NAME_train_ep, run->experts);
+    assume(point, NAME_context_parallel, run->context);
+    assume(point, NAME_expert_parallel, run->experts);
     assume(point, NAME_training_chip_count, run->chips);
     assume(point, NAME_training_sequences, run->sequences);
     assume(point, NAME_sequence_length, run->length);

@@ -28,7 +28,7 @@ extern const struct train_axis train_axes[TRAIN_AXES];
 #define TRAIN_FIGURES(X)                                                                    \
     X(train_step) X(train_mfu) X(train_flops_per_chip) X(train_tokens_per_chip)             \
     X(train_memory) X(train_memory_share) X(train_state) X(train_activations)               \
-    X(train_dp) X(train_micro_batches) X(train_steps) X(train_duration) X(train_chip_time)  \
+    X(data_parallel) X(train_micro_batches) X(train_steps) X(train_duration) X(train_chip_time)  \
     X(train_run_cost) X(train_run_energy) X(train_goodput) X(run_failure_time)              \
     X(checkpoint_interval) X(hbm_reported) X(train_host_memory)
 

@@ -42,16 +42,16 @@ static void print_asked(const struct train *train, struct buffer *out)
 const char *train_layout(const struct train *train, const struct train_point *point)
 {
     static const struct { const char *row, *name; } sizes[] = {
-        { NAME_pipeline_parallel, " x PP" }, { NAME_train_cp, " x CP" }, { NAME_train_ep, " x EP" } };
+        { NAME_pipeline_parallel, " x PP" }, { NAME_context_parallel, " x CP" }, { NAME_expert_parallel, " x EP" } };
     struct buffer out = { .arena = train->arena };
-    buffer_print(&out, "TP %.0f", train_input(train, &point->at, NAME_train_tp));
+    buffer_print(&out, "TP %.0f", train_input(train, &point->at, NAME_tensor_parallel));
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         double size = train_input(train, &point->at, sizes[i].row);
         if (size > 1)
             buffer_print(&out, "%s %.0f", sizes[i].name, size);
     }
-    buffer_print(&out, " x DP %.0f", point->figures[TRAIN_train_dp]);
-    double chunks = train_input(train, &point->at, NAME_train_chunks);
+    buffer_print(&out, " x DP %.0f", point->figures[TRAIN_data_parallel]);
+    double chunks = train_input(train, &point->at, NAME_virtual_stages);
     if (chunks > 1)
         buffer_print(&out, ", %.0f pieces a stage", chunks);
     buffer_print(&out, ", micro-batches of %g", train_input(train, &point->at, NAME_micro_batch));

@@ -23,7 +23,7 @@ static const char *size_text(const struct train *train, const char *name, const 
 static const char *expert_line(struct train *train)
 {
     const double experts = number(train, "select(routed_params > 0, experts, 0)");
-    const char *size = size_text(train, "EP", NAME_train_ep);
+    const char *size = size_text(train, "EP", NAME_expert_parallel);
     if (!(experts > 0))
         return arena_print(train->arena, "%s: %s has no routed experts", size,
                            train->scenario.model);
@@ -33,8 +33,8 @@ static const char *expert_line(struct train *train)
 
 static const char *stage_line(struct train *train)
 {
-    const double layers = number(train, NAME_train_layers);
-    const double chunks = train_given(train, NAME_train_chunks);
+    const double layers = number(train, NAME_mixer_layers);
+    const double chunks = train_given(train, NAME_virtual_stages);
     const char *pieces = "pieces a stage";
     if (!isnan(chunks))
         pieces = arena_print(train->arena, "%s pieces a stage", count_text(train->arena, chunks, 12));
@@ -49,7 +49,7 @@ static const char *even_line(struct train *train, enum train_even even)
     switch (even) {
     case TRAIN_EVEN_HEADS:
         return arena_print(train->arena, "%s must divide %s query heads, and divide %s key heads "
-                           "or be a multiple", size_text(train, "TP", NAME_train_tp),
+                           "or be a multiple", size_text(train, "TP", NAME_tensor_parallel),
                            count_text(train->arena, number(train, "MOST(layer, query_heads)"), 12),
                            count_text(train->arena, number(train, "MOST(layer, cache_cut)"), 12));
     case TRAIN_EVEN_STAGES:
@@ -58,7 +58,7 @@ static const char *even_line(struct train *train, enum train_even even)
         return expert_line(train);
     case TRAIN_EVEN_SEQUENCE:
         return arena_print(train->arena, "%s must divide sequences of %s tokens",
-                           size_text(train, "CP", NAME_train_cp),
+                           size_text(train, "CP", NAME_context_parallel),
                            count_text(train->arena, number(train, NAME_sequence_length), 12));
     default:
         return arena_print(train->arena, "DP x %s must divide %s sequences",
@@ -95,19 +95,19 @@ static bool product_line(struct train *train, const char *const (*sizes)[2], siz
 /* There is not even a product of sizes. */
 static void no_product(struct train *train, struct doc *list)
 {
-    static const char *const ranks[][2] = { { "TP", NAME_train_tp }, { "PP", NAME_pipeline_parallel },
-                                            { "CP", NAME_train_cp } };
-    static const char *const sets[][2] = { { "PP", NAME_pipeline_parallel }, { "EP", NAME_train_ep } };
-    const double pp = train_given(train, NAME_pipeline_parallel), chunks = train_given(train, NAME_train_chunks);
-    const bool layers = fmax(1, pp) * fmax(1, chunks) > number(train, NAME_train_layers) ||
+    static const char *const ranks[][2] = { { "TP", NAME_tensor_parallel }, { "PP", NAME_pipeline_parallel },
+                                            { "CP", NAME_context_parallel } };
+    static const char *const sets[][2] = { { "PP", NAME_pipeline_parallel }, { "EP", NAME_expert_parallel } };
+    const double pp = train_given(train, NAME_pipeline_parallel), chunks = train_given(train, NAME_virtual_stages);
+    const bool layers = fmax(1, pp) * fmax(1, chunks) > number(train, NAME_mixer_layers) ||
                         (pp == 1 && chunks > 1);
-    const bool experts = train_given(train, NAME_train_ep) >
+    const bool experts = train_given(train, NAME_expert_parallel) >
                          number(train, "select(routed_params > 0, experts, 1)");
     if (layers)
         add_line(train, list, stage_line(train));
     if (experts)
         add_line(train, list, expert_line(train));
-    const bool set = !isnan(train_given(train, NAME_train_ep));
+    const bool set = !isnan(train_given(train, NAME_expert_parallel));
     bool told = product_line(train, ranks, 3, false, list);
     told |= set && product_line(train, sets, 2, false, list);
     if (!told && !layers && !experts) {

@@ -58,18 +58,18 @@ static size_t divisors(double chips, double most, double *out)
 static size_t tensor_sizes(const struct settings *settings, const double *at, double *out)
 {
     (void)at;
-    return divisors(settings->train->chips, fmax(64, settings->only[TRAIN_AT_train_tp]), out);
+    return divisors(settings->train->chips, fmax(64, settings->only[TRAIN_AT_tensor_parallel]), out);
 }
 
 static size_t stage_counts(const struct settings *settings, const double *at, double *out)
 {
-    return divisors(settings->train->chips / at[TRAIN_AT_train_tp], settings->layers, out);
+    return divisors(settings->train->chips / at[TRAIN_AT_tensor_parallel], settings->layers, out);
 }
 
 static size_t ring_sizes(const struct settings *settings, const double *at, double *out)
 {
-    return divisors(settings->train->chips / at[TRAIN_AT_train_tp] / at[TRAIN_AT_pipeline_parallel],
-                    fmax(64, settings->only[TRAIN_AT_train_cp]), out);
+    return divisors(settings->train->chips / at[TRAIN_AT_tensor_parallel] / at[TRAIN_AT_pipeline_parallel],
+                    fmax(64, settings->only[TRAIN_AT_context_parallel]), out);
 }
 
 static size_t expert_ranks(const struct settings *settings, const double *at, double *out)
@@ -80,7 +80,7 @@ static size_t expert_ranks(const struct settings *settings, const double *at, do
 static size_t beside_tensor(const struct settings *settings, const double *at, double *out)
 {
     (void)settings;
-    *out = at[TRAIN_AT_train_tp] > 1;
+    *out = at[TRAIN_AT_tensor_parallel] > 1;
     return 1;
 }
 
@@ -265,7 +265,7 @@ static void set_limits(struct train *train)
 bool train_uneven(struct train *train, size_t counts[TRAIN_EVEN_COUNT])
 {
     static const char *const texts[] = { "0", "0", "training_sequences / train_dp",
-                                         "1 - even_heads", "1 - even_stages", "1 - even_experts",
+                                         "1 - heads_divide", "1 - even_stages", "1 - even_experts",
                                          "1 - even_sequence", "1 - even_batch" };
     struct search_limit limits[TRAIN_EVEN_COUNT];
     struct search_space space = train->space;
@@ -294,7 +294,7 @@ bool train_space(struct train *train)
     struct settings settings = { .train = train };
     struct values values;
     double at[TRAIN_AXES];
-    static const char *const sizes[] = { NAME_train_layers, "select(routed_params > 0, experts, 1)" };
+    static const char *const sizes[] = { NAME_mixer_layers, "select(routed_params > 0, experts, 1)" };
     for (int i = 0; i < TRAIN_AXES; i++)
         settings.only[i] = train_given(train, train_axes[i].row);
     if (!values_of(&train->scenario, sizes, 2, &values, train->error))

@@ -57,8 +57,8 @@ static void reversible_layers_keep_their_output(void **unused)
     give(&world, "recompute_reversible", 1);
     within("96 layers", value(&world, "layers_kept"), 2 * 4 * m * 12288, 1e-12);
     /* of each of 2 pieces of 4 stages its output */
-    give(&world, "train_pp", 4);
-    give(&world, "train_chunks", 2);
+    give(&world, "pipeline_parallel", 4);
+    give(&world, "virtual_stages", 2);
     within("pieces", value(&world, "layers_kept"), 4 * 2 * 2 * 4 * m * 12288, 1e-12);
     arena_free(&world.arena);
 }
@@ -148,7 +148,7 @@ static void activations_go_forward_and_come_back(void **unused)
     within("chip", value(&world, "train_activations"), 2 * kept() + 6 * m * V, 1e-12);
     within("host", value(&world, "train_host_memory"), L * kept(), 1e-12);
     /* where two stages have two micro-batches on their way, a chip's host holds as much */
-    give(&world, "train_pp", 2);
+    give(&world, "pipeline_parallel", 2);
     within("stages", value(&world, "train_host_memory"), L * kept(), 1e-12);
     within("a stage", value(&world, "host_forward"), (there - 0.9 * forward) / 2, 1e-12);
     arena_free(&world.arena);
@@ -186,7 +186,7 @@ static void as_far_from_calculon_as_told(void **unused)
     (void)unused;
     static const struct { const char *row; double value; } job[] = {
         { "training_chip_count", 5128 }, { "training_sequences", 1923 },
-        { "sequence_length", 2048 }, { "train_tp", 8 }, { "micro_batch", 3 }, { "zero_stage", 2 },
+        { "sequence_length", 2048 }, { "tensor_parallel", 8 }, { "micro_batch", 3 }, { "zero_stage", 2 },
         { "sequence_parallel", 1 }, { "attention_unfused", 1 }, { "recompute_attention", 1 },
         { "rotary_passes", 1 }, { "offload_weights", 1 }, { "offload_activations", 1 },
         { "offload_optimizer", 1 }, { "host_link", 0.95 * 32e9 } };

@@ -56,9 +56,9 @@ static void megatron_open(struct megatron *megatron, const char *layout)
         fail_msg("%s", layout);
     struct world *world = &megatron->world;
     world_open(world, model);
-    give(world, "train_tp", at[0]);
-    give(world, "train_pp", at[1]);
-    give(world, "train_chunks", at[2]);
+    give(world, "tensor_parallel", at[0]);
+    give(world, "pipeline_parallel", at[1]);
+    give(world, "virtual_stages", at[2]);
     give(world, "training_sequences", at[3]);
     give(world, "micro_batch", at[4]);
     give(world, "training_chip_count", at[0] * at[1]);
@@ -249,7 +249,7 @@ static void experts_have_their_own_replicas(void **unused)
     struct world world;
     world_open(&world, "mixtral-8x7b");
     give(&world, "training_chip_count", 8);
-    give(&world, "train_ep", 8);
+    give(&world, "expert_parallel", 8);
     double routed = 32 * 8 * 3 * 4096.0 * 14336, dense = value(&world, "params_total") - routed;
     within("kept", value(&world, "chip_updated"), dense / 8 + routed / 8, 1e-12);
     within("moved", value(&world, "params_move"), dense * 7 / 8 / (0.74 * 300e9), 1e-12);
@@ -269,12 +269,12 @@ static void parts_add_up(void **unused)
     };
     static const struct { const char *row; double value; } layouts[][8] = {
         { { "training_chip_count", 8 } },
-        { { "training_chip_count", 256 }, { "train_ep", 8 }, { "train_pp", 4 }, { "train_tp", 2 },
-          { "train_cp", 2 }, { "train_chunks", 2 }, { "recompute_full", 1 } },
-        { { "training_chip_count", 128 }, { "train_ep", 16 }, { "train_pp", 2 },
+        { { "training_chip_count", 256 }, { "expert_parallel", 8 }, { "pipeline_parallel", 4 }, { "tensor_parallel", 2 },
+          { "context_parallel", 2 }, { "virtual_stages", 2 }, { "recompute_full", 1 } },
+        { { "training_chip_count", 128 }, { "expert_parallel", 16 }, { "pipeline_parallel", 2 },
           { "zero_stage", 3 }, { "recompute_between", 0.5 }, { "attention_unfused", 1 },
           { "recompute_attention", 1 }, { "one_graph", 1 } },
-        { { "training_chip_count", 64 }, { "train_pp", 4 }, { "train_tp", 2 },
+        { { "training_chip_count", 64 }, { "pipeline_parallel", 4 }, { "tensor_parallel", 2 },
           { "recompute_reversible", 1 }, { "offload_optimizer", 1 }, { "offload_weights", 0.5 },
           { "host_link", 5e9 } },
     };
@@ -286,6 +286,7 @@ static void parts_add_up(void **unused)
                                              .precision = narrow ? "fp8" : "bf16" };
             assert_true(scenario_open(&world.scenario, &world.arena, &world.command, subject,
                                       &error));
+            give(&world, "tensor_parallel", 1);
             for (size_t j = 0; j < COUNT(layouts[i]) && layouts[i][j].row; j++)
                 give(&world, layouts[i][j].row, layouts[i][j].value);
             double sum = 0;
@@ -341,7 +342,7 @@ static void a_run_is_one_point(void **unused)
     assert_true(input_of(&points[1], "micro_batch") == 4 && input_of(&points[1], "rotary_passes") == 1);
     assert_string_equal(points[2].refused, "a whole run, with its restarts and evaluations");
     /* 4 sequences on 256 groups of 4 chips: 64 share each */
-    assert_true(input_of(&points[3], "train_cp") == 64 && input_of(&points[3], "micro_batch") == 1);
+    assert_true(input_of(&points[3], "context_parallel") == 64 && input_of(&points[3], "micro_batch") == 1);
     assert_true(points[3].values[0].value == 9);
     assert_string_equal(points[4].refused, "batch or layout not stated");
     assert_true(input_of(&points[5], "zero_stage") == 3);

@@ -1,4 +1,4 @@
-/* training_world -- a model on A100s, rows given by hand, values of rows. */
+/* training_world -- a model on A100s, each a replica, rows given by hand, values of rows. */
 #ifndef TESTS_UNIT_TRAINING_WORLD_H
 #define TESTS_UNIT_TRAINING_WORLD_H
 
@@ -19,6 +19,7 @@ static void world_open(struct world *world, const char *model)
     if (!scenario_open(&world->scenario, &world->arena, &world->command,
                        (struct subject){ .model = model, .machine = "a100-sxm" }, &error))
         fail_msg("%s (%s)", error.what, error.hint);
+    facts_set(&world->scenario.facts, "tensor_parallel", 1, ORIGIN_GIVEN, "test");
 }
 
 static void give(struct world *world, const char *row, double value)

@@ -387,7 +387,7 @@ export const CHAPTERS: Chapter[] = [
   { id: "pipeline", name: "pipeline", model: true,
     lines: ["memory_per_chip", "weights_per_chip", "kv_per_chip", "pipeline_bubble", "pipeline_latency", "scale_up_over_scale_out"],
     results: ["weights_per_chip", "kv_per_chip", "memory_per_chip", "pp_weights_equal_kv", "pipeline_bubble"],
-    inputs: ["pipeline_stages", "batch", "context", "chips", "micro_batches", "hop_time", "stage_chunks"],
+    inputs: ["pipeline_stages", "batch", "context", "chips", "micro_batches", "hop_time", "virtual_stages"],
     claim: context => {
       const from = context.live.value("pp_weights_equal_kv");
       return `Stages divide the weights but not the cache: ${from <= 1 ? "here the cache is the larger part even with one stage" : `from ${Math.ceil(from)} stages on the cache is the larger part`}, so more stages gain little memory, and no speed.`;
