@@ -46,7 +46,7 @@ static const struct kernel {
     { "moe_experts", "w4a16_mxfp4", NAME_moe_mxfp4, EXPERTS },
     { .op = "nccl_all_reduce", .row = NAME_nccl_all_reduce },
     { .op = "nccl_all_gather", .row = NAME_nccl_all_gather },
-    { .op = "nccl_reduce_scatter", .row = NAME_nccl_reduce_scatter },
+    { .op = "nccl_reduce_scatter", .row = NAME_nccl_all_gather },
     { .op = "nccl_alltoall", .row = NAME_nccl_alltoall },
     { .op = "custom_allreduce", .row = NAME_custom_allreduce },
 #undef GEMM
@@ -86,7 +86,7 @@ static const char *doubt(const struct measured *point, const char *op, const cha
 static bool read_message(struct measured *point, const char *shape, const char *dtype)
 {
     double elements = measured_after(shape, "message_elements=");
-    measured_input(point, NAME_kernel_chips, point->chips);
+    measured_input(point, NAME_collective_ranks, point->chips);
     measured_input(point, NAME_kernel_message, elements * (strcmp(dtype, "int8") ? 2 : 1));
     return elements > 0 && point->chips > 1;
 }

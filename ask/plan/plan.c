@@ -86,8 +86,8 @@ static bool read_limit(struct plan *plan, struct scenario *scenario, const char 
 static bool check_gpus(struct plan *plan, struct scenario *scenario)
 {
     enum { MOST = 10000000 };
-    const struct fact *fact = facts_find(&scenario->facts, NAME_gpus_available);
-    if (!value_of(scenario, NAME_gpus_available, &plan->gpus, plan->error))
+    const struct fact *fact = facts_find(&scenario->facts, NAME_deployment_chips);
+    if (!value_of(scenario, NAME_deployment_chips, &plan->gpus, plan->error))
         return false;
     if (!fact_given(fact) ||
         (plan->gpus >= 1 && plan->gpus <= MOST && plan->gpus == floor(plan->gpus)))
@@ -117,8 +117,8 @@ static bool set_numbers(struct plan *plan, struct scenario *scenario)
     plan->by_demand = fact_given(facts_find(facts, NAME_demand));
     if (!value_of(scenario, NAME_scale_up_chips, &domain, plan->error))
         return false;
-    if (!fact_given(facts_find(facts, NAME_gpus_available)))
-        facts_set(&scenario->facts, NAME_gpus_available, plan->by_demand ? endless : domain,
+    if (!fact_given(facts_find(facts, NAME_deployment_chips)))
+        facts_set(&scenario->facts, NAME_deployment_chips, plan->by_demand ? endless : domain,
                   ORIGIN_CHOSEN, "assumed");
     return check_gpus(plan, scenario) &&
            read_limit(plan, scenario, NAME_ttft_limit, &plan->ttft) &&
@@ -184,7 +184,7 @@ static const char *scope_text(struct plan *plan)
 {
     struct buffer out = { .arena = plan->arena };
     const char *before = NULL;
-    if (plan->by_demand && !fact_given(facts_find(&plan->variants->scenario.facts, NAME_gpus_available)))
+    if (plan->by_demand && !fact_given(facts_find(&plan->variants->scenario.facts, NAME_deployment_chips)))
         buffer_print(&out, "as many as needed of ");
     else
         buffer_print(&out, "%.0f x ", plan->gpus);
@@ -264,7 +264,7 @@ bool ask_plan(struct arena *arena, const struct command *command, struct answer 
 }
 
 static const struct option limit_list[] = {
-    { "gpus", "N", OPTION_ROW, .row = NAME_gpus_available, .otherwise = "one scale-up domain",
+    { "gpus", "N", OPTION_ROW, .row = NAME_deployment_chips, .otherwise = "one scale-up domain",
       .help = "chips there are" },
     { "ttft", "TIME", OPTION_ROW, .row = NAME_ttft_limit, .help = "limit of the time to the first token" },
     { "tpot", "TIME", OPTION_ROW, .row = NAME_tpot_limit, .help = "limit of the time of a token after it" },

@@ -397,7 +397,7 @@ static bool nothing_lines(struct plan *plan)
     if (!plan->result.miss_found) {
         double needed, room;
         if (!value_of(&plan->variants->scenario, NAME_weights_stored, &needed, plan->error) ||
-            !value_of(&plan->variants->scenario, "gpus_available * cache_fraction * hbm_reported", &room,
+            !value_of(&plan->variants->scenario, "deployment_chips * cache_fraction * hbm_reported", &room,
                       plan->error))
             return false;
         struct unit bytes = scenario_unit(&plan->variants->scenario, NAME_weights_stored);

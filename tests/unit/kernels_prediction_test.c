@@ -147,7 +147,7 @@ static void collective_by_hand(void **state)
 {
     (void)state;
     static const struct fixed fixed[] = {
-        { "kernel_chips", 8 }, { "kernel_message", 16e6 }, { "nccl_start", 8e-6 },
+        { "collective_ranks", 8 }, { "kernel_message", 16e6 }, { "nccl_start", 8e-6 },
         { "nccl_step", 1e-6 }, { "nccl_reach", 0.8 }, { "nccl_half", 4e6 },
         { "custom_start", 4e-6 }, { "custom_per_chip", 1e-7 }, { "custom_reach", 0.5 },
     };

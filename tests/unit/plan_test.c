@@ -242,7 +242,7 @@ static void check_pools(struct plan *plan, const struct scenario *variant)
         pools.at[i] = arena_array(plan->arena, POOLS_MOST, sizeof(double));
         set(&scenario, pool_inputs[i], 1);
     }
-    set(&scenario, "gpus_available", plan->gpus);
+    set(&scenario, "deployment_chips", plan->gpus);
     facts_bind(&scenario.facts, "split_running", "held", ORIGIN_GIVEN, "test");
     const struct fact *sparse = facts_find(&scenario.facts, "moe_layers");
     all_pools(plan->gpus, sparse && sparse->value > 0, &pools);
