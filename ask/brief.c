@@ -292,7 +292,7 @@ static void context_line(struct brief *brief)
 {
     struct error ignored;
     double context;
-    if (value_of(&brief->scenario, "select(context_balanced < context_most, context_balanced, 0)",
+    if (value_of(&brief->scenario, "select(context_crossover < context_most, context_crossover, 0)",
                  &context, &ignored) && context > 0)
         LINE("context", "beyond %s tokens reading the cache costs more than compute",
              count_text(brief->arena, floor(context), 9));
@@ -450,7 +450,7 @@ static bool no_ranges(struct brief *brief)
 static void note_idle(struct brief *brief)
 {
     static const char *const more[] = { NAME_fast_mode_batch, NAME_fast_mode_cost_ratio,
-                                        NAME_context_balanced, NAME_batch_balanced,
+                                        NAME_context_crossover, NAME_batch_balanced,
                                         NAME_time_to_live_short, NAME_time_to_live_long,
                                         "SUM(tier, tier_pause_cost)" };
     enum { MORE = sizeof more / sizeof *more };
