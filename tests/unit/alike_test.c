@@ -1,0 +1,285 @@
+/* No two rows of one meaning. Every row is read in scenarios whose inputs are all different; two
+ * names whose numbers are the same to the last bit in all of them are one quantity: one of the two
+ * becomes an alias, or tests/alike.txt says why there are both. A line there that nothing needs is
+ * an error too. */
+#include "test.h"
+
+#include "ask/ask.h"
+
+#include <math.h>
+
+static const struct { const char *model, *machine, *precision; } scenarios[] = {
+    { NULL, NULL, NULL }, { NULL, "h200-sxm", NULL }, { "deepseek-v3", "gb200-nvl72", NULL },
+    { "llama-3.3-70b", "h100-sxm", "fp8" }, { "gemma-3-27b", "tpu-v5p", NULL },
+    { "qwen3.5-35b-a3b", "b200-sxm", "nvfp4" }, { "mixtral-8x7b", "mi300x", "bf16" },
+};
+enum { ROUNDS = 8 * COUNT(scenarios), ENTRIES = 6, VALUES = ROUNDS * ENTRIES, CHUNK = 48, LISTED = 256 };
+
+struct world {
+    struct arena arena;
+    struct scenario scenario;
+    struct command command;
+};
+
+/* A value like no other input's: `doublings` up and down from the one that holds, or anywhere where
+ * that is 0; a switch is on or off or between, 1 often stays 1, what may be nothing sometimes is,
+ * counts are seldom whole. */
+static double other_value(const struct row *row, double value, double doublings, uint64_t *state)
+{
+    const double share = draw(state);
+    const bool even = draw(state) < 0.5;
+    if (row->low == row->high)
+        return row->value;
+    if (row->low == 0 && row->high <= 3 && value == floor(value))
+        return even ? floor(share * (row->high + 1)) : share * row->high;
+    if (even && value == 1)
+        return value;
+    if (row->low == 0 && draw(state) < 0.1)
+        return 0;
+    value = value != 0 ? value * exp2(doublings * (value < row->high ? 2 * share - 1 : -share)) : even ? 0 : share;
+    value = value > row->high && row->low > 0 ? row->high * exp2(-share) : value;
+    return fmax(row->low, fmin(row->high, value));
+}
+
+static void open(struct world *world, size_t round)
+{
+    struct error error;
+    const size_t which = round % COUNT(scenarios);
+    const struct subject subject = { .model = scenarios[which].model,
+                                     .machine = scenarios[which].machine,
+                                     .precision = scenarios[which].precision };
+    struct scenario *scenario = &world->scenario;
+    uint64_t state = round;
+    *world = (struct world){ 0 };
+    if (!scenario_read(scenario, &world->arena, &world->command, subject, &error))
+        fail_msg("%s (%s)", error.what, error.hint);
+    for (size_t i = 0; i < scenario->book.count; i++) {
+        const struct row *row = scenario->book.rows[i];
+        const struct fact *fact = facts_find(&scenario->facts, row->name);
+        if (row->table || (fact ? fact->expression != NULL : row->expr != NULL))
+            continue;
+        facts_set(&scenario->facts, row->name,
+                  other_value(row, fact ? fact->value : row->value,
+                              1 + (double)(round / COUNT(scenarios)), &state), ORIGIN_GIVEN, "test");
+    }
+    facts_set(&scenario->facts, "deployment_chips", 1000 * draw(&state), ORIGIN_GIVEN, "test");
+    facts_set(&scenario->facts, "prompt_limit", 1e5 * draw(&state), ORIGIN_GIVEN, "test");
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+/* Of rows [from, to) at an entry of their tables; more ROOTs than a list takes: in halves. */
+static void read(struct world *world, size_t from, size_t to, size_t entry, double *values)
+{
+    struct scenario *scenario = &world->scenario;
+    const struct expr *wanted[CHUNK];
+    struct arena arena = { 0 };
+    struct list list;
+    struct error error;
+    for (size_t i = from; i < to; i++) {
+        const struct row *row = scenario->book.rows[i];
+        const struct fact_table *table = row->table ? facts_table_find(&scenario->facts, row->table)
+                                                    : NULL;
+        const char *name = !table ? "default" : table->entry[entry * (table->entries - 1)
+                                                                / (ENTRIES - 1)];
+        const char *text = row->table ? arena_print(&world->arena, "%s[%s]", row->name, name)
+                                      : row->name;
+        assert_true(expr_parse(&scenario->book, NULL, 0, text_of(text), &wanted[i - from], &error));
+    }
+    if (!list_build(&arena, &scenario->book, &scenario->facts, wanted, to - from, &list, &error)) {
+        if (to - from == 1)
+            fail_msg("%s: %s", scenario->book.rows[from]->name, error.what);
+        read(world, from, (from + to) / 2, entry, values);
+        read(world, (from + to) / 2, to, entry, values);
+    } else {
+        double *inputs = arena_array(&arena, list.input_count + 1, sizeof *inputs);
+        for (size_t i = 0; i < list.input_count; i++)
+            inputs[i] = list.inputs[i].value;
+        list_value(&arena, &list, inputs, NULL, values + from);
+    }
+    arena_free(&arena);
+}
+
+/* values[row * VALUES + ...]; what has no value is 0, which no row tells from another. */
+static double *all_values(struct arena *arena, size_t *rows)
+{
+    double *all = NULL;
+    for (size_t round = 0; round < ROUNDS; round++) {
+        struct world world;
+        open(&world, round);
+        const size_t count = *rows = world.scenario.book.count;
+        double *values = arena_array(&world.arena, count, sizeof *values);
+        all = all ? all : arena_array(arena, count * VALUES, sizeof *all);
+        for (size_t entry = 0; entry < ENTRIES; entry++) {
+            for (size_t from = 0; from < count; from += CHUNK)
+                read(&world, from, from + CHUNK < count ? from + CHUNK : count, entry, values);
+            for (size_t i = 0; i < count; i++)
+                all[i * VALUES + round * ENTRIES + entry] = isfinite(values[i]) ? values[i] : 0;
+        }
+        arena_free(&world.arena);
+    }
+    return all;
+}
+
+/* ---- rows that are alike ---------------------------------------------------------------------- */
+
+struct listed {
+    char a[64], b[64];
+    bool used;
+};
+
+static size_t read_listed(struct listed *listed)
+{
+    FILE *file = fopen("tests/alike.txt", "r");
+    char line[256], reason[8];
+    size_t count = 0;
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file)) {
+        if (line[0] == '#' || line[0] == '\n')
+            continue;
+        if (count == LISTED || sscanf(line, "%63s = %63s %7s", listed[count].a, listed[count].b,
+                                      reason) != 3)
+            fail_msg("tests/alike.txt: '%s' is not ROW = ROW, and why", line);
+        listed[count++].used = false;
+    }
+    fclose(file);
+    return count;
+}
+
+static bool is_listed(struct listed *listed, size_t count, const char *a, const char *b)
+{
+    for (size_t i = 0; i < count; i++)
+        if ((!strcmp(listed[i].a, a) && !strcmp(listed[i].b, b)) ||
+            (!strcmp(listed[i].a, b) && !strcmp(listed[i].b, a)))
+            return listed[i].used = true;
+    return false;
+}
+
+/* How many different values; a row that has few is told from no other. */
+static size_t different(const double *values)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < VALUES; i++) {
+        size_t j = 0;
+        while (j < i && values[j] != values[i])
+            j++;
+        count += j == i;
+    }
+    return count;
+}
+
+static void no_two_rows_of_one_meaning(void **unused)
+{
+    (void)unused;
+    static struct listed listed[LISTED];
+    struct arena arena = { 0 };
+    const struct book *book = book_built_in(BOOK_ALL);
+    const size_t count = read_listed(listed);
+    size_t rows, wrong = 0, told = 0;
+    const double *values = all_values(&arena, &rows);
+    assert_int_equal(rows, book->count);
+    for (size_t i = 0; i < rows; i++) {
+        const struct row *row = book->rows[i];
+        if (different(values + i * VALUES) < 3)
+            continue;
+        told++;
+        for (size_t j = 0; j < i; j++) {
+            const struct row *other = book->rows[j];
+            if ((!row->expr && !other->expr) || !unit_same(row->unit, other->unit) ||
+                memcmp(values + i * VALUES, values + j * VALUES, VALUES * sizeof *values) ||
+                is_listed(listed, count, row->name, other->name))
+                continue;
+            print_message("%s = %s\n", row->name, other->name);
+            wrong++;
+        }
+    }
+    print_message("%zu of %zu rows are told apart, %zu pairs are listed\n", told, rows, count);
+    for (size_t i = 0; i < count; i++)
+        if (!listed[i].used) {
+            print_message("tests/alike.txt: %s and %s are no longer alike\n", listed[i].a, listed[i].b);
+            wrong++;
+        }
+    assert_true(told > 1200);
+    assert_int_equal(wrong, 0);
+    arena_free(&arena);
+}
+
+/* ---- aliases ----------------------------------------------------------------------------------- */
+
+/* Every alias leads to its row, in expressions and where a row is set; both at once are refused. */
+static void an_alias_is_its_row(void **unused)
+{
+    (void)unused;
+    const struct book *book = book_built_in(BOOK_ALL);
+    assert_true(book->alias_count >= 15);
+    for (size_t i = 0; i < book->alias_count; i++) {
+        const char *alias = book->aliases[i].name, *name = book->rows[book->aliases[i].row]->name;
+        struct world world = { 0 };
+        struct error error;
+        double value;
+        const struct subject subject = { .model = "mixtral-8x7b", .machine = "h100-sxm" };
+        assert_int_equal(book_find(book, alias), book_find(book, name));
+        assert_string_equal(book_name(book, &world.arena, alias), name);
+        assert_true(scenario_open(&world.scenario, &world.arena, &world.command, subject, &error));
+        assert_true(scenario_set(&world.scenario, arena_print(&world.arena, "%s=3", alias), &error));
+        assert_true(value_of(&world.scenario, name, &value, &error) && value == 3);
+        assert_true(value_of(&world.scenario, alias, &value, &error) && value == 3);
+        assert_false(scenario_set(&world.scenario, arena_print(&world.arena, "%s=3", name), &error));
+        assert_string_equal(error.what, arena_print(&world.arena, "%s is set twice: by --set %s and "
+                                                    "by --set %s", name, alias, name));
+        arena_free(&world.arena);
+    }
+}
+
+static void read_file(const char *text, const char *wrong)
+{
+    struct arena arena = { 0 };
+    struct book book;
+    struct error error = { "", "" };
+    book_open(&book, &arena, 0);
+    if (book_read(&book, "a.chalk", text_of(text), &error) != !wrong || (wrong && strcmp(error.what, wrong)))
+        fail_msg("%s: '%s', not '%s'", text, error.what, wrong ? wrong : "");
+    arena_free(&arena);
+}
+
+static void aliases_are_read(void **unused)
+{
+    (void)unused;
+    read_file("== A\nx : 1 = 2\n    meaning\n    alias: y z\nw : 1\n    = y * z\n", NULL);
+    read_file("== A\nx : 1 = 2\n    alias: y y\n", "a.chalk:2: 'y' cannot be an alias of 'x'");
+    read_file("== A\nx : 1 = 2\n    alias: x\n", "a.chalk:2: 'x' cannot be an alias of 'x'");
+    read_file("== A\nx : 1 = 2\n    alias: 2y\n", "a.chalk:2: '2y' cannot be an alias of 'x'");
+    read_file("== A\nx : 1 = 2\n    alias: y\ny : 1 = 3\n", "a.chalk:4: 'y' is an alias of 'x'");
+    read_file("== A\nx : 1 = 2\ny : 1 = 3\n    alias: x\n", "a.chalk:3: 'x' cannot be an alias of 'y'");
+}
+
+/* A user's file may define a row under its alias, and give a row another. */
+static void a_file_may_use_an_alias(void **unused)
+{
+    (void)unused;
+    struct arena arena = { 0 };
+    struct book book;
+    struct error error;
+    book_copy(&book, &arena, book_built_in(0));
+    book.open = true;
+    assert_true(book_read(&book, "my.chalk", text_of("== Mine\npp : 1\n    = 3\n    \n"
+                "chips : 1 = 5\n    alias: gpus\n"), &error));
+    const int row = book_find(&book, "pipeline_parallel"), chips = book_find(&book, "gpus");
+    assert_string_equal(book.rows[row]->name, "pipeline_parallel");
+    assert_string_equal(book.rows[row]->file, "my.chalk");
+    assert_int_equal(chips, book_find(&book, "chips"));
+    assert_true(book.rows[chips]->value == 5);
+    assert_int_equal(book_find(book_built_in(0), "gpus"), -1);
+    arena_free(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_alias_is_its_row),
+        cmocka_unit_test(aliases_are_read),
+        cmocka_unit_test(a_file_may_use_an_alias),
+        cmocka_unit_test(no_two_rows_of_one_meaning),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
