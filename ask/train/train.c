@@ -46,7 +46,8 @@ static void note_link(struct train *train)
 }
 
 /* What a setting gives stands at its start until it does. What is given is whole. */
-static bool set_input(struct train *train, const char *row, double start)
+static bool set_input(struct train *train, const char *row, double start, double least,
+                      double most)
 {
     const double given = train_given(train, row);
     if (isnan(given)) {
@@ -54,6 +55,10 @@ static bool set_input(struct train *train, const char *row, double start)
     } else if (given != floor(given)) {
         error_set(train->error, "--set: %s: %.12g is no whole number", row, given);
         return error_hint(train->error, "%s=%.0f", row, floor(given));
+    } else if (given < least || given > most) {
+        error_set(train->error, "--set: %s = %.12g lies outside its range", row, given);
+        return error_hint(train->error, "%s to %s", count_text(train->arena, least, 9),
+                          count_text(train->arena, most, 9));
     }
     return true;
 }
@@ -61,9 +66,10 @@ static bool set_input(struct train *train, const char *row, double start)
 static bool set_inputs(struct train *train)
 {
     for (int i = 0; i < TRAIN_AXES; i++)
-        if (!set_input(train, train_axes[i].row, train_axes[i].start))
+        if (!set_input(train, train_axes[i].row, train_axes[i].start, train_axes[i].least,
+                       train_axes[i].most))
             return false;
-    return set_input(train, NAME_micro_batch, 1);
+    return set_input(train, NAME_micro_batch, 1, 1, 1e7);
 }
 
 bool train_open(struct train *train)

@@ -55,9 +55,11 @@ static void never_below_the_bound(void **state)
             struct world world;
             world_open(&world, models[m], machines[h]);
             for (int k = 0; k < rounds(50); k++) {
-                double dp = drawn(&seed, 1, 16);
+                double dp = drawn(&seed, 1, 16), pp = k % 2 ? 1 : drawn(&seed, 1, 8);
                 facts_set(&world.scenario.facts, "attention_dp", dp, ORIGIN_GIVEN, "test");
-                facts_set(&world.scenario.facts, "chips", dp * drawn(&seed, 1, 16), ORIGIN_GIVEN, "test");
+                facts_set(&world.scenario.facts, "pipeline_parallel", pp, ORIGIN_GIVEN, "test");
+                facts_set(&world.scenario.facts, "chips", dp * pp * drawn(&seed, 1, 16), ORIGIN_GIVEN,
+                          "test");
                 facts_set(&world.scenario.facts, "batch", drawn(&seed, 1, 20000), ORIGIN_GIVEN, "test");
                 facts_set(&world.scenario.facts, "context", drawn(&seed, 1, 200000), ORIGIN_GIVEN, "test");
                 double over = value(&world, "step_over_bound");
@@ -192,13 +194,13 @@ static void steps_are_affine(void **state)
     }
 }
 
-/* Two stages on twice the chips: each works on half the sequences, as one stage would. */
+/* Two stages on twice the chips: each works on a batch of its own, as one stage would. */
 static void stages_take_turns(void **state)
 {
     (void)state;
     struct world world;
     world_open(&world, "llama-3.1-70b", "h100-sxm");
-    double one = value(&world, "AT(step_time, chips = 4, batch = 32)");
+    double one = value(&world, "AT(step_time, chips = 4)");
     double two = value(&world, "AT(step_time - stage_hand_over_time, chips = 8, pipeline_parallel = 2)");
     assert_true(near(two, one, 1e-12));
     assert_true(value(&world, "AT(stage_hand_over_time, chips = 8, pipeline_parallel = 2)") > 0);
@@ -327,6 +329,7 @@ static void stages_take_prompts(void **state)
     struct world world;
     world_open(&world, "llama-3.1-70b", "h100-sxm");
     facts_set(&world.scenario.facts, "prompt_tokens", 4000, ORIGIN_GIVEN, "test");
+    facts_set(&world.scenario.facts, "concurrency", 64, ORIGIN_GIVEN, "test");
     double one = value(&world, "prefill_alone"), load = value(&world, "prefill_load");
     facts_set(&world.scenario.facts, "pipeline_parallel", 4, ORIGIN_GIVEN, "test");
     assert_true(value(&world, "prefill_alone") > 1.2 * one);
