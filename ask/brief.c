@@ -32,8 +32,14 @@ static const char *const figure_names[] = {
 #undef X
 };
 
+/* What is shown of the operating point beside the server's rows. */
+static const char *const point_rows[] = {
+    NAME_bound_step, NAME_bound_compute, NAME_bound_weights, NAME_bound_kv, NAME_bound_memory,
+    NAME_bound_cost_per_token, NAME_chips, NAME_context };
+enum { POINT_ROWS = sizeof point_rows / sizeof *point_rows };
+
 struct brief {
-    struct scenario scenario;
+    struct scenario scenario;       /* the lecture's: a whole domain at the bound's batch */
     struct arena *arena;
     struct values values;
     struct server server;
@@ -139,6 +145,10 @@ static void batch_document(struct brief *brief, struct doc *list, double batch,
                            double *const *columns, size_t i)
 {
     struct doc *one = doc_add(brief->arena, list, NULL, DOC_OBJECT);
+    struct scenario at = brief->scenario;
+    at.facts = facts_copy(&at.facts);
+    facts_set(&at.facts, NAME_batch, batch, ORIGIN_CHOSEN, "the table");
+    scenario_words_document(&at, one);
     doc_add_number(brief->arena, one, NAME_batch, batch);
     for (int j = 0; j < COLUMNS; j++)
         if (j != COLUMN_CHIP)
@@ -161,7 +171,7 @@ static void batch_line(struct brief *brief, struct table *table, double batch,
     table_cell(table, "%s", limited_by(columns, i));
 }
 
-static bool answer_table(struct brief *brief)
+static bool answer_table(struct brief *brief, struct doc *lecture)
 {
     static const char *const head[] = { "batch", "a GPU", "step ms", "user tok/s", "GPU tok/s",
                                         "USD/M out", "limited by" };
@@ -174,7 +184,7 @@ static bool answer_table(struct brief *brief)
         return false;
     for (int j = 0; j < 7; j++)
         table_cell(&table, "%s", head[j]);
-    struct doc *list = doc_add(brief->arena, brief->answer->doc, "batches", DOC_ARRAY);
+    struct doc *list = doc_add(brief->arena, lecture, "batches", DOC_ARRAY);
     for (size_t i = 0; i < count; i++) {
         batch_document(brief, list, batches[i], columns, i);
         batch_line(brief, &table, batches[i], columns, i);
@@ -300,25 +310,35 @@ static void context_line(struct brief *brief)
         LINE("context", "reading the cache never costs more than compute");
 }
 
-/* What servers reach at > beside the bound in the table. */
+/* What a server reaches, and the bound of the same step. */
 static void served_lines(struct brief *brief)
 {
     const struct server *server = &brief->server;
     struct arena *arena = brief->arena;
     const char *verdict = server_verdict(server);
+    const double bound = server->values.at[SERVER_ROW_COUNT];
+    const char *batch = count_text(arena, server_at(server, SERVER_batch), 4);
     if (verdict) {
-        LINE("served", "%s", verdict);
+        LINE("served", "%s, batch %s", server_layout(server), batch);
+        LINE("", "%s", verdict);
+        buffer_print(&brief->answer->text, "\n");
         return;
     }
-    LINE("served", "> %s (%s), %s user tok/s, %s GPU tok/s",
+    LINE("served", "%s, batch %s; %s", server_layout(server), batch,
+         server_text(server, SERVER_predicted_energy_per_token, 2));
+    LINE("", "TPOT %s (%s), %.3g x its bound; TTFT %s",
          server_text(server, SERVER_predicted_tpot, 3),
          server_band(server, SERVER_predicted_tpot, SERVER_tpot_band_low, SERVER_tpot_band_high, 3),
-         count_text(arena, server_at(server, SERVER_speed_per_user), 2),
-         rounded_text(arena, server_at(server, SERVER_throughput_per_chip)));
-    LINE("", "%.3f USD/M in, %.3f out; %s; %s",
+         server_at(server, SERVER_predicted_tpot) / bound,
+         server_text(server, SERVER_predicted_ttft, 3));
+    LINE("", "%s user tok/s, %s GPU tok/s; %.3f USD/M in, %.3f out",
+         count_text(arena, server_at(server, SERVER_speed_per_user), 3),
+         rounded_text(arena, server_at(server, SERVER_throughput_per_chip)),
          1e6 * server_at(server, SERVER_input_cost_per_token),
-         1e6 * server_at(server, SERVER_output_cost_per_token),
-         server_text(server, SERVER_predicted_energy_per_token, 2), server_layout(server));
+         1e6 * server_at(server, SERVER_output_cost_per_token));
+    if (server->scenario.choice.made)
+        line(brief, "", wrapped(arena, server->scenario.choice.rule));
+    buffer_print(&brief->answer->text, "\n");
 }
 
 /* Where a paused conversation is cheapest kept: a tier's name, or computing it again. */
@@ -362,7 +382,6 @@ static void training_line(struct brief *brief)
 static void lecture_lines(struct brief *brief)
 {
     bool fits = AT(hbm_share) <= 1;
-    served_lines(brief);
     LINE("latency", "%s to read every weight once; all of HBM takes %s",
          TEXT(latency_floor, 3), TEXT(drain_time, 3));
     if (fits) {
@@ -387,18 +406,26 @@ static void lecture_lines(struct brief *brief)
     training_line(brief);
 }
 
-static void answer_document(struct brief *brief)
+/* The operating point's figures, and under "lecture" those of the lecture's lines. */
+static struct doc *answer_document(struct brief *brief)
 {
     struct arena *arena = brief->arena;
     struct doc *doc = brief->answer->doc;
     doc_add_string(arena, doc, "model", brief->scenario.model);
     doc_add_string(arena, doc, "machine", brief->scenario.machine);
+    server_document(&brief->server, doc);
+    for (int i = 0; i < POINT_ROWS; i++)
+        if (!doc_get(doc, point_rows[i]))
+            doc_add_number(arena, doc, point_rows[i], brief->server.values.at[SERVER_ROW_COUNT + i]);
+    scenario_words_document(&brief->server.scenario, doc);
+    struct doc *lecture = doc_add(arena, doc, "lecture", DOC_OBJECT);
+    scenario_words_document(&brief->scenario, lecture);
+    for (int i = 0; i < FIGURES_COUNT; i++)
+        doc_add_number(arena, lecture, figure_names[i], brief->values.at[i]);
     struct doc *assumed = doc_add(arena, doc, "assumed", DOC_ARRAY);
     for (size_t i = 0; i < brief->scenario.facts.note_count; i++)
         doc_add_string(arena, assumed, NULL, brief->scenario.facts.notes[i]);
-    for (int i = 0; i < FIGURES_COUNT; i++)
-        doc_add_row(arena, doc, figure_names[i], brief->values.at[i]);
-    server_document(&brief->server, doc_add(arena, doc, "served", DOC_OBJECT));
+    return lecture;
 }
 
 /* ---- what was given --------------------------------------------------------------------- */
@@ -470,15 +497,19 @@ bool ask_brief(struct arena *arena, const struct command *command, struct answer
     brief->arena = arena;
     brief->answer = answer;
     brief->error = error;
-    if (!scenario_open_pair(&brief->scenario, arena, command, error) ||
+    struct scenario point;
+    if (!scenario_open_pair(&point, arena, command, error) ||
+        !server_open_with(&brief->server, &point, point_rows, POINT_ROWS, error) ||
+        !scenario_lecture(&point, &brief->scenario, error) ||
         !settle_batch(&brief->scenario, error) ||
         !values_of(&brief->scenario, figure_names, FIGURES_COUNT, &brief->values, error) ||
-        !server_open(&brief->server, &brief->scenario, error) || !no_ranges(brief))
+        !no_ranges(brief))
         return false;
     note_idle(brief);
-    answer_document(brief);
+    struct doc *lecture = answer_document(brief);
     head_lines(brief);
-    if (!answer_table(brief))
+    served_lines(brief);
+    if (!answer_table(brief, lecture))
         return false;
     lecture_lines(brief);
     answer->status = AT(hbm_share) > 1;

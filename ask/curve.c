@@ -101,7 +101,7 @@ static bool read_axis(struct curve *curve, const struct scenario *scenario,
         error_set(curve->error, "%s=%s is not a range", the->name, curve->axis.value);
         return error_hint(curve->error, "%s=LOW..HIGH", the->name);
     }
-    if (the->expr || (range->low >= the->low && range->high <= the->high))
+    if (!the->input || (range->low >= the->low && range->high <= the->high))
         return true;
     error_set(curve->error, "%s=%s leaves its range", the->name, curve->axis.value);
     return error_hint(curve->error, "%s to %s",
@@ -181,11 +181,12 @@ static bool over_row(struct curve *curve)
                        curve->error) ||
         !read_axis(curve, scenario, &row, &range))
         return false;
-    facts_set(&scenario->facts, row->name, range.low, ORIGIN_AXIS, "curve");
-    scenario->chosen_at = arena_print(curve->arena, "%s = %s", row->name,
-                                      quantity_text(curve->arena, range.low, row->unit, 5));
+    scenario->axis = row->name;
     if (!scenario_assume(scenario, curve->error) ||
-        !values_of(scenario, curve->quantities, curve->quantity_count, &values, curve->error) ||
+        !scenario_choose(scenario, curve->quantities, curve->quantity_count, curve->error))
+        return false;
+    facts_set(&scenario->facts, row->name, range.low, ORIGIN_AXIS, "curve");
+    if (!values_of(scenario, curve->quantities, curve->quantity_count, &values, curve->error) ||
         !axis_acts(curve, &values))
         return false;
     make_points(curve, row, range.low, range.high, command_count(command, "points"));
@@ -236,6 +237,7 @@ static bool at_name(struct curve *curve, struct subject subject, bool machines)
     struct scenario *scenario = arena_alloc(curve->arena, sizeof *scenario);
     struct values values;
     if (!scenario_open(scenario, curve->arena, curve->command, subject, curve->error) ||
+        !scenario_choose(scenario, curve->quantities, curve->quantity_count, curve->error) ||
         !values_of(scenario, curve->quantities, curve->quantity_count, &values, curve->error))
         return false;
     keep_idle(curve, scenario);

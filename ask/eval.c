@@ -63,7 +63,8 @@ bool ask_eval(struct arena *arena, const struct command *command, struct answer 
         return false;
     for (size_t i = 0; i < command->word_count; i++)
         expand(&scenario, command->words[i], &names, &count, &room);
-    if (!values_of(&scenario, names, count, &values, error))
+    if (!scenario_choose(&scenario, names, count, error) ||
+        !values_of(&scenario, names, count, &values, error))
         return false;
     given_note_of(&scenario, names, count, &values, count == 1 ? names[0] : "any of these");
     server_note_unstable(&scenario, &values.list);

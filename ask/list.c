@@ -94,7 +94,7 @@ bool ask_list(struct arena *arena, const struct command *command, struct answer 
               struct error *error)
 {
     static const char *const machine[] = { NAME_peak_bf16, NAME_peak_fp8, NAME_hbm_capacity,
-                                           NAME_hbm_bandwidth, NAME_chips, NAME_chip_price };
+                                           NAME_hbm_bandwidth, NAME_scale_up_chips, NAME_chip_price };
     static const char *const model[] = { "params_total_published", "params_active_published" };
     static const char *const tier[] = { NAME_tier_capacity, NAME_tier_bandwidth, NAME_tier_price };
     static const char *const price[] = { "input", "output", "cached_read" };

@@ -48,7 +48,7 @@ static bool show_row(struct arena *arena, const char *name, struct answer *answe
         if (row->expr) {
             struct buffer algebra = { .arena = arena };
             algebra_print(&algebra, &(struct algebra){ .book = &book }, row->expr);
-            buffer_print(&answer->text, "  = %s\n", algebra.data);
+            buffer_print(&answer->text, "  = %s%s\n", algebra.data, row->input ? ", unless given" : "");
             doc_add_string(arena, one, "algebra", algebra.data);
         } else {
             buffer_print(&answer->text, "  an input, %s by default, %s to %s\n",

@@ -77,8 +77,8 @@ static bool free_unknown(struct scenario *scenario, const char *name, double *lo
     }
     if (!value_of(scenario, name, &value, error))
         value = 1;
-    *low = row->expr ? fabs(value) * 1e-9 : row->low;
-    *high = row->expr ? fabs(value) * 1e9 : row->high;
+    *low = row->input ? row->low : fabs(value) * 1e-9;
+    *high = row->input ? row->high : fabs(value) * 1e9;
     if (*low == *high) {
         error_set(error, "'%s' is a constant", name);
         return error_hint(error, "an input");
@@ -90,7 +90,7 @@ static bool free_unknown(struct scenario *scenario, const char *name, double *lo
 /* Does the row come in whole numbers, and the root not? */
 static bool between_wholes(const struct row *row, double root)
 {
-    return !row->expr && unit_counts(row->unit) && row->value == floor(row->value) &&
+    return row->input && unit_counts(row->unit) && row->value == floor(row->value) &&
            row->low == floor(row->low) && row->high == floor(row->high) &&
            row->high - row->low > 2 && fabs(root - floor(root + 0.5)) > 1e-9 * root;
 }

@@ -73,9 +73,10 @@ static void answer_operators(struct scenario *scenario, const double *times,
     struct doc *list = doc_add(arena, answer->doc, "operators", DOC_OBJECT);
     for (size_t i = 0; i < table->entries; i++) {
         shares[i] = (struct share){ table->entry[i], times[2 * i], times[2 * i + 1] };
-        struct doc *one = doc_add(arena, list, table->entry[i], DOC_OBJECT);
-        doc_add_number(arena, one, NAME_operator_compute_time, shares[i].compute);
-        doc_add_number(arena, one, NAME_operator_read_time, shares[i].read);
+        doc_add_number(arena, list, arena_print(arena, "operator_compute_time[%s]",
+                                                table->entry[i]), shares[i].compute);
+        doc_add_number(arena, list, arena_print(arena, "operator_read_time[%s]",
+                                                table->entry[i]), shares[i].read);
     }
     qsort(shares, table->entries, sizeof *shares, longest_first);
     answer_longest(arena, shares, table->entries, answer);
@@ -268,7 +269,8 @@ static void answer_bound(const struct scenario *scenario, const struct values *v
     doc_add_string(scenario->arena, answer->doc, "model", scenario->model);
     doc_add_string(scenario->arena, answer->doc, "machine", scenario->machine);
     for (int i = 0; i < COUNT; i++)
-        doc_add_number(scenario->arena, answer->doc, names[i], values->at[i]);
+        if (!doc_get(answer->doc, names[i]))
+            doc_add_number(scenario->arena, answer->doc, names[i], values->at[i]);
     doc_add_string(scenario->arena, answer->doc, "limited_by", limit_at(values)->name);
 }
 
@@ -289,6 +291,7 @@ bool ask_step(struct arena *arena, const struct command *command, struct answer 
     note_idle(&server, texts, count);
     answer_bound(&scenario, &values, answer);
     server_document(&server, answer->doc);
+    scenario_words_document(&server.scenario, answer->doc);
     answer_lines(&server, &values, answer);
     if (server.part_count)
         answer_parts(&server, &answer->text);

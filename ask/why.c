@@ -239,7 +239,7 @@ static bool answer_elasticities(struct why *why, const char *name, struct answer
         bool steps = stepped(arena, list, i);
         if (steps)
             elasticity = changed(arena, &values, i);
-        if (elasticity == 0 || !isfinite(elasticity) || (!row->expr && row->low == row->high))
+        if (elasticity == 0 || !isfinite(elasticity) || (row->input && row->low == row->high))
             continue;
         size_t k = 0;
         while (k < count && strcmp(parts[k].name, row->name))
@@ -390,7 +390,7 @@ bool ask_why(struct arena *arena, const struct command *command, struct answer *
     const struct row *row = scenario.book.rows[index];
     const char *name = arena_print(arena, "%s%s", row->name, row->table ? why.entry : "");
     why.asked = row->table ? name : command->words[0];
-    if (!value_of(&scenario, name, &value, error))
+    if (!scenario_choose(&scenario, &name, 1, error) || !value_of(&scenario, name, &value, error))
         return false;
     given_note(&scenario, &name, 1, name);
     scenario_note_misfit(&scenario);

@@ -171,6 +171,8 @@ const struct doc *doc_get(const struct doc *object, const char *key);  /* NULL: 
 /* JSON text to a document; Infinity, which Python writes, reads as null. */
 bool json_read(struct arena *arena, const char *file, struct text text, struct doc **doc,
                struct error *error);
+/* The shortest text that reads back the same; "null" for what is not finite. */
+void buffer_number(struct buffer *out, double number);
 /* JSON, numbers shortest that read back the same, indented by two spaces. */
 void doc_print(struct buffer *out, const struct doc *doc);
 

@@ -79,7 +79,7 @@ static void print_string(struct buffer *out, const char *string)
     buffer_add(out, "\"", 1);
 }
 
-static void print_number(struct buffer *out, double number)
+void buffer_number(struct buffer *out, double number)
 {
     char text[40];
     for (int digits = 15; digits <= 17; digits++) {     /* shortest that reads back */
@@ -100,7 +100,7 @@ static void print_doc(struct buffer *out, const struct doc *doc, int depth)
     switch (doc->kind) {
     case DOC_NULL:   buffer_print(out, "null"); return;
     case DOC_BOOL:   buffer_print(out, doc->boolean ? "true" : "false"); return;
-    case DOC_NUMBER: print_number(out, doc->number); return;
+    case DOC_NUMBER: buffer_number(out, doc->number); return;
     case DOC_STRING: print_string(out, doc->string); return;
     case DOC_ARRAY:
     case DOC_OBJECT: break;

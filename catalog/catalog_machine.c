@@ -33,13 +33,14 @@ static const char *row_origin(struct arena *arena, const struct catalog_entry *e
 
 static bool has_needed(const struct catalog_entry *entry, struct error *error)
 {
-    static const char *const needed[] = { NAME_hbm_capacity, NAME_hbm_bandwidth, NAME_chips };
+    static const char *const needed[] = { NAME_hbm_capacity, NAME_hbm_bandwidth, NAME_scale_up_chips };
     const char *missing = NULL;
     double value;
     if (!catalog_number(entry, NAME_peak_bf16, &value) && !catalog_number(entry, NAME_peak_fp32, &value))
         missing = NAME_peak_bf16;
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
-        if (!catalog_number(entry, needed[i], &value))
+        if (!catalog_number(entry, needed[i], &value) &&
+            !(needed[i] == needed[2] && catalog_number(entry, NAME_chips, &value)))
             missing = needed[i];
     if (!missing)
         return true;
@@ -84,7 +85,7 @@ static void note_doubts(const struct catalog_entry *entry, struct facts *facts)
         facts_note(facts, "%zu figure%s of %s %s from memory, not re-read", memory,
                    memory == 1 ? "" : "s", entry->title, memory == 1 ? "is" : "are");
     char unknown[128] = "";
-    catalog_number(entry, NAME_chips, &chips);
+    catalog_number(entry, NAME_scale_up_chips, &chips);
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         size_t used = strlen(unknown);
         bool link = i < 2;                      /* which a chip alone may lack */
@@ -95,10 +96,12 @@ static void note_doubts(const struct catalog_entry *entry, struct facts *facts)
         facts_note(facts, "not known for %s, so the defaults hold: %s", entry->title, unknown);
 }
 
-/* The row's own name, where the sheet has an alias. */
+/* The row's own name, where the sheet has an alias. A sheet may say "chips" of its scale-up
+ * domain, as all did before 0.9. */
 static const char *fact_row(const struct facts *facts, const struct catalog_row *row)
 {
-    return book_name(book_built_in(BOOK_ALL), facts->arena, row->fact);
+    const char *name = strcmp(row->fact, NAME_chips) ? row->fact : NAME_scale_up_chips;
+    return book_name(book_built_in(BOOK_ALL), facts->arena, name);
 }
 
 bool catalog_machine(const struct catalog *catalog, const char *name, struct facts *facts,

@@ -9,6 +9,10 @@ static void print_row(struct buffer *out, const struct book *book, const struct 
         buffer_print(out, "  \n`= ");
         algebra_print(out, &(struct algebra){ .book = book }, row->expr);
         buffer_print(out, "`");
+        if (row->input)
+            buffer_print(out, "  \nunless given, %s to %s",
+                         quantity_text(out->arena, row->low, row->unit, 4),
+                         quantity_text(out->arena, row->high, row->unit, 4));
     } else {
         buffer_print(out, "  \ninput: %s",
                      quantity_text(out->arena, row->value, row->unit, 6));

@@ -120,6 +120,7 @@ static void print_expr(struct buffer *out, const struct algebra *how, const stru
         return;
     case OP_NEG: case OP_ADD: case OP_SUB: case OP_MUL: case OP_DIV: case OP_LESS: case OP_ATMOST:
         break;
+    case OP_GIVEN: buffer_print(out, "GIVEN(%s)", expr->name); return;
     default: print_list(out, how, expr); return;
     }
     bool parentheses = mine < around;

@@ -219,12 +219,16 @@ static bool is_name(struct text name)
     return name.size > 0;
 }
 
-static bool read_head(struct reader *reader, struct text line, struct row *row, bool *input)
+/* "name : unit = default in low..high"; of an expression "name : unit", or with a range
+ * "name : unit in low..high": then the expression is the default of an input. */
+static bool read_head(struct reader *reader, struct text line, struct row *row, bool *number)
 {
-    struct text symbol = take_last_column(&line), name, unit, rest = line;
+    struct text symbol = take_last_column(&line), name, unit, rest = line, range;
     if (!take_until(&rest, ":", &name) || !name.size)
         return wrong(reader, reader->line, "a row without a unit", "name : unit");
-    *input = take_until(&rest, "=", &unit);
+    *number = take_until(&rest, "=", &unit);
+    range = unit;
+    row->input = *number || take_until(&range, " in ", &unit);
     if (!is_name(name))
         return wrong(reader, reader->line, "a name has other signs than letters, digits, _",
                      "lower case letters, digits and _");
@@ -238,7 +242,9 @@ static bool read_head(struct reader *reader, struct text line, struct row *row, 
     row->name = copy(reader, name);
     row->unit_text = copy(reader, unit);
     row->symbol = copy(reader, symbol);
-    return !*input || read_default(reader, reader->line, rest, row);
+    if (row->input && !*number)
+        return read_range(reader, reader->line, range, row->unit, &row->low, &row->high);
+    return !*number || read_default(reader, reader->line, rest, row);
 }
 
 /* The source is a parenthesis at the end of a line, two spaces after the meaning. */
@@ -420,22 +426,22 @@ static bool add_row(struct reader *reader, const struct row *row)
 static bool read_row(struct reader *reader, struct text head)
 {
     struct row row = { .file = reader->file, .line = reader->line, .chapter = reader->chapter };
-    bool input = false;
+    bool number = false;
     int expression_line = 0;
     if (reader->chapter >= 0) {
         row.table = reader->book->chapters[reader->chapter].table;
         row.with = reader->book->chapters[reader->chapter].with;
     }
-    if (!read_head(reader, head, &row, &input))
+    if (!read_head(reader, head, &row, &number))
         return false;
     read_body(reader, &row, &expression_line);
     if (!reader->counts)
         return true;
-    if (input == (row.text.size > 0))
-        return wrong(reader, row.line, input ? "an input with an expression"
-                                             : "neither a default nor an expression",
+    if (number == (row.text.size > 0))
+        return wrong(reader, row.line, number ? "an input with a number and an expression"
+                                              : "neither a default nor an expression",
                      "name : unit = default in low..high, or an indented line '= expression'");
-    if (!input && !expr_parse(reader->book, reader->file, expression_line, row.text, &row.expr,
+    if (!number && !expr_parse(reader->book, reader->file, expression_line, row.text, &row.expr,
                               reader->error))
         return false;
     return add_row(reader, &row);
@@ -443,7 +449,14 @@ static bool read_row(struct reader *reader, struct text head)
 
 /* ---- chapters ------------------------------------------------------------------------------ */
 
-/* "== Title          EACH layer" or "WITH model" */
+/* The subjects that must be named for a chapter to count; 0: no such condition. */
+static unsigned with_conditions(const char *with)
+{
+    return !strcmp(with, "model") ? BOOK_MODEL : !strcmp(with, "machine") ? BOOK_MACHINE
+         : !strcmp(with, "model machine") ? BOOK_MODEL | BOOK_MACHINE : 0;
+}
+
+/* "== Title          EACH layer", "WITH model", "WITH model machine" */
 static bool read_chapter(struct reader *reader, struct text line)
 {
     struct book *book = reader->book;
@@ -455,14 +468,14 @@ static bool read_chapter(struct reader *reader, struct text line)
         chapter.table = copy(reader, text_trim((struct text){ option.data + 5, option.size - 5 }));
     } else if (option.size > 5 && !memcmp(option.data, "WITH ", 5)) {
         chapter.with = copy(reader, text_trim((struct text){ option.data + 5, option.size - 5 }));
-        bool model = !strcmp(chapter.with, "model"), machine = !strcmp(chapter.with, "machine");
-        if (!model && !machine)
+        unsigned needed = with_conditions(chapter.with);
+        if (!needed)
             return wrong(reader, reader->line, "an unknown condition after WITH",
-                         "WITH model or WITH machine");
-        counts = book->conditions & (model ? BOOK_MODEL : BOOK_MACHINE);
+                         "WITH model, WITH machine or WITH model machine");
+        counts = (book->conditions & needed) == needed;
     } else if (option.size) {
         return wrong(reader, reader->line, "words after the chapter's title",
-                     "EACH table, WITH model or WITH machine");
+                     "EACH table, WITH model, WITH machine or WITH model machine");
     }
     if (book->chapter_count == MOST_CHAPTERS) {
         error_set(reader->error, "%s:%d: chapter %d", reader->file, reader->line, MOST_CHAPTERS + 1);

@@ -166,7 +166,7 @@ static bool check(struct checker *checker, const struct expr *expr, struct unit 
     case OP_AT:
         return check_bindings(checker, expr) && check(checker, expr->kid[0], unit, free);
     case OP_ROOT: return check_root(checker, expr, unit);
-    case OP_INPUT: case OP_VAR: break;              /* only in lists */
+    case OP_GIVEN: case OP_INPUT: case OP_VAR: break;   /* 1 or 0; only in lists */
     }
     return true;
 }

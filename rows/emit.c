@@ -90,11 +90,24 @@ static bool constant_of(const struct emit *emit, const struct expr *expr, double
     return constant_of(emit, expr->kid[holds ? 1 : 2], value);
 }
 
+/* What a kernel gets as a column is given. */
+static bool is_given(const void *context, const char *name)
+{
+    const struct emit *emit = context;
+    for (size_t i = 0; i < emit->vary_count; i++)
+        if (text_is(emit->vary[i], name))
+            return true;
+    return false;
+}
+
 /* 1 or 2: the branch a select surely takes; 0: not known. */
 static int sure_branch(const struct emit *emit, const struct expr *select)
 {
     const struct expr *condition = select->kid[0];
+    const int branch = expr_branch_given(select, is_given, emit);
     double a, b;
+    if (branch)
+        return branch;
     if ((condition->op != OP_LESS && condition->op != OP_ATMOST) ||
         !constant_of(emit, condition->kid[0], &a) || !constant_of(emit, condition->kid[1], &b))
         return 0;
@@ -345,6 +358,10 @@ static void find_cuts(struct emit *emit, const struct expr *expr, int around, st
         return;
     switch (expr->op) {
     case OP_ROW: write_row(emit, expr->row); return;
+    case OP_GIVEN:
+        cuts_add(emit, cuts, count, expr->text, is_given(emit, expr->name)
+                 ? "(SPREAD(0.0) < SPREAD(1.0))" : "(SPREAD(1.0) < SPREAD(0.0))");
+        return;
     case OP_AT: case OP_SUM: case OP_LEAST: case OP_MOST: case OP_ROOT: case OP_ENTRY:
         cuts_add(emit, cuts, count, expr->text, write_special(emit, expr, around));
         return;

@@ -4,7 +4,7 @@
  *   product  = unary (('*' | '/') unary)*
  *   unary    = '-' unary | atom
  *   atom     = number | row | row '[' entry ']' | '(' sum ')' | operator '(' ... ')'
- *   condition= sum ('<' | '<=' | '>' | '>=') sum | both(c, c) | either(c, c)
+ *   condition= sum ('<' | '<=' | '>' | '>=') sum | both(c, c) | either(c, c) | GIVEN(row)
  *
  * Conditions stand only as the first argument of select, both and either, so that the
  * same text is C over vectors. */
@@ -124,6 +124,21 @@ static bool find_row(struct parser *parser, struct text name, int *row)
 
 /* ---- conditions ----------------------------------------------------------------------- */
 
+/* GIVEN(row): was the row given a value? Known before any number is. */
+static bool parse_given(struct parser *parser, const char *start, struct expr **out)
+{
+    struct text name;
+    int row;
+    if (!expect(parser, "("))
+        return false;
+    name = take_name(parser);
+    if (!find_row(parser, name, &row) || !expect(parser, ")"))
+        return false;
+    *out = expr_new(parser, OP_GIVEN, start);
+    (*out)->name = parser->book->rows[row]->name;
+    return true;
+}
+
 static bool parse_condition(struct parser *parser, struct expr **out)
 {
     skip(parser);
@@ -132,6 +147,8 @@ static bool parse_condition(struct parser *parser, struct expr **out)
     struct text name = take_name(parser);
     bool both = text_is(name, "both"), either = text_is(name, "either");
     struct expr *a = NULL, *b = NULL;
+    if (text_is(name, "GIVEN"))
+        return parse_given(parser, start, out);
     if (both || either) {
         if (++parser->depth > DEPTH)
             return failed(parser, "nested too deep", "fewer parentheses");
@@ -484,4 +501,25 @@ bool expr_parse(const struct book *book, const char *file, int line, struct text
     skip(&parser);
     return !parser.rest.size ||
            failed(&parser, "the expression goes on", "an operator, or the end of the line");
+}
+
+/* 1 or 0; -1: it compares numbers. */
+static int holds_given(const struct expr *condition, given_function *given, const void *context)
+{
+    if (condition->op == OP_GIVEN)
+        return given(context, condition->name);
+    if (condition->op != OP_BOTH && condition->op != OP_EITHER)
+        return -1;
+    const int a = holds_given(condition->kid[0], given, context);
+    const int b = holds_given(condition->kid[1], given, context);
+    const int decides = condition->op == OP_EITHER;         /* one such operand is enough */
+    if (a == decides || b == decides)
+        return decides;
+    return a < 0 || b < 0 ? -1 : !decides;
+}
+
+int expr_branch_given(const struct expr *select, given_function *given, const void *context)
+{
+    const int holds = holds_given(select->kid[0], given, context);
+    return holds < 0 ? 0 : holds ? 1 : 2;
 }

@@ -17,6 +17,18 @@ static const char *copy(struct facts *facts, const char *string)
     return string ? arena_copy(facts->arena, string, strlen(string)) : NULL;
 }
 
+struct facts facts_copy(const struct facts *facts)
+{
+    struct facts copy = *facts;
+    copy.scalars = arena_array(facts->arena, facts->scalar_room + 1, sizeof *copy.scalars);
+    copy.notes = arena_array(facts->arena, facts->note_room + 1, sizeof *copy.notes);
+    if (facts->scalar_count)
+        memcpy(copy.scalars, facts->scalars, facts->scalar_count * sizeof *copy.scalars);
+    if (facts->note_count)
+        memcpy(copy.notes, facts->notes, facts->note_count * sizeof *copy.notes);
+    return copy;
+}
+
 void facts_set_range(struct facts *facts, const char *name, double low, double high,
                      enum origin origin, const char *source)
 {

@@ -60,6 +60,8 @@ struct facts {
     size_t note_count, note_room;
 };
 
+/* Scalars and notes of its own, tables shared: what is set in one is not in the other. */
+struct facts facts_copy(const struct facts *facts);
 /* A later fact of the same name replaces the earlier one. */
 void facts_set(struct facts *facts, const char *name, double value, enum origin origin, const char *source);
 void facts_set_range(struct facts *facts, const char *name, double low, double high,

@@ -104,6 +104,25 @@ static bool too_deep(struct builder *builder)
     return error_hint(builder->error, "fewer rows on top of each other");
 }
 
+static bool is_given(const void *context, const char *name)
+{
+    const struct builder *builder = context;
+    const int row = book_find(builder->book, name);
+    const struct fact *fact = row < 0 ? NULL : builder->places[row].fact;
+    return fact && (fact->origin == ORIGIN_GIVEN || fact->origin == ORIGIN_AXIS);
+}
+
+/* A select that asks only what was given is the branch it takes, before dependence is looked at:
+ * two rows may then each be written in terms of the other, for whichever is given. */
+static const struct expr *branch_taken(const struct builder *builder, const struct expr *expr)
+{
+    int branch;
+    while (expr->op == OP_SELECT &&
+           (branch = expr_branch_given(expr, is_given, builder)) != 0)
+        expr = expr->kid[branch];
+    return expr;
+}
+
 static bool reach_row(struct builder *builder, int row);
 
 static bool reach_expr(struct builder *builder, const struct expr *expr)
@@ -111,6 +130,7 @@ static bool reach_expr(struct builder *builder, const struct expr *expr)
     if (builder->depth == DEEPEST)
         return too_deep(builder);
     builder->depth++;
+    expr = branch_taken(builder, expr);
     if (expr->row >= 0 && !reach_row(builder, expr->row))
         return false;
     for (int i = 0; i < 3 && expr->kid[i]; i++)
@@ -214,6 +234,7 @@ static void change_back(struct builder *builder, int bit, struct before before)
 
 static void depends_expr(struct builder *builder, const struct expr *expr, uint64_t *set)
 {
+    expr = branch_taken(builder, expr);
     if (expr->row >= 0) {
         const uint64_t *more = depends_of(builder, expr->row);
         for (size_t i = 0; i < builder->words; i++)
@@ -270,8 +291,8 @@ static int input_of(struct builder *builder, int row, int entry, const char *ent
     const struct row *the = builder->book->rows[row];
     struct input input = { .row = row, .entry = entry, .name = the->name, .value = the->value,
                            .low = the->value, .high = the->value,
-                           .least = the->expr ? -DBL_MAX : the->low,
-                           .most = the->expr ? DBL_MAX : the->high };
+                           .least = the->input ? the->low : -DBL_MAX,
+                           .most = the->input ? the->high : DBL_MAX };
     int known = nodes_input_find(&builder->set, row, entry);
     if (known >= 0)
         return known;
@@ -589,6 +610,9 @@ static bool build_kind(struct builder *builder, const struct expr *expr, int *no
     case OP_ENTRY:  return build_entry(builder, expr, node);
     case OP_AT:     return build_at(builder, expr, node);
     case OP_ROOT:   return build_root(builder, expr, node);
+    case OP_GIVEN:
+        *node = nodes_number(&builder->set, is_given(builder, expr->name));
+        return true;
     case OP_SUM: case OP_LEAST: case OP_MOST: return build_over(builder, expr, node);
     default:        return build_kids(builder, expr, node);
     }
@@ -604,7 +628,7 @@ static bool build_expr(struct builder *builder, const struct expr *expr, int *no
         return error_hint(builder->error, "fewer AT, SUM and ROOT inside each other");
     }
     builder->depth++;
-    bool built = build_kind(builder, expr, node);
+    bool built = build_kind(builder, branch_taken(builder, expr), node);
     builder->depth--;
     return built;
 }
@@ -674,8 +698,7 @@ static bool bind_facts(struct builder *builder)
     return true;
 }
 
-static bool build(struct builder *builder, const struct expr *const *wanted, size_t count,
-                  struct list *list)
+static bool reach_all(struct builder *builder, const struct expr *const *wanted, size_t count)
 {
     const size_t rows = builder->book->count;
     builder->places = arena_array(builder->arena, rows + 1, sizeof *builder->places);
@@ -690,6 +713,14 @@ static bool build(struct builder *builder, const struct expr *const *wanted, siz
         if (!reach_expr(builder, wanted[i]))
             return false;
     }
+    return true;
+}
+
+static bool build(struct builder *builder, const struct expr *const *wanted, size_t count,
+                  struct list *list)
+{
+    if (!reach_all(builder, wanted, count))
+        return false;
     depends_find(builder);
     int *nodes = arena_array(builder->arena, count + 1, sizeof *nodes);
     for (size_t i = 0; i < count; i++) {
@@ -711,6 +742,20 @@ bool list_build(struct arena *arena, const struct book *book, const struct facts
     bool built = build(&builder, wanted, count, list);
     arena_free(&scratch);
     return built;
+}
+
+bool list_reach(const struct book *book, const struct facts *facts,
+                const struct expr *const *wanted, size_t count, bool *reached,
+                struct error *error)
+{
+    struct arena scratch = arena_beside(facts->arena);
+    struct builder builder = { .arena = &scratch, .set.arena = &scratch, .kept = facts->arena,
+                               .book = book, .facts = facts, .error = error };
+    const bool done = reach_all(&builder, wanted, count);
+    for (size_t i = 0; done && i < book->count; i++)
+        reached[i] = builder.places[i].state == REACHED;
+    arena_free(&scratch);
+    return done;
 }
 
 int list_input(const struct list *list, const char *name)

@@ -275,6 +275,9 @@ static void print_expr(struct buffer *out, const struct algebra *how, const stru
     case OP_AT: print_at(out, how, expr); return;
     case OP_SUM: case OP_LEAST: case OP_MOST: print_over(out, how, expr); return;
     case OP_ROOT: print_root(out, how, expr); return;
+    case OP_GIVEN:
+        buffer_print(out, "<mrow><mtext>given&#160;</mtext><mtext>%s</mtext></mrow>", expr->name);
+        return;
     case OP_MAX: case OP_MIN: print_extreme(out, how, expr); return;
     case OP_POW: print_power(out, how, expr); return;
     case OP_SELECT: {

@@ -52,14 +52,15 @@ enum op {
 #include "rows/operators.def"
 #undef OPERATOR
     OP_ROW,                         /* the rest exist in expressions only */
-    OP_ENTRY, OP_AT, OP_SUM, OP_LEAST, OP_MOST
+    OP_ENTRY, OP_AT, OP_SUM, OP_LEAST, OP_MOST, OP_GIVEN
 };
 
 struct expr {
     enum op op;
     int row;                        /* ROW, ENTRY; ROOT: the input solved for */
     double number;                  /* NUMBER */
-    const char *name;               /* ENTRY: of the entry; SUM, LEAST, MOST: the table */
+    const char *name;               /* ENTRY: of the entry; SUM, LEAST, MOST: the table; GIVEN:
+                                       of the row */
     const struct expr *kid[3];      /* operands; AT: kid[0]; ROOT: low, high, f */
     const struct binding *at;       /* AT: what changes */
     struct text text;               /* as written */
@@ -78,7 +79,8 @@ struct row {
     struct unit unit;
     const char *table;              /* of an EACH chapter, else NULL */
     const char *with;               /* redefined by a WITH chapter: its condition */
-    const struct expr *expr;        /* NULL for an input */
+    const struct expr *expr;        /* NULL for an input whose default is a number */
+    bool input;                     /* may be set within low..high; `expr` is its default then */
     double value, low, high;        /* an input's default and range */
     double likely_low, likely_high; /* the plausible range, or equal */
     struct text text;               /* the expression as written */
@@ -112,7 +114,7 @@ struct book {
     bool open;                      /* a user's file may redefine rows anywhere */
 };
 
-enum { BOOK_MODEL = 1, BOOK_MACHINE = 2, BOOK_ALL = 3 };
+enum { BOOK_MODEL = 1, BOOK_MACHINE = 2, BOOK_ALL = BOOK_MODEL | BOOK_MACHINE };
 
 void book_open(struct book *book, struct arena *arena, unsigned conditions);
 /* The rows of formulas/, which the build has read. Nothing is read into this book, nor parsed
@@ -134,6 +136,11 @@ bool expr_parse(const struct book *book, const char *file, int line, struct text
 bool book_check_units(const struct book *book, struct error *error);
 bool expr_unit(const struct book *book, const struct expr *expr, struct unit *unit,
                struct error *error);
+/* The branch, 1 or 2, that a select takes whatever the numbers are, as its condition asks only
+ * what was given: GIVEN(row), both(...), either(...). 0: its condition compares numbers. `given`
+ * says whether the user, an axis or a search gave a row a value. */
+typedef bool given_function(const void *context, const char *name);
+int expr_branch_given(const struct expr *select, given_function *given, const void *context);
 
 /* ---- list: the nodes ------------------------------------------------------------------ */
 
@@ -177,6 +184,11 @@ void list_fix(struct arena *arena, const struct list *list, const double *values
 bool list_moves(const struct arena *arena, const struct list *list, const double *nodes,
                 size_t input);
 int list_input(const struct list *list, const char *name);             /* -1: none */
+/* Which rows the expressions read under the facts, on whatever branch of a select that numbers
+ * decide: reached[book->count]. No list is built. */
+bool list_reach(const struct book *book, const struct facts *facts,
+                const struct expr *const *wanted, size_t count, bool *reached,
+                struct error *error);
 
 /* ---- readings --------------------------------------------------------------------------- */
 

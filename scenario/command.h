@@ -53,7 +53,7 @@ struct answer;
 typedef bool ask_function(struct arena *arena, const struct command *command,
                           struct answer *answer, struct error *error);
 
-enum { VERB_GROUPS = 20, VERB_EXAMPLES = 3 };
+enum { VERB_GROUPS = 24, VERB_EXAMPLES = 3 };
 struct verb {
     const char *name, *words, *summary;
     const char *examples[VERB_EXAMPLES];

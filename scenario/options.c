@@ -2,7 +2,8 @@
 
 #include "build/row_names.h"
 
-static const char model_title[] = "Model and machine", point_title[] = "Operating point",
+static const char model_title[] = "Model and machine", layout_title[] = "Layout",
+                  point_title[] = "Load", limit_title[] = "Limits",
                   run_title[] = "Training and life", row_title[] = "Rows", output_title[] = "Output";
 
 #define GROUP(group, title, ...)                                                               \
@@ -13,9 +14,22 @@ GROUP(model_options, model_title,
     { "model", "NAME", OPTION_TEXT, .help = "a catalog name, or a config.json or GGUF file" })
 GROUP(machine_options, model_title,
     { "on", "NAME", OPTION_TEXT, .help = "a catalog name, or a CSV file of the same columns" })
-GROUP(chip_options, model_title,
-    { "gpus", "N", OPTION_ROW, .row = NAME_chips, .otherwise = "one scale-up domain",
-      .help = "chips in use" })
+GROUP(chip_options, layout_title,
+    { "gpus", "N", OPTION_ROW, .row = NAME_chips, .otherwise = "chosen",
+      .help = "GPUs of one replica" })
+GROUP(layout_options, layout_title,
+    { "tp", "N", OPTION_ROW, .row = NAME_tensor_parallel, .otherwise = "chosen",
+      .help = "tensor parallelism of one attention rank" },
+    { "pp", "N", OPTION_ROW, .row = NAME_pipeline_parallel, .otherwise = "chosen",
+      .help = "pipeline stages" },
+    { "dp", "N", OPTION_ROW, .row = NAME_attention_dp, .otherwise = "chosen",
+      .help = "attention ranks of one replica" },
+    { "ep", "N", OPTION_ROW, .row = NAME_expert_parallel, .otherwise = "chosen",
+      .help = "GPUs over which whole experts are spread" },
+    { "cp", "N", OPTION_ROW, .row = NAME_context_parallel,
+      .help = "GPUs that share a sequence, among those of --tp" },
+    { "replicas", "N", OPTION_ROW, .row = NAME_replicas, .otherwise = "1, or what --rate needs",
+      .help = "replicas beside each other" })
 GROUP(weight_options, model_title,
     { "precision", "FORMAT", OPTION_TEXT, .otherwise = "the checkpoint's",
       .help = "format of the weights: bf16, fp8, fp4, int4, ..." },
@@ -29,8 +43,7 @@ GROUP(engine_options, model_title,
 GROUP(assume_options, model_title,
     { "assume", NULL, OPTION_SWITCH, .help = "read an unknown architecture as a plain transformer" })
 GROUP(point_options, point_title,
-    { "batch", "N", OPTION_ROW, .row = NAME_batch,
-      .otherwise = "the smallest within 25 % of the lowest cost",
+    { "batch", "N", OPTION_ROW, .row = NAME_batch, .otherwise = "those of the load",
       .help = "sequences in a step" },
     { "context", "N", OPTION_ROW, .row = NAME_context, .otherwise = "4096 with a model",
       .help = "tokens of context of each sequence" },
@@ -39,7 +52,25 @@ GROUP(length_options, point_title,
     { "isl", "N", OPTION_ROW, .row = NAME_prompt_tokens, .otherwise = "from --context",
       .help = "prompt tokens of a request" },
     { "osl", "N", OPTION_ROW, .row = NAME_output_tokens, .otherwise = "512, or less in a short context",
-      .help = "output tokens of a request" })
+      .help = "output tokens of a request" },
+    { "prefix-hit", "SHARE", OPTION_ROW, .row = NAME_prefix_cached,
+      .help = "share of a prompt that is in the cache" })
+GROUP(rate_options, point_title,
+    { "users", "N", OPTION_ROW, .row = NAME_users, .otherwise = "as many as keep the limits",
+      .help = "requests in flight, in all replicas" },
+    { "concurrency", "N", OPTION_ROW, .row = NAME_concurrency, .otherwise = "from --users",
+      .help = "requests in flight, in one replica" },
+    { "rate", "RATE", OPTION_ROW, .row = NAME_demand, .otherwise = "from --tokens-per-day",
+      .help = "requests a second, to all replicas" },
+    { "tokens-per-day", "N", OPTION_ROW, .row = NAME_tokens_per_day, .otherwise = "from --rate",
+      .help = "output tokens a day, of all replicas" })
+GROUP(limit_options, limit_title,
+    { "speed", "SPEED", OPTION_ROW, .row = NAME_speed_wanted, .otherwise = "20 token/s",
+      .help = "token/s that each user is to see" },
+    { "ttft", "TIME", OPTION_ROW, .row = NAME_ttft_limit, .otherwise = "2 s, more for long prompts",
+      .help = "limit of the time to first token" },
+    { "tpot", "TIME", OPTION_ROW, .row = NAME_tpot_limit, .otherwise = "from --speed",
+      .help = "limit of the time per output token" })
 GROUP(run_options, run_title,
     { "tokens", "N", OPTION_ROW, .row = NAME_training_tokens, .help = "tokens of a training run" },
     { "sequences", "N", OPTION_ROW, .row = NAME_training_sequences,

@@ -82,11 +82,7 @@ static bool read_machine(struct scenario *scenario, const char *name, struct err
     if (!entry)
         return false;
     scenario->machine = entry->title;
-    if (!catalog_machine(&scenario->catalog, name, &scenario->facts, error))
-        return false;
-    const struct fact *domain = facts_find(&scenario->facts, NAME_chips);
-    facts_set(&scenario->facts, NAME_scale_up_chips, domain->value, domain->origin, domain->source);
-    return true;
+    return catalog_machine(&scenario->catalog, name, &scenario->facts, error);
 }
 
 /* ---- --set ------------------------------------------------------------------------------ */
@@ -244,7 +240,7 @@ bool scenario_set_row(struct scenario *scenario, const char *as, const char *val
     if (quantity_parse(text_of(value), row->unit, &quantity, &inner)) {
         bool bounds = quantity.spread == SPREAD_RANGE || quantity.spread == SPREAD_UNIFORM ||
                       quantity.spread == SPREAD_NONE;
-        if (!row->expr && (quantity.value < row->low || quantity.value > row->high ||
+        if (row->input && (quantity.value < row->low || quantity.value > row->high ||
                            (bounds && (quantity.low < row->low || quantity.high > row->high))))
             return out_of_range(row, value, source, scenario->arena, error);
         set_quantity(scenario, name, &quantity, origin, source);
@@ -283,7 +279,7 @@ bool scenario_set_number(struct scenario *scenario, const char *as, double value
     const struct fact *before = facts_find(&scenario->facts, name);
     if (fact_given(before))
         return given_twice(as, source, before, scenario->arena, error);
-    if (!row->expr && (value < row->low || value > row->high))
+    if (row->input && (value < row->low || value > row->high))
         return out_of_range(row, quantity_text(scenario->arena, value, row->unit, 9), source,
                             scenario->arena, error);
     facts_set(&scenario->facts, name, value, origin, source);
@@ -342,70 +338,6 @@ static bool read_more_rows(struct scenario *scenario, struct error *error)
 
 /* ---- what is assumed for a real model --------------------------------------------------- */
 
-enum { GRID = 384 };
-static const double near_lowest = 1.25;
-
-/* The smallest batch, among those that fit, within 25 % of the lowest cost. The grid is
- * even in the logarithm; the whole number is then found between two of its points. */
-static double cheap_batch(const struct values *values, size_t input, double most)
-{
-    double x[GRID], cost[GRID], least = INFINITY;
-    struct arena scratch = { 0 };
-    const struct list *list = &values->list;
-    struct column *columns = arena_array(&scratch, list->input_count, sizeof *columns);
-    double *outputs[1] = { cost };
-    for (size_t i = 0; i < list->input_count; i++)
-        columns[i] = (struct column){ &values->inputs[i], 0 };
-    columns[input] = (struct column){ x, 1 };
-    for (int i = 0; i < GRID; i++)
-        x[i] = floor(log_between(1, most, (double)i / (GRID - 1)) + 0.5);
-    list_run(list, columns, outputs, GRID);
-    for (int i = 0; i < GRID; i++)
-        least = cost[i] < least ? cost[i] : least;
-    int first = 0;
-    while (first < GRID - 1 && !(cost[first] <= near_lowest * least))
-        first++;
-    double low = first ? x[first - 1] : x[first], high = x[first];
-    double *inputs = arena_array(&scratch, list->input_count, sizeof *inputs);
-    memcpy(inputs, values->inputs, list->input_count * sizeof *inputs);
-    while (high - low > 1) {
-        double at;
-        inputs[input] = floor((low + high) / 2);
-        list_value(&scratch, list, inputs, NULL, &at);
-        if (at <= near_lowest * least)
-            high = inputs[input];
-        else
-            low = inputs[input];
-    }
-    arena_free(&scratch);
-    return high;
-}
-
-static bool assume_batch(struct scenario *scenario, struct error *error)
-{
-    double room;
-    if (!value_of(scenario, NAME_batch_that_fits, &room, error))
-        return false;
-    double most = fmin(floor(room), 1e6);
-    struct values values;
-    static const char *const cost[] = { NAME_bound_cost_per_token };
-    facts_set(&scenario->facts, NAME_batch, 1, ORIGIN_CHOSEN, "assumed");
-    if (!values_of(scenario, cost, 1, &values, error))
-        return false;
-    int input = list_input(&values.list, NAME_batch);
-    double batch = input < 0 || most < 2 ? 1 : cheap_batch(&values, (size_t)input, most);
-    facts_set(&scenario->facts, NAME_batch, batch, ORIGIN_CHOSEN, "assumed");
-    const char *at = scenario->chosen_at;
-    if (most < 1)
-        facts_note(&scenario->facts, "batch 1%s%s: no batch fits in memory",
-                   at ? ", chosen at " : "", at ? at : "");
-    else
-        facts_note(&scenario->facts, "batch %s%s%s: the smallest within 25 %% of the lowest cost",
-                   quantity_text(scenario->arena, batch, unit_one, 9), at ? ", chosen at " : "",
-                   at ? at : "");
-    return true;
-}
-
 /* The machine may lack units for the format of the weights. */
 static void note_wider_peak(struct scenario *scenario)
 {
@@ -423,7 +355,7 @@ bool scenario_assume(struct scenario *scenario, struct error *error)
     if (!scenario->model)
         return true;
     const struct fact *weights = facts_find(&scenario->facts, NAME_weight_bytes);
-    if (!facts_find(&scenario->facts, NAME_context)) {
+    if (!scenario->machine && !facts_find(&scenario->facts, NAME_context)) {
         facts_set(&scenario->facts, NAME_context, 4096, ORIGIN_DEFAULT, "assumed");
         facts_note(&scenario->facts, "context 4,096 tokens");
     }
@@ -441,7 +373,8 @@ bool scenario_assume(struct scenario *scenario, struct error *error)
         facts_note(&scenario->facts, "no machine: the lecture's 64 chips, B200 as in its data "
                    "sheet, at 2 USD/h");
     }
-    return facts_find(&scenario->facts, NAME_batch) || assume_batch(scenario, error);
+    return scenario->machine || facts_find(&scenario->facts, NAME_batch) ||
+           scenario_batch(scenario, error);
 }
 
 /* There are few engines: name them all, less the entry that every engine starts from and

@@ -25,6 +25,15 @@ struct subject {
     const char *engine;
 };
 
+/* The server that was chosen where the command leaves it open. */
+struct server_choice {
+    bool made;
+    bool fits;                      /* something does; else the other two say nothing */
+    bool met;                       /* it is within the limits; else over them by this factor: */
+    double miss_by;
+    const char *rule;
+};
+
 struct scenario {
     struct arena *arena;
     const struct command *command;
@@ -34,7 +43,9 @@ struct scenario {
     struct catalog catalog;
     struct formats formats;
     const char *model, *machine;    /* titles; NULL: none given */
-    const char *chosen_at;          /* of a curve: "context = 1 token", or NULL */
+    const char *axis;               /* row that a curve or an equation moves, or NULL: of it
+                                       nothing is chosen */
+    struct server_choice choice;
     bool lecture;
 };
 
@@ -61,6 +72,20 @@ bool scenario_set_row(struct scenario *scenario, const char *name, const char *v
 /* Sets a row to a number. Fails if it is outside the row's range, or the user gave one already. */
 bool scenario_set_number(struct scenario *scenario, const char *name, double value,
                          enum origin origin, const char *source, struct error *error);
+/* Chooses, once, what the rows that are asked depend on and nobody gave of a server and its load:
+ * the cheapest server that can be started and meets the limits. Facts of origin CHOSEN, in
+ * scenario->choice how. Without a model and a machine nothing is chosen. */
+bool scenario_choose(struct scenario *scenario, const char *const *texts, size_t count,
+                     struct error *error);
+/* The same scenario as the lecture looks at it: a whole scale-up domain as one machine at the
+ * bound's cheapest batch, where the command gives neither. */
+bool scenario_lecture(const struct scenario *of, struct scenario *lecture, struct error *error);
+/* Sets the smallest batch within 25 % of the bound's lowest cost, of those that fit. */
+bool scenario_batch(struct scenario *scenario, struct error *error);
+/* The words after a verb that ask the same again: those that were given, and an option for each
+ * fact that was chosen, or that a verb moves. */
+const char *const *scenario_words(const struct scenario *scenario, size_t *count);
+void scenario_words_document(const struct scenario *scenario, struct doc *doc);
 /* The model and machine of `step MODEL --on MACHINE`: both are needed, the model once. */
 bool scenario_open_pair(struct scenario *scenario, struct arena *arena,
                         const struct command *command, struct error *error);

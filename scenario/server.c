@@ -74,10 +74,36 @@ const char *server_verdict(const struct server *server)
     return NULL;
 }
 
+static void add_row(const struct server *server, struct doc *doc, size_t row)
+{
+    if (!doc_get(doc, server_rows[row]))
+        doc_add_number(server->scenario.arena, doc, server_rows[row], server->values.at[row]);
+}
+
+void server_deployment(const struct server *server, struct doc *doc)
+{
+    static const enum server_row sizes[] = {
+        SERVER_chips, SERVER_tensor_parallel, SERVER_attention_dp, SERVER_pipeline_parallel,
+        SERVER_expert_parallel, SERVER_context_parallel, SERVER_concurrency };
+    struct arena *arena = server->scenario.arena;
+    scenario_words_document(&server->scenario, doc);
+    struct doc *one = doc_add(arena, doc_add(arena, doc, "servers", DOC_ARRAY), NULL, DOC_OBJECT);
+    doc_add_string(arena, one, "role", "aggregated");
+    doc_add_number(arena, one, "count", server_at(server, SERVER_replicas));
+    doc_add_string(arena, one, "machine", server->scenario.subject.machine);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        add_row(server, one, sizes[i]);
+    doc_add_number(arena, one, "prefill_chunk", server_at(server, SERVER_prefill_size));
+    doc_add_bool(arena, doc, "startable", server_at(server, SERVER_layout_startable) > 0);
+    for (size_t i = 0; i < server->row_count; i++)
+        add_row(server, doc, i);
+}
+
 void server_document(const struct server *server, struct doc *doc)
 {
     for (size_t i = 0; i < server->row_count; i++)
-        doc_add_number(server->scenario.arena, doc, server_rows[i], server->values.at[i]);
+        add_row(server, doc, i);
+    server_deployment(server, doc_add(server->scenario.arena, doc, "server", DOC_OBJECT));
     if (!server->part_count)
         return;
     struct doc *parts = doc_add(server->scenario.arena, doc, "parts", DOC_OBJECT);
@@ -86,86 +112,6 @@ void server_document(const struct server *server, struct doc *doc)
         doc_add_number(server->scenario.arena, part, "time", server->parts[i].time);
         doc_add_number(server->scenario.arena, part, "saved_if_free", server->parts[i].saved);
     }
-}
-
-/* ---- requests and layout ------------------------------------------------------------------ */
-
-/* Facts of its own, so that what is assumed here changes no bound. */
-static void copy_facts(struct facts *facts)
-{
-    struct fact *scalars = arena_array(facts->arena, facts->scalar_room + 1, sizeof *scalars);
-    const char **notes = arena_array(facts->arena, facts->note_room + 1, sizeof *notes);
-    if (facts->scalar_count)
-        memcpy(scalars, facts->scalars, facts->scalar_count * sizeof *scalars);
-    if (facts->note_count)
-        memcpy(notes, facts->notes, facts->note_count * sizeof *notes);
-    facts->scalars = scalars;
-    facts->notes = notes;
-}
-
-static void bind_missing(struct facts *facts, const char *name, const char *expression)
-{
-    if (!facts_find(facts, name))
-        facts_bind(facts, name, expression, ORIGIN_DERIVED, "assumed");
-}
-
-static void assume_requests(struct facts *facts)
-{
-    bool lengths = facts_find(facts, NAME_prompt_tokens) || facts_find(facts, NAME_output_tokens);
-    if (lengths)
-        return;
-    bind_missing(facts, NAME_output_tokens, "min(512, context)");
-    bind_missing(facts, NAME_prompt_tokens, "max(1, context - output_tokens / 2)");
-}
-
-enum { LAYOUTS = 64 };
-
-static size_t divisors(double chips, double *out)
-{
-    size_t count = 0;
-    for (double n = 1; n <= chips && count < LAYOUTS; n++)
-        if (chips / n == (double)(long long)(chips / n))
-            out[count++] = n;
-    return count;
-}
-
-/* Attention ranks of a model with experts; a dense model has one, all chips share it. */
-static bool choose_ranks(struct server *server, struct error *error)
-{
-    static const char *const texts[] = {
-        "select(arrival_rate > 0, one_token / saturated_throughput, predicted_e2e)",
-        NAME_server_fits, NAME_moe_layers, NAME_chips, NAME_stage_chips };
-    struct scenario *scenario = &server->scenario;
-    struct values values;
-    double ranks[LAYOUTS], columns[5][LAYOUTS], *outputs[5];
-    const struct fact *sparse = facts_find(&scenario->facts, NAME_moe_layers);
-    if (facts_find(&scenario->facts, NAME_attention_dp) || !sparse || !(sparse->value > 0))
-        return true;
-    if (!values_of(scenario, texts, 5, &values, error))
-        return false;
-    int input = list_input(&values.list, NAME_attention_dp);
-    if (!(values.at[2] > 0) || values.at[3] == 1 || values.at[3] > 1e4 || input < 0)
-        return true;
-    size_t count = divisors(values.at[4], ranks), best = 0;
-    if (!count)
-        return true;                            /* no whole layout: the verdict says so */
-    struct column *inputs = arena_array(scenario->arena, values.list.input_count, sizeof *inputs);
-    for (size_t i = 0; i < values.list.input_count; i++)
-        inputs[i] = (struct column){ &values.inputs[i], 0 };
-    inputs[input] = (struct column){ ranks, 1 };
-    for (int i = 0; i < 5; i++)
-        outputs[i] = columns[i];
-    list_run(&values.list, inputs, outputs, count);
-    for (size_t i = 1; i < count; i++)
-        if (columns[1][i] > columns[1][best] ||
-            (columns[1][i] == columns[1][best] && columns[0][i] < columns[0][best]))
-            best = i;
-    facts_set(&scenario->facts, NAME_attention_dp, ranks[best], ORIGIN_CHOSEN, "assumed");
-    if (best)
-        facts_note(&scenario->facts, "server: attention DP %g, of those that divide the GPUs the one "
-                   "with %s", ranks[best], facts_find(&scenario->facts, NAME_arrival_rate)
-                   ? "most tokens" : "shortest answers");
-    return true;
 }
 
 bool server_open(struct server *server, const struct scenario *scenario, struct error *error)
@@ -190,9 +136,8 @@ bool server_open_with(struct server *server, const struct scenario *scenario,
     if (count)
         memcpy(texts + SERVER_ROW_COUNT, more, count * sizeof *texts);
     *server = (struct server){ .scenario = *scenario };
-    copy_facts(&server->scenario.facts);
-    assume_requests(&server->scenario.facts);
-    if (!choose_ranks(server, error) ||
+    server->scenario.facts = facts_copy(&scenario->facts);
+    if (!scenario_choose(&server->scenario, texts, SERVER_ROW_COUNT + count, error) ||
         !values_of(&server->scenario, texts, SERVER_ROW_COUNT + count, &server->values, error))
         return false;
     server->row_count = server_at(server, SERVER_server_stable) > 0 ? SERVER_ROW_COUNT
@@ -338,7 +283,7 @@ bool server_parts(struct server *server, struct error *error)
     double *columns[PARTS + 1];
     const size_t count = server->part_count = list_sources(server, sources);
     server->parts = arena_array(arena, PARTS, sizeof *server->parts);
-    copy_facts(&switched.facts);
+    switched.facts = facts_copy(&server->scenario.facts);
     if (!add_switches(&switched, sources, count, error) ||
         !values_of(&switched, part_texts(arena, sources, count), count + 1, &values, error))
         return false;

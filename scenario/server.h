@@ -13,7 +13,9 @@
 /* The first are known of every server, the others of one that keeps up. */
 #define SERVER_ROWS(X)                                                                      \
     X(concurrency) X(arrival_rate) X(prompt_tokens) X(output_tokens) X(tensor_parallel)     \
-    X(attention_dp) X(pipeline_parallel) X(rank_seats) X(saturated_throughput)              \
+    X(attention_dp) X(pipeline_parallel) X(rank_seats) X(saturated_throughput) X(batch) X(chips) X(expert_parallel) X(context_parallel) \
+    X(prefill_size) X(replicas) X(deployment_chips) X(host_chips) X(hosts) X(chips_paid)       \
+    X(layout_startable)              \
     X(server_stable) X(server_fits) X(family_band) X(heads_divide)                          \
     X(server_load) X(loaded_running)                                                        \
     X(predicted_tpot) X(predicted_ttft) X(predicted_e2e) X(predicted_throughput)            \
@@ -60,7 +62,9 @@ const char *server_band(const struct server *server, enum server_row row, enum s
 const char *server_layout(const struct server *server);
 /* Why nothing is served, or NULL. */
 const char *server_verdict(const struct server *server);
+/* The rows, and the deployment of which the server is one replica; what is there already stays. */
 void server_document(const struct server *server, struct doc *doc);
+void server_deployment(const struct server *server, struct doc *doc);
 
 /* A note where an open loop does not keep up, for who reads single rows of the prediction. */
 void server_note_unstable(struct scenario *scenario, const struct list *list);

@@ -346,14 +346,28 @@ static bool rooted_error(struct error *error)
     return error_hint(error, "rows and --set without one");
 }
 
+/* A search of a few milliseconds is over before another thread has started. */
+static bool worth_threads(const struct search_space *spaces, const struct search_block *blocks,
+                          size_t count)
+{
+    const double enough = 4e6;
+    double points = 0;
+    for (size_t i = 0; i < count; i++)
+        points += (double)(blocks[i].end - blocks[i].first) *
+                  (double)spaces[blocks[i].space].load_count;
+    return points > enough;
+}
+
 static bool walk_blocks(const struct search_space *spaces, struct search_block *blocks,
                         size_t count, bool near, struct arena *arena, struct search_result *result)
 {
+    const bool threads = worth_threads(spaces, blocks, count);
+    (void)threads;                  /* where there are none */
     struct front front;
     bool rooted = false;
     front_open(&front, arena);
     *result = (struct search_result){ 0 };
-    #pragma omp parallel
+    #pragma omp parallel if (threads)
     {
         struct walk walk = { .near = near };
         front_open(&walk.front, &walk.arena);

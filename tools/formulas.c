@@ -84,6 +84,8 @@ static void write_fields(struct buffer *out, const struct written *written)
         buffer_print(out, "%s%d", i ? "," : "", row->unit.half[i]);
     buffer_print(out, "} }, .value = %a, .low = %a, .high = %a, .likely_low = %a, .likely_high = %a",
                  row->value, row->low, row->high, row->likely_low, row->likely_high);
+    if (row->input)
+        buffer_print(out, ", .input = true");
     write_name(out, "name", row->name);
     write_name(out, "unit_text", row->unit_text);
     write_name(out, "symbol", row->symbol);

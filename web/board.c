@@ -253,11 +253,15 @@ bool board_open(struct board *board, struct arena *arena, int count, char **word
     board->sides[BOARD_BOUND].scenario = &board->scenario;
     board->sides[BOARD_SERVER].scenario = &server->scenario;
     server->scenario.arena = arena;
+    const char **asked = arena_array(arena, quantity_count + 1, sizeof *asked);
     for (size_t i = 0; i < quantity_count; i++) {
         const char *quantity = quantities[i];
         struct board_list *side = side_of(board, &quantity);
         list_text(side, quantity);
+        asked[i] = quantity;
     }
+    if (!scenario_choose(&board->scenario, asked, quantity_count, error))
+        return false;
     struct scenario *last = &board->scenario;
     if (board->sides[BOARD_SERVER].count) {
         if (!server_open(server, &board->scenario, error))

@@ -65,8 +65,8 @@ static void add_number_schema(struct arena *arena, struct doc *one, const struct
         doc_add_string(arena, one, "x-row", row->name);
     if (!row)
         add_bounds(arena, one, option->low, option->high, option_default(option));
-    else if (!row->expr)
-        add_bounds(arena, one, row->low, row->high, option->otherwise ? NAN : row->value);
+    else if (row->input)
+        add_bounds(arena, one, row->low, row->high, option->otherwise || row->expr ? NAN : row->value);
 }
 
 /* What request_read takes for it: a switch, a number, a word, {"NAME": VALUE}, several. */

@@ -46,8 +46,8 @@ static void count_requests(const struct own *own, const struct scenario *scenari
 static void set_request(struct own *own, const char *row, double value)
 {
     const struct fact *before = facts_find(&own->scenario.facts, row);
-    if (!before || before->origin == ORIGIN_DERIVED)
-        facts_set(&own->scenario.facts, row, value, ORIGIN_DERIVED, "the workload");
+    if (!fact_given(before))
+        facts_set(&own->scenario.facts, row, value, ORIGIN_AXIS, "the workload");
 }
 
 static bool open_scenario(struct own *own, struct error *error)
@@ -63,8 +63,6 @@ static bool open_scenario(struct own *own, struct error *error)
     set_request(own, NAME_context, (cost.prompt + cost.reply / 2) / requests);
     set_request(own, NAME_prompt_tokens, cost.prompt / requests);
     set_request(own, NAME_output_tokens, cost.reply / requests);
-    set_request(own, NAME_batch, 1);               /* an open loop has as many as come */
-    set_request(own, NAME_arrival_rate, 1e6);      /* more than any takes; searched for below */
     return scenario_assume(&own->scenario, error);
 }
 
@@ -234,6 +232,8 @@ static void answer_server(struct own *own, struct doc *doc)
     double cached = own_row(own, NAME_prefix_cached, now, 1);
     doc_add_string(bill->arena, doc, "model", scenario->model);
     doc_add_string(bill->arena, doc, "machine", scenario->machine);
+    facts_set(&scenario->facts, NAME_arrival_rate, own->request_rate, ORIGIN_AXIS, "the search");
+    scenario_words_document(scenario, doc);
     doc_add_number(bill->arena, doc, NAME_own_request_rate, own->request_rate);
     doc_add_number(bill->arena, doc, NAME_server_task_rate, tasks);
     doc_add_number(bill->arena, doc, NAME_server_price, rent);

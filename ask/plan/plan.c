@@ -47,28 +47,26 @@ static bool read_words(struct plan *plan)
 
 /* ---- variants --------------------------------------------------------------------------------- */
 
-/* Traffic comes at random, and the load is an input: what was found by closing the loop of flow
- * balance is given. */
+/* The load is an input; of pools so are the prefill servers. */
 static void open_loop(struct variant *variant)
 {
     struct facts *facts = &variant->scenario.facts;
     static const char *const inputs[] = {
-        NAME_chips, NAME_attention_dp, NAME_pipeline_parallel, NAME_expert_parallel, NAME_draft_tokens,
-        NAME_prefill_size,
-        NAME_prefill_chips, NAME_prefill_attention_dp, NAME_prefill_pipeline_parallel, NAME_decode_workers,
-        NAME_prefill_workers };
-    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
-        const struct fact *fact = facts_find(facts, inputs[i]);
-        bool taken = fact_given(fact);
-        bool pool = variant->kind == PLAN_POOLS && !strcmp(inputs[i], NAME_prefill_size);
-        if (!taken && !pool)
-            facts_set(facts, inputs[i], !strcmp(inputs[i], NAME_draft_tokens) ? 0 : 1, ORIGIN_AXIS, "plan");
-    }
-    facts_bind(facts, NAME_loaded_running, NAME_held, ORIGIN_AXIS, "plan");
+        NAME_prefill_chips, NAME_prefill_attention_dp, NAME_prefill_pipeline_parallel,
+        NAME_decode_workers, NAME_prefill_workers };
+    const struct fact *chunk = facts_find(facts, NAME_prefill_size);
+    const struct fact before = chunk ? *chunk : (struct fact){ 0 };
+    servers_open_loop(facts, "plan");
+    if (variant->kind != PLAN_POOLS)
+        return;
+    if (chunk)                                  /* of pools it is no input */
+        facts_set(facts, NAME_prefill_size, before.value, before.origin, before.source);
+    else
+        facts_remove(facts, NAME_prefill_size);
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+        if (!fact_given(facts_find(facts, inputs[i])))
+            facts_set(facts, inputs[i], 1, ORIGIN_AXIS, "plan");
     facts_bind(facts, NAME_split_running, NAME_held, ORIGIN_AXIS, "plan");
-    facts_bind(facts, NAME_arrival_rate, NAME_held_rate, ORIGIN_AXIS, "plan");
-    facts_set(facts, NAME_others, 1, ORIGIN_AXIS, "plan");
-    facts_set(facts, NAME_waves, 0, ORIGIN_AXIS, "plan");
 }
 
 static bool read_limit(struct plan *plan, struct scenario *scenario, const char *row,
@@ -263,13 +261,9 @@ bool ask_plan(struct arena *arena, const struct command *command, struct answer 
     return quest.elsewhere || plan_answer(plan);
 }
 
-static const struct option limit_list[] = {
+static const struct option gpus_list[] = {
     { "gpus", "N", OPTION_ROW, .row = NAME_deployment_chips, .otherwise = "one scale-up domain",
-      .help = "chips there are" },
-    { "ttft", "TIME", OPTION_ROW, .row = NAME_ttft_limit, .help = "limit of the time to the first token" },
-    { "tpot", "TIME", OPTION_ROW, .row = NAME_tpot_limit, .help = "limit of the time of a token after it" },
-    { "rate", "RATE", OPTION_ROW, .row = NAME_demand,
-      .help = "requests a second to serve: the fewest GPUs that do" },
+      .help = "GPUs there are" },
     { 0 } };
 static const struct option search_list[] = {
     { "draft", "N", OPTION_COUNT, .low = 0, .high = 16, .fallback = "0",
@@ -289,7 +283,7 @@ static const struct option launch_list[] = {
     { "pick", "SPEED", OPTION_QUANTITY, .unit = "token/s", .low = 1e-9, .otherwise = "the best",
       .help = "of --emit: the deployment nearest to this speed of a user" },
     { 0 } };
-static const struct option_group limit_options = { "Limits", limit_list },
+static const struct option_group gpus_options = { "Limits", gpus_list },
                                  search_options = { "Search", search_list },
                                  launch_options = { "Launch", launch_list };
 
@@ -299,6 +293,7 @@ const struct verb verb_plan = {
     { "chalkline plan qwen3-32b --on h200-sxm --gpus 32 --isl 4000 --osl 500 --ttft 300ms --tpot 10ms",
       "chalkline plan deepseek-v3 --on gb200-nvl72,h200-sxm --precision fp8,fp4 --rate 50",
       "chalkline plan llama-3.3-70b --on h100-sxm --gpus 8 --emit vllm" },
-    { &limit_options, &length_options, &search_options, &launch_options, &model_options,
+    { &gpus_options, &limit_options, &length_options, &rate_options, &layout_options,
+      &search_options, &launch_options, &model_options,
       &machine_options, &weight_options, &cache_options, &engine_options, &assume_options,
       &shard_options, &row_options, &table_options, &plot_options, &output_options }, ask_plan };

@@ -7,16 +7,14 @@
 #define ASK_PLAN_H
 
 #include "ask/shards/shards.h"
+#include "scenario/servers.h"
 #include "scenario/sweep.h"
 
 #include "build/row_names.h"
 
 enum plan_kind { PLAN_TOGETHER, PLAN_POOLS, PLAN_KINDS };
 
-/* Inputs that a setting gives, by kind: X(row, axis). */
-#define PLAN_TOGETHER_INPUTS(X)                                                             \
-    X(chips, 0) X(attention_dp, 0) X(pipeline_parallel, 0) X(expert_parallel, 0)             \
-    X(draft_tokens, 1) X(prefill_size, 2)
+/* Inputs that a setting of two pools gives: X(row, axis); of other servers servers_inputs. */
 #define PLAN_POOLS_INPUTS(X)                                                                \
     X(chips, 0) X(attention_dp, 0) X(pipeline_parallel, 0) X(expert_parallel, 0)             \
     X(draft_tokens, 0) X(prefill_chips, 1) X(prefill_attention_dp, 1)                        \

@@ -110,6 +110,7 @@ static const char *what_binds(const char *limit)
         { "seats", "the engine's most sequences: sequences_most" },
         { "memory", "memory: no room for one more sequence in each rank" },
         { "prompts", "prompts: with one more sequence they come faster than they are done" },
+        { "stability", "stability: one more sequence in each rank leaves a queue that may not drain" },
         { "TTFT", "TTFT: one more sequence in each rank breaks it" },
         { "TPOT", "TPOT: one more sequence in each rank breaks it" },
         { "GPUs", "GPUs: what else there is needs more of them" } };
@@ -341,6 +342,15 @@ static bool front_lines(struct plan *plan)
 
 /* ---- how it is known ------------------------------------------------------------------------------- */
 
+static void count_words(struct plan *plan, const char **between, const char *what, size_t count)
+{
+    if (!count)
+        return;
+    buffer_print(&plan->answer->text, "%s%s: %s", *between, what,
+                 count_text(plan->arena, (double)count, 12));
+    *between = "; ";
+}
+
 static void known_lines(struct plan *plan)
 {
     const struct search_count *count = &plan->result.count;
@@ -351,17 +361,11 @@ static void known_lines(struct plan *plan)
     buffer_print(out, "\n  known    exhaustive: %s points, %s layouts at up to %s loads\n",
                  count_text(plan->arena, (double)count->points, 12), count_text(plan->arena, (double)settings, 12),
                  count_text(plan->arena, (double)plan->spaces->load_count, 12));
-    const struct { const char *what; size_t count; } why[] = {
-        { "weights do not fit", count->no_fit }, { "no room in the cache", count->no_room },
-        { "more prompts than are done", count->broken[0] }, { "TTFT", count->broken[1] },
-        { "TPOT", count->broken[2] } , { "GPUs", count->broken[3] } };
     const char *between = "           ";
-    for (size_t i = 0; i < sizeof why / sizeof *why; i++)
-        if (why[i].count) {
-            buffer_print(out, "%s%s: %s", between, why[i].what,
-                         count_text(plan->arena, (double)why[i].count, 12));
-            between = "; ";
-        }
+    count_words(plan, &between, "weights do not fit", count->no_fit);
+    count_words(plan, &between, "no room in the cache", count->no_room);
+    for (size_t l = 0; l < plan->spaces->limit_count; l++)
+        count_words(plan, &between, plan->spaces->limits[l].name, count->broken[l]);
     buffer_print(out, "%swithin all limits: %s, on the front %s\n", between,
                  count_text(plan->arena, (double)count->met, 12),
                  count_text(plan->arena, (double)plan->result.front.count, 12));

@@ -114,9 +114,9 @@ static bool choose_ranks(const struct simulation *simulation, struct scenario *s
         prompts += trace->prompt[i];
         outputs += trace->output[i];
     }
-    facts_set(&scenario->facts, NAME_prompt_tokens, prompts / count, ORIGIN_DERIVED, "the trace");
-    facts_set(&scenario->facts, NAME_output_tokens, outputs / count, ORIGIN_DERIVED, "the trace");
-    facts_set(&scenario->facts, NAME_arrival_rate, span > 0 ? count / span : 1, ORIGIN_DERIVED, "the trace");
+    facts_set(&scenario->facts, NAME_prompt_tokens, prompts / count, ORIGIN_AXIS, "the trace");
+    facts_set(&scenario->facts, NAME_output_tokens, outputs / count, ORIGIN_AXIS, "the trace");
+    facts_set(&scenario->facts, NAME_arrival_rate, span > 0 ? count / span : 1, ORIGIN_AXIS, "the trace");
     if (!server_open(server, scenario, error))
         return false;
     const struct fact *ranks = facts_find(&server->scenario.facts, NAME_attention_dp);

@@ -50,7 +50,9 @@ static bool open_scenario(struct scenario *scenario, struct arena *arena,
         error_set(error, "tiers takes one model, %zu were given", models);
         return error_hint(error, "chalkline tiers deepseek-v3 --on gb200-nvl72");
     }
-    return scenario_open(scenario, arena, command, subject, error);
+    static const char *const asked[] = { NAME_cheapest_pause_cost, "SUM(tier, tier_fetch_time)" };
+    return scenario_open(scenario, arena, command, subject, error) &&
+           scenario_choose(scenario, asked, 2, error);
 }
 
 /* The answer goes along pauses: an expression becomes the number that it is here. */

@@ -83,7 +83,7 @@ static void every_machine_has_its_facts(void **state)
 {
     struct world *world = *state;
     static const struct { const char *fact; double low, high; } sane[] = {
-        { "hbm_capacity", 8e9, 2e12 }, { "hbm_bandwidth", 5e10, 1e14 }, { "chips", 1, 1e4 },
+        { "hbm_capacity", 8e9, 2e12 }, { "hbm_bandwidth", 5e10, 1e14 }, { "scale_up_chips", 1, 1e4 },
     };
     static const char *const peaks[] = { "peak_bf16", "peak_int8", "peak_fp8", "peak_fp4" };
     for (size_t i = 0; i < catalog_count(&world->catalog, CATALOG_MACHINE); i++) {
@@ -120,8 +120,8 @@ static void numbers_become_base_units(void **state)
         near(fact(&world->facts, cases[i].fact), cases[i].value);
     }
     machine(world, "GB200 NVL72");
-    near(fact(&world->facts, "chips") * fact(&world->facts, "hbm_capacity"), 13.392e12);
-    near(fact(&world->facts, "chips") * fact(&world->facts, "hbm_bandwidth"), 576e12);
+    near(fact(&world->facts, "scale_up_chips") * fact(&world->facts, "hbm_capacity"), 13.392e12);
+    near(fact(&world->facts, "scale_up_chips") * fact(&world->facts, "hbm_bandwidth"), 576e12);
 }
 
 static void missing_rates_are_bound(void **state)

@@ -211,7 +211,7 @@ static const char *const pool_rows[] = {
     "one_token / split_tpot", "pool_per_gpu", "rank_seats * server_fits * pool_prefill_fits",
     "pool_ttft", "split_tpot", "pool_load / prefill_load_most", "layout_legal",
     ("AT(layout_legal, chips = prefill_chips, attention_dp = prefill_attention_dp,"
-     " pipeline_parallel = prefill_pipeline_parallel)") };
+     " pipeline_parallel = prefill_pipeline_parallel)"), "pool_slots_load / load_margin" };
 
 static void run_pools(struct plan *plan, struct scenario *scenario, const struct pools *pools,
                       double **out)
@@ -250,7 +250,8 @@ static void check_pools(struct plan *plan, const struct scenario *variant)
     size_t met = 0;
     for (size_t i = 0; i < pools.count; i++) {
         bool good = out[6][i] > 0 && out[7][i] > 0 && pools.at[9][i] <= out[2][i] &&
-                    out[3][i] <= plan->ttft && out[4][i] <= plan->tpot && out[5][i] <= 1;
+                    out[3][i] <= plan->ttft && out[4][i] <= plan->tpot && out[5][i] <= 1 &&
+                    out[8][i] <= 1;
         met += good;
         if (good)
             assert_true(beaten(&plan->result.front, out[0][i], out[1][i]));

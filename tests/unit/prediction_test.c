@@ -200,8 +200,9 @@ static void stages_take_turns(void **state)
     (void)state;
     struct world world;
     world_open(&world, "llama-3.1-70b", "h100-sxm");
-    double one = value(&world, "AT(step_time, chips = 4)");
-    double two = value(&world, "AT(step_time - stage_hand_over_time, chips = 8, pipeline_parallel = 2)");
+    double one = value(&world, "AT(step_time, chips = 4, batch = 32)");
+    double two = value(&world, "AT(step_time - stage_hand_over_time, chips = 8, batch = 32,"
+                       " pipeline_parallel = 2)");
     assert_true(near(two, one, 1e-12));
     assert_true(value(&world, "AT(stage_hand_over_time, chips = 8, pipeline_parallel = 2)") > 0);
     arena_free(&world.arena);

@@ -342,7 +342,7 @@ static void figures_of_the_lecture(void **state)
 static void memory_beside_the_lecture(void **state)
 {
     struct world *world = *state;
-    const struct doc *known = ask(world, "tiers deepseek-v3 --on gb200-nvl72");
+    const struct doc *known = ask(world, "tiers deepseek-v3 --on gb200-nvl72 --gpus 72");
     /* 186 GB at 15 and 236 GB at 5 USD/GB of 52,083 USD; 10 to 20 and 4 to 6 */
     near(number(known, "memory_share_of_cost"), (186 * 15 + 236 * 5) / 52083.0, 1e-9);
     near(number(known, "memory_share_of_cost_low"), (186 * 10 + 236 * 4) / 52083.0, 1e-9);
@@ -403,7 +403,7 @@ static void csv_has_a_line_for_each_place(void **state)
 {
     struct world *world = *state;
     struct csv csv;
-    const struct doc *answer = ask(world, "tiers deepseek-v3 --on gb200-nvl72");
+    const struct doc *answer = ask(world, "tiers deepseek-v3 --on gb200-nvl72 --gpus 72");
     struct text text = { world->answer.csv.data, world->answer.csv.size };
     if (!csv_read(&world->arena, "answer", text, &csv, &world->error))
         fail_msg("%s", world->error.what);

@@ -1,0 +1,312 @@
+#include "scenario/servers.h"
+
+#include "build/row_names.h"
+
+#include <math.h>
+#include <string.h>
+
+const struct setting_input servers_inputs[SERVERS_INPUTS] = {
+    { NAME_chips, 0 }, { NAME_attention_dp, 0 }, { NAME_pipeline_parallel, 0 },
+    { NAME_expert_parallel, 0 }, { NAME_draft_tokens, 1 }, { NAME_prefill_size, 2 } };
+
+bool given_number(const struct scenario *scenario, const char *row, double *value)
+{
+    const struct fact *fact = facts_find(&scenario->facts, row);
+    struct scenario same = *scenario;
+    struct error ignored;
+    if (!fact_given(fact))
+        return false;
+    *value = fact->value;
+    return !fact->expression || value_of(&same, row, value, &ignored);
+}
+
+void servers_open_loop(struct facts *facts, const char *source)
+{
+    for (size_t i = 0; i < SERVERS_INPUTS; i++)
+        if (!fact_given(facts_find(facts, servers_inputs[i].row)))
+            facts_set(facts, servers_inputs[i].row,
+                      !strcmp(servers_inputs[i].row, NAME_draft_tokens) ? 0 : 1, ORIGIN_CHOSEN, source);
+    facts_bind(facts, NAME_loaded_running, NAME_held, ORIGIN_AXIS, source);
+    facts_bind(facts, NAME_arrival_rate, NAME_held_rate, ORIGIN_AXIS, source);
+    facts_set(facts, NAME_others, 1, ORIGIN_AXIS, source);
+    facts_set(facts, NAME_waves, 0, ORIGIN_AXIS, source);
+}
+
+bool servers_read(struct servers *servers, struct error *error)
+{
+    static const char *const texts[] = { NAME_scale_up_chips, NAME_server_chips_most,
+                                         NAME_sequences_most, NAME_output_tokens, NAME_load_margin,
+                                         NAME_ttft_limit, NAME_tpot_limit };
+    struct values values;
+    if (!values_of(servers->scenario, texts, sizeof texts / sizeof *texts, &values, error))
+        return false;
+    servers->domain = values.at[0];
+    servers->chips_most = values.at[1];
+    servers->sequences_most = values.at[2];
+    servers->output_tokens = values.at[3];
+    servers->margin = values.at[4];
+    if (!(servers->ttft > 0))
+        servers->ttft = values.at[5];
+    if (!(servers->tpot > 0))
+        servers->tpot = values.at[6];
+    return true;
+}
+
+/* ---- layouts --------------------------------------------------------------------------------- */
+
+/* All ways to write a number of chips as ranks, stages and what is left for each. */
+static void add_ways(struct arena *arena, double chips, struct layouts *layouts)
+{
+    for (double dp = 1; dp <= chips; dp++)
+        for (double pp = 1; pp <= chips / dp; pp++)
+            if (fmod(chips, dp * pp) == 0)
+                *(struct layout *)arena_push(arena, &layouts->at, &layouts->count, &layouts->room,
+                                             sizeof *layouts->at) = (struct layout){ chips, dp, pp };
+}
+
+/* A graph at many points: named inputs get a column each, where it has them. */
+static void run_columns(struct arena *arena, const struct values *values, const char *const *names,
+                        const double *const *columns, size_t count, double *const *outputs,
+                        size_t points)
+{
+    struct column *inputs = arena_array(arena, values->list.input_count + 1, sizeof *inputs);
+    for (size_t i = 0; i < values->list.input_count; i++)
+        inputs[i] = (struct column){ &values->inputs[i], 0 };
+    for (size_t i = 0; i < count; i++) {
+        int input = list_input(&values->list, names[i]);
+        if (input >= 0)
+            inputs[input] = (struct column){ columns[i], 1 };
+    }
+    list_run(&values->list, inputs, outputs, points);
+}
+
+bool layouts_rows(struct scenario *scenario, const struct layouts *layouts,
+                  const char *const names[3], const char *const *rows, size_t row_count,
+                  double **out, struct error *error)
+{
+    struct arena *arena = scenario->arena;
+    struct values values;
+    double *columns[3];
+    for (int k = 0; k < 3; k++)
+        columns[k] = arena_array(arena, layouts->count + 1, sizeof(double));
+    for (size_t i = 0; i < layouts->count; i++) {
+        columns[0][i] = layouts->at[i].chips;
+        columns[1][i] = layouts->at[i].attention_dp;
+        columns[2][i] = layouts->at[i].pipeline_parallel;
+    }
+    for (size_t r = 0; r < row_count; r++)
+        out[r] = arena_array(arena, layouts->count + 1, sizeof(double));
+    if (!values_of(scenario, rows, row_count, &values, error))
+        return false;
+    run_columns(arena, &values, names, (const double *const *)columns, 3, out, layouts->count);
+    return true;
+}
+
+bool servers_layouts(const struct servers *servers, struct layouts *layouts, struct error *error)
+{
+    static const char *const names[3] = { NAME_chips, NAME_attention_dp, NAME_pipeline_parallel };
+    static const char *const rows[] = { [LAYOUT_STARTABLE] = NAME_layout_startable,
+                                        [LAYOUT_EVEN] = NAME_layout_legal };
+    struct layouts all = { 0 };
+    double most = fmin(servers->chips_most, servers->chips), *out[1];
+    *layouts = (struct layouts){ 0 };
+    if (servers->replica_most > 0)
+        most = fmin(servers->chips, servers->replica_most);
+    for (double chips = servers->replica_least; chips <= most; chips++)
+        add_ways(servers->arena, chips, &all);
+    if (servers->rule == LAYOUT_ANY) {
+        *layouts = all;
+        return true;
+    }
+    if (!layouts_rows(servers->scenario, &all, names, &rows[servers->rule], 1, out, error))
+        return false;
+    for (size_t i = 0; i < all.count; i++)
+        if (out[0][i] > 0)
+            *(struct layout *)arena_push(servers->arena, &layouts->at, &layouts->count,
+                                         &layouts->room, sizeof *layouts->at) = all.at[i];
+    return true;
+}
+
+size_t layout_experts(const struct scenario *scenario, const struct layout *layout, double ways[2])
+{
+    const struct fact *sparse = facts_find(&scenario->facts, NAME_moe_layers);
+    const double stage = layout->chips / layout->pipeline_parallel;
+    if (!sparse || !(sparse->value > 0) || stage == 1)
+        return ways[0] = 1, 1;
+    return ways[0] = stage, ways[1] = 1, 2;
+}
+
+/* ---- settings --------------------------------------------------------------------------------- */
+
+struct settings {
+    const struct servers *servers;
+    double *at;
+    size_t count, room;             /* of numbers */
+    double only[SERVERS_INPUTS];    /* the user's number, or NAN */
+};
+
+/* Those that the user's numbers exclude are left out. */
+static void add_setting(struct settings *settings, const double values[SERVERS_INPUTS])
+{
+    const double tensor = settings->servers->tensor;
+    for (size_t i = 0; i < SERVERS_INPUTS; i++)
+        if (!isnan(settings->only[i]) && settings->only[i] != values[i])
+            return;
+    if (tensor > 0 && values[0] / values[1] / values[2] != tensor)
+        return;                     /* chips, attention_dp, pipeline_parallel */
+    for (size_t i = 0; i < SERVERS_INPUTS; i++)
+        *(double *)arena_push(settings->servers->arena, &settings->at, &settings->count,
+                              &settings->room, sizeof(double)) = values[i];
+}
+
+static void add_layout(struct settings *settings, const struct layout *layout, double experts)
+{
+    static const double chunks[] = { 512, 1024, 2048, 4096, 8192, 16384 };
+    double chunk = 0;
+    bool fixed = given_number(settings->servers->scenario, NAME_prefill_size, &chunk);
+    for (double draft = 0; draft <= settings->servers->draft_most; draft++)
+        for (size_t i = 0; i < (fixed ? 1 : sizeof chunks / sizeof *chunks); i++)
+            add_setting(settings, (double[SERVERS_INPUTS]){
+                layout->chips, layout->attention_dp, layout->pipeline_parallel, experts, draft,
+                fixed ? chunk : chunks[i] });
+}
+
+static bool list_settings(struct settings *settings, struct error *error)
+{
+    const struct servers *servers = settings->servers;
+    struct layouts layouts;
+    if (!servers_layouts(servers, &layouts, error))
+        return false;
+    for (size_t i = 0; i < SERVERS_INPUTS; i++)
+        if (!given_number(servers->scenario, servers_inputs[i].row, &settings->only[i]))
+            settings->only[i] = NAN;
+    for (size_t i = 0; i < layouts.count; i++) {
+        double experts[2];
+        size_t ways = layout_experts(servers->scenario, &layouts.at[i], experts);
+        if (!isnan(settings->only[3]))              /* any that divides the experts, if it is given */
+            experts[0] = settings->only[3], ways = 1;
+        for (size_t e = 0; e < ways; e++)
+            add_layout(settings, &layouts.at[i], experts[e]);
+    }
+    return true;
+}
+
+/* ---- the graph -------------------------------------------------------------------------------- */
+
+static struct interval range_of(const char *input)
+{
+    if (!strcmp(input, NAME_draft_tokens))
+        return (struct interval){ 0, 64 };
+    if (!strcmp(input, NAME_split_prefill))
+        return (struct interval){ 0, INFINITY };
+    if (!strcmp(input, NAME_held))
+        return (struct interval){ 1e-3, 1e7 };
+    return (struct interval){ 1, 1e7 };
+}
+
+/* What varies is known to be 1 or more, which decides many conditions. */
+bool servers_list(struct arena *arena, struct scenario *scenario,
+                  const struct setting_input *inputs, size_t input_count,
+                  const char *const *texts, size_t count, struct list *list, struct error *error)
+{
+    struct values values;
+    struct list left;
+    if (!values_of(scenario, texts, count, &values, error))
+        return false;
+    bool *vary = arena_array(arena, values.list.input_count + 1, sizeof *vary);
+    for (size_t i = 0; i <= input_count; i++) {
+        int input = list_input(&values.list, i < input_count ? inputs[i].row : NAME_held);
+        if (input >= 0)
+            vary[input] = true;
+    }
+    list_fix(arena, &values.list, values.inputs, vary, &left);
+    struct interval *ranges = arena_array(arena, left.input_count + 1, sizeof *ranges);
+    for (size_t i = 0; i < left.input_count; i++)
+        ranges[i] = range_of(left.inputs[i].name);
+    list_within(arena, &left, ranges, list);
+    return true;
+}
+
+/* Sequences that a rank decodes on average: less than one where it mostly waits, then by quarters,
+ * and whole ones where a quarter is little. */
+static size_t fill_loads(double *loads, double most)
+{
+    enum { HALVINGS = 4, QUARTERS_TO = 16 };
+    size_t count = 0;
+    for (int i = HALVINGS; i > 0; i--)
+        loads[count++] = ldexp(1, -i);
+    for (double load = 1; load <= most; load += load < QUARTERS_TO ? 0.25 : 1)
+        loads[count++] = load;
+    return count;
+}
+
+void servers_loads(const struct servers *servers, struct search_space *space)
+{
+    enum { LOADS_MOST = 65536, MORE = 128 };
+    double most = fmin(floor(servers->sequences_most), LOADS_MOST), *loads;
+    loads = arena_array(servers->arena, (size_t)most + MORE, sizeof *loads);
+    space->loads = loads;
+    if (given_number(servers->scenario, NAME_held, loads))
+        space->load_count = 1;
+    else
+        space->load_count = fill_loads(loads, most);
+}
+
+/* An answer of one token has no time between tokens. */
+void servers_limits(const struct servers *servers, struct search_space *space)
+{
+    const bool one_token = servers->output_tokens < 2, rises = !servers->own_rows;
+    const double wider = 1.25;      /* what a quarter more of either would be worth */
+    struct search_limit *limits = arena_array(servers->arena, SEARCH_LIMITS, sizeof *limits);
+    limits[0] = (struct search_limit){ "prompts", SERVERS_PROMPTS, 1, rises, 0 };
+    limits[1] = (struct search_limit){ "stability", SERVERS_LOAD, servers->margin, rises, 0 };
+    limits[2] = (struct search_limit){ "TTFT", SERVERS_TTFT, servers->ttft, rises,
+                                       servers->ttft * wider };
+    limits[3] = (struct search_limit){ "TPOT", SERVERS_TPOT, one_token ? INFINITY : servers->tpot,
+                                       rises, one_token ? 0 : servers->tpot * wider };
+    limits[4] = (struct search_limit){ "GPUs", SERVERS_CHIPS, servers->chips, false, 0 };
+    space->limits = limits;
+    space->limit_count = servers->by_demand ? 5 : 4;
+}
+
+void servers_columns(struct arena *arena, const struct setting_input *inputs, size_t count,
+                     struct search_space *space)
+{
+    size_t *input = arena_array(arena, count, sizeof *input);
+    int *axis = arena_array(arena, count, sizeof *axis);
+    for (size_t i = 0; i < count; i++) {
+        int at = list_input(&space->list, inputs[i].row);
+        input[i] = at < 0 ? SEARCH_UNREAD : (size_t)at;
+        axis[i] = inputs[i].axis;
+    }
+    int held = list_input(&space->list, NAME_held);
+    space->inputs = count;
+    space->input = input;
+    space->axis = axis;
+    space->column = held < 0 ? SEARCH_UNREAD : (size_t)held;
+}
+
+bool servers_space(const struct servers *servers, struct search_space *space, struct error *error)
+{
+    const char *texts[SERVERS_ALL] = {
+        NAME_speed_per_user, NAME_deployed_per_gpu, NAME_held_most, NAME_predicted_ttft,
+        NAME_predicted_tpot, NAME_prompts_share, NAME_slots_load, NAME_gpus_needed,
+        NAME_held_rate, NAME_replicas_needed };
+    struct settings settings = { .servers = servers };
+    if (servers->by_demand)
+        texts[SERVERS_WORTH] = servers->by_cost ? NAME_fewest_rent : NAME_fewest_gpus;
+    else if (servers->by_cost)
+        texts[SERVERS_WORTH] = NAME_deployed_per_usd;
+    *space = (struct search_space){ .across = SERVERS_SPEED, .along = SERVERS_WORTH,
+                                    .most = SERVERS_ROOM };
+    if (!list_settings(&settings, error) ||
+        !servers_list(servers->arena, servers->scenario, servers_inputs, SERVERS_INPUTS, texts,
+                      servers->tell_rate ? SERVERS_ALL : SERVERS_OUTPUTS, &space->list, error))
+        return false;
+    servers_loads(servers, space);
+    space->settings = settings.at;
+    space->setting_count = settings.count / SERVERS_INPUTS;
+    servers_columns(servers->arena, servers_inputs, SERVERS_INPUTS, space);
+    servers_limits(servers, space);
+    return true;
+}

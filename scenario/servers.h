@@ -1,0 +1,87 @@
+/* servers -- replicas that prefill and decode, as a space to search.
+ *
+ *     layouts (chips, attention ranks, stages, experts) x chunk x draft tokens
+ *         x sequences that each rank decodes  ->  throughput, TTFT, TPOT, what fits
+ *
+ * Traffic comes at random and the load is an input: what flow balance finds by closing its loop is
+ * given, and each load of a layout is one point without a search of its own. `plan` looks at this
+ * space, and so does a command that leaves its server open (scenario_choose), so that both find
+ * the same server. */
+#ifndef SCENARIO_SERVERS_H
+#define SCENARIO_SERVERS_H
+
+#include "scenario/scenario.h"
+#include "search/search.h"
+
+/* Which layouts are looked at: those that engines and hosts can start; those that come out even;
+ * every product. */
+enum layout_rule { LAYOUT_STARTABLE, LAYOUT_EVEN, LAYOUT_ANY };
+
+struct servers {
+    struct arena *arena;
+    struct scenario *scenario;      /* servers_open_loop was called on its facts */
+    double chips;                   /* of the whole deployment */
+    double replica_least, replica_most;     /* chips of one replica; most 0: as many as there are */
+    double ttft, tpot;              /* limits, in s; INFINITY: none */
+    double tensor;                  /* tensor parallelism that is wanted; 0: any */
+    double draft_most;              /* most draft tokens */
+    bool by_cost;                   /* tokens for the rent, not for the chips */
+    bool by_demand;                 /* the fewest chips, or least rent, that serve `demand` */
+    enum layout_rule rule;
+    bool own_rows;                  /* the user's: nothing is known of how they rise */
+    bool tell_rate;                 /* outputs also SERVERS_RATE and SERVERS_REPLICAS */
+    double domain, chips_most, sequences_most, output_tokens, margin;   /* servers_read */
+};
+
+/* A layout of chips; tensor parallelism follows. */
+struct layout {
+    double chips, attention_dp, pipeline_parallel;
+};
+struct layouts {
+    struct layout *at;
+    size_t count, room;
+};
+
+/* Inputs of a setting, in the order of the columns of space->settings, with their axis. */
+struct setting_input {
+    const char *row;
+    int axis;
+};
+extern const struct setting_input servers_inputs[];
+enum { SERVERS_INPUTS = 6 };
+
+/* The load of a scenario becomes an input, `held`. */
+void servers_open_loop(struct facts *facts, const char *source);
+/* Reads the numbers that the space starts from, limits that are not set among them, in one go. */
+bool servers_read(struct servers *servers, struct error *error);
+/* Layouts of at most `servers->chips` that engines can start, or that come out even, in rising
+ * order of chips. */
+bool servers_layouts(const struct servers *servers, struct layouts *layouts, struct error *error);
+/* Rows of every layout, out[row][layout]; the names say where chips, ranks and stages go. */
+bool layouts_rows(struct scenario *scenario, const struct layouts *layouts,
+                  const char *const names[3], const char *const *rows, size_t row_count,
+                  double **out, struct error *error);
+/* Over how many chips whole experts may lie: 1 (each is cut) or all of a stage; how many ways. */
+size_t layout_experts(const struct scenario *scenario, const struct layout *layout, double ways[2]);
+/* The number the user gave a row, perhaps as an expression. */
+bool given_number(const struct scenario *scenario, const char *row, double *value);
+
+/* A graph of some texts in which only the named inputs and `held` are left to vary. */
+bool servers_list(struct arena *arena, struct scenario *scenario,
+                  const struct setting_input *inputs, size_t input_count,
+                  const char *const *texts, size_t count, struct list *list, struct error *error);
+/* The loads that are looked at, of a rank: space->loads. */
+void servers_loads(const struct servers *servers, struct search_space *space);
+/* Where the space's list has the inputs: space->input, axis, column. */
+void servers_columns(struct arena *arena, const struct setting_input *inputs, size_t count,
+                     struct search_space *space);
+/* The whole space. Points that break a limit are counted by the first of: memory, prompts,
+ * stability, TTFT, TPOT, chips. */
+bool servers_space(const struct servers *servers, struct search_space *space, struct error *error);
+/* The limits, whose outputs stand where `outputs` says. */
+enum { SERVERS_SPEED, SERVERS_WORTH, SERVERS_ROOM, SERVERS_TTFT, SERVERS_TPOT, SERVERS_PROMPTS,
+       SERVERS_LOAD, SERVERS_CHIPS, SERVERS_OUTPUTS,
+       SERVERS_RATE = SERVERS_OUTPUTS, SERVERS_REPLICAS, SERVERS_ALL };
+void servers_limits(const struct servers *servers, struct search_space *space);
+
+#endif

@@ -1,0 +1,113 @@
+/* Words that ask for a scenario again. */
+#include "scenario/scenario.h"
+
+#include <string.h>
+
+struct words {
+    struct arena *arena;
+    const char **at;
+    size_t count, room;
+};
+
+static void add(struct words *words, const char *word)
+{
+    *(const char **)arena_push(words->arena, &words->at, &words->count, &words->room,
+                               sizeof *words->at) = word;
+}
+
+static void add_named(struct words *words, const char *option, const char *value)
+{
+    if (!value)
+        return;
+    add(words, arena_print(words->arena, "--%s", option));
+    add(words, value);
+}
+
+/* The options that a question about rows takes: what a verb has beside them asks for nothing. */
+static const struct option *shared_option(const char *name)
+{
+    static const struct option_group *const groups[] = { ANSWER_OPTIONS };
+    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
+        for (const struct option *option = groups[g]->options; option->name; option++)
+            if (!strcmp(option->name, name))
+                return option;
+    return NULL;
+}
+
+static const struct option *option_of_row(const char *row)
+{
+    static const struct option_group *const groups[] = { ANSWER_OPTIONS };
+    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
+        for (const struct option *option = groups[g]->options; option->name; option++)
+            if (option->row && !strcmp(option->row, row))
+                return option;
+    return NULL;
+}
+
+static bool of_subject(const char *name)
+{
+    static const char *const names[] = { "model", "on", "precision", "experts-precision",
+                                         "kv-precision", "engine" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(names[i], name))
+            return true;
+    return false;
+}
+
+/* A verb may give an option of this name another row: then the row is set by name. */
+static void add_value(struct words *words, const struct value *value)
+{
+    const struct option *option = value->option, *shared = shared_option(option->name);
+    const bool same = shared && shared->kind == option->kind &&
+                      (!option->row || !strcmp(option->row, shared->row));
+    if (of_subject(option->name) || (!same && !option->row))
+        return;
+    if (!same)
+        add_named(words, "set", arena_print(words->arena, "%s=%s", option->row, value->text));
+    else if (option->kind == OPTION_SWITCH)
+        add(words, arena_print(words->arena, "--%s", option->name));
+    else
+        add_named(words, option->name, value->text);
+}
+
+static void add_fact(struct words *words, const struct fact *fact)
+{
+    const struct option *option = option_of_row(fact->name);
+    struct buffer number = { .arena = words->arena };
+    buffer_number(&number, fact->value);
+    const char *text = fact->expression ? fact->expression : number.data;
+    if (option)
+        add_named(words, option->name, text);
+    else
+        add_named(words, "set", arena_print(words->arena, "%s=%s", fact->name, text));
+}
+
+const char *const *scenario_words(const struct scenario *scenario, size_t *count)
+{
+    const struct command *command = scenario->command;
+    const struct subject *subject = &scenario->subject;
+    const struct facts *facts = &scenario->facts;
+    struct words words = { .arena = scenario->arena };
+    add_named(&words, "model", subject->model);
+    add_named(&words, "on", subject->machine);
+    add_named(&words, "precision", subject->precision);
+    add_named(&words, "experts-precision", subject->experts_precision);
+    add_named(&words, "kv-precision", subject->kv_precision);
+    add_named(&words, "engine", subject->engine);
+    for (size_t i = 0; i < command->value_count; i++)
+        add_value(&words, &command->values[i]);
+    for (size_t i = 0; i < facts->scalar_count; i++)
+        if (facts->scalars[i].origin == ORIGIN_CHOSEN || facts->scalars[i].origin == ORIGIN_AXIS)
+            add_fact(&words, &facts->scalars[i]);
+    *count = words.count;
+    return words.at;
+}
+
+void scenario_words_document(const struct scenario *scenario, struct doc *doc)
+{
+    size_t count;
+    const char *const *words = scenario_words(scenario, &count);
+    struct doc *list = doc_add(scenario->arena, doc, "words", DOC_ARRAY);
+    for (size_t i = 0; i < count; i++)
+        doc_add_string(scenario->arena, list, NULL, words[i]);
+}
