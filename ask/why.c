@@ -155,10 +155,15 @@ static void answer_parts(struct why *why, const struct expr *expr, struct unit u
     for (size_t i = 0; i < count; i++)
         total += parts[i].value;
     const struct part *binding = least ? &parts[count - 1] : &parts[0];
-    struct doc *list = doc_add(arena, answer->doc, extreme ? "operands" : "terms", DOC_OBJECT);
+    struct doc *list = doc_add(arena, answer->doc, "operands", DOC_OBJECT);
+    struct doc *terms = doc_add(arena, answer->doc, "terms", DOC_ARRAY);
     struct table table = { .arena = arena, .columns = 3, .left = "lrl" };
     for (size_t i = 0; i < count; i++) {
-        doc_add_number(arena, list, parts[i].name, parts[i].value);
+        if (book_find(&why->scenario->book, parts[i].name) >= 0 || strchr(parts[i].name, '['))
+            doc_add_number(arena, list, parts[i].name, parts[i].value);
+        struct doc *term = doc_add(arena, terms, NULL, DOC_OBJECT);
+        doc_add_string(arena, term, "expression", parts[i].name);
+        doc_add_number(arena, term, "term", parts[i].value);
         if (i >= MOST_PARTS)
             continue;
         table_cell(&table, "%s", parts[i].name);
@@ -403,6 +408,7 @@ bool ask_why(struct arena *arena, const struct command *command, struct answer *
         buffer_print(&answer->text, "\n");
         deeper(&why, index, 0, seen, answer);
     }
+    scenario_words_document(&scenario, answer->doc);
     buffer_print(&answer->text, "%s", scenario.facts.note_count ? "\n" : "");
     scenario_notes(&scenario, answer);
     return true;

@@ -14,7 +14,6 @@
 #include "build/row_names.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,19 +124,6 @@ static bool open_trial(struct choice *choice)
 
 /* ---- no load, or requests a second ------------------------------------------------------------- */
 
-/* To four digits, and no more than the value. */
-static double round_down(double value)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%.3e", value);
-    double rounded = strtod(text, NULL);
-    if (rounded > value) {
-        snprintf(text, sizeof text, "%.3e", value - 1e-3 * pow(10, floor(log10(value))));
-        rounded = strtod(text, NULL);
-    }
-    return rounded;
-}
-
 /* All settings side by side, each at a load of its own. */
 struct sweepers {
     const struct search_space *space;
@@ -212,7 +198,7 @@ static void take_setting(const struct choice *choice, const struct sweepers *all
         found->replicas = all->out[SERVERS_REPLICAS][setting];
         return;
     }
-    found->rate = round_down(all->out[SERVERS_RATE][setting]);
+    found->rate = rate_down(all->out[SERVERS_RATE][setting]);
     found->batch = fmax(1, all->load[setting] * values[1] / values[2]);     /* ranks, stages */
 }
 

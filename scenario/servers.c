@@ -3,6 +3,8 @@
 #include "build/row_names.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const struct setting_input servers_inputs[SERVERS_INPUTS] = {
@@ -30,6 +32,18 @@ void servers_open_loop(struct facts *facts, const char *source)
     facts_bind(facts, NAME_arrival_rate, NAME_held_rate, ORIGIN_AXIS, source);
     facts_set(facts, NAME_others, 1, ORIGIN_AXIS, source);
     facts_set(facts, NAME_waves, 0, ORIGIN_AXIS, source);
+}
+
+double rate_down(double value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.3e", value);
+    double rounded = strtod(text, NULL);
+    if (rounded > value) {
+        snprintf(text, sizeof text, "%.3e", value - 1e-3 * pow(10, floor(log10(value))));
+        rounded = strtod(text, NULL);
+    }
+    return rounded;
 }
 
 bool servers_read(struct servers *servers, struct error *error)

@@ -52,6 +52,8 @@ enum { SERVERS_INPUTS = 6 };
 
 /* The load of a scenario becomes an input, `held`. */
 void servers_open_loop(struct facts *facts, const char *source);
+/* A rate to four digits, and no more than it is: what is said with it can be asked with it. */
+double rate_down(double rate);
 /* Reads the numbers that the space starts from, limits that are not set among them, in one go. */
 bool servers_read(struct servers *servers, struct error *error);
 /* Layouts of at most `servers->chips` that engines can start, or that come out even, in rising

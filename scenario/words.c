@@ -54,13 +54,20 @@ static bool of_subject(const char *name)
     return false;
 }
 
+/* A verb may have taken a row back, or moved it: then its fact says what it is. */
+static bool still_given(const struct facts *facts, const char *row)
+{
+    return fact_given(facts_find(facts, row));
+}
+
 /* A verb may give an option of this name another row: then the row is set by name. */
-static void add_value(struct words *words, const struct value *value)
+static void add_value(struct words *words, const struct facts *facts, const struct value *value)
 {
     const struct option *option = value->option, *shared = shared_option(option->name);
     const bool same = shared && shared->kind == option->kind &&
                       (!option->row || !strcmp(option->row, shared->row));
-    if (of_subject(option->name) || (!same && !option->row))
+    if (of_subject(option->name) || (!same && !option->row) ||
+        (option->row && !still_given(facts, option->row)))
         return;
     if (!same)
         add_named(words, "set", arena_print(words->arena, "%s=%s", option->row, value->text));
@@ -95,7 +102,7 @@ const char *const *scenario_words(const struct scenario *scenario, size_t *count
     add_named(&words, "kv-precision", subject->kv_precision);
     add_named(&words, "engine", subject->engine);
     for (size_t i = 0; i < command->value_count; i++)
-        add_value(&words, &command->values[i]);
+        add_value(&words, facts, &command->values[i]);
     for (size_t i = 0; i < facts->scalar_count; i++)
         if (facts->scalars[i].origin == ORIGIN_CHOSEN || facts->scalars[i].origin == ORIGIN_AXIS)
             add_fact(&words, &facts->scalars[i]);

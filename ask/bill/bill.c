@@ -215,6 +215,7 @@ static void answer_workload(struct bill *bill)
     double mean = gaps_mean(&bill->workload.gaps), requests = bill_number(bill, NAME_task_requests);
     doc_add_string(bill->arena, doc, "name", bill->workload.name);
     doc_add_string(bill->arena, doc, "gap", bill->workload.gaps.words);
+    scenario_words_document(&bill->scenario, doc);
     doc_add_number(bill->arena, doc, "mean_gap", mean);
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
         doc_add_number(bill->arena, doc, asked[i], bill_number(bill, asked[i]));

@@ -119,14 +119,24 @@ static bool find_rate(struct own *own, struct error *error)
     return true;
 }
 
+/* The server at a rate of tasks, beside a price at which a task can be bought. */
+static struct scenario own_scenario(const struct own *own, double task_rate, double task_cost)
+{
+    const struct { const char *row; double value; } facts[] = {
+        { NAME_own_request_rate, own->request_rate }, { NAME_arrival_rate, own->request_rate },
+        { NAME_own_life, own->life }, { NAME_task_rate, task_rate }, { NAME_task_cost, task_cost } };
+    struct scenario scenario = own->server.scenario;
+    scenario.facts = facts_copy(&scenario.facts);
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+        facts_set(&scenario.facts, facts[i].row, facts[i].value, ORIGIN_AXIS, "bill");
+    return scenario;
+}
+
 static double own_row(struct own *own, const char *row, double task_rate, double task_cost)
 {
-    struct scenario scenario = own->server.scenario;
+    struct scenario scenario = own_scenario(own, task_rate, task_cost);
     struct error ignored;
     double value = 0;
-    facts_set(&scenario.facts, NAME_own_request_rate, own->request_rate, ORIGIN_DERIVED, "the prediction");
-    facts_set(&scenario.facts, NAME_task_rate, task_rate, ORIGIN_DERIVED, "bill");
-    facts_set(&scenario.facts, NAME_task_cost, task_cost, ORIGIN_DERIVED, "bill");
     value_of(&scenario, row, &value, &ignored);
     return value;
 }
@@ -187,6 +197,8 @@ static void answer_loads(struct own *own, struct doc *doc)
         double bought = at.task[at.best], servers = own_row(own, NAME_own_servers, rate, bought);
         double cost = own_row(own, NAME_own_task_cost, rate, bought);
         struct doc *one = doc_add(bill->arena, list, NULL, DOC_OBJECT);
+        struct scenario asked = own_scenario(own, rate, bought);
+        scenario_words_document(&asked, one);
         doc_add_number(bill->arena, one, NAME_task_rate, rate);
         doc_add_number(bill->arena, one, NAME_own_servers, servers);
         doc_add_number(bill->arena, one, NAME_own_task_cost, cost);
@@ -232,8 +244,8 @@ static void answer_server(struct own *own, struct doc *doc)
     double cached = own_row(own, NAME_prefix_cached, now, 1);
     doc_add_string(bill->arena, doc, "model", scenario->model);
     doc_add_string(bill->arena, doc, "machine", scenario->machine);
-    facts_set(&scenario->facts, NAME_arrival_rate, own->request_rate, ORIGIN_AXIS, "the search");
-    scenario_words_document(scenario, doc);
+    struct scenario asked = own_scenario(own, now, own->bought_cost.task[own->bought_cost.best]);
+    scenario_words_document(&asked, doc);
     doc_add_number(bill->arena, doc, NAME_own_request_rate, own->request_rate);
     doc_add_number(bill->arena, doc, NAME_server_task_rate, tasks);
     doc_add_number(bill->arena, doc, NAME_server_price, rent);

@@ -67,12 +67,12 @@ static bool read_value(struct reader *reader, const char *name, const char *valu
     struct scenario *scenario = reader->scenario;
     const struct fact *before = facts_find(&scenario->facts, name);
     if (!before)
-        return scenario_set_row(scenario, name, value, ORIGIN_SHEET, place(reader), reader->error);
+        return scenario_set_row(scenario, name, value, ORIGIN_AXIS, place(reader), reader->error);
     if (!fact_given(before))
         return twice(reader, name);
     struct scenario other = *scenario;
     other.facts = (struct facts){ .arena = scenario->arena };
-    return scenario_set_row(&other, name, value, ORIGIN_SHEET, place(reader), reader->error);
+    return scenario_set_row(&other, name, value, ORIGIN_AXIS, place(reader), reader->error);
 }
 
 static bool read_line(struct reader *reader, struct text line)

@@ -154,6 +154,8 @@ static bool read_variant(struct plan *plan, struct variant *variant)
         !sweep_set(scenario, plan->swept, plan->error) || !no_ranges(plan, scenario) ||
         !take_tensor(plan, scenario) || !set_numbers(plan, scenario))
         return false;
+    variant->told = *scenario;
+    variant->told.facts = facts_copy(&scenario->facts);
     open_loop(variant);
     return true;
 }
@@ -238,6 +240,24 @@ static bool sweep_alone(struct plan *plan)
     return true;
 }
 
+/* The front as it is told, less what then breaks a limit. */
+static bool keep_front(struct plan *plan)
+{
+    struct search_front *front = &plan->result.front;
+    size_t kept = 0;
+    plan->front = arena_array(plan->arena, front->count + 1, sizeof *plan->front);
+    if (!plan_tell_all(plan, front->points, front->count, plan->front))
+        return false;
+    for (size_t i = 0; i < front->count; i++)
+        if (plan_keeps(plan, &plan->front[i])) {
+            plan->front[kept] = plan->front[i];
+            front->points[kept++] = front->points[i];
+        }
+    plan->unkept = front->count - kept;
+    front->count = kept;
+    return true;
+}
+
 bool ask_plan(struct arena *arena, const struct command *command, struct answer *answer,
               struct error *error)
 {
@@ -258,7 +278,7 @@ bool ask_plan(struct arena *arena, const struct command *command, struct answer 
     if (!parts_search(&quest))
         return false;
     plan->result = quest.result;
-    return quest.elsewhere || plan_answer(plan);
+    return quest.elsewhere || (keep_front(plan) && plan_answer(plan));
 }
 
 static const struct option gpus_list[] = {

@@ -29,8 +29,8 @@ enum plan_kind { PLAN_TOGETHER, PLAN_POOLS, PLAN_KINDS };
     X(ttft, NAME_predicted_ttft, NAME_pool_ttft)                                                  \
     X(tpot, NAME_predicted_tpot, NAME_split_tpot)                                                 \
     X(e2e, NAME_predicted_e2e, NAME_pool_e2e)                        \
-    X(rate, NAME_deployed_rate, NAME_pool_rate)                                                   \
-    X(server_rate, NAME_held_rate, NAME_pool_pair_rate)                                \
+    X(rate, NAME_demand, NAME_pool_rate)                                                   \
+    X(server_rate, NAME_arrival_rate, NAME_pool_pair_rate)                                \
     X(replicas, NAME_replicas, NAME_pool_replicas)                                                \
     X(server_gpus, NAME_chips, NAME_split_chips)                                                  \
     X(load, NAME_prefill_load, NAME_pool_load)                                                    \
@@ -40,6 +40,10 @@ enum plan_kind { PLAN_TOGETHER, PLAN_POOLS, PLAN_KINDS };
     X(tpot_high, NAME_tpot_band_high, NAME_tpot_band_high)                                        \
     X(ttft_low, NAME_ttft_band_low, NAME_ttft_band_low)                                           \
     X(ttft_high, NAME_ttft_band_high, NAME_ttft_band_high)                                        \
+    X(deployment_chips, NAME_deployment_chips, NAME_deployment_chips)                              \
+    X(host_chips, NAME_host_chips, NAME_host_chips) X(hosts, NAME_hosts, NAME_hosts)               \
+    X(chips_paid, NAME_chips_paid, NAME_chips_paid)                                                \
+    X(startable, NAME_layout_startable, NAME_layout_startable)                                     \
     X(throughput_low, NAME_throughput_band_low, NAME_throughput_band_low)                         \
     X(throughput_high, NAME_throughput_band_high, NAME_throughput_band_high)
 
@@ -62,7 +66,9 @@ struct variant {
     struct scenario scenario;
     enum plan_kind kind;
     const char *machine, *precision, *kv;       /* names; NULL: the model's own */
-    struct list report;             /* PLAN_FIGURE_COUNT outputs, then the parts */
+    struct list sizes;              /* of the searched scenario: rate and copies of a point */
+    struct scenario told;           /* the same question closed: its load is a rate, as in `step` */
+    struct list report;             /* of that: PLAN_FIGURE_COUNT outputs, then the parts */
     bool reported;
 };
 
@@ -82,10 +88,15 @@ struct plan {
     double tensor;                  /* TP that is wanted; 0: any */
     struct search_result result;
     const char *scope;              /* "32 x H200 SXM" */
+    struct plan_point *front;       /* [result.front.count] as told */
+    size_t unkept;                  /* points of the search that break a limit as told */
 };
+
+enum { PLAN_TOLD_MOST = 16 };
 
 struct plan_point {
     struct search_point at;
+    double told[PLAN_TOLD_MOST];    /* numbers of the inputs of its question */
     double figures[PLAN_FIGURE_COUNT], parts[PLAN_PART_COUNT];
 };
 
@@ -96,8 +107,16 @@ bool plan_space(struct plan *plan, struct variant *variant, struct search_space 
 /* The list of some texts with only a setting's inputs and the load left to vary. */
 bool plan_list(struct plan *plan, struct variant *variant, const char *const *texts,
                size_t count, struct list *list);
-/* What is told of a point. */
+/* What is told of a point: the figures that `eval` gives with its words, not those of the search. */
 bool plan_tell(struct plan *plan, const struct search_point *at, struct plan_point *point);
+bool plan_tell_all(struct plan *plan, const struct search_point *at, size_t count,
+                   struct plan_point *points);
+/* The question that a point is, as facts: its words ask it again. */
+struct scenario plan_told(struct plan *plan, const struct plan_point *point);
+/* The row of a figure. */
+const char *plan_row(const struct plan *plan, enum plan_kind kind, int figure);
+/* Is it within the limits as it is told? */
+bool plan_keeps(const struct plan *plan, const struct plan_point *point);
 double plan_input(const struct plan *plan, const struct search_point *point, const char *row);
 /* The scenario of a point's variant in which the inputs of the point are facts. */
 struct scenario plan_scenario(const struct plan *plan, const struct search_point *point);

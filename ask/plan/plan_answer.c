@@ -17,6 +17,55 @@ static const char *const setting_rows[] = {
     NAME_prefill_pipeline_parallel, NAME_decode_workers, NAME_held };
 enum { SETTING_ROWS = sizeof setting_rows / sizeof *setting_rows };
 
+static void add_once(struct plan *plan, struct doc *doc, const char *key, double value)
+{
+    if (!doc_get(doc, key))
+        doc_add_number(plan->arena, doc, key, value);
+}
+
+static void one_server(struct plan *plan, struct doc *list, const struct plan_point *point,
+                       const char *role, double count, const char *const rows[3])
+{
+    struct doc *one = doc_add(plan->arena, list, NULL, DOC_OBJECT);
+    const double chips = plan_input(plan, &point->at, rows[0]);
+    const double ranks = plan_input(plan, &point->at, rows[1]);
+    const double stages = plan_input(plan, &point->at, rows[2]);
+    const bool prefill = !strcmp(role, "prefill");
+    const double held = plan_input(plan, &point->at, NAME_held);
+    doc_add_string(plan->arena, one, "role", role);
+    doc_add_number(plan->arena, one, "count", count);
+    doc_add_string(plan->arena, one, "machine", plan->variants[point->at.space].machine);
+    doc_add_number(plan->arena, one, NAME_chips, chips);
+    doc_add_number(plan->arena, one, NAME_tensor_parallel, chips / ranks / stages);
+    doc_add_number(plan->arena, one, NAME_attention_dp, ranks);
+    doc_add_number(plan->arena, one, NAME_pipeline_parallel, stages);
+    doc_add_number(plan->arena, one, NAME_expert_parallel,
+                   prefill ? ranks > 1 ? chips / stages : 1
+                           : plan_input(plan, &point->at, NAME_expert_parallel));
+    doc_add_number(plan->arena, one, NAME_context_parallel, 1);
+    doc_add_number(plan->arena, one, NAME_concurrency, prefill ? ranks * stages : held * ranks);
+    doc_add_number(plan->arena, one, "prefill_chunk",
+                   plan_input(plan, &point->at, NAME_prefill_size));
+}
+
+/* The kinds of servers of a deployment, how many of each. */
+static void servers_document(struct plan *plan, struct doc *doc, const struct plan_point *point)
+{
+    static const char *const decode[] = { NAME_chips, NAME_attention_dp, NAME_pipeline_parallel };
+    static const char *const prefill[] = { NAME_prefill_chips, NAME_prefill_attention_dp,
+                                           NAME_prefill_pipeline_parallel };
+    const double copies = point->figures[PLAN_replicas];
+    struct doc *list = doc_add(plan->arena, doc, "servers", DOC_ARRAY);
+    if (plan->variants[point->at.space].kind != PLAN_POOLS) {
+        one_server(plan, list, point, "aggregated", copies, decode);
+        return;
+    }
+    one_server(plan, list, point, "prefill",
+               copies * plan_input(plan, &point->at, NAME_prefill_workers), prefill);
+    one_server(plan, list, point, "decode",
+               copies * plan_input(plan, &point->at, NAME_decode_workers), decode);
+}
+
 static void point_document(struct plan *plan, struct doc *doc, const struct plan_point *point)
 {
     const struct variant *variant = &plan->variants[point->at.space];
@@ -27,13 +76,22 @@ static void point_document(struct plan *plan, struct doc *doc, const struct plan
         doc_add_string(plan->arena, doc, "precision", variant->precision);
     if (variant->kv)
         doc_add_string(plan->arena, doc, "kv_precision", variant->kv);
+    struct scenario told = plan_told(plan, point);
+    scenario_words_document(&told, doc);
+    servers_document(plan, doc, point);
     for (int i = 0; i < SETTING_ROWS; i++) {
-        double value = plan_input(plan, &point->at, setting_rows[i]);
-        if (!isnan(value))
+        const double value = plan_input(plan, &point->at, setting_rows[i]);
+        const bool load = !strcmp(setting_rows[i], NAME_held) && variant->kind != PLAN_POOLS;
+        if (!isnan(value) && !load)
             doc_add_number(plan->arena, doc, setting_rows[i], value);
     }
-    for (int i = 0; i < PLAN_FIGURE_COUNT; i++)
-        doc_add_number(plan->arena, doc, plan_figures[i], point->figures[i]);
+    doc_add_bool(plan->arena, doc, "startable", point->figures[PLAN_startable] > 0);
+    for (int i = 0; i < PLAN_FIGURE_COUNT; i++) {
+        add_once(plan, doc, plan_row(plan, variant->kind, i), point->figures[i]);
+        /* the short name of one version, unless it is a row's, which means something else here */
+        if (i != PLAN_startable && book_find(&variant->scenario.book, plan_figures[i]) < 0)
+            add_once(plan, doc, plan_figures[i], point->figures[i]);
+    }
     struct doc *parts = doc_add(plan->arena, doc, "step", DOC_OBJECT);
     for (int i = 0; i < PLAN_PART_COUNT; i++)
         doc_add_number(plan->arena, parts, plan_parts[i], point->parts[i]);
@@ -42,14 +100,18 @@ static void point_document(struct plan *plan, struct doc *doc, const struct plan
 static void count_document(struct plan *plan)
 {
     const struct search_count *count = &plan->result.count;
+    static const char *const infeasible[SEARCH_LIMITS] = {
+        "infeasible_prefill", "infeasible_stability", "infeasible_ttft", "infeasible_tpot",
+        "infeasible_chips" };
     struct doc *doc = doc_add(plan->arena, plan->answer->doc, "points", DOC_OBJECT);
     doc_add_number(plan->arena, doc, "all", (double)count->points);
     doc_add_number(plan->arena, doc, "evaluated", (double)count->seen);
-    doc_add_number(plan->arena, doc, "weights do not fit", (double)count->no_fit);
-    doc_add_number(plan->arena, doc, "no room in the cache", (double)count->no_room);
+    doc_add_number(plan->arena, doc, "infeasible_weights", (double)count->no_fit);
+    doc_add_number(plan->arena, doc, "infeasible_kv", (double)count->no_room);
     for (size_t l = 0; l < plan->spaces->limit_count; l++)
-        doc_add_number(plan->arena, doc, plan->spaces->limits[l].name, (double)count->broken[l]);
-    doc_add_number(plan->arena, doc, "within the limits", (double)count->met);
+        doc_add_number(plan->arena, doc, infeasible[l], (double)count->broken[l]);
+    doc_add_number(plan->arena, doc, "feasible", (double)count->met);
+    doc_add_number(plan->arena, doc, "pareto", (double)plan->result.front.count);
 }
 
 /* ---- text ------------------------------------------------------------------------------------------ */
@@ -182,44 +244,18 @@ static bool simpler_line(struct plan *plan, const struct plan_point *best)
     return true;
 }
 
-/* The best point as a question of its own: the loop that the search cut open is closed again. */
+/* The best point as a question of its own. */
 static void check_line(struct plan *plan, const struct plan_point *best)
 {
-    const struct variant *variant = &plan->variants[best->at.space];
-    const bool pools = variant->kind == PLAN_POOLS;
+    const bool pools = plan->variants[best->at.space].kind == PLAN_POOLS;
     struct buffer out = { .arena = plan->arena };
-    buffer_print(&out, "chalkline eval %s --model %s --on %s", pools ? "pool_ttft split_tpot pool_rate"
-                 : "predicted_ttft predicted_tpot predicted_throughput", plan->model,
-                 variant->machine);
-    if (variant->precision)
-        buffer_print(&out, " --precision %s", variant->precision);
-    if (variant->kv)
-        buffer_print(&out, " --kv-precision %s", variant->kv);
-    if (command_text(plan->command, "experts-precision"))
-        buffer_print(&out, " --experts-precision %s", command_text(plan->command, "experts-precision"));
-    if (command_given(plan->command, "assume"))
-        buffer_print(&out, " --assume");
-    static const char *const same[] = { "rows", "engine", "isl", "osl", "set" };
-    for (size_t k = 0; k < sizeof same / sizeof *same; k++)
-        for (size_t i = 0; i < plan->command->value_count; i++) {
-            const struct value *value = &plan->command->values[i];
-            const bool tensor = !strncmp(value->text, "tensor_parallel=", strlen("tensor_parallel="));
-            if (!strcmp(value->option->name, same[k]) && !tensor)
-                buffer_print(&out, strcmp(same[k], "set") ? " --%s %s" : " --%s '%s'", same[k],
-                             value->text);
-        }
-    for (int i = 0; i < SETTING_ROWS; i++) {
-        double value = plan_input(plan, &best->at, setting_rows[i]);
-        if (!isnan(value) && strcmp(setting_rows[i], NAME_held) &&
-            !fact_given(facts_find(&variant->scenario.facts, setting_rows[i])))
-            buffer_print(&out, " --set %s=%.0f", setting_rows[i], value);
-    }
-    if (pools)
-        buffer_print(&out, " --set split_running=held --set held=%.9g",
-                     plan_input(plan, &best->at, NAME_held));
-    else
-        buffer_print(&out, " --set arrival_rate=%.9g",
-                     best->figures[PLAN_server_rate]);
+    struct scenario told = plan_told(plan, best);
+    size_t count;
+    const char *const *words = scenario_words(&told, &count);
+    buffer_print(&out, "chalkline eval %s", pools ? "pool_ttft split_tpot pool_rate"
+                 : "predicted_ttft predicted_tpot predicted_throughput");
+    for (size_t i = 0; i < count; i++)
+        buffer_print(&out, strpbrk(words[i], " *()<>&;|$") ? " '%s'" : " %s", words[i]);
     doc_add_string(plan->arena, plan->answer->doc, "check", out.data);
     buffer_print(&plan->answer->text, "  check    %s\n", out.data);
 }
@@ -323,8 +359,7 @@ static bool front_lines(struct plan *plan)
         table_cell(&table, "%s", head[i]);
     csv_head(&csv);
     for (size_t i = 0; i < front->count; i++) {
-        if (!plan_tell(plan, &front->points[i], &point))
-            return false;
+        point = plan->front[i];
         csv_row(plan, &csv, &point);
         point_document(plan, doc_add(plan->arena, list, NULL, DOC_OBJECT), &point);
         if (!shown(front, i, &next))
@@ -481,8 +516,7 @@ bool plan_answer(struct plan *plan)
     if (!front->count && !nothing_lines(plan))
         return false;
     if (front->count) {
-        if (!plan_tell(plan, &front->points[0], &best))
-            return false;
+        best = plan->front[0];
         best_lines(plan, &best);
         if (!simpler_line(plan, &best) || !move_lines(plan) || !front_lines(plan) ||
             (command_given(plan->command, "validate") && !plan_validate(plan)) ||

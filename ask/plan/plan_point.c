@@ -38,48 +38,184 @@ static const char *const part_rows[PLAN_KINDS][PLAN_PART_COUNT] = {
 #undef X
     } };
 
-/* With a demand the chips are those that it needs, not those that there are. */
-static const char *row_of(const struct plan *plan, enum plan_kind kind, int figure)
+/* With a demand the chips of pools are those that it needs, not those that there are. */
+const char *plan_row(const struct plan *plan, enum plan_kind kind, int figure)
 {
-    static const struct { int figure; const char *rows[PLAN_KINDS]; } needed[] = {
-        { PLAN_per_gpu, { NAME_needed_per_gpu, NAME_pool_needed_per_gpu } },
-        { PLAN_cost, { NAME_needed_cost, NAME_pool_needed_cost } },
-        { PLAN_rate, { NAME_demand, NAME_demand } },
-        { PLAN_replicas, { NAME_replicas_needed, NAME_pool_pairs_needed } } };
-    for (size_t i = 0; plan->by_demand && i < sizeof needed / sizeof *needed; i++)
+    static const struct { int figure; const char *row; } needed[] = {
+        { PLAN_per_gpu, NAME_pool_needed_per_gpu }, { PLAN_cost, NAME_pool_needed_cost },
+        { PLAN_rate, NAME_demand }, { PLAN_replicas, NAME_pool_pairs_needed } };
+    for (size_t i = 0; plan->by_demand && kind == PLAN_POOLS && i < sizeof needed / sizeof *needed; i++)
         if (needed[i].figure == figure)
-            return needed[i].rows[kind];
+            return needed[i].row;
     return figure_rows[kind][figure];
 }
+
+/* ---- a point as a question of its own --------------------------------------------------------- */
+
+/* Inputs of that question. The load of servers that do both is a rate, to four digits; pools have
+ * the load that was searched. */
+static const char *const told_together[] = {
+    NAME_chips, NAME_attention_dp, NAME_pipeline_parallel, NAME_expert_parallel, NAME_draft_tokens,
+    NAME_prefill_size, NAME_replicas, NAME_demand, NAME_batch };
+static const char *const told_pools[] = {
+    NAME_chips, NAME_attention_dp, NAME_pipeline_parallel, NAME_expert_parallel, NAME_draft_tokens,
+    NAME_prefill_chips, NAME_prefill_attention_dp, NAME_prefill_pipeline_parallel,
+    NAME_split_prefill, NAME_decode_workers, NAME_prefill_workers, NAME_held,
+    NAME_deployment_chips, NAME_batch };
+enum { TOGETHER_REPLICAS = 6, TOGETHER_DEMAND, TOGETHER_BATCH, TOGETHER_COUNT,
+       POOLS_SEARCHED = 12, POOLS_CHIPS = POOLS_SEARCHED, POOLS_BATCH, POOLS_COUNT };
+
+static const char *const *told_inputs(enum plan_kind kind, size_t *count)
+{
+    *count = kind == PLAN_POOLS ? POOLS_COUNT : TOGETHER_COUNT;
+    return kind == PLAN_POOLS ? told_pools : told_together;
+}
+
+/* Rate of a replica, replicas that there are chips for, replicas that a demand needs. */
+enum { SIZE_RATE, SIZE_COPIES, SIZE_NEEDED, SIZES };
+static const char *const size_rows[PLAN_KINDS][SIZES] = {
+    { NAME_held_rate, NAME_replicas, NAME_replicas_needed },
+    { NAME_split_chips, NAME_pool_replicas, NAME_pool_pairs_needed } };
 
 static bool open_report(struct plan *plan, struct variant *variant)
 {
     enum { TEXTS = PLAN_FIGURE_COUNT + PLAN_PART_COUNT };
     const char *texts[TEXTS];
+    struct facts *facts = &variant->told.facts;
+    struct values values;
+    size_t count;
+    const char *const *inputs = told_inputs(variant->kind, &count);
+    if (!plan_list(plan, variant, size_rows[variant->kind], SIZES, &variant->sizes))
+        return false;
+    if (variant->kind == PLAN_POOLS)
+        variant->told.facts = facts_copy(&variant->scenario.facts);
+    else
+        facts_remove(facts, NAME_deployment_chips);     /* those of its own replicas */
+    for (size_t i = 0; i < count; i++)
+        if (!fact_given(facts_find(facts, inputs[i])) || !strcmp(inputs[i], NAME_deployment_chips))
+            facts_set(facts, inputs[i], 1, ORIGIN_AXIS, "plan");
     for (int i = 0; i < PLAN_FIGURE_COUNT; i++)
-        texts[i] = row_of(plan, variant->kind, i);
+        texts[i] = plan_row(plan, variant->kind, i);
     memcpy(texts + PLAN_FIGURE_COUNT, part_rows[variant->kind], sizeof part_rows[0]);
+    if (!values_of(&variant->told, texts, TEXTS, &values, plan->error))
+        return false;
+    variant->report = values.list;
     variant->reported = true;
-    return plan_list(plan, variant, texts, TEXTS, &variant->report);
+    return true;
+}
+
+/* The numbers of a point's question. */
+static void set_told(struct plan *plan, const struct variant *variant, struct plan_point *point)
+{
+    struct arena scratch = arena_beside(plan->arena);
+    const struct list *list = &variant->sizes;
+    const struct search_point *at = &point->at;
+    double *inputs = arena_array(&scratch, list->input_count + 1, sizeof *inputs), sizes[SIZES];
+    size_t count;
+    const char *const *names = told_inputs(variant->kind, &count);
+    for (size_t i = 0; i < list->input_count; i++)
+        inputs[i] = plan_input(plan, at, list->inputs[i].name);
+    list_value(&scratch, list, inputs, NULL, sizes);
+    const double copies = sizes[plan->by_demand ? SIZE_NEEDED : SIZE_COPIES];
+    const double batch = fmax(1, plan_input(plan, at, NAME_held) *
+                                 plan_input(plan, at, NAME_attention_dp) /
+                                 plan_input(plan, at, NAME_pipeline_parallel));
+    for (size_t i = 0; i < count; i++)
+        point->told[i] = plan_input(plan, at, names[i]);
+    if (variant->kind == PLAN_POOLS) {
+        point->told[POOLS_CHIPS] = copies * sizes[SIZE_RATE];
+        point->told[POOLS_BATCH] = batch;
+    } else {
+        point->told[TOGETHER_REPLICAS] = copies;
+        point->told[TOGETHER_DEMAND] = rate_down(copies * sizes[SIZE_RATE]);
+        point->told[TOGETHER_BATCH] = batch;
+    }
+    arena_free(&scratch);
+}
+
+/* What the user gave stays a number, or the expression that it is. */
+static bool is_told(const struct variant *variant, const char *name)
+{
+    const struct fact *fact = facts_find(&variant->told.facts, name);
+    return fact && fact->origin == ORIGIN_AXIS && !fact->expression;
+}
+
+static void run_report(struct plan *plan, const struct variant *variant, struct plan_point *points,
+                       const size_t *which, size_t count)
+{
+    enum { OUTPUTS = PLAN_FIGURE_COUNT + PLAN_PART_COUNT };
+    struct arena scratch = arena_beside(plan->arena);
+    const struct list *list = &variant->report;
+    struct column *inputs = arena_array(&scratch, list->input_count + 1, sizeof *inputs);
+    double *outputs[OUTPUTS];
+    size_t told;
+    const char *const *names = told_inputs(variant->kind, &told);
+    for (size_t i = 0; i < list->input_count; i++)
+        inputs[i] = (struct column){ &list->inputs[i].value, 0 };
+    for (size_t k = 0; k < told; k++) {
+        const int input = list_input(list, names[k]);
+        double *column = arena_array(&scratch, count, sizeof *column);
+        for (size_t i = 0; i < count; i++)
+            column[i] = points[which[i]].told[k];
+        if (input >= 0 && is_told(variant, names[k]))
+            inputs[input] = (struct column){ column, 1 };
+    }
+    for (int i = 0; i < OUTPUTS; i++)
+        outputs[i] = arena_array(&scratch, count, sizeof *outputs[i]);
+    list_run(list, inputs, outputs, count);
+    for (size_t i = 0; i < count; i++) {
+        for (int k = 0; k < PLAN_FIGURE_COUNT; k++)
+            points[which[i]].figures[k] = outputs[k][i];
+        for (int k = 0; k < PLAN_PART_COUNT; k++)
+            points[which[i]].parts[k] = outputs[PLAN_FIGURE_COUNT + k][i];
+    }
+    arena_free(&scratch);
+}
+
+bool plan_tell_all(struct plan *plan, const struct search_point *at, size_t count,
+                   struct plan_point *points)
+{
+    size_t *which = arena_array(plan->arena, count + 1, sizeof *which);
+    for (size_t v = 0; v < plan->count; v++) {
+        struct variant *variant = &plan->variants[v];
+        size_t found = 0;
+        for (size_t i = 0; i < count; i++)
+            if (at[i].space == v)
+                which[found++] = i;
+        if (!found)
+            continue;
+        if (!variant->reported && !open_report(plan, variant))
+            return false;
+        for (size_t i = 0; i < found; i++) {
+            points[which[i]].at = at[which[i]];
+            set_told(plan, variant, &points[which[i]]);
+        }
+        run_report(plan, variant, points, which, found);
+    }
+    return true;
 }
 
 bool plan_tell(struct plan *plan, const struct search_point *at, struct plan_point *point)
 {
-    struct variant *variant = &plan->variants[at->space];
-    struct arena scratch = arena_beside(plan->arena);
-    double outputs[PLAN_FIGURE_COUNT + PLAN_PART_COUNT];
-    if (!variant->reported && !open_report(plan, variant))
-        return false;
-    const struct list *list = &variant->report;
-    double *inputs = arena_array(&scratch, list->input_count + 1, sizeof *inputs);
-    for (size_t i = 0; i < list->input_count; i++)
-        inputs[i] = plan_input(plan, at, list->inputs[i].name);
-    list_value(&scratch, list, inputs, NULL, outputs);
-    arena_free(&scratch);
-    point->at = *at;
-    memcpy(point->figures, outputs, sizeof point->figures);
-    memcpy(point->parts, outputs + PLAN_FIGURE_COUNT, sizeof point->parts);
-    return true;
+    return plan_tell_all(plan, at, 1, point);
+}
+
+bool plan_keeps(const struct plan *plan, const struct plan_point *point)
+{
+    return point->figures[PLAN_ttft] <= plan->ttft && point->figures[PLAN_tpot] <= plan->tpot;
+}
+
+struct scenario plan_told(struct plan *plan, const struct plan_point *point)
+{
+    const struct variant *variant = &plan->variants[point->at.space];
+    struct scenario scenario = variant->told;
+    size_t count;
+    const char *const *names = told_inputs(variant->kind, &count);
+    scenario.facts = facts_copy(&scenario.facts);
+    for (size_t i = 0; i < count; i++)
+        if (is_told(variant, names[i]))
+            facts_set(&scenario.facts, names[i], point->told[i], ORIGIN_AXIS, "plan");
+    return scenario;
 }
 
 /* ---- words ------------------------------------------------------------------------------------ */
@@ -88,7 +224,7 @@ const char *plan_text(const struct plan *plan, const struct plan_point *point,
                       enum plan_figure figure, int digits)
 {
     const struct variant *variant = &plan->variants[point->at.space];
-    struct unit unit = scenario_unit(&variant->scenario, row_of(plan, variant->kind, figure));
+    struct unit unit = scenario_unit(&variant->scenario, plan_row(plan, variant->kind, figure));
     return quantity_text(plan->arena, point->figures[figure], unit, digits);
 }
 

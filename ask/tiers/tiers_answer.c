@@ -390,6 +390,10 @@ static void pause_document(struct tiers_answer *tiers, struct doc *list, double 
     struct doc *point = doc_add(arena, list, NULL, DOC_OBJECT);
     size_t best = places_best(places, pause);
     const double *costs = places_costs(places, pause);
+    struct scenario at = tiers->scenario;
+    at.facts = facts_copy(&at.facts);
+    facts_set(&at.facts, NAME_hold_time, pause, ORIGIN_AXIS, "the table");
+    scenario_words_document(&at, point);
     add_number(tiers, point, NAME_hold_time, pause);
     doc_add_string(arena, point, "cheapest", places->names[best]);
     add_number(tiers, point, NAME_cheapest_pause_cost, costs[best]);
@@ -417,6 +421,7 @@ void tiers_document(struct tiers_answer *tiers, struct doc *doc)
         doc_add_string(arena, doc, "model", tiers->scenario.model);
     if (tiers->scenario.machine)
         doc_add_string(arena, doc, "machine", tiers->scenario.machine);
+    scenario_words_document(&tiers->scenario, doc);
     for (int i = 0; i < WHOLE_memory_share_of_cost; i++)
         add_number(tiers, doc, whole_figures[i], tiers->whole[i]);
     memory_document(tiers, doc);

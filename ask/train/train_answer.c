@@ -65,9 +65,26 @@ const char *train_layout(const struct train *train, const struct train_point *po
     return out.data;
 }
 
+/* The question that a point is. */
+static struct scenario point_scenario(const struct train *train, const struct train_point *point)
+{
+    struct scenario scenario = train->scenario;
+    scenario.facts = facts_copy(&scenario.facts);
+    for (int i = 0; i < SETTING_ROWS; i++) {
+        const char *row = setting_row(i);
+        const struct fact *fact = facts_find(&scenario.facts, row);
+        if (!fact_given(fact))
+            facts_set(&scenario.facts, row, train_input(train, &point->at, row), ORIGIN_AXIS,
+                      "train");
+    }
+    return scenario;
+}
+
 static void point_document(const struct train *train, const struct train_point *point,
                            struct doc *doc)
 {
+    struct scenario scenario = point_scenario(train, point);
+    scenario_words_document(&scenario, doc);
     doc_add_string(train->arena, doc, "layout", train_layout(train, point));
     for (int i = 0; i < SETTING_ROWS; i++)
         doc_add_row(train->arena, doc, setting_row(i),
@@ -258,8 +275,8 @@ static void known_lines(struct train *train)
                  count_text(train->arena, (double)count->met, 12));
     struct doc *doc = doc_add(train->arena, train->answer->doc, "points", DOC_OBJECT);
     doc_add_number(train->arena, doc, "all", (double)count->points);
-    doc_add_number(train->arena, doc, "do not fit", (double)(count->broken[1] + count->broken[2]));
-    doc_add_number(train->arena, doc, "within the limits", (double)count->met);
+    doc_add_number(train->arena, doc, "infeasible_memory", (double)(count->broken[1] + count->broken[2]));
+    doc_add_number(train->arena, doc, "feasible", (double)count->met);
 }
 
 /* What is over its limit, and by how much. */

@@ -17,6 +17,15 @@ static double figure(const struct doc *point, const char *name)
     return value ? value->number : NAN;
 }
 
+static double copies(const struct doc *point)
+{
+    static const char *const names[] = { "replicas", "pool_replicas", "pool_pairs_needed" };
+    size_t i = 0;
+    while (!doc_get(point, names[i]))
+        i++;
+    return figure(point, names[i]);
+}
+
 static bool is_kind(const struct doc *point, const char *kind)
 {
     return !strcmp(doc_get(point, "kind")->string, kind);
@@ -30,7 +39,9 @@ struct lengths {
  * hundred looks (summed, not approximated), or all that the cache has room for. */
 static void check_seats(const struct doc *point, double seats)
 {
-    const double held = figure(point, "held"), room = floor(figure(point, "rank_seats"));
+    const struct doc *servers = doc_get(point, "servers");
+    const double held = figure(servers->last, "concurrency") / figure(servers->last, "attention_dp");
+    const double room = floor(figure(point, "rank_seats"));
     double term = exp(-held), below = 0;
     for (double n = 0; n <= seats && term > 0; n++, term *= held / n)
         below += term;
@@ -196,7 +207,7 @@ static void check_hosts(const struct emitted *wanted, const struct doc *point,
             gpus += got.here;
         }
     }
-    assert_true(gpus == figure(point, "replicas") * figure(point, "server_gpus"));
+    assert_true(gpus == copies(point) * figure(point, "server_gpus"));
 }
 
 /* The same words in the document. */
@@ -295,8 +306,8 @@ static void routers_know_all(void **state)
     struct script *script = arena_alloc(&arena, sizeof *script);
     ask_well(&arena, arena_print(&arena, command, 50, "vllm"), &answer);
     const struct doc *point = point_of(&answer);
-    const size_t prefill = (size_t)(figure(point, "prefill_workers") * figure(point, "replicas"));
-    const size_t decode = (size_t)(figure(point, "decode_workers") * figure(point, "replicas"));
+    const size_t prefill = (size_t)(figure(point, "prefill_workers") * copies(point));
+    const size_t decode = (size_t)(figure(point, "decode_workers") * copies(point));
     assert_true(is_kind(point, "pools") && decode > 1);
     read_script(&arena, answer.text.data, script);
     const struct words *words = &script->commands[script->count - 1].words;
@@ -318,9 +329,9 @@ static void routers_know_all(void **state)
     const struct doc *file = script->files[script->file_count - 1].doc;
     const struct doc *urls = doc_get(doc_get(file, "context_servers"), "urls");
     assert_int_equal(urls->count, (size_t)(figure(point, "prefill_workers") *
-                                           figure(point, "replicas")));
+                                           copies(point)));
     assert_true(key_number(file, "generation_servers", "num_instances") ==
-                figure(point, "decode_workers") * figure(point, "replicas"));
+                figure(point, "decode_workers") * copies(point));
     arena_free(&arena);
 }
 

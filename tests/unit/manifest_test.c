@@ -258,8 +258,9 @@ static void objects_fit(void **state)
         }
         if (cases[i].kinds)
             assert_string_equal(kinds.data, cases[i].kinds);
-        assert_true(gpus == doc_get(manifest->point, "replicas")->number *
-                            doc_get(manifest->point, "server_gpus")->number);
+        const struct doc *copies = doc_get(manifest->point, "pool_replicas");
+        copies = copies ? copies : doc_get(manifest->point, "replicas");
+        assert_true(gpus == copies->number * doc_get(manifest->point, "server_gpus")->number);
         arena_free(&arena);
     }
 }

@@ -213,14 +213,15 @@ const frontier: PictureOf = {
     const reply = context.replies.get("frontier");
     if (!reply) return "Every layout at every load: searching…";
     if (reply.error) return `${reply.error.what}: ${reply.error.hint}`;
-    const front = (reply.answer?.front ?? []) as { speed_per_user: number; per_gpu: number; deployment: string }[];
+    const front = ((reply.answer?.front ?? []) as { speed_per_user?: number; pool_speed?: number; per_gpu: number; deployment: string }[])
+      .map(p => ({ ...p, speed_per_user: p.pool_speed ?? p.speed_per_user ?? 0 }));
     if (!front.length) return "No layout meets the limits";
     const best = reply.answer.best;
     const points = [...front].sort((a, b) => a.speed_per_user - b.speed_per_user);
     const rows = measuredOf(context, "throughput");
     const rate = (v: number): string => context.engine.write(v, "token/s"), short = (v: number): string => context.engine.write(v, "1", 3);
     return { kind: "curves", xLog: true, yLog: true, x: points.map(p => p.speed_per_user), xName: "tokens/s a user", yName: "tokens/s a GPU",
-      title: best ? `Best within plan's own limits on TTFT and TPOT: ${best.deployment}, ${rate(best.per_gpu)} a GPU at ${rate(best.speed_per_user)} a user` : "Speed against throughput",
+      title: best ? `Best within plan's own limits on TTFT and TPOT: ${best.deployment}, ${rate(best.per_gpu)} a GPU at ${rate(best.pool_speed ?? best.speed_per_user)} a user` : "Speed against throughput",
       xUnit: "token/s", yUnit: "token/s",
       lines: [{ name: "best", y: points.map(p => p.per_gpu), colour: 0 },
               { name: "a layout", x: points.map(p => p.speed_per_user), y: points.map(p => p.per_gpu), sources: points.map(p => p.deployment), colour: 2, points: true },
