@@ -250,14 +250,19 @@ static void backward_node(const struct list *list, size_t i, const span *v, span
     }
 }
 
-/* Which end of each input makes the output least: -1 the low, +1 the high, 0 unknown. */
-static void signs(const struct list *list, size_t top, const span *values, span *adjoint,
-                  int *sign)
+static void backward(const struct list *list, size_t top, const span *values, span *adjoint)
 {
     memset(adjoint, 0, list->count * sizeof *adjoint);
     adjoint[top] = (span){ 1, 1 };
     for (size_t i = top + 1; i-- > 0;)
         backward_node(list, i, values, adjoint);
+}
+
+/* Which end of each input makes the output least: -1 the low, +1 the high, 0 unknown. */
+static void signs(const struct list *list, size_t top, const span *values, span *adjoint,
+                  int *sign)
+{
+    backward(list, top, values, adjoint);
     for (size_t i = 0; i < list->input_count; i++) {
         span d = adjoint[list->inputs[i].node];
         sign[i] = d.low >= 0 ? -1 : d.high <= 0 ? 1 : 0;
@@ -302,24 +307,48 @@ static void mark_needed(const struct list *list, size_t top, bool *needed)
     }
 }
 
+void bounds_open(struct bounds *bounds, struct arena *arena, const struct list *list, size_t output)
+{
+    *bounds = (struct bounds){ .list = list, .top = (size_t)list->outputs[output] };
+    bounds->values = arena_array(arena, list->count + 1, sizeof *bounds->values);
+    bounds->adjoint = arena_array(arena, list->count + 1, sizeof *bounds->adjoint);
+    bounds->needed = arena_array(arena, list->count + 1, sizeof *bounds->needed);
+    mark_needed(list, bounds->top, bounds->needed);
+}
+
+struct interval bounds_read(struct bounds *bounds, const struct interval *inputs)
+{
+    const struct list *list = bounds->list;
+    for (size_t i = 0; i < list->input_count; i++)
+        bounds->values[list->inputs[i].node] = inputs[i];
+    forward_range(list, 0, bounds->top, bounds->needed, bounds->values);
+    return bounds->values[bounds->top];
+}
+
+void bounds_node(struct bounds *bounds, size_t node)
+{
+    forward_range(bounds->list, node, node, bounds->needed, bounds->values);
+}
+
+struct interval bounds_slope(struct bounds *bounds, size_t input)
+{
+    backward(bounds->list, bounds->top, bounds->values, bounds->adjoint);
+    return bounds->adjoint[bounds->list->inputs[input].node];
+}
+
 struct interval list_interval(struct arena *arena, const struct list *list, size_t output,
                               const struct interval *inputs)
 {
     struct arena scratch = arena_beside(arena);
-    const size_t top = (size_t)list->outputs[output];
-    span *values = arena_array(&scratch, list->count + 1, sizeof *values);
-    span *adjoint = arena_array(&scratch, list->count + 1, sizeof *adjoint);
+    struct bounds bounds;
+    bounds_open(&bounds, &scratch, list, output);
+    const size_t top = bounds.top;
     int *sign = arena_array(&scratch, list->input_count + 1, sizeof *sign);
-    bool *needed = arena_array(&scratch, list->count + 1, sizeof *needed);
-    mark_needed(list, top, needed);
-    for (size_t i = 0; i < list->input_count; i++)
-        values[list->inputs[i].node] = inputs[i];
-    forward_range(list, 0, top, needed, values);
-    span plain = values[top];
-    signs(list, top, values, adjoint, sign);
-    double slack = rounding(list, top, values, adjoint);
-    span low = corner(list, top, inputs, sign, 1, needed, values);
-    span high = corner(list, top, inputs, sign, -1, needed, values);
+    span plain = bounds_read(&bounds, inputs);
+    signs(list, top, bounds.values, bounds.adjoint, sign);
+    double slack = rounding(list, top, bounds.values, bounds.adjoint);
+    span low = corner(list, top, inputs, sign, 1, bounds.needed, bounds.values);
+    span high = corner(list, top, inputs, sign, -1, bounds.needed, bounds.values);
     arena_free(&scratch);
     return (span){ fmax(plain.low, low.low - slack), fmin(plain.high, high.high + slack) };
 }
