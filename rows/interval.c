@@ -269,15 +269,15 @@ static void signs(const struct list *list, size_t top, const span *values, span 
     }
 }
 
-/* What the last digits of all nodes that vary may add up to in the output. */
+/* What the last digits of all nodes that vary, or of the numbers too, may add up to in the output. */
 static double rounding(const struct list *list, size_t top, const span *values,
-                       const span *adjoint)
+                       const span *adjoint, bool numbers_too)
 {
     double sum = 0;
     for (size_t i = 0; i <= top; i++) {
         double size = fmax(fabs(values[i].low), fabs(values[i].high));
         double weight = fmax(fabs(adjoint[i].low), fabs(adjoint[i].high));
-        if (list->nodes[i].op != OP_INPUT && values[i].low != values[i].high &&
+        if (list->nodes[i].op != OP_INPUT && (numbers_too || values[i].low != values[i].high) &&
             isfinite(size * weight))
             sum += size * weight * 2 * DBL_EPSILON;
     }
@@ -336,6 +336,11 @@ struct interval bounds_slope(struct bounds *bounds, size_t input)
     return bounds->adjoint[bounds->list->inputs[input].node];
 }
 
+double bounds_rounding(const struct bounds *bounds)
+{
+    return rounding(bounds->list, bounds->top, bounds->values, bounds->adjoint, true);
+}
+
 struct interval list_interval(struct arena *arena, const struct list *list, size_t output,
                               const struct interval *inputs)
 {
@@ -346,7 +351,7 @@ struct interval list_interval(struct arena *arena, const struct list *list, size
     int *sign = arena_array(&scratch, list->input_count + 1, sizeof *sign);
     span plain = bounds_read(&bounds, inputs);
     signs(list, top, bounds.values, bounds.adjoint, sign);
-    double slack = rounding(list, top, bounds.values, bounds.adjoint);
+    double slack = rounding(list, top, bounds.values, bounds.adjoint, false);
     span low = corner(list, top, inputs, sign, 1, bounds.needed, bounds.values);
     span high = corner(list, top, inputs, sign, -1, bounds.needed, bounds.values);
     arena_free(&scratch);

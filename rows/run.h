@@ -52,6 +52,8 @@ void bounds_open(struct bounds *bounds, struct arena *arena, const struct list *
 struct interval bounds_read(struct bounds *bounds, const struct interval *inputs);
 void bounds_node(struct bounds *bounds, size_t node);           /* from the values of its operands */
 struct interval bounds_slope(struct bounds *bounds, size_t input);
+/* As list_rounding, for all of the box whose slope was read last. */
+double bounds_rounding(const struct bounds *bounds);
 /* Is the output the difference of one term and itself wherever the inputs lie in the box? */
 bool bounds_same(struct arena *arena, struct bounds *bounds, const struct interval *inputs);
 /* What the last digits of all nodes, numbers among them, may add up to in an output, from the

@@ -94,6 +94,24 @@ static int first_of(struct same *same, int i)
     return i;
 }
 
+/* A bound that is one number by rounding alone, as that of 1 + x for a tiny x, is none. */
+static void part_rounded(const struct same *same, const struct node *node, struct interval *value)
+{
+    const int kids[] = { node->a, node->b };
+    bool numbers = true, zero = false;
+    if (!is_number(*value) || (node->op >= OP_FLOOR && node->op != OP_POW))
+        return;
+    for (int k = 0; k < 2; k++)
+        if (kids[k] >= 0) {
+            numbers &= is_number(same->values[kids[k]]);
+            zero |= is_value(same->values[kids[k]], 0);
+        }
+    if (numbers || (zero && (node->op == OP_MUL || node->op == OP_DIV)))
+        return;
+    value->low = nextafter(value->low, -INFINITY);
+    value->high = nextafter(value->high, INFINITY);
+}
+
 static void read_node(struct same *same, struct bounds *bounds, int i, bool alone)
 {
     const struct node *node = &same->list->nodes[i];
@@ -113,8 +131,10 @@ static void read_node(struct same *same, struct bounds *bounds, int i, bool alon
                is_bounded(same->values[node->a]) &&
                (same->values[node->a].low > 0 || same->values[node->a].high < 0)) {
         *value = (struct interval){ 1, 1 };
-    } else if (!is_number(*value)) {
-        same->as[i] = first_of(same, i);
+    } else {
+        part_rounded(same, node, value);
+        if (!is_number(*value))
+            same->as[i] = first_of(same, i);
     }
 }
 

@@ -156,11 +156,20 @@ static enum found read_between(struct search *search, struct point a, struct poi
     search->budget -= search->reading;
     search->solution->readings++;
     const struct interval box = { a.x, b.x }, f = bounds_read(&search->bounds, &box);
-    if (f.low > 0 || f.high < 0)
+    const double least = f.low > 0 ? f.low : f.high < 0 ? -f.high : 0;
+    const struct node *top = &search->list.nodes[search->list.outputs[0]];
+    const struct interval *side = search->bounds.values;
+    double size = search->usual;
+    if (top->op == OP_SUB)
+        size = fmax(size_of(side[top->a].low, side[top->a].high),
+                    size_of(side[top->b].low, side[top->b].high));
+    if (least > NEAR_ZERO * size)
+        return FOUND_NONE;
+    const struct interval slope = bounds_slope(&search->bounds, 0);
+    if (least > bounds_rounding(&search->bounds))
         return FOUND_NONE;
     if (!isfinite(a.f) || !isfinite(b.f))
         return FOUND_NOTHING_SURE;
-    const struct interval slope = bounds_slope(&search->bounds, 0);
     return slope.low >= 0 || slope.high <= 0 ? FOUND_MONOTONE : FOUND_NOTHING_SURE;
 }
 
@@ -172,6 +181,18 @@ static bool same_between(struct search *search, double a, double b)
         return false;
     search->solution->readings++;
     return bounds_same(search->arena, &search->bounds, &box);
+}
+
+/* From `good`, up to which all is one term, towards `to`: as far as that can be seen in halves. */
+static double same_until(struct search *search, double good, double to, int depth)
+{
+    const double half = good + (to - good) / 2;
+    if (same_between(search, fmin(good, to), fmax(good, to)))
+        return to;
+    if (!depth || half == good || half == to)
+        return good;
+    const double reached = same_until(search, good, half, depth - 1);
+    return reached != half ? reached : same_until(search, half, to, depth - 1);
 }
 
 /* ---- what was found -------------------------------------------------------------------------- */
@@ -192,8 +213,14 @@ static void add_jump(struct search *search, struct point a, struct point b)
 {
     struct solution *solution = search->solution;
     const struct jump jump = { rounder(a.x, b.x), a.x, b.x, a.f, b.f };
-    if (solution->jump_count && solution->jumps[solution->jump_count - 1].last >= b.x)
+    struct jump *last = solution->jump_count ? &solution->jumps[solution->jump_count - 1] : NULL;
+    if (last && last->last == a.x) {                /* a pole, at a number */
+        last->last = b.x;
+        last->at = a.x;
+        last->before = last->before < 0 ? -INFINITY : INFINITY;
+        last->after = b.f < 0 ? -INFINITY : INFINITY;
         return;
+    }
     *(struct jump *)arena_push(search->arena, &solution->jumps, &solution->jump_count,
                                &solution->jump_room, sizeof jump) = jump;
 }
@@ -226,7 +253,9 @@ static double last_zero(struct search *search, double from, double to)
 static void add_zero(struct search *search, double x, double a, double b)
 {
     double slope, digits = rounding_at(search, x, &slope);
-    if (fabs(slope) * 1e-9 * fabs(x) > 64 * digits)
+    const double beside = 1e-9 * fabs(x);
+    if (fabs(slope) * beside > 64 * digits && value_at(search, x - beside) != 0 &&
+        value_at(search, x + beside) != 0)
         add_run(search, x, x);
     else
         add_run(search, last_zero(search, x, a), last_zero(search, x, b));
@@ -413,7 +442,8 @@ static void search_grid(struct search *search, const struct point *grid, const s
     if (!finite)
         return;
     if (zeros == points && points > 2) {
-        search->solution->proved &= same_between(search, grid[i].x, grid[k].x);
+        search->solution->proved &=
+            same_until(search, grid[k].x, grid[i].x, DEEPEST) == grid[i].x;
         add_run(search, grid[i].x, grid[k].x);
         return;
     }
@@ -509,18 +539,6 @@ static void search_range(struct search *search, const struct point *grid)
 }
 
 /* ---- runs become roots and extents --------------------------------------------------------- */
-
-/* From `good`, up to which all is one term, towards `to`: as far as that can be seen in halves. */
-static double same_until(struct search *search, double good, double to, int depth)
-{
-    const double half = good + (to - good) / 2;
-    if (same_between(search, fmin(good, to), fmax(good, to)))
-        return to;
-    if (!depth || half == good || half == to)
-        return good;
-    const double reached = same_until(search, good, half, depth - 1);
-    return reached != half ? reached : same_until(search, half, to, depth - 1);
-}
 
 /* The sign of the slope if it has one all the way from a to b, else 0. */
 static int slope_sign(struct search *search, double a, double b)
