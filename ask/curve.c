@@ -569,7 +569,6 @@ const struct verb verb_curve = {
     "curve", "QUANTITY... X=LOW..HIGH", "any quantity against any other",
     { "chalkline curve bound_step batch=1..4096 --model deepseek-v3 --on gb200-nvl72",
       "chalkline curve predicted_tpot on=h100-sxm,h200-sxm,b200 --model llama-3.3-70b --gpus 8",
-      "chalkline curve bound_cost_per_token context=1k..1M --plot cost.svg",
-      "chalkline curve bound_step user_speed chips=8,72,576 --model deepseek-v3 --on gb200-nvl72" },
+      "chalkline curve bound_cost_per_token context=1k..1M --plot cost.svg" },
     { &curve_options, ANSWER_OPTIONS, &table_options, &plot_options, &output_options },
     ask_curve };
