@@ -300,6 +300,9 @@ static void print_never(const struct solved *solved, double left, double right, 
     const char *at = unknown_text(solved, found->closest, 6);
     const struct jump *jump = found->nearest_jump;
     double before, after;
+    int digits = 4;                                 /* until both sides look different */
+    while (digits < 16 && !strcmp(side_text(solved, left, digits), side_text(solved, right, digits)))
+        digits += 2;
     if (jump && left_moves != right_moves &&
         side_at(solved, left_moves ? equation->left : equation->right, jump->first, &before) &&
         side_at(solved, left_moves ? equation->left : equation->right, jump->last, &after))
@@ -313,10 +316,10 @@ static void print_never(const struct solved *solved, double left, double right, 
     else if (left_moves != right_moves)
         buffer_print(text, "never: %s %s, at %s %s",
                      (left < right) == left_moves ? "at most" : "at least",
-                     side_text(solved, left_moves ? left : right, 4), solved->name, at);
+                     side_text(solved, left_moves ? left : right, digits), solved->name, at);
     else
         buffer_print(text, "never: closest at %s %s, %s against %s", solved->name, at,
-                     side_text(solved, left, 4), side_text(solved, right, 4));
+                     side_text(solved, left, digits), side_text(solved, right, digits));
 }
 
 static bool moves(const struct solved *solved, const char *side)

@@ -260,7 +260,7 @@ struct extent {                    /* low = high: one root */
 /* Between two neighbouring numbers f changes its sign without being zero, or begins or ceases to
  * have a value. */
 struct jump {
-    double at;                      /* one of the two: that with fewer digits */
+    double at;                      /* one of the two: that with far fewer digits */
     double first, last;
     double before, after;           /* f there; infinite beside a pole */
 };

@@ -89,13 +89,13 @@ static double size_of(double a, double b)
     return fmax(fabs(a), fabs(b));
 }
 
-/* Of two neighbours the one with fewer digits. */
+/* Of two neighbours the second if it has far fewer digits, else the first. */
 static double rounder(double a, double b)
 {
     uint64_t bits_a, bits_b;
     memcpy(&bits_a, &a, sizeof a);
     memcpy(&bits_b, &b, sizeof b);
-    return (bits_a & -bits_a) > (bits_b & -bits_b) || bits_a == 0 ? a : b;
+    return bits_b == 0 || (bits_b & -bits_b) >> 20 > (bits_a & -bits_a) ? b : a;
 }
 
 /* ---- values --------------------------------------------------------------------------------- */
@@ -107,11 +107,20 @@ static double value_at(struct search *search, double x)
     return search->nodes[search->list.outputs[0]];
 }
 
-/* What the last digits may add up to in f at x, and its slope there. */
+/* How large the sides are where the nodes were computed last. */
+static double sides_size(const struct search *search)
+{
+    const struct node *top = &search->list.nodes[search->list.outputs[0]];
+    return top->op == OP_SUB ? size_of(search->nodes[top->a], search->nodes[top->b]) : search->usual;
+}
+
+/* What the last digits may add up to in f at x, and its slope there. Beside a pole that is as much
+ * as f, but no reason to call it zero. */
 static double rounding_at(struct search *search, double x, double *slope)
 {
     value_at(search, x);
-    return list_rounding(search->arena, &search->list, 0, search->nodes, 0, slope);
+    const double digits = list_rounding(search->arena, &search->list, 0, search->nodes, 0, slope);
+    return fmin(digits, NEAR_ZERO * sides_size(search));
 }
 
 static double slope_at(struct search *search, double x)
@@ -127,12 +136,8 @@ static bool is_zero(struct search *search, double x, double f)
     double slope;
     if (f == 0 || !isfinite(f))
         return f == 0;
-    const struct node *top = &search->list.nodes[search->list.outputs[0]];
-    double size = search->usual;
     value_at(search, x);
-    if (top->op == OP_SUB)
-        size = size_of(search->nodes[top->a], search->nodes[top->b]);
-    return fabs(f) <= NEAR_ZERO * size && fabs(f) <= rounding_at(search, x, &slope);
+    return fabs(f) <= NEAR_ZERO * sides_size(search) && fabs(f) <= rounding_at(search, x, &slope);
 }
 
 static struct point point_at(struct search *search, double x)
