@@ -8,6 +8,8 @@
 /* A=B, or A>=B and so on, which ask for all of a range. */
 struct equation {
     const char *text, *left, *right;
+    const char *sign;               /* of sign_size: "=", ">=" */
+    int sign_size;
     enum relation relation;
     bool turned;                    /* the right side is the larger */
 };
@@ -24,8 +26,7 @@ static bool split_equation(struct arena *arena, const char *where, struct equati
                            struct error *error)
 {
     const char *sign = NULL;
-    size_t size = 0;
-    int depth = 0;
+    int size = 0, depth = 0;
     *equation = (struct equation){ .text = where };
     for (const char *at = where; at && *at; at++) {
         depth += (*at == '(' || *at == '[') - (*at == ')' || *at == ']');
@@ -39,6 +40,8 @@ static bool split_equation(struct arena *arena, const char *where, struct equati
     }
     if (!sign || sign == where || !sign[size])
         return no_equation(where, error);
+    equation->sign = sign;
+    equation->sign_size = size;
     equation->left = arena_copy(arena, where, (size_t)(sign - where));
     equation->right = sign + size;
     equation->relation = *sign == '=' ? RELATION_EQUAL : size == 2 ? RELATION_AT_LEAST : RELATION_MORE;
@@ -225,13 +228,15 @@ static const char *whole_ends(const struct solved *solved, const struct extent *
     const bool any_low = from_range(solved, one), any_high = to_range(solved, one);
     const double low = one->low_closed ? ceil(one->low) : floor(one->low) + 1;
     const double high = one->high_closed ? floor(one->high) : ceil(one->high) - 1;
-    if (!in_wholes(solved->row) || ((any_low || (one->low_closed && low == one->low)) &&
-                                    (any_high || (one->high_closed && high == one->high))))
+    if (!in_wholes(solved->row))
         return "";
     if (!any_low && !any_high && low > high)
         return " (no whole number)";
     const char *from = quantity_text(arena, low, unit_one, 9);
     const char *to = quantity_text(arena, high, unit_one, 9);
+    if ((any_low || (one->low_closed && !strcmp(quantity_text(arena, one->low, unit_one, 5), from))) &&
+        (any_high || (one->high_closed && !strcmp(quantity_text(arena, one->high, unit_one, 5), to))))
+        return "";
     if (!any_low && !any_high)
         return low == high ? arena_print(arena, " (one whole number, %s)", from)
                            : arena_print(arena, " (whole numbers %s to %s)", from, to);
@@ -289,6 +294,12 @@ static void answer_found(const struct solved *solved, struct doc *one)
     scenario_note_misfit(scenario);
 }
 
+/* Or does a side begin or cease to have a value there? */
+static bool passes_zero(const struct jump *jump)
+{
+    return (jump->before > 0 && jump->after < 0) || (jump->before < 0 && jump->after > 0);
+}
+
 /* What is nearest, as a sentence: the sides at the jump past each other, the most or least of the
  * side that moves, or both sides. */
 static void print_never(const struct solved *solved, double left, double right, bool left_moves,
@@ -300,6 +311,9 @@ static void print_never(const struct solved *solved, double left, double right, 
     const char *at = unknown_text(solved, found->closest, 6);
     const struct jump *jump = found->nearest_jump;
     double before, after;
+    bool passes = false;
+    for (size_t i = 0; i < found->jump_count; i++)
+        passes |= passes_zero(&found->jumps[i]);
     int digits = 4;                                 /* until both sides look different */
     while (digits < 16 && !strcmp(side_text(solved, left, digits), side_text(solved, right, digits)))
         digits += 2;
@@ -313,7 +327,7 @@ static void print_never(const struct solved *solved, double left, double right, 
     else if (jump)
         buffer_print(text, "never exactly: the sides jump past each other at %s %s (%s and %s there)",
                      solved->name, at, side_text(solved, left, 6), side_text(solved, right, 6));
-    else if (left_moves != right_moves)
+    else if (left_moves != right_moves && !passes)
         buffer_print(text, "never: %s %s, at %s %s",
                      (left < right) == left_moves ? "at most" : "at least",
                      side_text(solved, left_moves ? left : right, digits), solved->name, at);
@@ -360,7 +374,7 @@ static void answer_none(const struct solved *solved, struct doc *one)
                  unknown_text(solved, found->beyond, 6));
 }
 
-/* {"unit", "intervals", "roots", "value", "jumps", "range", "proved"} */
+/* {"value", "unit", "intervals", "roots", "value", "jumps", "range", "proved"} */
 static struct doc *answer_document(const struct solved *solved)
 {
     struct arena *arena = solved->scenario->arena;
@@ -387,7 +401,8 @@ static struct doc *answer_document(const struct solved *solved)
             doc_add_number(arena, roots, NULL, extent->low);
     }
     for (size_t i = 0; i < found->jump_count; i++)
-        doc_add_number(arena, jumps, NULL, found->jumps[i].at);
+        if (passes_zero(&found->jumps[i]))
+            doc_add_number(arena, jumps, NULL, found->jumps[i].at);
     struct doc *range = doc_add(arena, one, "range", DOC_OBJECT);
     doc_add_number(arena, range, "low", solved->low);
     doc_add_number(arena, range, "high", solved->high);
@@ -441,7 +456,8 @@ bool ask_solve(struct arena *arena, const struct command *command, struct answer
         return false;
     int input = list_input(&values.list, name);
     if (input < 0 || !list_depends(arena, &values.list, name)) {
-        error_set(error, "'%s' does not appear in %s = %s", name, left, right);
+        error_set(error, "'%s' does not appear in %s %.*s %s", name, left, equation.sign_size,
+                  equation.sign, right);
         return error_hint(error, "`chalkline why %s --deep` shows what does", left);
     }
     const char *sides[] = { left, right };
