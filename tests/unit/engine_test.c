@@ -1134,6 +1134,54 @@ static void too_many_roots(void **state)
     arena_free(&arena);
 }
 
+/* ---- units in expressions -------------------------------------------------------------------- */
+
+static const struct { const char *text, *unit; double value; } with_units[] = {
+    { "0.91*1s", "s", 0.91 },
+    { "20ms", "s", 0.02 },
+    { "1.5e3ms", "s", 1.5 },
+    { "x * 20ms / 1h", "1", 3 * 0.02 / 3600 },
+    { "8TB/s", "B/s", 8e12 },
+    { "8TB/s/4e12B", "1/s", 2 },
+    { "6TB/x", "B", 2e12 },                         /* no unit is called x */
+    { "12s/min(x, 4)", "s", 4 },                    /* nor is min, before a parenthesis */
+    { "2h/3", "s", 2400 },
+    { "-1GB + 2GB", "B", 1e9 },
+    { "4s^2/1s", "s", 4 },
+    { "3USD/Mtoken * 2e6token", "USD", 6 },
+    { "select(x < 2h / 1s, 1ms, 2ms)", "s", 0.001 },
+    { "1EFLOP/s", "FLOP/s", 1e18 },                 /* no exponent */
+};
+
+static void units_in_expressions(void **state)
+{
+    (void)state;
+    struct small small;
+    small_open(&small, "x : 1 = 3 in 0..1e9\n");
+    for (size_t i = 0; i < COUNT(with_units); i++) {
+        const char *text = with_units[i].text;
+        struct buffer again = { .arena = &small.arena }, words = { .arena = &small.arena };
+        struct algebra how = { .book = &small.book };
+        const struct expr *expr;
+        struct unit unit;
+        const double value = small_value(&small, text);
+        if (!(fabs(value - with_units[i].value) <= 4e-16 * fabs(value)))
+            fail_msg("%s = %.17g, expected %.17g", text, value, with_units[i].value);
+        assert_true(expr_parse(&small.book, NULL, 0, text_of(text), &expr, &small.error));
+        assert_true(expr_unit(&small.book, expr, &unit, &small.error));
+        unit_print(&words, unit);
+        assert_string_equal(words.data, with_units[i].unit);
+        algebra_print(&again, &how, expr);
+        assert_true(same_bits(small_value(&small, again.data), value));
+    }
+    small_fails(&small, "x + 2foo", "unknown unit");
+    small_fails(&small, "2 s", "the expression goes on");
+    small_refuses("y : s\n    = 1s + 1B\n", "units differ");
+    small_refuses("y : s\n    = 20\n    + 1ms\n", "units differ");
+    small_refuses("y : s\n    = 2 * 20MB\n", "its expression gives B");
+    arena_free(&small.arena);
+}
+
 /* ---- solve ---------------------------------------------------------------------------------- */
 
 struct equation {
@@ -1300,6 +1348,7 @@ int main(void)
         cmocka_unit_test(root_slopes),
         cmocka_unit_test(root_intervals),
         cmocka_unit_test(too_many_roots),
+        cmocka_unit_test(units_in_expressions),
         cmocka_unit_test(equations_are_solved),
         cmocka_unit_test(many_roots),
         cmocka_unit_test(quantiles_follow),

@@ -821,12 +821,54 @@ static void lecture_decks(void **state)
     arena_free(&arena);
 }
 
+/* ---- a list as the axis of a curve ------------------------------------------------------------- */
+
+static const struct doc *world_ask(struct world *world, const char *const *words, int count)
+{
+    struct command *command = arena_alloc(&world->arena, sizeof *command);
+    command->verbs = verbs;
+    world->answer = (struct answer){ .doc = doc_new(&world->arena, DOC_OBJECT),
+                                     .text.arena = &world->arena, .csv.arena = &world->arena };
+    if (!command_read(&world->arena, count, (char **)words, command, &world->error) ||
+        !command->verb->ask(&world->arena, command, &world->answer, &world->error))
+        fail_msg("%s: %s", words[1], world->error.what);
+    return world->answer.doc;
+}
+
+/* In order, each point once, and `eval` says the same there. */
+static void lists_are_axes(void **state)
+{
+    (void)state;
+    static const struct { const char *axis; size_t count; double at[4]; } lists[] = {
+        { "chips=8,72,576", 3, { 8, 72, 576 } }, { "batch=512,64,64,1k", 3, { 64, 512, 1000 } },
+        { "context=4k,16k", 2, { 4000, 16000 } }, { "hbm_bandwidth=8,4,16TB/s", 3, { 4e12, 8e12, 16e12 } },
+        { "batch=72,576", 2, { 72, 576 } } };
+    struct world world = { 0 };
+    for (size_t i = 0; i < COUNT(lists); i++) {
+        const char *curve[] = { "chalkline", "curve", "bound_step", lists[i].axis };
+        const struct doc *doc = world_ask(&world, curve, 4);
+        const char *name = arena_copy(&world.arena, lists[i].axis, strcspn(lists[i].axis, "="));
+        const struct doc *x = doc_get(doc, name);
+        const struct doc *y = doc_get(doc_get(doc, "bound_step"), "values")->first;
+        assert_int_equal(x->count, lists[i].count);
+        size_t n = 0;
+        for (x = x->first; x; x = x->next, y = y->next, n++) {
+            const char *at = arena_print(&world.arena, "%s=%.17g", name, x->number);
+            const char *eval[] = { "chalkline", "eval", "bound_step", "--set", at };
+            assert_true(x->number == lists[i].at[n]);
+            assert_true(number_of(doc_get(world_ask(&world, eval, 5), "bound_step"), "value") == y->number);
+        }
+    }
+    arena_free(&world.arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(planted_equations),
         cmocka_unit_test(drawn_equations),
         cmocka_unit_test(scenarios_are_solved),
+        cmocka_unit_test(lists_are_axes),
         cmocka_unit_test(lecture_turns),
         cmocka_unit_test(lecture_decks),
     };
