@@ -13,7 +13,7 @@ enum { MOST_QUANTITIES = 8 };
 struct axis {
     const char *name;               /* a row, or "on", "model", as asked */
     const char *row;                /* the row's own name */
-    const char *value;              /* "1..4096", "a100,h100" */
+    const char *value;              /* "1..4096", "8,72,576", "a100,h100" */
     bool named;                     /* over machines or models */
 };
 
@@ -36,11 +36,18 @@ struct curve {
     size_t idle_count;
 };
 
+/* The '=' of an axis; that of AT(row, input=1) is none. */
+static const char *axis_sign(const char *word)
+{
+    const size_t name = strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+    return word[name] == '=' ? word + name : NULL;
+}
+
 static bool read_words(struct curve *curve)
 {
     const struct command *command = curve->command;
     for (size_t i = 0; i < command->word_count; i++) {
-        const char *word = command->words[i], *equals = strchr(word, '=');
+        const char *word = command->words[i], *equals = axis_sign(word);
         if (!equals && curve->quantity_count < MOST_QUANTITIES) {
             curve->quantities[curve->quantity_count++] = word;
         } else if (equals && !curve->axis.name) {
@@ -49,7 +56,7 @@ static bool read_words(struct curve *curve)
         } else {
             error_set(curve->error, equals ? "curve: a second axis, '%s'"
                                            : "curve: more than 8 quantities, at '%s'", word);
-            return error_hint(curve->error, "one X=LOW..HIGH and up to 8 quantities");
+            return error_hint(curve->error, "one X=LOW..HIGH or X=A,B,C and up to 8 quantities");
         }
     }
     curve->axis.named = curve->axis.name && (!strcmp(curve->axis.name, "on") ||
@@ -81,7 +88,51 @@ static void make_points(struct curve *curve, const struct row *row, double low, 
     }
 }
 
-/* The axis as written: a row, and a range within its bounds. */
+static int by_value(const void *a, const void *b)
+{
+    double x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return (x > y) - (x < y);
+}
+
+/* What follows the digits of the last value: "1,2,4ms" are milliseconds, as "1..4ms" are. */
+static const char *last_unit(const char *list)
+{
+    const char *last = strrchr(list, ',') + 1;
+    last += strspn(last, " +-0123456789._");
+    return strlen(last) > 1 ? last : "";            /* not of "1,2,4k" */
+}
+
+/* "8,72,576": the points, in order, each once. */
+static bool read_list(struct curve *curve, const struct row *row, struct quantity *range)
+{
+    char *list = arena_copy(curve->arena, curve->axis.value, strlen(curve->axis.value));
+    const char *unit = last_unit(list);
+    size_t count = 0, room = 0;
+    for (char *one; (one = strsep(&list, ","));) {
+        struct quantity quantity;
+        const bool bare = strspn(one, " +-0123456789._") == strlen(one);
+        const char *text = bare ? arena_print(curve->arena, "%s%s", one, unit) : one;
+        if (!quantity_parse(text_of(text), row->unit, &quantity, curve->error))
+            return false;
+        if (quantity.spread != SPREAD_NONE) {
+            error_set(curve->error, "%s=%s: '%s' is not one value", row->name, curve->axis.value, one);
+            return error_hint(curve->error, "%s=LOW..HIGH, or %s=A,B,C", row->name, row->name);
+        }
+        *(double *)arena_push(curve->arena, &curve->x, &count, &room, sizeof *curve->x) =
+            quantity.value;
+    }
+    qsort(curve->x, count, sizeof *curve->x, by_value);
+    for (size_t i = 0; i < count; i++)
+        if (!i || curve->x[i] > curve->x[curve->points - 1])
+            curve->x[curve->points++] = curve->x[i];
+    range->low = curve->x[0];
+    range->high = curve->x[curve->points - 1];
+    return true;
+}
+
+/* The axis as written: a row, and a range or a list within its bounds. */
 static bool read_axis(struct curve *curve, const struct scenario *scenario,
                       const struct row **row, struct quantity *range)
 {
@@ -95,11 +146,14 @@ static bool read_axis(struct curve *curve, const struct scenario *scenario,
         error_set(curve->error, "'%s' is the axis, and given by %s", the->name, given->source);
         return error_hint(curve->error, "one of the two");
     }
-    if (!quantity_parse(text_of(curve->axis.value), the->unit, range, curve->error))
+    if (strchr(curve->axis.value, ',') && !strstr(curve->axis.value, "..")) {
+        if (!read_list(curve, the, range))
+            return false;
+    } else if (!quantity_parse(text_of(curve->axis.value), the->unit, range, curve->error)) {
         return false;
-    if (range->spread != SPREAD_RANGE || range->low >= range->high) {
+    } else if (range->spread != SPREAD_RANGE || range->low >= range->high) {
         error_set(curve->error, "%s=%s is not a range", the->name, curve->axis.value);
-        return error_hint(curve->error, "%s=LOW..HIGH", the->name);
+        return error_hint(curve->error, "%s=LOW..HIGH, or %s=A,B,C", the->name, the->name);
     }
     if (!the->input || (range->low >= the->low && range->high <= the->high))
         return true;
@@ -189,7 +243,8 @@ static bool over_row(struct curve *curve)
     if (!values_of(scenario, curve->quantities, curve->quantity_count, &values, curve->error) ||
         !axis_acts(curve, &values))
         return false;
-    make_points(curve, row, range.low, range.high, command_count(command, "points"));
+    if (!curve->points)
+        make_points(curve, row, range.low, range.high, command_count(command, "points"));
     curve->x_unit = row->unit;
     curve->notes = scenario;
     for (size_t j = 0; j < curve->quantity_count; j++) {

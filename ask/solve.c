@@ -5,38 +5,80 @@
 #include <math.h>
 #include <string.h>
 
-static bool split_equation(struct arena *arena, const char *where, const char **left,
-                           const char **right, struct error *error)
+/* A=B, or A>=B and so on, which ask for all of a range. */
+struct equation {
+    const char *text, *left, *right;
+    const char *sign;               /* of sign_size: "=", ">=" */
+    int sign_size;
+    enum relation relation;
+    bool turned;                    /* the right side is the larger */
+};
+
+static bool no_equation(const char *where, struct error *error)
 {
-    const char *equals = where ? strchr(where, '=') : NULL;
-    if (!equals || equals == where || !equals[1] || strchr(equals + 1, '=')) {
-        error_set(error, where ? "--where: '%.100s' is not an equation" : "solve needs an equation",
-                  where ? where : "");
-        return error_hint(error, "--where bound_compute=bound_weights");
+    error_set(error, where ? "--where: '%.100s' is not an equation" : "solve needs an equation",
+              where ? where : "");
+    return error_hint(error, "--where bound_compute=bound_weights, or >= or <=");
+}
+
+/* The sign that parts the sides is the one outside of parentheses: AT(row, input=1) has others. */
+static bool split_equation(struct arena *arena, const char *where, struct equation *equation,
+                           struct error *error)
+{
+    const char *sign = NULL;
+    int size = 0, depth = 0;
+    *equation = (struct equation){ .text = where };
+    for (const char *at = where; at && *at; at++) {
+        depth += (*at == '(' || *at == '[') - (*at == ')' || *at == ']');
+        if (depth || !strchr("=<>", *at))
+            continue;
+        if (sign)
+            return no_equation(where, error);
+        sign = at;
+        size = 1 + (at[0] != '=' && at[1] == '=');
+        at += size - 1;
     }
-    *left = arena_copy(arena, where, (size_t)(equals - where));
-    *right = equals + 1;
+    if (!sign || sign == where || !sign[size])
+        return no_equation(where, error);
+    equation->sign = sign;
+    equation->sign_size = size;
+    equation->left = arena_copy(arena, where, (size_t)(sign - where));
+    equation->right = sign + size;
+    equation->relation = *sign == '=' ? RELATION_EQUAL : size == 2 ? RELATION_AT_LEAST : RELATION_MORE;
+    equation->turned = *sign == '<';
     return true;
 }
 
-/* A side may be a quantity with a unit: "200ms". It becomes a number in base units. */
+static bool is_bare(const struct expr *expr)
+{
+    while (expr->op == OP_NEG)
+        expr = expr->kid[0];
+    return expr->op == OP_NUMBER && unit_same(expr->unit, unit_one);
+}
+
+static bool begins_number(const char *side)
+{
+    return strchr("0123456789+-.", *side) != NULL;
+}
+
+/* A side may be a number in the unit of the other, or with a unit or a suffix: "200ms", "128k". It
+ * becomes a number in base units. */
 static bool read_side(struct scenario *scenario, const char **side, const char *other,
                       struct error *error)
 {
     const struct expr *expr;
     struct quantity quantity;
     struct error inner;
-    if (expr_parse(&scenario->book, "--where", 0, text_of(*side), &expr, error) &&
-        expr->op != OP_NUMBER)
+    const bool number = begins_number(*side);
+    if (number && quantity_parse(text_of(*side), scenario_unit(scenario, other), &quantity, &inner) &&
+        quantity.spread == SPREAD_NONE) {
+        *side = arena_print(scenario->arena, "%.17g", quantity.value);
         return true;
-    if (!quantity_parse(text_of(*side), scenario_unit(scenario, other), &quantity, &inner)) {
-        if (strchr("0123456789+-.", **side))
-            return error_set(error, "--where: %.500s", inner.what) ||
-                   error_hint(error, "%s", inner.hint);
-        return expr_parse(&scenario->book, "--where", 0, text_of(*side), &expr, error);
     }
-    *side = arena_print(scenario->arena, "%.17g", quantity.value);
-    return true;
+    if (expr_parse(&scenario->book, "--where", 0, text_of(*side), &expr, error))
+        return !number || expr->op != OP_NUMBER || error_set(error, "--where: %.500s", inner.what) ||
+               error_hint(error, "%s", inner.hint);
+    return false;
 }
 
 static bool same_units(struct scenario *scenario, const char *left, const char *right,
@@ -48,7 +90,7 @@ static bool same_units(struct scenario *scenario, const char *left, const char *
         !expr_parse(&scenario->book, "--where", 0, text_of(right), &b, error) ||
         !expr_unit(&scenario->book, a, &ua, error) || !expr_unit(&scenario->book, b, &ub, error))
         return false;
-    if (unit_same(ua, ub) || a->op == OP_NUMBER || b->op == OP_NUMBER)
+    if (unit_same(ua, ub) || is_bare(a) || is_bare(b))
         return true;
     struct buffer wa = { .arena = scenario->arena }, wb = { .arena = scenario->arena };
     unit_print(&wa, ua);
@@ -87,34 +129,65 @@ static bool free_unknown(struct scenario *scenario, const char *name, double *lo
     return true;
 }
 
+/* ---- answers -------------------------------------------------------------------------------- */
+
+struct solved {
+    struct scenario *scenario;
+    struct answer *answer;
+    const char *name;
+    const struct row *row;
+    const struct equation *equation;
+    struct unit unit, side;         /* of the unknown, of both sides */
+    double low, high;               /* the range */
+    struct solution found;
+};
+
+static const char *unknown_text(const struct solved *solved, double x, int digits)
+{
+    return quantity_text(solved->scenario->arena, x, solved->unit, digits);
+}
+
+static const char *side_text(const struct solved *solved, double value, int digits)
+{
+    return quantity_text(solved->scenario->arena, value, solved->side, digits);
+}
+
+/* The value of a side where the unknown is x. */
+static bool side_at(const struct solved *solved, const char *side, double x, double *value)
+{
+    struct error ignored;
+    facts_set(&solved->scenario->facts, solved->row->name, x, ORIGIN_AXIS, "solve");
+    return value_of(solved->scenario, side, value, &ignored);
+}
+
+static bool in_wholes(const struct row *row)
+{
+    return row->input && unit_counts(row->unit) && row->value == floor(row->value) &&
+           row->low == floor(row->low) && row->high == floor(row->high) && row->high - row->low > 2;
+}
+
 /* Does the row come in whole numbers, and the root not? */
 static bool between_wholes(const struct row *row, double root)
 {
-    return row->input && unit_counts(row->unit) && row->value == floor(row->value) &&
-           row->low == floor(row->low) && row->high == floor(row->high) &&
-           row->high - row->low > 2 && fabs(root - floor(root + 0.5)) > 1e-9 * root;
+    return in_wholes(row) && fabs(root - floor(root + 0.5)) > 1e-9 * root;
 }
 
 /* " (96: 100.1, 97: 99.55 token/s)": the left side at the whole numbers beside a root.
  * Which of the two is wanted, an equation does not say. */
-static const char *wholes_text(struct scenario *scenario, const struct row *row, double root,
-                               const char *root_text, const char *left)
+static const char *wholes_text(const struct solved *solved, double root, const char *root_text)
 {
-    struct arena *arena = scenario->arena;
-    struct unit unit = scenario_unit(scenario, left);
+    struct arena *arena = solved->scenario->arena;
     const char *count[2], *side[2] = { "", "" };
     double value[2];
-    struct error ignored;
     for (int i = 0; i < 2; i++) {
-        facts_set(&scenario->facts, row->name, floor(root) + i, ORIGIN_AXIS, "solve");
         count[i] = quantity_text(arena, floor(root) + i, unit_one, 9);
-        if (!value_of(scenario, left, &value[i], &ignored) ||
+        if (!side_at(solved, solved->equation->left, floor(root) + i, &value[i]) ||
             (!strchr(root_text, '.') && !strncmp(root_text, count[i], strlen(count[i]))))
             return "";
     }
     for (int digits = 4; digits < 12 && !strcmp(side[0], side[1]); digits += 2)
         for (int i = 0; i < 2; i++)
-            side[i] = quantity_text(arena, value[i], unit, digits);
+            side[i] = side_text(solved, value[i], digits);
     const char *first = strchr(side[0], ' '), *second = strchr(side[1], ' ');
     size_t size = first && second && !strcmp(first, second) ? (size_t)(first - side[0])
                                                             : strlen(side[0]);
@@ -122,120 +195,294 @@ static const char *wholes_text(struct scenario *scenario, const struct row *row,
                        side[1]);
 }
 
-static void answer_roots(struct scenario *scenario, const char *name, const char *left,
-                         const struct roots *roots, struct answer *answer)
+static bool from_range(const struct solved *solved, const struct extent *one)
 {
-    const struct row *row = scenario->book.rows[book_find(&scenario->book, name)];
-    const char *where = command_text(scenario->command, "where");
-    struct arena *arena = scenario->arena;
-    struct unit unit = scenario_unit(scenario, name);
-    struct buffer words = { .arena = arena };
-    struct error ignored;
-    unit_print(&words, unit);
-    struct doc *one = doc_add(arena, answer->doc, name, DOC_OBJECT);
-    doc_add_number(arena, one, "value", roots->at[0]);
-    doc_add_string(arena, one, "unit", words.data);
-    struct doc *all = doc_add(arena, one, "roots", DOC_ARRAY);
-    for (size_t i = 0; i < roots->count; i++) {
-        double sides;
-        doc_add_number(arena, all, NULL, roots->at[i]);
-        const char *root = quantity_text(arena, roots->at[i], unit, 6);
-        const char *wholes = "";
-        if (between_wholes(row, roots->at[i]))
-            wholes = wholes_text(scenario, row, roots->at[i], root, left);
-        facts_set(&scenario->facts, row->name, roots->at[i], ORIGIN_AXIS, "solve");
-        buffer_print(&answer->text, "%s = %s%s", name, root, wholes);
-        if (value_of(scenario, left, &sides, &ignored))
-            buffer_print(&answer->text, "   where %s: both are %s", where,
-                         quantity_text(arena, sides, scenario_unit(scenario, left), 6));
-        buffer_print(&answer->text, "\n");
-    }
-    if (between_wholes(row, roots->at[0])) {
-        struct doc *wholes = doc_add(arena, one, "whole", DOC_ARRAY);
-        doc_add_number(arena, wholes, NULL, floor(roots->at[0]));
-        doc_add_number(arena, wholes, NULL, ceil(roots->at[0]));
-    }
-    facts_set(&scenario->facts, row->name, roots->at[0], ORIGIN_AXIS, "solve");
-    scenario_note_misfit(scenario);
-    if (roots->more)
-        buffer_print(&answer->text, "and %zu more\n", roots->more);
+    return !one->low_closed && one->low == solved->low;
 }
 
-static void answer_none(struct scenario *scenario, const char *name, const char *left,
-                        const char *right, double low, double high, const struct roots *roots,
-                        struct answer *answer)
+static bool to_range(const struct solved *solved, const struct extent *one)
 {
-    struct arena *arena = scenario->arena;
-    struct unit unit = scenario_unit(scenario, name);
-    struct doc *one = doc_add(arena, answer->doc, name, DOC_OBJECT);
-    doc_add(arena, one, "value", DOC_NULL);
-    doc_add(arena, one, "roots", DOC_ARRAY);
-    doc_add_number(arena, one, "closest", roots->closest);
-    answer->status = 1;
-    buffer_print(&answer->text, "no %s from %s to %s makes %s\n", name,
-                 quantity_text(arena, low, unit, 4), quantity_text(arena, high, unit, 4),
-                 command_text(scenario->command, "where"));
-    double a, b;
+    return !one->high_closed && one->high == solved->high;
+}
+
+/* "395.99 or more", "less than 40", "2 to less than 3", "any from 1 to 1e9" */
+static const char *extent_text(const struct solved *solved, const struct extent *one)
+{
+    struct arena *arena = solved->scenario->arena;
+    const char *low = unknown_text(solved, one->low, 5), *high = unknown_text(solved, one->high, 5);
+    if (from_range(solved, one) && to_range(solved, one))
+        return arena_print(arena, "any from %s to %s", low, high);
+    if (from_range(solved, one))
+        return arena_print(arena, one->high_closed ? "%s or less" : "less than %s", high);
+    if (to_range(solved, one))
+        return arena_print(arena, one->low_closed ? "%s or more" : "more than %s", low);
+    return arena_print(arena, "%s%s to %s%s", one->low_closed ? "" : "more than ", low,
+                       one->high_closed ? "" : "less than ", high);
+}
+
+/* " (whole numbers from 396)", where the ends say something else. */
+static const char *whole_ends(const struct solved *solved, const struct extent *one)
+{
+    struct arena *arena = solved->scenario->arena;
+    const bool any_low = from_range(solved, one), any_high = to_range(solved, one);
+    const double low = one->low_closed ? ceil(one->low) : floor(one->low) + 1;
+    const double high = one->high_closed ? floor(one->high) : ceil(one->high) - 1;
+    if (!in_wholes(solved->row))
+        return "";
+    if (!any_low && !any_high && low > high)
+        return " (no whole number)";
+    const char *from = quantity_text(arena, low, unit_one, 9);
+    const char *to = quantity_text(arena, high, unit_one, 9);
+    if ((any_low || (one->low_closed && !strcmp(quantity_text(arena, one->low, unit_one, 5), from))) &&
+        (any_high || (one->high_closed && !strcmp(quantity_text(arena, one->high, unit_one, 5), to))))
+        return "";
+    if (!any_low && !any_high)
+        return low == high ? arena_print(arena, " (one whole number, %s)", from)
+                           : arena_print(arena, " (whole numbers %s to %s)", from, to);
+    return any_high ? arena_print(arena, " (whole numbers from %s)", from)
+                    : arena_print(arena, " (whole numbers up to %s)", to);
+}
+
+/* The first end that is not one of the range's. */
+static double boundary(const struct solved *solved, const struct extent *one)
+{
+    return from_range(solved, one) && !to_range(solved, one) ? one->high : one->low;
+}
+
+static void print_extent(const struct solved *solved, const struct extent *one)
+{
+    struct buffer *text = &solved->answer->text;
+    const struct equation *equation = solved->equation;
+    double side, first = one->low, last = one->high, other;
+    if (first == last) {
+        const char *root = unknown_text(solved, first, 6);
+        buffer_print(text, "%s = %s%s", solved->name, root,
+                     between_wholes(solved->row, first) ? wholes_text(solved, first, root) : "");
+    } else {
+        buffer_print(text, "%s  %s%s", solved->name, extent_text(solved, one),
+                     whole_ends(solved, one));
+    }
+    buffer_print(text, "   where %s", equation->text);
+    if (equation->relation == RELATION_EQUAL &&
+        side_at(solved, equation->left, boundary(solved, one), &side)) {
+        buffer_print(text, ": both are %s", side_text(solved, side, 6));
+        bool moves = first != last && side_at(solved, equation->left, first / 2 + last / 2, &other) &&
+                     strcmp(side_text(solved, other, 6), side_text(solved, side, 6));
+        if (moves)
+            buffer_print(text, " at %s", unknown_text(solved, boundary(solved, one), 6));
+    }
+    buffer_print(text, "\n");
+}
+
+static void answer_found(const struct solved *solved, struct doc *one)
+{
+    enum { SHOWN = 8 };
+    struct scenario *scenario = solved->scenario;
+    const struct solution *found = &solved->found;
+    const double first = boundary(solved, &found->extents[0]);
+    for (size_t i = 0; i < found->count && i < SHOWN; i++)
+        print_extent(solved, &found->extents[i]);
+    if (found->count > SHOWN)
+        buffer_print(&solved->answer->text, "and %zu more\n", found->count - SHOWN);
+    if (found->extents[0].low == found->extents[0].high && between_wholes(solved->row, first)) {
+        struct doc *wholes = doc_add(scenario->arena, one, "whole", DOC_ARRAY);
+        doc_add_number(scenario->arena, wholes, NULL, floor(first));
+        doc_add_number(scenario->arena, wholes, NULL, ceil(first));
+    }
+    facts_set(&scenario->facts, solved->row->name, first, ORIGIN_AXIS, "solve");
+    scenario_note_misfit(scenario);
+}
+
+/* Or does a side begin or cease to have a value there? */
+static bool passes_zero(const struct jump *jump)
+{
+    return (jump->before > 0 && jump->after < 0) || (jump->before < 0 && jump->after > 0);
+}
+
+/* What is nearest, as a sentence: the sides at the jump past each other, the most or least of the
+ * side that moves, or both sides. */
+static void print_never(const struct solved *solved, double left, double right, bool left_moves,
+                        bool right_moves)
+{
+    struct buffer *text = &solved->answer->text;
+    const struct equation *equation = solved->equation;
+    const struct solution *found = &solved->found;
+    const char *at = unknown_text(solved, found->closest, 6);
+    const struct jump *jump = found->nearest_jump;
+    double before, after;
+    bool passes = false;
+    for (size_t i = 0; i < found->jump_count; i++)
+        passes |= passes_zero(&found->jumps[i]);
+    int digits = 4;                                 /* until both sides look different */
+    while (digits < 16 && !strcmp(side_text(solved, left, digits), side_text(solved, right, digits)))
+        digits += 2;
+    if (jump && left_moves != right_moves &&
+        side_at(solved, left_moves ? equation->left : equation->right, jump->first, &before) &&
+        side_at(solved, left_moves ? equation->left : equation->right, jump->last, &after))
+        buffer_print(text, "never exactly: %s jumps from %s to %s, past %s, at %s %s",
+                     left_moves ? equation->left : equation->right, side_text(solved, before, 6),
+                     side_text(solved, after, 6), side_text(solved, left_moves ? right : left, 6),
+                     solved->name, at);
+    else if (jump)
+        buffer_print(text, "never exactly: the sides jump past each other at %s %s (%s and %s there)",
+                     solved->name, at, side_text(solved, left, 6), side_text(solved, right, 6));
+    else if (left_moves != right_moves && !passes)
+        buffer_print(text, "never: %s %s, at %s %s",
+                     (left < right) == left_moves ? "at most" : "at least",
+                     side_text(solved, left_moves ? left : right, digits), solved->name, at);
+    else
+        buffer_print(text, "never: closest at %s %s, %s against %s", solved->name, at,
+                     side_text(solved, left, digits), side_text(solved, right, digits));
+}
+
+static bool moves(const struct solved *solved, const char *side)
+{
+    struct values values;
     struct error ignored;
-    struct unit side = scenario_unit(scenario, left);
-    facts_set(&scenario->facts, book_name(&scenario->book, arena, name), roots->closest,
-              ORIGIN_AXIS, "solve");
-    if (value_of(scenario, left, &a, &ignored) && value_of(scenario, right, &b, &ignored))
-        buffer_print(&answer->text, "  nearest at %s: %s there, against %s\n",
-                     quantity_text(arena, roots->closest, unit, 4),
-                     quantity_text(arena, a, side, 4), quantity_text(arena, b, side, 4));
-    if (!roots->beyond_found)
+    facts_set(&solved->scenario->facts, solved->row->name, solved->found.closest, ORIGIN_AXIS, "solve");
+    return values_of(solved->scenario, &side, 1, &values, &ignored) &&
+           list_depends(solved->scenario->arena, &values.list, solved->row->name);
+}
+
+static void answer_none(const struct solved *solved, struct doc *one)
+{
+    struct arena *arena = solved->scenario->arena;
+    const struct solution *found = &solved->found;
+    const struct equation *equation = solved->equation;
+    struct buffer *text = &solved->answer->text;
+    double left, right;
+    solved->answer->status = 1;
+    if (side_at(solved, equation->left, found->closest, &left) &&
+        side_at(solved, equation->right, found->closest, &right)) {
+        struct doc *closest = doc_add(arena, one, "closest", DOC_OBJECT);
+        doc_add_number(arena, closest, "at", found->closest);
+        doc_add_number(arena, closest, "left", left);
+        doc_add_number(arena, closest, "right", right);
+        print_never(solved, left, right, moves(solved, equation->left),
+                    moves(solved, equation->right));
+    } else {
+        doc_add(arena, one, "closest", DOC_NULL);
+        buffer_print(text, "never: the sides have no finite value together");
+    }
+    buffer_print(text, "   where %s, %s from %s to %s\n", equation->text, solved->name,
+                 unknown_text(solved, solved->low, 4), unknown_text(solved, solved->high, 4));
+    if (!found->beyond_found || equation->relation != RELATION_EQUAL)
         return;
-    doc_add_number(arena, one, "beyond_range", roots->beyond);
-    buffer_print(&answer->text, "  outside its range it would hold at %s\n",
-                 quantity_text(arena, roots->beyond, unit, 6));
+    doc_add_number(arena, one, "beyond_range", found->beyond);
+    buffer_print(text, "  outside its range it would hold at %s\n",
+                 unknown_text(solved, found->beyond, 6));
+}
+
+/* {"value", "unit", "intervals", "roots", "value", "jumps", "range", "proved"} */
+static struct doc *answer_document(const struct solved *solved)
+{
+    struct arena *arena = solved->scenario->arena;
+    const struct solution *found = &solved->found;
+    struct buffer unit = { .arena = arena };
+    struct doc *one = doc_add(arena, solved->answer->doc, solved->name, DOC_OBJECT);
+    if (found->count)
+        doc_add_number(arena, one, "value", boundary(solved, &found->extents[0]));
+    else
+        doc_add(arena, one, "value", DOC_NULL);
+    unit_print(&unit, solved->unit);
+    doc_add_string(arena, one, "unit", unit.data);
+    struct doc *intervals = doc_add(arena, one, "intervals", DOC_ARRAY);
+    struct doc *roots = doc_add(arena, one, "roots", DOC_ARRAY);
+    struct doc *jumps = doc_add(arena, one, "jumps", DOC_ARRAY);
+    for (size_t i = 0; i < found->count; i++) {
+        const struct extent *extent = &found->extents[i];
+        struct doc *interval = doc_add(arena, intervals, NULL, DOC_OBJECT);
+        doc_add_number(arena, interval, "low", extent->low);
+        doc_add_number(arena, interval, "high", extent->high);
+        doc_add_bool(arena, interval, "low_closed", extent->low_closed);
+        doc_add_bool(arena, interval, "high_closed", extent->high_closed);
+        if (extent->low == extent->high)
+            doc_add_number(arena, roots, NULL, extent->low);
+    }
+    for (size_t i = 0; i < found->jump_count; i++)
+        if (passes_zero(&found->jumps[i]))
+            doc_add_number(arena, jumps, NULL, found->jumps[i].at);
+    struct doc *range = doc_add(arena, one, "range", DOC_OBJECT);
+    doc_add_number(arena, range, "low", solved->low);
+    doc_add_number(arena, range, "high", solved->high);
+    doc_add_bool(arena, one, "proved", found->proved);
+    return one;
+}
+
+/* A side that begins with no digit is an expression whose units agree. */
+static bool check_side(struct scenario *scenario, const char *side, struct error *error)
+{
+    const struct expr *expr;
+    struct unit unit;
+    return begins_number(side) ||
+           (expr_parse(&scenario->book, "--where", 0, text_of(side), &expr, error) &&
+            expr_unit(&scenario->book, expr, &unit, error));
+}
+
+static bool read_where(struct scenario *scenario, struct equation *equation, struct error *error)
+{
+    return check_side(scenario, equation->left, error) &&
+           check_side(scenario, equation->right, error) &&
+           read_side(scenario, &equation->left, equation->right, error) &&
+           read_side(scenario, &equation->right, equation->left, error) &&
+           same_units(scenario, equation->left, equation->right, error);
 }
 
 bool ask_solve(struct arena *arena, const struct command *command, struct answer *answer,
                struct error *error)
 {
     struct scenario scenario;
+    struct equation equation;
+    struct solved solved = { .scenario = &scenario, .answer = answer, .equation = &equation };
     struct values values;
-    struct roots roots = { 0 };
-    const char *left, *right;
-    double low = 0, high = 0;
     if (command->word_count != 1) {
         error_set(error, "solve finds one input, %zu were given", command->word_count);
         return error_hint(error, "chalkline solve batch --where bound_compute=bound_weights");
     }
-    const char *name = command->words[0];
-    if (!split_equation(arena, command_text(command, "where"), &left, &right, error) ||
+    const char *name = solved.name = command->words[0];
+    if (!split_equation(arena, command_text(command, "where"), &equation, error) ||
         !scenario_read(&scenario, arena, command, command_subject(command), error) ||
-        !read_side(&scenario, &left, right, error) || !read_side(&scenario, &right, left, error) ||
-        !same_units(&scenario, left, right, error) ||
-        !free_unknown(&scenario, name, &low, &high, error) || !scenario_assume(&scenario, error))
+        !read_where(&scenario, &equation, error) ||
+        !scenario_assume(&scenario, error))
         return false;
-    const char *difference = arena_print(arena, "(%s) - (%s)", left, right);
+    const char *left = equation.left, *right = equation.right;
+    const char *const sides[] = { left, right };
+    scenario.axis = book_name(&scenario.book, arena, name);
+    if (!scenario_choose(&scenario, sides, 2, error) ||
+        !free_unknown(&scenario, name, &solved.low, &solved.high, error))
+        return false;
+    const char *difference = arena_print(arena, "(%s) - (%s)", equation.turned ? right : left,
+                                         equation.turned ? left : right);
     const struct expr *expr;
-    struct scenario *s = &scenario;
-    if (!expr_parse(&s->book, "--where", 0, text_of(difference), &expr, error) ||
-        !list_build(arena, &s->book, &s->facts, &expr, 1, &values.list, error))
+    if (!expr_parse(&scenario.book, "--where", 0, text_of(difference), &expr, error) ||
+        !list_build(arena, &scenario.book, &scenario.facts, &expr, 1, &values.list, error))
         return false;
-    const char *row = book_name(&s->book, arena, name);
-    int input = list_input(&values.list, row);
-    if (input < 0 || !list_depends(arena, &values.list, row)) {
-        error_set(error, "'%s' does not appear in %s = %s", name, left, right);
+    const int input = list_input(&values.list, scenario.axis);
+    if (input < 0 || !list_depends(arena, &values.list, scenario.axis)) {
+        error_set(error, "'%s' does not appear in %s %.*s %s", name, left, equation.sign_size,
+                  equation.sign, right);
         return error_hint(error, "`chalkline why %s --deep` shows what does", left);
     }
-    const char *sides[] = { left, right };
-    given_note(&scenario, sides, 2, command_text(command, "where"));
-    list_roots(arena, &values.list, 0, (size_t)input, low, high, &roots);
-    if (roots.count)
-        answer_roots(&scenario, name, left, &roots, answer);
-    else
-        answer_none(&scenario, name, left, right, low, high, &roots, answer);
-    doc_add_string(arena, answer->doc, "where", command_text(command, "where"));
+    given_note(&scenario, sides, 2, equation.text);
+    solved.row = scenario.book.rows[book_find(&scenario.book, name)];
+    solved.unit = solved.row->unit;
+    solved.side = scenario_unit(&scenario, begins_number(left) ? right : left);
+    list_solve(arena, &values.list, 0, (size_t)input, equation.relation, solved.low, solved.high,
+               &solved.found);
+    struct doc *one = answer_document(&solved);
+    if (solved.found.count) {
+        doc_add(arena, one, "closest", DOC_NULL);
+        answer_found(&solved, one);
+    } else {
+        answer_none(&solved, one);
+    }
+    doc_add_string(arena, answer->doc, "where", equation.text);
     scenario_notes(&scenario, answer);
     return true;
 }
 
 static const struct option solve_list[] = {
-    { "where", "A=B", OPTION_TEXT, .help = "the equation to solve" },
+    { "where", "A=B", OPTION_TEXT, .help = "the equation to solve, or A>=B, A<=B" },
     { 0 } };
 static const struct option_group solve_options = { "Equation", solve_list };
 

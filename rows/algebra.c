@@ -39,6 +39,14 @@ static bool print_number(struct buffer *out, const struct algebra *how, const st
     return true;
 }
 
+/* "20ms", "(8TB/s)" */
+static void print_literal(struct buffer *out, const struct expr *expr, int around)
+{
+    const bool apart = around >= 3 && memchr(expr->text.data, '/', expr->text.size);
+    buffer_print(out, "%s%.*s%s", apart ? "(" : "", (int)expr->text.size, expr->text.data,
+                 apart ? ")" : "");
+}
+
 static void print_row(struct buffer *out, const struct algebra *how, const struct expr *expr)
 {
     const struct row *row = how->book->rows[expr->row];
@@ -111,7 +119,7 @@ static void print_expr(struct buffer *out, const struct algebra *how, const stru
     }
     switch (expr->op) {
     case OP_ROW: case OP_ENTRY: print_row(out, how, expr); return;
-    case OP_NUMBER: buffer_print(out, "%.*s", (int)expr->text.size, expr->text.data); return;
+    case OP_NUMBER: print_literal(out, expr, around); return;
     case OP_AT: case OP_SUM: case OP_LEAST: case OP_MOST: print_special(out, how, expr); return;
     case OP_MAX: case OP_MIN:
         buffer_print(out, "%s(", spellings[expr->op]);

@@ -1,4 +1,4 @@
-/* Units of expressions. A literal zero has every unit; a literal other number has none. */
+/* Units of expressions. A literal zero has every unit; another number has that written with it. */
 #include "rows/rows.h"
 
 #include <math.h>
@@ -96,6 +96,7 @@ static bool check_infix(struct checker *checker, const struct expr *expr, struct
     return true;
 }
 
+/* On the command line, where no row is checked, a bare number is in the unit of the row it is for. */
 static bool check_bindings(struct checker *checker, const struct expr *expr)
 {
     for (const struct binding *at = expr->at; at; at = at->next) {
@@ -103,6 +104,7 @@ static bool check_bindings(struct checker *checker, const struct expr *expr)
         bool free;
         if (!check(checker, at->value, &unit, &free))
             return false;
+        free |= !checker->row && at->value->op == OP_NUMBER && unit_same(unit, unit_one);
         if (!free && !unit_same(unit, wanted))
             return disagree(checker, at->value, unit, wanted);
     }
@@ -126,10 +128,10 @@ static bool check_root(struct checker *checker, const struct expr *expr, struct 
 static bool check(struct checker *checker, const struct expr *expr, struct unit *unit,
                   bool *free)
 {
-    *free = expr->op == OP_NUMBER && expr->number == 0;
     *unit = (struct unit){ { 0 } };
+    *free = expr->op == OP_NUMBER && expr->number == 0 && unit_same(expr->unit, *unit);
     switch (expr->op) {
-    case OP_NUMBER: return true;
+    case OP_NUMBER: *unit = expr->unit; return true;
     case OP_ROW: case OP_ENTRY: *unit = checker->book->rows[expr->row]->unit; return true;
     case OP_ADD: case OP_SUB: case OP_MAX: case OP_MIN:
         return check_equal(checker, expr, 0, unit, free);

@@ -362,6 +362,10 @@ static void find_cuts(struct emit *emit, const struct expr *expr, int around, st
         cuts_add(emit, cuts, count, expr->text, is_given(emit, expr->name)
                  ? "(SPREAD(0.0) < SPREAD(1.0))" : "(SPREAD(1.0) < SPREAD(0.0))");
         return;
+    case OP_NUMBER:                                 /* 20ms is no C */
+        if (!unit_same(expr->unit, unit_one))
+            cuts_add(emit, cuts, count, expr->text, arena_print(emit->arena, "%a", expr->number));
+        return;
     case OP_AT: case OP_SUM: case OP_LEAST: case OP_MOST: case OP_ROOT: case OP_ENTRY:
         cuts_add(emit, cuts, count, expr->text, write_special(emit, expr, around));
         return;

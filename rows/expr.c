@@ -1,8 +1,10 @@
-/* Expressions: text to tree, by recursive descent.
+/* Expressions: text to tree, by recursive descent. A unit stands right behind its number, without
+ * a space: 20ms, 8TB/s, 0.91*1s; a row is divided by where a space or an operator parts them.
  *
  *   sum      = product (('+' | '-') product)*
  *   product  = unary (('*' | '/') unary)*
  *   unary    = '-' unary | atom
+ *   number   = digits [unit]
  *   atom     = number | row | row '[' entry ']' | '(' sum ')' | operator '(' ... ')'
  *   condition= sum ('<' | '<=' | '>' | '>=') sum | both(c, c) | either(c, c) | GIVEN(row)
  *
@@ -399,24 +401,70 @@ static bool parse_name(struct parser *parser, struct expr **out)
     return read;
 }
 
+/* Digits with a point and an exponent; "1e" and "1EFLOP" have none. */
+static size_t number_size(struct text text)
+{
+    size_t size = 0, sign;
+    while (size < text.size && (is_digit(text.data[size]) || text.data[size] == '.'))
+        size++;
+    if (size + 1 >= text.size || (text.data[size] != 'e' && text.data[size] != 'E'))
+        return size;
+    sign = text.data[size + 1] == '-' || text.data[size + 1] == '+';
+    if (size + 1 + sign >= text.size || !is_digit(text.data[size + 1 + sign]))
+        return size;
+    for (size += 1 + sign; size < text.size && is_digit(text.data[size]);)
+        size++;
+    return size;
+}
+
+/* The letters of a word and its power, "s^2"; 0: none, or the name of an operator. */
+static size_t unit_word_size(struct text text)
+{
+    size_t size = 0;
+    while (size < text.size && (is_letter(text.data[size]) || (size && is_digit(text.data[size]))))
+        size++;
+    if (size && size + 1 < text.size && text.data[size] == '^' && is_digit(text.data[size + 1]))
+        size += 2;
+    return size < text.size && text.data[size] == '(' ? 0 : size;
+}
+
+/* "TB/s" at the beginning of the rest. A word after '/' that is no unit is a row to divide by. */
+static bool parse_unit(struct parser *parser, struct expr *number)
+{
+    struct text rest = parser->rest;
+    size_t size = unit_word_size(rest);
+    struct error error;
+    double scale;
+    if (!size)
+        return true;
+    if (!unit_parse((struct text){ rest.data, size }, &number->unit, &scale, &error))
+        return failed(parser, "unknown unit", error.hint);
+    while (size + 1 < rest.size && rest.data[size] == '/') {
+        const struct text next = { rest.data + size + 1, rest.size - size - 1 };
+        struct unit unit;
+        const size_t more = unit_word_size(next);
+        if (!more || !unit_parse((struct text){ next.data, more }, &unit, &scale, &error))
+            break;
+        size += 1 + more;
+    }
+    unit_parse((struct text){ rest.data, size }, &number->unit, &scale, &error);
+    number->number *= scale;
+    parser->rest.data += size, parser->rest.size -= size;
+    number->text.size += size;
+    return true;
+}
+
 static bool parse_number(struct parser *parser, struct expr **out)
 {
     const char *start = parser->rest.data;
-    size_t size = 0;
-    const char *data = parser->rest.data;
-    while (size < parser->rest.size &&
-           (is_digit(data[size]) || data[size] == '.' || data[size] == 'e' ||
-            data[size] == 'E' ||
-            ((data[size] == '-' || data[size] == '+') && size &&
-             (data[size - 1] == 'e' || data[size - 1] == 'E'))))
-        size++;
+    const size_t size = number_size(parser->rest);
     double number;
     if (!text_number((struct text){ start, size }, &number))
         return failed(parser, "syntax error", "a number, a row, an operator or '('");
     parser->rest.data += size, parser->rest.size -= size;
     *out = expr_new(parser, OP_NUMBER, start);
     (*out)->number = number;
-    return true;
+    return parse_unit(parser, *out);
 }
 
 static bool parse_atom(struct parser *parser, struct expr **out)

@@ -6,6 +6,7 @@
  * once alone for df/dx, then again with the adjoint -1/(df/dx). */
 #include "rows/run.h"
 
+#include <float.h>
 #include <math.h>
 
 struct sweep {
@@ -99,6 +100,25 @@ void list_slopes(struct arena *arena, const struct list *list, size_t output,
     for (size_t i = 0; i < list->input_count; i++)
         gradient[i] = adjoint[list->inputs[i].node];
     arena_free(&scratch);
+}
+
+double list_rounding(struct arena *arena, const struct list *list, size_t output,
+                     const double *nodes, size_t input, double *slope)
+{
+    struct arena scratch = arena_beside(arena);
+    double *adjoint = arena_array(&scratch, list->count + 1, sizeof *adjoint), sum = 0;
+    struct sweep sweep = { arena, list, nodes, adjoint };
+    const size_t top = (size_t)list->outputs[output];
+    adjoint[top] = 1;
+    sweep_range(&sweep, 0, top);
+    for (size_t i = 0; i <= top; i++) {
+        const double part = fabs(nodes[i] * adjoint[i]);
+        if (list->nodes[i].op != OP_INPUT && isfinite(part))
+            sum += part * 2 * DBL_EPSILON;
+    }
+    *slope = adjoint[list->inputs[input].node];
+    arena_free(&scratch);
+    return sum;
 }
 
 double list_gradient(struct arena *arena, const struct list *list, size_t output,

@@ -250,29 +250,34 @@ static void backward_node(const struct list *list, size_t i, const span *v, span
     }
 }
 
-/* Which end of each input makes the output least: -1 the low, +1 the high, 0 unknown. */
-static void signs(const struct list *list, size_t top, const span *values, span *adjoint,
-                  int *sign)
+static void backward(const struct list *list, size_t top, const span *values, span *adjoint)
 {
     memset(adjoint, 0, list->count * sizeof *adjoint);
     adjoint[top] = (span){ 1, 1 };
     for (size_t i = top + 1; i-- > 0;)
         backward_node(list, i, values, adjoint);
+}
+
+/* Which end of each input makes the output least: -1 the low, +1 the high, 0 unknown. */
+static void signs(const struct list *list, size_t top, const span *values, span *adjoint,
+                  int *sign)
+{
+    backward(list, top, values, adjoint);
     for (size_t i = 0; i < list->input_count; i++) {
         span d = adjoint[list->inputs[i].node];
         sign[i] = d.low >= 0 ? -1 : d.high <= 0 ? 1 : 0;
     }
 }
 
-/* What the last digits of all nodes that vary may add up to in the output. */
+/* What the last digits of all nodes that vary, or of the numbers too, may add up to in the output. */
 static double rounding(const struct list *list, size_t top, const span *values,
-                       const span *adjoint)
+                       const span *adjoint, bool numbers_too)
 {
     double sum = 0;
     for (size_t i = 0; i <= top; i++) {
         double size = fmax(fabs(values[i].low), fabs(values[i].high));
         double weight = fmax(fabs(adjoint[i].low), fabs(adjoint[i].high));
-        if (list->nodes[i].op != OP_INPUT && values[i].low != values[i].high &&
+        if (list->nodes[i].op != OP_INPUT && (numbers_too || values[i].low != values[i].high) &&
             isfinite(size * weight))
             sum += size * weight * 2 * DBL_EPSILON;
     }
@@ -302,24 +307,53 @@ static void mark_needed(const struct list *list, size_t top, bool *needed)
     }
 }
 
+void bounds_open(struct bounds *bounds, struct arena *arena, const struct list *list, size_t output)
+{
+    *bounds = (struct bounds){ .list = list, .top = (size_t)list->outputs[output] };
+    bounds->values = arena_array(arena, list->count + 1, sizeof *bounds->values);
+    bounds->adjoint = arena_array(arena, list->count + 1, sizeof *bounds->adjoint);
+    bounds->needed = arena_array(arena, list->count + 1, sizeof *bounds->needed);
+    mark_needed(list, bounds->top, bounds->needed);
+}
+
+struct interval bounds_read(struct bounds *bounds, const struct interval *inputs)
+{
+    const struct list *list = bounds->list;
+    for (size_t i = 0; i < list->input_count; i++)
+        bounds->values[list->inputs[i].node] = inputs[i];
+    forward_range(list, 0, bounds->top, bounds->needed, bounds->values);
+    return bounds->values[bounds->top];
+}
+
+void bounds_node(struct bounds *bounds, size_t node)
+{
+    forward_range(bounds->list, node, node, bounds->needed, bounds->values);
+}
+
+struct interval bounds_slope(struct bounds *bounds, size_t input)
+{
+    backward(bounds->list, bounds->top, bounds->values, bounds->adjoint);
+    return bounds->adjoint[bounds->list->inputs[input].node];
+}
+
+double bounds_rounding(const struct bounds *bounds)
+{
+    return rounding(bounds->list, bounds->top, bounds->values, bounds->adjoint, true);
+}
+
 struct interval list_interval(struct arena *arena, const struct list *list, size_t output,
                               const struct interval *inputs)
 {
     struct arena scratch = arena_beside(arena);
-    const size_t top = (size_t)list->outputs[output];
-    span *values = arena_array(&scratch, list->count + 1, sizeof *values);
-    span *adjoint = arena_array(&scratch, list->count + 1, sizeof *adjoint);
+    struct bounds bounds;
+    bounds_open(&bounds, &scratch, list, output);
+    const size_t top = bounds.top;
     int *sign = arena_array(&scratch, list->input_count + 1, sizeof *sign);
-    bool *needed = arena_array(&scratch, list->count + 1, sizeof *needed);
-    mark_needed(list, top, needed);
-    for (size_t i = 0; i < list->input_count; i++)
-        values[list->inputs[i].node] = inputs[i];
-    forward_range(list, 0, top, needed, values);
-    span plain = values[top];
-    signs(list, top, values, adjoint, sign);
-    double slack = rounding(list, top, values, adjoint);
-    span low = corner(list, top, inputs, sign, 1, needed, values);
-    span high = corner(list, top, inputs, sign, -1, needed, values);
+    span plain = bounds_read(&bounds, inputs);
+    signs(list, top, bounds.values, bounds.adjoint, sign);
+    double slack = rounding(list, top, bounds.values, bounds.adjoint, false);
+    span low = corner(list, top, inputs, sign, 1, bounds.needed, bounds.values);
+    span high = corner(list, top, inputs, sign, -1, bounds.needed, bounds.values);
     arena_free(&scratch);
     return (span){ fmax(plain.low, low.low - slack), fmin(plain.high, high.high + slack) };
 }

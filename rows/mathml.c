@@ -262,6 +262,18 @@ static bool print_number(struct buffer *out, const struct algebra *how, const st
     }
 }
 
+/* A number, and its unit as text. */
+static void print_literal(struct buffer *out, const struct expr *expr)
+{
+    size_t size = expr->text.size;
+    double number;
+    while (size && !text_number((struct text){ expr->text.data, size }, &number))
+        size--;
+    buffer_print(out, "<mn>%.*s</mn>", (int)size, expr->text.data);
+    if (size < expr->text.size)
+        buffer_print(out, "<mtext>%.*s</mtext>", (int)(expr->text.size - size), expr->text.data + size);
+}
+
 static void print_expr(struct buffer *out, const struct algebra *how, const struct expr *expr,
                        int around)
 {
@@ -269,9 +281,7 @@ static void print_expr(struct buffer *out, const struct algebra *how, const stru
         return;
     switch (expr->op) {
     case OP_ROW: case OP_ENTRY: print_row(out, how, expr); return;
-    case OP_NUMBER:
-        buffer_print(out, "<mn>%.*s</mn>", (int)expr->text.size, expr->text.data);
-        return;
+    case OP_NUMBER: print_literal(out, expr); return;
     case OP_AT: print_at(out, how, expr); return;
     case OP_SUM: case OP_LEAST: case OP_MOST: print_over(out, how, expr); return;
     case OP_ROOT: print_root(out, how, expr); return;

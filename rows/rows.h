@@ -58,7 +58,8 @@ enum op {
 struct expr {
     enum op op;
     int row;                        /* ROW, ENTRY; ROOT: the input solved for */
-    double number;                  /* NUMBER */
+    double number;                  /* NUMBER, in base units */
+    struct unit unit;               /* NUMBER: as it was written with one: "20ms" */
     const char *name;               /* ENTRY: of the entry; SUM, LEAST, MOST: the table; GIVEN:
                                        of the row */
     const struct expr *kid[3];      /* operands; AT: kid[0]; ROOT: low, high, f */
@@ -266,19 +267,42 @@ double scalar_exp(double x);
 double scalar_log(double x);
 double scalar_pow(double x, double y);
 
-struct roots {
-    double at[8];
-    size_t count;                   /* more roots than fit are counted in `more` */
-    size_t more;
-    double closest, closest_value;  /* no root: where |f| is least, and f there */
-    double beyond;                  /* a root outside the range, or 0 with none */
-    bool beyond_found;
-    int evaluations;
+/* An output f along one input. Zero means: not larger than what the last digits of all its parts
+ * may add up to. */
+enum relation {
+    RELATION_EQUAL,                 /* f = 0 */
+    RELATION_AT_LEAST,              /* f >= 0 */
+    RELATION_MORE                   /* f > 0 */
 };
-/* Zeros of output `output` along input `input` in low..high: sign changes on a grid,
- * each closed by bracketing and Newton with our derivative to the last digits. */
-void list_roots(struct arena *arena, const struct list *list, size_t output, size_t input,
-                double low, double high, struct roots *roots);
+
+struct extent {                    /* low = high: one root */
+    double low, high;
+    bool low_closed, high_closed;   /* not at an end of the range, beyond which it may go on */
+};
+
+/* Between two neighbouring numbers f changes its sign without being zero, or begins or ceases to
+ * have a value. */
+struct jump {
+    double at;                      /* one of the two: that with far fewer digits */
+    double first, last;
+    double before, after;           /* f there; infinite beside a pole */
+};
+
+struct solution {
+    struct extent *extents;      /* in order; none touches the next */
+    size_t count, room;
+    struct jump *jumps;
+    size_t jump_count, jump_room;
+    bool proved;                    /* the interval reading leaves room for no other */
+    double closest, closest_value;  /* no solution: the nearest jump past zero, or where |f| is
+                                       least, and f there */
+    const struct jump *nearest_jump;    /* that jump, or NULL */
+    double beyond;                  /* no solution: a root outside the range, or 0 with none */
+    bool beyond_found;
+    int evaluations, readings;
+};
+void list_solve(struct arena *arena, const struct list *list, size_t output, size_t input,
+                enum relation relation, double low, double high, struct solution *solution);
 
 /* ---- algebra ------------------------------------------------------------------------------ */
 

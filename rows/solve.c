@@ -1,4 +1,23 @@
-/* Solving, and answers under uncertain inputs. */
+/* Where an output is zero along one input, as intervals, by branch and bound.
+ *
+ * 1. All other inputs are fixed (list_fix), so that only what moves is read again and again.
+ * 2. The output is run on a grid of points. On the ranges between them, the widest first, the
+ *    interval reading says that the output is never zero there, or that it only rises or only
+ *    falls, so that its ends say all; other ranges are halved, down to neighbouring numbers.
+ * 3. A change of sign is closed in by Newton's method inside a bracket that only shrinks, until
+ *    both ends are neighbours. If the output jumps there, or grows without end, it is no zero
+ *    but a jump.
+ * 4. Zero means: not larger than what the last digits of all parts may add up to (list_rounding).
+ *    Points that are zero and neighbours of each other are a run. If the slope falls to zero from
+ *    both ends of a run, it is one root: where the slope changes its sign, if it does. If not, the
+ *    output is zero along the run, and it is an extent.
+ * 5. The ends of an extent are those between which the interval reading sees that both sides are
+ *    the same term (bounds_same), which is exact where the output leaves zero too slowly for its
+ *    values to tell.
+ *
+ * Ranges that the budget of readings does not reach, and those that move with a ROOT, about whose
+ * slope the interval reading claims nothing, are searched by the grid alone; `proved` is then
+ * false. */
 #include "rows/run.h"
 
 #include <float.h>
@@ -6,215 +25,464 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GRID = 2048, TURNS = 200 };
+enum { GRID = 2048, TURNS = 400, DEEPEST = 80 };
+/* Nodes that interval readings may visit in all; what a turn of a ROOT adds to that. */
+static const double budget_nodes = 4e5, loop_turns = 192;
+/* Sides farther apart, as a part of them, are not equal, whatever their last digits are. */
+#define NEAR_ZERO 1e-9
+
+struct point {
+    double x, f;
+    bool zero;                      /* f is zero within its last digits */
+};
+
+struct run {                        /* of points that are zero */
+    double low, high;
+};
 
 struct search {
     struct arena *arena;
-    const struct list *list;
-    size_t output, input;
-    double *inputs, *gradient, *outputs;
-    int evaluations;
+    struct list list;               /* of the one input that is left */
+    struct bounds bounds;
+    struct solution *solution;
+    double *nodes;
+    double low, high;               /* the range */
+    double usual;                   /* the median |f| of the grid, where f is no difference */
+    double step;                    /* of the grid where it is even, or least; 0: by a factor */
+    double budget, reading;         /* nodes left to visit, and of one reading */
+    bool loops;                     /* something moves with a ROOT */
+    struct run *runs;
+    size_t run_count, run_room;
 };
 
-static double value_at(struct search *search, double x)
+/* ---- numbers -------------------------------------------------------------------------------- */
+
+static int64_t order_of(double x)                   /* neighbours differ by one */
 {
-    search->inputs[search->input] = x;
-    search->evaluations++;
-    list_value(search->arena, search->list, search->inputs, NULL, search->outputs);
-    return search->outputs[search->output];
+    int64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits < 0 ? INT64_MIN - bits : bits;
 }
 
-/* Newton inside a bracket that only shrinks; halving where Newton leaves it or is slow. */
-static double close_in(struct search *search, double low, double high, double f_low)
+static double of_order(int64_t order)
 {
-    double x = low + (high - low) / 2;
-    for (int turn = 0; turn < TURNS; turn++) {
-        search->inputs[search->input] = x;
-        search->evaluations++;
-        double f = list_gradient(search->arena, search->list, search->output, search->inputs,
-                                 search->gradient);
-        if (f == 0)
-            return x;
-        if ((f > 0) == (f_low > 0))
-            low = x;
-        else
-            high = x;
-        double step = x - f / search->gradient[search->input];
-        double middle = low + (high - low) / 2;
-        double next = step > low && step < high && turn % 4 != 3 ? step : middle;
-        if (next == x || next == low || next == high ||
-            fabs(next - x) <= DBL_EPSILON * fabs(x))
-            return turn % 4 == 3 || next == x ? next : middle == low ? high : next;
-        x = next;
-    }
+    double x;
+    int64_t bits = order < 0 ? INT64_MIN - order : order;
+    memcpy(&x, &bits, sizeof x);
     return x;
 }
 
-/* Between positive ends spaced evenly in the logarithm, else evenly. */
-static double grid_point(double low, double high, size_t i, size_t count)
+static bool neighbours(double a, double b)
 {
-    double t = (double)i / (double)(count - 1);
-    if (i == 0)
-        return low;
-    if (i == count - 1)
-        return high;
+    return b <= nextafter(a, INFINITY);
+}
+
+/* Halfway in the order of numbers, which reaches neighbours after 64 halvings at most. */
+static double middle(double a, double b)
+{
+    const int64_t low = order_of(a), high = order_of(b);
+    return of_order(low / 2 + high / 2 + (low % 2 + high % 2) / 2);
+}
+
+static double size_of(double a, double b)
+{
+    return fmax(fabs(a), fabs(b));
+}
+
+/* Of two neighbours the second if it has far fewer digits, else the first. */
+static double rounder(double a, double b)
+{
+    uint64_t bits_a, bits_b;
+    memcpy(&bits_a, &a, sizeof a);
+    memcpy(&bits_b, &b, sizeof b);
+    return bits_b == 0 || (bits_b & -bits_b) >> 20 > (bits_a & -bits_a) ? b : a;
+}
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+static double value_at(struct search *search, double x)
+{
+    search->solution->evaluations++;
+    list_value(search->arena, &search->list, &x, search->nodes, NULL);
+    return search->nodes[search->list.outputs[0]];
+}
+
+/* How large the sides are where the nodes were computed last. */
+static double sides_size(const struct search *search)
+{
+    const struct node *top = &search->list.nodes[search->list.outputs[0]];
+    return top->op == OP_SUB ? size_of(search->nodes[top->a], search->nodes[top->b]) : search->usual;
+}
+
+/* What the last digits may add up to in f at x, and its slope there. Beside a pole that is as much
+ * as f, but no reason to call it zero. */
+static double rounding_at(struct search *search, double x, double *slope)
+{
+    value_at(search, x);
+    const double digits = list_rounding(search->arena, &search->list, 0, search->nodes, 0, slope);
+    return fmin(digits, NEAR_ZERO * sides_size(search));
+}
+
+static double slope_at(struct search *search, double x)
+{
+    double slope;
+    rounding_at(search, x, &slope);
+    return slope;
+}
+
+/* The parts of a difference say how small it is; what is not small needs no closer look. */
+static bool is_zero(struct search *search, double x, double f)
+{
+    double slope;
+    if (f == 0 || !isfinite(f))
+        return f == 0;
+    value_at(search, x);
+    return fabs(f) <= NEAR_ZERO * sides_size(search) && fabs(f) <= rounding_at(search, x, &slope);
+}
+
+static struct point point_at(struct search *search, double x)
+{
+    const double f = value_at(search, x);
+    return (struct point){ x, f, is_zero(search, x, f) };
+}
+
+/* ---- readings ------------------------------------------------------------------------------- */
+
+enum found { FOUND_NONE, FOUND_MONOTONE, FOUND_NOTHING_SURE };
+
+static bool can_read(const struct search *search)
+{
+    return search->budget >= search->reading;
+}
+
+/* What the interval reading says of f between two points. */
+static enum found read_between(struct search *search, struct point a, struct point b)
+{
+    search->budget -= search->reading;
+    search->solution->readings++;
+    const struct interval box = { a.x, b.x }, f = bounds_read(&search->bounds, &box);
+    const double least = f.low > 0 ? f.low : f.high < 0 ? -f.high : 0;
+    const struct node *top = &search->list.nodes[search->list.outputs[0]];
+    const struct interval *side = search->bounds.values;
+    double size = search->usual;
+    if (top->op == OP_SUB)
+        size = fmax(size_of(side[top->a].low, side[top->a].high),
+                    size_of(side[top->b].low, side[top->b].high));
+    if (least > NEAR_ZERO * size)
+        return FOUND_NONE;
+    const struct interval slope = bounds_slope(&search->bounds, 0);
+    if (least > bounds_rounding(&search->bounds))
+        return FOUND_NONE;
+    if (!isfinite(a.f) || !isfinite(b.f))
+        return FOUND_NOTHING_SURE;
+    return slope.low >= 0 || slope.high <= 0 ? FOUND_MONOTONE : FOUND_NOTHING_SURE;
+}
+
+/* Is f the difference of one term and itself everywhere between a and b? */
+static bool same_between(struct search *search, double a, double b)
+{
+    const struct interval box = { a, b };
+    if (search->loops)
+        return false;
+    search->solution->readings++;
+    return bounds_same(search->arena, &search->bounds, &box);
+}
+
+/* From `good`, up to which all is one term, towards `to`: as far as that can be seen in halves. */
+static double same_until(struct search *search, double good, double to, int depth)
+{
+    const double half = good + (to - good) / 2;
+    if (same_between(search, fmin(good, to), fmax(good, to)))
+        return to;
+    if (!depth || half == good || half == to)
+        return good;
+    const double reached = same_until(search, good, half, depth - 1);
+    return reached != half ? reached : same_until(search, half, to, depth - 1);
+}
+
+/* ---- what was found -------------------------------------------------------------------------- */
+
+static void add_run(struct search *search, double low, double high)
+{
+    struct run *last = search->run_count ? &search->runs[search->run_count - 1] : NULL;
+    if (last && low <= nextafter(last->high, INFINITY)) {
+        last->low = fmin(last->low, low);
+        last->high = fmax(last->high, high);
+        return;
+    }
+    *(struct run *)arena_push(search->arena, &search->runs, &search->run_count,
+                              &search->run_room, sizeof *last) = (struct run){ low, high };
+}
+
+static void add_jump(struct search *search, struct point a, struct point b)
+{
+    struct solution *solution = search->solution;
+    const struct jump jump = { rounder(a.x, b.x), a.x, b.x, a.f, b.f };
+    struct jump *last = solution->jump_count ? &solution->jumps[solution->jump_count - 1] : NULL;
+    if (last && last->last == a.x) {                /* a pole, at a number */
+        last->last = b.x;
+        last->at = a.x;
+        last->before = last->before < 0 ? -INFINITY : INFINITY;
+        last->after = b.f < 0 ? -INFINITY : INFINITY;
+        return;
+    }
+    *(struct jump *)arena_push(search->arena, &solution->jumps, &solution->jump_count,
+                               &solution->jump_room, sizeof jump) = jump;
+}
+
+/* The farthest zero from `from`, which is one, towards `to`: by steps that double, then halving. */
+static double last_zero(struct search *search, double from, double to)
+{
+    const int64_t begin = order_of(from), end = order_of(to), way = end < begin ? -1 : 1;
+    int64_t good = 0, bad = 0, most = way * (end - begin);
+    for (int64_t step = 1; !bad; step *= 2) {
+        const int64_t next = good + step < most ? good + step : most;
+        if (next == good)
+            return to;
+        if (point_at(search, of_order(begin + way * next)).zero)
+            good = next;
+        else
+            bad = next;
+    }
+    while (bad - good > 1) {
+        const int64_t half = good + (bad - good) / 2;
+        if (point_at(search, of_order(begin + way * half)).zero)
+            good = half;
+        else
+            bad = half;
+    }
+    return of_order(begin + way * good);
+}
+
+/* A run around x between a and b. A root of the usual slope is alone there. */
+static void add_zero(struct search *search, double x, double a, double b)
+{
+    double slope, digits = rounding_at(search, x, &slope);
+    const double beside = 1e-9 * fabs(x);
+    if (fabs(slope) * beside > 64 * digits && value_at(search, x - beside) != 0 &&
+        value_at(search, x + beside) != 0)
+        add_run(search, x, x);
+    else
+        add_run(search, last_zero(search, x, a), last_zero(search, x, b));
+}
+
+/* Shrink a bracket over which f changes its sign to neighbours, or to one zero: *a == *b. */
+static void close_in(struct search *search, struct point *a, struct point *b)
+{
+    for (int turn = 0; turn < TURNS && !neighbours(a->x, b->x); turn++) {
+        const bool near = fabs(a->f) < fabs(b->f);
+        const struct point *best = near ? a : b;
+        double x = middle(a->x, b->x);
+        if (turn % 4 == 0 || turn % 4 == 1) {
+            const double slope = slope_at(search, best->x), step = best->x - best->f / slope;
+            if (step > a->x && step < b->x)
+                x = step;
+            else if (fabs(best->f / slope) <= 8 * DBL_EPSILON * fabs(best->x))
+                x = of_order(order_of(best->x) + (near ? 4 : -4));      /* from the other side */
+        } else if (turn % 4 == 2) {
+            x = of_order(order_of(best->x) + (near ? 4 : -4));
+        }
+        if (!(x > a->x && x < b->x))
+            x = middle(a->x, b->x);
+        const struct point at = { x, value_at(search, x), false };
+        if (at.f == 0) {
+            *a = *b = at;
+            return;
+        }
+        if (!isfinite(at.f))
+            return;
+        *((at.f > 0) == (a->f > 0) ? a : b) = at;
+    }
+}
+
+/* Does f go through zero between neighbours, as its slope allows, or jump? Beside a pole it is
+ * steep too, but the other way. */
+static bool passes(struct search *search, struct point a, struct point b)
+{
+    double slope_a, slope_b;
+    const double digits = rounding_at(search, a.x, &slope_a) + rounding_at(search, b.x, &slope_b);
+    const double change = b.f - a.f, way = change > 0 ? 1 : -1;
+    const double steepest = fmax(fmax(slope_a * way, slope_b * way), 0), width = b.x - a.x;
+    return neighbours(a.x, b.x) && isfinite(steepest) &&
+           fabs(change) <= 4 * (steepest * width + digits);
+}
+
+static bool is_pole(struct search *search, struct point a, struct point b)
+{
+    const double slope_a = slope_at(search, a.x), slope_b = slope_at(search, b.x);
+    const double way = b.f > a.f ? 1 : -1, width = b.x - a.x;
+    return (slope_a * way < 0 && fabs(slope_a) * width > 0.01 * fabs(a.f)) ||
+           (slope_b * way < 0 && fabs(slope_b) * width > 0.01 * fabs(b.f));
+}
+
+/* f changes its sign between a and b. */
+static void add_change(struct search *search, struct point a, struct point b)
+{
+    struct point left = a, right = b;
+    close_in(search, &left, &right);
+    if (left.x == right.x)
+        add_zero(search, left.x, a.x, b.x);
+    else if (passes(search, left, right))
+        add_zero(search, fabs(left.f) <= fabs(right.f) ? left.x : right.x, a.x, b.x);
+    else if (is_pole(search, left, right))
+        add_jump(search, (struct point){ left.x, left.f < 0 ? -INFINITY : INFINITY, false },
+                 (struct point){ right.x, right.f < 0 ? -INFINITY : INFINITY, false });
+    else
+        add_jump(search, left, right);
+}
+
+static bool changes(struct point a, struct point b)
+{
+    return isfinite(a.f) && isfinite(b.f) && a.f != 0 && b.f != 0 && (a.f > 0) != (b.f > 0);
+}
+
+/* The ends say all: f only rises or only falls between them. */
+static void add_monotone(struct search *search, struct point a, struct point b)
+{
+    if (a.zero && b.zero)
+        add_run(search, a.x, b.x);
+    else if (a.zero)
+        add_run(search, a.x, last_zero(search, a.x, b.x));
+    else if (b.zero)
+        add_run(search, last_zero(search, b.x, a.x), b.x);
+    else if (changes(a, b))
+        add_change(search, a, b);
+}
+
+/* ---- the search ------------------------------------------------------------------------------ */
+
+/* Nothing more can be read: what the ends show. */
+static void add_shown(struct search *search, struct point a, struct point b)
+{
+    search->solution->proved = false;
+    if (a.zero)
+        add_run(search, a.x, last_zero(search, a.x, b.x));
+    if (!a.zero && !b.zero && changes(a, b))
+        add_change(search, a, b);
+    if (b.zero)
+        add_run(search, last_zero(search, b.x, a.x), b.x);
+}
+
+/* Where f begins or ends to have a value; the rest is a cell of its own. */
+static void search_cell(struct search *search, struct point a, struct point b, int depth);
+
+static void search_edge(struct search *search, struct point a, struct point b)
+{
+    struct point left = a, right = b;
+    while (!neighbours(left.x, right.x)) {
+        const struct point half = point_at(search, middle(left.x, right.x));
+        *(isfinite(half.f) == isfinite(a.f) ? &left : &right) = half;
+    }
+    if (isfinite(a.f)) {
+        search_cell(search, a, left, 0);
+        add_jump(search, left, right);
+    } else {
+        add_jump(search, left, right);
+        search_cell(search, right, b, 0);
+    }
+}
+
+/* All of some points between a and b are zero. */
+static bool zero_between(struct search *search, struct point a, struct point b)
+{
+    enum { BETWEEN = 4 };
+    if (!a.zero || !b.zero)
+        return false;
+    for (int i = 1; i < BETWEEN; i++)
+        if (!point_at(search, a.x + (b.x - a.x) * i / BETWEEN).zero)
+            return false;
+    return true;
+}
+
+/* Between neighbours of the grid, and halves of that. */
+static void search_cell(struct search *search, struct point a, struct point b, int depth)
+{
+    if (!(a.x < b.x)) {
+        if (a.zero)
+            add_run(search, a.x, a.x);
+        return;
+    }
+    if (!isfinite(a.f) && !isfinite(b.f))
+        return;
+    if (isfinite(a.f) != isfinite(b.f)) {
+        search_edge(search, a, b);
+        return;
+    }
+    if (!can_read(search) || (search->loops && depth)) {
+        add_shown(search, a, b);
+        return;
+    }
+    switch (read_between(search, a, b)) {
+    case FOUND_NONE: return;
+    case FOUND_MONOTONE: add_monotone(search, a, b); return;
+    case FOUND_NOTHING_SURE: break;
+    }
+    const double half = neighbours(a.x, b.x) ? a.x : b.x > 0 && a.x > 0 && b.x > 2 * a.x
+                        ? middle(a.x, b.x) : a.x + (b.x - a.x) / 2;
+    if (zero_between(search, a, b)) {
+        add_run(search, a.x, b.x);
+    } else if (depth == DEEPEST || !(half > a.x && half < b.x)) {
+        if (a.zero || b.zero)
+            add_monotone(search, a, b);
+        else if (changes(a, b))
+            add_change(search, a, b);
+    } else {
+        const struct point between = point_at(search, half);
+        search_cell(search, a, between, depth + 1);
+        search_cell(search, between, b, depth + 1);
+    }
+}
+
+/* What is known of the points of the grid before each: how many have which kind. */
+struct counts {
+    uint16_t zeros, finite;
+};
+
+/* Between points i and k of the grid. */
+static void search_grid(struct search *search, const struct point *grid, const struct counts *counts,
+                        size_t i, size_t k)
+{
+    const size_t zeros = (size_t)(counts[k + 1].zeros - counts[i].zeros), points = k - i + 1;
+    const size_t finite = (size_t)(counts[k + 1].finite - counts[i].finite);
+    if (!finite)
+        return;
+    if (zeros == points && points > 2) {
+        search->solution->proved &=
+            same_until(search, grid[k].x, grid[i].x, DEEPEST) == grid[i].x;
+        add_run(search, grid[i].x, grid[k].x);
+        return;
+    }
+    if (k == i + 1 || !can_read(search)) {
+        for (; i < k; i++)
+            search_cell(search, grid[i], grid[i + 1], 0);
+        return;
+    }
+    switch (finite == points ? read_between(search, grid[i], grid[k]) : FOUND_NOTHING_SURE) {
+    case FOUND_NONE: return;
+    case FOUND_MONOTONE: add_monotone(search, grid[i], grid[k]); return;
+    case FOUND_NOTHING_SURE: break;
+    }
+    const size_t half = i + (k - i) / 2;
+    search_grid(search, grid, counts, i, half);
+    search_grid(search, grid, counts, half, k);
+}
+
+/* Between positive ends spaced evenly in the logarithm, else evenly. */
+static double grid_point(double low, double high, size_t i)
+{
+    const double t = (double)i / (GRID - 1);
+    if (i == 0 || i == GRID - 1)
+        return i ? high : low;
     if (low > 0 && high / low > 8)
         return low * scalar_pow(high / low, t);
     if (low == 0 && high > 1e3) {                   /* from zero: finer near it */
-        double base = high * 1e-12;
+        const double base = high * 1e-12;
         return base * scalar_pow(high / base, t);
     }
     return low + (high - low) * t;
 }
 
-static void grid_values(struct search *search, const double *x, double *f, size_t count)
-{
-    struct column *columns = arena_array(search->arena, search->list->input_count + 1,
-                                         sizeof *columns);
-    double **outputs = arena_array(search->arena, search->list->output_count, sizeof *outputs);
-    for (size_t i = 0; i < search->list->input_count; i++)
-        columns[i] = (struct column){ &search->inputs[i], 0 };
-    columns[search->input] = (struct column){ x, 1 };
-    for (size_t i = 0; i < search->list->output_count; i++)
-        outputs[i] = i == search->output ? f : arena_array(search->arena, count, sizeof(double));
-    list_run(search->list, columns, outputs, count);
-    search->evaluations += (int)count;
-}
-
-static void add_root(struct roots *roots, double x)
-{
-    if (roots->count && fabs(roots->at[roots->count - 1] - x) <= 1e-12 * fabs(x))
-        return;
-    if (roots->count < sizeof roots->at / sizeof *roots->at)
-        roots->at[roots->count++] = x;
-    else
-        roots->more++;
-}
-
-/* Where f touches zero without crossing it: the least |f| between the neighbours of the
- * least grid point, by thirds. */
-static void scan_touching(struct search *search, double low, double high, struct roots *roots)
-{
-    double around = fmax(fabs(value_at(search, low)), fabs(value_at(search, high)));
-    for (int turn = 0; turn < TURNS && high - low > 4 * DBL_EPSILON * fabs(high); turn++) {
-        double a = low + (high - low) / 3, b = high - (high - low) / 3;
-        if (fabs(value_at(search, a)) <= fabs(value_at(search, b)))
-            high = b;
-        else
-            low = a;
-    }
-    double x = low + (high - low) / 2;
-    if (fabs(value_at(search, x)) <= 1e-12 * around)
-        add_root(roots, x);
-}
-
-static void scan(struct search *search, double low, double high, struct roots *roots)
-{
-    double *x = arena_array(search->arena, GRID, sizeof *x);
-    double *f = arena_array(search->arena, GRID, sizeof *f);
-    for (size_t i = 0; i < GRID; i++)
-        x[i] = grid_point(low, high, i, GRID);
-    grid_values(search, x, f, GRID);
-    size_t least = 0;
-    roots->closest_value = INFINITY;
-    for (size_t i = 0; i < GRID; i++) {
-        if (fabs(f[i]) < fabs(roots->closest_value)) {
-            roots->closest_value = f[i];
-            roots->closest = x[i];
-        }
-        if (f[i] == 0)
-            add_root(roots, x[i]);
-        else if (i && isfinite(f[i]) && isfinite(f[i - 1]) && f[i - 1] != 0 &&
-                 (f[i] > 0) != (f[i - 1] > 0)) {
-            double root = close_in(search, x[i - 1], x[i], f[i - 1]);
-            double scale = fabs(f[i] - f[i - 1]);
-            if (fabs(value_at(search, root)) <= 1e-6 * scale)       /* not a jump */
-                add_root(roots, root);
-        }
-        if (i && i + 1 < GRID && x[i] == roots->closest)
-            least = i;
-    }
-    if (!roots->count && least && isfinite(roots->closest_value))
-        scan_touching(search, x[least - 1], x[least + 1], roots);
-}
-
-void list_roots(struct arena *arena, const struct list *list, size_t output, size_t input,
-                double low, double high, struct roots *roots)
-{
-    struct search search = { .arena = arena, .list = list, .output = output, .input = input };
-    search.inputs = arena_array(arena, list->input_count + 1, sizeof(double));
-    search.gradient = arena_array(arena, list->input_count + 1, sizeof(double));
-    search.outputs = arena_array(arena, list->output_count + 1, sizeof(double));
-    for (size_t i = 0; i < list->input_count; i++)
-        search.inputs[i] = list->inputs[i].value;
-    *roots = (struct roots){ 0 };
-    scan(&search, low, high, roots);
-    if (!roots->count) {
-        struct roots outside = { 0 };
-        scan(&search, low > 0 ? low * 1e-9 : low, high < 1e290 ? high * 1e9 : high, &outside);
-        roots->beyond_found = outside.count > 0;
-        roots->beyond = outside.at[0];
-    }
-    roots->evaluations = search.evaluations;
-}
-
-/* ---- uncertain inputs ---------------------------------------------------------------------- */
-
-/* PCG XSH RR 64/32 (O'Neill 2014). */
-static uint32_t draw(uint64_t *state)
-{
-    uint64_t old = *state;
-    *state = old * 6364136223846793005u + 1442695040888963407u;
-    uint32_t mixed = (uint32_t)(((old >> 18) ^ old) >> 27), turn = (uint32_t)(old >> 59);
-    return mixed >> turn | mixed << (-turn & 31);
-}
-
-static double draw_unit(uint64_t *state)                /* in (0, 1) */
-{
-    double high = draw(state), low = draw(state);
-    return (high * 67108864.0 + floor(low / 64)) / 288230376151711744.0 + 0x1p-60;
-}
-
-static double draw_normal(uint64_t *state)              /* Marsaglia's polar method, 1964 */
-{
-    for (;;) {
-        double u = 2 * draw_unit(state) - 1, v = 2 * draw_unit(state) - 1;
-        double square = u * u + v * v;
-        if (square > 0 && square < 1)
-            return u * sqrt(-2 * scalar_log(square) / square);
-    }
-}
-
-static double draw_freely(const struct input *input, uint64_t *state)
-{
-    double low = input->low, high = input->high;
-    switch (input->spread) {
-    case SPREAD_NONE:      return input->value;
-    case SPREAD_NORMAL:    return low + high * draw_normal(state);
-    case SPREAD_LOGNORMAL: return low * scalar_exp(scalar_log(high) * draw_normal(state));
-    case SPREAD_RANGE:
-        if (low > 0 && high > 10 * low)
-            return low * scalar_pow(high / low, draw_unit(state));
-        break;
-    case SPREAD_UNIFORM: break;
-    }
-    return low + (high - low) * draw_unit(state);
-}
-
-/* A distribution is cut off at the range of its row: draws outside are drawn again. */
-static double draw_input(const struct input *input, uint64_t *state)
-{
-    enum { TRIES = 1000 };
-    double x = input->value;
-    for (int i = 0; i < TRIES; i++) {
-        x = draw_freely(input, state);
-        if (x >= input->least && x <= input->most)
-            return x;
-    }
-    return fmin(fmax(x, input->least), input->most);
-}
-
-static int by_value(const void *a, const void *b)
+static int by_size(const void *a, const void *b)
 {
     double x, y;
     memcpy(&x, a, sizeof x);
@@ -222,42 +490,338 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* By its name (FNV-1a), so that other rows do not change what an input draws. */
-static uint64_t name_seed(const char *name)
+/* The median size of the values that are not zero. */
+static double usual_size(struct arena *arena, const double *f)
 {
-    uint64_t hash = 14695981039346656037u;
-    for (; *name; name++)
-        hash = (hash ^ (unsigned char)*name) * 1099511628211u;
-    return hash;
+    double *sizes = arena_array(arena, GRID, sizeof *sizes);
+    size_t count = 0;
+    for (size_t i = 0; i < GRID; i++)
+        if (f[i] != 0 && isfinite(f[i]))
+            sizes[count++] = fabs(f[i]);
+    qsort(sizes, count, sizeof *sizes, by_size);
+    return count ? sizes[count / 2] : 0;
 }
 
-void list_quantiles(struct arena *arena, const struct list *list, size_t output,
-                    uint64_t seed, size_t samples, const double *at, size_t count,
-                    double *quantiles)
+/* f at the points of the grid. The sides of the difference say which may be zero. */
+static void grid_values(struct search *search, double low, double high, struct point *grid)
 {
-    struct arena scratch = arena_beside(arena);
-    struct column *columns = arena_array(&scratch, list->input_count + 1, sizeof *columns);
-    double **outputs = arena_array(&scratch, list->output_count + 1, sizeof *outputs);
-    for (size_t i = 0; i < list->input_count; i++) {
-        const struct input *input = &list->inputs[i];
-        bool spread = input->spread != SPREAD_NONE;
-        double *data = arena_array(&scratch, spread ? samples : 1, sizeof *data);
-        uint64_t state = seed ^ name_seed(input->name);
-        draw(&state);
-        for (size_t k = 0; k < (spread ? samples : 1); k++)
-            data[k] = draw_input(input, &state);
-        columns[i] = (struct column){ data, spread };
+    double *x = arena_array(search->arena, GRID, sizeof *x), *outputs[3];
+    const struct column column = { x, 1 };
+    struct list list = search->list;
+    const int top = list.outputs[0];
+    int wanted[] = { top, top, top };
+    if (list.nodes[top].op == OP_SUB) {
+        wanted[1] = list.nodes[top].a;
+        wanted[2] = list.nodes[top].b;
     }
-    for (size_t i = 0; i < list->output_count; i++)
-        outputs[i] = arena_array(&scratch, samples, sizeof(double));
-    list_run(list, columns, outputs, samples);
-    double *values = outputs[output];
-    size_t finite = 0;
-    for (size_t k = 0; k < samples; k++)
-        if (isfinite(values[k]))
-            values[finite++] = values[k];
-    qsort(values, finite, sizeof *values, by_value);
-    for (size_t q = 0; q < count; q++)
-        quantiles[q] = finite ? values[(size_t)(at[q] * (double)(finite - 1) + 0.5)] : NAN;
-    arena_free(&scratch);
+    list.outputs = wanted;
+    list.output_count = 3;
+    for (size_t i = 0; i < 3; i++)
+        outputs[i] = arena_array(search->arena, GRID, sizeof *x);
+    for (size_t i = 0; i < GRID; i++)
+        x[i] = grid_point(low, high, i);
+    list_run(&list, &column, outputs, GRID);
+    search->solution->evaluations += GRID;
+    const bool difference = wanted[1] != top;
+    search->usual = difference ? 0 : usual_size(search->arena, outputs[0]);
+    for (size_t i = 0; i < GRID; i++) {
+        const double f = outputs[0][i];
+        const double size = difference ? size_of(outputs[1][i], outputs[2][i]) : search->usual;
+        grid[i] = (struct point){ x[i], f, f == 0 };
+        if (!grid[i].zero && fabs(f) <= NEAR_ZERO * size)
+            grid[i].zero = is_zero(search, x[i], f);
+    }
+}
+
+static void search_range(struct search *search, const struct point *grid)
+{
+    struct counts *counts = arena_array(search->arena, GRID + 1, sizeof *counts);
+    for (size_t i = 0; i < GRID; i++) {
+        counts[i + 1].zeros = (uint16_t)(counts[i].zeros + grid[i].zero);
+        counts[i + 1].finite = (uint16_t)(counts[i].finite + isfinite(grid[i].f));
+    }
+    search_grid(search, grid, counts, 0, GRID - 1);
+}
+
+/* ---- runs become roots and extents --------------------------------------------------------- */
+
+/* The sign of the slope if it has one all the way from a to b, else 0. */
+static int slope_sign(struct search *search, double a, double b)
+{
+    enum { POINTS = 9 };
+    int sign = 0;
+    for (int i = 0; i < POINTS; i++) {
+        const double slope = slope_at(search, a + (b - a) * i / POINTS);
+        const int one = (slope > 0) - (slope < 0);
+        if (!one || (i && one != sign))
+            return 0;
+        sign = one;
+    }
+    return sign;
+}
+
+/* Where the slope changes its sign, from that at a, between a and b. */
+static double turning(struct search *search, double a, double b)
+{
+    const bool rises = slope_at(search, a) > 0;
+    while (!neighbours(a, b)) {
+        const double half = a + (b - a) / 2, slope = slope_at(search, half);
+        if (slope == 0 || half <= a || half >= b)
+            return half;
+        *((slope > 0) == rises ? &a : &b) = half;
+    }
+    return fabs(value_at(search, a)) < fabs(value_at(search, b)) ? a : b;
+}
+
+static void add_extent(struct search *search, struct extent extent)
+{
+    struct solution *solution = search->solution;
+    *(struct extent *)arena_push(search->arena, &solution->extents, &solution->count,
+                                  &solution->room, sizeof extent) = extent;
+}
+
+static void add_root(struct search *search, double x)
+{
+    add_extent(search, (struct extent){ x, x, true, true });
+}
+
+/* The run is one root; f outside of it says which kind. */
+static void finish_root(struct search *search, struct run run)
+{
+    struct point a = point_at(search, fmax(search->low, nextafter(run.low, -INFINITY)));
+    struct point b = point_at(search, fmin(search->high, nextafter(run.high, INFINITY)));
+    if (changes(a, b)) {
+        close_in(search, &a, &b);
+    } else if ((slope_at(search, a.x) > 0) != (slope_at(search, b.x) > 0)) {
+        add_root(search, turning(search, a.x, b.x));
+        return;
+    } else {                                        /* at an end of the range */
+        a = point_at(search, run.low);
+        b = point_at(search, run.high);
+    }
+    add_root(search, fabs(a.f) <= fabs(b.f) ? a.x : b.x);
+}
+
+/* An end of an extent: `end` is zero, and `inside` is well within. The extent ends where f is no
+ * longer the difference of equal terms, if from there on to `end` it has a slope. */
+static void finish_end(struct search *search, double inside, double end, double far, double *at,
+                       bool *closed)
+{
+    *at = end;
+    *closed = end != far;                           /* it may go on beyond the range */
+    if (end == far)
+        return;
+    const double begin = end + (inside - end) * 1e-3, same = same_until(search, begin, end, DEEPEST);
+    if (same != begin && same != end && slope_sign(search, end, same)) {
+        *at = same;
+        return;
+    }
+    const struct point last = point_at(search, end);
+    const struct point next = point_at(search, nextafter(end, far));
+    const double slope = slope_at(search, next.x), width = fabs(next.x - end);
+    double ignored;
+    if (!isfinite(next.f) ||
+        fabs(next.f - last.f) <= 4 * (fabs(slope) * width + rounding_at(search, next.x, &ignored)))
+        return;
+    *at = rounder(end, next.x);
+    *closed = *at == end;
+}
+
+static void finish_run(struct search *search, struct run run)
+{
+    const double width = run.high - run.low;
+    const double size = fmax(size_of(run.low, run.high), search->step);
+    bool narrow = width <= 1e-9 * size;
+    if (!narrow && width < 0.1 * size)
+        narrow = slope_sign(search, run.low, run.low + width / 4) &&
+                 slope_sign(search, run.high, run.high - width / 4) &&
+                 !same_between(search, run.low + width * 3 / 8, run.high - width * 3 / 8);
+    if (narrow) {
+        finish_root(search, run);
+        return;
+    }
+    const double inside = run.low > 0 && run.high > 4 * run.low ? middle(run.low, run.high)
+                                                                : run.low + width / 2;
+    struct extent extent;
+    finish_end(search, inside, run.low, search->low, &extent.low, &extent.low_closed);
+    finish_end(search, inside, run.high, search->high, &extent.high, &extent.high_closed);
+    add_extent(search, extent);
+}
+
+/* ---- inequalities ---------------------------------------------------------------------------- */
+
+/* Is f positive between two numbers, where it keeps its sign? */
+static bool positive(struct search *search, double a, double b)
+{
+    if (neighbours(a, b))
+        return value_at(search, a) > 0;
+    return value_at(search, a > 0 && b > 4 * a ? middle(a, b) : a + (b - a) / 2) > 0;
+}
+
+/* Join an extent to the last one where both meet. */
+static void join_extent(struct search *search, struct extent next)
+{
+    struct solution *solution = search->solution;
+    struct extent *last = solution->count ? &solution->extents[solution->count - 1] : NULL;
+    if (last && next.low == last->high && (next.low_closed || last->high_closed)) {
+        last->high = next.high;
+        last->high_closed = next.high_closed;
+    } else {
+        add_extent(search, next);
+    }
+}
+
+/* From where f is zero and where it jumps to where it is at least zero, or more than it. */
+static void take_positive(struct search *search, bool zero_too)
+{
+    struct solution *solution = search->solution;
+    const struct solution found = *solution;
+    size_t i = 0, k = 0;
+    struct extent gap = { .low = search->low, .low_closed = true };
+    solution->extents = NULL;
+    solution->count = solution->room = 0;
+    for (bool more = true; more;) {
+        const struct extent *zero = i < found.count ? &found.extents[i] : NULL;
+        const struct jump *jump = k < found.jump_count ? &found.jumps[k] : NULL;
+        if (zero && jump && jump->at < zero->low)
+            zero = NULL;
+        else if (zero)
+            jump = NULL;
+        gap.high = zero ? zero->low : jump ? jump->at : search->high;
+        gap.high_closed = zero ? !zero->low_closed : jump ? jump->at == jump->first : true;
+        if (gap.low < gap.high && positive(search, gap.low, gap.high))
+            join_extent(search, gap);
+        if (zero && zero_too)
+            join_extent(search, *zero);
+        gap.low = zero ? zero->high : gap.high;
+        gap.low_closed = zero ? !zero->high_closed : jump ? jump->at == jump->last : false;
+        i += zero != NULL;
+        k += jump != NULL;
+        more = zero || jump;
+    }
+    for (size_t n = 0; n < solution->count; n++) {
+        struct extent *one = &solution->extents[n];
+        one->low_closed &= one->low == one->high || one->low != search->low;
+        one->high_closed &= one->low == one->high || one->high != search->high;
+    }
+}
+
+/* ---- no solution ----------------------------------------------------------------------------- */
+
+/* The least |f| of the grid, and by thirds between the neighbours of that. */
+static void find_closest(struct search *search, const struct point *grid)
+{
+    size_t least = 0;
+    for (size_t i = 1; i < GRID; i++)
+        if (!isfinite(grid[least].f) || fabs(grid[i].f) < fabs(grid[least].f))
+            least = i;
+    double low = grid[least - (least > 0)].x, high = grid[least + (least < GRID - 1)].x;
+    double x = grid[least].x, f = grid[least].f;
+    for (int turn = 0; turn < TURNS && high - low > 1e-13 * size_of(low, high); turn++) {
+        const double a = low + (high - low) / 3, b = high - (high - low) / 3;
+        const double f_a = value_at(search, a), f_b = value_at(search, b);
+        const bool first = fabs(f_a) <= fabs(f_b);
+        *(first ? &high : &low) = first ? b : a;
+        if (fabs(first ? f_a : f_b) < fabs(f)) {
+            x = first ? a : b;
+            f = first ? f_a : f_b;
+        }
+    }
+    struct solution *solution = search->solution;
+    solution->closest = x;
+    solution->closest_value = f;
+    double nearest = INFINITY;                      /* of the jumps past zero, if there are any */
+    for (size_t i = 0; i < solution->jump_count; i++) {
+        const struct jump *jump = &solution->jumps[i];
+        const double beside = fmin(fabs(jump->before), fabs(jump->after));
+        if (!isfinite(jump->before) || !isfinite(jump->after) || beside >= nearest)
+            continue;
+        nearest = beside;
+        solution->nearest_jump = jump;
+        solution->closest = jump->at;
+        solution->closest_value = jump->at == jump->first ? jump->before : jump->after;
+    }
+}
+
+/* Farther away than the range: the first change of sign of a grid. */
+static void find_beyond(struct search *search, struct point *grid)
+{
+    const double low = search->low > 0 ? search->low * 1e-9 : search->low;
+    const double high = search->high < 1e290 ? search->high * 1e9 : search->high;
+    struct solution *solution = search->solution;
+    grid_values(search, low, high, grid);
+    for (size_t i = 0; i < GRID && !solution->beyond_found; i++) {
+        struct point a = grid[i - (i > 0)], b = grid[i];
+        const bool change = i && changes(a, b);
+        if (change)
+            close_in(search, &a, &b);
+        solution->beyond_found = b.f == 0 || (change && passes(search, a, b));
+        solution->beyond = !solution->beyond_found ? 0 : fabs(a.f) < fabs(b.f) ? a.x : b.x;
+    }
+}
+
+/* ---- */
+
+static void fix_others(struct search *search, const struct list *list, size_t output, size_t input)
+{
+    struct arena *arena = search->arena;
+    struct list one = *list;
+    double *inputs = arena_array(arena, list->input_count + 1, sizeof *inputs);
+    bool *vary = arena_array(arena, list->input_count + 1, sizeof *vary);
+    int *top = arena_array(arena, 1, sizeof *top);
+    for (size_t i = 0; i < list->input_count; i++)
+        inputs[i] = list->inputs[i].value;
+    *top = list->outputs[output];
+    one.outputs = top;
+    one.output_count = 1;
+    vary[input] = true;
+    list_fix(arena, &one, inputs, vary, &search->list);
+    const struct list *left = &search->list;
+    for (size_t i = 0; i < left->count; i++) {
+        search->reading++;
+        if (left->nodes[i].op != OP_ROOT)
+            continue;
+        search->loops = true;
+        search->reading += loop_turns * (double)(i - (size_t)left->nodes[i].first);
+    }
+}
+
+/* Nothing moves f: it is zero everywhere or nowhere. */
+static bool stands_still(struct search *search)
+{
+    if (search->list.input_count)
+        return false;
+    list_value(search->arena, &search->list, &search->low, search->nodes, NULL);
+    const double f = search->nodes[search->list.outputs[0]];
+    if (f == 0)
+        add_extent(search, (struct extent){ search->low, search->high, false, false });
+    search->solution->closest = search->low;
+    search->solution->closest_value = f;
+    return true;
+}
+
+void list_solve(struct arena *arena, const struct list *list, size_t output, size_t input,
+                enum relation relation, double low, double high, struct solution *solution)
+{
+    struct search search = { .arena = arena, .solution = solution, .low = low, .high = high,
+                             .budget = budget_nodes };
+    struct point *grid = arena_array(arena, GRID, sizeof *grid);
+    *solution = (struct solution){ .proved = true };
+    fix_others(&search, list, output, input);
+    search.nodes = arena_array(arena, search.list.count + 1, sizeof *search.nodes);
+    search.step = low > 0 && high / low > 8 ? 0
+                : low == 0 && high > 1e3    ? high * 1e-12 : (high - low) / GRID;
+    if (stands_still(&search))
+        return;
+    bounds_open(&search.bounds, arena, &search.list, 0);
+    grid_values(&search, low, high, grid);
+    search_range(&search, grid);
+    for (size_t i = 0; i < search.run_count; i++)
+        finish_run(&search, search.runs[i]);
+    if (relation != RELATION_EQUAL)
+        take_positive(&search, relation == RELATION_AT_LEAST);
+    if (solution->count)
+        return;
+    find_closest(&search, grid);
+    find_beyond(&search, grid);
 }

@@ -251,7 +251,8 @@ bool scenario_set_row(struct scenario *scenario, const char *as, const char *val
     const struct expr *expr;
     struct unit unit;
     struct error parse;
-    if (!expr_parse(&scenario->book, NULL, 0, text_of(value), &expr, &parse))
+    if (!expr_parse(&scenario->book, NULL, 0, text_of(value), &expr, &parse) ||
+        (expr->op == OP_NUMBER && !unit_same(expr->unit, unit_one)))
         return not_a_value(name, value, source, &inner, &parse, error);
     if (!expr_unit(&scenario->book, expr, &unit, error))
         return false;

@@ -31,6 +31,14 @@ static void write_name(struct buffer *out, const char *field, const char *string
     write_string(out, text_of(string));
 }
 
+static void write_unit(struct buffer *out, struct unit unit)
+{
+    buffer_print(out, ", .unit = { {");
+    for (int i = 0; i < UNIT_COUNT; i++)
+        buffer_print(out, "%s%d", i ? "," : "", unit.half[i]);
+    buffer_print(out, "} }");
+}
+
 /* ---- expressions ---------------------------------------------------------------------------- */
 
 /* Where `part` stands in the text of its row, which is the array text_N. */
@@ -65,6 +73,8 @@ static int write_expr(struct writer *writer, int text, const struct row *row,
                  expr->number);
     write_text(out, text, row, expr->text);
     write_name(out, "name", expr->name);
+    if (!unit_same(expr->unit, unit_one))
+        write_unit(out, expr->unit);
     for (int i = 0; i < 3; i++)
         if (kid[i] >= 0)
             buffer_print(out, ", .kid[%d] = exprs + %d", i, kid[i]);
@@ -79,10 +89,9 @@ static int write_expr(struct writer *writer, int text, const struct row *row,
 static void write_fields(struct buffer *out, const struct written *written)
 {
     const struct row *row = written->row;
-    buffer_print(out, "    { .line = %d, .chapter = %d, .unit = { {", row->line, row->chapter);
-    for (int i = 0; i < UNIT_COUNT; i++)
-        buffer_print(out, "%s%d", i ? "," : "", row->unit.half[i]);
-    buffer_print(out, "} }, .value = %a, .low = %a, .high = %a, .likely_low = %a, .likely_high = %a",
+    buffer_print(out, "    { .line = %d, .chapter = %d", row->line, row->chapter);
+    write_unit(out, row->unit);
+    buffer_print(out, ", .value = %a, .low = %a, .high = %a, .likely_low = %a, .likely_high = %a",
                  row->value, row->low, row->high, row->likely_low, row->likely_high);
     if (row->input)
         buffer_print(out, ", .input = true");

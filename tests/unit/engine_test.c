@@ -1134,6 +1134,54 @@ static void too_many_roots(void **state)
     arena_free(&arena);
 }
 
+/* ---- units in expressions -------------------------------------------------------------------- */
+
+static const struct { const char *text, *unit; double value; } with_units[] = {
+    { "0.91*1s", "s", 0.91 },
+    { "20ms", "s", 0.02 },
+    { "1.5e3ms", "s", 1.5 },
+    { "x * 20ms / 1h", "1", 3 * 0.02 / 3600 },
+    { "8TB/s", "B/s", 8e12 },
+    { "8TB/s/4e12B", "1/s", 2 },
+    { "6TB/x", "B", 2e12 },                         /* no unit is called x */
+    { "12s/min(x, 4)", "s", 4 },                    /* nor is min, before a parenthesis */
+    { "2h/3", "s", 2400 },
+    { "-1GB + 2GB", "B", 1e9 },
+    { "4s^2/1s", "s", 4 },
+    { "3USD/Mtoken * 2e6token", "USD", 6 },
+    { "select(x < 2h / 1s, 1ms, 2ms)", "s", 0.001 },
+    { "1EFLOP/s", "FLOP/s", 1e18 },                 /* no exponent */
+};
+
+static void units_in_expressions(void **state)
+{
+    (void)state;
+    struct small small;
+    small_open(&small, "x : 1 = 3 in 0..1e9\n");
+    for (size_t i = 0; i < COUNT(with_units); i++) {
+        const char *text = with_units[i].text;
+        struct buffer again = { .arena = &small.arena }, words = { .arena = &small.arena };
+        struct algebra how = { .book = &small.book };
+        const struct expr *expr;
+        struct unit unit;
+        const double value = small_value(&small, text);
+        if (!(fabs(value - with_units[i].value) <= 4e-16 * fabs(value)))
+            fail_msg("%s = %.17g, expected %.17g", text, value, with_units[i].value);
+        assert_true(expr_parse(&small.book, NULL, 0, text_of(text), &expr, &small.error));
+        assert_true(expr_unit(&small.book, expr, &unit, &small.error));
+        unit_print(&words, unit);
+        assert_string_equal(words.data, with_units[i].unit);
+        algebra_print(&again, &how, expr);
+        assert_true(same_bits(small_value(&small, again.data), value));
+    }
+    small_fails(&small, "x + 2foo", "unknown unit");
+    small_fails(&small, "2 s", "the expression goes on");
+    small_refuses("y : s\n    = 1s + 1B\n", "units differ");
+    small_refuses("y : s\n    = 20\n    + 1ms\n", "units differ");
+    small_refuses("y : s\n    = 2 * 20MB\n", "its expression gives B");
+    arena_free(&small.arena);
+}
+
 /* ---- solve ---------------------------------------------------------------------------------- */
 
 struct equation {
@@ -1169,34 +1217,37 @@ static void equations_are_solved(void **state)
     small_open(&small, "x : 1 = 1 in 0..1e9\n");
     for (size_t e = 0; e < COUNT(equations); e++) {
         const struct equation *equation = &equations[e];
-        struct roots roots;
+        struct solution roots;
         small_value(&small, equation->f);
-        list_roots(&small.arena, &small.list, 0, 0, equation->low, equation->high, &roots);
-        if (roots.count != equation->count || roots.more)
+        list_solve(&small.arena, &small.list, 0, 0, RELATION_EQUAL, equation->low, equation->high,
+                   &roots);
+        if (roots.count != equation->count)
             fail_msg("%s = 0: %zu roots, first %.17g, expected %zu", equation->f, roots.count,
-                     roots.at[0], equation->count);
-        for (size_t i = 0; i < roots.count; i++)
-            if (fabs(roots.at[i] - equation->at[i]) > 4e-15 * fmax(fabs(equation->at[i]), 1e-9))
-                fail_msg("%s = 0 at %.17g, expected %.17g", equation->f, roots.at[i],
-                         equation->at[i]);
+                     roots.count ? roots.extents[0].low : 0, equation->count);
+        for (size_t i = 0; i < roots.count; i++) {
+            const double root = roots.extents[i].low;
+            assert_true(root == roots.extents[i].high);
+            if (fabs(root - equation->at[i]) > 4e-15 * fmax(fabs(equation->at[i]), 1e-9))
+                fail_msg("%s = 0 at %.17g, expected %.17g", equation->f, root, equation->at[i]);
+        }
         assert_int_equal(roots.beyond_found, equation->beyond != 0);
         assert_true(fabs(roots.beyond - equation->beyond) <= 1e-13 * equation->beyond);
     }
     arena_free(&small.arena);
 }
 
-static void more_roots_than_fit(void **state)
+static void many_roots(void **state)
 {
     (void)state;
     struct small small;
-    struct roots roots;
+    struct solution roots;
     small_open(&small, "x : 1 = 1 in 0..100\n");
     small_value(&small, "x - 2 * floor(x / 2) - 0.5");          /* 0.5, 2.5, ... 18.5 */
-    list_roots(&small.arena, &small.list, 0, 0, 0, 20, &roots);
-    assert_int_equal(roots.count, 8);
-    assert_int_equal(roots.more, 2);
+    list_solve(&small.arena, &small.list, 0, 0, RELATION_EQUAL, 0, 20, &roots);
+    assert_int_equal(roots.count, 10);
+    assert_int_equal(roots.jump_count, 10);
     for (size_t i = 0; i < roots.count; i++)
-        assert_true(fabs(roots.at[i] - (0.5 + 2 * (double)i)) < 1e-12);
+        assert_true(fabs(roots.extents[i].low - (0.5 + 2 * (double)i)) < 1e-12);
     arena_free(&small.arena);
 }
 
@@ -1297,8 +1348,9 @@ int main(void)
         cmocka_unit_test(root_slopes),
         cmocka_unit_test(root_intervals),
         cmocka_unit_test(too_many_roots),
+        cmocka_unit_test(units_in_expressions),
         cmocka_unit_test(equations_are_solved),
-        cmocka_unit_test(more_roots_than_fit),
+        cmocka_unit_test(many_roots),
         cmocka_unit_test(quantiles_follow),
         cmocka_unit_test(draws_are_independent),
     };
