@@ -167,7 +167,8 @@ static void batch_line(struct brief *brief, struct table *table, double batch,
     table_cell(table, "%.2f", columns[COLUMN_STEP][i] * 1000);
     table_cell(table, "%s", rounded_text(arena, columns[COLUMN_USER][i]));
     table_cell(table, "%s", rounded_text(arena, columns[COLUMN_CHIP][i]));
-    table_cell(table, "%.3f", columns[COLUMN_COST][i] * 1e6);
+    table_cell(table, "%s", isnan(columns[COLUMN_COST][i]) ? "" :
+               arena_print(arena, "%.3f", columns[COLUMN_COST][i] * 1e6));
     table_cell(table, "%s", limited_by(columns, i));
 }
 
@@ -221,11 +222,12 @@ static void head_lines(struct brief *brief)
     LINE("model", "%s parameters, %s active, KV %s", large_text(brief->arena, AT(params_total)),
          large_text(brief->arena, AT(params_active)), TEXT(kv_per_token, 3));
     static const struct unit flops = { { -2, 0, 2 } }, usd_per_s = { { -2, 0, 0, 0, 2 } };
-    LINE("machine", "%s GPU%s, %s, %s and %s HBM, %s", count_text(brief->arena, AT(chips), 6),
+    const char *price = isnan(AT(chip_price)) ? "" : arena_print(brief->arena, ", %s", quantity_text(
+        brief->arena, AT(chip_price) * AT(chips), usd_per_s, 3));
+    LINE("machine", "%s GPU%s, %s, %s and %s HBM%s", count_text(brief->arena, AT(chips), 6),
          AT(chips) == 1 ? "" : "s",
          quantity_text(brief->arena, AT(peak_flops) * AT(chips), flops, 3),
-         TEXT(hbm_bandwidth_total, 3), TEXT(hbm_total, 3),
-         quantity_text(brief->arena, AT(chip_price) * AT(chips), usd_per_s, 3));
+         TEXT(hbm_bandwidth_total, 3), TEXT(hbm_total, 3), price);
     struct buffer assumed = { .arena = brief->arena };
     for (size_t i = 0; i < scenario->facts.note_count; i++)
         buffer_print(&assumed, "%s%s", i ? "; " : "", scenario->facts.notes[i]);
@@ -238,7 +240,7 @@ static void fast_line(struct brief *brief)
 {
     double batch, cost, limit;
     struct error ignored;
-    if (AT(batch) <= 1)
+    if (AT(batch) <= 1 || isnan(AT(chip_price)))
         return;
     if (value_of(&brief->scenario, NAME_fast_mode_batch, &batch, &ignored) &&
         value_of(&brief->scenario, NAME_fast_mode_cost_ratio, &cost, &ignored))
@@ -331,11 +333,12 @@ static void served_lines(struct brief *brief)
          server_band(server, SERVER_predicted_tpot, SERVER_tpot_band_low, SERVER_tpot_band_high, 3),
          server_at(server, SERVER_predicted_tpot) / bound,
          server_text(server, SERVER_predicted_ttft, 3));
-    LINE("", "%s user tok/s, %s GPU tok/s; %.3f USD/M in, %.3f out",
+    const double in = server_at(server, SERVER_input_cost_per_token);
+    LINE("", "%s user tok/s, %s GPU tok/s%s",
          count_text(arena, server_at(server, SERVER_speed_per_user), 3),
          rounded_text(arena, server_at(server, SERVER_throughput_per_chip)),
-         1e6 * server_at(server, SERVER_input_cost_per_token),
-         1e6 * server_at(server, SERVER_output_cost_per_token));
+         isnan(in) ? "" : arena_print(arena, "; %.3f USD/M in, %.3f out", 1e6 * in,
+                                      1e6 * server_at(server, SERVER_output_cost_per_token)));
     if (server->scenario.choice.made)
         line(brief, "", wrapped(arena, server->scenario.choice.rule));
     buffer_print(&brief->answer->text, "\n");
@@ -384,7 +387,7 @@ static void lecture_lines(struct brief *brief)
     bool fits = AT(hbm_share) <= 1;
     LINE("latency", "%s to read every weight once; all of HBM takes %s",
          TEXT(latency_floor, 3), TEXT(drain_time, 3));
-    if (fits) {
+    if (fits && !isnan(AT(unbatched_cost_ratio))) {
         LINE("batching", "one user alone pays %s x the lowest cost",
              count_text(brief->arena, AT(unbatched_cost_ratio), 3));
         fast_line(brief);

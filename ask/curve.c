@@ -36,10 +36,12 @@ struct curve {
     size_t idle_count;
 };
 
+#define NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
 /* The '=' of an axis; that of AT(row, input=1) is none. */
 static const char *axis_sign(const char *word)
 {
-    const size_t name = strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+    const size_t name = strspn(word, NAME_LETTERS);
     return word[name] == '=' ? word + name : NULL;
 }
 
@@ -339,6 +341,52 @@ static bool over_names(struct curve *curve)
 
 /* ---- answers ---------------------------------------------------------------------------- */
 
+/* A point as a question of its own: the axis at its value, choices held. */
+static void point_document(struct curve *curve, size_t i, struct doc *point)
+{
+    struct scenario at = curve->axis.named ? *curve->at[i] : *curve->notes;
+    at.facts = facts_copy(&at.facts);
+    if (!curve->axis.named)
+        facts_set(&at.facts, curve->axis.row, curve->x[i], ORIGIN_AXIS, "curve");
+    scenario_words_document(&at, point);
+    if (!curve->axis.named)
+        doc_add_row(curve->arena, point, curve->axis.name, curve->x[i]);
+    for (size_t j = 0; j < curve->quantity_count; j++)
+        if (strspn(curve->quantities[j], NAME_LETTERS) == strlen(curve->quantities[j]))
+            doc_add_row(curve->arena, point, curve->quantities[j], curve->y[j][i]);
+}
+
+/* "8 x TP 1, DP 8"; "" where nothing was chosen. */
+static const char *server_words(struct curve *curve, size_t i)
+{
+    static const char *const texts[] = { NAME_chips, NAME_tensor_parallel, NAME_attention_dp,
+                                         NAME_pipeline_parallel };
+    struct buffer out = { .arena = curve->arena };
+    struct values values;
+    struct error ignored;
+    buffer_add(&out, "", 0);
+    if (!curve->at[i]->model || !curve->at[i]->machine ||
+        !values_of(curve->at[i], texts, 4, &values, &ignored))
+        return out.data;
+    buffer_print(&out, "%.6g GPU%s, TP %.4g", values.at[0], values.at[0] > 1 ? "s" : "", values.at[1]);
+    if (values.at[2] > 1)
+        buffer_print(&out, " x DP %.4g", values.at[2]);
+    if (values.at[3] > 1)
+        buffer_print(&out, " x PP %.4g", values.at[3]);
+    return out.data;
+}
+
+/* What a chip costs there, and as what. */
+static const char *price_words(struct curve *curve, size_t i)
+{
+    const struct fact *price = facts_find(&curve->at[i]->facts, NAME_chip_price);
+    if (!price || price->expression || !(price->value > 0))
+        return "unknown";
+    return arena_print(curve->arena, "%s%s", quantity_text(curve->arena, price->value,
+                                                           unit_usd_per_second, 3),
+                       fact_given(price) ? "" : " rent");
+}
+
 static void answer_document(struct curve *curve)
 {
     struct arena *arena = curve->arena;
@@ -358,6 +406,9 @@ static void answer_document(struct curve *curve)
         for (size_t i = 0; i < curve->points; i++)
             doc_add_number(arena, values, NULL, curve->y[j][i]);
     }
+    struct doc *points = doc_add(arena, doc, "points", DOC_ARRAY);
+    for (size_t i = 0; i < curve->points; i++)
+        point_document(curve, i, doc_add(arena, points, NULL, DOC_OBJECT));
     struct doc *fits = curve->fits ? doc_add(arena, doc, "fits", DOC_ARRAY) : NULL;
     for (size_t i = 0; fits && i < curve->points; i++)
         doc_add_bool(arena, fits, NULL, !strcmp(curve->fits[i], "yes"));
@@ -385,6 +436,10 @@ static void answer_point(struct curve *curve, size_t i, struct table *text, stru
     if (curve->fits) {
         table_cell(text, "%s", curve->fits[i]);
         table_cell(csv, "%s", curve->fits[i]);
+        table_cell(text, "%s", server_words(curve, i));
+        table_cell(csv, "%s", server_words(curve, i));
+        table_cell(text, "%s", price_words(curve, i));
+        table_cell(csv, "%s", price_words(curve, i));
     }
 }
 
@@ -394,8 +449,8 @@ static void answer_notes(struct curve *curve)
         scenario_notes(curve->notes, curve->answer);
         return;
     }
-    buffer_print(&curve->answer->text, "  assumed  context, batch and price are each one's own "
-                 "unless given; `step` names them\n");
+    buffer_print(&curve->answer->text, "  assumed  server, load and price are each one's own unless "
+                 "given; `step` names them\n");
     for (size_t i = 0; i < curve->idle_count; i++) {
         const char *note = arena_print(curve->arena, "%s has no effect on %s", curve->idle[i],
                                        asked(curve));
@@ -415,7 +470,7 @@ static void answer_notes(struct curve *curve)
 static void answer_tables(struct curve *curve)
 {
     struct table text = { .arena = curve->arena, .left = curve->axis.named ? "lrrrrrrrrr" : "rrrrrrrrr",
-                          .columns = curve->quantity_count + 1 + (curve->fits != NULL) };
+                          .columns = curve->quantity_count + 1 + (curve->fits ? 3 : 0) };
     struct table csv = text;
     table_cell(&text, "%s", curve->axis.name);
     table_cell(&csv, "%s", curve->axis.name);
@@ -424,8 +479,11 @@ static void answer_tables(struct curve *curve)
         table_cell(&csv, "%s", curve->quantities[j]);
     }
     if (curve->fits) {
-        table_cell(&text, "fits");
-        table_cell(&csv, "fits");
+        static const char *const heads[] = { "fits", "server", "price of a GPU" };
+        for (int k = 0; k < 3; k++) {
+            table_cell(&text, "%s", heads[k]);
+            table_cell(&csv, "%s", heads[k]);
+        }
     }
     for (size_t i = 0; i < curve->points; i++)
         answer_point(curve, i, &text, &csv);

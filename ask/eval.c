@@ -28,6 +28,8 @@ static void answer_one(struct scenario *scenario, const struct values *values, s
     struct doc *one = doc_add(scenario->arena, answer->doc, name, DOC_OBJECT);
     unit_print(&words, unit);
     doc_add_number(scenario->arena, one, "value", values->at[i]);
+    if (values->at[i] != values->at[i])
+        doc_add_string(scenario->arena, one, "reason", "no price of a GPU is known: chip_price");
     doc_add_string(scenario->arena, one, "unit", words.data);
     table_cell(table, "%s", name);
     table_cell(table, "%s", quantity_text(scenario->arena, values->at[i], unit, 6));

@@ -454,6 +454,9 @@ bool ask_solve(struct arena *arena, const struct command *command, struct answer
     const char *difference = arena_print(arena, "(%s) - (%s)", equation.turned ? right : left,
                                          equation.turned ? left : right);
     const struct expr *expr;
+    double side;
+    if (value_of(&scenario, left, &side, error) && isnan(side))
+        return scenario_priced(&scenario, "solve", error);
     if (!expr_parse(&scenario.book, "--where", 0, text_of(difference), &expr, error) ||
         !list_build(arena, &scenario.book, &scenario.facts, &expr, 1, &values.list, error))
         return false;

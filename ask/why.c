@@ -170,7 +170,7 @@ static void answer_parts(struct why *why, const struct expr *expr, struct unit u
         table_cell(&table, "%s", quantity_text(arena, parts[i].value, unit, DIGITS));
         if (extreme)
             table_cell(&table, "%s", &parts[i] == binding ? "binds" : "");
-        else if (total != 0)
+        else if (total != 0 && isfinite(total))
             table_cell(&table, "%.1f %%", 100 * parts[i].value / total);
         else
             table_cell(&table, "%s", "");

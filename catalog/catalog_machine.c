@@ -67,7 +67,7 @@ static void bind_peaks(const struct catalog_entry *entry, struct facts *facts)
 static void note_doubts(const struct catalog_entry *entry, struct facts *facts)
 {
     static const char *const wanted[] = {
-        NAME_scale_up_bandwidth, NAME_scale_out_bandwidth, NAME_chip_power, NAME_chip_price,
+        NAME_scale_up_bandwidth, NAME_scale_out_bandwidth, NAME_chip_power,
     };
     size_t memory = 0, announced = 0;
     double value, chips = 1;

@@ -514,6 +514,10 @@ static void number_print(struct buffer *out, double value, int digits)
 
 void quantity_print(struct buffer *out, double value, struct unit unit, int digits)
 {
+    if (value != value) {                           /* there is no such number */
+        buffer_print(out, "unknown");
+        return;
+    }
     static const struct unit one = { { 0 } };
     const struct look *look = look_find(unit);
     if (look) {

@@ -57,6 +57,9 @@ bool scenario_batch(struct scenario *scenario, struct error *error)
     facts_set(&scenario->facts, NAME_batch, 1, ORIGIN_CHOSEN, "assumed");
     if (!values_of(scenario, cost, 1, &values, error))
         return false;
+    const int price = list_input(&values.list, NAME_chip_price);
+    if (price >= 0 && isnan(values.inputs[price]))
+        values.inputs[price] = 1;                   /* the same batch at any price */
     int input = list_input(&values.list, NAME_batch);
     double batch = input < 0 || most < 2 ? 1 : cheap_batch(&values, (size_t)input, most);
     facts_set(&scenario->facts, NAME_batch, batch, ORIGIN_CHOSEN, "assumed");

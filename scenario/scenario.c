@@ -367,7 +367,7 @@ bool scenario_assume(struct scenario *scenario, struct error *error)
     if (!scenario->subject.kv_precision)
         facts_note(&scenario->facts, "KV cache and attention in bf16");
     const struct fact *price = facts_find(&scenario->facts, NAME_chip_price);
-    if (scenario->machine && price && price->origin == ORIGIN_SHEET) {
+    if (scenario->machine && price && price->origin == ORIGIN_SHEET && price->value > 0) {
         facts_note(&scenario->facts, "%s a chip (rent)",
                    quantity_text(scenario->arena, price->value, unit_usd_per_second, 4));
     } else if (!scenario->machine && !price) {
@@ -443,6 +443,25 @@ struct subject command_no_subject(const struct command *command)
     return subject;
 }
 
+/* A machine that nobody has a price for costs no number: what depends on it has no value. */
+static void price_unknown(struct scenario *scenario)
+{
+    if (!scenario->machine || facts_find(&scenario->facts, NAME_chip_price))
+        return;
+    facts_set(&scenario->facts, NAME_chip_price, NAN, ORIGIN_SHEET, "no price is known");
+    facts_note(&scenario->facts, "no price of %s is known, so no USD: --set chip_price=2USD/h",
+               scenario->machine);
+}
+
+bool scenario_priced(const struct scenario *scenario, const char *verb, struct error *error)
+{
+    const struct fact *price = facts_find(&scenario->facts, NAME_chip_price);
+    if (!price || price->expression || !isnan(price->value))
+        return true;
+    error_set(error, "%s: no price of %s is known", verb, scenario->machine);
+    return error_hint(error, "--set chip_price=2USD/h");
+}
+
 bool scenario_read(struct scenario *scenario, struct arena *arena, const struct command *command,
                    struct subject subject, struct error *error)
 {
@@ -471,7 +490,10 @@ bool scenario_read(struct scenario *scenario, struct arena *arena, const struct 
         model_follow_experts(&scenario->facts);
     if (!model && !set_precision(scenario, error))
         return false;
-    return read_more_rows(scenario, error) && set_options(scenario, error);
+    if (!read_more_rows(scenario, error) || !set_options(scenario, error))
+        return false;
+    price_unknown(scenario);
+    return true;
 }
 
 bool scenario_open(struct scenario *scenario, struct arena *arena, const struct command *command,

@@ -77,6 +77,8 @@ bool scenario_set_number(struct scenario *scenario, const char *name, double val
  * scenario->choice how. Without a model and a machine nothing is chosen. */
 bool scenario_choose(struct scenario *scenario, const char *const *texts, size_t count,
                      struct error *error);
+/* An error where the machine has no price that is known, for who needs one. */
+bool scenario_priced(const struct scenario *scenario, const char *verb, struct error *error);
 /* The same scenario as the lecture looks at it: a whole scale-up domain as one machine at the
  * bound's cheapest batch, where the command gives neither. */
 bool scenario_lecture(const struct scenario *of, struct scenario *lecture, struct error *error);
@@ -104,7 +106,7 @@ void scenario_notes(const struct scenario *scenario, struct answer *answer);
 /* ---- values ------------------------------------------------------------------------------ */
 
 /* Expressions as a list, with values at the facts. A value that is not finite is an
- * error which names the row that has none. */
+ * error which names the row that has none; NAN is what depends on a price that nobody knows. */
 struct values {
     struct list list;
     double *at, *inputs, *nodes;    /* of outputs, of inputs, of all nodes */

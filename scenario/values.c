@@ -1,6 +1,8 @@
 /* Values of expressions under a scenario. */
 #include "scenario/scenario.h"
 
+#include "build/row_names.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -81,6 +83,30 @@ bool values_finite(const struct scenario *scenario, const struct list *list,
                       "a change of sign inside every ROOT");
 }
 
+static void mark_reached(const struct list *list, size_t output, uint8_t *reached);
+
+/* Without a price what reads it has no value, whatever a min or a comparison makes of that. */
+static bool hide_unpriced(struct scenario *scenario, struct values *values, struct error *error)
+{
+    struct list *list = &values->list;
+    const int price = list_input(list, NAME_chip_price);
+    if (price < 0 || !isnan(values->inputs[price]))
+        return true;
+    struct arena scratch = arena_beside(scenario->arena);
+    double *inputs = arena_array(&scratch, list->input_count + 1, sizeof *inputs);
+    memcpy(inputs, values->inputs, list->input_count * sizeof *inputs);
+    inputs[price] = 1;
+    const bool finite = values_finite(scenario, list, inputs, error);
+    for (size_t i = 0; i < list->output_count && finite; i++) {
+        uint8_t *reached = arena_alloc(&scratch, list->count + 1);
+        mark_reached(list, i, reached);
+        if (reached[list->inputs[price].node])
+            values->at[i] = NAN;
+    }
+    arena_free(&scratch);
+    return finite;
+}
+
 bool values_of(struct scenario *scenario, const char *const *texts, size_t count,
                struct values *values, struct error *error)
 {
@@ -100,6 +126,9 @@ bool values_of(struct scenario *scenario, const char *const *texts, size_t count
     for (size_t i = 0; i < values->list.input_count; i++)
         values->inputs[i] = values->list.inputs[i].value;
     list_value(arena, &values->list, values->inputs, values->nodes, values->at);
+    const int price = list_input(&values->list, NAME_chip_price);
+    if (price >= 0 && isnan(values->inputs[price]))
+        return hide_unpriced(scenario, values, error);
     for (size_t i = 0; i < count; i++)
         if (!isfinite(values->at[i]))
             return values_finite(scenario, &values->list, values->inputs, error);
@@ -161,6 +190,8 @@ struct range values_range(struct scenario *scenario, const struct values *values
         any |= input->spread != SPREAD_NONE && reached[input->node];
         drawn |= input->spread > SPREAD_RANGE && reached[input->node];
     }
+    if (isnan(values->at[output]))
+        return (struct range){ 0, 0, NULL };
     if (!any)
         return (struct range){ values->at[output], values->at[output], NULL };
     if (!drawn) {

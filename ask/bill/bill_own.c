@@ -57,6 +57,8 @@ static bool open_scenario(struct own *own, struct error *error)
     subject.model = command_text(bill->command, "own");
     if (!scenario_read(&own->scenario, bill->arena, bill->command, subject, error))
         return false;
+    if (!scenario_priced(&own->scenario, "bill --own", error))
+        return false;
     workload_apply(&bill->workload, &own->scenario);
     struct bill_cost cost = bill_cost(bill, own->bought->price, (struct bill_change){ NULL, 0 });
     double requests = bill_number(bill, NAME_task_requests);

@@ -52,7 +52,7 @@ static bool open_scenario(struct scenario *scenario, struct arena *arena,
     }
     static const char *const asked[] = { NAME_cheapest_pause_cost, "SUM(tier, tier_fetch_time)" };
     return scenario_open(scenario, arena, command, subject, error) &&
-           scenario_choose(scenario, asked, 2, error);
+           scenario_priced(scenario, "tiers", error) && scenario_choose(scenario, asked, 2, error);
 }
 
 /* The answer goes along pauses: an expression becomes the number that it is here. */
