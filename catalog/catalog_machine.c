@@ -96,6 +96,17 @@ static void note_doubts(const struct catalog_entry *entry, struct facts *facts)
         facts_note(facts, "not known for %s, so the defaults hold: %s", entry->title, unknown);
 }
 
+/* "torus-3d" has three axes; whatever else it says is as good as a switch. */
+static void set_topology(const struct catalog_entry *entry, struct facts *facts)
+{
+    const char *topology = catalog_text(entry, "scale_up_topology");
+    int axes = 0;
+    if (!topology)
+        return;
+    sscanf(topology, "torus-%dd", &axes);
+    facts_set(facts, NAME_torus_axes, axes, ORIGIN_SHEET, entry->sheet->csv.file);
+}
+
 /* The row's own name, where the sheet has an alias. A sheet may say "chips" of its scale-up
  * domain, as all did before 0.9. */
 static const char *fact_row(const struct facts *facts, const struct catalog_row *row)
@@ -123,6 +134,7 @@ bool catalog_machine(const struct catalog *catalog, const char *name, struct fac
                       row_origin(facts->arena, entry, &row));
     }
     bind_peaks(entry, facts);
+    set_topology(entry, facts);
     note_doubts(entry, facts);
     return true;
 }

@@ -5,6 +5,8 @@ static void print_row(struct buffer *out, const struct book *book, const struct 
 {
     buffer_print(out, "**`%s`**%s%s%s · %s  \n%s", row->name, *row->symbol ? " · *" : "",
                  row->symbol, *row->symbol ? "*" : "", row->unit_text, row->meaning);
+    if (row->aliases)
+        buffer_print(out, "; also: %s", row->aliases);
     if (row->expr) {
         buffer_print(out, "  \n`= ");
         algebra_print(out, &(struct algebra){ .book = book }, row->expr);

@@ -303,7 +303,7 @@ const training: PictureOf = {
   },
 };
 
-const priceStep = along("price-step", "context", 1024, 4194304, true, [["cost_at_context", "cost over compute", 0]],
+const priceStep = along("price-step", "context", 1024, 4194304, true, [["cost_growth", "cost over that without context", 0]],
   context => ({ title: `Cost rises where reading the cache overtakes the compute: ${context.engine.write(context.live.value("context_crossover"), "token")}`,
                xName: "tokens of context", yName: "cost over compute alone", xWrite: short, yWrite: v => v.toPrecision(2) }), { x: true, y: false });
 
@@ -401,7 +401,7 @@ export const CHAPTERS: Chapter[] = [
     claim: context => `With ${tokens(context)(context.live.value("inference_tokens"))} served, the cheapest model of this size sees ${context.engine.write(context.live.value("optimal_overtraining"), "1", 2)} times the tokens that training alone would want; equal costs is a rule of thumb beside it. The lecture lets ten models share a provider's tokens: family_size says how many do.`,
     pictures: [balance, laws, training] },
   { id: "prices", name: "prices", model: true,
-    lines: ["cost_at_context", "implied_kv_per_token", "context_crossover", "output_input_ratio", "price_step_break_even", "hbm_hold_break_even"],
+    lines: ["cost_growth", "implied_kv_per_token", "context_crossover", "output_input_ratio", "price_step_break_even", "hbm_hold_break_even"],
     results: ["output_input_ratio", "implied_kv_per_token", "context_crossover", "hits_to_pay_short", "hbm_hold_break_even"],
     inputs: ["price_step_context", "price_step", "margin", "batch", "context", "hit_ratio", "mfu_prefill", "prompt_tokens"],
     claim: context => `Output costs ${context.engine.write(context.live.value("output_input_ratio"), "1", 2)} times input here, from costs alone; sellers ask 3 to 6 times. A step at ${tokens(context)(context.live.value("price_step_context"))} would mean ${context.engine.write(context.live.value("implied_kv_per_token"), "B/token")} of cache; this model has ${context.engine.write(context.live.value("kv_per_token"), "B/token")}.`,

@@ -1,0 +1,134 @@
+/* No row borrows another's deck. With a model and a machine named, every input that a row moves with
+ * comes from one of the two, or stands in tests/defaults.txt with the reason why its default is no
+ * fact of some other model or machine. A line there that nothing needs is an error too. */
+#include "test.h"
+
+#include "ask/ask.h"
+
+enum { LINES = 256 };
+
+struct line {
+    char name[80];
+    enum { ANY, OWN, ROW, PAPER } kind;
+    bool used;
+};
+
+static size_t read_lines(struct line *lines)
+{
+    static const char *const kinds[] = { "any  ", "own  ", "row  ", "ppr  " };
+    FILE *file = fopen("tests/defaults.txt", "r");
+    char text[256];
+    size_t count = 0;
+    assert_non_null(file);
+    while (fgets(text, sizeof text, file)) {
+        size_t kind = 0, size = 0;
+        if (text[0] == '#')
+            continue;
+        while (kind < COUNT(kinds) && strncmp(text, kinds[kind], 5))
+            kind++;
+        const char *reason = strstr(text + (strlen(text) > 5 ? 5 : 0), "  ");
+        if (kind == COUNT(kinds) || !reason || strlen(reason) < 5 || count == LINES)
+            fail_msg("tests/defaults.txt: '%s' is not any, own, row or ppr, a name, and why", text);
+        size = (size_t)(reason - text) - 5;
+        snprintf(lines[count].name, sizeof lines[count].name, "%.*s", (int)size, text + 5);
+        lines[count].kind = kind == 0 ? ANY : kind == 1 ? OWN : kind == 2 ? ROW : PAPER;
+        lines[count++].used = false;
+    }
+    fclose(file);
+    return count;
+}
+
+/* Rows for a model that is not there yet. */
+static bool on_paper(const struct book *book, const struct row *row)
+{
+    static const char *const titles[] = { "Parameters of a plain transformer",
+                                          "The cache of an architecture", "Attention's own compute" };
+    for (size_t i = 0; i < COUNT(titles); i++)
+        if (!strcmp(book->chapters[row->chapter].title, titles[i]))
+            return true;
+    return false;
+}
+
+static bool may_read(struct line *lines, size_t count, const struct book *book,
+                     const struct row *row, const struct row *input)
+{
+    const char *title = book->chapters[input->chapter].title;
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(lines[i].name, lines[i].kind == ROW || lines[i].kind == PAPER ? input->name : title) &&
+            (lines[i].kind != OWN || !strcmp(row->file, input->file)) &&
+            (lines[i].kind != PAPER || on_paper(book, row)))
+            return lines[i].used = true;
+    return false;
+}
+
+/* The inputs at their default that a row moves with; the number of those that it may not read. */
+static size_t borrowed(struct scenario *scenario, const struct row *row, struct line *lines,
+                       size_t count)
+{
+    struct arena arena = { 0 };
+    struct list list;
+    struct error error;
+    const struct expr *expr;
+    size_t wrong = 0;
+    const struct fact_table *table = row->table ? facts_table_find(&scenario->facts, row->table) : NULL;
+    const char *text = !row->table ? row->name
+                     : arena_print(&arena, "%s[%s]", row->name, table ? table->entry[0] : "default");
+    assert_true(expr_parse(&scenario->book, NULL, 0, text_of(text), &expr, &error));
+    if (!list_build(&arena, &scenario->book, &scenario->facts, &expr, 1, &list, &error))
+        fail_msg("%s: %s", row->name, error.what);
+    double *inputs = arena_array(&arena, list.input_count + 1, sizeof *inputs);
+    double *nodes = arena_array(&arena, list.count + 1, sizeof *nodes);
+    for (size_t i = 0; i < list.input_count; i++)
+        inputs[i] = list.inputs[i].value;
+    list_value(&arena, &list, inputs, nodes, NULL);
+    for (size_t i = 0; i < list.input_count; i++) {
+        const struct row *input = scenario->book.rows[list.inputs[i].row];
+        if (list.inputs[i].source || input->low == input->high ||
+            !list_moves(&arena, &list, nodes, i) ||
+            may_read(lines, count, &scenario->book, row, input))
+            continue;
+        print_message("%s on %s: %s reads %s at its default (%s)\n", scenario->model,
+                      scenario->machine, row->name, input->name, input->source);
+        wrong++;
+    }
+    arena_free(&arena);
+    return wrong;
+}
+
+static void no_row_borrows_a_deck(void **unused)
+{
+    (void)unused;
+    static struct line lines[LINES];
+    static const char *const pairs[][2] = {
+        { "deepseek-v3", "gb200-nvl72" }, { "llama-3.3-70b", "h100-sxm" },
+        { "mixtral-8x7b", "tpu-v5p" }, { "gemma-3-27b", "mi300x" } };
+    const size_t count = read_lines(lines);
+    size_t wrong = 0;
+    for (size_t i = 0; i < COUNT(pairs); i++) {
+        struct arena arena = { 0 };
+        struct scenario scenario;
+        struct command command = { 0 };
+        struct error error;
+        const struct subject subject = { .model = pairs[i][0], .machine = pairs[i][1] };
+        if (!scenario_open(&scenario, &arena, &command, subject, &error))
+            fail_msg("%s (%s)", error.what, error.hint);
+        for (size_t row = 0; row < scenario.book.count; row++)
+            if (scenario.book.rows[row]->expr)
+                wrong += borrowed(&scenario, scenario.book.rows[row], lines, count);
+        arena_free(&arena);
+    }
+    for (size_t i = 0; i < count; i++)
+        if (!lines[i].used) {
+            print_message("tests/defaults.txt: nothing needs '%s'\n", lines[i].name);
+            wrong++;
+        }
+    assert_int_equal(wrong, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_row_borrows_a_deck),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
