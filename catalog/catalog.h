@@ -82,7 +82,8 @@ bool catalog_number(const struct catalog_entry *entry, const char *fact, double 
 bool catalog_machine(const struct catalog *catalog, const char *name, struct facts *facts,
                      struct error *error);
 /* Set what chips and engines achieve: the entry "any", then that of the family of chips,
- * then the engine's own. A family without an entry was not measured. */
+ * then the engine's own; of one version of an engine (`version_of`) the engine's first. A family
+ * without an entry was not measured. */
 bool catalog_engine(const struct catalog *catalog, const char *name, const char *family,
                     struct facts *facts, struct error *error);
 /* An entry may be of a family of chips instead of an engine. */

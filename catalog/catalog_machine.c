@@ -170,9 +170,16 @@ bool catalog_engine(const struct catalog *catalog, const char *name, const char 
         return false;
     if (catalog_is_family(own))
         return error_set(error, "'%s' is a family of chips and not an engine", own->name);
+    const char *base = catalog_text(own, "version_of");
+    const struct catalog_entry *version_of =
+        base ? catalog_find(catalog, CATALOG_ENGINE, base, error) : NULL;
+    if (base && !version_of)
+        return false;
     set_numbers(any, facts);
     if (chips && catalog_is_family(chips))
         set_numbers(chips, facts);
+    if (version_of)
+        set_numbers(version_of, facts);
     if (own != any)
         set_numbers(own, facts);
     return true;

@@ -203,7 +203,7 @@ static size_t list_sources(struct server *server, struct source *sources)
         { "kernel launches", NAME_step_time, NAME_launch_time, NAME_accepted },
         { "transfers", NAME_step_time, "link_time - links_hidden * min(chip_time, link_time)",
           NAME_accepted },
-        { "host", NAME_step_time, NAME_host_time, NAME_accepted },
+        { "host", NAME_step_time, NAME_host_exposed, NAME_accepted },
         { "guesses", NAME_draft_time, NAME_draft_time, NAME_accepted },
         { "prompts of others", NAME_prefill_per_token, "running * others * prefill_per_token", "1" } };
     size_t count = 0;

@@ -39,11 +39,13 @@ struct engine {
     struct world *world;
     size_t index;                   /* of all replicas */
     double next;                    /* s; INFINITY: it has nothing to do */
+    bool asks;                      /* who came may have a step beside those that run: to be started */
     size_t waiting, running;        /* requests */
     uint64_t tokens_left;           /* prompt and output tokens to process, of both */
     size_t blocks_used;             /* blocks of the cache in use */
     bool stalls;                    /* a step without decodes keeps some from decoding */
     double between;                 /* s of such steps since the last that decoded */
+    bool tells_gaps;                /* by world_gap: its steps say nothing of them */
 };
 
 /* A usual server, of the reference runs; a scheduler adds what it has beside that. */
@@ -91,6 +93,7 @@ uint64_t stretch_before(const struct stretch *stretch, double now);     /* steps
 void world_ran(struct engine *engine, double from, double seconds, const struct sim_step *step);
 void world_stretched(struct engine *engine, const struct stretch *stretch, uint64_t steps);
 
+void world_gap(struct world *world, double seconds);    /* between two tokens of a request */
 void world_first_token(struct world *world, uint32_t id, double now);   /* the first one counts */
 void world_done(struct world *world, uint32_t id, double now);
 void world_restarted(struct world *world, uint32_t id);

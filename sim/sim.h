@@ -40,6 +40,7 @@ struct sim_step {
     double prompt, prompt_cached;           /* prompt tokens; tokens their requests had before */
     double prompt_pairs;                    /* of prompt tokens with those before them */
     double sequences;                       /* requests in all */
+    double begun;                           /* of them prompts that begin, or begin again */
     double imbalance;                       /* where ranks step together this is the fullest one, with
                                                so many times the mean's tokens; else 0 or 1 */
 };
@@ -67,6 +68,8 @@ struct sim_server {
     bool synchronous;               /* a step is formed when the one before has ended */
     size_t ranks;                   /* attention ranks that step together, each with blocks and
                                        sequences of its own; 0 is 1 */
+    size_t stages;                  /* pipeline stages: a step takes an equal part of its seconds in
+                                       each, and as many steps are in flight; 0 is 1 */
     size_t draft;                   /* tokens that each decode proposes */
     double accepted;                /* probability that one is accepted after those before it */
     size_t lane_most[TRACE_LANES];  /* sequences of a step that has one of the lane; 0:
@@ -89,6 +92,7 @@ enum scheduler_can {
     SCHEDULER_RANKS = 1 << 7,
     SCHEDULER_DRAFTS = 1 << 8,      /* `draft`, `accepted` */
     SCHEDULER_LANES = 1 << 9,
+    SCHEDULER_STAGES = 1 << 10,     /* `stages` */
 };
 
 /* A setting that only one scheduler has, as its option is called. */
@@ -178,6 +182,7 @@ struct sim_options {
     enum router router;
     bool stepping;                  /* every step by itself */
     size_t users;                   /* above 0: who ask one after the other, whatever `arrival` */
+    double stagger;                 /* s in which they come, one after the other; 0: all at once */
     double think;                   /* s from an answer to the user's next question */
     size_t waiting_most;            /* refused where so many wait for each replica; 0: never */
     double patience;                /* s in the queue after which a request gives up; 0: never */
@@ -229,7 +234,8 @@ struct sim_result {
     uint64_t failures, lost;                /* of replicas; requests that had to begin again */
     double lane_seconds[TRACE_LANES];       /* of each class: its share of the sequences of each step,
                                                times the step's s; SCHEDULER_LANES */
-    struct sketch *gaps;                    /* s between two steps that decode, by their requests */
+    struct sketch *gaps;                    /* s between two steps that decode, by their requests;
+                                               with stages between two tokens of a request */
     uint64_t cached_tokens, fetched_tokens; /* of prompts, that the cache had, or a tier below */
     struct tier_use tier[TIERS_MOST];       /* all replicas together */
     double moved_bytes, moving;             /* over the link between pools: bytes, s all together */

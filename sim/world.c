@@ -37,7 +37,8 @@ void world_stretched(struct engine *engine, const struct stretch *stretch, uint6
     result->iterations += steps;
     result->batch_tokens += steps * (uint64_t)(stretch->step.decoding + stretch->step.drafts +
                                                stretch->step.prompt);
-    add_gaps(engine, stretch, steps);
+    if (!engine->tells_gaps)
+        add_gaps(engine, stretch, steps);
     if (options->watch.ran)
         options->watch.ran(options->watch.context, engine->index, stretch->from, seconds, steps,
                            &stretch->step);
@@ -47,6 +48,11 @@ void world_ran(struct engine *engine, double from, double seconds, const struct 
 {
     const struct stretch one = { .from = from, .first = seconds, .steps = 1, .step = *step };
     world_stretched(engine, &one, 1);
+}
+
+void world_gap(struct world *world, double seconds)
+{
+    sketch_add(world->result->gaps, seconds);
 }
 
 void world_first_token(struct world *world, uint32_t id, double now)
@@ -216,7 +222,7 @@ static void moment(struct run *run, double until)
     }
     for (size_t i = 0; i < run->engine_count; i++) {
         struct engine *engine = run->engines[i];
-        if (run->stirred[i] || (engine->next == INFINITY && engine->waiting))
+        if (run->stirred[i] || engine->asks || (engine->next == INFINITY && engine->waiting))
             engine->scheduler->start(engine, run->now);
         run->stirred[i] = false;
     }
@@ -371,7 +377,8 @@ bool sim_run(struct arena *arena, const struct trace *trace, const struct sim_op
     open_engines(arena, run);
     fleet_open(arena, run);
     for (; run->arrived < options->users && run->arrived < trace->count; run->arrived++)
-        fleet_plan(run, 0, EVENT_ASK, (uint32_t)run->arrived);
+        fleet_plan(run, options->stagger * (double)run->arrived / (double)options->users, EVENT_ASK,
+                   (uint32_t)run->arrived);
     while (run->left) {
         const double own = trace_or_engines_next(run), planned = fleet_next(run);
         const double next = own < planned ? own : planned;

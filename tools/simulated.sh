@@ -47,7 +47,7 @@ replay() {
         --gpus $((ranks * $(setting "$meta" tensor_parallel_size))) \
         --set sequences_most="$(setting "$meta" max_num_seqs)" \
         --set prefill_size="$(setting "$meta" max_num_batched_tokens)" \
-        --set cache_fraction=0.9 --requests "$here/requests" --json "$@" >"$here/answer"
+        --set cache_fraction=0.9 --set host_hidden=1 --requests "$here/requests" --json "$@" >"$here/answer"
     score "$run" "" "$file" "$here/requests" >>"$here/lines"
     echo "$run: $(counted iterations) steps, $(counted preemptions) preemptions" >>"$here/counts"
 }
@@ -90,7 +90,7 @@ one_experiment() {
         "$load" >"$here/trace.csv"
     "$CHALKLINE" simulate "$here/trace.csv" --rules vllm-v1 --model "$2" --on h100-sxm --gpus "$3" \
         --ranks 1 --set sequences_most=128 --set prefill_size=2048 --set cache_fraction=0.9 \
-        --patience 300s --requests "$here/requests" >/dev/null
+        --set host_hidden=1 --patience 300s --requests "$here/requests" >/dev/null
     awk -f tools/simulated.awk -v what=stages -v experiment="$1" -v name="${2##*/}" \
         -v patience=300 -v api="$("$CHALKLINE" eval api_time --engine vllm --model "$2" \
             --on h100-sxm --json | sed -n 's/.*"value": \([0-9.e-]*\),*/\1/p' | head -n 1)" "$load" "$here/requests"

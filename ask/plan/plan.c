@@ -148,8 +148,6 @@ static bool read_variant(struct plan *plan, struct variant *variant)
     subject.machine = variant->machine;
     subject.precision = variant->precision;
     subject.kv_precision = variant->kv;
-    if (command_given(plan->command, "validate") && !subject.engine)
-        subject.engine = "vllm";                /* whose rules the simulator follows */
     if (!scenario_read(scenario, plan->arena, plan->command, subject, plan->error) ||
         !sweep_set(scenario, plan->swept, plan->error) || !no_ranges(plan, scenario) ||
         !take_tensor(plan, scenario) || !set_numbers(plan, scenario))
@@ -295,7 +293,7 @@ static const struct option search_list[] = {
     { "validate", "N", OPTION_COUNT, .low = 1, .high = 64,
       .help = "the best N layouts through the simulator, ranked by it" },
     { "traffic", "TRACE", OPTION_TEXT, .otherwise = "Poisson at the predicted rate",
-      .help = "requests of --validate: a trace or a description" },
+      .help = "requests of --validate: a trace, a description, or constant" },
     { 0 } };
 static const struct option launch_list[] = {
     { "emit", "WHAT", OPTION_CHOICE, .choices = emit_targets,

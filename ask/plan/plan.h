@@ -132,6 +132,12 @@ const char *plan_text(const struct plan *plan, const struct plan_point *point,
 /* The limit that a little more load breaks: "TPOT", "memory"; "" where it is only slower. */
 const char *plan_binds(struct plan *plan, const struct plan_point *point);
 bool plan_answer(struct plan *plan);
+/* A point's deployment through the simulator; `trace` NULL: random traffic at its predicted rate, of
+ * `count` requests. */
+struct simulation;
+struct simulated;
+bool plan_trial(struct plan *plan, const struct plan_point *point, const char *trace, size_t count,
+                struct simulation *simulation, struct simulated *outcome);
 /* The best layouts through the simulator, as --validate says. */
 bool plan_validate(struct plan *plan);
 /* The best at each value of a row, as --sweep says. */

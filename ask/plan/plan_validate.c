@@ -13,36 +13,48 @@ enum { REQUESTS = 1000 };
 
 struct trial_run {
     struct plan_point point;
-    const char *skipped;            /* why it did not run, or NULL */
     double goodput;                 /* requests/s within the limits, for each GPU, while they came */
     double came, met, ttft, ttft_99, tpot, tpot_99;
     const char *verdict;
 };
 
-static bool traffic(struct plan *plan, struct trial_run *run, struct command *command)
+/* "constant" or "poisson" alone: requests of the plan's lengths that come so at the predicted rate. */
+static bool traffic(struct plan *plan, const struct plan_point *point, const char *trace,
+                    size_t count, struct command *command)
 {
-    struct scenario *scenario = &plan->variants[run->point.at.space].scenario;
+    struct scenario *scenario = &plan->variants[point->at.space].scenario;
     struct values values;
     static const char *const rows[] = { NAME_prompt_tokens, NAME_output_tokens, NAME_prefix_cached };
+    const bool predicted = !trace || !strcmp(trace, "poisson") || !strcmp(trace, "constant");
     if (!values_of(scenario, rows, 3, &values, plan->error))
         return false;
-    if (values.at[2] > 0 && !command_given(plan->command, "traffic")) {
+    if (values.at[2] > 0 && predicted) {
         error_set(plan->error, "--validate: prefix_cached needs requests that share prefixes");
         return error_hint(plan->error, "--traffic TRACE with prefix blocks (Mooncake, Qwen-Bailian)");
     }
-    const char *trace = command_text(plan->command, "traffic");
-    command_put_word(plan->arena, command, trace ? trace
-                     : arena_print(plan->arena, "poisson:rate=%.9g,count=%d,input=%.0f,output=%.0f",
-                                   run->point.figures[PLAN_rate], REQUESTS, values.at[0],
-                                   values.at[1]));
+    command_put_word(plan->arena, command, !predicted ? trace
+                     : arena_print(plan->arena, "%s:rate=%.9g,count=%zu,input=%.0f,output=%.0f",
+                                   trace ? trace : "poisson", point->figures[PLAN_rate], count,
+                                   values.at[0], values.at[1]));
     return true;
 }
 
-static const char *rules_of(const struct plan *plan)
+/* The rules of the engine; those of vLLM where no engine is named, or where the engine's rules know
+ * nothing of what the layout has: they stand for its own then, with its times. */
+static const char *rules_of(const struct plan *plan, const struct search_point *at)
 {
     const char *engine = plan->subject.engine;
-    const struct scheduler *scheduler = scheduler_of_engine(engine ? engine : "vllm");
-    return scheduler ? scheduler->name : engine;
+    const struct scheduler *usual = scheduler_of_engine("vllm");
+    const struct scheduler *own = engine ? scheduler_of_engine(engine) : NULL;
+    const bool pools = plan->variants[at->space].kind == PLAN_POOLS;
+    unsigned needed = plan_input(plan, at, NAME_draft_tokens) > 0 ? SCHEDULER_DRAFTS : 0;
+    if (plan_input(plan, at, NAME_attention_dp) > 1 ||
+        (pools && plan_input(plan, at, NAME_prefill_attention_dp) > 1))
+        needed |= SCHEDULER_RANKS;
+    if (plan_input(plan, at, NAME_pipeline_parallel) > 1 ||
+        (pools && plan_input(plan, at, NAME_prefill_pipeline_parallel) > 1))
+        needed |= SCHEDULER_STAGES;
+    return own && (own->can & needed) == needed ? own->name : usual->name;
 }
 
 /* The options of the plan that say the same to `simulate`; lengths come with the traffic. */
@@ -56,16 +68,18 @@ static void take_options(struct plan *plan, struct command *command)
 }
 
 /* `simulate` as a user would ask it of this deployment. */
-static bool trial_question(struct plan *plan, struct trial_run *run, struct command *command)
+static bool trial_question(struct plan *plan, const struct plan_point *point, const char *trace,
+                           size_t count, struct command *command)
 {
-    const struct search_point *at = &run->point.at;
+    const struct search_point *at = &point->at;
     const struct variant *variant = &plan->variants[at->space];
     const bool pools = variant->kind == PLAN_POOLS;
-    const double copies = run->point.figures[PLAN_replicas];
+    const double copies = point->figures[PLAN_replicas];
     const struct { const char *option, *text; } names[] = {
         { "model", plan->model }, { "on", variant->machine }, { "precision", variant->precision },
-        { "kv-precision", variant->kv }, { "engine", variant->scenario.subject.engine },
-        { "rules", rules_of(plan) } };
+        { "kv-precision", variant->kv }, 
+        { "engine", variant->scenario.subject.engine ? variant->scenario.subject.engine : "any" },
+        { "rules", rules_of(plan, at) } };
     const struct { const char *option; double number; } numbers[] = {
         { "gpus", plan_input(plan, at, NAME_chips) },
         { "replicas", copies * (pools ? plan_input(plan, at, NAME_decode_workers) : 1) },
@@ -75,7 +89,9 @@ static bool trial_question(struct plan *plan, struct trial_run *run, struct comm
         { "chunk", pools ? NAN : plan_input(plan, at, NAME_prefill_size) },
         { "draft", plan_input(plan, at, NAME_draft_tokens) },
         { "ttft", plan->ttft }, { "tpot", plan->tpot } };
-    static const char *const layout[] = { NAME_attention_dp, NAME_expert_parallel };
+    static const char *const layout[] = { NAME_attention_dp, NAME_expert_parallel,
+                                          NAME_pipeline_parallel };
+    static const char *const prompts[] = { NAME_prefill_attention_dp, NAME_prefill_pipeline_parallel };
     *command = (struct command){ .verb = &verb_simulate, .verbs = plan->command->verbs };
     take_options(plan, command);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -84,39 +100,38 @@ static bool trial_question(struct plan *plan, struct trial_run *run, struct comm
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (numbers[i].number > 0)
             command_set_number(plan->arena, command, numbers[i].option, numbers[i].number);
+    const struct scheduler *rules = scheduler_named(rules_of(plan, at));
+    const char *engine = plan->subject.engine;
+    if ((rules->can & SCHEDULER_STAGES) && (!engine || rules != scheduler_of_engine(engine)))
+        /* They stand for no engine's own: stages are as even as the plan has them. */
+        command_set(plan->arena, command, "even-stages", "");
     for (size_t i = 0; i < sizeof layout / sizeof *layout; i++)
         command_set(plan->arena, command, "set",
                     arena_print(plan->arena, "%s=%.0f", layout[i], plan_input(plan, at, layout[i])));
-    return traffic(plan, run, command);
+    for (size_t i = 0; pools && i < sizeof prompts / sizeof *prompts; i++)
+        command_set(plan->arena, command, "set",
+                    arena_print(plan->arena, "%s=%.0f", prompts[i], plan_input(plan, at, prompts[i])));
+    return traffic(plan, point, trace, count, command);
 }
 
-/* What the simulator does not have. */
-static const char *not_simulated(const struct plan *plan, const struct trial_run *run)
+bool plan_trial(struct plan *plan, const struct plan_point *point, const char *trace, size_t count,
+                struct simulation *simulation, struct simulated *outcome)
 {
-    const struct search_point *at = &run->point.at;
-    const bool pools = plan->variants[at->space].kind == PLAN_POOLS;
-    if (plan_input(plan, at, NAME_pipeline_parallel) > 1 ||
-        (pools && plan_input(plan, at, NAME_prefill_pipeline_parallel) > 1))
-        return "pipeline stages";
-    if (pools && plan_input(plan, at, NAME_prefill_attention_dp) != plan_input(plan, at, NAME_attention_dp))
-        return "pools with other attention ranks";
-    return NULL;
+    struct command *command = arena_alloc(plan->arena, sizeof *command);
+    struct answer notes = { .text = { .arena = plan->arena } };
+    const struct variation as_asked = { .scale = 1 };
+    notes.doc = doc_new(plan->arena, DOC_OBJECT);
+    return trial_question(plan, point, trace, count, command) &&
+           simulate_read(plan->arena, command, simulation, &notes, plan->error) &&
+           simulate_run(plan->arena, simulation, &as_asked, NULL, outcome, plan->error);
 }
 
 static bool run_trial(struct plan *plan, struct trial_run *run)
 {
-    struct command *command = arena_alloc(plan->arena, sizeof *command);
     struct simulation *simulation = arena_alloc(plan->arena, sizeof *simulation);
     struct simulated *outcome = arena_alloc(plan->arena, sizeof *outcome);
-    struct answer notes = { .text = { .arena = plan->arena } };
-    const struct variation as_asked = { .scale = 1 };
-    run->skipped = not_simulated(plan, run);
-    if (run->skipped)
-        return true;
-    notes.doc = doc_new(plan->arena, DOC_OBJECT);
-    if (!trial_question(plan, run, command) ||
-        !simulate_read(plan->arena, command, simulation, &notes, plan->error) ||
-        !simulate_run(plan->arena, simulation, &as_asked, NULL, outcome, plan->error))
+    if (!plan_trial(plan, &run->point, command_text(plan->command, "traffic"), REQUESTS, simulation,
+                    outcome))
         return false;
     const struct lane_score *all = &outcome->all;
     run->met = (double)all->met / (double)all->requests;
@@ -134,8 +149,6 @@ static bool run_trial(struct plan *plan, struct trial_run *run)
 static int by_goodput(const void *x, const void *y)
 {
     const struct trial_run *a = x, *b = y;
-    if (!a->skipped != !b->skipped)
-        return a->skipped ? 1 : -1;
     return a->goodput > b->goodput ? -1 : a->goodput < b->goodput;
 }
 
@@ -149,14 +162,6 @@ static void add_line(struct plan *plan, const struct trial_run *run, struct tabl
 {
     struct doc *doc = doc_add(plan->arena, list, NULL, DOC_OBJECT);
     doc_add_string(plan->arena, doc, "deployment", plan_deployment(plan, &run->point));
-    if (run->skipped) {
-        doc_add_string(plan->arena, doc, "skipped", run->skipped);
-        for (int i = 0; i < 7; i++)
-            table_cell(table, "-");
-        table_cell(table, "%s: not simulated: %s", plan_deployment(plan, &run->point),
-                   run->skipped);
-        return;
-    }
     const struct { const char *name; double value; } figures[] = {
         { "goodput_per_gpu", run->goodput }, { "came", run->came }, { "met", run->met }, { "ttft_mean", run->ttft },
         { "ttft_p99", run->ttft_99 }, { "tpot_mean", run->tpot }, { "tpot_p99", run->tpot_99 },

@@ -50,19 +50,24 @@ static void score(struct arena *arena, const struct simulation *simulation, stru
 {
     const struct trace *trace = &outcome->trace;
     const struct sim_result *result = &outcome->result;
+    const struct counted *counted = &outcome->counted;
     double first = INFINITY, last = 0;
     outcome->lanes = arena_array(arena, trace->lanes + 1, sizeof *outcome->lanes);
-    for (size_t i = 0; i < trace->count; i++) {
+    for (size_t i = counted->first; i < counted->end; i++) {
         score_request(&outcome->all, simulation, outcome, i);
         if (trace->lanes)
             score_request(&outcome->lanes[trace->lane[i]], simulation, outcome, i);
         first = fmin(first, result->arrival[i]);
         last = fmax(last, result->arrival[i]);
     }
-    outcome->rate = last > first ? (double)(trace->count - 1) / (last - first) : 0;
-    outcome->goodput = (double)outcome->all.met / result->makespan;
-    outcome->output_rate = (double)outcome->all.outputs / result->makespan;
-    outcome->input_rate = (double)outcome->all.inputs / result->makespan;
+    const size_t count = counted->end - counted->first;
+    outcome->rate = last > first ? (double)(count - 1) / (last - first) : 0;
+    if (count < trace->count)
+        outcome->counted.time_share = (double)count / outcome->rate / result->makespan;
+    const double seconds = result->makespan * counted->time_share;
+    outcome->goodput = (double)outcome->all.met / seconds;
+    outcome->output_rate = (double)outcome->all.outputs / seconds;
+    outcome->input_rate = (double)outcome->all.inputs / seconds;
     outcome->verdict = verdict_of(outcome);
 }
 
@@ -114,6 +119,66 @@ static size_t either(size_t varied, size_t asked)
     return varied ? varied : asked;
 }
 
+/* ---- users ---------------------------------------------------------------------------------- */
+
+/* The time from one question of a user to the next, by Little's law: of a short run, whose users
+ * come over the time that the first request takes alone. */
+static bool turn_time(const struct trace *trace, const struct sim_options *options, double *turn,
+                      struct error *error)
+{
+    enum { TURNS = 3 };
+    struct arena arena = { 0 };
+    struct trace some = *trace;
+    struct sim_options pilot = *options;
+    struct sim_result *result = arena_alloc(&arena, sizeof *result);
+    pilot.watch = (struct sim_watch){ 0 };
+    some.count = 1;
+    bool ran = sim_run(&arena, &some, &pilot, result, error);
+    *turn = ran ? result->makespan + options->think : 0;
+    some.count = TURNS * options->users < trace->count ? TURNS * options->users : trace->count;
+    if (ran && some.count > 2 * options->users) {
+        const size_t from = options->users, last = some.count - 1;
+        pilot.stagger = *turn;
+        ran = sim_run(&arena, &some, &pilot, result, error);
+        if (ran && result->arrival[last] > result->arrival[from])
+            *turn = (result->arrival[last] - result->arrival[from]) / (double)(last - from) *
+                    (double)options->users;
+    }
+    arena_free(&arena);
+    return ran;
+}
+
+/* Users come spread over a turn, as they would be found at any time later. */
+static bool stagger_users(const struct simulation *simulation, struct simulated *outcome,
+                          double *turn, struct error *error)
+{
+    *turn = 0;
+    if (!outcome->options.users || simulation->warm_up == 0)
+        return true;
+    if (!turn_time(&outcome->trace, &outcome->options, turn, error))
+        return false;
+    outcome->options.stagger = *turn;
+    return true;
+}
+
+/* Of a short run half is left at the least, of which no end is cut off where little is. */
+static void count_requests(const struct simulation *simulation, double turn,
+                           struct simulated *outcome)
+{
+    const double *arrival = outcome->result.arrival;
+    const size_t count = outcome->trace.count;
+    const double warm_up = isnan(simulation->warm_up) ? 2 * turn : simulation->warm_up;
+    struct counted *counted = &outcome->counted;
+    if (!(turn > 0))
+        return;
+    while (counted->first < count / 2 && arrival[counted->first] < warm_up)
+        counted->first++;
+    while (counted->end > counted->first + count / 4 + 1 &&
+           arrival[counted->end - 1] > arrival[count - 1] - turn)
+        counted->end--;
+    counted->warm_up = arrival[counted->first];
+}
+
 bool simulate_run(struct arena *arena, const struct simulation *simulation,
                   const struct variation *variation, const struct sim_watch *watch,
                   struct simulated *outcome, struct error *error)
@@ -135,10 +200,15 @@ bool simulate_run(struct arena *arena, const struct simulation *simulation,
     sim->seed += variation->seed;
     if (watch)
         sim->watch = *watch;
+    double turn;
     bool ran = vary_trace(arena, simulation, variation, &outcome->trace, error) &&
+               stagger_users(simulation, outcome, &turn, error) &&
                sim_run(arena, &outcome->trace, sim, &outcome->result, error);
     simulate_give_back(&sim->server);
     simulate_give_back(&sim->split.server);
+    outcome->counted = (struct counted){ .end = outcome->trace.count, .time_share = 1 };
+    if (ran)
+        count_requests(simulation, turn, outcome);
     if (ran)
         score(arena, simulation, outcome);
     return ran;
@@ -174,7 +244,7 @@ static bool answer_hits(const struct simulation *simulation, struct answer *answ
         struct doc *one = doc_add(arena, list, NULL, DOC_OBJECT);
         if (sizes[i])
             doc_add_number(arena, one, "blocks", (double)sizes[i]);
-        doc_add_number(arena, one, NAME_hit_ratio, ratio);
+        doc_add_number(arena, one, "found_share", ratio);
         table_cell(&table, sizes[i] ? "%zu" : "any", sizes[i]);
         table_cell(&table, "%.4f", ratio);
     }

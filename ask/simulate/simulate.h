@@ -24,6 +24,8 @@ struct simulation {
     double api_time;                        /* s of a request outside the engine */
     double scale;                           /* requests arrive so many times as fast */
     double ttft_most, tpot_most;            /* s; INFINITY: no limit */
+    double warm_up;                         /* s, of users; NAN: two of their turns; 0: they all come at
+                                               once, and every request counts */
     double met;                             /* share of requests that must meet them */
     const char *tier_names[TIERS_MOST];
 };
@@ -59,8 +61,17 @@ struct lane_score {
     struct sketch times[SIMULATE_TIMES];
 };
 
+/* With users the requests from `first` up to `end` count: those before came while users still
+ * began, or soon after; those behind when some had nothing more to ask. */
+struct counted {
+    size_t first, end;
+    double warm_up;                         /* s, when the first came */
+    double time_share;                      /* of the run, in which as many came */
+};
+
 struct simulated {
     struct trace trace;                     /* as it ran */
+    struct counted counted;
     struct sim_options options;
     struct sim_result result;
     struct lane_score all, *lanes;        /* [trace.lanes] */

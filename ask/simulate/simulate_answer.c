@@ -96,7 +96,7 @@ static void answer_counts(struct arena *arena, const struct simulated *outcome, 
         { "preemptions", (double)result->preemptions }, { "makespan", result->makespan },
         { "utilisation", utilisation },           { "queued", queued },
         { "waiting_at_last", result->waiting_at_last },
-        { "request_rate", outcome->rate },        { "output_rate", outcome->output_rate },
+        { "requests_per_s", outcome->rate },      { "output_rate", outcome->output_rate },
         { "input_rate", outcome->input_rate },
     };
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
@@ -117,6 +117,25 @@ static void answer_counts(struct arena *arena, const struct simulated *outcome, 
         buffer_print(&answer->text, "%.2f servers were there in the mean\n",
                      there / result->makespan);
     }
+}
+
+/* What of a run with users says nothing of a server that runs on. */
+static void answer_left_out(struct arena *arena, const struct simulated *outcome,
+                            struct answer *answer)
+{
+    const struct counted *counted = &outcome->counted;
+    const size_t behind = outcome->trace.count - counted->end;
+    struct doc *doc = doc_add(arena, answer->doc, "left_out", DOC_OBJECT);
+    doc_add_number(arena, doc, "warm_up_s", counted->warm_up);
+    doc_add_number(arena, doc, "requests", (double)(counted->first + behind));
+    if (!counted->first && !behind)
+        return;
+    buffer_print(&answer->text, "left out of rates, TTFT, TPOT and E2E: %zu requests of the first %s, in "
+                 "which users came one after the other", counted->first,
+                 simulate_seconds(arena, counted->warm_up));
+    if (behind)
+        buffer_print(&answer->text, ", and the last %zu, when users had nothing more to ask", behind);
+    buffer_print(&answer->text, "\n");
 }
 
 /* Requests that were not answered, and why. */
@@ -147,12 +166,12 @@ static void answer_goodput(struct arena *arena, const struct simulation *simulat
                            const struct simulated *outcome, struct answer *answer)
 {
     const struct trace *trace = &outcome->trace;
+    const double share = (double)outcome->all.met / (double)outcome->all.requests;
     if (isinf(simulation->ttft_most) && isinf(simulation->tpot_most))
         return;
-    doc_add_number(arena, answer->doc, "goodput", outcome->goodput);
-    doc_add_number(arena, answer->doc, "met", (double)outcome->all.met / (double)trace->count);
-    buffer_print(&answer->text, "goodput %.4g requests/s: %.2f %% met", outcome->goodput,
-                 100 * (double)outcome->all.met / (double)trace->count);
+    doc_add_number(arena, answer->doc, "good_requests_per_s", outcome->goodput);
+    doc_add_number(arena, answer->doc, "met", share);
+    buffer_print(&answer->text, "goodput %.4g requests/s: %.2f %% met", outcome->goodput, 100 * share);
     if (isfinite(simulation->ttft_most))
         buffer_print(&answer->text, " TTFT %s", simulate_seconds(arena, simulation->ttft_most));
     if (isfinite(simulation->tpot_most))
@@ -220,7 +239,7 @@ static void answer_tiers(struct arena *arena, const struct simulation *simulatio
         doc_add_number(arena, one, "hit_share", share);
         doc_add_number(arena, one, "read_bytes", use->read_bytes);
         doc_add_number(arena, one, "written_bytes", use->written_bytes);
-        doc_add_number(arena, one, NAME_held_most, (double)use->used_most * block_bytes);
+        doc_add_number(arena, one, "most_held_bytes", (double)use->used_most * block_bytes);
         doc_add_number(arena, one, "busy", use->busy);
         doc_add_number(arena, one, "wear", use->wear);
         doc_add_number(arena, one, "cost", usd);
@@ -240,6 +259,15 @@ static void answer_tiers(struct arena *arena, const struct simulation *simulatio
 
 /* ---- money and energy ----------------------------------------------------------------------- */
 
+/* All that decode or are read at a time: a step of a pipeline has those of one stage. */
+static double run_sequences(const struct simulated *outcome, int pool)
+{
+    const struct sim_server *server = pool ? &outcome->options.split.server
+                                           : &outcome->options.server;
+    const double stages = server->stages ? (double)server->stages : 1;
+    return stages * outcome->result.sequence_seconds / outcome->result.busy;
+}
+
 /* Rows of a run, at what it counted, for the servers of a pool. */
 static bool run_rows(struct scenario *scenario, const struct simulated *outcome, int pool,
                      const char *const *rows, size_t count, struct values *values,
@@ -248,10 +276,10 @@ static bool run_rows(struct scenario *scenario, const struct simulated *outcome,
     const struct sim_result *result = &outcome->result;
     const double requests = (double)outcome->all.answered;
     const struct { const char *row; double value; } counted[] = {
-        { NAME_replica_time, result->pool_there[pool] },
-        { NAME_running_time, result->pool_busy[pool] },
+        { NAME_replica_time, result->pool_there[pool] * outcome->counted.time_share },
+        { NAME_running_time, result->pool_busy[pool] * outcome->counted.time_share },
         { NAME_run_outputs, (double)outcome->all.outputs },
-        { NAME_run_sequences, result->sequence_seconds / result->busy },
+        { NAME_run_sequences, run_sequences(outcome, pool) },
         { NAME_prompt_tokens, (double)outcome->all.inputs / requests },
         { NAME_output_tokens, (double)outcome->all.outputs / requests },
     };
@@ -270,7 +298,7 @@ static bool answer_classes(struct arena *arena, struct simulation *simulation,
     double price;
     if (!(result->lane_seconds[0] > 0))
         return true;
-    struct doc *prices = doc_add(arena, answer->doc, NAME_class_cost_per_token, DOC_OBJECT);
+    struct doc *prices = doc_add(arena, answer->doc, "class_rent_per_token", DOC_OBJECT);
     for (size_t i = 0; i < outcome->trace.lanes; i++) {
         const char *name = outcome->trace.lane_names[i];
         if (!outcome->lanes[i].outputs)
@@ -291,7 +319,7 @@ static bool answer_money(struct arena *arena, struct simulation *simulation,
                          struct error *error)
 {
     enum { TOTAL, PER_TOKEN, ENERGY, ROWS };
-    static const char *const rows[ROWS] = { "run_cost + cost_beside", NAME_run_cost_per_token,
+    static const char *const rows[ROWS] = { NAME_run_rent, NAME_run_cost_per_token,
                                             NAME_run_energy_per_token };
     static const char *const beside[] = { NAME_run_cost, NAME_run_energy };
     struct facts *facts = &simulation->scenario.facts;
@@ -306,13 +334,41 @@ static bool answer_money(struct arena *arena, struct simulation *simulation,
     }
     if (!run_rows(&simulation->scenario, outcome, 0, rows, ROWS, &values, error))
         return false;
-    doc_add_number(arena, answer->doc, NAME_run_cost, values.at[TOTAL]);
-    doc_add_number(arena, answer->doc, NAME_run_cost_per_token, values.at[PER_TOKEN]);
-    doc_add_number(arena, answer->doc, NAME_run_energy_per_token, values.at[ENERGY]);
+    doc_add_number(arena, answer->doc, "rent", values.at[TOTAL]);
+    doc_add_number(arena, answer->doc, "rent_per_token", values.at[PER_TOKEN]);
+    doc_add_number(arena, answer->doc, "joules_per_token", values.at[ENERGY]);
     buffer_print(&answer->text, "%s, %s of output tokens: rent of the servers while they were there\n",
                  in_unit(arena, values.at[PER_TOKEN], "USD/token"),
                  in_unit(arena, values.at[ENERGY], "J/token"));
     return answer_classes(arena, simulation, outcome, answer, error);
+}
+
+/* The pool for prompts beside the servers that decode: what it has, and how long each ran. */
+static void answer_prompts(struct arena *arena, const struct simulated *outcome, struct doc *settings,
+                           struct buffer *text)
+{
+    const struct sim_split *split = &outcome->options.split;
+    const struct sim_result *result = &outcome->result;
+    if (!split->replicas)
+        return;
+    const struct sim_server *server = &split->server;
+    const double decode = result->pool_busy[0] / result->pool_there[0];
+    const double prompts = result->pool_busy[1] / result->pool_there[1];
+    struct doc *pool = doc_add(arena, settings, "prompts", DOC_OBJECT);
+    doc_add_number(arena, pool, "servers", (double)split->replicas);
+    doc_add_number(arena, pool, "blocks", (double)server->blocks);
+    doc_add_number(arena, pool, "max_seqs", (double)server->sequences_most);
+    doc_add_number(arena, pool, "chunk", (double)server->chunk);
+    doc_add_number(arena, pool, "ranks", (double)(server->ranks ? server->ranks : 1));
+    doc_add_number(arena, pool, "stages", (double)(server->stages ? server->stages : 1));
+    doc_add_number(arena, pool, "busy", prompts);
+    doc_add_number(arena, settings, "decodes_busy", decode);
+    buffer_print(text, "\n  %zu server%s for prompts ran %.1f %% of the time (%zu blocks, %zu tokens a "
+                 "batch%s%s), %zu that decode %.1f %%\n", split->replicas,
+                 split->replicas == 1 ? "" : "s", 100 * prompts, server->blocks, server->chunk,
+                 server->ranks > 1 ? arena_print(arena, ", %zu attention ranks", server->ranks) : "",
+                 server->stages > 1 ? arena_print(arena, ", %zu stages", server->stages) : "",
+                 outcome->options.replicas, 100 * decode);
 }
 
 static void answer_settings(struct arena *arena, const struct simulated *outcome,
@@ -323,12 +379,15 @@ static void answer_settings(struct arena *arena, const struct simulated *outcome
     struct doc *doc = doc_add(arena, answer->doc, "settings", DOC_OBJECT);
     doc_add_string(arena, doc, "rules", server->scheduler->name);
     doc_add_string(arena, doc, "router", router_names[outcome->options.router]);
-    doc_add_number(arena, doc, "replicas", (double)outcome->options.replicas);
+    doc_add_number(arena, doc, "servers", (double)outcome->options.replicas);
     doc_add_number(arena, doc, "blocks", (double)server->blocks);
     doc_add_number(arena, doc, "block", (double)server->block);
     doc_add_number(arena, doc, "max_seqs", (double)server->sequences_most);
     doc_add_number(arena, doc, "chunk", (double)server->chunk);
     doc_add_number(arena, doc, "ranks", (double)(server->ranks ? server->ranks : 1));
+    doc_add_number(arena, doc, "stages", (double)(server->stages ? server->stages : 1));
+    doc_add_number(arena, doc, "ahead", !server->synchronous);
+    answer_prompts(arena, outcome, doc, &answer->text);
     buffer_print(&answer->text, "\n  quantiles within 1 %%; rules %s; ", server->scheduler->name);
     if (!isnan(cadence)) {
         buffer_print(&answer->text, "a train of %zu seats leaves every %.6g s\n",
@@ -341,6 +400,8 @@ static void answer_settings(struct arena *arena, const struct simulated *outcome
                  server->blocks, server->block, server->sequences_most,
                  tokens ? arena_print(arena, ", %zu tokens a batch", tokens) : "",
                  server->ranks > 1 ? ", of each of its attention ranks" : "");
+    if (server->stages > 1)
+        buffer_print(&answer->text, "  %zu pipeline stages, a step in each\n", server->stages);
 }
 
 bool simulate_answer(struct simulation *simulation, const struct simulated *outcome,
@@ -348,6 +409,7 @@ bool simulate_answer(struct simulation *simulation, const struct simulated *outc
 {
     struct arena *arena = simulation->arena;
     answer_counts(arena, outcome, answer);
+    answer_left_out(arena, outcome, answer);
     answer_losses(arena, outcome, answer);
     answer_goodput(arena, simulation, outcome, answer);
     answer_caches(arena, outcome, answer);

@@ -95,7 +95,8 @@ static bool set_shared(const struct command *command, struct scenario *scenario,
             !scenario_set_number(scenario, shared[i].row, command_number(command, shared[i].option),
                                  ORIGIN_GIVEN, shared[i].source, error))
             return false;
-    return true;
+    return !command_given(command, "sync") ||
+           scenario_set_number(scenario, NAME_steps_ahead, 0, ORIGIN_GIVEN, "--sync", error);
 }
 
 /* Attention ranks of a model with experts, where nobody gave them, as `step` would have them for
@@ -128,10 +129,29 @@ static bool choose_ranks(const struct simulation *simulation, struct scenario *s
     return true;
 }
 
+/* A pool for prompts has ranks and stages of its own where the rows of the split server say so. */
+static bool set_prompts(struct scenario *scenario, struct error *error)
+{
+    static const struct { const char *from, *to; } rows[] = {
+        { NAME_prefill_attention_dp, NAME_attention_dp },
+        { NAME_prefill_pipeline_parallel, NAME_pipeline_parallel },
+        { NAME_prefill_expert_parallel, NAME_expert_parallel } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct fact *given = facts_find(&scenario->facts, rows[i].from);
+        double value;
+        if (!given)
+            continue;
+        if (!value_of(scenario, rows[i].from, &value, error))
+            return false;
+        facts_set(&scenario->facts, rows[i].to, value, ORIGIN_GIVEN, given->source);
+    }
+    return true;
+}
+
 /* A server's scenario; chips 0: its scale-up domain. Steps have batches and contexts of their own. */
 static bool open_model(struct simulation *simulation, struct scenario *scenario,
-                       const char *machine, double chips, struct sim_server *server,
-                       double *token_bytes, struct error *error)
+                       const char *machine, double chips, bool prompts,
+                       struct sim_server *server, double *token_bytes, struct error *error)
 {
     const struct command *command = simulation->command;
     struct subject subject = command_subject(command);
@@ -147,9 +167,26 @@ static bool open_model(struct simulation *simulation, struct scenario *scenario,
         facts_set(facts, NAME_context, 1, ORIGIN_AXIS, "the batch");
     }
     return scenario_assume(scenario, error) && set_shared(command, scenario, error) &&
+           (!prompts || set_prompts(scenario, error)) &&
            (!(server->scheduler->can & SCHEDULER_RANKS) ||
             choose_ranks(simulation, scenario, error)) &&
            simulate_predicted(scenario, server, token_bytes, error);
+}
+
+/* What the trace, its users or the rules say cannot be set as a row too: the run would not follow. */
+static bool nothing_contradicts(const struct scenario *scenario, struct error *error)
+{
+    static const struct { const char *row, *instead; } said[] = {
+        { NAME_arrival_rate, "the trace's own times, faster or slower by --time-scale" },
+        { NAME_concurrency, "--users, or --max-seqs for the most that run at once" } };
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        const struct fact *fact = facts_find(&scenario->facts, said[i].row);
+        if (!fact_given(fact))
+            continue;
+        error_set(error, "%s: simulate cannot follow %s", fact->source, said[i].row);
+        return error_hint(error, "%s", said[i].instead);
+    }
+    return true;
 }
 
 static bool read_model(struct simulation *simulation, struct answer *notes, struct error *error)
@@ -162,8 +199,9 @@ static bool read_model(struct simulation *simulation, struct answer *notes, stru
     }
     simulation->predicted = true;
     if (!open_model(simulation, &simulation->scenario, command_text(command, "on"),
-                    command_number(command, "gpus"), &simulation->options.server,
-                    &simulation->options.token_bytes, error))
+                    command_number(command, "gpus"), false, &simulation->options.server,
+                    &simulation->options.token_bytes, error) ||
+        !nothing_contradicts(&simulation->scenario, error))
         return false;
     scenario_notes(&simulation->scenario, notes);
     return value_of(&simulation->scenario, NAME_api_time, &simulation->api_time, error);
@@ -182,7 +220,6 @@ static void read_settings(const struct command *command, struct sim_server *serv
 static bool read_server(const struct command *command, struct sim_server *server,
                         struct error *error)
 {
-    server->synchronous = command_given(command, "sync");
     command_take_count(command, "chunk", &server->chunk);
     command_take_count(command, "max-seqs", &server->sequences_most);
     command_take_count(command, "max-batch-tokens", &server->batch_tokens_most);
@@ -240,6 +277,11 @@ static bool read_split(struct simulation *simulation, struct error *error)
                   "--prefill-gpus" : "--link");
         return error_hint(error, "--prefill-replicas N");
     }
+    if (machine && !gpus) {
+        error_set(error, "--prefill-on without --prefill-gpus: how many chips of %s each server for "
+                  "prompts has", machine);
+        return error_hint(error, "--prefill-gpus N");
+    }
     if (split->replicas && !(simulation->options.token_bytes > 0)) {
         error_set(error, "--prefill-replicas: how many bytes a token takes is not known");
         return error_hint(error, "--model MODEL --on HARDWARE, beside --step-time or instead of it");
@@ -250,8 +292,8 @@ static bool read_split(struct simulation *simulation, struct error *error)
         return true;
     return open_model(simulation, &simulation->prompts,
                       machine ? machine : command_text(command, "on"),
-                      command_number(command, gpus || machine ? "prefill-gpus" : "gpus"), &split->server,
-                      &token_bytes, error) &&
+                      command_number(command, gpus ? "prefill-gpus" : "gpus"), true,
+                      &split->server, &token_bytes, error) &&
            read_server(command, &split->server, error);
 }
 
@@ -274,6 +316,8 @@ static void take_world(const struct command *command, struct simulation *simulat
     simulation->scale = command_number(command, "time-scale");
     simulation->met = command_number(command, "met");
     simulation->ttft_most = simulation->tpot_most = INFINITY;
+    simulation->warm_up = NAN;
+    command_take(command, "warm-up", &simulation->warm_up);
     command_take(command, "patience", &sim->patience);
     command_take(command, "fails-every", &sim->fails_every);
     command_take(command, "scale-load", &sim->scaling.load);
@@ -286,7 +330,8 @@ static void take_world(const struct command *command, struct simulation *simulat
 static bool partners_are_there(const struct command *command, struct error *error)
 {
     static const struct { const char *option, *needs[3]; } pairs[] = {
-        { "think", { "users" } },             { "restart", { "fails-every" } },
+        { "warm-up", { "users" } },           { "think", { "users" } },
+                 { "restart", { "fails-every" } },
         { "met", { "ttft", "tpot" } },        { "start-up", { "scale-to" } },
         { "scale-every", { "scale-to" } },    { "scale-load", { "scale-to" } },
         { "points", { "sweep" } },            { "every", { "series", "plot", "trace" } },

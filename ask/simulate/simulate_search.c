@@ -301,9 +301,9 @@ static bool find_saturation(const struct simulation *simulation, struct answer *
         doc_add_number(simulation->arena, answer->doc, "users", meets);
         buffer_print(&answer->text, "%.0f users: as many as meet the limits\n\n", meets);
     } else {
-        const double rate = run_at(search, meets)->numbers[NUMBER_request_rate];
+        const double rate = run_at(search, meets)->numbers[NUMBER_requests_per_s];
         doc_add_number(simulation->arena, answer->doc, "time_scale", meets * simulation->scale);
-        doc_add_number(simulation->arena, answer->doc, NAME_request_rate, rate);
+        doc_add_number(simulation->arena, answer->doc, "requests_per_s", rate);
         buffer_print(&answer->text, "saturates at %.4g requests/s, %.4g times the trace: the highest "
                      "rate tried that meets the limits, within 1 %%\n\n", rate,
                      meets * simulation->scale);
@@ -338,7 +338,7 @@ static bool min_gpus(const struct simulation *simulation, struct answer *answer,
         if (prompts && !value_of(&scenario, NAME_chips, &beside, error))
             return false;
         const double gpus = meets * chips + (double)prompts * beside;
-        doc_add_number(simulation->arena, answer->doc, "replicas", meets);
+        doc_add_number(simulation->arena, answer->doc, "servers", meets);
         doc_add_number(simulation->arena, answer->doc, "gpus", gpus);
         buffer_print(&answer->text, "%.0f server%s", meets, meets == 1 ? "" : "s");
         if (prompts)

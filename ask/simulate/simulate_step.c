@@ -153,25 +153,27 @@ bool simulate_formula(struct arena *arena, const char *formula, struct sim_serve
 
 /* ---- the prediction: what is left of its rows when all but the batch is fixed --------------- */
 
-enum { RUNNING, CONTEXT, CHUNK, DONE, FULLEST, MOVES };
+enum { RUNNING, CONTEXT, CHUNK, DONE, FULLEST, BEGUN, MOVES };
 static const char *const moves[MOVES] = { NAME_running, NAME_context, NAME_prefill_chunk, NAME_prefill_done,
-                                          NAME_rank_imbalance };
+                                          NAME_rank_imbalance, NAME_prompts_begun };
 
 struct predicted {
     struct arena scratch;
     struct list list;
     double *inputs;
     int input[MOVES];
+    double stages;
 };
 
-/* Decoding requests at their mean context; of the prompts as many pairs as they have. */
+/* Decoding requests at their mean context, those of the other stages beside them; of the prompts as
+ * many pairs as they have. */
 static double predicted_seconds(void *context, const struct sim_step *step)
 {
     struct predicted *predicted = context;
     const double at[MOVES] = {
-        step->decoding, step->decoding > 0 ? step->decode_cached / step->decoding : 1, step->prompt,
+        step->decoding * predicted->stages, step->decoding > 0 ? step->decode_cached / step->decoding : 1, step->prompt,
         step->prompt > 0 ? step->prompt_pairs / step->prompt - step->prompt / 2 : 0,
-        fmax(step->imbalance, 1) };
+        fmax(step->imbalance, 1), step->begun };
     double seconds;
     for (int i = 0; i < MOVES; i++)
         if (predicted->input[i] >= 0)
@@ -180,15 +182,15 @@ static double predicted_seconds(void *context, const struct sim_step *step)
     return seconds;
 }
 
-static bool predicted_list(struct scenario *scenario, const char *formula,
-                           struct predicted *predicted, struct error *error)
+static bool predicted_list(struct scenario *scenario, struct predicted *predicted,
+                           struct error *error)
 {
     struct arena *arena = scenario->arena;
     const struct expr *expr;
     struct list list;
     for (int i = 0; i < MOVES; i++)
         facts_set(&scenario->facts, moves[i], 1, ORIGIN_AXIS, "the batch");
-    if (!expr_parse(&scenario->book, NULL, 0, text_of(formula), &expr, error) ||
+    if (!expr_parse(&scenario->book, NULL, 0, text_of(NAME_server_step), &expr, error) ||
         !list_build(arena, &scenario->book, &scenario->facts, &expr, 1, &list, error))
         return false;
     double *values = arena_array(arena, list.input_count + 1, sizeof *values);
@@ -227,25 +229,35 @@ void simulate_give_back(struct sim_server *own)
         arena_free(&((struct predicted *)own->context)->scratch);
 }
 
-/* An engine that forms steps ahead does so beside the chips. */
-static bool forms_ahead(const struct sim_server *server)
+/* What a layout has and a scheduler's rules do not know is refused: the times would be of another
+ * server. */
+static bool rules_have(const struct scheduler *scheduler, double count, unsigned needed,
+                       const char *what, struct error *error)
 {
-    return !server->synchronous && (server->scheduler->can & SCHEDULER_AHEAD);
+    if (count <= 1 || (scheduler->can & needed))
+        return true;
+    error_set(error, "the rules %s have no %s", scheduler->name, what);
+    return error_hint(error, "--rules vllm-v1, with --engine for the times of another engine");
 }
 
 bool simulate_predicted(struct scenario *scenario, struct sim_server *server, double *token_bytes,
                         struct error *error)
 {
-    enum { BLOCKS, SEATS, BUDGET, BLOCK, RANKS, DRAFT, ACCEPTED, BYTES, TENSOR, ROOM, ROWS };
+    enum { BLOCKS, SEATS, BUDGET, BLOCK, RANKS, STAGES, DRAFT, ACCEPTED, AHEAD, BYTES, TENSOR, ROOM,
+           ROWS };
     static const char *const texts[ROWS] = {
         NAME_rank_blocks, NAME_sequences_most, NAME_prefill_size, NAME_cache_block, NAME_attention_dp,
-        NAME_draft_tokens, NAME_accepted_share, NAME_kv_per_token, NAME_tensor_parallel,
+        NAME_pipeline_parallel, NAME_draft_tokens, NAME_accepted_share, NAME_steps_ahead,
+        NAME_kv_per_token, NAME_tensor_parallel,
         "AT(rank_blocks, cache_blocks = 0)" };
     struct predicted *predicted = arena_alloc(scenario->arena, sizeof *predicted);
     struct values values;
-    const char *formula = forms_ahead(server) ? "max(device_time, host_time)" : NAME_step_time;
+    const unsigned can = server->scheduler->can;
     if (!values_of(scenario, texts, ROWS, &values, error) ||
-        !predicted_list(scenario, formula, predicted, error))
+        !predicted_list(scenario, predicted, error) ||
+        !rules_have(server->scheduler, values.at[RANKS], SCHEDULER_RANKS, "attention ranks", error) ||
+        !rules_have(server->scheduler, values.at[STAGES], SCHEDULER_STAGES, "pipeline stages", error) ||
+        !rules_have(server->scheduler, 1 + values.at[DRAFT], SCHEDULER_DRAFTS, "guesses ahead", error))
         return false;
     if (values.at[TENSOR] < 1 || values.at[TENSOR] != floor(values.at[TENSOR])) {
         error_set(error, "%g attention ranks do not divide the chips", values.at[RANKS]);
@@ -266,8 +278,10 @@ bool simulate_predicted(struct scenario *scenario, struct sim_server *server, do
     server->block = (size_t)values.at[BLOCK];
     server->draft = (size_t)values.at[DRAFT];
     server->accepted = values.at[ACCEPTED];
-    if (server->scheduler->can & SCHEDULER_RANKS)
-        server->ranks = (size_t)values.at[RANKS];
+    server->ranks = can & SCHEDULER_RANKS ? (size_t)values.at[RANKS] : server->ranks;
+    server->stages = (size_t)values.at[STAGES];
+    server->synchronous = !(values.at[AHEAD] > 0);
+    predicted->stages = values.at[STAGES];
     *token_bytes = values.at[BYTES];
     server->seconds = predicted_seconds;
     server->context = predicted;

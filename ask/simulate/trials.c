@@ -25,7 +25,8 @@ static void fill(struct trial *run, const struct simulation *simulation,
         outcome->output_rate, outcome->goodput,
         (double)outcome->all.met / (double)outcome->all.requests, result->busy / there };
     memcpy(run->numbers, numbers, sizeof numbers);
-    memcpy(run->there, result->pool_there, sizeof run->there);
+    for (int pool = 0; pool < 2; pool++)
+        run->there[pool] = result->pool_there[pool] * outcome->counted.time_share;
     run->outputs = (double)outcome->all.outputs;
     run->verdict = outcome->verdict;
     run->meets = simulate_meets(simulation, outcome);
@@ -78,7 +79,7 @@ static bool add_cost(const struct simulation *simulation, struct trial *runs, si
         !row_of_each(simulation, 0, NAME_run_cost_per_token, runs, beside, count, cost, error))
         return false;
     for (size_t i = 0; i < count; i++)
-        runs[i].numbers[NUMBER_run_cost_per_token] = cost[i];
+        runs[i].numbers[NUMBER_rent_per_token] = cost[i];
     return true;
 }
 
@@ -97,9 +98,9 @@ bool trials_run(const struct simulation *simulation, struct trial *runs, size_t 
 }
 
 
-static const enum number shown[] = { NUMBER_request_rate, NUMBER_ttft_mean, NUMBER_ttft_p99,
+static const enum number shown[] = { NUMBER_requests_per_s, NUMBER_ttft_mean, NUMBER_ttft_p99,
                                      NUMBER_tpot_mean, NUMBER_tpot_p99, NUMBER_output_rate,
-                                     NUMBER_utilisation, NUMBER_met, NUMBER_run_cost_per_token };
+                                     NUMBER_utilisation, NUMBER_met, NUMBER_rent_per_token };
 enum { SHOWN = sizeof shown / sizeof *shown };
 
 /* Only where there are limits to meet, and a machine to rent. */
@@ -107,7 +108,7 @@ static bool is_shown(const struct simulation *simulation, enum number number)
 {
     return (number != NUMBER_met || isfinite(simulation->ttft_most) ||
             isfinite(simulation->tpot_most)) &&
-           (number != NUMBER_run_cost_per_token || simulation->predicted);
+           (number != NUMBER_rent_per_token || simulation->predicted);
 }
 
 static bool is_time(enum number number)
@@ -120,7 +121,7 @@ const char *trials_number(struct arena *arena, enum number number, double value)
     return is_time(number) ? simulate_seconds(arena, value)
            : number == NUMBER_met || number == NUMBER_utilisation
              ? arena_print(arena, "%.2f %%", 100 * value)
-           : number == NUMBER_run_cost_per_token ? arena_print(arena, "%.4g USD/M", 1e6 * value)
+           : number == NUMBER_rent_per_token ? arena_print(arena, "%.4g USD/M", 1e6 * value)
            : number == NUMBER_output_rate ? arena_print(arena, "%.0f", value)
            : arena_print(arena, "%.4g", value);
 }
@@ -145,7 +146,7 @@ void trials_answer(const struct simulation *simulation, const char *name,
     buffer_print(&answer->csv, ",verdict\n");
     for (size_t i = 0; i < count; i++) {
         struct doc *one = doc_add(arena, list, NULL, DOC_OBJECT);
-        doc_add_number(arena, one, name, values[i]);
+        doc_add_number(arena, one, strcmp(name, "replicas") ? name : "servers", values[i]);
         table_cell(&table, "%.6g", values[i]);
         buffer_print(&answer->csv, "%.17g", values[i]);
         for (int j = 0; j < NUMBER_COUNT; j++) {

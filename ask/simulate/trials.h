@@ -5,8 +5,8 @@
 #include "ask/simulate/simulate.h"
 
 #define NUMBERS(X)                                                                            \
-    X(request_rate) X(ttft_mean) X(ttft_p50) X(ttft_p99) X(tpot_mean) X(tpot_p99) X(e2e_mean) \
-    X(e2e_p99) X(output_rate) X(goodput) X(met) X(utilisation) X(run_cost_per_token)
+    X(requests_per_s) X(ttft_mean) X(ttft_p50) X(ttft_p99) X(tpot_mean) X(tpot_p99) X(e2e_mean) \
+    X(e2e_p99) X(output_rate) X(good_requests_per_s) X(met) X(utilisation) X(rent_per_token)
 enum number {
 #define X(name) NUMBER_##name,
     NUMBERS(X)

@@ -58,6 +58,8 @@ bool radix_batch_add_prompt(struct radix_batch *batch, struct flight *flight, st
     step->prompt_cached += before;
     step->prompt_pairs += now * (before + now / 2);
     step->sequences++;
+    step->begun += !request->begun && before < batch->engine.world->trace->prompt[id];
+    request->begun = true;
     request->cached += (int64_t)tokens;
     batch->left -= (int64_t)tokens;
     request->fresh = (uint64_t)request->cached == radix_batch_known(batch, id);

@@ -23,6 +23,7 @@ struct radix_request {
     uint32_t node;                  /* what it locks of the tree */
     bool fresh;                     /* its prompt is in flight */
     bool over;
+    bool begun;                     /* of its prompt something was in a batch, since it entered */
 };
 
 struct flight {                     /* a batch that was launched */

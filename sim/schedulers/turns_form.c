@@ -68,6 +68,7 @@ static bool admit_one(struct replica *replica, struct batch *batch)
     turns_list_insert(replica->running, &replica->running_count, id);
     turns_list_insert(replica->prefills, &replica->prefill_count, id);
     add_prompt(replica, batch, id, tokens);
+    batch->step.begun++;
     return true;
 }
 

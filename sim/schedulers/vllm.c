@@ -4,6 +4,13 @@
 #include "rows/random.h"
 
 #include <math.h>
+#include <string.h>
+
+/* Steps of which each rank has room for the parts. */
+static size_t vllm_room(const struct vllm *vllm)
+{
+    return vllm->stages > FLIGHT ? vllm->stages : FLIGHT;
+}
 
 /* ---- what a step gives -------------------------------------------------------------------- */
 
@@ -53,6 +60,11 @@ static void receive_part(struct vllm *vllm, struct rank *rank, const struct part
     request->flying--;
     request->known += 1 + extra;
     world_first_token(vllm->engine.world, part->id, now);
+    if (vllm->told) {
+        if (part->decode)
+            world_gap(vllm->engine.world, now - vllm->told[part->id]);
+        vllm->told[part->id] = now;
+    }
     if (request->blocks && request->computed)
         vllm_name_blocks(vllm, rank, part->id);
     vllm->engine.tokens_left -= 1 + extra;
@@ -65,8 +77,9 @@ static void receive(struct vllm *vllm, double now)
     for (size_t r = 0; r < vllm->rank_count; r++) {
         struct rank *rank = &vllm->ranks[r];
         struct flight done = rank->flights[0];
-        rank->flights[0] = rank->flights[1];
-        rank->flights[1].parts = done.parts;
+        const size_t last = vllm_room(vllm) - 1;
+        memmove(&rank->flights[0], &rank->flights[1], last * sizeof done);
+        rank->flights[last].parts = done.parts;
         for (size_t i = 0; i < done.count; i++)
             if (done.parts[i].yields)
                 receive_part(vllm, rank, &done.parts[i], now);
@@ -88,13 +101,14 @@ static uint64_t vllm_left(const struct engine *engine, double now)
 {
     const struct vllm *vllm = (const struct vllm *)engine;
     uint64_t received = vllm->stretch.steps ? vllm_received_before(vllm, now) : 0;
-    return engine->tokens_left - received * vllm->ranks[0].running_count;
+    return engine->tokens_left - received * engine->running;
 }
 
 /* A step is formed when one ends, and at once when there is nothing to do. */
 static void vllm_start(struct engine *engine, double now)
 {
     struct vllm *vllm = (struct vllm *)engine;
+    engine->asks = false;
     if (vllm_try_stretch(vllm, now)) {
         uint64_t steps = vllm->stretch.steps - (vllm->flight_count == 1);
         engine->next = vllm->stretch.from + stretch_seconds(&vllm->stretch, (double)steps);
@@ -136,6 +150,7 @@ static void vllm_take(struct engine *engine, uint32_t id, double now)
     queue_last(engine->world, &rank->queue[vllm_lane_of(vllm, id)], id);
     rank->waiting++;
     engine->waiting++;
+    engine->asks = vllm->stages > 1;
 }
 
 /* Its cache has come from a tier. */
@@ -153,6 +168,7 @@ static void vllm_fetched(struct engine *engine, uint32_t id, double now)
             queue_last(engine->world, &vllm->ranks[r].fetched, id);
             vllm_name_blocks(vllm, &vllm->ranks[r], id);
         }
+    engine->asks = vllm->stages > 1;
 }
 
 static bool vllm_drop(struct engine *engine, uint32_t id)
@@ -188,12 +204,16 @@ static void open_rank(struct arena *arena, struct vllm *vllm, struct rank *rank)
 {
     const struct sim_server *server = vllm->engine.server;
     *rank = (struct rank){ .fetching = QUEUE_EMPTY, .fetched = QUEUE_EMPTY,
+                           .turns = arena_array(arena, server->sequences_most + 1,
+                                                sizeof *rank->turns),
+                           .due = arena_array(arena, server->block + 2, sizeof *rank->due),
                            .blocks = blocks_open(arena, server->blocks),
                            .running = arena_array(arena, server->sequences_most + 1,
                                                   sizeof *rank->running) };
     for (size_t lane = 0; lane < TRACE_LANES; lane++)
         rank->queue[lane] = QUEUE_EMPTY;
-    for (int i = 0; i < FLIGHT; i++)
+    rank->flights = arena_array(arena, vllm_room(vllm), sizeof *rank->flights);
+    for (size_t i = 0; i < vllm_room(vllm); i++)
         rank->flights[i].parts = arena_array(arena, server->sequences_most + 1,
                                              sizeof(struct part));
 }
@@ -237,6 +257,8 @@ static void vllm_clear(struct engine *engine, double now)
     }
     vllm->flight_count = 0;
     vllm->free_at = now;
+    for (size_t s = 0; s < vllm->stages; s++)
+        vllm->stage_free[s] = now;
     engine->tokens_left = 0;
     engine->next = INFINITY;
     vllm_count_requests(vllm);
@@ -262,10 +284,13 @@ static struct engine *vllm_open(struct arena *arena, struct world *world,
         world->shared = open_shared(arena, world);
     *vllm = (struct vllm){ .engine = { .world = world, .server = server }, .shared = world->shared,
                            .rank_count = server->ranks ? server->ranks : 1,
-                           .lanes = world->trace->lanes ? world->trace->lanes : 1 };
+                           .lanes = world->trace->lanes ? world->trace->lanes : 1,
+                           .stages = server->stages ? server->stages : 1 };
+    vllm->stage_free = arena_array(arena, vllm->stages, sizeof *vllm->stage_free);
+    vllm->engine.tells_gaps = vllm->stages > 1;
+    if (vllm->stages > 1)
+        vllm->told = arena_array(arena, world->trace->count, sizeof *vllm->told);
     vllm->ranks = arena_array(arena, vllm->rank_count, sizeof *vllm->ranks);
-    vllm->turns = arena_array(arena, server->sequences_most + 1, sizeof *vllm->turns);
-    vllm->due = arena_array(arena, server->block + 2, sizeof *vllm->due);
     for (size_t r = 0; r < vllm->rank_count; r++)
         open_rank(arena, vllm, &vllm->ranks[r]);
     return &vllm->engine;
@@ -281,7 +306,8 @@ static size_t vllm_spare(const struct sim_server *server)
 const struct scheduler scheduler_vllm_v1 = {
     .name = "vllm-v1", .engine = "vllm", .router = ROUTER_LEAST_TOKENS, .usual = { SIM_USUAL },
     .can = SCHEDULER_STEP_TIME | SCHEDULER_BLOCKS | SCHEDULER_CHUNK | SCHEDULER_WATERMARK |
-           SCHEDULER_AHEAD | SCHEDULER_POOLS | SCHEDULER_RANKS | SCHEDULER_DRAFTS | SCHEDULER_LANES,
+           SCHEDULER_AHEAD | SCHEDULER_POOLS | SCHEDULER_RANKS | SCHEDULER_DRAFTS | SCHEDULER_LANES | SCHEDULER_STAGES,
+    .setting = { [VLLM_EVEN_STAGES] = { .name = "even-stages" } },
     .open = vllm_open, .take = vllm_take, .end = vllm_end, .start = vllm_start,
     .clear = vllm_clear, .settle = vllm_settle, .left = vllm_left, .drop = vllm_drop,
     .cached = vllm_cached, .fetched = vllm_fetched, .spare = vllm_spare };

@@ -8,20 +8,27 @@
  * One budget of tokens for decodes and prompts, the last admitted starts again when blocks end,
  * prefixes are found in the cache, and two steps are in flight: the next but one is formed when
  * a step ends (asynchronous scheduling). Attention ranks have queues and caches of their own and
- * step together. */
+ * step together. With pipeline stages as many steps are in flight as there are stages, one behind
+ * the other; a request whose token is in flight is passed over, a prompt's next part is not. */
 #ifndef SIM_SCHEDULERS_VLLM_H
 #define SIM_SCHEDULERS_VLLM_H
 
 #include "sim/cache/blocks.h"
 #include "sim/engine.h"
 
-enum { FLIGHT = 2, CLASSES = 32 };
+enum { FLIGHT = 2, CLASSES = 32 };      /* FLIGHT: steps in flight of one stage */
+
+/* A setting: with stages a step takes no more than its part of those that decode. Without it, as in
+ * vLLM, who comes while no step can be formed joins the step that ends next: it grows, takes longer,
+ * and so more come meanwhile. */
+enum { VLLM_EVEN_STAGES };
 
 struct request {
     uint32_t known;                 /* prompt and outputs received */
     uint32_t computed;              /* tokens whose cache is scheduled */
     uint16_t coming, flying;        /* outputs scheduled and not received, guesses too; steps */
     bool guesses;                   /* it has given a token since it entered: guesses follow it */
+    bool entered;                   /* its prompt has not begun to run */
     uint32_t block_count, named;    /* the first `named` have names */
     uint8_t room;                   /* of `blocks`: a power of two, by its exponent */
     uint8_t stale;                  /* fetches in flight whose replica has failed */
@@ -38,6 +45,7 @@ struct shared {
 struct part {
     uint32_t id;
     uint8_t draft;                  /* tokens that it guesses ahead */
+    bool decode;
     bool yields;                    /* its step gives a token, and what of these is accepted */
 };
 
@@ -54,8 +62,10 @@ struct rank {
     uint32_t *running;
     size_t running_count, waiting;
     struct queue fetching, fetched; /* requests whose cache comes from a tier, or has come */
-    struct flight flights[FLIGHT];
+    struct flight *flights;         /* [as many as can be in flight] */
     uint64_t preempted;             /* requests, in this forming */
+    uint32_t *turns;                /* for a stretch: those that run, by when they need a block */
+    size_t *due;                    /* [block + 1]: where those of a turn begin in `turns` */
 };
 
 struct vllm {
@@ -64,9 +74,10 @@ struct vllm {
     struct rank *ranks;
     size_t rank_count, lanes, flight_count;
     double free_at;                 /* when the chips end what they have */
+    size_t stages;
+    double *stage_free;             /* [stages] the same of each stage */
+    double *told;                   /* with stages: when each request had its last token */
     struct stretch stretch;         /* of decodes to come; steps 0: none */
-    uint32_t *turns;                /* for a stretch: those that run, by when they need a block */
-    size_t *due;                    /* [block + 1]: where those of a turn begin in `turns` */
     double now;                     /* when a step is formed */
     uint64_t *names;                /* of the prefix that is looked for in the tiers */
     size_t name_room;
@@ -103,6 +114,16 @@ void vllm_share_prefix(struct vllm *vllm, struct rank *rank, uint32_t id, size_t
 
 size_t vllm_lane_of(const struct vllm *vllm, uint32_t id);
 void vllm_stop_running(struct vllm *vllm, struct rank *rank, size_t at);
+/* Sequences of a step that has a request of its lane, at most. */
+size_t vllm_lane_most(const struct vllm *vllm, uint32_t id);
+/* Who has to go: of the last lane the last admitted, by its place. */
+size_t vllm_last_of_all(const struct vllm *vllm, const struct rank *rank);
+/* Steps of ranks are one step of the server; the fullest decides how long it takes. */
+void vllm_add_step(struct sim_step *all, struct sim_step *fullest, const struct sim_step *step);
+double vllm_imbalance(const struct vllm *vllm, const struct sim_step *all,
+                      const struct sim_step *fullest);
+/* What each class pays for of steps like the last one launched: its part of the sequences. */
+void vllm_share_seconds(struct vllm *vllm, double seconds, double sequences);
 /* Forms a step at a time and launches it behind what the chips have; false: nothing to do. */
 bool vllm_launch(struct vllm *vllm, double now);
 void vllm_count_requests(struct vllm *vllm);        /* for the world */

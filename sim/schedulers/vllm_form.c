@@ -36,8 +36,7 @@ static void preempt(struct vllm *vllm, struct rank *rank, size_t at)
     wait_first(vllm, rank, id);
 }
 
-/* Who has to go: of the last lane the last admitted. */
-static size_t last_of_all(const struct vllm *vllm, const struct rank *rank)
+size_t vllm_last_of_all(const struct vllm *vllm, const struct rank *rank)
 {
     size_t last = rank->running_count - 1;
     for (size_t at = last; vllm->lanes > 1 && at-- > 0;)
@@ -53,9 +52,10 @@ struct forming {                    /* of a rank */
     struct flight *flight;
     size_t budget;                  /* tokens */
     size_t most;                    /* sequences, by the lanes that take part */
+    double decodes_most;            /* of those that run already */
 };
 
-static size_t lane_most(const struct vllm *vllm, uint32_t id)
+size_t vllm_lane_most(const struct vllm *vllm, uint32_t id)
 {
     const struct sim_server *server = vllm->engine.server;
     size_t most = server->lane_most[vllm_lane_of(vllm, id)];
@@ -65,14 +65,16 @@ static size_t lane_most(const struct vllm *vllm, uint32_t id)
 /* Sequences of a step that it takes part in. */
 static size_t most_with(const struct vllm *vllm, const struct forming *forming, uint32_t id)
 {
-    return lane_most(vllm, id) < forming->most ? lane_most(vllm, id) : forming->most;
+    const size_t most = vllm_lane_most(vllm, id);
+    return most < forming->most ? most : forming->most;
 }
 
 static uint32_t tokens_left(const struct vllm *vllm, uint32_t id)
 {
     const struct request *request = &vllm->shared->requests[id];
-    if (request->known + request->flying >= world_total(vllm->engine.world, id))
-        return 0;                                   /* what is in flight ends it */
+    if (request->known + request->flying >= world_total(vllm->engine.world, id) ||
+        (vllm->stages > 1 && request->flying))
+        return 0;                                   /* what is in flight ends it, or goes first */
     uint32_t left = request->known + request->coming - request->computed;
     return left == 1 && request->guesses ? left + (uint32_t)vllm->engine.server->draft : left;
 }
@@ -104,6 +106,8 @@ static void add_part(struct vllm *vllm, struct rank *rank, struct forming *formi
         step->prompt_pairs += now * (before + now / 2);
     }
     step->sequences++;
+    step->begun += request->entered;
+    request->entered = false;
     request->computed += tokens;
     bool yields = decode || request->computed == request->known + request->coming;
     request->coming += (uint16_t)(yields ? 1 + draft : 0);
@@ -112,7 +116,8 @@ static void add_part(struct vllm *vllm, struct rank *rank, struct forming *formi
     forming->budget -= tokens;
     forming->most = most_with(vllm, forming, id);
     forming->flight->decode &= decode && !draft;
-    forming->flight->parts[forming->flight->count++] = (struct part){ id, (uint8_t)draft, yields };
+    forming->flight->parts[forming->flight->count++] = 
+        (struct part){ .id = id, .draft = (uint8_t)draft, .decode = decode, .yields = yields };
     vllm_name_blocks(vllm, rank, id);
 }
 
@@ -125,7 +130,7 @@ static bool make_room(struct vllm *vllm, struct rank *rank, size_t at, uint64_t 
         size_t have = request->block_count;
         if (needed <= have || needed - have <= blocks_free(rank->blocks))
             return true;
-        size_t last = last_of_all(vllm, rank);
+        size_t last = vllm_last_of_all(vllm, rank);
         preempt(vllm, rank, last);
         if (last == at)
             return false;
@@ -141,6 +146,8 @@ static void go_on(struct vllm *vllm, struct rank *rank, struct forming *forming,
         if (vllm_lane_of(vllm, id) != lane || forming->flight->count >= forming->most)
             continue;
         uint32_t tokens = tokens_left(vllm, id);
+        if (forming->step.decoding >= forming->decodes_most && decodes(vllm, id, tokens))
+            continue;
         tokens = tokens < forming->budget ? tokens : (uint32_t)forming->budget;
         if (!tokens)
             continue;
@@ -214,6 +221,7 @@ static void enter(struct vllm *vllm, struct rank *rank, struct forming *forming,
     uint64_t tokens = request->known - request->computed;
     tokens = tokens < forming->budget ? tokens : forming->budget;
     request->guesses = false;
+    request->entered = request->computed < vllm->engine.world->trace->prompt[id];
     rank->running[rank->running_count++] = id;
     vllm_take_blocks(vllm, rank, id, request->computed + tokens);
     add_part(vllm, rank, forming, id, (uint32_t)tokens);
@@ -277,7 +285,7 @@ static bool push_out(struct vllm *vllm, struct rank *rank, const struct forming 
     if (!rank->queue[lane].count || !rank->running_count || !forming->budget ||
         forming->flight->count >= most_with(vllm, forming, rank->queue[lane].head))
         return false;
-    size_t last = last_of_all(vllm, rank);
+    size_t last = vllm_last_of_all(vllm, rank);
     if (vllm_lane_of(vllm, rank->running[last]) <= lane)
         return false;
     preempt(vllm, rank, last);
@@ -288,6 +296,8 @@ static bool push_out(struct vllm *vllm, struct rank *rank, const struct forming 
 
 size_t vllm_depth(const struct vllm *vllm)
 {
+    if (vllm->stages > 1)
+        return vllm->stages;
     return vllm->engine.server->synchronous ? 1 : FLIGHT;
 }
 
@@ -295,7 +305,10 @@ static void form_rank(struct vllm *vllm, struct rank *rank, struct forming *form
 {
     struct flight *flight = &rank->flights[vllm->flight_count];
     *forming = (struct forming){ .flight = flight, .budget = vllm->engine.server->chunk,
-                                 .most = vllm->engine.server->sequences_most };
+                                 .most = vllm->engine.server->sequences_most,
+                                 .decodes_most = INFINITY };
+    if (vllm->stages > 1 && vllm->engine.server->own[VLLM_EVEN_STAGES] > 0)
+        forming->decodes_most = ceil((double)rank->running_count / (double)vllm->stages);
     flight->count = 0;
     flight->decode = true;
     rank->preempted = 0;
@@ -317,8 +330,7 @@ static double tokens_of(const struct sim_step *step)
     return step->decoding + step->drafts + step->prompt;
 }
 
-/* Steps of ranks are one step of the server; the fullest decides how long it takes. */
-static void add_step(struct sim_step *all, struct sim_step *fullest, const struct sim_step *step)
+void vllm_add_step(struct sim_step *all, struct sim_step *fullest, const struct sim_step *step)
 {
     if (tokens_of(step) > tokens_of(fullest) ||
         (tokens_of(step) == tokens_of(fullest) && step->decode_cached > fullest->decode_cached))
@@ -330,6 +342,23 @@ static void add_step(struct sim_step *all, struct sim_step *fullest, const struc
     all->prompt_cached += step->prompt_cached;
     all->prompt_pairs += step->prompt_pairs;
     all->sequences += step->sequences;
+    all->begun += step->begun;
+}
+
+double vllm_imbalance(const struct vllm *vllm, const struct sim_step *all,
+                      const struct sim_step *fullest)
+{
+    return (double)vllm->rank_count * tokens_of(fullest) / tokens_of(all);
+}
+
+/* A step of so many seconds enters at a time: when it has left the last stage. It follows those
+ * before it and overtakes none. */
+static double through_stages(struct vllm *vllm, double from, double seconds)
+{
+    const double each = seconds / (double)vllm->stages;
+    for (size_t s = 0; s < vllm->stages; s++)
+        from = vllm->stage_free[s] = moment_later(from, vllm->stage_free[s]) + each;
+    return from;
 }
 
 void vllm_count_requests(struct vllm *vllm)
@@ -344,8 +373,7 @@ void vllm_count_requests(struct vllm *vllm)
     }
 }
 
-/* What each class pays for of a step: its part of the sequences. */
-static void share_seconds(struct vllm *vllm, double seconds, double sequences)
+void vllm_share_seconds(struct vllm *vllm, double seconds, double sequences)
 {
     for (size_t r = 0; r < vllm->rank_count && vllm->lanes > 1; r++) {
         const struct flight *flight = &vllm->ranks[r].flights[vllm->flight_count - 1];
@@ -364,20 +392,20 @@ bool vllm_launch(struct vllm *vllm, double now)
     vllm->now = now;
     for (size_t r = 0; r < vllm->rank_count; r++) {
         form_rank(vllm, &vllm->ranks[r], &forming);
-        add_step(&step, &fullest, &forming.step);
+        vllm_add_step(&step, &fullest, &forming.step);
         preempted += vllm->ranks[r].preempted;
     }
     vllm_count_requests(vllm);
     if (!(step.sequences > 0))                      /* who had to go made room for others */
         return preempted && !vllm->flight_count && vllm_launch(vllm, now);
-    fullest.imbalance = (double)vllm->rank_count * tokens_of(&fullest) / tokens_of(&step);
+    fullest.imbalance = vllm_imbalance(vllm, &step, &fullest);
     const double seconds = server->seconds(server->context, &fullest);
-    const double start = now > vllm->free_at ? now : vllm->free_at;
-    vllm->free_at = start + seconds;
+    const double start = moment_later(now, vllm->stages > 1 ? vllm->stage_free[0] : vllm->free_at);
+    vllm->free_at = vllm->stages > 1 ? through_stages(vllm, start, seconds) : start + seconds;
     for (size_t r = 0; r < vllm->rank_count; r++)
         vllm->ranks[r].flights[vllm->flight_count].end = vllm->free_at;
     vllm->flight_count++;
-    world_ran(&vllm->engine, start, seconds, &step);
-    share_seconds(vllm, seconds, step.sequences);
+    world_ran(&vllm->engine, start, seconds / (double)vllm->stages, &step);
+    vllm_share_seconds(vllm, seconds / (double)vllm->stages, step.sequences);
     return true;
 }

@@ -2,30 +2,60 @@
 
 #include <string.h>
 
+/* What a step that is formed now would be, of a rank: all that run decode, lane by lane, and the first
+ * of no lane enters, nor pushes anybody out. As long as that is so nothing of it changes: blocks only
+ * become fewer. */
+static bool nobody_enters(const struct vllm *vllm, const struct rank *rank)
+{
+    const struct sim_server *server = vllm->engine.server;
+    size_t count = 0, most = server->sequences_most, run;
+    for (size_t lane = 0; lane < vllm->lanes; lane++) {
+        const struct queue *queue = &rank->queue[lane];
+        for (size_t i = 0; i < rank->running_count; i++) {
+            if (vllm_lane_of(vllm, rank->running[i]) != lane)
+                continue;
+            if (count >= most)
+                return false;
+            const size_t own = vllm_lane_most(vllm, rank->running[i]);
+            most = own < most ? own : most;
+            count++;
+        }
+        if (!queue->count || count >= most || count >= vllm_lane_most(vllm, queue->head))
+            continue;
+        if (rank->running_count && vllm->lanes > 1 &&
+            vllm_lane_of(vllm, rank->running[vllm_last_of_all(vllm, rank)]) > lane)
+            return false;
+        if (rank->running_count >= server->sequences_most)
+            continue;
+        if (vllm->engine.world->trace->before && vllm->engine.world->options->users)
+            return false;                           /* turns of a session beside each other: what one
+                                                       decodes another may find */
+        if (vllm_has_room(vllm, rank, queue->head, &run))
+            return false;
+    }
+    return true;
+}
+
 /* The step in flight, if any, has each of the running ones decode; nobody can enter. */
 static bool only_decodes(const struct vllm *vllm)
 {
-    const struct rank *rank = &vllm->ranks[0];
-    size_t run;
-    if (vllm->engine.world->options->stepping || vllm->rank_count > 1 || vllm->lanes > 1 ||
-        vllm->engine.server->draft || !rank->running_count || rank->fetched.count ||
-        rank->running_count > vllm->engine.server->chunk ||
-        vllm->flight_count != vllm_depth(vllm) - 1 ||
-        (vllm->flight_count && (!rank->flights[0].decode ||
-                                rank->flights[0].count != rank->running_count)))
+    if (vllm->engine.world->options->stepping || vllm->stages > 1 || vllm->engine.server->draft ||
+        !vllm->engine.running || vllm->flight_count != vllm_depth(vllm) - 1)
         return false;
-    if (!rank->waiting || rank->running_count >= vllm->engine.server->sequences_most)
-        return true;
-    if (vllm->engine.world->trace->before && vllm->engine.world->options->users)
-        return false;                               /* turns of a session beside each other: what one
-                                                       decodes another may find */
-    return !vllm_has_room(vllm, rank, rank->queue[0].head, &run);
+    for (size_t r = 0; r < vllm->rank_count; r++) {
+        const struct rank *rank = &vllm->ranks[r];
+        if (rank->fetched.count || rank->running_count > vllm->engine.server->chunk ||
+            (vllm->flight_count && (!rank->flights[0].decode ||
+                                    rank->flights[0].count != rank->running_count)) ||
+            !nobody_enters(vllm, rank))
+            return false;
+    }
+    return true;
 }
 
-/* Steps that each of the running ones can take, before one of them ends. */
-static uint64_t steps_left(const struct vllm *vllm, struct sim_step *step)
+/* Steps that each of the running ones of a rank can take, before one of them ends. */
+static uint64_t steps_left(const struct vllm *vllm, const struct rank *rank, struct sim_step *step)
 {
-    const struct rank *rank = &vllm->ranks[0];
     uint64_t most = UINT64_MAX;
     for (size_t i = 0; i < rank->running_count; i++) {
         uint32_t id = rank->running[i];
@@ -40,37 +70,34 @@ static uint64_t steps_left(const struct vllm *vllm, struct sim_step *step)
         step->decode_cached += request->computed;
     }
     step->decoding = step->sequences = (double)rank->running_count;
-    step->imbalance = 1;
     return most;
 }
 
 /* The running ones in order of the turn in which they need a block next: in turn t, and again
  * every `block` turns, those from due[t] to due[t + 1]. */
-static void sort_by_need(struct vllm *vllm)
+static void sort_by_need(const struct vllm *vllm, struct rank *rank)
 {
-    const struct rank *rank = &vllm->ranks[0];
     const size_t block = vllm->engine.server->block;
-    memset(vllm->due, 0, (block + 2) * sizeof *vllm->due);
+    memset(rank->due, 0, (block + 2) * sizeof *rank->due);
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < rank->running_count; i++) {
             const struct request *request = &vllm->shared->requests[rank->running[i]];
             size_t turn = request->block_count * block - request->computed;
             if (pass)
-                vllm->turns[vllm->due[turn]++] = rank->running[i];
+                rank->turns[rank->due[turn]++] = rank->running[i];
             else
-                vllm->due[turn + 1]++;
+                rank->due[turn + 1]++;
         }
         if (!pass)
             for (size_t turn = 0; turn < block; turn++)
-                vllm->due[turn + 1] += vllm->due[turn];
+                rank->due[turn + 1] += rank->due[turn];
     }
-    memmove(&vllm->due[1], vllm->due, block * sizeof *vllm->due);   /* ends are beginnings again */
-    vllm->due[0] = 0;
+    memmove(&rank->due[1], rank->due, block * sizeof *rank->due);   /* ends are beginnings again */
+    rank->due[0] = 0;
 }
 
-static uint64_t steps_with_blocks(const struct vllm *vllm, uint64_t most)
+static uint64_t steps_with_blocks(const struct vllm *vllm, const struct rank *rank, uint64_t most)
 {
-    const struct rank *rank = &vllm->ranks[0];
     const size_t block = vllm->engine.server->block;
     size_t free = vllm->engine.world->tiers ? blocks_nameless(rank->blocks)
                                             : blocks_free(rank->blocks);
@@ -78,7 +105,7 @@ static uint64_t steps_with_blocks(const struct vllm *vllm, uint64_t most)
     uint64_t steps = (uint64_t)rounds * block;
     free -= rounds * rank->running_count;
     for (size_t turn = 0; steps < most && turn < block; turn++, steps++) {
-        size_t takes = vllm->due[turn + 1] - vllm->due[turn];
+        size_t takes = rank->due[turn + 1] - rank->due[turn];
         if (takes > free)
             break;
         free -= takes;
@@ -86,20 +113,31 @@ static uint64_t steps_with_blocks(const struct vllm *vllm, uint64_t most)
     return steps < most ? steps : most;
 }
 
+/* Ranks with as many requests grow alike: the fullest one stays the fullest. */
 bool vllm_try_stretch(struct vllm *vllm, double now)
 {
-    struct sim_step step = { 0 };
+    struct sim_step all = { 0 }, fullest = { 0 };
+    uint64_t most = UINT64_MAX;
     if (!only_decodes(vllm))
         return false;
-    uint64_t most = steps_left(vllm, &step);
+    for (size_t r = 0; r < vllm->rank_count; r++) {
+        struct sim_step step = { 0 };
+        const uint64_t left = steps_left(vllm, &vllm->ranks[r], &step);
+        most = left < most ? left : most;
+        vllm_add_step(&all, &fullest, &step);
+    }
+    for (size_t r = 0; r < vllm->rank_count && most >= 2; r++) {
+        struct rank *rank = &vllm->ranks[r];
+        sort_by_need(vllm, rank);
+        if (rank->running_count)
+            most = steps_with_blocks(vllm, rank, most);
+    }
     if (most < 2)
         return false;
-    sort_by_need(vllm);
-    most = steps_with_blocks(vllm, most);
-    if (most < 2)
-        return false;
-    vllm->stretch = stretch_of(vllm->engine.server, vllm->flight_count ? vllm->free_at : now, &step,
-                               most);
+    fullest.imbalance = vllm_imbalance(vllm, &all, &fullest);
+    vllm->stretch = stretch_of(vllm->engine.server, vllm->flight_count ? vllm->free_at : now,
+                               &fullest, most);
+    vllm->stretch.step = all;
     if (vllm->stretch.steps < 2)
         vllm->stretch.steps = 0;
     return vllm->stretch.steps > 0;
@@ -108,41 +146,35 @@ bool vllm_try_stretch(struct vllm *vllm, double now)
 /* A request that needs a block has filled the one before, which gets its name in that turn and not
  * when the stretch is over: of two blocks of one name (turns of a session beside each other) the
  * last named is found. */
-static void take_due_blocks(struct vllm *vllm, uint64_t steps)
+static void take_due_blocks(struct vllm *vllm, struct rank *rank, uint64_t steps)
 {
-    struct rank *rank = &vllm->ranks[0];
     const size_t block = vllm->engine.server->block;
     for (uint64_t turn = 0; turn < steps; turn++)
-        for (size_t i = vllm->due[turn % block]; i < vllm->due[turn % block + 1]; i++) {
-            struct request *request = &vllm->shared->requests[vllm->turns[i]];
+        for (size_t i = rank->due[turn % block]; i < rank->due[turn % block + 1]; i++) {
+            struct request *request = &vllm->shared->requests[rank->turns[i]];
             if (!vllm->shared->own_names)
-                vllm_name_first(vllm, rank, vllm->turns[i], request->computed + turn);
+                vllm_name_first(vllm, rank, rank->turns[i], request->computed + turn);
             vllm_add_block(vllm->shared, request, vllm_take_block(vllm, rank));
         }
 }
 
-static void fly(struct rank *rank, size_t at, double end)
+static void fly(const struct vllm *vllm, struct rank *rank, size_t at, double end)
 {
     struct flight *flight = &rank->flights[at];
-    flight->count = rank->running_count;
+    flight->count = 0;
     flight->decode = true;
     flight->end = end;
-    for (size_t i = 0; i < rank->running_count; i++)
-        flight->parts[i] = (struct part){ .id = rank->running[i], .yields = true };
+    for (size_t lane = 0; lane < vllm->lanes; lane++)
+        for (size_t i = 0; i < rank->running_count; i++)
+            if (vllm_lane_of(vllm, rank->running[i]) == lane)
+                flight->parts[flight->count++] = (struct part){
+                    .id = rank->running[i], .decode = true, .yields = true };
 }
 
-void vllm_leave_stretch(struct vllm *vllm, uint64_t received)
+/* A rank's requests after as many steps. */
+static void advance(struct vllm *vllm, struct rank *rank, uint64_t launched, uint64_t received)
 {
-    struct rank *rank = &vllm->ranks[0];
-    const struct stretch stretch = vllm->stretch;
-    const bool two = vllm->flight_count == 1;       /* one flew before */
-    const uint64_t launched = received + 1;
-    const double seconds = stretch_seconds(&stretch, (double)launched);
-    vllm->stretch.steps = 0;
-    world_stretched(&vllm->engine, &stretch, launched);
-    take_due_blocks(vllm, launched);
-    vllm->free_at = stretch.from + seconds;
-    vllm->engine.tokens_left -= received * rank->running_count;
+    take_due_blocks(vllm, rank, launched);
     for (size_t i = 0; i < rank->running_count; i++) {
         struct request *request = &vllm->shared->requests[rank->running[i]];
         request->computed += (uint32_t)launched;
@@ -151,11 +183,28 @@ void vllm_leave_stretch(struct vllm *vllm, uint64_t received)
         request->flying++;
         vllm_name_blocks(vllm, rank, rank->running[i]);
     }
-    if (two && received)
-        fly(rank, 0, stretch.from + stretch_seconds(&stretch, (double)received));
-    fly(rank, two, vllm->free_at);
+}
+
+void vllm_leave_stretch(struct vllm *vllm, uint64_t received)
+{
+    const struct stretch stretch = vllm->stretch;
+    const bool two = vllm->flight_count == 1;       /* one flew before */
+    const uint64_t launched = received + 1;
+    const double seconds = stretch_seconds(&stretch, (double)launched);
+    vllm->stretch.steps = 0;
+    world_stretched(&vllm->engine, &stretch, launched);
+    vllm->free_at = stretch.from + seconds;
+    vllm->engine.tokens_left -= received * vllm->engine.running;
+    for (size_t r = 0; r < vllm->rank_count; r++) {
+        struct rank *rank = &vllm->ranks[r];
+        advance(vllm, rank, launched, received);
+        if (two && received)
+            fly(vllm, rank, 0, stretch.from + stretch_seconds(&stretch, (double)received));
+        fly(vllm, rank, two, vllm->free_at);
+    }
     vllm->flight_count = 1 + two;
-    vllm->engine.next = rank->flights[0].end;
+    vllm_share_seconds(vllm, seconds, stretch.step.sequences);
+    vllm->engine.next = vllm->ranks[0].flights[0].end;
     vllm_count_requests(vllm);
 }
 

@@ -224,8 +224,8 @@ struct asked {
     const char *kinds;              /* of the objects, in order */
 };
 static const struct asked cases[] = {
-    { "qwen3-32b --on h200-sxm --gpus 32 --isl 4000 --osl 500 --ttft 300ms --tpot 10ms", VLLM, 8,
-      "Service LeaderWorkerSet " },
+    { "qwen3-32b --on h200-sxm --gpus 32 --isl 4000 --osl 500 --ttft 300ms --tpot 10ms "
+      "--set chips=16 --set pipeline_parallel=2", VLLM, 8, "Service LeaderWorkerSet " },
     { "qwen3-32b --on h200-sxm --gpus 32 --isl 4000 --osl 500 --ttft 300ms --tpot 10ms --pick 115",
       VLLM, 8, "Service Deployment " },
     { "deepseek-v3 --on h200-sxm --gpus 32 --isl 4000 --osl 500 --ttft 2s --tpot 30ms --pick 57",

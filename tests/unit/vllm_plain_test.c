@@ -28,7 +28,7 @@ static double linear(void *context, const struct sim_step *step)
 
 /* ---- a second program, slow and plain ----------------------------------------------------- */
 
-enum { MOST = 300, BLOCKS = 5000, OWNED = 500, QUEUE = 4 * BLOCKS, NOBODY = -1 };
+enum { STAGES = 4, MOST = 300, BLOCKS = 5000, OWNED = 500, QUEUE = 4 * BLOCKS, NOBODY = -1 };
 
 struct key {                        /* of a full block whose tokens are known */
     int id, index;
@@ -50,7 +50,8 @@ struct plain {
     bool over[MOST];
     struct key key[BLOCKS];
     int queue[QUEUE], front, back;          /* free blocks: the first is taken next */
-    struct plain_step step[2];
+    struct plain_step step[STAGES];
+    double left[STAGES];                    /* when the last step left each stage */
     int step_count;
     uint64_t iterations, preemptions, hits, ended_waiting, chunks;
     uint32_t restarts[MOST];
@@ -170,6 +171,8 @@ static bool form(struct plain *p)
         if (p->known[id] + p->flying[id] >=
             (int)(p->trace->prompt[id] + p->trace->output[id]))
             r = 0;                          /* what is in flight ends it */
+        if (p->server->stages > 1 && p->flying[id])
+            r = 0;                          /* rule 10 */
         r = least(r, budget);
         if (!r)
             continue;
@@ -211,8 +214,17 @@ static bool form(struct plain *p)
     }
     if (!step->count)
         return false;
-    step->end = (p->step_count ? p->step[0].end : p->now) +
-                cost_of(p->server->context, tokens, cached, step->count);
+    const double cost = cost_of(p->server->context, tokens, cached, step->count);
+    if (p->server->stages > 1) {
+        double at = p->now;
+        for (size_t s = 0; s < p->server->stages; s++) {
+            at = fmax(at, p->left[s]) + cost / (double)p->server->stages;
+            p->left[s] = at;
+        }
+        step->end = at;
+    } else {
+        step->end = (p->step_count ? p->step[0].end : p->now) + cost;
+    }
     p->step_count++;
     p->iterations++;
     return true;
@@ -246,13 +258,14 @@ static void receive(struct plain *p)
             p->ended_waiting++;
         }
     }
-    p->step[0] = p->step[1];
+    memmove(&p->step[0], &p->step[1], (STAGES - 1) * sizeof p->step[0]);
     p->step_count--;
 }
 
 static void plain_run(struct plain *p, const struct trace *trace, const struct sim_server *server)
 {
-    int depth = server->synchronous ? 1 : 2;
+    const int stages = (int)server->stages;
+    int depth = stages > 1 ? stages : server->synchronous ? 1 : 2;
     memset(p, 0, sizeof *p);
     p->trace = trace;
     p->server = server;
@@ -267,16 +280,17 @@ static void plain_run(struct plain *p, const struct trace *trace, const struct s
     for (;;) {
         for (; p->came < (int)trace->count && trace->arrival[p->came] <= p->now; p->came++)
             p->waiting[p->waiting_count++] = p->came;
-        if (p->step_count)
+        if (p->step_count && p->step[0].end <= p->now)
             receive(p);
         while (p->step_count < depth && form(p))
             ;
-        if (p->step_count)
-            p->now = p->step[0].end;
-        else if (p->came < (int)trace->count)
-            p->now = trace->arrival[p->came];
-        else
+        const bool idle = !p->step_count || (stages > 1 && p->step_count < depth);
+        double next = p->step_count ? p->step[0].end : INFINITY;
+        if (idle && p->came < (int)trace->count)
+            next = fmin(next, trace->arrival[p->came]);
+        if (next == INFINITY)
             return;
+        p->now = next;
     }
 }
 
@@ -298,7 +312,7 @@ static void draw_trace(struct arena *arena, uint64_t *seed, struct trace *trace)
     }
 }
 
-static void draw_options(uint64_t *seed, bool drafts, struct sim_options *options,
+static void draw_options(uint64_t *seed, bool drafts, bool stages, struct sim_options *options,
                          struct cost *cost)
 {
     static const size_t sizes[] = { 1, 4, 16 };
@@ -312,6 +326,8 @@ static void draw_options(uint64_t *seed, bool drafts, struct sim_options *option
     *cost = (struct cost){ 0.01 * draw(seed) + 1e-4, 1e-4 * draw(seed), 1e-6 * draw(seed),
                            1e-4 * draw(seed) };
     options->server.blocks = (size_t)(460 / options->server.block * (1 + 8 * draw(seed) * draw(seed)));
+    if (stages)
+        options->server.stages = 2 + (size_t)(draw(seed) * (STAGES - 1));
     if (drafts) {
         options->server.draft = 1 + (size_t)(draw(seed) * 4);
         options->server.accepted = draw(seed) < 0.5;
@@ -336,7 +352,7 @@ static void same(const struct trace *trace, const struct plain *plain,
     assert_int_equal(plain->preemptions, result->preemptions);
 }
 
-static void agree(int turns, bool drafts, uint64_t seed)
+static void agree(int turns, bool drafts, bool stages, uint64_t seed)
 {
     static struct plain plain;
     uint64_t preemptions[2] = { 0 }, iterations = 0, hits = 0, ended_waiting = 0, chunks = 0;
@@ -348,7 +364,7 @@ static void agree(int turns, bool drafts, uint64_t seed)
         struct error error;
         struct cost cost;
         draw_trace(&arena, &seed, &trace);
-        draw_options(&seed, drafts, &options, &cost);
+        draw_options(&seed, drafts, stages, &options, &cost);
         plain_run(&plain, &trace, &options.server);
         if (!sim_run(&arena, &trace, &options, &leaps, &error))
             fail_msg("%s", error.what);
@@ -375,13 +391,21 @@ static void agree(int turns, bool drafts, uint64_t seed)
 static void words_and_leaps_agree(void **state)
 {
     (void)state;
-    agree(1000, false, 7);
+    agree(1000, false, false, 7);
 }
 
 static void so_do_drafts(void **state)
 {
     (void)state;
-    agree(300, true, 8);
+    agree(300, true, false, 8);
+}
+
+/* Rule 10: as many steps in flight as stages, each a flow shop's job; nobody is in two. */
+static void so_do_stages(void **state)
+{
+    (void)state;
+    agree(500, false, true, 9);
+    agree(300, true, true, 10);
 }
 
 int main(void)
@@ -389,6 +413,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_and_leaps_agree),
         cmocka_unit_test(so_do_drafts),
+        cmocka_unit_test(so_do_stages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,6 +85,10 @@ static void draw_world(uint64_t *seed, struct sim_options *options, struct tier_
         server->accepted = draw(seed);
         server->chunk = 4 + (size_t)(draw(seed) * 100);
     }
+    if (named && draw(seed) < 0.3)
+        server->ranks = 2 + (size_t)(draw(seed) * 3);
+    if (named && draw(seed) < 0.15)
+        server->stages = 2 + (size_t)(draw(seed) * 3);
     server->lane_most[0] = most;                        /* of a trace with classes */
     server->lane_most[1] = most ? 2 * most : 0;
     options->replicas = 1 + (size_t)(draw(seed) * 3);

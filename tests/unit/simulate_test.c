@@ -1,0 +1,137 @@
+/* The verb `simulate`: what it says of a run with users against laws that are not ours, how long the
+ * run may be, and that no key of its statistics is the name of a row. */
+#include "test.h"
+#include "commands.h"
+
+#include "ask/ask.h"
+#include "ask/simulate/simulate.h"
+
+#include <math.h>
+
+struct given {
+    const char *option, *text;
+};
+
+static struct doc *ask(struct arena *arena, const char *trace, const struct given *given)
+{
+    struct command *command = arena_alloc(arena, sizeof *command);
+    struct answer *answer = arena_alloc(arena, sizeof *answer);
+    struct error error;
+    *command = (struct command){ .verb = &verb_simulate };
+    *answer = (struct answer){ .doc = doc_new(arena, DOC_OBJECT), .text = { .arena = arena },
+                               .csv = { .arena = arena } };
+    command_put_word(arena, command, trace);
+    for (; given->option; given++)
+        command_set(arena, command, given->option, given->text);
+    if (!ask_simulate(arena, command, answer, &error))
+        fail_msg("%s: %s (%s)", trace, error.what, error.hint);
+    return answer->doc;
+}
+
+static double number(const struct doc *doc, const char *name)
+{
+    const struct doc *found = doc_get(doc, name);
+    if (!found)
+        fail_msg("no %s", name);
+    return found->number;
+}
+
+/* As many users as there are: rate x (answer + pause) (Little 1961). What was left out is said. */
+static void users_keep_the_law_of_little(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    static const struct given given[] = {
+        { "users", "60" }, { "think", "1s" }, { "blocks", "28000" },
+        { "step-time", "10ms + 0.05ms*tokens + 8e-5ms*cached" }, { 0 } };
+    const struct doc *doc = ask(&arena, "poisson:count=3000,input=800,output=uniform(50,250)", given);
+    const struct doc *left_out = doc_get(doc, "left_out");
+    const double users = number(doc, "requests_per_s") * (number(doc_get(doc, "e2e"), "mean") + 1);
+    assert_float_equal(users, 60, 0.02 * 60);
+    assert_true(number(left_out, "warm_up_s") > 0);
+    assert_true(number(left_out, "requests") > 60 && number(left_out, "requests") < 1500);
+    assert_true(number(doc, "requests") == 3000);
+    arena_free(&arena);
+}
+
+/* All at once, and all count: what a load generator does. */
+static void users_may_begin_at_once(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    static const struct given given[] = {
+        { "users", "60" }, { "warm-up", "0s" }, { "blocks", "28000" },
+        { "step-time", "10ms + 0.05ms*tokens" }, { 0 } };
+    const struct doc *doc = ask(&arena, "poisson:count=300,input=800,output=100", given);
+    assert_true(number(doc_get(doc, "left_out"), "requests") == 0);
+    assert_true(number(doc, "answered") == 300);
+    /* sixty prompts of 800 tokens in passes of 512 are 48,000 tokens, 50 us each */
+    assert_true(number(doc_get(doc, "ttft"), "max") > 48000 * 0.05e-3);
+    arena_free(&arena);
+}
+
+/* Ten times as long a run asks for as many servers. */
+static void fewest_servers_do_not_depend_on_length(void **state)
+{
+    (void)state;
+    static const char *const counts[] = { "1000", "10000" };
+    double servers[2];
+    for (int i = 0; i < 2; i++) {
+        struct arena arena = { 0 };
+        static const struct given given[] = {
+            { "users", "100" }, { "min-gpus", "" }, { "model", "qwen3-32b" }, { "on", "h200-sxm" },
+            { "gpus", "2" }, { "ttft", "2s" }, { "tpot", "33ms" }, { 0 } };
+        servers[i] = number(ask(&arena, arena_print(&arena, "poisson:rate=100,count=%s,input=8000,"
+                                                    "output=512", counts[i]), given), "servers");
+        arena_free(&arena);
+    }
+    assert_float_equal(servers[0], servers[1], 1);
+    assert_true(servers[0] >= 4 && servers[0] <= 8);
+}
+
+static void no_key_is_a_row(const struct book *book, const struct doc *doc, size_t *keys)
+{
+    for (const struct doc *one = doc->first; one; one = one->next) {
+        if (one->key && book_find(book, one->key) >= 0)
+            fail_msg("'%s' is the name of a row", one->key);
+        *keys += one->key != NULL;
+        no_key_is_a_row(book, one, keys);
+    }
+}
+
+static void keys_are_no_rows(void **state)
+{
+    (void)state;
+    static const char model[] = "llama-3.1-8b", machine[] = "h100-sxm";
+    static const struct given asked[][9] = {
+        { { "model", model }, { "on", machine }, { "gpus", "1" }, { "ttft", "1s" } },
+        { { "model", model }, { "on", machine }, { "gpus", "1" }, { "users", "8" }, { "ttft", "1s" },
+          { "min-gpus", "" } },
+        { { "model", model }, { "on", machine }, { "gpus", "1" }, { "ttft", "1s" },
+          { "find-saturation", "" } },
+        { { "model", model }, { "on", machine }, { "gpus", "1" }, { "sweep", "replicas=1..2" } },
+        { { "model", model }, { "on", machine }, { "gpus", "1" }, { "repeat", "2" } },
+        { { "model", model }, { "on", machine }, { "gpus", "1" }, { "prefill-replicas", "1" },
+          { "tier", "ddr:capacity=100GB" }, { "tier", "flash" }, { "scale-to", "2" },
+          { "fails-every", "10s" } },
+    };
+    const struct book *book = book_built_in(BOOK_MODEL | BOOK_MACHINE);
+    size_t keys = 0;
+    for (size_t i = 0; i < COUNT(asked); i++) {
+        struct arena arena = { 0 };
+        no_key_is_a_row(book, ask(&arena, "poisson:rate=3,count=100,class=a(1)|b(1)", asked[i]), &keys);
+        arena_free(&arena);
+    }
+    assert_true(keys > 200);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(users_keep_the_law_of_little),
+        cmocka_unit_test(users_may_begin_at_once),
+        cmocka_unit_test(fewest_servers_do_not_depend_on_length),
+        cmocka_unit_test(keys_are_no_rows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
