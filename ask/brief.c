@@ -426,8 +426,13 @@ static struct doc *answer_document(struct brief *brief)
     for (int i = 0; i < FIGURES_COUNT; i++)
         doc_add_number(arena, lecture, figure_names[i], brief->values.at[i]);
     struct doc *assumed = doc_add(arena, doc, "assumed", DOC_ARRAY);
-    for (size_t i = 0; i < brief->scenario.facts.note_count; i++)
-        doc_add_string(arena, assumed, NULL, brief->scenario.facts.notes[i]);
+    const struct facts *facts = &brief->server.scenario.facts;
+    for (size_t i = 0; i < facts->note_count; i++)
+        doc_add_string(arena, assumed, NULL, facts->notes[i]);
+    assumed = doc_add(arena, lecture, "assumed", DOC_ARRAY);
+    facts = &brief->scenario.facts;
+    for (size_t i = 0; i < facts->note_count; i++)
+        doc_add_string(arena, assumed, NULL, facts->notes[i]);
     return lecture;
 }
 
@@ -508,6 +513,7 @@ bool ask_brief(struct arena *arena, const struct command *command, struct answer
         !values_of(&brief->scenario, figure_names, FIGURES_COUNT, &brief->values, error) ||
         !no_ranges(brief))
         return false;
+    server_assumed(&brief->server);
     note_idle(brief);
     struct doc *lecture = answer_document(brief);
     head_lines(brief);
@@ -515,7 +521,7 @@ bool ask_brief(struct arena *arena, const struct command *command, struct answer
     if (!answer_table(brief, lecture))
         return false;
     lecture_lines(brief);
-    answer->status = AT(hbm_share) > 1;
+    answer->status = server_infeasible(&brief->server, answer->doc);
     return true;
 }
 

@@ -68,6 +68,7 @@ bool ask_eval(struct arena *arena, const struct command *command, struct answer 
     if (!scenario_choose(&scenario, names, count, error) ||
         !values_of(&scenario, names, count, &values, error))
         return false;
+    assumed_notes(&scenario, &values, NULL, count);
     given_note_of(&scenario, names, count, &values, count == 1 ? names[0] : "any of these");
     server_note_unstable(&scenario, &values.list);
     bool uncertain = values_uncertain(&scenario, &values);

@@ -288,6 +288,7 @@ bool ask_step(struct arena *arena, const struct command *command, struct answer 
         return false;
     struct values values = server_more(&server);
     values_uncertain(&server.scenario, &values);
+    server_assumed(&server);
     note_idle(&server, texts, count);
     answer_bound(&scenario, &values, answer);
     server_document(&server, answer->doc);
@@ -298,7 +299,7 @@ bool ask_step(struct arena *arena, const struct command *command, struct answer 
     answer_operators(&scenario, values.at + COUNT, answer);
     buffer_print(&answer->text, "\n");
     scenario_notes(&server.scenario, answer);
-    answer->status = values.at[SHARE] > 1;
+    answer->status = server_infeasible(&server, answer->doc);
     return true;
 }
 

@@ -176,10 +176,11 @@ static bool choice_read(struct config *config, const struct doc *quantization,
     return true;
 }
 
-/* The user's format, for what the checkpoint quantises, or would. */
-static void choice_replace(struct choice *choice, const char *weights)
+/* The user's format, for what the checkpoint quantises, or would: of one that quantises its experts
+ * alone for these, unless they get a format of their own. */
+static void choice_replace(struct choice *choice, const char *weights, bool experts_apart)
 {
-    bool experts_only = choice->expert && choice->matrix == choice->base;
+    bool experts_only = choice->expert && choice->matrix == choice->base && !experts_apart;
     choice->expert = weights;
     if (!experts_only)
         choice->matrix = weights;
@@ -202,8 +203,11 @@ bool precision_read(struct config *config, const struct model_options *options,
     }
     if (same(config_string(config, "expert_dtype"), "fp4"))
         choice.expert = "mxfp4-a8";             /* DeepSeek-V4: fp4 with a scale per 32 */
+    const bool experts_only = choice.expert && choice.matrix == choice.base;
+    if (options->weights && options->experts && experts_only)
+        precision->ignore = NULL;               /* what the checkpoint leaves alone has a format too */
     if (options->weights)
-        choice_replace(&choice, options->weights);
+        choice_replace(&choice, options->weights, options->experts != NULL);
     if (options->experts)
         choice.expert = options->experts;
     precision->base = need(config, options, choice.base);

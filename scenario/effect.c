@@ -7,6 +7,8 @@
 
 #include "build/row_names.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What is asked, and how much memory there is for it: the list of one set of facts. */
@@ -20,6 +22,7 @@ struct given {
     const struct expr **wanted, *room;
     size_t count;
     bool chosen;                    /* the batch was chosen for us, by cost and room */
+    const bool *choice;             /* [rows] what a chosen server was chosen by; NULL: none was */
     struct reach reach;             /* as the facts are */
 };
 
@@ -85,9 +88,18 @@ static bool reaches(const struct given *given, const struct reach *reach, const 
            (given->chosen && room_moves(arena, &reach->room, input));
 }
 
+/* The rows by which a server was chosen read it. */
+static bool chose(const struct given *given, const struct fact *fact)
+{
+    const int row = book_find(&given->scenario->book, fact->name);
+    return given->choice && row >= 0 && given->choice[row];
+}
+
 static bool fact_acts(const struct given *given, const struct fact *fact)
 {
     struct scenario *scenario = given->scenario;
+    if (chose(given, fact))
+        return true;
     struct facts held = scenario->facts;
     struct reach reach;
     struct error ignored;
@@ -131,6 +143,22 @@ static bool parse(struct given *given, const char *text)
                       &ignored);
 }
 
+static const bool *read_choice(struct scenario *scenario)
+{
+    static const char *const rows[] = { NAME_predicted_ttft, NAME_predicted_tpot,
+                                        NAME_throughput_per_chip, NAME_held_most, NAME_slots_load,
+                                        NAME_ttft_limit, NAME_tpot_limit, NAME_layout_startable };
+    enum { ROWS = sizeof rows / sizeof *rows };
+    const struct expr *wanted[ROWS];
+    bool *reached = arena_array(scenario->arena, scenario->book.count + 1, sizeof *reached);
+    struct error ignored;
+    for (int i = 0; i < ROWS; i++)
+        if (!expr_parse(&scenario->book, NULL, 0, text_of(rows[i]), &wanted[i], &ignored))
+            return NULL;
+    return list_reach(&scenario->book, &scenario->facts, wanted, ROWS, reached, &ignored) ? reached
+                                                                                           : NULL;
+}
+
 /* `values`: of the texts, where somebody has them; NULL: nobody. */
 static bool read_wanted(struct given *given, const char *const *texts, size_t count,
                         const struct values *values)
@@ -143,7 +171,8 @@ static bool read_wanted(struct given *given, const char *const *texts, size_t co
     for (size_t i = 0; i < count; i++)
         if (!parse(given, texts[i]))
             return false;
-    given->chosen = batch && batch->origin == ORIGIN_CHOSEN;
+    given->choice = scenario->choice.made ? read_choice(scenario) : NULL;
+    given->chosen = batch && batch->origin == ORIGIN_CHOSEN && !given->choice;
     if (values && !given->chosen) {
         *reach = (struct reach){ .asked = values->list, .nodes = values->nodes };
         return true;
@@ -207,4 +236,95 @@ void given_note(struct scenario *scenario, const char *const *texts, size_t coun
                 const char *what)
 {
     given_note_of(scenario, texts, count, NULL, what);
+}
+
+/* ---- what the numbers rest on that nobody gave ---------------------------------------------- */
+
+struct rested {
+    int row;
+    double elasticity;              /* largest of all outputs, per cent for one per cent */
+    const struct input *input;
+};
+
+static int strongest_first(const void *a, const void *b)
+{
+    const struct rested *x = a, *y = b;
+    const double p = fabs(x->elasticity), q = fabs(y->elasticity);
+    return p != q ? (p < q) - (p > q) : (x->row > y->row) - (x->row < y->row);
+}
+
+/* Adds an input's pull on one output to its row's; the entries of a table pull together. */
+static void add_pull(struct rested *rested, size_t *count, const struct input *input, double pull)
+{
+    size_t i = 0;
+    while (i < *count && rested[i].row != input->row)
+        i++;
+    if (i == *count)
+        rested[(*count)++] = (struct rested){ input->row, 0, input };
+    rested[i].elasticity += pull;
+}
+
+static bool assumed_input(const struct scenario *scenario, const struct input *input)
+{
+    const struct row *row = scenario->book.rows[input->row];
+    return !input->source && row->low < row->high && !row->fit;
+}
+
+/* Defaults of rows on which the outputs depend, the strongest first, and how many fitted constants
+ * they rest on. */
+void assumed_notes(struct scenario *scenario, const struct values *values,
+                   const size_t *outputs, size_t output_count)
+{
+    enum { SHOWN = 5 };
+    const double least = 5e-4;
+    struct arena scratch = arena_beside(scenario->arena);
+    const struct list *list = &values->list;
+    double *slopes = arena_array(&scratch, list->input_count + 1, sizeof *slopes);
+    struct rested *most = arena_array(&scratch, list->input_count + 1, sizeof *most);
+    struct rested *one = arena_array(&scratch, list->input_count + 1, sizeof *one);
+    size_t found = 0, fitted = 0;
+    bool *fits = arena_array(&scratch, list->input_count + 1, sizeof *fits);
+    for (size_t n = 0; n < output_count; n++) {
+        const size_t k = outputs ? outputs[n] : n;
+        size_t count = 0;
+        if (!(values->at[k] != 0) || !isfinite(values->at[k]))
+            continue;
+        list_slopes(&scratch, list, k, values->nodes, slopes);
+        for (size_t i = 0; i < list->input_count; i++) {
+            const struct input *input = &list->inputs[i];
+            const double pull = slopes[i] * values->inputs[i] / values->at[k];
+            const struct fact *fact = facts_find(&scenario->facts, input->name);
+            if (!isfinite(pull) || fabs(pull) < least)
+                continue;
+            fits[i] |= (fact && fact->origin == ORIGIN_FITTED) ||
+                       (!fact && scenario->book.rows[input->row]->fit);
+            if (assumed_input(scenario, input))
+                add_pull(one, &count, input, pull);
+        }
+        for (size_t i = 0; i < count; i++) {
+            size_t j = 0;
+            while (j < found && most[j].row != one[i].row)
+                j++;
+            if (j == found)
+                most[found++] = one[i];
+            else if (fabs(one[i].elasticity) > fabs(most[j].elasticity))
+                most[j] = one[i];
+        }
+    }
+    for (size_t i = 0; i < list->input_count; i++)
+        fitted += fits[i];
+    qsort(most, found, sizeof *most, strongest_first);
+    for (size_t i = 0; i < found && i < SHOWN; i++) {
+        const struct row *row = scenario->book.rows[most[i].row];
+        facts_note(&scenario->facts, "%s = %s by default: %+.2g %% for 1 %% more", row->name,
+                   quantity_text(scenario->arena, most[i].input->value, row->unit, 6),
+                   most[i].elasticity);
+    }
+    if (found > SHOWN)
+        facts_note(&scenario->facts, "and %zu default%s that matter%s less", found - SHOWN,
+                   found > SHOWN + 1 ? "s" : "", found > SHOWN + 1 ? "" : "s");
+    if (fitted)
+        facts_note(&scenario->facts, "%zu constant%s fitted to published measurements "
+                   "(data/efficiency.csv)", fitted, fitted > 1 ? "s" : "");
+    arena_free(&scratch);
 }

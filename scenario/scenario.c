@@ -4,11 +4,9 @@
 #include "build/row_names.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { FILE_LIMIT = 64 << 20 };
-
 
 /* ---- model and machine ------------------------------------------------------------------ */
 
@@ -20,7 +18,20 @@ static bool is_path(const struct catalog *catalog, const char *name)
     if ((size > 5 && !strcmp(name + size - 5, ".json")) ||
         (size > 5 && !strcmp(name + size - 5, ".gguf")) || !strcmp(name, "-"))
         return true;
-    return strchr(name, '/') && !catalog_find(catalog, CATALOG_MODEL, name, &ignored);
+    return strchr(name, '/') && !catalog_find(catalog, CATALOG_MODEL, name, &ignored) &&
+           (name[0] == '/' || name[0] == '.' || file_there(catalog->arena, name));
+}
+
+/* "Qwen/Qwen3-14B": an organisation's model, of which the catalog knows others by the last name. */
+static bool model_unknown(const struct catalog *catalog, const char *name, struct error *error)
+{
+    const char *last = strrchr(name, '/');
+    struct error near;
+    error_set(error, "unknown model '%.200s': not in the catalog, and no such file", name);
+    if (last && catalog_find(catalog, CATALOG_MODEL, last + 1, &near))
+        return error_hint(error, "did you mean '%.100s'?", last + 1);
+    catalog_find(catalog, CATALOG_MODEL, last ? last + 1 : name, &near);
+    return error_hint(error, "%.300s; or the path of its config.json or GGUF file", near.hint);
 }
 
 static const char *file_title(const char *path)
@@ -68,6 +79,8 @@ static bool read_model(struct scenario *scenario, const char *name, struct error
     const struct catalog_entry *entry = catalog_find(&scenario->catalog, CATALOG_MODEL, name,
                                                      error);
     struct doc *config;
+    if (!entry && strchr(name, '/'))
+        return model_unknown(&scenario->catalog, name, error);
     if (!entry || !catalog_model(&scenario->catalog, name, &config, error))
         return false;
     scenario->model = entry->title;

@@ -145,6 +145,10 @@ size_t given_idle(struct scenario *scenario, const char *const *texts, size_t co
 /* A note for each: "--set pp has no effect on WHAT". */
 void given_note(struct scenario *scenario, const char *const *texts, size_t count,
                 const char *what);
+/* Notes on what outputs of `values` depend on and nobody gave: defaults of rows, the strongest
+ * first, and constants that were fitted. `outputs` NULL: the first so many. */
+void assumed_notes(struct scenario *scenario, const struct values *values,
+                   const size_t *outputs, size_t output_count);
 /* The same of the texts whose values these are, so that no graph is built again. */
 void given_note_of(struct scenario *scenario, const char *const *texts, size_t count,
                    const struct values *values, const char *what);

@@ -74,6 +74,29 @@ const char *server_verdict(const struct server *server)
     return NULL;
 }
 
+void server_assumed(struct server *server)
+{
+    static const size_t told[] = { SERVER_predicted_tpot, SERVER_predicted_ttft,
+                                   SERVER_output_cost_per_token };
+    const bool keeps_up = server->row_count == SERVER_ROW_COUNT;
+    assumed_notes(&server->scenario, &server->values, told, keeps_up ? 3 : 0);
+}
+
+bool server_infeasible(const struct server *server, struct doc *doc)
+{
+    static const char *const limits[] = { NAME_speed_wanted, NAME_tpot_limit, NAME_ttft_limit };
+    const struct scenario *scenario = &server->scenario;
+    const char *why = server_verdict(server);
+    bool given = false;
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        given |= fact_given(facts_find(&scenario->facts, limits[i]));
+    if (!why && given && scenario->choice.made && !scenario->choice.met)
+        why = scenario->choice.rule;
+    if (why)
+        doc_add_string(scenario->arena, doc, "infeasible", why);
+    return why != NULL;
+}
+
 static void add_row(const struct server *server, struct doc *doc, size_t row)
 {
     if (!doc_get(doc, server_rows[row]))

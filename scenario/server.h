@@ -63,6 +63,10 @@ const char *server_layout(const struct server *server);
 /* Why nothing is served, or NULL. */
 const char *server_verdict(const struct server *server);
 /* The rows, and the deployment of which the server is one replica; what is there already stays. */
+/* assumed_notes of what the server reaches and costs. */
+void server_assumed(struct server *server);
+/* Is there no such server, or none within limits that were given? Then "infeasible" says why. */
+bool server_infeasible(const struct server *server, struct doc *doc);
 void server_document(const struct server *server, struct doc *doc);
 void server_deployment(const struct server *server, struct doc *doc);
 
