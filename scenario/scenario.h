@@ -112,6 +112,9 @@ struct values {
     double *at, *inputs, *nodes;    /* of outputs, of inputs, of all nodes */
 };
 
+/* Without a price that is known what reads it has no value, whatever a min or a comparison makes
+ * of that: such outputs become NAN. */
+void values_unpriced(const struct list *list, const double *inputs, double *at);
 bool values_of(struct scenario *scenario, const char *const *texts, size_t count,
                struct values *values, struct error *error);
 bool value_of(struct scenario *scenario, const char *text, double *value, struct error *error);

@@ -85,24 +85,31 @@ bool values_finite(const struct scenario *scenario, const struct list *list,
 
 static void mark_reached(const struct list *list, size_t output, uint8_t *reached);
 
-/* Without a price what reads it has no value, whatever a min or a comparison makes of that. */
-static bool hide_unpriced(struct scenario *scenario, struct values *values, struct error *error)
+void values_unpriced(const struct list *list, const double *inputs, double *at)
 {
-    struct list *list = &values->list;
     const int price = list_input(list, NAME_chip_price);
-    if (price < 0 || !isnan(values->inputs[price]))
-        return true;
+    if (price < 0 || !isnan(inputs[price]))
+        return;
+    struct arena scratch = { 0 };
+    for (size_t i = 0; i < list->output_count; i++) {
+        uint8_t *reached = arena_alloc(&scratch, list->count + 1);
+        mark_reached(list, i, reached);
+        if (reached[list->inputs[price].node])
+            at[i] = NAN;
+    }
+    arena_free(&scratch);
+}
+
+/* At another price all is finite. */
+static bool finite_if_priced(struct scenario *scenario, const struct values *values, int price,
+                             struct error *error)
+{
+    const struct list *list = &values->list;
     struct arena scratch = arena_beside(scenario->arena);
     double *inputs = arena_array(&scratch, list->input_count + 1, sizeof *inputs);
     memcpy(inputs, values->inputs, list->input_count * sizeof *inputs);
     inputs[price] = 1;
     const bool finite = values_finite(scenario, list, inputs, error);
-    for (size_t i = 0; i < list->output_count && finite; i++) {
-        uint8_t *reached = arena_alloc(&scratch, list->count + 1);
-        mark_reached(list, i, reached);
-        if (reached[list->inputs[price].node])
-            values->at[i] = NAN;
-    }
     arena_free(&scratch);
     return finite;
 }
@@ -127,8 +134,10 @@ bool values_of(struct scenario *scenario, const char *const *texts, size_t count
         values->inputs[i] = values->list.inputs[i].value;
     list_value(arena, &values->list, values->inputs, values->nodes, values->at);
     const int price = list_input(&values->list, NAME_chip_price);
-    if (price >= 0 && isnan(values->inputs[price]))
-        return hide_unpriced(scenario, values, error);
+    if (price >= 0 && isnan(values->inputs[price])) {
+        values_unpriced(&values->list, values->inputs, values->at);
+        return finite_if_priced(scenario, values, price, error);
+    }
     for (size_t i = 0; i < count; i++)
         if (!isfinite(values->at[i]))
             return values_finite(scenario, &values->list, values->inputs, error);

@@ -3,6 +3,8 @@
 
 #include "scenario/server.h"
 
+#include "build/row_names.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -106,6 +108,7 @@ static bool build(struct board_list *side, struct error *error)
     for (size_t i = 0; i < side->list.input_count; i++)
         side->inputs[i] = side->list.inputs[i].value;
     list_value(arena, &side->list, side->inputs, NULL, side->values);
+    values_unpriced(&side->list, side->inputs, side->values);
     return true;
 }
 
@@ -114,6 +117,7 @@ void board_run(struct board *board, enum board_side which)
     struct board_list *side = &board->sides[which];
     struct arena scratch = { 0 };
     list_value(&scratch, &side->list, side->inputs, NULL, side->values);
+    values_unpriced(&side->list, side->inputs, side->values);
     arena_free(&scratch);
 }
 
@@ -238,6 +242,23 @@ static struct board_list *side_of(struct board *board, const char **quantity)
     return &board->sides[BOARD_SERVER];
 }
 
+/* What follows from other rows becomes a number that a slider moves; when it rests, the question is
+ * asked again with that number given. */
+static bool hold_load(struct scenario *scenario, struct error *error)
+{
+    static const char *const rows[] = { NAME_context, NAME_prompt_tokens, NAME_output_tokens };
+    enum { ROWS = sizeof rows / sizeof *rows };
+    struct values values;
+    if (!scenario->model || !scenario->machine)
+        return true;
+    if (!values_of(scenario, rows, ROWS, &values, error))
+        return false;
+    for (int i = 0; i < ROWS; i++)
+        if (!facts_find(&scenario->facts, rows[i]))
+            facts_set(&scenario->facts, rows[i], values.at[i], ORIGIN_CHOSEN, "the load");
+    return true;
+}
+
 bool board_open(struct board *board, struct arena *arena, int count, char **words,
                 const char *const *quantities, size_t quantity_count, struct doc *doc,
                 struct error *error)
@@ -260,7 +281,8 @@ bool board_open(struct board *board, struct arena *arena, int count, char **word
         list_text(side, quantity);
         asked[i] = quantity;
     }
-    if (!scenario_choose(&board->scenario, asked, quantity_count, error))
+    if (!scenario_choose(&board->scenario, asked, quantity_count, error) ||
+        !hold_load(&board->scenario, error))
         return false;
     struct scenario *last = &board->scenario;
     if (board->sides[BOARD_SERVER].count) {

@@ -42,7 +42,7 @@ export interface Chapter {
 
 export const RANGES: Record<string, [number, number, boolean]> = {
   batch: [1, 65536, true], context: [128, 4194304, true], chips: [1, 2304, true],
-  prompt_tokens: [16, 262144, true], output_tokens: [1, 32768, true], pipeline_stages: [1, 64, true],
+  prompt_tokens: [16, 262144, true], output_tokens: [1, 32768, true], pipeline_parallel: [1, 64, true],
   tokens_per_pass: [1, 4096, true], chip_price: [0.2 / 3600, 30 / 3600, false],
   hold_time: [1, 2.6e6, false], lifetime: [7 * 86400, 730 * 86400, false], ship_probability: [0.05, 1, false],
   stacked_layers: [1, 512, true], micro_batches: [1, 128, true], racks: [1, 16, true],
@@ -258,12 +258,14 @@ const idle = along("idle", "chips", 1, 576, true, [["idle_chips", "idle chips", 
   context => ({ title: `${count(context)(context.live.value("experts"))} experts on ${count(context)(context.live.value("chips"))} chips: ${count(context)(context.live.value("idle_chips"))} idle`,
                xName: "chips", yName: "chips, experts", xWrite: count(context), yWrite: count(context) }), { x: false, y: false });
 
-const stages = along("stages", "pipeline_stages", 1, 64, true, [["weights_per_chip", "weights", 0], ["kv_per_chip", "KV cache", 1], ["memory_per_chip", "both", 2]],
+const stages = along("stages", "pipeline_parallel", 1, 64, true,
+  /* stages of as many chips each as a replica has now */
+  [["AT(weights_per_chip, chips = chips * pipeline_parallel)", "weights", 0], ["AT(kv_per_chip, chips = chips * pipeline_parallel)", "KV cache", 1], ["AT(memory_per_chip, chips = chips * pipeline_parallel)", "both", 2]],
   context => ({ title: `Stages share the weights; the cache of a chip stays ${context.engine.write(context.live.value("kv_per_chip"), "B")}`,
                xName: "pipeline stages", yName: "memory of a chip", xWrite: count(context), yWrite: v => context.engine.write(v, "B") }), { x: true, y: true });
 
-const bubble = along("bubble", "pipeline_stages", 1, 64, true, [["pipeline_bubble", "idle share", 3], ["pipeline_bubble_interleaved", "interleaved", 1], ["pipeline_bubble_decode", "decode", 0]],
-  context => ({ title: `${count(context)(context.live.value("pipeline_stages"))} stages, ${count(context)(context.live.value("micro_batches"))} micro-batches: ${(100 * context.live.value("pipeline_bubble")).toFixed(0)} % of a sweep is filling and draining`,
+const bubble = along("bubble", "pipeline_parallel", 1, 64, true, [["pipeline_bubble", "idle share", 3], ["pipeline_bubble_interleaved", "interleaved", 1], ["pipeline_bubble_decode", "decode", 0]],
+  context => ({ title: `${count(context)(context.live.value("pipeline_parallel"))} stages, ${count(context)(context.live.value("micro_batches"))} micro-batches: ${(100 * context.live.value("pipeline_bubble")).toFixed(0)} % of a sweep is filling and draining`,
                xName: "pipeline stages", yName: "idle share", xWrite: count(context), yWrite: v => `${(100 * v).toFixed(0)} %` }), { x: true, y: false });
 
 const balance = along("tokens", "lifetime", 7 * 86400, 730 * 86400, false, [["pretrain_tokens", "equal costs", 0], ["optimal_pretrain_tokens", "cheapest", 1], ["training_optimal_tokens", "nothing served", 2]],
@@ -388,7 +390,7 @@ export const CHAPTERS: Chapter[] = [
   { id: "pipeline", name: "pipeline", model: true,
     lines: ["memory_per_chip", "weights_per_chip", "kv_per_chip", "pipeline_bubble", "pipeline_latency", "scale_up_over_scale_out"],
     results: ["weights_per_chip", "kv_per_chip", "memory_per_chip", "pp_weights_equal_kv", "pipeline_bubble"],
-    inputs: ["pipeline_stages", "batch", "context", "chips", "micro_batches", "hop_time", "virtual_stages"],
+    inputs: ["pipeline_parallel", "batch", "context", "chips", "micro_batches", "hop_time", "virtual_stages"],
     claim: context => {
       const from = context.live.value("pp_weights_equal_kv");
       return `Stages divide the weights but not the cache: ${from <= 1 ? "here the cache is the larger part even with one stage" : `from ${Math.ceil(from)} stages on the cache is the larger part`}, so more stages gain little memory, and no speed.`;

@@ -4,10 +4,13 @@ import { escape } from "./escape";
 import type { Live } from "./live";
 
 
+const CHOSEN = "the server chosen for it";
+
 /* Inputs that come from one thing change together: the model's, the machine's. */
 function groupOf(name: string, sourceA: string, sourceB: string, sameModel: boolean, sameMachine: boolean): string {
   const machine = /hardware\.csv|efficiency\.csv/.test(sourceA + sourceB);
   if (machine && !sameMachine) return "the machine";
+  if (/startable|the load/.test(sourceA + sourceB)) return sameModel ? sameMachine ? CHOSEN : "the machine" : "the model";
   if (!sameModel && (name.includes("[") || /models\.csv|config|json/.test(sourceA + sourceB))) return "the model";
   return name.replace(/_/g, " ");
 }
@@ -24,7 +27,7 @@ export function explain(a: Live, b: Live, of: string, engine: Engine): string {
     const group = groupOf(name, x.source, y.source, sameModel, sameMachine);
     if (!groups.has(group)) groups.set(group, []);
     groups.get(group)!.push([name, y.now]);
-    if (!name.includes("[")) shown.push(`<tr><td>${escape(name.replace(/_/g, " "))}</td><td>${escape(engine.write(x.now, x.unit, 4))}</td><td>${escape(engine.write(y.now, y.unit, 4))}</td></tr>`);
+    if (!name.includes("[") && group !== CHOSEN) shown.push(`<tr><td>${escape(name.replace(/_/g, " "))}</td><td>${escape(engine.write(x.now, x.unit, 4))}</td><td>${escape(engine.write(y.now, y.unit, 4))}</td></tr>`);
   }
   const from = a.value(of), to = b.value(of), whole = Math.log(to / from);
   const effects = [...groups].map(([group, changes]) => ({ group, by: Math.log(a.trial(changes, of) / from) })).filter(e => Number.isFinite(e.by))

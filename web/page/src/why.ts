@@ -53,8 +53,10 @@ export class Why {
     const sliders = still && this.chosen.sliders.length ? this.chosen.sliders : elastic.filter(([name]) => { const input = this.live.inputOf(name); return input && !name.includes("["); })
       .filter(([, e]) => Math.abs(e) > 0.001).slice(0, 3).map(e => e[0]);
     this.chosen = { of: this.of, sliders };             // the same while they move
-    const terms = Object.entries((answer.operands ?? answer.terms ?? {}) as Record<string, number>);
-    const before = sliders.join(" ") + this.of;
+    const terms = ((answer.terms ?? []) as { expression: string; term: number }[]).map(t => [t.expression, t.term] as const);
+    /* another choice of a server may number the outputs anew */
+    const places = [...(row?.numbers ?? "").matchAll(/data-of="(\d+)"/g)].map(found => found[1]).join(" ");
+    const before = `${sliders.join(" ")} ${this.of} ${places}`;
     if (this.element.dataset.key === before && this.inputs) {
       const value = this.element.querySelector(".is");
       if (value) value.textContent = this.engine.write(answer.value, answer.unit, 4);
@@ -68,8 +70,8 @@ export class Why {
       <p>${escape(this.of.replace(/_/g, " "))}</p>
       <p class="meaning">${escape(answer.meaning ?? "")}</p><p class="source">${escape(answer.source ?? "")}</p>
       ${row?.formula ? `<div class="formula"><math><mo>=</mo>${row.formula}</math></div><div class="formula"><math><mo>=</mo>${row.numbers}</math></div>` : ""}
-      ${terms.length > 1 ? `<h3>${answer.operands ? "the longest binds" : "made of"}</h3><table>${terms.slice(0, 8).map(([name, v], i) =>
-        `<tr><td><button type="button" data-why="${escape(name)}">${escape(name.replace(/_/g, " "))}</button></td><td>${escape(this.engine.write(v, answer.unit, 3))}</td><td>${name === answer.binds ? "binds" : i || answer.operands ? "" : ""}</td></tr>`).join("")}</table>` : ""}
+      ${terms.length > 1 ? `<h3>${answer.binds ? "the longest binds" : "made of"}</h3><table>${terms.slice(0, 8).map(([name, v]) =>
+        `<tr><td><button type="button" data-why="${escape(name)}">${escape(name.replace(/_/g, " "))}</button></td><td>${escape(this.engine.write(v, answer.unit, 3))}</td><td>${name === answer.binds ? "binds" : ""}</td></tr>`).join("")}</table>` : ""}
       ${sliders.length ? `<h3>moved most by</h3><div id="why-inputs"></div>` : ""}
       ${elastic.length ? `<h3>one per cent more of</h3><table>${elastic.filter(([, e]) => Math.abs(e) >= 0.0005).slice(0, 8).map(([name, e]) =>
         `<tr><td>${escape(name.replace(/_/g, " "))}</td><td>${e > 0 ? "+" : "−"}${Math.abs(e).toFixed(3)} %</td><td class="source">${escape(this.live.inputOf(name)?.source ?? "")}</td></tr>`).join("")}</table>` : ""}
