@@ -11,11 +11,6 @@ const char *const plan_figures[PLAN_FIGURE_COUNT] = {
     PLAN_FIGURES(X)
 #undef X
 };
-const char *const plan_parts[PLAN_PART_COUNT] = {
-#define X(name, together, pools) name,
-    PLAN_PARTS(X)
-#undef X
-};
 
 static const char *const figure_rows[PLAN_KINDS][PLAN_FIGURE_COUNT] = {
     {
@@ -25,16 +20,6 @@ static const char *const figure_rows[PLAN_KINDS][PLAN_FIGURE_COUNT] = {
     }, {
 #define X(name, together, pools) pools,
         PLAN_FIGURES(X)
-#undef X
-    } };
-static const char *const part_rows[PLAN_KINDS][PLAN_PART_COUNT] = {
-    {
-#define X(name, together, pools) together,
-        PLAN_PARTS(X)
-#undef X
-    }, {
-#define X(name, together, pools) pools,
-        PLAN_PARTS(X)
 #undef X
     } };
 
@@ -77,10 +62,35 @@ static const char *const size_rows[PLAN_KINDS][SIZES] = {
     { NAME_held_rate, NAME_replicas, NAME_replicas_needed },
     { NAME_split_chips, NAME_pool_replicas, NAME_pool_pairs_needed } };
 
+/* What the user gave stays a number, or the expression that it is. */
+static bool is_told(const struct variant *variant, const char *name)
+{
+    const struct fact *fact = facts_find(&variant->told.facts, name);
+    return fact && fact->origin == ORIGIN_AXIS && !fact->expression;
+}
+
+/* The list of TPOT with only what a point tells, and the scales of the parts, left to vary. */
+static void open_parts(struct plan *plan, struct variant *variant, const struct values *values)
+{
+    struct list tpot = values->list;
+    bool *vary = arena_array(plan->arena, tpot.input_count + 1, sizeof *vary);
+    size_t count;
+    const char *const *names = told_inputs(variant->kind, &count);
+    tpot.outputs += PLAN_tpot;
+    tpot.output_count = 1;
+    for (size_t i = 0; i < tpot.input_count; i++)
+        vary[i] = tpot.inputs[i].entry == INPUT_SCALE;
+    for (size_t k = 0; k < count; k++) {
+        const int input = list_input(&tpot, names[k]);
+        if (input >= 0 && is_told(variant, names[k]))
+            vary[input] = true;
+    }
+    list_fix(plan->arena, &tpot, values->inputs, vary, &variant->parts);
+}
+
 static bool open_report(struct plan *plan, struct variant *variant)
 {
-    enum { TEXTS = PLAN_FIGURE_COUNT + PLAN_PART_COUNT };
-    const char *texts[TEXTS];
+    const char *texts[PLAN_FIGURE_COUNT];
     struct facts *facts = &variant->told.facts;
     struct values values;
     size_t count;
@@ -96,10 +106,10 @@ static bool open_report(struct plan *plan, struct variant *variant)
             facts_set(facts, inputs[i], 1, ORIGIN_AXIS, "plan");
     for (int i = 0; i < PLAN_FIGURE_COUNT; i++)
         texts[i] = plan_row(plan, variant->kind, i);
-    memcpy(texts + PLAN_FIGURE_COUNT, part_rows[variant->kind], sizeof part_rows[0]);
-    if (!values_of(&variant->told, texts, TEXTS, &values, plan->error))
+    if (!values_of_parts(&variant->told, texts, PLAN_FIGURE_COUNT, &values, plan->error))
         return false;
     variant->report = values.list;
+    open_parts(plan, variant, &values);
     variant->reported = true;
     return true;
 }
@@ -133,21 +143,36 @@ static void set_told(struct plan *plan, const struct variant *variant, struct pl
     arena_free(&scratch);
 }
 
-/* What the user gave stays a number, or the expression that it is. */
-static bool is_told(const struct variant *variant, const char *name)
+/* The parts of a point's TPOT. */
+static void tell_parts(struct plan *plan, const struct variant *variant, struct plan_point *point)
 {
-    const struct fact *fact = facts_find(&variant->told.facts, name);
-    return fact && fact->origin == ORIGIN_AXIS && !fact->expression;
+    struct arena scratch = arena_beside(plan->arena);
+    const struct list *list = &variant->parts;
+    double *inputs = arena_array(&scratch, list->input_count + 1, sizeof *inputs);
+    double *nodes = arena_array(&scratch, list->count + 1, sizeof *nodes);
+    size_t count;
+    const char *const *names = told_inputs(variant->kind, &count);
+    for (size_t i = 0; i < list->input_count; i++)
+        inputs[i] = list->inputs[i].value;
+    for (size_t k = 0; k < count; k++) {
+        const int input = list_input(list, names[k]);
+        if (input >= 0)
+            inputs[input] = point->told[k];
+    }
+    list_value(&scratch, list, inputs, nodes, NULL);
+    point->parts.whole = point->figures[PLAN_tpot];
+    point->parts.at = list_breakdown(plan->arena, &variant->told.book, list, 0, nodes,
+                                     &point->parts.count);
+    arena_free(&scratch);
 }
 
 static void run_report(struct plan *plan, const struct variant *variant, struct plan_point *points,
                        const size_t *which, size_t count)
 {
-    enum { OUTPUTS = PLAN_FIGURE_COUNT + PLAN_PART_COUNT };
     struct arena scratch = arena_beside(plan->arena);
     const struct list *list = &variant->report;
     struct column *inputs = arena_array(&scratch, list->input_count + 1, sizeof *inputs);
-    double *outputs[OUTPUTS];
+    double *outputs[PLAN_FIGURE_COUNT];
     size_t told;
     const char *const *names = told_inputs(variant->kind, &told);
     for (size_t i = 0; i < list->input_count; i++)
@@ -160,14 +185,13 @@ static void run_report(struct plan *plan, const struct variant *variant, struct 
         if (input >= 0 && is_told(variant, names[k]))
             inputs[input] = (struct column){ column, 1 };
     }
-    for (int i = 0; i < OUTPUTS; i++)
+    for (int i = 0; i < PLAN_FIGURE_COUNT; i++)
         outputs[i] = arena_array(&scratch, count, sizeof *outputs[i]);
     list_run(list, inputs, outputs, count);
     for (size_t i = 0; i < count; i++) {
         for (int k = 0; k < PLAN_FIGURE_COUNT; k++)
             points[which[i]].figures[k] = outputs[k][i];
-        for (int k = 0; k < PLAN_PART_COUNT; k++)
-            points[which[i]].parts[k] = outputs[PLAN_FIGURE_COUNT + k][i];
+        tell_parts(plan, variant, &points[which[i]]);
     }
     arena_free(&scratch);
 }
