@@ -60,8 +60,8 @@ struct variant {
     const char *machine, *precision, *kv;       /* names; NULL: the model's own */
     struct list sizes;              /* of the searched scenario: rate and copies of a point */
     struct scenario told;           /* the same question closed: its load is a rate, as in `step` */
-    struct list report;             /* of that: PLAN_FIGURE_COUNT outputs */
-    struct list parts;              /* PLAN_tpot alone, with the scales of its parts */
+    struct list report;             /* of that: the figures, the sequences that decode */
+    struct list parts;              /* of PLAN_tpot, those given */
     bool reported;
 };
 

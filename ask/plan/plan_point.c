@@ -69,28 +69,41 @@ static bool is_told(const struct variant *variant, const char *name)
     return fact && fact->origin == ORIGIN_AXIS && !fact->expression;
 }
 
-/* The list of TPOT with only what a point tells, and the scales of the parts, left to vary. */
-static void open_parts(struct plan *plan, struct variant *variant, const struct values *values)
+/* Of the report: the figures, then the sequences that decode. */
+enum { RUNNING = PLAN_FIGURE_COUNT, OUTPUTS };
+
+/* The sequences that decode: a ROOT, which a breakdown holds at its value. */
+static const char *const running_rows[PLAN_KINDS] = { NAME_loaded_running, NAME_split_running };
+
+/* The list of TPOT with only what a point tells, the sequences that decode and the scales of the
+ * parts left to vary. */
+static bool open_parts(struct plan *plan, struct variant *variant)
 {
-    struct list tpot = values->list;
-    bool *vary = arena_array(plan->arena, tpot.input_count + 1, sizeof *vary);
+    struct scenario held = variant->told;
+    struct values values;
     size_t count;
     const char *const *names = told_inputs(variant->kind, &count);
-    tpot.outputs += PLAN_tpot;
-    tpot.output_count = 1;
-    for (size_t i = 0; i < tpot.input_count; i++)
-        vary[i] = tpot.inputs[i].entry == INPUT_SCALE;
+    const char *tpot = plan_row(plan, variant->kind, PLAN_tpot);
+    held.facts = facts_copy(&held.facts);
+    facts_set(&held.facts, running_rows[variant->kind], 1, ORIGIN_AXIS, "plan");
+    if (!values_of_parts(&held, &tpot, 1, &values, plan->error))
+        return false;
+    bool *vary = arena_array(plan->arena, values.list.input_count + 1, sizeof *vary);
+    for (size_t i = 0; i < values.list.input_count; i++)
+        vary[i] = values.list.inputs[i].entry == INPUT_SCALE ||
+                  !strcmp(values.list.inputs[i].name, running_rows[variant->kind]);
     for (size_t k = 0; k < count; k++) {
-        const int input = list_input(&tpot, names[k]);
+        const int input = list_input(&values.list, names[k]);
         if (input >= 0 && is_told(variant, names[k]))
             vary[input] = true;
     }
-    list_fix(plan->arena, &tpot, values->inputs, vary, &variant->parts);
+    list_fix(plan->arena, &values.list, values.inputs, vary, &variant->parts);
+    return true;
 }
 
 static bool open_report(struct plan *plan, struct variant *variant)
 {
-    const char *texts[PLAN_FIGURE_COUNT];
+    const char *texts[OUTPUTS];
     struct facts *facts = &variant->told.facts;
     struct values values;
     size_t count;
@@ -106,10 +119,11 @@ static bool open_report(struct plan *plan, struct variant *variant)
             facts_set(facts, inputs[i], 1, ORIGIN_AXIS, "plan");
     for (int i = 0; i < PLAN_FIGURE_COUNT; i++)
         texts[i] = plan_row(plan, variant->kind, i);
-    if (!values_of_parts(&variant->told, texts, PLAN_FIGURE_COUNT, &values, plan->error))
+    texts[RUNNING] = running_rows[variant->kind];
+    if (!values_of(&variant->told, texts, OUTPUTS, &values, plan->error) ||
+        !open_parts(plan, variant))
         return false;
     variant->report = values.list;
-    open_parts(plan, variant, &values);
     variant->reported = true;
     return true;
 }
@@ -144,7 +158,8 @@ static void set_told(struct plan *plan, const struct variant *variant, struct pl
 }
 
 /* The parts of a point's TPOT. */
-static void tell_parts(struct plan *plan, const struct variant *variant, struct plan_point *point)
+static void tell_parts(struct plan *plan, const struct variant *variant, double running,
+                       struct plan_point *point)
 {
     struct arena scratch = arena_beside(plan->arena);
     const struct list *list = &variant->parts;
@@ -153,7 +168,7 @@ static void tell_parts(struct plan *plan, const struct variant *variant, struct 
     size_t count;
     const char *const *names = told_inputs(variant->kind, &count);
     for (size_t i = 0; i < list->input_count; i++)
-        inputs[i] = list->inputs[i].value;
+        inputs[i] = list->inputs[i].entry == INPUT_SCALE ? 1 : running;
     for (size_t k = 0; k < count; k++) {
         const int input = list_input(list, names[k]);
         if (input >= 0)
@@ -172,7 +187,7 @@ static void run_report(struct plan *plan, const struct variant *variant, struct 
     struct arena scratch = arena_beside(plan->arena);
     const struct list *list = &variant->report;
     struct column *inputs = arena_array(&scratch, list->input_count + 1, sizeof *inputs);
-    double *outputs[PLAN_FIGURE_COUNT];
+    double *outputs[OUTPUTS];
     size_t told;
     const char *const *names = told_inputs(variant->kind, &told);
     for (size_t i = 0; i < list->input_count; i++)
@@ -185,13 +200,13 @@ static void run_report(struct plan *plan, const struct variant *variant, struct 
         if (input >= 0 && is_told(variant, names[k]))
             inputs[input] = (struct column){ column, 1 };
     }
-    for (int i = 0; i < PLAN_FIGURE_COUNT; i++)
+    for (int i = 0; i < OUTPUTS; i++)
         outputs[i] = arena_array(&scratch, count, sizeof *outputs[i]);
     list_run(list, inputs, outputs, count);
     for (size_t i = 0; i < count; i++) {
         for (int k = 0; k < PLAN_FIGURE_COUNT; k++)
             points[which[i]].figures[k] = outputs[k][i];
-        tell_parts(plan, variant, &points[which[i]]);
+        tell_parts(plan, variant, outputs[RUNNING][i], &points[which[i]]);
     }
     arena_free(&scratch);
 }
