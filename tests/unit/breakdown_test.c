@@ -341,36 +341,37 @@ static void as_the_lists_said(void **state)
           "pipeline_parallel * (train_step - (pipeline_time + replicas_time + optimizer_time"
           " + optimizer_transfer + step_overhead))" },
     };
-    for (size_t i = 0; i < COUNT(worlds); i++)
-        for (size_t k = 0; k < COUNT(steps) + COUNT(train); k++) {
+    for (size_t i = 0; i < COUNT(worlds); i++) {
+        struct arena arena = { 0 };
+        struct command command;
+        struct scenario scenario;
+        struct values values;
+        struct error error;
+        open_world(i, &arena, &command, &scenario);
+        const struct breakdown of_step = parts_at(&scenario, TPOT, &values, false);
+        const struct breakdown of_train = parts_at(&scenario, TRAIN, &values, false);
+        /* the list gave all that overlaps to the links */
+        const bool overlaps = facts_find(&scenario.facts, "links_hidden") != NULL;
+        for (size_t k = overlaps ? COUNT(steps) : 0; k < COUNT(steps) + COUNT(train); k++) {
             const bool step = k < COUNT(steps);
+            const struct breakdown *parts = step ? &of_step : &of_train;
             const char *label = step ? steps[k].label : train[k - COUNT(steps)].label;
             const char *beside = step ? steps[k].beside : train[k - COUNT(steps)].beside;
-            struct arena arena = { 0 };
-            struct command command;
-            struct scenario scenario;
-            struct values values;
-            struct error error;
-            double sum = 0, said;
-            open_world(i, &arena, &command, &scenario);
-            if (step && facts_find(&scenario.facts, "links_hidden")) {
-                arena_free(&arena);         /* the list gave all that overlaps to the links */
-                continue;
-            }
             const char *text = step
                 ? arena_print(&arena, "AT((%s) / accepted, running = beside, context = mean_context,"
                               " prefill_chunk = 0)", steps[k].text)
                 : arena_print(&arena, "(%s) / pipeline_parallel", train[k - COUNT(steps)].text);
-            const struct breakdown parts = parts_at(&scenario, step ? TPOT : TRAIN, &values, false);
+            double sum = 0, said;
             if (!value_of(&scenario, text, &said, &error))
                 fail_msg("%s: %s (%s)", text, error.what, error.hint);
-            for (size_t n = 0; n < parts.count; n++)
-                if (!strcmp(parts.at[n].label, label) || !strcmp(parts.at[n].label, beside))
-                    sum += parts.at[n].value;
-            if (!(fabs(sum - said) < 1e-12 * parts.whole))
+            for (size_t n = 0; n < parts->count; n++)
+                if (!strcmp(parts->at[n].label, label) || !strcmp(parts->at[n].label, beside))
+                    sum += parts->at[n].value;
+            if (!(fabs(sum - said) < 1e-12 * parts->whole))
                 fail_msg("%s: %s contributes %.15g, was %.15g", worlds[i].model, label, sum, said);
-            arena_free(&arena);
         }
+        arena_free(&arena);
+    }
 }
 
 /* A part inside a part does not count, one that is read at two points does so twice, and the value
