@@ -4,6 +4,7 @@
 #include "build/row_names.h"
 #include "scenario/server.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -249,15 +250,14 @@ static void answer_parts(const struct server *server, struct buffer *out)
     double tpot = server_at(server, SERVER_predicted_tpot);
     for (int i = 0; i < 5; i++)
         table_cell(&table, "%s", head[i]);
-    for (size_t i = 0; i < server->part_count; i++) {
-        const struct server_part *part = &server->parts[i];
-        if (!(part->time > 0))
-            continue;
-        table_cell(&table, "%s", part->name);
-        table_cell(&table, "%s", quantity_text(arena, part->time, unit_second, 3));
-        table_cell(&table, "%s", quantity_text(arena, part->saved, unit_second, 3));
-        table_cell(&table, "%.0f %%", 100 * part->time / tpot);
-        table_cell(&table, "%s", bar_of(arena, part->time / tpot));
+    for (size_t i = 0; i < server->parts.count; i++) {
+        const struct contribution *part = &server->parts.at[i];
+        table_cell(&table, "%s", part->label);
+        table_cell(&table, "%s", quantity_text(arena, part->value, unit_second, 3));
+        table_cell(&table, "%s", isfinite(part->saved)
+                                 ? quantity_text(arena, part->saved, unit_second, 3) : "-");
+        table_cell(&table, "%.0f %%", 100 * part->value / tpot);
+        table_cell(&table, "%s", bar_of(arena, part->value / tpot));
     }
     buffer_print(out, "\n");
     table_print(&table, out, "  ");
@@ -283,8 +283,7 @@ bool ask_step(struct arena *arena, const struct command *command, struct answer 
         return false;
     size_t count;
     const char **texts = asked_texts(&scenario, &count);
-    if (!server_open_with(&server, &scenario, texts, count, error) ||
-        (!server_verdict(&server) && !server_parts(&server, error)))
+    if (!server_open_parts(&server, &scenario, texts, count, error))
         return false;
     struct values values = server_more(&server);
     values_uncertain(&server.scenario, &values);
@@ -294,7 +293,7 @@ bool ask_step(struct arena *arena, const struct command *command, struct answer 
     server_document(&server, answer->doc);
     scenario_words_document(&server.scenario, answer->doc);
     answer_lines(&server, &values, answer);
-    if (server.part_count)
+    if (server.parts.count)
         answer_parts(&server, &answer->text);
     answer_operators(&scenario, values.at + COUNT, answer);
     buffer_print(&answer->text, "\n");

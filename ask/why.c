@@ -183,6 +183,45 @@ static void answer_parts(struct why *why, const struct expr *expr, struct unit u
         buffer_print(&answer->text, "  and %zu smaller\n", count - MOST_PARTS);
 }
 
+/* ---- parts ------------------------------------------------------------------------------- */
+
+/* The parts of a row that is made of them: what they leave is no more than the row itself. They
+ * add up to a time or a cost; of a rate or a share they would say nothing. */
+static bool answer_breakdown(struct why *why, const char *name, const struct row *row,
+                             struct answer *answer)
+{
+    static const char *const head[] = { "part", "row", "contributes", "saved if free", "" };
+    struct scenario *scenario = why->scenario;
+    struct arena *arena = scenario->arena;
+    struct table table = { .arena = arena, .columns = 5, .left = "llrrr" };
+    struct values values;
+    if (!values_of_parts(scenario, &name, 1, &values, why->error))
+        return false;
+    const struct breakdown parts = breakdown_of(scenario, &values, 0, true);
+    const double rounding = 1e-9 * fabs(parts.whole), other = breakdown_other(&parts);
+    if (!parts.count || !strcmp(scenario->book.rows[parts.at[0].row]->name, row->name) ||
+        other < -rounding || other > parts.whole - rounding)
+        return true;
+    breakdown_document(scenario, &parts, row->unit, answer->doc);
+    for (int i = 0; i < 5; i++)
+        table_cell(&table, "%s", head[i]);
+    for (size_t i = 0; i < parts.count; i++) {
+        const struct contribution *part = &parts.at[i];
+        table_cell(&table, "%s", part->label);
+        table_cell(&table, "%s", scenario->book.rows[part->row]->name);
+        table_cell(&table, "%s", quantity_text(arena, part->value, row->unit, 3));
+        table_cell(&table, "%s", isfinite(part->saved)
+                                 ? quantity_text(arena, part->saved, row->unit, 3) : "-");
+        table_cell(&table, "%.1f %%", 100 * part->value / parts.whole);
+    }
+    buffer_print(&answer->text, "\n");
+    table_print(&table, &answer->text, "  ");
+    if (other > rounding)
+        buffer_print(&answer->text, "  and %s in no part\n",
+                     quantity_text(arena, other, row->unit, 3));
+    return true;
+}
+
 /* ---- elasticities ----------------------------------------------------------------------- */
 
 /* "data/hardware.csv:244"; `show` has the rest. */
@@ -401,7 +440,7 @@ bool ask_why(struct arena *arena, const struct command *command, struct answer *
     scenario_note_misfit(&scenario);
     answer_head(&why, name, row, value, answer);
     answer_algebra(&why, row, facts_find(&scenario.facts, row->name), value, answer);
-    if (!answer_elasticities(&why, name, answer))
+    if (!answer_breakdown(&why, name, row, answer) || !answer_elasticities(&why, name, answer))
         return false;
     if (command_text(command, "deep")) {
         uint8_t *seen = arena_alloc(arena, scenario.book.count + 1);

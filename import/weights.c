@@ -146,13 +146,37 @@ static bool of_feed_forward(const struct weight *weight)
            ends_with(weight->name, "down_proj");
 }
 
+/* What a matrix belongs to in a breakdown of a step, by its name in a checkpoint or a GGUF file: the
+ * first that matches. */
+enum weight_part { PART_MIXER, PART_EXPERTS, PART_SHARED, PART_HEAD, PART_ROUTER, PART_DENSE };
+
+static enum weight_part part_of(const char *name)
+{
+    static const struct {
+        const char *start, *inside;     /* how it begins, and what it contains */
+        enum weight_part part;
+    } names[] = {
+        { "experts.", "", PART_EXPERTS }, { "shared_expert", "", PART_SHARED },
+        { "", "_shexp", PART_SHARED }, { "lm_head", "", PART_HEAD }, { "", "norm", PART_ROUTER },
+        { "gate_proj", "", PART_DENSE }, { "up_proj", "", PART_DENSE },
+        { "down_proj", "", PART_DENSE }, { "gate", "", PART_ROUTER }, { "router", "", PART_ROUTER },
+        { "embed_tokens", "", PART_ROUTER }, { "ffn_gate_inp", "", PART_ROUTER },
+        { "exp_probs", "", PART_ROUTER }, { "ffn_", "", PART_DENSE },
+        { "token_embd", "", PART_ROUTER }, { "", "", PART_MIXER } };
+    size_t i = 0;
+    while (strncmp(name, names[i].start, strlen(names[i].start)) || !strstr(name, names[i].inside))
+        i++;
+    return names[i].part;
+}
+
 static void weight_fact(const struct model *model, const struct weight *weight)
 {
     struct facts *facts = model->config->facts;
     const char *file = model->config->file;
     struct fact_table *table = facts_table(facts, "operator");
-    size_t entry = facts_entry(facts, table, entry_name(model->config->arena, table,
-                                                        short_name(weight->name)));
+    const char *name = short_name(weight->name);
+    const enum weight_part part = weight->routed ? PART_EXPERTS : part_of(name);
+    size_t entry = facts_entry(facts, table, entry_name(model->config->arena, table, name));
     const struct { const char *column; double value; } cells[] = {
         { NAME_operator_layers, weight->layers },
         { NAME_operator_in, weight->in },
@@ -161,7 +185,10 @@ static void weight_fact(const struct model *model, const struct weight *weight)
         { NAME_operator_used, weight->used },
         { NAME_operator_routed, weight->routed },
         { NAME_operator_lookup, weight->lookup },
-        { NAME_operator_head, !strcmp(short_name(weight->name), "lm_head") },
+        { NAME_operator_head, !strcmp(name, "lm_head") },
+        { NAME_operator_shared, part == PART_SHARED },
+        { NAME_operator_dense_ffn, part == PART_DENSE },
+        { NAME_operator_router, part == PART_ROUTER },
         { NAME_operator_joined, joins_another(model, weight) },
         { NAME_operator_ffn, of_feed_forward(weight) },
         { NAME_operator_bytes, weight->format->bytes },

@@ -294,12 +294,14 @@ static bool take_line(struct text line, const char *word, const char *end, struc
     return true;
 }
 
-/* Lines under the head: meaning, source, what is fitted, other names, then '=' and the expression. */
+/* Lines under the head: meaning, source, what is fitted, other names, the part of a breakdown, then
+ * '=' and the expression. */
 static void read_body(struct reader *reader, struct row *row, int *expression_line)
 {
     struct buffer meaning = { .arena = reader->book->arena };
     struct buffer fit = { .arena = reader->book->arena };
     struct buffer aliases = { .arena = reader->book->arena };
+    struct buffer part = { .arena = reader->book->arena };
     struct text source = { "", 0 };
     buffer_add(&meaning, "", 0);
     while (indented(reader->rest)) {
@@ -316,7 +318,8 @@ static void read_body(struct reader *reader, struct row *row, int *expression_li
             row->text.size = (size_t)(trimmed.data + trimmed.size - row->text.data);
             continue;
         }
-        if (take_line(trimmed, "fit:", "\n", &fit) || take_line(trimmed, "alias:", " ", &aliases))
+        if (take_line(trimmed, "fit:", "\n", &fit) || take_line(trimmed, "alias:", " ", &aliases) ||
+            take_line(trimmed, "part:", "", &part))
             continue;
         take_source(&trimmed, &source);
         buffer_print(&meaning, "%s%.*s", meaning.size ? " " : "", (int)trimmed.size,
@@ -324,6 +327,7 @@ static void read_body(struct reader *reader, struct row *row, int *expression_li
     }
     row->meaning = meaning.data;
     row->fit = fit.data;
+    row->part = part.data;
     if (aliases.size)
         aliases.data[--aliases.size] = 0;
     row->aliases = aliases.data;
@@ -415,6 +419,8 @@ static bool add_row(struct reader *reader, const struct row *row)
     kept->table = old->table;
     kept->aliases = !row->aliases ? old->aliases : !old->aliases ? row->aliases
                   : arena_print(book->arena, "%s %s", old->aliases, row->aliases);
+    if (!kept->part)
+        kept->part = old->part;
     if (!*kept->symbol)
         kept->symbol = old->symbol;
     if (!*kept->meaning)

@@ -3,7 +3,7 @@
  *
  * At a kink (max of equals, floor, select) it is the derivative of the side the value
  * took. A ROOT x(p) of f(x, p) = 0 has dx/dp = -(df/dp) / (df/dx): its body is swept
- * once alone for df/dx, then again with the adjoint -1/(df/dx). */
+ * once alone for df/dx, then again with the adjoint -1/(df/dx). Or it is held at its value. */
 #include "rows/run.h"
 
 #include <float.h>
@@ -14,6 +14,7 @@ struct sweep {
     const struct list *list;
     const double *value;
     double *adjoint;
+    bool held;                      /* a ROOT is a number */
 };
 
 static void give(struct sweep *sweep, int node, double amount)
@@ -61,7 +62,8 @@ static void sweep_range(struct sweep *sweep, size_t first, size_t last)
             sweep_node(sweep, i);
             continue;
         }
-        sweep_root(sweep, i);
+        if (!sweep->held)
+            sweep_root(sweep, i);
         i = (size_t)sweep->list->nodes[i].first;
     }
 }
@@ -88,12 +90,12 @@ static void sweep_root(struct sweep *sweep, size_t root)
     sweep_range(sweep, first + 1, root - 1);
 }
 
-void list_slopes(struct arena *arena, const struct list *list, size_t output,
-                 const double *nodes, double *gradient)
+static void slopes(struct arena *arena, const struct list *list, size_t output,
+                   const double *nodes, bool held, double *gradient)
 {
     struct arena scratch = arena_beside(arena);
     double *adjoint = arena_array(&scratch, list->count + 1, sizeof *adjoint);
-    struct sweep sweep = { arena, list, nodes, adjoint };
+    struct sweep sweep = { arena, list, nodes, adjoint, held };
     const size_t top = (size_t)list->outputs[output];
     adjoint[top] = 1;
     sweep_range(&sweep, 0, top);
@@ -102,12 +104,24 @@ void list_slopes(struct arena *arena, const struct list *list, size_t output,
     arena_free(&scratch);
 }
 
+void list_slopes(struct arena *arena, const struct list *list, size_t output,
+                 const double *nodes, double *gradient)
+{
+    slopes(arena, list, output, nodes, false, gradient);
+}
+
+void list_slopes_held(struct arena *arena, const struct list *list, size_t output,
+                      const double *nodes, double *gradient)
+{
+    slopes(arena, list, output, nodes, true, gradient);
+}
+
 double list_rounding(struct arena *arena, const struct list *list, size_t output,
                      const double *nodes, size_t input, double *slope)
 {
     struct arena scratch = arena_beside(arena);
     double *adjoint = arena_array(&scratch, list->count + 1, sizeof *adjoint), sum = 0;
-    struct sweep sweep = { arena, list, nodes, adjoint };
+    struct sweep sweep = { arena, list, nodes, adjoint, false };
     const size_t top = (size_t)list->outputs[output];
     adjoint[top] = 1;
     sweep_range(&sweep, 0, top);

@@ -5,6 +5,7 @@
  *
  * 1. reach: find the rows that are needed, each after those it reads, and the bits.
  * 2. depends[row]: the bits of what can reach a row.
+ *    That a row is part of a part is such a bit too, for list_build_parts.
  * 3. build: walk the trees; the node of (row, what is changed of its depends) is kept, so
  *    that a row read twice at the same point is one node. Equal nodes are one.
  * 4. finish (nodes.c): keep what the outputs reach, in order. */
@@ -68,6 +69,7 @@ struct builder {
     int *value;                     /* [bits] a row's node, a table's entry */
     unsigned version, versions;     /* of the environment; how many there have been */
     bool entries_given;             /* some fact is of one entry: "cache_elements[moe]" */
+    int inside;                     /* the bit that we are in a part; -1: parts have no scales */
     struct nodes set;
     struct memo *memos;
     size_t memo_size, memo_count;
@@ -262,6 +264,8 @@ static void depends_find(struct builder *builder)
             bit_set(set, place->bit);
         if (place->table)
             bit_set(set, place->table->bit);
+        if (builder->inside >= 0 && builder->book->rows[row]->part)
+            bit_set(set, builder->inside);
         if (expr)
             depends_expr(builder, expr, set);
         for (const struct bound_cell *cell = place->cells; cell; cell = cell->next)
@@ -384,6 +388,24 @@ static bool build_fresh(struct builder *builder, int row, int *node)
     return build_expr(builder, expr_of(builder, row), node);
 }
 
+/* The outermost part is multiplied by its scale. */
+static bool build_scaled(struct builder *builder, int row, int *node)
+{
+    const struct row *the = builder->book->rows[row];
+    if (builder->inside < 0 || !the->part || bit_get(builder->changed, builder->inside))
+        return build_fresh(builder, row, node);
+    struct before before = change(builder, builder->inside, 1);
+    if (!build_fresh(builder, row, node))
+        return false;
+    change_back(builder, builder->inside, before);
+    const struct input scale = {
+        .row = row, .entry = INPUT_SCALE, .value = 1, .low = 1, .high = 1, .least = 0, .most = 1,
+        .name = arena_print(builder->kept, "scale of %s", the->name), .source = the->part };
+    const struct node scaled = node_of(OP_MUL, nodes_input(&builder->set, scale), *node, -1);
+    *node = nodes_add(&builder->set, &scaled);
+    return true;
+}
+
 /* ---- the memory of (row, changes that matter) -> node ----------------------------------------- */
 
 enum { CHANGES = 32 };
@@ -491,7 +513,7 @@ static bool build_row(struct builder *builder, int row, int *node)
     }
     *node = memo_find(builder, row, key, size);
     if (*node < 0) {
-        if (!build_fresh(builder, row, node))
+        if (!build_scaled(builder, row, node))
             return false;
         if (builder->set.nodes[*node].row < 0)
             builder->set.nodes[*node].row = row;
@@ -503,6 +525,13 @@ static bool build_row(struct builder *builder, int row, int *node)
 }
 
 /* ---- expressions ------------------------------------------------------------------------------ */
+
+/* Is the sum so far, which is surely not -0, the same with a 0 added? */
+static bool adds_nothing(const struct nodes *set, enum op op, int sum, int one)
+{
+    return op == OP_ADD && set->known[sum].plain && set->nodes[one].op == OP_NUMBER &&
+           set->nodes[one].value == 0;
+}
 
 static bool build_over(struct builder *builder, const struct expr *expr, int *node)
 {
@@ -516,6 +545,8 @@ static bool build_over(struct builder *builder, const struct expr *expr, int *no
         if (!build_expr(builder, expr->kid[0], &one))
             return false;
         change_back(builder, table->bit, before);
+        if (adds_nothing(&builder->set, op, *node, one))
+            continue;
         const struct node joined = node_of(op, *node, one, -1);
         *node = *node < 0 ? one : nodes_add(&builder->set, &joined);
     }
@@ -591,6 +622,30 @@ static bool build_root(struct builder *builder, const struct expr *expr, int *no
     return true;
 }
 
+/* The cell that a row of a table reads at the entry where we are, if it is a number of the model's
+ * file: then nothing that varies the list's inputs varies it. */
+static const struct fact *model_cell(const struct builder *builder, const struct expr *expr)
+{
+    if (expr->op != OP_ROW || !builder->places[expr->row].table || builder->places[expr->row].fact)
+        return NULL;
+    const struct table *table = builder->places[expr->row].table;
+    if (!bit_get(builder->changed, table->bit))
+        return NULL;
+    const struct fact *cell = entry_fact(builder, expr->row, table->fact, builder->value[table->bit]);
+    return cell && cell->origin == ORIGIN_MODEL && !cell->expression ? cell : NULL;
+}
+
+/* The branch, 1 or 2, of a select that asks what kind of operator or layer the model's file names,
+ * as in operator_head > 0; or 0. The other branch gets no nodes. */
+static int branch_settled(const struct builder *builder, const struct expr *select)
+{
+    const struct expr *condition = select->kid[0];
+    if (condition->op != OP_LESS || condition->kid[0]->op != OP_NUMBER)
+        return 0;
+    const struct fact *cell = model_cell(builder, condition->kid[1]);
+    return !cell ? 0 : condition->kid[0]->number < cell->value ? 1 : 2;
+}
+
 static bool build_kids(struct builder *builder, const struct expr *expr, int *node)
 {
     int kid[3] = { -1, -1, -1 };
@@ -602,6 +657,13 @@ static bool build_kids(struct builder *builder, const struct expr *expr, int *no
     return true;
 }
 
+static bool build_select(struct builder *builder, const struct expr *expr, int *node)
+{
+    const int branch = branch_settled(builder, expr);
+    return branch ? build_expr(builder, expr->kid[branch], node)
+                  : build_kids(builder, expr, node);
+}
+
 static bool build_kind(struct builder *builder, const struct expr *expr, int *node)
 {
     switch (expr->op) {
@@ -610,6 +672,7 @@ static bool build_kind(struct builder *builder, const struct expr *expr, int *no
     case OP_ENTRY:  return build_entry(builder, expr, node);
     case OP_AT:     return build_at(builder, expr, node);
     case OP_ROOT:   return build_root(builder, expr, node);
+    case OP_SELECT: return build_select(builder, expr, node);
     case OP_GIVEN:
         *node = nodes_number(&builder->set, is_given(builder, expr->name));
         return true;
@@ -717,10 +780,11 @@ static bool reach_all(struct builder *builder, const struct expr *const *wanted,
 }
 
 static bool build(struct builder *builder, const struct expr *const *wanted, size_t count,
-                  struct list *list)
+                  bool parts, struct list *list)
 {
     if (!reach_all(builder, wanted, count))
         return false;
+    builder->inside = parts ? builder->bits++ : -1;
     depends_find(builder);
     int *nodes = arena_array(builder->arena, count + 1, sizeof *nodes);
     for (size_t i = 0; i < count; i++) {
@@ -732,16 +796,30 @@ static bool build(struct builder *builder, const struct expr *const *wanted, siz
     return true;
 }
 
-bool list_build(struct arena *arena, const struct book *book, const struct facts *facts,
-                const struct expr *const *wanted, size_t count, struct list *list,
-                struct error *error)
+static bool build_in(struct arena *arena, const struct book *book, const struct facts *facts,
+                     const struct expr *const *wanted, size_t count, bool parts, struct list *list,
+                     struct error *error)
 {
     struct arena scratch = arena_beside(arena);
     struct builder builder = { .arena = &scratch, .set.arena = &scratch, .kept = arena,
                                .book = book, .facts = facts, .error = error };
-    bool built = build(&builder, wanted, count, list);
+    bool built = build(&builder, wanted, count, parts, list);
     arena_free(&scratch);
     return built;
+}
+
+bool list_build(struct arena *arena, const struct book *book, const struct facts *facts,
+                const struct expr *const *wanted, size_t count, struct list *list,
+                struct error *error)
+{
+    return build_in(arena, book, facts, wanted, count, false, list, error);
+}
+
+bool list_build_parts(struct arena *arena, const struct book *book, const struct facts *facts,
+                      const struct expr *const *wanted, size_t count, struct list *list,
+                      struct error *error)
+{
+    return build_in(arena, book, facts, wanted, count, true, list, error);
 }
 
 bool list_reach(const struct book *book, const struct facts *facts,

@@ -87,6 +87,7 @@ struct row {
     struct text text;               /* the expression as written */
     const char *fit;                /* its lines "fit:", without that word, each ended; or NULL */
     const char *aliases;            /* its other names, a space between; or NULL */
+    const char *part;               /* what a breakdown calls it, or NULL */
     const struct row *before;       /* what this row redefined, or NULL */
 };
 
@@ -154,8 +155,11 @@ struct node {
     int input;                      /* INPUT: index in list.inputs */
 };
 
+/* The entry of an input that is no row but the scale of one: what list_build_parts adds. */
+enum { INPUT_SCALE = -2 };
+
 struct input {
-    int row, entry;                 /* entry of the row's table, -1 for a scalar */
+    int row, entry;                 /* entry of the row's table, -1 for a scalar, INPUT_SCALE */
     const char *name;               /* "batch", "cache_elements[moe]" */
     double value, low, high;        /* low < high: a range the user gave */
     double least, most;             /* the row's range, which no draw leaves */
@@ -178,6 +182,11 @@ struct list {
 bool list_build(struct arena *arena, const struct book *book, const struct facts *facts,
                 const struct expr *const *wanted, size_t count, struct list *list,
                 struct error *error);
+/* The same, where each row that has a part name is multiplied by a scale, an input of value 1, but
+ * for those that it is made of: only the outermost counts. The outputs have the same bits. */
+bool list_build_parts(struct arena *arena, const struct book *book, const struct facts *facts,
+                      const struct expr *const *wanted, size_t count, struct list *list,
+                      struct error *error);
 /* What is left when every input but the `vary` ones is fixed at `values`. */
 void list_fix(struct arena *arena, const struct list *list, const double *values,
               const bool *vary, struct list *left);
@@ -224,6 +233,23 @@ double list_gradient(struct arena *arena, const struct list *list, size_t output
 /* The same from the nodes[count] that list_value gave, for who wants several outputs. */
 void list_slopes(struct arena *arena, const struct list *list, size_t output,
                  const double *nodes, double *gradient);
+
+/* A part of an output: its derivative by the scale on a row, the value of every ROOT held. Where
+ * the output is of degree one in its parts, as a time made of times is, they add up to it. */
+struct contribution {
+    int row;
+    const char *label;              /* the row's part name */
+    double value;                   /* in the unit of the output */
+    double saved;                   /* less of the output if the row were 0, every ROOT solved again */
+};
+/* The parts of an output of list_build_parts that are not 0, largest first, without `saved`;
+ * `nodes` are the values at the point. */
+struct contribution *list_breakdown(struct arena *arena, const struct book *book,
+                                    const struct list *list, size_t output, const double *nodes,
+                                    size_t *count);
+/* Fill in what each saves. A part without which the output has no finite value has NAN. */
+void list_saved(const struct list *list, size_t output, const double *inputs,
+                struct contribution *parts, size_t count);
 
 /* Values over nested axes: a node is computed once for each value of the innermost axis that
  * it moves with. Inputs are numbers on axes, outermost 0, or the one column; at[i] says where

@@ -61,6 +61,10 @@ bool bounds_same(struct arena *arena, struct bounds *bounds, const struct interv
 double list_rounding(struct arena *arena, const struct list *list, size_t output,
                      const double *nodes, size_t input, double *slope);
 
+/* As list_slopes, but every ROOT is the number that it is. */
+void list_slopes_held(struct arena *arena, const struct list *list, size_t output,
+                      const double *nodes, double *gradient);
+
 /* `single` nodes are one vector, but those that some node reads as a block, which get one. */
 enum form form_of(const struct node *node, const bool *single);
 void mark_wide(const struct node *node, const bool *single, bool *wide);

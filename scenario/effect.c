@@ -294,7 +294,7 @@ void assumed_notes(struct scenario *scenario, const struct values *values,
             const struct input *input = &list->inputs[i];
             const double pull = slopes[i] * values->inputs[i] / values->at[k];
             const struct fact *fact = facts_find(&scenario->facts, input->name);
-            if (!isfinite(pull) || fabs(pull) < least)
+            if (input->entry == INPUT_SCALE || !isfinite(pull) || fabs(pull) < least)
                 continue;
             fits[i] |= (fact && fact->origin == ORIGIN_FITTED) ||
                        (!fact && scenario->book.rows[input->row]->fit);

@@ -117,6 +117,9 @@ struct values {
 void values_unpriced(const struct list *list, const double *inputs, double *at);
 bool values_of(struct scenario *scenario, const char *const *texts, size_t count,
                struct values *values, struct error *error);
+/* The same bits, of a list whose outputs have breakdowns (list_build_parts). */
+bool values_of_parts(struct scenario *scenario, const char *const *texts, size_t count,
+                     struct values *values, struct error *error);
 bool value_of(struct scenario *scenario, const char *text, double *value, struct error *error);
 bool values_finite(const struct scenario *scenario, const struct list *list,
                    const double *inputs, struct error *error);
@@ -137,6 +140,25 @@ const char *count_text(struct arena *arena, double count, int digits);
 const char *large_text(struct arena *arena, double value);
 /* `share` of the way from low to high, even in the logarithm. */
 double log_between(double low, double high, double share);
+
+/* ---- parts: what an output is made of ---------------------------------------------------- */
+
+struct breakdown {
+    struct contribution *at;        /* largest first */
+    size_t count;
+    double whole;                   /* the output */
+};
+
+/* Of an output of values_of_parts; what each saves too if that is asked. */
+struct breakdown breakdown_of(struct scenario *scenario, const struct values *values, size_t output,
+                      bool saved);
+/* What the parts leave of the whole: 0 but for the last digits. */
+double breakdown_other(const struct breakdown *parts);
+/* "GEMMs 63 %, attention 28 %": the largest, those of one label together. */
+const char *breakdown_largest(struct arena *arena, const struct breakdown *parts, int most);
+/* "parts": {"ROW": {"label", "time", "saved_if_free"}}; of what is no time "contribution". */
+void breakdown_document(const struct scenario *scenario, const struct breakdown *parts, struct unit unit,
+                    struct doc *doc);
 
 /* ---- what was given, what binds ---------------------------------------------------------- */
 

@@ -127,14 +127,8 @@ void server_document(const struct server *server, struct doc *doc)
     for (size_t i = 0; i < server->row_count; i++)
         add_row(server, doc, i);
     server_deployment(server, doc_add(server->scenario.arena, doc, "server", DOC_OBJECT));
-    if (!server->part_count)
-        return;
-    struct doc *parts = doc_add(server->scenario.arena, doc, "parts", DOC_OBJECT);
-    for (size_t i = 0; i < server->part_count; i++) {
-        struct doc *part = doc_add(server->scenario.arena, parts, server->parts[i].name, DOC_OBJECT);
-        doc_add_number(server->scenario.arena, part, "time", server->parts[i].time);
-        doc_add_number(server->scenario.arena, part, "saved_if_free", server->parts[i].saved);
-    }
+    if (server->parts.count)
+        breakdown_document(&server->scenario, &server->parts, unit_second, doc);
 }
 
 bool server_open(struct server *server, const struct scenario *scenario, struct error *error)
@@ -151,8 +145,8 @@ struct values server_more(const struct server *server)
     return more;
 }
 
-bool server_open_with(struct server *server, const struct scenario *scenario,
-                      const char *const *more, size_t count, struct error *error)
+static bool open_as(struct server *server, const struct scenario *scenario,
+                    const char *const *more, size_t count, bool parts, struct error *error)
 {
     const char **texts = arena_array(scenario->arena, SERVER_ROW_COUNT + count, sizeof *texts);
     memcpy(texts, server_rows, sizeof server_rows);
@@ -161,7 +155,8 @@ bool server_open_with(struct server *server, const struct scenario *scenario,
     *server = (struct server){ .scenario = *scenario };
     server->scenario.facts = facts_copy(&scenario->facts);
     if (!scenario_choose(&server->scenario, texts, SERVER_ROW_COUNT + count, error) ||
-        !values_of(&server->scenario, texts, SERVER_ROW_COUNT + count, &server->values, error))
+        !(parts ? values_of_parts : values_of)(&server->scenario, texts, SERVER_ROW_COUNT + count,
+                                               &server->values, error))
         return false;
     server->row_count = server_at(server, SERVER_server_stable) > 0 ? SERVER_ROW_COUNT
                                                                     : SERVER_KNOWN;
@@ -174,149 +169,19 @@ bool server_open_with(struct server *server, const struct scenario *scenario,
     return true;
 }
 
-/* ---- where the time goes -------------------------------------------------------------------- */
-
-enum kind { ATTENTION_PROJECTIONS, EXPERTS, SHARED, DENSE, ROUTER, HEAD, KINDS };
-
-/* By name, the first that matches; what matches none belongs to a mixer. */
-static const struct {
-    const char *start, *part;       /* how it begins, and what it contains */
-    enum kind kind;
-} kinds[] = {
-    { "experts.", "", EXPERTS }, { "shared_expert", "", SHARED }, { "lm_head", "", HEAD },
-    { "", "norm", ROUTER },
-    { "gate_proj", "", DENSE }, { "up_proj", "", DENSE }, { "down_proj", "", DENSE },
-    { "gate", "", ROUTER }, { "router", "", ROUTER }, { "embed_tokens", "", ROUTER },
-    { "", "", ATTENTION_PROJECTIONS },
-};
-
-static enum kind kind_of(const char *name)
+bool server_open_with(struct server *server, const struct scenario *scenario,
+                      const char *const *more, size_t count, struct error *error)
 {
-    size_t i = 0;
-    while (strncmp(name, kinds[i].start, strlen(kinds[i].start)) || !strstr(name, kinds[i].part))
-        i++;
-    return kinds[i].kind;
+    return open_as(server, scenario, more, count, false, error);
 }
 
-/* "operator_time[q_proj] + operator_time[k_proj]"; NULL for a kind that has none */
-static const char *operators_text(struct server *server, enum kind kind)
+bool server_open_parts(struct server *server, const struct scenario *scenario,
+                       const char *const *more, size_t count, struct error *error)
 {
-    const struct fact_table *table = facts_table(&server->scenario.facts, "operator");
-    struct buffer out = { .arena = server->scenario.arena };
-    for (size_t i = 0; i < table->entries; i++)
-        if (kind_of(table->entry[i]) == kind)
-            buffer_print(&out, "%soperator_time[%s]", out.size ? " + " : "", table->entry[i]);
-    return out.data;
-}
-
-/* A part of the time in `row`, which is a step, with the tokens it yields, or one token. */
-struct source {
-    const char *name, *row, *time, *tokens;
-};
-enum { PARTS = KINDS + 6 };
-
-static size_t list_sources(struct server *server, struct source *sources)
-{
-    static const char *const names[KINDS] = {
-        [ATTENTION_PROJECTIONS] = "attention projections", [EXPERTS] = "experts",
-        [SHARED] = "shared experts", [DENSE] = "dense FFN", [ROUTER] = "router and norms",
-        [HEAD] = "head" };
-    static const struct source others[PARTS - KINDS] = {
-        { "attention over the cache", NAME_step_time, NAME_attention_decode_time, NAME_accepted },
-        { "kernel launches", NAME_step_time, NAME_launch_time, NAME_accepted },
-        { "transfers", NAME_step_time, "link_time - links_hidden * min(chip_time, link_time)",
-          NAME_accepted },
-        { "host", NAME_step_time, NAME_host_exposed, NAME_accepted },
-        { "guesses", NAME_draft_time, NAME_draft_time, NAME_accepted },
-        { "prompts of others", NAME_prefill_per_token, "running * others * prefill_per_token", "1" } };
-    size_t count = 0;
-    for (int i = 0; i < KINDS; i++) {
-        const char *time = operators_text(server, (enum kind)i);
-        if (time && i == EXPERTS)
-            time = arena_print(server->scenario.arena, "%s + expert_copies_time", time);
-        if (time)
-            sources[count++] = (struct source){ names[i], NAME_step_time, time, NAME_accepted };
-    }
-    memcpy(sources + count, others, sizeof others);
-    return count + sizeof others / sizeof *others;
-}
-
-/* A switch for each part: the rows that hold them are bound to themselves less what is
- * switched off, so that one list answers for all, the loop around the step closed again. */
-static bool add_switches(struct scenario *scenario, const struct source *sources, size_t count,
-                         struct error *error)
-{
-    struct arena *arena = scenario->arena;
-    struct buffer rows = { .arena = arena };
-    for (size_t i = 0; i < count; i++)
-        buffer_print(&rows, "part_%zu_free : 1 = 0 in 0..1\n    1: it takes no time (a switch)\n\n",
-                     i);
-    if (!book_read(&scenario->book, "where the time goes",
-                   (struct text){ rows.data, rows.size }, error))
+    if (!open_as(server, scenario, more, count, true, error))
         return false;
-    for (size_t i = 0; i < count; i++) {
-        const char *row = sources[i].row;
-        const struct fact *fact = facts_find(&scenario->facts, row);
-        struct text text = scenario->book.rows[book_find(&scenario->book, row)]->text;
-        const char *before = fact && fact->expression ? fact->expression
-                                                      : arena_copy(arena, text.data, text.size);
-        const char *off = strcmp(row, NAME_step_time) ? before : sources[i].time;
-        facts_bind(&scenario->facts, row, arena_print(arena, "(%s) - part_%zu_free * (%s)", before,
-                                                      i, off), ORIGIN_DERIVED, "a switch");
-    }
-    return true;
-}
-
-/* A point with all switches off, then one for each part in which only its switch is on. */
-static void run_switches(const struct values *values, struct arena *arena, size_t count,
-                         double *const *outputs)
-{
-    const struct list *list = &values->list;
-    struct column *inputs = arena_array(arena, list->input_count + 1, sizeof *inputs);
-    for (size_t i = 0; i < list->input_count; i++)
-        inputs[i] = (struct column){ &values->inputs[i], 0 };
-    for (size_t i = 0; i < count; i++) {
-        int input = list_input(list, arena_print(arena, "part_%zu_free", i));
-        double *on = arena_array(arena, count + 1, sizeof *on);
-        on[i + 1] = 1;
-        if (input >= 0)
-            inputs[input] = (struct column){ on, 1 };
-    }
-    list_run(list, inputs, outputs, count + 1);
-}
-
-/* The texts: a token's time, then the time of each part in it. */
-static const char **part_texts(struct arena *arena, const struct source *sources, size_t count)
-{
-    const char **texts = arena_array(arena, count + 1, sizeof *texts);
-    texts[0] = NAME_predicted_tpot;
-    for (size_t i = 0; i < count; i++)
-        texts[i + 1] = arena_print(arena, "AT((%s) / %s, running = loaded_running, context = "
-                                   "mean_context, prefill_chunk = 0)", sources[i].time,
-                                   sources[i].tokens);
-    return texts;
-}
-
-bool server_parts(struct server *server, struct error *error)
-{
-    struct scenario switched = server->scenario;
-    struct arena *arena = switched.arena;
-    struct source sources[PARTS];
-    struct values values;
-    double *columns[PARTS + 1];
-    const size_t count = server->part_count = list_sources(server, sources);
-    server->parts = arena_array(arena, PARTS, sizeof *server->parts);
-    switched.facts = facts_copy(&server->scenario.facts);
-    if (!add_switches(&switched, sources, count, error) ||
-        !values_of(&switched, part_texts(arena, sources, count), count + 1, &values, error))
-        return false;
-    for (size_t i = 0; i <= count; i++)
-        columns[i] = arena_array(arena, count + 1, sizeof *columns[i]);
-    run_switches(&values, arena, count, columns);
-    for (size_t i = 0; i < count; i++)
-        server->parts[i] = (struct server_part){
-            sources[i].name, columns[i + 1][0],
-            server_at(server, SERVER_predicted_tpot) - columns[0][i + 1] };
+    if (!server_verdict(server))
+        server->parts = breakdown_of(&server->scenario, &server->values, SERVER_predicted_tpot, true);
     return true;
 }
 

@@ -2,9 +2,7 @@
  *
  * The bound speaks of a step, a server of requests. Who names no requests gets those that
  * make the same step: `batch` of them at once, whose mean context is `context`. Of a model
- * with experts the attention ranks are chosen too: the layout with the shortest answers.
- *
- * A token's time is a sum of parts: operators by kind, and what stands around them. */
+ * with experts the attention ranks are chosen too: the layout with the shortest answers. */
 #ifndef SCENARIO_SERVER_H
 #define SCENARIO_SERVER_H
 
@@ -31,27 +29,22 @@ enum server_row {
 };
 extern const char *const server_rows[SERVER_ROW_COUNT];
 
-struct server_part {
-    const char *name;
-    double time, saved;             /* of one token; what it falls by if this took no time */
-};
-
 struct server {
     struct scenario scenario;       /* a copy, with requests and layout, and their notes */
     struct values values;           /* of server_rows, then of what else was asked */
     size_t row_count;               /* SERVER_KNOWN of one that does not keep up */
-    struct server_part *parts;      /* add up to predicted_tpot */
-    size_t part_count;
+    struct breakdown parts;             /* of predicted_tpot; none of one that does not keep up */
 };
 
 bool server_open(struct server *server, const struct scenario *scenario, struct error *error);
 /* The same, with more texts in the same graph: their values stand behind those of server_rows. */
 bool server_open_with(struct server *server, const struct scenario *scenario,
                       const char *const *more, size_t count, struct error *error);
+/* The same, with the parts of a token's time. */
+bool server_open_parts(struct server *server, const struct scenario *scenario,
+                       const char *const *more, size_t count, struct error *error);
 /* Those values alone. */
 struct values server_more(const struct server *server);
-/* Where the time of a token goes, of a server that keeps up. */
-bool server_parts(struct server *server, struct error *error);
 double server_at(const struct server *server, enum server_row row);
 const char *server_text(const struct server *server, enum server_row row, int digits);
 const char *server_count(const struct server *server, enum server_row row);     /* no unit */

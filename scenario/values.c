@@ -114,8 +114,8 @@ static bool finite_if_priced(struct scenario *scenario, const struct values *val
     return finite;
 }
 
-bool values_of(struct scenario *scenario, const char *const *texts, size_t count,
-               struct values *values, struct error *error)
+static bool values_by(struct scenario *scenario, const char *const *texts, size_t count,
+                      bool parts, struct values *values, struct error *error)
 {
     struct arena *arena = scenario->arena;
     const struct expr **wanted = arena_array(arena, count + 1, sizeof *wanted);
@@ -125,7 +125,8 @@ bool values_of(struct scenario *scenario, const char *const *texts, size_t count
             !expr_unit(&scenario->book, wanted[i], &unit, error))
             return false;
     }
-    if (!list_build(arena, &scenario->book, &scenario->facts, wanted, count, &values->list, error))
+    if (!(parts ? list_build_parts : list_build)(arena, &scenario->book, &scenario->facts, wanted,
+                                                 count, &values->list, error))
         return false;
     values->inputs = arena_array(arena, values->list.input_count + 1, sizeof(double));
     values->at = arena_array(arena, count + 1, sizeof(double));
@@ -142,6 +143,18 @@ bool values_of(struct scenario *scenario, const char *const *texts, size_t count
         if (!isfinite(values->at[i]))
             return values_finite(scenario, &values->list, values->inputs, error);
     return true;
+}
+
+bool values_of(struct scenario *scenario, const char *const *texts, size_t count,
+               struct values *values, struct error *error)
+{
+    return values_by(scenario, texts, count, false, values, error);
+}
+
+bool values_of_parts(struct scenario *scenario, const char *const *texts, size_t count,
+                     struct values *values, struct error *error)
+{
+    return values_by(scenario, texts, count, true, values, error);
 }
 
 bool value_of(struct scenario *scenario, const char *text, double *value, struct error *error)

@@ -105,6 +105,7 @@ static void write_fields(struct buffer *out, const struct written *written)
     write_name(out, "with", row->with);
     write_name(out, "fit", row->fit);
     write_name(out, "aliases", row->aliases);
+    write_name(out, "part", row->part);
     if (written->expr >= 0) {
         buffer_print(out, ", .expr = exprs + %d, .text = ", written->expr);
         write_text(out, written->text, row, row->text);

@@ -54,21 +54,14 @@ enum plan_figure {
     PLAN_FIGURE_COUNT
 };
 
-/* Where the time of a step, or of a token beside it, goes at the load of the point. */
-#define PLAN_PARTS(X)                                                                       \
-    X("matrices", NAME_step_matrices, NAME_step_matrices) X("KV cache", NAME_step_cache, NAME_step_cache) \
-    X("launches", NAME_step_launches, NAME_step_launches) X("links", NAME_step_links, NAME_step_links)  \
-    X("host", NAME_step_host, NAME_step_host) X("prompts", NAME_step_prompts, NAME_pool_no_prompts)
-
-enum { PLAN_PART_COUNT = 6 };
-
 struct variant {
     struct scenario scenario;
     enum plan_kind kind;
     const char *machine, *precision, *kv;       /* names; NULL: the model's own */
     struct list sizes;              /* of the searched scenario: rate and copies of a point */
     struct scenario told;           /* the same question closed: its load is a rate, as in `step` */
-    struct list report;             /* of that: PLAN_FIGURE_COUNT outputs, then the parts */
+    struct list report;             /* of that: the figures, the sequences that decode */
+    struct list parts;              /* of PLAN_tpot, those given */
     bool reported;
 };
 
@@ -97,7 +90,8 @@ enum { PLAN_TOLD_MOST = 16 };
 struct plan_point {
     struct search_point at;
     double told[PLAN_TOLD_MOST];    /* numbers of the inputs of its question */
-    double figures[PLAN_FIGURE_COUNT], parts[PLAN_PART_COUNT];
+    double figures[PLAN_FIGURE_COUNT];
+    struct breakdown parts;         /* of its TPOT */
 };
 
 /* Variants with their spaces. */
@@ -120,7 +114,7 @@ bool plan_keeps(const struct plan *plan, const struct plan_point *point);
 double plan_input(const struct plan *plan, const struct search_point *point, const char *row);
 /* The scenario of a point's variant in which the inputs of the point are facts. */
 struct scenario plan_scenario(const struct plan *plan, const struct search_point *point);
-extern const char *const plan_figures[PLAN_FIGURE_COUNT], *const plan_parts[PLAN_PART_COUNT];
+extern const char *const plan_figures[PLAN_FIGURE_COUNT];
 
 /* "8 x TP 4, 13 each"; "2 x TP 8 prefill, 1 x TP 8 x PP 2 decode, 51 each" */
 const char *plan_deployment(const struct plan *plan, const struct plan_point *point);

@@ -92,9 +92,7 @@ static void point_document(struct plan *plan, struct doc *doc, const struct plan
         if (i != PLAN_startable && book_find(&variant->scenario.book, plan_figures[i]) < 0)
             add_once(plan, doc, plan_figures[i], point->figures[i]);
     }
-    struct doc *parts = doc_add(plan->arena, doc, "step", DOC_OBJECT);
-    for (int i = 0; i < PLAN_PART_COUNT; i++)
-        doc_add_number(plan->arena, parts, plan_parts[i], point->parts[i]);
+    breakdown_document(&variant->told, &point->parts, unit_second, doc);
 }
 
 static void count_document(struct plan *plan)
@@ -145,26 +143,6 @@ static const char *band(const struct plan *plan, const struct plan_point *point,
     return arena_print(plan->arena, "%s to %s", from, plan_text(plan, &end, figure, 3));
 }
 
-/* "matrices 41 %, KV cache 23 %" */
-static const char *longest_parts(struct plan *plan, const struct plan_point *point, int count)
-{
-    struct buffer out = { .arena = plan->arena };
-    bool told[PLAN_PART_COUNT] = { false };
-    double sum = 0;
-    for (int i = 0; i < PLAN_PART_COUNT; i++)
-        sum += point->parts[i];
-    for (int n = 0; n < count; n++) {
-        int longest = -1;
-        for (int i = 0; i < PLAN_PART_COUNT; i++)
-            if (!told[i] && (longest < 0 || point->parts[i] > point->parts[longest]))
-                longest = i;
-        told[longest] = true;
-        buffer_print(&out, "%s%s %.0f %%", n ? ", " : "", plan_parts[longest],
-                     100 * point->parts[longest] / sum);
-    }
-    return out.data;
-}
-
 static const char *what_binds(const char *limit)
 {
     static const struct { const char *limit, *text; } words[] = {
@@ -206,7 +184,7 @@ static void best_lines(struct plan *plan, const struct plan_point *best)
     if (best->figures[PLAN_cost] > 0)
         buffer_print(out, "           %s of output\n", plan_text(plan, best, PLAN_cost, 3));
     buffer_print(out, "  holds    %s\n", what_binds(binds));
-    buffer_print(out, "  a token  %s\n", longest_parts(plan, best, 4));
+    buffer_print(out, "  a token  %s\n", breakdown_largest(plan->arena, &best->parts, 4));
 }
 
 /* Does the band of the better one reach down to the other? */
@@ -303,7 +281,7 @@ static void add_row(struct plan *plan, struct table *table, const struct plan_po
     table_cell(table, "%s", point->figures[PLAN_cost] > 0
                ? plan_text(plan, point, PLAN_cost, 3) : "");
     table_cell(table, "%.2f", point->figures[PLAN_load]);
-    table_cell(table, "%s", longest_parts(plan, point, 1));
+    table_cell(table, "%s", breakdown_largest(plan->arena, &point->parts, 1));
     const char *variant = plan_variant(plan, point);
     table_cell(table, "%s%s%s", plan_deployment(plan, point), *variant ? "; " : "", variant);
 }

@@ -11,11 +11,6 @@ const char *const plan_figures[PLAN_FIGURE_COUNT] = {
     PLAN_FIGURES(X)
 #undef X
 };
-const char *const plan_parts[PLAN_PART_COUNT] = {
-#define X(name, together, pools) name,
-    PLAN_PARTS(X)
-#undef X
-};
 
 static const char *const figure_rows[PLAN_KINDS][PLAN_FIGURE_COUNT] = {
     {
@@ -25,16 +20,6 @@ static const char *const figure_rows[PLAN_KINDS][PLAN_FIGURE_COUNT] = {
     }, {
 #define X(name, together, pools) pools,
         PLAN_FIGURES(X)
-#undef X
-    } };
-static const char *const part_rows[PLAN_KINDS][PLAN_PART_COUNT] = {
-    {
-#define X(name, together, pools) together,
-        PLAN_PARTS(X)
-#undef X
-    }, {
-#define X(name, together, pools) pools,
-        PLAN_PARTS(X)
 #undef X
     } };
 
@@ -77,10 +62,48 @@ static const char *const size_rows[PLAN_KINDS][SIZES] = {
     { NAME_held_rate, NAME_replicas, NAME_replicas_needed },
     { NAME_split_chips, NAME_pool_replicas, NAME_pool_pairs_needed } };
 
+/* What the user gave stays a number, or the expression that it is. */
+static bool is_told(const struct variant *variant, const char *name)
+{
+    const struct fact *fact = facts_find(&variant->told.facts, name);
+    return fact && fact->origin == ORIGIN_AXIS && !fact->expression;
+}
+
+/* Of the report: the figures, then the sequences that decode. */
+enum { RUNNING = PLAN_FIGURE_COUNT, OUTPUTS };
+
+/* The sequences that decode: a ROOT, which a breakdown holds at its value. */
+static const char *const running_rows[PLAN_KINDS] = { NAME_loaded_running, NAME_split_running };
+
+/* The list of TPOT with only what a point tells, the sequences that decode and the scales of the
+ * parts left to vary. */
+static bool open_parts(struct plan *plan, struct variant *variant)
+{
+    struct scenario held = variant->told;
+    struct values values;
+    size_t count;
+    const char *const *names = told_inputs(variant->kind, &count);
+    const char *tpot = plan_row(plan, variant->kind, PLAN_tpot);
+    held.facts = facts_copy(&held.facts);
+    facts_set(&held.facts, running_rows[variant->kind], 1, ORIGIN_AXIS, "plan");
+    if (!values_of_parts(&held, &tpot, 1, &values, plan->error))
+        return false;
+    bool *vary = arena_array(plan->arena, values.list.input_count + 1, sizeof *vary);
+    for (size_t i = 0; i < values.list.input_count; i++)
+        vary[i] = values.list.inputs[i].entry == INPUT_SCALE ||
+                  !strcmp(values.list.inputs[i].name, running_rows[variant->kind]);
+    for (size_t k = 0; k < count; k++) {
+        const int input = list_input(&values.list, names[k]);
+        if (input >= 0 && is_told(variant, names[k]))
+            vary[input] = true;
+    }
+    list_fix(plan->arena, &values.list, values.inputs, vary, &variant->parts);
+    return true;
+}
+
 static bool open_report(struct plan *plan, struct variant *variant)
 {
-    enum { TEXTS = PLAN_FIGURE_COUNT + PLAN_PART_COUNT };
-    const char *texts[TEXTS];
+    const char *texts[OUTPUTS];
     struct facts *facts = &variant->told.facts;
     struct values values;
     size_t count;
@@ -96,8 +119,9 @@ static bool open_report(struct plan *plan, struct variant *variant)
             facts_set(facts, inputs[i], 1, ORIGIN_AXIS, "plan");
     for (int i = 0; i < PLAN_FIGURE_COUNT; i++)
         texts[i] = plan_row(plan, variant->kind, i);
-    memcpy(texts + PLAN_FIGURE_COUNT, part_rows[variant->kind], sizeof part_rows[0]);
-    if (!values_of(&variant->told, texts, TEXTS, &values, plan->error))
+    texts[RUNNING] = running_rows[variant->kind];
+    if (!values_of(&variant->told, texts, OUTPUTS, &values, plan->error) ||
+        !open_parts(plan, variant))
         return false;
     variant->report = values.list;
     variant->reported = true;
@@ -133,17 +157,33 @@ static void set_told(struct plan *plan, const struct variant *variant, struct pl
     arena_free(&scratch);
 }
 
-/* What the user gave stays a number, or the expression that it is. */
-static bool is_told(const struct variant *variant, const char *name)
+/* The parts of a point's TPOT. */
+static void tell_parts(struct plan *plan, const struct variant *variant, double running,
+                       struct plan_point *point)
 {
-    const struct fact *fact = facts_find(&variant->told.facts, name);
-    return fact && fact->origin == ORIGIN_AXIS && !fact->expression;
+    struct arena scratch = arena_beside(plan->arena);
+    const struct list *list = &variant->parts;
+    double *inputs = arena_array(&scratch, list->input_count + 1, sizeof *inputs);
+    double *nodes = arena_array(&scratch, list->count + 1, sizeof *nodes);
+    size_t count;
+    const char *const *names = told_inputs(variant->kind, &count);
+    for (size_t i = 0; i < list->input_count; i++)
+        inputs[i] = list->inputs[i].entry == INPUT_SCALE ? 1 : running;
+    for (size_t k = 0; k < count; k++) {
+        const int input = list_input(list, names[k]);
+        if (input >= 0)
+            inputs[input] = point->told[k];
+    }
+    list_value(&scratch, list, inputs, nodes, NULL);
+    point->parts.whole = point->figures[PLAN_tpot];
+    point->parts.at = list_breakdown(plan->arena, &variant->told.book, list, 0, nodes,
+                                     &point->parts.count);
+    arena_free(&scratch);
 }
 
 static void run_report(struct plan *plan, const struct variant *variant, struct plan_point *points,
                        const size_t *which, size_t count)
 {
-    enum { OUTPUTS = PLAN_FIGURE_COUNT + PLAN_PART_COUNT };
     struct arena scratch = arena_beside(plan->arena);
     const struct list *list = &variant->report;
     struct column *inputs = arena_array(&scratch, list->input_count + 1, sizeof *inputs);
@@ -166,8 +206,7 @@ static void run_report(struct plan *plan, const struct variant *variant, struct 
     for (size_t i = 0; i < count; i++) {
         for (int k = 0; k < PLAN_FIGURE_COUNT; k++)
             points[which[i]].figures[k] = outputs[k][i];
-        for (int k = 0; k < PLAN_PART_COUNT; k++)
-            points[which[i]].parts[k] = outputs[PLAN_FIGURE_COUNT + k][i];
+        tell_parts(plan, variant, outputs[RUNNING][i], &points[which[i]]);
     }
     arena_free(&scratch);
 }

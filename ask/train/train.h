@@ -39,29 +39,6 @@ enum train_figure {
     TRAIN_FIGURE_COUNT
 };
 
-/* Parts of a step, which add up to it but for jitter. */
-#define TRAIN_PARTS(X)                                                                      \
-    X("matrices", "train_micro_batches * (matrices_forward + matrices_backward) / train_pp") \
-    X("attention", "train_micro_batches * (scores_forward + scores_backward) / train_pp")   \
-    X("between them", "train_micro_batches * (between_forward + between_backward + quantise_forward + quantise_backward + gaps + gaps) / train_pp") \
-    X("computed again", "train_micro_batches * layers_again / train_pp")                    \
-    X("tensor parallel", "train_micro_batches * (tensor_forward + tensor_backward) / train_pp") \
-    X("context parallel", "train_micro_batches * 2 * ring_forward / train_pp")              \
-    X("experts", "train_micro_batches * ((1 + permute_back) * permute_forward + 2 * exchange_forward + expert_gaps) / train_pp") \
-    X("head", "train_micro_batches * head_train_time / train_pp")                           \
-    X("uneven stages", "train_micro_batches * (micro_period - (layers_time + head_train_time) / train_pp)") \
-    X("pipeline fill", NAME_pipeline_fill)                                                     \
-    X("replicas", NAME_replicas_time)                                                          \
-    X("optimizer", "optimizer_time + step_overhead")                                        \
-    X("host memory", "train_micro_batches * (host_forward + host_backward) + optimizer_transfer") \
-    X("waiting", "train_step - (pipeline_time + replicas_time + optimizer_time + optimizer_transfer + step_overhead)")
-
-enum { TRAIN_PART_COUNT = 0
-#define X(name, text) + 1
-    TRAIN_PARTS(X)
-#undef X
-};
-
 struct train {
     struct arena *arena;
     const struct command *command;
@@ -73,15 +50,16 @@ struct train {
     double chips;
     struct search_space space;
     struct search_result result;
-    struct list report;             /* figures, then parts */
+    struct list report;             /* figures; the first, the step, has parts */
 };
 
 struct train_point {
     struct search_point at;
-    double figures[TRAIN_FIGURE_COUNT], parts[TRAIN_PART_COUNT];
+    double figures[TRAIN_FIGURE_COUNT];
+    struct breakdown parts;         /* of its step */
 };
 
-extern const char *const train_figures[TRAIN_FIGURE_COUNT], *const train_parts[TRAIN_PART_COUNT];
+extern const char *const train_figures[TRAIN_FIGURE_COUNT];
 
 /* From words and options to the space. */
 bool train_open(struct train *train);
@@ -103,8 +81,6 @@ bool train_nothing(struct train *train);
 const char *train_layout(const struct train *train, const struct train_point *point);
 const char *train_text(const struct train *train, const struct train_point *point,
                        enum train_figure figure, int digits);
-/* What takes longest: "matrices 63 %, attention 28 %". */
-const char *train_longest(const struct train *train, const struct train_point *point, int count);
 bool train_answer(struct train *train);
 /* The best layout at each value of a row, as --sweep says. */
 bool train_sweep(struct train *train);

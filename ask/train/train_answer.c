@@ -94,9 +94,7 @@ static void point_document(const struct train *train, const struct train_point *
             doc_add_number(train->arena, doc, asked[i].row, train_given(train, asked[i].row));
     for (int i = 0; i < TRAIN_FIGURE_COUNT; i++)
         doc_add_row(train->arena, doc, train_figures[i], point->figures[i]);
-    struct doc *parts = doc_add(train->arena, doc, "step", DOC_OBJECT);
-    for (int i = 0; i < TRAIN_PART_COUNT; i++)
-        doc_add_number(train->arena, parts, train_parts[i], point->parts[i]);
+    breakdown_document(&train->scenario, &point->parts, unit_second, doc);
 }
 
 static bool head_line(struct train *train)
@@ -114,23 +112,6 @@ static bool head_line(struct train *train)
                  count_text(train->arena, values.at[0], 12), count_text(train->arena, values.at[1], 12),
                  quantity_text(train->arena, values.at[2], unit_one, 4));
     return true;
-}
-
-const char *train_longest(const struct train *train, const struct train_point *point, int count)
-{
-    struct buffer out = { .arena = train->arena };
-    bool told[TRAIN_PART_COUNT] = { false };
-    for (int n = 0; n < count; n++) {
-        int longest = -1;
-        for (int i = 0; i < TRAIN_PART_COUNT; i++)
-            if (!told[i] && (longest < 0 || point->parts[i] > point->parts[longest]))
-                longest = i;
-        told[longest] = true;
-        double share = 100 * point->parts[longest] / point->figures[TRAIN_train_step];
-        if (share >= 0.5)
-            buffer_print(&out, "%s%s %.0f %%", n ? ", " : "", train_parts[longest], share);
-    }
-    return out.data;
 }
 
 /* What waits there, of what there is where the machine's file says so. */
@@ -162,7 +143,7 @@ static void best_lines(struct train *train, const struct train_point *best)
     buffer_print(out, "           %s a GPU, MFU %.1f %% of the bf16 peak\n",
                  train_text(train, best, TRAIN_train_flops_per_chip, 4),
                  100 * best->figures[TRAIN_train_mfu]);
-    buffer_print(out, "  time     %s\n", train_longest(train, best, 6));
+    buffer_print(out, "  time     %s\n", breakdown_largest(train->arena, &best->parts, 6));
     buffer_print(out, "  memory   %s of %s: state %s, activations %s\n",
                  train_text(train, best, TRAIN_train_memory, 3),
                  train_text(train, best, TRAIN_hbm_reported, 3),
@@ -233,7 +214,7 @@ static void add_row(const struct train *train, const struct train_point *point,
     table_cell(table, "%s", train_text(train, point, TRAIN_train_step, 4));
     table_cell(table, "%.1f", 100 * point->figures[TRAIN_train_mfu]);
     table_cell(table, "%s", train_text(train, point, TRAIN_train_memory, 3));
-    table_cell(table, "%s", train_longest(train, point, 2));
+    table_cell(table, "%s", breakdown_largest(train->arena, &point->parts, 2));
     table_cell(table, "%s", train_layout(train, point));
 }
 

@@ -11,11 +11,6 @@ const char *const train_figures[TRAIN_FIGURE_COUNT] = {
     TRAIN_FIGURES(X)
 #undef X
 };
-const char *const train_parts[TRAIN_PART_COUNT] = {
-#define X(name, row) name,
-    TRAIN_PARTS(X)
-#undef X
-};
 
 /* ---- settings --------------------------------------------------------------------------------- */
 
@@ -158,21 +153,26 @@ static void add_settings(struct settings *settings, int axis, double *at)
 
 enum { ACROSS, ALONG, MOST, POSSIBLE, MEMORY, HOST, OUTPUTS };
 
-/* Of an axis; of the column any number of sequences. */
-static struct interval range_of(const char *input)
+/* Of an axis; of the column any number of sequences; of the scale of a part around 1. */
+static struct interval range_of(const struct input *input)
 {
+    if (input->entry == INPUT_SCALE)
+        return (struct interval){ 0.5, 2 };
     for (int i = 0; i < TRAIN_AXES; i++)
-        if (!strcmp(train_axes[i].row, input))
+        if (!strcmp(train_axes[i].row, input->name))
             return (struct interval){ train_axes[i].least, train_axes[i].most };
     return (struct interval){ 1, 1e7 };
 }
 
+typedef bool values_function(struct scenario *scenario, const char *const *texts, size_t count,
+                             struct values *values, struct error *error);
+
 static bool short_list(struct train *train, const char *const *texts, size_t count,
-                       struct list *list)
+                       values_function *read, struct list *list)
 {
     struct values values;
     struct list left;
-    if (!values_of(&train->scenario, texts, count, &values, train->error))
+    if (!read(&train->scenario, texts, count, &values, train->error))
         return false;
     bool *vary = arena_array(train->arena, values.list.input_count + 1, sizeof *vary);
     for (int i = 0; i <= TRAIN_AXES; i++) {
@@ -180,10 +180,12 @@ static bool short_list(struct train *train, const char *const *texts, size_t cou
         if (input >= 0)
             vary[input] = true;
     }
+    for (size_t i = 0; i < values.list.input_count; i++)
+        vary[i] |= values.list.inputs[i].entry == INPUT_SCALE;
     list_fix(train->arena, &values.list, values.inputs, vary, &left);
     struct interval *ranges = arena_array(train->arena, left.input_count + 1, sizeof *ranges);
     for (size_t i = 0; i < left.input_count; i++)
-        ranges[i] = range_of(left.inputs[i].name);
+        ranges[i] = range_of(&left.inputs[i]);
     list_within(train->arena, &left, ranges, list);
     return true;
 }
@@ -203,12 +205,9 @@ static bool make_lists(struct train *train)
 #define X(name) NAME_##name,
         TRAIN_FIGURES(X)
 #undef X
-#define X(name, row) row,
-        TRAIN_PARTS(X)
-#undef X
     };
-    return short_list(train, searched, OUTPUTS, &train->space.list) &&
-           short_list(train, told, TRAIN_FIGURE_COUNT + TRAIN_PART_COUNT, &train->report);
+    return short_list(train, searched, OUTPUTS, values_of, &train->space.list) &&
+           short_list(train, told, TRAIN_FIGURE_COUNT, values_of_parts, &train->report);
 }
 
 /* Sizes of a micro-batch: every one up to 64, then by quarters of a power of two. */
@@ -270,7 +269,7 @@ bool train_uneven(struct train *train, size_t counts[TRAIN_EVEN_COUNT])
     struct search_limit limits[TRAIN_EVEN_COUNT];
     struct search_space space = train->space;
     struct search_result result;
-    if (!short_list(train, texts, sizeof texts / sizeof *texts, &space.list))
+    if (!short_list(train, texts, sizeof texts / sizeof *texts, values_of, &space.list))
         return false;
     set_axes(train, &space);
     for (size_t i = 0; i < TRAIN_EVEN_COUNT; i++)
@@ -327,12 +326,14 @@ void train_tell(const struct train *train, const struct search_point *at,
     struct arena scratch = arena_beside(train->arena);
     const struct list *list = &train->report;
     double *values = arena_array(&scratch, list->input_count + 1, sizeof *values);
-    double outputs[TRAIN_FIGURE_COUNT + TRAIN_PART_COUNT];
+    double *nodes = arena_array(&scratch, list->count + 1, sizeof *nodes);
     for (size_t i = 0; i < list->input_count; i++)
-        values[i] = train_input(train, at, list->inputs[i].name);
-    list_value(&scratch, list, values, NULL, outputs);
-    arena_free(&scratch);
+        values[i] = list->inputs[i].entry == INPUT_SCALE
+                    ? 1 : train_input(train, at, list->inputs[i].name);
+    list_value(&scratch, list, values, nodes, point->figures);
     point->at = *at;
-    memcpy(point->figures, outputs, sizeof point->figures);
-    memcpy(point->parts, outputs + TRAIN_FIGURE_COUNT, sizeof point->parts);
+    point->parts.whole = point->figures[TRAIN_train_step];
+    point->parts.at = list_breakdown(train->arena, &train->scenario.book, list, TRAIN_train_step,
+                                     nodes, &point->parts.count);
+    arena_free(&scratch);
 }

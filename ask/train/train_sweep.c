@@ -12,7 +12,7 @@ static void add_best(struct train *one, const struct train_point *best, struct t
     table_cell(table, "%s", train_text(one, best, TRAIN_train_memory, 3));
     table_cell(table, "%s", train_text(one, best, TRAIN_train_duration, 3));
     table_cell(table, "%s", train_text(one, best, TRAIN_train_run_cost, 3));
-    table_cell(table, "%s", train_longest(one, best, 2));
+    table_cell(table, "%s", breakdown_largest(one->arena, &best->parts, 2));
     table_cell(table, "%s", train_layout(one, best));
     doc_add_string(table->arena, doc, "layout", train_layout(one, best));
     for (int i = 0; i < TRAIN_FIGURE_COUNT; i++)

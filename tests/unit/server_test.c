@@ -1,5 +1,4 @@
-/* What `step` and `brief` show of a server: its parts add up, what is removed is saved, and
- * the text fits a screen. */
+/* What `step` and `brief` show of a server: why nothing is served, and the text fits a screen. */
 #include "test.h"
 #include "commands.h"
 
@@ -21,68 +20,6 @@ static const struct {
     { "qwen3.5-397b-a17b", "b200-sxm", { NULL } },
     { "qwen3-0.6b", "rtx-4090", { "concurrency=8" } },
 };
-
-static void open_world(size_t i, struct arena *arena, struct command *command,
-                       struct server *server)
-{
-    struct scenario scenario;
-    struct error error;
-    *command = (struct command){ .verb = &verb_step };
-    for (int k = 0; k < 3 && worlds[i].sets[k]; k++)
-        command_set(arena, command, "set", worlds[i].sets[k]);
-    if (!scenario_open(&scenario, arena, command, subject_of(worlds[i].model, worlds[i].machine),
-                       &error) ||
-        !server_open(server, &scenario, &error))
-        fail_msg("%s: %s (%s)", worlds[i].model, error.what, error.hint);
-}
-
-static void parts_add_up(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < COUNT(worlds); i++) {
-        struct arena arena = { 0 };
-        struct command command;
-        struct server server;
-        struct error error;
-        double sum = 0;
-        open_world(i, &arena, &command, &server);
-        assert_null(server_verdict(&server));
-        if (!server_parts(&server, &error))
-            fail_msg("%s: %s (%s)", worlds[i].model, error.what, error.hint);
-        for (size_t k = 0; k < server.part_count; k++) {
-            const struct server_part *part = &server.parts[k];
-            sum += part->time;
-            if (!(part->time >= 0 && part->saved > 0.5 * part->time - 1e-12))
-                fail_msg("%s: %s takes %g s, saves %g s", worlds[i].model, part->name, part->time,
-                         part->saved);
-        }
-        double tpot = server_at(&server, SERVER_predicted_tpot);
-        if (!(fabs(sum / tpot - 1) < 1e-9))
-            fail_msg("%s on %s: parts make %.12g of %.12g s", worlds[i].model, worlds[i].machine,
-                     sum, tpot);
-        arena_free(&arena);
-    }
-}
-
-/* What the switch of a part says is what the rows say without it. */
-static void freed_host_by_hand(void **state)
-{
-    (void)state;
-    struct arena arena = { 0 };
-    struct command command;
-    struct server server;
-    struct error error;
-    double without, saved = -1;
-    open_world(1, &arena, &command, &server);
-    assert_true(server_parts(&server, &error));
-    assert_true(value_of(&server.scenario, "AT(predicted_tpot, host_step = 0, host_sequence = 0)",
-                         &without, &error));
-    for (size_t k = 0; k < server.part_count; k++)
-        if (!strcmp(server.parts[k].name, "host"))
-            saved = server.parts[k].saved;
-    assert_true(fabs(saved / (server_at(&server, SERVER_predicted_tpot) - without) - 1) < 1e-9);
-    arena_free(&arena);
-}
 
 static void verdicts(void **state)
 {
@@ -149,8 +86,6 @@ static void text_fits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_add_up),
-        cmocka_unit_test(freed_host_by_hand),
         cmocka_unit_test(verdicts),
         cmocka_unit_test(text_fits),
     };

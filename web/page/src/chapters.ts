@@ -167,6 +167,14 @@ const memory: PictureOf = {
   },
 };
 
+/* The parts of a time, those of one label together, longest first. */
+const partsOf = (answer: unknown): [string, number][] => {
+  const sums = new Map<string, number>();
+  for (const part of Object.values((answer as { parts?: Record<string, { label: string; time: number }> } | undefined)?.parts ?? {}))
+    sums.set(part.label, (sums.get(part.label) ?? 0) + part.time);
+  return [...sums].filter(([, time]) => time > 0).sort((a, b) => b[1] - a[1]);
+};
+
 const time: PictureOf = {
   id: "operators", still: true,
   ask: (_, of) => of.model && of.on ? ["step", ...words(of)] : null,
@@ -174,13 +182,12 @@ const time: PictureOf = {
     const reply = context.replies.get("operators");
     if (!reply) return "Where a token's time goes: a moment…";
     if (reply.error) return reply.error.what;
-    const parts = Object.entries((reply.answer?.parts ?? {}) as Record<string, { time: number; saved_if_free: number }>)
-      .filter(([, part]) => part.time > 0).sort((a, b) => b[1].time - a[1].time);
+    const parts = partsOf(reply.answer);
     if (!parts.length) return "No server keeps up with these requests";
-    const all = parts.reduce((sum, [, part]) => sum + part.time, 0), write = ms(context);
-    return { kind: "bars", write, unit: "s", title: `A token's ${write(all)}: ${parts[0][0]} take ${(100 * parts[0][1].time / all).toFixed(0)} %`,
-      bars: parts.slice(0, 10).map(([name, part]): Bar => ({ name, text: `${write(part.time)} (${(100 * part.time / all).toFixed(0)} %)`,
-        parts: [{ name, value: part.time, colour: name.startsWith("prompts") ? 1 : name === "host" || name.includes("launch") ? 2 : 0 }] })) };
+    const all = parts.reduce((sum, [, value]) => sum + value, 0), write = ms(context);
+    return { kind: "bars", write, unit: "s", title: `A token's ${write(all)}: ${parts[0][0]} ${(100 * parts[0][1] / all).toFixed(0)} %`,
+      bars: parts.slice(0, 10).map(([name, value]): Bar => ({ name, text: `${write(value)} (${(100 * value / all).toFixed(0)} %)`,
+        parts: [{ name, value, colour: name.startsWith("prefill") ? 1 : name.includes("overhead") ? 2 : 0 }] })) };
   },
 };
 
@@ -299,9 +306,9 @@ const training: PictureOf = {
     if (reply.error) return `${reply.error.what}: ${reply.error.hint}`;
     const best = reply.answer?.best;
     if (!best) return "No layout fits";
-    const write = ms(context), parts = Object.entries(best.step as Record<string, number>).filter(([, v]) => v > 0).sort((a, b) => b[1] - a[1]);
+    const write = ms(context), parts = partsOf(best);
     return { kind: "bars", write, unit: "s", title: `${best.layout}: MFU ${(100 * best.train_mfu).toFixed(0)} %, ${write(best.train_step)} a step`,
-      bars: parts.map(([name, value]): Bar => ({ name, text: write(value), parts: [{ name, value, colour: name === "matrices" || name === "attention" ? 0 : name.includes("parallel") || name === "replicas" || name === "experts" ? 1 : 2 }] })) };
+      bars: parts.map(([name, value]): Bar => ({ name, text: write(value), parts: [{ name, value, colour: name === "GEMMs" || name === "attention" ? 0 : name.includes("communication") || name === "experts" ? 1 : 2 }] })) };
   },
 };
 

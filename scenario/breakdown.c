@@ -1,0 +1,75 @@
+/* Parts of an output for people and programs: the contributions of the rows that have a part name
+ * (rows/breakdown.c), which the answers of `step`, `why`, `plan` and `train` show alike. */
+#include "scenario/scenario.h"
+
+#include <math.h>
+#include <string.h>
+
+struct breakdown breakdown_of(struct scenario *scenario, const struct values *values, size_t output,
+                      bool saved)
+{
+    struct breakdown parts = { .whole = values->at[output] };
+    parts.at = list_breakdown(scenario->arena, &scenario->book, &values->list, output,
+                              values->nodes, &parts.count);
+    if (saved)
+        list_saved(&values->list, output, values->inputs, parts.at, parts.count);
+    return parts;
+}
+
+double breakdown_other(const struct breakdown *parts)
+{
+    double sum = 0;
+    for (size_t i = parts->count; i-- > 0;)
+        sum += parts->at[i].value;
+    return parts->whole - sum;
+}
+
+/* The parts with the label of part `first`, added; 0 where an earlier part has that label. */
+static double of_label(const struct breakdown *parts, size_t first)
+{
+    double sum = 0;
+    for (size_t i = 0; i < parts->count; i++)
+        if (!strcmp(parts->at[i].label, parts->at[first].label)) {
+            if (i < first)
+                return 0;
+            sum += parts->at[i].value;
+        }
+    return sum;
+}
+
+const char *breakdown_largest(struct arena *arena, const struct breakdown *parts, int most)
+{
+    struct buffer out = { .arena = arena };
+    double *sums = arena_array(arena, parts->count + 1, sizeof *sums);
+    for (size_t i = 0; i < parts->count; i++)
+        sums[i] = of_label(parts, i);
+    buffer_add(&out, "", 0);
+    while (most-- > 0) {
+        size_t largest = 0;
+        for (size_t i = 1; i < parts->count; i++)
+            if (sums[i] > sums[largest])
+                largest = i;
+        if (!parts->count || !(sums[largest] / parts->whole >= 0.005))
+            break;
+        buffer_print(&out, "%s%s %.0f %%", out.size ? ", " : "", parts->at[largest].label,
+                     100 * sums[largest] / parts->whole);
+        sums[largest] = 0;
+    }
+    return out.data;
+}
+
+void breakdown_document(const struct scenario *scenario, const struct breakdown *parts, struct unit unit,
+                    struct doc *doc)
+{
+    struct arena *arena = scenario->arena;
+    struct doc *list = doc_add(arena, doc, "parts", DOC_OBJECT);
+    const char *key = unit_same(unit, unit_second) ? "time" : "contribution";
+    for (size_t i = 0; i < parts->count; i++) {
+        const struct contribution *part = &parts->at[i];
+        struct doc *one = doc_add(arena, list, scenario->book.rows[part->row]->name, DOC_OBJECT);
+        doc_add_string(arena, one, "label", part->label);
+        doc_add_number(arena, one, key, part->value);
+        if (isfinite(part->saved))
+            doc_add_number(arena, one, "saved_if_free", part->saved);
+    }
+}
