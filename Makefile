@@ -27,7 +27,7 @@ sources   = $(filter-out %_page.c,$(wildcard $(1)/*.c))
 ROWS     := $(filter-out rows/run_set.c,$(wildcard rows/*.c))
 BASE     := $(filter-out base/ranks_mpi.c,$(call sources,base))
 # The server's; the page has files of its own in web/.
-WEB      := $(addprefix web/,respond.c request.c route.c openapi.c metrics.c handout.c report.c \
+WEB      := $(addprefix web/,respond.c request.c route.c openapi.c schema.c metrics.c handout.c report.c \
               worker.c server.c serve_options.c)
 # Every room of the library; score/fit is a program of its own.
 ROOMS    := report catalog search infer import scenario score $(shell find sim ask -type d)

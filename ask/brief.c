@@ -525,6 +525,32 @@ bool ask_brief(struct arena *arena, const struct command *command, struct answer
     return true;
 }
 
+static const struct record batch_record = { "BriefBatch", (const struct answer_field[]){
+    { FIELD_TEXTS, "words", .help = "the question that gives these figures again", .always = true },
+    { FIELD_ROWS, .names = (const char *const[]){ NAME_batch }, .count = 1, .always = true },
+    { FIELD_ROWS, .names = column_rows, .count = COLUMNS, .always = true },
+    { FIELD_TEXT, "limited_by", .help = "what binds the step", .always = true },
+    { 0 } } };
+
+static const struct record lecture_record = { "BriefLecture", (const struct answer_field[]){
+    { FIELD_TEXTS, "words", .help = "the question that gives these figures again", .always = true },
+    { FIELD_ROWS, .names = figure_names, .count = FIGURES_COUNT, .always = true },
+    { FIELD_LIST, "batches", .help = "the table over batches", .record = &batch_record,
+      .always = true },
+    { FIELD_TEXTS, "assumed", .help = "what nobody gave of those lines", .always = true },
+    { 0 } } };
+
+const struct record answer_brief = { "Brief", (const struct answer_field[]){
+    { FIELD_TEXT, "model", .help = "its title", .always = true },
+    { FIELD_TEXT, "machine", .help = "its title", .always = true },
+    { FIELD_ALSO, .record = &server_record },
+    { FIELD_ROWS, .names = point_rows, .count = POINT_ROWS, .always = true },
+    { FIELD_TEXTS, "words", .help = "the question that gives these figures again", .always = true },
+    { FIELD_RECORD, "lecture", .help = "the lecture's lines: a whole domain at the bound's batch",
+      .record = &lecture_record, .always = true },
+    { FIELD_TEXTS, "assumed", .help = "what nobody gave, and what to know of it", .always = true },
+    { 0 } } };
+
 const struct verb verb_brief = {
     "brief", "MODEL --on HARDWARE", "the whole lecture for this model on this machine",
     { "chalkline deepseek-v3 --on gb200-nvl72",

@@ -84,6 +84,20 @@ bool ask_eval(struct arena *arena, const struct command *command, struct answer 
     return true;
 }
 
+static const struct record figure_record = { "Figure", (const struct answer_field[]){
+    { FIELD_NUMBER, "value", .help = "in base units", .unit = "", .always = true,
+      .null = true },
+    { FIELD_TEXT, "reason", .help = "why there is no value" },
+    { FIELD_TEXT, "unit", .help = "of the value", .always = true },
+    { FIELD_NUMBERS, "range", .help = "its ends, where something given has one" },
+    { FIELD_TEXT, "range_kind", .help = "a range of what was given, or a share of the draws" },
+    { 0 } } };
+
+const struct record answer_eval = { "Eval", (const struct answer_field[]){
+    { FIELD_TEXTS, "assumed", .help = "what nobody gave, and what to know of it", .always = true },
+    { FIELD_OTHERS, .help = "one of the quantities, as it was asked", .record = &figure_record },
+    { 0 } } };
+
 const struct verb verb_eval = {
     "eval", "QUANTITY...", "any rows or expressions, as numbers",
     { "chalkline eval inference_tokens",

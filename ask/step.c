@@ -302,6 +302,23 @@ bool ask_step(struct arena *arena, const struct command *command, struct answer 
     return true;
 }
 
+static const struct record operators_record = { "Operators", (const struct answer_field[]){
+    { FIELD_OTHERS, .help = "operator_compute_time and operator_read_time of one operator",
+      .unit = "s" },
+    { 0 } } };
+
+const struct record answer_step = { "Step", (const struct answer_field[]){
+    { FIELD_TEXT, "model", .help = "its title", .always = true },
+    { FIELD_TEXT, "machine", .help = "its title", .always = true },
+    { FIELD_ROWS, .names = names, .count = COUNT, .always = true },
+    { FIELD_TEXT, "limited_by", .help = "what binds the bound of the step", .always = true },
+    { FIELD_ALSO, .record = &server_record },
+    { FIELD_RECORD, "operators", .help = "the weights, operator by operator",
+      .record = &operators_record, .always = true },
+    { FIELD_TEXTS, "words", .help = "the question that gives these figures again", .always = true },
+    { FIELD_TEXTS, "assumed", .help = "what nobody gave, and what to know of it", .always = true },
+    { 0 } } };
+
 const struct verb verb_step = {
     "step", "MODEL --on HARDWARE", "one forward pass: time, what binds, tokens/s, cost, memory",
     { "chalkline step llama-3.3-70b --on h100-sxm --batch 64",

@@ -7,3 +7,11 @@ const struct verb *const verbs[] = {
 #undef VERB
     NULL
 };
+
+const struct record *verb_answer(const struct verb *verb)
+{
+#define ANSWER(name) if (verb == &verb_##name) return &answer_##name;
+#include "ask/answers.def"
+#undef ANSWER
+    return NULL;
+}

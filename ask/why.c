@@ -453,6 +453,40 @@ bool ask_why(struct arena *arena, const struct command *command, struct answer *
     return true;
 }
 
+static const struct record operands_record = { "WhyOperands", (const struct answer_field[]){
+    { FIELD_OTHERS, .help = "a row, or an entry of one, in the unit of the quantity", .unit = "" },
+    { 0 } } };
+
+static const struct record term_record = { "WhyTerm", (const struct answer_field[]){
+    { FIELD_TEXT, "expression", .help = "as it is written", .always = true },
+    { FIELD_NUMBER, "term", .help = "its value, in the unit of the quantity", .unit = "",
+      .always = true, .null = true },
+    { 0 } } };
+
+static const struct record elasticities_record = { "WhyElasticities", (const struct answer_field[]){
+    { FIELD_OTHERS, .help = "per cent of change for one per cent more of a row" },
+    { 0 } } };
+
+const struct record answer_why = { "Why", (const struct answer_field[]){
+    { FIELD_TEXT, "quantity", .help = "as it was asked", .always = true },
+    { FIELD_NUMBER, "value", .help = "in base units", .unit = "", .always = true,
+      .null = true },
+    { FIELD_TEXT, "unit", .help = "of the value", .always = true },
+    { FIELD_TEXT, "meaning", .help = "of the row", .always = true },
+    { FIELD_TEXT, "source", .help = "of the row", .always = true },
+    { FIELD_TEXT, "given_by", .help = "of an input: where its value comes from" },
+    { FIELD_TEXT, "algebra", .help = "the row as it is written" },
+    { FIELD_TEXT, "numbers", .help = "the same with numbers" },
+    { FIELD_RECORD, "operands", .help = "of a sum or an extreme, the rows",
+      .record = &operands_record },
+    { FIELD_LIST, "terms", .help = "the same in order, expressions too", .record = &term_record },
+    { FIELD_TEXT, "binds", .help = "the operand that an extreme takes" },
+    { FIELD_RECORD, "elasticities", .help = "what it depends on", .record = &elasticities_record,
+      .always = true },
+    { FIELD_TEXTS, "words", .help = "the question that gives these figures again", .always = true },
+    { FIELD_TEXTS, "assumed", .help = "what nobody gave, and what to know of it", .always = true },
+    { 0 } } };
+
 static const struct option why_list[] = {
     { "deep", NULL, OPTION_SWITCH, .help = "go down to the inputs" },
     { 0 } };

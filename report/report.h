@@ -15,6 +15,41 @@ struct answer {
     int status;                     /* 0 an answer, 1 nothing feasible */
 };
 
+/* ---- the keys of an answer ----------------------------------------------------------------- */
+
+/* What writes an answer declares its keys beside itself, so that the API can type them: rows by the
+ * table they are printed from, other keys one by one. */
+enum answer_kind {
+    FIELD_END,
+    FIELD_ROWS,                     /* a number for each of `names`, in the unit of that row */
+    FIELD_NUMBER,                   /* `key`, or each of `names`, in `unit` */
+    FIELD_TEXT,                     /* one of `names`, where there are any */
+    FIELD_SWITCH,
+    FIELD_TEXTS, FIELD_NUMBERS,     /* arrays of these */
+    FIELD_RECORD,                   /* an object with the fields of `record` */
+    FIELD_LIST,                     /* an array of those; without a record, of whatever */
+    FIELD_ALSO,                     /* all fields of `record` stand here too */
+    FIELD_OTHERS,                   /* whatever other keys there are: each a `record`, or a number */
+};
+
+struct answer_field {
+    enum answer_kind kind;
+    const char *key;                /* NULL: `names` has the keys */
+    const char *help;               /* of rows their meaning */
+    const char *unit;               /* of numbers; NULL: "1"; "": it depends */
+    const char *const *names;       /* [count]; NULL in between is no key */
+    size_t count;
+    const char *const *keys;        /* FIELD_ROWS: old names of the same rows, as keys */
+    const struct record *record;
+    bool always;                    /* it is in each such object */
+    bool null;                      /* a record or number: there may be none; of rows always */
+};
+
+struct record {
+    const char *name;               /* of its schema: "Deployment" */
+    const struct answer_field *fields;     /* ended by FIELD_END */
+};
+
 /* ---- what binds a step --------------------------------------------------------------------- */
 
 struct limit {

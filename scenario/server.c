@@ -103,11 +103,75 @@ static void add_row(const struct server *server, struct doc *doc, size_t row)
         doc_add_number(server->scenario.arena, doc, server_rows[row], server->values.at[row]);
 }
 
+/* The sizes of one kind of server. */
+#define SIZES(X)                                                                            \
+    X(chips) X(tensor_parallel) X(attention_dp) X(pipeline_parallel) X(expert_parallel)     \
+    X(context_parallel) X(concurrency)
+
+static const char *const size_rows[] = {
+#define X(name) NAME_##name,
+    SIZES(X)
+#undef X
+};
+
+static const char *const roles[] = { "aggregated", "prefill", "decode" };
+
+static const struct record kind_record = { "Server", (const struct answer_field[]){
+    { FIELD_TEXT, "role", .help = "what it does", .names = roles, .count = 3, .always = true },
+    { FIELD_NUMBER, "count", .help = "how many of them", .always = true },
+    { FIELD_TEXT, "machine", .help = "its chips, as the catalog calls them", .always = true },
+    { FIELD_ROWS, .names = size_rows, .count = sizeof size_rows / sizeof *size_rows,
+      .always = true },
+    { FIELD_NUMBER, "prefill_chunk", .help = "prompt tokens in one step at most", .unit = "token",
+      .always = true },
+    { 0 } } };
+
+/* What is paid for. */
+static const char *const paid_rows[] = { NAME_deployment_chips, NAME_host_chips, NAME_hosts,
+                                         NAME_chips_paid };
+
+const struct record deployment_record = { "Deployment", (const struct answer_field[]){
+    { FIELD_TEXTS, "words", .help = "the question that gives these figures again", .always = true },
+    { FIELD_LIST, "servers", .help = "its kinds of servers", .record = &kind_record,
+      .always = true },
+    { FIELD_SWITCH, "startable", .help = "do engines start this layout?", .always = true },
+    { FIELD_ROWS, .names = paid_rows, .count = sizeof paid_rows / sizeof *paid_rows,
+      .always = true },
+    { 0 } } };
+
+/* One that keeps up has all rows. */
+static const struct record served_record = { "ServerDeployment", (const struct answer_field[]){
+    { FIELD_ALSO, .record = &deployment_record },
+    { FIELD_ROWS, .names = server_rows, .count = SERVER_KNOWN, .always = true },
+    { FIELD_ROWS, .names = server_rows + SERVER_KNOWN, .count = SERVER_ROW_COUNT - SERVER_KNOWN },
+    { 0 } } };
+
+static const struct record part_record = { "Part", (const struct answer_field[]){
+    { FIELD_NUMBER, "time", .help = "what it contributes", .unit = "s", .always = true },
+    { FIELD_NUMBER, "saved_if_free", .help = "what all would fall by if it took no time", .unit = "s",
+      .always = true },
+    { 0 } } };
+
+const struct record parts_record = { "Parts", (const struct answer_field[]){
+    { FIELD_OTHERS, .help = "a part of the time of a token", .record = &part_record },
+    { 0 } } };
+
+const struct record server_record = { "ServerRows", (const struct answer_field[]){
+    { FIELD_ROWS, .names = server_rows, .count = SERVER_KNOWN, .always = true },
+    { FIELD_ROWS, .names = server_rows + SERVER_KNOWN, .count = SERVER_ROW_COUNT - SERVER_KNOWN },
+    { FIELD_RECORD, "server", .help = "the deployment of which this is one replica",
+      .record = &served_record, .always = true },
+    { FIELD_RECORD, "parts", .help = "where the time of a token goes", .record = &parts_record },
+    { FIELD_TEXT, "infeasible", .help = "why there is no such server, or none within the limits" },
+    { 0 } } };
+
 void server_deployment(const struct server *server, struct doc *doc)
 {
     static const enum server_row sizes[] = {
-        SERVER_chips, SERVER_tensor_parallel, SERVER_attention_dp, SERVER_pipeline_parallel,
-        SERVER_expert_parallel, SERVER_context_parallel, SERVER_concurrency };
+#define X(name) SERVER_##name,
+        SIZES(X)
+#undef X
+    };
     struct arena *arena = server->scenario.arena;
     scenario_words_document(&server->scenario, doc);
     struct doc *one = doc_add(arena, doc_add(arena, doc, "servers", DOC_ARRAY), NULL, DOC_OBJECT);

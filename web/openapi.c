@@ -138,18 +138,46 @@ static void add_typed(struct arena *arena, struct doc *properties, const char *n
     doc_add_string(arena, one, "description", help);
 }
 
-static void add_answer_schemas(struct arena *arena, struct doc *schemas)
+/* What comes back with an answer; `record` NULL: an answer whose keys are not declared. */
+static void add_answer_schema(struct arena *arena, struct doc *schemas, const char *name,
+                              const struct record *record)
 {
-    static const char *const answer_always[] = { "status", "answer", "text" };
-    static const char *const error_always[] = { "what", "hint" };
-    struct doc *answer = add_object(arena, schemas, "Answer");
-    doc_add_string(arena, answer, "type", "object");
-    add_words(arena, answer, "required", answer_always, 3);
-    struct doc *properties = add_object(arena, answer, "properties");
+    static const char *const always[] = { "status", "answer", "text" };
+    struct doc *one = add_object(arena, schemas, name);
+    doc_add_string(arena, one, "type", "object");
+    add_words(arena, one, "required", always, 3);
+    struct doc *properties = add_object(arena, one, "properties");
     add_typed(arena, properties, "status", "integer", "0: an answer; 1: nothing is feasible");
-    add_typed(arena, properties, "answer", "object", "what the command line prints with --json");
+    if (record) {
+        add_reference(arena, properties, "answer", "schemas", record->name);
+    } else {
+        add_typed(arena, properties, "answer", "object",
+                  "what the command line prints with --json");
+        doc_add_bool(arena, properties->last, "additionalProperties", true);
+    }
     add_typed(arena, properties, "text", "string", "what it prints without");
     add_typed(arena, properties, "csv", "string", "what it prints with --csv, if it is a table");
+}
+
+/* "StepAnswer"; names of options have no capitals. */
+static const char *answer_name(struct arena *arena, const struct verb *verb)
+{
+    const struct record *record = verb_answer(verb);
+    return record ? arena_print(arena, "%sAnswer", record->name) : "Answer";
+}
+
+static void add_answer_schemas(struct arena *arena, struct doc *schemas, const struct book *book)
+{
+    static const char *const error_always[] = { "what", "hint" };
+    struct doc *properties;
+    add_answer_schema(arena, schemas, "Answer", NULL);
+    for (size_t i = ROUTE_VERBS; i < route_count(); i++) {
+        const struct record *record = verb_answer(route_verb(i));
+        if (!record)
+            continue;
+        schema_add(arena, schemas, book, record);
+        add_answer_schema(arena, schemas, answer_name(arena, route_verb(i)), record);
+    }
     struct doc *error = add_object(arena, schemas, "Error");
     doc_add_string(arena, error, "type", "object");
     add_words(arena, error, "required", (const char *const[]){ "error" }, 1);
@@ -186,25 +214,36 @@ static bool ends_question(enum outcome outcome)
     return outcome != OUTCOME_UNCHANGED && outcome != OUTCOME_NOWHERE && outcome != OUTCOME_GONE;
 }
 
-static void add_responses(struct arena *arena, struct doc *operation)
+static void add_responses(struct arena *arena, struct doc *operation, const struct verb *verb)
 {
     struct doc *responses = add_object(arena, operation, "responses");
     for (int i = 0; i < OUTCOME_COUNT; i++)
         if (ends_question((enum outcome)i))
             add_reference(arena, responses, arena_print(arena, "%d", outcomes[i].status),
-                          "responses", outcomes[i].reason);
+                          "responses", i == OUTCOME_ANSWERED && verb_answer(verb)
+                          ? answer_name(arena, verb) : outcomes[i].reason);
+}
+
+static void add_response(struct arena *arena, struct doc *responses, const char *name,
+                         const char *meaning, const char *schema)
+{
+    struct doc *one = add_object(arena, responses, name);
+    doc_add_string(arena, one, "description", meaning);
+    add_content(arena, one, "application/json", schema);
 }
 
 static void add_response_rows(struct arena *arena, struct doc *components)
 {
     struct doc *responses = add_object(arena, components, "responses");
-    for (int i = 0; i < OUTCOME_COUNT; i++) {
-        if (!ends_question((enum outcome)i))
-            continue;
-        struct doc *one = add_object(arena, responses, outcomes[i].reason);
-        doc_add_string(arena, one, "description", outcomes[i].meaning);
-        add_content(arena, one, "application/json", i == OUTCOME_ANSWERED ? "Answer" : "Error");
-    }
+    for (int i = 0; i < OUTCOME_COUNT; i++)
+        if (ends_question((enum outcome)i))
+            add_response(arena, responses, outcomes[i].reason, outcomes[i].meaning,
+                         i == OUTCOME_ANSWERED ? "Answer" : "Error");
+    for (size_t i = ROUTE_VERBS; i < route_count(); i++)
+        if (verb_answer(route_verb(i))) {
+            const char *name = answer_name(arena, route_verb(i));
+            add_response(arena, responses, name, outcomes[OUTCOME_ANSWERED].meaning, name);
+        }
 }
 
 static struct doc *add_operation(struct arena *arena, struct doc *path, const char *method,
@@ -229,7 +268,7 @@ static void add_get(struct arena *arena, struct doc *path, const struct verb *ve
     for (struct option_at at = { 0 }; (option = verb_next_option(verb, &at));)
         if (request_has(option))
             add_reference(arena, parameters, NULL, "parameters", schema_name(arena, option));
-    add_responses(arena, operation);
+    add_responses(arena, operation, verb);
 }
 
 static void add_post(struct arena *arena, struct doc *path, const struct verb *verb)
@@ -250,7 +289,7 @@ static void add_post(struct arena *arena, struct doc *path, const struct verb *v
         if (request_has(option))
             add_reference(arena, properties, option->name, "schemas", schema_name(arena, option));
     doc_add_bool(arena, schema, "additionalProperties", false);
-    add_responses(arena, operation);
+    add_responses(arena, operation, verb);
 }
 
 static void add_plain(struct arena *arena, struct doc *paths, enum route route, const char *id,
@@ -283,7 +322,7 @@ static void add_components(struct arena *arena, struct doc *doc, const struct bo
     struct doc *components = add_object(arena, doc, "components");
     struct doc *schemas = add_object(arena, components, "schemas");
     struct doc *parameters = add_object(arena, components, "parameters");
-    add_answer_schemas(arena, schemas);
+    add_answer_schemas(arena, schemas, book);
     add_member_schemas(arena, schemas);
     const char *words = request_members[MEMBER_WORDS].name;
     add_parameter(arena, parameters, words, words);

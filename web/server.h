@@ -64,6 +64,9 @@ enum outcome request_answer(struct arena *arena, const struct request *request,
 /* ---- what else there is to say ------------------------------------------------------------- */
 
 void openapi_print(struct arena *arena, struct buffer *json);
+/* Among all schemas that of a record, and of what is inside it. */
+void schema_add(struct arena *arena, struct doc *all, const struct book *book,
+                const struct record *record);
 
 /* Routes: some of their own, then one for each verb that is a question. */
 enum route { ROUTE_PAGE, ROUTE_OPENAPI, ROUTE_METRICS, ROUTE_NONE, ROUTE_VERBS };

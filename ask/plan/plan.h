@@ -107,7 +107,9 @@ bool plan_tell_all(struct plan *plan, const struct search_point *at, size_t coun
                    struct plan_point *points);
 /* The question that a point is, as facts: its words ask it again. */
 struct scenario plan_told(struct plan *plan, const struct plan_point *point);
-/* The row of a figure. */
+/* The row of a figure, from one of these tables; of pools with a demand the last, where it has one. */
+extern const char *const plan_figure_rows[PLAN_KINDS][PLAN_FIGURE_COUNT],
+    *const plan_demand_rows[PLAN_FIGURE_COUNT];
 const char *plan_row(const struct plan *plan, enum plan_kind kind, int figure);
 /* Is it within the limits as it is told? */
 bool plan_keeps(const struct plan *plan, const struct plan_point *point);
@@ -132,8 +134,9 @@ struct simulation;
 struct simulated;
 bool plan_trial(struct plan *plan, const struct plan_point *point, const char *trace, size_t count,
                 struct simulation *simulation, struct simulated *outcome);
-/* The best layouts through the simulator, as --validate says. */
+/* The best layouts through the simulator, as --validate says; and the keys of each. */
 bool plan_validate(struct plan *plan);
+extern const struct record plan_validated;
 /* The best at each value of a row, as --sweep says. */
 bool plan_sweep(struct plan *plan);
 

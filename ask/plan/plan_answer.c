@@ -3,6 +3,7 @@
 #include "ask/plan/plan.h"
 
 #include "build/row_names.h"
+#include "scenario/server.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,10 +18,22 @@ static const char *const setting_rows[] = {
     NAME_prefill_pipeline_parallel, NAME_decode_workers, NAME_held };
 enum { SETTING_ROWS = sizeof setting_rows / sizeof *setting_rows };
 
+static const char *const kinds[PLAN_KINDS] = { [PLAN_TOGETHER] = "together", [PLAN_POOLS] = "pools" };
+
 static void add_once(struct plan *plan, struct doc *doc, const char *key, double value)
 {
     if (!doc_get(doc, key))
         doc_add_number(plan->arena, doc, key, value);
+}
+
+/* Of pools it is not searched: what was given, or the default. */
+static double chunk_of(struct plan *plan, const struct plan_point *point)
+{
+    double chunk = plan_input(plan, &point->at, NAME_prefill_size);
+    struct error ignored;
+    if (isnan(chunk))
+        value_of(&plan->variants[point->at.space].scenario, NAME_prefill_size, &chunk, &ignored);
+    return chunk;
 }
 
 static void one_server(struct plan *plan, struct doc *list, const struct plan_point *point,
@@ -44,8 +57,7 @@ static void one_server(struct plan *plan, struct doc *list, const struct plan_po
                            : plan_input(plan, &point->at, NAME_expert_parallel));
     doc_add_number(plan->arena, one, NAME_context_parallel, 1);
     doc_add_number(plan->arena, one, NAME_concurrency, prefill ? ranks * stages : held * ranks);
-    doc_add_number(plan->arena, one, "prefill_chunk",
-                   plan_input(plan, &point->at, NAME_prefill_size));
+    doc_add_number(plan->arena, one, "prefill_chunk", chunk_of(plan, point));
 }
 
 /* The kinds of servers of a deployment, how many of each. */
@@ -70,7 +82,7 @@ static void point_document(struct plan *plan, struct doc *doc, const struct plan
 {
     const struct variant *variant = &plan->variants[point->at.space];
     doc_add_string(plan->arena, doc, "deployment", plan_deployment(plan, point));
-    doc_add_string(plan->arena, doc, "kind", variant->kind == PLAN_POOLS ? "pools" : "together");
+    doc_add_string(plan->arena, doc, "kind", kinds[variant->kind]);
     doc_add_string(plan->arena, doc, "machine", variant->scenario.machine);
     if (variant->precision)
         doc_add_string(plan->arena, doc, "precision", variant->precision);
@@ -95,12 +107,13 @@ static void point_document(struct plan *plan, struct doc *doc, const struct plan
     breakdown_document(&variant->told, &point->parts, unit_second, doc);
 }
 
+static const char *const infeasible[SEARCH_LIMITS] = {
+    "infeasible_prefill", "infeasible_stability", "infeasible_ttft", "infeasible_tpot",
+    "infeasible_chips" };
+
 static void count_document(struct plan *plan)
 {
     const struct search_count *count = &plan->result.count;
-    static const char *const infeasible[SEARCH_LIMITS] = {
-        "infeasible_prefill", "infeasible_stability", "infeasible_ttft", "infeasible_tpot",
-        "infeasible_chips" };
     struct doc *doc = doc_add(plan->arena, plan->answer->doc, "points", DOC_OBJECT);
     doc_add_number(plan->arena, doc, "all", (double)count->points);
     doc_add_number(plan->arena, doc, "evaluated", (double)count->seen);
@@ -289,7 +302,7 @@ static void add_row(struct plan *plan, struct table *table, const struct plan_po
 static void csv_row(struct plan *plan, struct table *table, const struct plan_point *point)
 {
     const struct variant *variant = &plan->variants[point->at.space];
-    table_cell(table, "%s", variant->kind == PLAN_POOLS ? "pools" : "together");
+    table_cell(table, "%s", kinds[variant->kind]);
     table_cell(table, "%s", variant->scenario.machine);
     table_cell(table, "%s", variant->precision ? variant->precision : "");
     table_cell(table, "%s", variant->kv ? variant->kv : "");
@@ -400,6 +413,8 @@ static const char *worst_limit(struct plan *plan, const struct search_point *at)
 
 static bool nothing_lines(struct plan *plan)
 {
+    doc_add(plan->arena, plan->answer->doc, "best", DOC_NULL);
+    doc_add(plan->arena, plan->answer->doc, "front", DOC_ARRAY);
     struct buffer *out = &plan->answer->text;
     struct table csv = { .arena = plan->arena, .columns = 4 + SETTING_ROWS + PLAN_FIGURE_COUNT };
     csv_head(&csv);
@@ -509,3 +524,82 @@ bool plan_answer(struct plan *plan)
     scenario_notes(&plan->variants->scenario, plan->answer);
     return !command_given(plan->command, "emit") || plan_emit(plan);
 }
+
+/* ---- the keys -------------------------------------------------------------------------------------- */
+
+static const struct record step_record = { "PlanStep", (const struct answer_field[]){
+    { FIELD_OTHERS, .help = "a part of the time of a step", .unit = "s" },
+    { 0 } } };
+
+/* Rows depend on the kind and on whether there is a demand. */
+static const struct record point_record = { "PlanDeployment", (const struct answer_field[]){
+    { FIELD_TEXT, "deployment", .help = "in words", .always = true },
+    { FIELD_TEXT, "kind", .help = "servers that do both, or pools for prompts and for answers",
+      .names = kinds, .count = PLAN_KINDS, .always = true },
+    { FIELD_TEXT, "machine", .help = "its title", .always = true },
+    { FIELD_TEXT, "precision", .help = "of the weights, unless they are as in the checkpoint" },
+    { FIELD_TEXT, "kv_precision", .help = "of the KV cache, where it was asked for" },
+    { FIELD_ALSO, .record = &deployment_record },
+    { FIELD_ROWS, .names = setting_rows, .count = SETTING_ROWS },
+    { FIELD_ROWS, .names = plan_figure_rows[PLAN_TOGETHER], .count = PLAN_FIGURE_COUNT },
+    { FIELD_ROWS, .names = plan_figure_rows[PLAN_POOLS], .count = PLAN_FIGURE_COUNT },
+    { FIELD_ROWS, .names = plan_demand_rows, .count = PLAN_FIGURE_COUNT },
+    { FIELD_ROWS, .names = plan_figure_rows[PLAN_TOGETHER], .count = PLAN_FIGURE_COUNT,
+      .keys = plan_figures },
+    { FIELD_RECORD, "step", .help = "where the time of a step goes", .record = &step_record },
+    { FIELD_RECORD, "parts", .help = "where the time of a token goes", .record = &parts_record },
+    { 0 } } };
+
+static const struct record best_record = { "PlanBest", (const struct answer_field[]){
+    { FIELD_ALSO, .record = &point_record },
+    { FIELD_TEXT, "binds", .help = "the limit that a little more load breaks", .always = true },
+    { 0 } } };
+
+static const struct record nearest_record = { "PlanNearest", (const struct answer_field[]){
+    { FIELD_ALSO, .record = &point_record },
+    { FIELD_NUMBER, "wider_by", .help = "a limit wider by this factor lets it pass",
+      .always = true },
+    { 0 } } };
+
+static const struct record move_record = { "PlanMove", (const struct answer_field[]){
+    { FIELD_TEXT, "limit", .help = "which is wider", .always = true },
+    { FIELD_NUMBER, "bound", .help = "the wider limit", .unit = "", .always = true },
+    { FIELD_RECORD, "best", .help = "the best within it", .record = &point_record, .always = true },
+    { 0 } } };
+
+static const struct record points_record = { "PlanPoints", (const struct answer_field[]){
+    { FIELD_NUMBER, "all", .help = "layouts at loads", .always = true },
+    { FIELD_NUMBER, "evaluated", .help = "of them, those that were looked at", .always = true },
+    { FIELD_NUMBER, "infeasible_weights", .help = "the weights do not fit", .always = true },
+    { FIELD_NUMBER, "infeasible_kv", .help = "no room in the cache", .always = true },
+    { FIELD_NUMBER, .help = "beyond this limit", .names = infeasible, .count = SEARCH_LIMITS },
+    { FIELD_NUMBER, "feasible", .help = "within all limits", .always = true },
+    { FIELD_NUMBER, "pareto", .help = "on the front", .always = true },
+    { 0 } } };
+
+static const struct record sweep_record = { "PlanSweep", (const struct answer_field[]){
+    { FIELD_TEXT, "deployment", .help = "the best, in words; none is within the limits: absent" },
+    { FIELD_ROWS, .names = plan_figure_rows[PLAN_TOGETHER], .count = PLAN_FIGURE_COUNT,
+      .keys = plan_figures },
+    { FIELD_OTHERS, .help = "the row that is swept, and its value", .unit = "" },
+    { 0 } } };
+
+/* With a sweep that alone; else all of those that no option asks for. */
+const struct record answer_plan = { "Plan", (const struct answer_field[]){
+    { FIELD_TEXT, "model", .help = "its title" },
+    { FIELD_RECORD, "points", .help = "what was searched", .record = &points_record },
+    { FIELD_RECORD, "best", .help = "null: nothing is within the limits", .record = &best_record,
+      .null = true },
+    { FIELD_RECORD, "nearest", .help = "where nothing is within the limits",
+      .record = &nearest_record },
+    { FIELD_RECORD, "simpler", .help = "servers that do both, where the best is another kind",
+      .record = &point_record },
+    { FIELD_LIST, "moves", .help = "what wider limits would buy", .record = &move_record },
+    { FIELD_LIST, "front", .help = "throughput a GPU over speed, the best first",
+      .record = &point_record },
+    { FIELD_LIST, "validated", .help = "--validate: simulated", .record = &plan_validated },
+    { FIELD_TEXT, "check", .help = "the best as a question of its own" },
+    { FIELD_TEXTS, "assumed", .help = "what nobody gave, and what to know of it" },
+    { FIELD_RECORD, "emit", .help = "--emit: what starts it" },
+    { FIELD_LIST, "sweep", .help = "--sweep: the best at each value", .record = &sweep_record },
+    { 0 } } };

@@ -12,7 +12,7 @@ const char *const plan_figures[PLAN_FIGURE_COUNT] = {
 #undef X
 };
 
-static const char *const figure_rows[PLAN_KINDS][PLAN_FIGURE_COUNT] = {
+const char *const plan_figure_rows[PLAN_KINDS][PLAN_FIGURE_COUNT] = {
     {
 #define X(name, together, pools) together,
         PLAN_FIGURES(X)
@@ -24,15 +24,14 @@ static const char *const figure_rows[PLAN_KINDS][PLAN_FIGURE_COUNT] = {
     } };
 
 /* With a demand the chips of pools are those that it needs, not those that there are. */
+const char *const plan_demand_rows[PLAN_FIGURE_COUNT] = {
+    [PLAN_per_gpu] = NAME_pool_needed_per_gpu, [PLAN_cost] = NAME_pool_needed_cost,
+    [PLAN_rate] = NAME_demand, [PLAN_replicas] = NAME_pool_pairs_needed };
+
 const char *plan_row(const struct plan *plan, enum plan_kind kind, int figure)
 {
-    static const struct { int figure; const char *row; } needed[] = {
-        { PLAN_per_gpu, NAME_pool_needed_per_gpu }, { PLAN_cost, NAME_pool_needed_cost },
-        { PLAN_rate, NAME_demand }, { PLAN_replicas, NAME_pool_pairs_needed } };
-    for (size_t i = 0; plan->by_demand && kind == PLAN_POOLS && i < sizeof needed / sizeof *needed; i++)
-        if (needed[i].figure == figure)
-            return needed[i].row;
-    return figure_rows[kind][figure];
+    const bool demand = plan->by_demand && kind == PLAN_POOLS && plan_demand_rows[figure];
+    return demand ? plan_demand_rows[figure] : plan_figure_rows[kind][figure];
 }
 
 /* ---- a point as a question of its own --------------------------------------------------------- */

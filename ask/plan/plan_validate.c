@@ -157,18 +157,34 @@ static const char *time_text(const struct plan *plan, double time)
     return quantity_text(plan->arena, time, unit_second, 3);
 }
 
+static const char *const time_keys[] = { "ttft_mean", "ttft_p99", "tpot_mean", "tpot_p99",
+                                         "ttft_predicted", "tpot_predicted" };
+enum { TIME_KEYS = sizeof time_keys / sizeof *time_keys };
+
+const struct record plan_validated = { "PlanValidated", (const struct answer_field[]){
+    { FIELD_TEXT, "deployment", .help = "in words", .always = true },
+    { FIELD_NUMBER, "goodput_per_gpu", .help = "requests within the limits", .unit = "1/s",
+      .always = true },
+    { FIELD_NUMBER, "came", .help = "requests that came", .unit = "1/s", .always = true },
+    { FIELD_NUMBER, "met", .help = "share of requests within both limits", .always = true },
+    { FIELD_NUMBER, .help = "simulated, or as the rows have it", .unit = "s", .names = time_keys,
+      .count = TIME_KEYS, .always = true, .null = true },
+    { FIELD_TEXT, "verdict", .help = "is it stable?", .always = true },
+    { 0 } } };
+
 static void add_line(struct plan *plan, const struct trial_run *run, struct table *table,
                      struct doc *list)
 {
     struct doc *doc = doc_add(plan->arena, list, NULL, DOC_OBJECT);
     doc_add_string(plan->arena, doc, "deployment", plan_deployment(plan, &run->point));
-    const struct { const char *name; double value; } figures[] = {
-        { "goodput_per_gpu", run->goodput }, { "came", run->came }, { "met", run->met }, { "ttft_mean", run->ttft },
-        { "ttft_p99", run->ttft_99 }, { "tpot_mean", run->tpot }, { "tpot_p99", run->tpot_99 },
-        { "ttft_predicted", run->point.figures[PLAN_ttft] },
-        { "tpot_predicted", run->point.figures[PLAN_tpot] } };
-    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
-        doc_add_number(plan->arena, doc, figures[i].name, figures[i].value);
+    const double times[TIME_KEYS] = { run->ttft, run->ttft_99, run->tpot, run->tpot_99,
+                                      run->point.figures[PLAN_ttft],
+                                      run->point.figures[PLAN_tpot] };
+    doc_add_number(plan->arena, doc, "goodput_per_gpu", run->goodput);
+    doc_add_number(plan->arena, doc, "came", run->came);
+    doc_add_number(plan->arena, doc, "met", run->met);
+    for (int i = 0; i < TIME_KEYS; i++)
+        doc_add_number(plan->arena, doc, time_keys[i], times[i]);
     doc_add_string(plan->arena, doc, "verdict", run->verdict);
     table_cell(table, "%.4f", run->goodput);
     table_cell(table, "%.2f", run->came);

@@ -679,6 +679,176 @@ static void openapi_holds(void **state)
     arena_free(&arena);
 }
 
+/* The kind of a document as a schema calls it. */
+static bool has_type(const struct doc *doc, const char *type)
+{
+    static const char *const names[] = {
+        [DOC_NULL] = "null", [DOC_BOOL] = "boolean", [DOC_NUMBER] = "number",
+        [DOC_STRING] = "string", [DOC_ARRAY] = "array", [DOC_OBJECT] = "object" };
+    return !strcmp(type, names[doc->kind]) || (!strcmp(type, "integer") && doc->kind == DOC_NUMBER &&
+                                               doc->number == (double)(long long)doc->number);
+}
+
+static bool has_types(const struct doc *doc, const struct doc *type)
+{
+    bool any = !type || (type->kind == DOC_STRING && has_type(doc, type->string));
+    for (const struct doc *one = type ? type->first : NULL; one; one = one->next)
+        any = any || has_type(doc, one->string);
+    return any;
+}
+
+static const char *misfit(struct arena *arena, const struct doc *root, const struct doc *schema,
+                          const struct doc *doc);
+
+/* What is wrong with an object's keys: one that is not described, or one that must be there. */
+static const char *misfit_keys(struct arena *arena, const struct doc *root,
+                               const struct doc *schema, const struct doc *doc)
+{
+    const struct doc *properties = doc_get(schema, "properties");
+    const struct doc *others = doc_get(schema, "additionalProperties");
+    const struct doc *required = doc_get(schema, "required");
+    for (const struct doc *kid = doc->first; kid; kid = kid->next) {
+        const struct doc *one = properties ? doc_get(properties, kid->key) : NULL;
+        one = one ? one : others;
+        if (!one)
+            return arena_print(arena, "%s: is not described", kid->key);
+        const char *bad = one->kind == DOC_OBJECT ? misfit(arena, root, one, kid) : NULL;
+        if (bad)
+            return arena_print(arena, "%s: %s", kid->key, bad);
+    }
+    for (const struct doc *one = required ? required->first : NULL; one; one = one->next)
+        if (!doc_get(doc, one->string))
+            return arena_print(arena, "no %s", one->string);
+    return NULL;
+}
+
+/* Why a document is not what a schema says, with no more keys than that; NULL: it is. */
+static const char *misfit(struct arena *arena, const struct doc *root, const struct doc *schema,
+                          const struct doc *doc)
+{
+    const struct doc *reference = doc_get(schema, "$ref"), *either = doc_get(schema, "anyOf");
+    const struct doc *words = doc_get(schema, "enum"), *items = doc_get(schema, "items");
+    const char *bad = NULL;
+    if (reference)
+        return misfit(arena, root, resolve(root, reference->string), doc);
+    for (const struct doc *one = either ? either->first : NULL; one; one = one->next)
+        if (!(bad = misfit(arena, root, one, doc)))
+            return NULL;
+    if (either)
+        return bad;
+    if (!has_types(doc, doc_get(schema, "type")))
+        return arena_print(arena, "of kind %d", (int)doc->kind);
+    bool known = !words;
+    for (const struct doc *one = words ? words->first : NULL; one; one = one->next)
+        known = known || !strcmp(one->string, doc->string);
+    if (!known)
+        return arena_print(arena, "'%s' is none of its words", doc->string);
+    for (const struct doc *kid = doc->kind == DOC_ARRAY ? doc->first : NULL; kid; kid = kid->next)
+        if (items && (bad = misfit(arena, root, items, kid)))
+            return arena_print(arena, "an item: %s", bad);
+    return doc->kind == DOC_OBJECT ? misfit_keys(arena, root, schema, doc) : NULL;
+}
+
+/* Each key that is a row's name has that row's unit and meaning; but for one of a deployment, which is
+ * the most that a step may take. */
+static size_t check_rows(const struct doc *schemas)
+{
+    const struct book *book = book_built_in(BOOK_ALL);
+    size_t count = 0;
+    for (const struct doc *schema = schemas->first; schema; schema = schema->next) {
+        const struct doc *properties = doc_get(schema, "properties");
+        for (const struct doc *one = properties ? properties->first : NULL; one; one = one->next) {
+            const int index = book_find(book, one->key);
+            const struct doc *unit = doc_get(one, "x-unit");
+            if (index < 0 || !unit || doc_get(one, "x-row") || !strcmp(one->key, "prefill_chunk"))
+                continue;
+            assert_string_equal(unit->string, book->rows[index]->unit_text);
+            assert_string_equal(doc_get(one, "description")->string, book->rows[index]->meaning);
+            count++;
+        }
+    }
+    return count;
+}
+
+static const struct doc *answer_of(struct arena *arena, const char *line)
+{
+    char *words[WORDS_MOST], *rest = strdup(line);
+    struct buffer json = { .arena = arena };
+    int count = 0;
+    for (char *word; (word = strsep(&rest, " "));)
+        words[count++] = word;
+    if (!respond(arena, count, words, &json))
+        fail_msg("%s: %s", line, json.data);
+    return parse(arena, (struct text){ json.data, json.size });
+}
+
+/* Answers have the keys that the description says, and no other. */
+static void answers_are_described(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "chalkline step llama-3.3-70b --on h100-sxm",
+        "chalkline step deepseek-v3 --on gb200-nvl72 --batch 64",
+        "chalkline step llama-3.1-8b --on rtx-4090 --context 4000000",
+        "chalkline step qwen3-32b --on h200-sxm --gpus 8 --rate 1000 --isl 4000 --osl 500",
+        "chalkline brief deepseek-v3 --on gb200-nvl72",
+        "chalkline brief llama-3.1-8b --on h100-sxm",
+        "chalkline eval inference_tokens predicted_tpot --model llama-3.1-8b --on h100-sxm",
+        "chalkline eval bound_step --model llama-3.1-8b --on h100-sxm --set hbm_bandwidth=3TB/s..5TB/s",
+        "chalkline why bound_step --model deepseek-v3 --on gb200-nvl72",
+        "chalkline why batch --model deepseek-v3 --on gb200-nvl72",
+        "chalkline why predicted_tpot --model llama-3.3-70b --on h100-sxm",
+        "chalkline plan llama-3.1-8b --on h100-sxm --gpus 2 --isl 500 --osl 100 --ttft 1s --tpot 50ms "
+        "--validate 1",
+        "chalkline plan llama-3.1-8b --on h100-sxm --gpus 2 --isl 500 --osl 100 --tpot 1us",
+        "chalkline plan qwen3-32b --on h200-sxm --precision fp8,bf16 --rate 4 --isl 4000 --osl 500 "
+        "--ttft 300ms --tpot 10ms --emit vllm",
+        "chalkline plan qwen3-32b --on h200-sxm --gpus 16 --isl 4000 --osl 500 --ttft 300ms --tpot 10ms",
+        "chalkline plan llama-3.1-8b --on h100-sxm --gpus 2 --sweep hbm_bandwidth=3TB/s,4TB/s" };
+    struct arena arena = { 0 };
+    struct buffer json = { .arena = &arena };
+    openapi_print(&arena, &json);
+    const struct doc *root = parse(&arena, (struct text){ json.data, json.size });
+    assert_true(check_rows(resolve(root, "#/components/schemas")) > 150);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        char verb[20];
+        sscanf(lines[i], "chalkline %19s", verb);
+        const struct doc *operation = doc_get(doc_get(doc_get(root, "paths"), arena_print(
+            &arena, "/v1/%s", verb)), "post");
+        const struct doc *good = doc_get(doc_get(operation, "responses"), "200");
+        const struct doc *content = doc_get(resolve(root, doc_get(good, "$ref")->string), "content");
+        const struct doc *schema = doc_get(doc_get(content, "application/json"), "schema");
+        const char *bad = misfit(&arena, root, schema, answer_of(&arena, lines[i]));
+        if (bad)
+            fail_msg("%s: %s", lines[i], bad);
+    }
+    arena_free(&arena);
+}
+
+/* A key too many, one too few, and a word in the place of a number are seen. */
+static void misfits_are_seen(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct buffer json = { .arena = &arena };
+    openapi_print(&arena, &json);
+    const struct doc *root = parse(&arena, (struct text){ json.data, json.size });
+    const struct doc *schema = resolve(root, "#/components/schemas/Part");
+    static const struct { const char *json, *bad; } cases[] = {
+        { "{\"time\": 1, \"saved_if_free\": 0.5}", NULL },
+        { "{\"time\": 1, \"saved_if_free\": null}", "saved_if_free: of kind 0" },
+        { "{\"time\": 1}", "no saved_if_free" },
+        { "{\"time\": 1, \"saved_if_free\": 1, \"share\": 1}", "share: is not described" },
+        { "{\"time\": \"1 s\", \"saved_if_free\": 1}", "time: of kind 3" } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *bad = misfit(&arena, root, schema, parse(&arena, text_of(cases[i].json)));
+        assert_true(!bad == !cases[i].bad);
+        if (bad)
+            assert_string_equal(bad, cases[i].bad);
+    }
+    arena_free(&arena);
+}
+
 /* ---- the page, and reports ----------------------------------------------------------------- */
 
 static const char html[] =
@@ -803,6 +973,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(openapi_holds),
+        cmocka_unit_test(answers_are_described),
+        cmocka_unit_test(misfits_are_seen),
         cmocka_unit_test(encodings_are_read),
         cmocka_unit_test(report_holds_its_state),
         cmocka_unit_test(page_is_handed_out),
