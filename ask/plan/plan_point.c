@@ -77,7 +77,9 @@ static const char *const size_rows[PLAN_KINDS][SIZES] = {
     { NAME_held_rate, NAME_replicas, NAME_replicas_needed },
     { NAME_split_chips, NAME_pool_replicas, NAME_pool_pairs_needed } };
 
-static bool open_report(struct plan *plan, struct variant *variant)
+/* The graph of a variant's figures. Its inputs start at the numbers of a point that was found: it is
+ * evaluated once while it is built, and there are layouts for which a row has no value. */
+static bool open_report(struct plan *plan, struct variant *variant, const double *told)
 {
     enum { TEXTS = PLAN_FIGURE_COUNT + PLAN_PART_COUNT };
     const char *texts[TEXTS];
@@ -85,15 +87,13 @@ static bool open_report(struct plan *plan, struct variant *variant)
     struct values values;
     size_t count;
     const char *const *inputs = told_inputs(variant->kind, &count);
-    if (!plan_list(plan, variant, size_rows[variant->kind], SIZES, &variant->sizes))
-        return false;
     if (variant->kind == PLAN_POOLS)
         variant->told.facts = facts_copy(&variant->scenario.facts);
     else
         facts_remove(facts, NAME_deployment_chips);     /* those of its own replicas */
     for (size_t i = 0; i < count; i++)
         if (!fact_given(facts_find(facts, inputs[i])) || !strcmp(inputs[i], NAME_deployment_chips))
-            facts_set(facts, inputs[i], 1, ORIGIN_AXIS, "plan");
+            facts_set(facts, inputs[i], told[i], ORIGIN_AXIS, "plan");
     for (int i = 0; i < PLAN_FIGURE_COUNT; i++)
         texts[i] = plan_row(plan, variant->kind, i);
     memcpy(texts + PLAN_FIGURE_COUNT, part_rows[variant->kind], sizeof part_rows[0]);
@@ -184,12 +184,15 @@ bool plan_tell_all(struct plan *plan, const struct search_point *at, size_t coun
                 which[found++] = i;
         if (!found)
             continue;
-        if (!variant->reported && !open_report(plan, variant))
+        if (!variant->reported &&
+            !plan_list(plan, variant, size_rows[variant->kind], SIZES, &variant->sizes))
             return false;
         for (size_t i = 0; i < found; i++) {
             points[which[i]].at = at[which[i]];
             set_told(plan, variant, &points[which[i]]);
         }
+        if (!variant->reported && !open_report(plan, variant, points[which[0]].told))
+            return false;
         run_report(plan, variant, points, which, found);
     }
     return true;
