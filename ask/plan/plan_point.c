@@ -205,7 +205,8 @@ bool plan_tell(struct plan *plan, const struct search_point *at, struct plan_poi
 
 bool plan_keeps(const struct plan *plan, const struct plan_point *point)
 {
-    return point->figures[PLAN_ttft] <= plan->ttft && point->figures[PLAN_tpot] <= plan->tpot;
+    return point->figures[PLAN_ttft] <= plan->variants[point->at.space].ttft &&
+           point->figures[PLAN_tpot] <= plan->tpot;
 }
 
 struct scenario plan_told(struct plan *plan, const struct plan_point *point)
