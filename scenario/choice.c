@@ -7,7 +7,8 @@
  * 3. With no load given, each layout at each load (servers.h); with requests a second, as many
  *    replicas as these need; with requests in flight, each layout at that concurrency.
  * 4. Of those within the limits the one with most tokens for its rent; without a price the one
- *    with the fewest chips. If none is, the one that misses them by the least.
+ *    with the fewest chips. If none is and the load is open, a TTFT that is only usual is given up;
+ *    if still none is, the one that misses the limits by the least.
  * 5. What was chosen are facts with origin CHOSEN, whose source is the rule. */
 #include "scenario/servers.h"
 
@@ -578,8 +579,11 @@ bool scenario_choose(struct scenario *scenario, const char *const *texts, size_t
     given_number(scenario, NAME_draft_tokens, &choice.servers.draft_most);
     if (!servers_read(&choice.servers, error) || !choose_of(&choice, &found))
         return false;
-    if (found.any && !found.met && !given(scenario, NAME_ttft_limit)) {
-        choice.ttft_missed = choice.servers.ttft;   /* a usual promise gives way, the speed not */
+    /* A usual TTFT gives way, the speed does not; of requests in flight, which may wait for each
+     * other as long as they like, neither does. */
+    if (found.any && !found.met && !given(scenario, NAME_ttft_limit) &&
+        (choice.load < 0 || choice.load > PER_REPLICA)) {
+        choice.ttft_missed = choice.servers.ttft;
         choice.servers.ttft = INFINITY;
         if (!choose_of(&choice, &found))
             return false;
