@@ -197,9 +197,10 @@ static void server_lines(const struct server *server, double bound, struct buffe
                  server_text(server, SERVER_throughput_per_chip, 4),
                  server_text(server, SERVER_speed_per_user, 3),
                  server_text(server, SERVER_predicted_energy_per_token, 3));
-    buffer_print(out, "          %s in, %s out\n",
+    buffer_print(out, "          %s in, %s out, %s blended\n",
                  server_text(server, SERVER_input_cost_per_token, 3),
-                 server_text(server, SERVER_output_cost_per_token, 3));
+                 server_text(server, SERVER_output_cost_per_token, 3),
+                 server_text(server, SERVER_blended_cost_per_token, 3));
 }
 
 static void answer_lines(struct server *server, const struct values *values,

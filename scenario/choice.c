@@ -7,7 +7,8 @@
  * 3. With no load given, each layout at each load (servers.h); with requests a second, as many
  *    replicas as these need; with requests in flight, each layout at that concurrency.
  * 4. Of those within the limits the one with most tokens for its rent; without a price the one
- *    with the fewest chips. If none is, the one that misses them by the least.
+ *    with the fewest chips. If none is and the load is open, a TTFT that is only usual is given up;
+ *    if still none is, the one that misses the limits by the least.
  * 5. What was chosen are facts with origin CHOSEN, whose source is the rule. */
 #include "scenario/servers.h"
 
@@ -165,9 +166,9 @@ static double worst_of(const struct sweepers *all, size_t setting)
     return all->out[SERVERS_ROOM][setting] >= all->load[setting] ? worst : INFINITY;
 }
 
-/* The highest load of each setting at which the worst limit is at most at[setting]: limits and
- * room rise with the load, so that halving finds it. */
-static void raise_loads(struct sweepers *all, const double *at)
+/* The highest load of each setting at which the worst limit is at most `most`, by halving: limits
+ * rise with the load but for ripples, of which near_ties takes care. */
+static void raise_loads(struct sweepers *all, double most)
 {
     const struct search_space *space = all->space;
     const size_t count = space->setting_count;
@@ -179,7 +180,7 @@ static void raise_loads(struct sweepers *all, const double *at)
             all->load[i] = space->loads[(low[i] + high[i]) / 2];
         list_program_run(all->program, all->inputs, all->out, count);
         for (size_t i = 0; i < count; i++)
-            *(worst_of(all, i) <= at[i] ? &low[i] : &high[i]) = (low[i] + high[i]) / 2;
+            *(worst_of(all, i) <= most ? &low[i] : &high[i]) = (low[i] + high[i]) / 2;
     }
     for (size_t i = 0; i < count; i++)
         all->load[i] = space->loads[low[i]];
@@ -215,6 +216,58 @@ static bool preferred(const struct choice *choice, const struct sweepers *all, s
     return all->out[SERVERS_WORTH][a] > all->out[SERVERS_WORTH][b];
 }
 
+/* Of some settings every load. */
+static struct sweepers every_load(struct arena *arena, const struct sweepers *all,
+                                  const bool *wanted, size_t *count)
+{
+    const struct search_space *space = all->space;
+    struct search_space *points = arena_alloc(arena, sizeof *points);
+    struct sweepers each;
+    size_t settings = 0;
+    for (size_t i = 0; i < space->setting_count; i++)
+        settings += wanted[i];
+    *points = *space;
+    points->setting_count = *count = settings * space->load_count;
+    double *at = arena_array(arena, *count * space->inputs + 1, sizeof *at);
+    points->settings = at;
+    for (size_t i = 0; i < space->setting_count; i++)
+        for (size_t l = 0; wanted[i] && l < space->load_count; l++, at += space->inputs)
+            memcpy(at, space->settings + i * space->inputs, space->inputs * sizeof *at);
+    open_columns(arena, points, &each);
+    for (size_t i = 0; i < *count; i++)
+        each.load[i] = space->loads[i % space->load_count];
+    list_program_run(all->program, each.inputs, each.out, *count);
+    return each;
+}
+
+/* TTFT and TPOT have ripples of a few parts in a thousand along the load, where a prompt needs one
+ * more pass or a product one more tile. A setting so near to the best that a ripple could lift it
+ * is looked at at every load. */
+static void near_ties(const struct choice *choice, const struct sweepers *all, double most,
+                      size_t best, struct found *found)
+{
+    const double near = 0.97;
+    struct arena scratch = arena_beside(choice->trial.arena);
+    const struct search_space *space = all->space;
+    bool *wanted = arena_array(&scratch, space->setting_count, sizeof *wanted);
+    size_t count, top;
+    const double worth = all->out[SERVERS_WORTH][best];
+    for (size_t i = 0; i < space->setting_count; i++) {
+        const double *chips = &space->settings[i * space->inputs];
+        const bool smallest = choice->priced || choice->servers.by_demand ||
+                              *chips == space->settings[best * space->inputs];
+        wanted[i] = smallest && worst_of(all, i) <= most &&
+                    all->out[SERVERS_WORTH][i] >= worth - (1 - near) * fabs(worth);
+    }
+    struct sweepers each = every_load(&scratch, all, wanted, &count);
+    for (size_t i = top = 0; i < count; i++)
+        if (worst_of(&each, i) <= most &&
+            (worst_of(&each, top) > most || preferred(choice, &each, i, top)))
+            top = i;
+    take_setting(choice, &each, top, found);
+    arena_free(&scratch);
+}
+
 /* Layouts at all loads. */
 static bool choose_open(struct choice *choice, struct found *found)
 {
@@ -226,29 +279,24 @@ static bool choose_open(struct choice *choice, struct found *found)
     const size_t count = space.setting_count;
     if (!count)
         return true;
-    double *least = arena_array(arena, count, sizeof *least), nearest = INFINITY;
+    double nearest = INFINITY;
     open_columns(arena, &space, &all);
     for (size_t i = 0; i < count; i++)
         all.load[i] = space.loads[0];
     list_program_run(all.program, all.inputs, all.out, count);
-    for (size_t i = 0; i < count; i++) {
-        least[i] = worst_of(&all, i);
-        nearest = fmin(nearest, least[i]);
-    }
+    for (size_t i = 0; i < count; i++)
+        nearest = fmin(nearest, worst_of(&all, i));
     if (!isfinite(nearest))
         return true;                                /* nothing fits */
     found->met = nearest <= 1;
     found->miss_by = nearest;
     const double most = found->met ? 1 : nearest * 1.01;
-    for (size_t i = 0; i < count; i++)
-        all.out[0][i] = most;
-    memcpy(least, all.out[0], count * sizeof *least);
-    raise_loads(&all, least);
+    raise_loads(&all, most);
     size_t best = count;
     for (size_t i = 0; i < count; i++)
         if (worst_of(&all, i) <= most && (best == count || preferred(choice, &all, i, best)))
             best = i;
-    take_setting(choice, &all, best, found);
+    near_ties(choice, &all, most, best, found);
     return true;
 }
 
@@ -370,7 +418,6 @@ static bool choose_within(struct choice *choice, double least, double most, stru
     if (closed || one_rate)
         return choose_closed(choice, found);
     servers_open_loop(&choice->trial.facts, "choice");
-    facts_set(&choice->trial.facts, NAME_deployment_chips, servers->chips, ORIGIN_AXIS, "choice");
     return choose_open(choice, found);
 }
 
@@ -379,6 +426,7 @@ static bool choose_of(struct choice *choice, struct found *found)
 {
     const bool fixed = choice->chips > 0;
     double products = 1, number;
+    *found = (struct found){ .any = false };
     for (int i = 1; i < LAYOUT_ROWS - 1; i++)
         products *= given_number(choice->scenario, layout_rows[i], &number) ? number : 1;
     products *= choice->tensor > 0 ? choice->tensor : 1;
@@ -388,7 +436,8 @@ static bool choose_of(struct choice *choice, struct found *found)
             return false;
         for (double domains = 1; !fixed && !found->any && domains <= DOMAINS_MOST; domains *= 2)
             if (rule < LAYOUT_ANY &&
-                !choose_within(choice, 1, fmax(products, choice->servers.domain * domains), found))
+                !choose_within(choice, 1, fmax(products, fmin(choice->servers.domain * domains,
+                                                              choice->servers.chips_most)), found))
                 return false;
         if (found->any)
             return true;
@@ -486,7 +535,7 @@ static bool record(struct choice *choice, const struct found *found)
     double running;
     choice->rule = rule_text(choice, found);
     scenario->choice = (struct server_choice){ true, found->any, found->met, found->miss_by,
-                                               choice->rule };
+                                               choice->ttft_missed, choice->rule };
     if (!found->any) {
         choose_nothing(choice);
         return true;
@@ -530,8 +579,11 @@ bool scenario_choose(struct scenario *scenario, const char *const *texts, size_t
     given_number(scenario, NAME_draft_tokens, &choice.servers.draft_most);
     if (!servers_read(&choice.servers, error) || !choose_of(&choice, &found))
         return false;
-    if (found.any && !found.met && !given(scenario, NAME_ttft_limit)) {
-        choice.ttft_missed = choice.servers.ttft;   /* a usual promise gives way, the speed not */
+    /* A usual TTFT gives way, the speed does not; of requests in flight, which may wait for each
+     * other as long as they like, neither does. */
+    if (found.any && !found.met && !given(scenario, NAME_ttft_limit) &&
+        (choice.load < 0 || choice.load > PER_REPLICA)) {
+        choice.ttft_missed = choice.servers.ttft;
         choice.servers.ttft = INFINITY;
         if (!choose_of(&choice, &found))
             return false;

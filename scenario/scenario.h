@@ -31,6 +31,7 @@ struct server_choice {
     bool fits;                      /* something does; else the other two say nothing */
     bool met;                       /* it is within the limits; else over them by this factor: */
     double miss_by;
+    double ttft_missed;             /* a usual limit that no server keeps and that was given up; or 0 */
     const char *rule;
 };
 

@@ -115,12 +115,43 @@ static bool set_numbers(struct plan *plan, struct scenario *scenario)
     plan->by_demand = fact_given(facts_find(facts, NAME_demand));
     if (!value_of(scenario, NAME_scale_up_chips, &domain, plan->error))
         return false;
-    if (!fact_given(facts_find(facts, NAME_deployment_chips)))
+    plan->alone = command_given(plan->command, "aggregated") && !plan->by_demand &&
+                  !fact_given(facts_find(facts, NAME_deployment_chips));
+    if (!plan->alone && !fact_given(facts_find(facts, NAME_deployment_chips)))
         facts_set(&scenario->facts, NAME_deployment_chips, plan->by_demand ? endless : domain,
                   ORIGIN_CHOSEN, "assumed");
     return check_gpus(plan, scenario) &&
            read_limit(plan, scenario, NAME_ttft_limit, &plan->ttft) &&
            read_limit(plan, scenario, NAME_tpot_limit, &plan->tpot);
+}
+
+/* With --aggregated and no number of GPUs, servers are looked at that a command without a server
+ * would choose from (scenario_choose): as many scale-up domains as its choice needed, the same rule
+ * of layouts, and a usual TTFT that nothing keeps given up. Without a price the smallest server is
+ * wanted, so that none larger than the chosen one is looked at. */
+static bool take_reach(struct plan *plan, struct variant *variant, struct scenario *chosen)
+{
+    static const char *const texts[] = { NAME_predicted_tpot, NAME_arrival_rate };
+    const struct fact *price = facts_find(&chosen->facts, NAME_chip_price);
+    double chips, startable, most;
+    if (!scenario_choose(chosen, texts, 2, plan->error) ||
+        !value_of(chosen, NAME_chips, &chips, plan->error) ||
+        !value_of(chosen, NAME_layout_startable, &startable, plan->error) ||
+        !value_of(chosen, NAME_server_chips_most, &most, plan->error) ||
+        !value_of(chosen, NAME_scale_up_chips, &variant->reach, plan->error))
+        return false;
+    while (variant->reach < chips)
+        variant->reach *= 2;
+    variant->reach = fmin(variant->reach, fmax(chips, most));
+    if (plan->alone && !(price && (price->expression || price->value > 0)))
+        variant->reach = chips;
+    if (!(startable > 0))
+        variant->rule = LAYOUT_EVEN;
+    if (chosen->choice.ttft_missed > 0)
+        variant->ttft = INFINITY;
+    if (plan->alone)
+        plan->gpus = variant->gpus = variant->reach;
+    return true;
 }
 
 /* TP follows from the other sizes: who gives it wants only layouts that have it. */
@@ -144,13 +175,23 @@ static bool take_tensor(struct plan *plan, struct scenario *scenario)
 static bool read_variant(struct plan *plan, struct variant *variant)
 {
     struct subject subject = plan->subject;
-    struct scenario *scenario = &variant->scenario;
+    struct scenario *scenario = &variant->scenario, asked;
     subject.machine = variant->machine;
     subject.precision = variant->precision;
     subject.kv_precision = variant->kv;
     if (!scenario_read(scenario, plan->arena, plan->command, subject, plan->error) ||
-        !sweep_set(scenario, plan->swept, plan->error) || !no_ranges(plan, scenario) ||
-        !take_tensor(plan, scenario) || !set_numbers(plan, scenario))
+        !sweep_set(scenario, plan->swept, plan->error) || !no_ranges(plan, scenario))
+        return false;
+    asked = *scenario;
+    asked.facts = facts_copy(&scenario->facts);
+    if (!take_tensor(plan, scenario) || !set_numbers(plan, scenario))
+        return false;
+    variant->gpus = plan->gpus;
+    variant->ttft = plan->ttft;
+    variant->rule = variant->kind == PLAN_POOLS ? LAYOUT_EVEN : LAYOUT_STARTABLE;
+    if (command_given(plan->command, "aggregated") &&
+        !fact_given(facts_find(&scenario->facts, NAME_deployment_chips)) &&
+        !take_reach(plan, variant, &asked))
         return false;
     variant->told = *scenario;
     variant->told.facts = facts_copy(&scenario->facts);
@@ -184,6 +225,8 @@ static const char *scope_text(struct plan *plan)
     const char *before = NULL;
     if (plan->by_demand && !fact_given(facts_find(&plan->variants->scenario.facts, NAME_deployment_chips)))
         buffer_print(&out, "as many as needed of ");
+    else if (plan->alone)
+        buffer_print(&out, "one server of ");
     else
         buffer_print(&out, "%.0f x ", plan->gpus);
     for (size_t i = 0; i < plan->count; i++)
@@ -198,13 +241,14 @@ bool plan_spaces(struct plan *plan)
 {
     const struct subject *subject = &plan->subject;
     const char **machines, **precisions, **kvs;
+    const int kinds = command_given(plan->command, "aggregated") ? PLAN_TOGETHER + 1 : PLAN_KINDS;
     size_t machine_count = split_names(plan->arena, subject->machine, &machines);
     size_t precision_count = split_names(plan->arena, subject->precision, &precisions);
     size_t kv_count = split_names(plan->arena, subject->kv_precision, &kvs);
     for (size_t m = 0; m < machine_count; m++)
         for (size_t p = 0; p < precision_count; p++)
             for (size_t k = 0; k < kv_count; k++)
-                for (int kind = 0; kind < PLAN_KINDS; kind++)
+                for (int kind = 0; kind < kinds; kind++)
                     if (!add_variant(plan, machines[m], precisions[p], kvs[k],
                                      (enum plan_kind)kind))
                         return false;
@@ -284,6 +328,8 @@ static const struct option gpus_list[] = {
       .help = "GPUs there are" },
     { 0 } };
 static const struct option search_list[] = {
+    { "aggregated", NULL, OPTION_SWITCH,
+      .help = "only servers that prefill and decode; one, if no --gpus" },
     { "draft", "N", OPTION_COUNT, .low = 0, .high = 16, .fallback = "0",
       .help = "layouts with up to N guesses ahead" },
     { "sweep", "NAME=LOW..HIGH", OPTION_TEXT,

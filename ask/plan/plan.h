@@ -57,6 +57,9 @@ enum plan_figure {
 struct variant {
     struct scenario scenario;
     enum plan_kind kind;
+    double gpus, ttft;              /* limits: those of the plan, or of this machine alone */
+    double reach;                   /* most chips of one server; 0: as many as there are */
+    enum layout_rule rule;
     const char *machine, *precision, *kv;       /* names; NULL: the model's own */
     struct list sizes;              /* of the searched scenario: rate and copies of a point */
     struct scenario told;           /* the same question closed: its load is a rate, as in `step` */
@@ -77,6 +80,7 @@ struct plan {
     size_t count, room;
     struct search_space *spaces;    /* [count] */
     bool by_cost, by_demand;
+    bool alone;                     /* one server is planned: GPUs were not given, nor a rate */
     double gpus, ttft, tpot;                    /* limits */
     double tensor;                  /* TP that is wanted; 0: any */
     struct search_result result;

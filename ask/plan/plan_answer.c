@@ -140,7 +140,8 @@ static void head_line(struct plan *plan)
         if (plan->by_demand)
             buffer_print(out, ", %s requests a second", count_text(plan->arena, values.at[2], 12));
     }
-    buffer_print(out, ", TTFT within %s, TPOT within %s",
+    buffer_print(out, ", %sTTFT within %s, TPOT within %s",
+                 isinf(plan->variants->ttft) ? "no " : "",
                  quantity_text(plan->arena, plan->ttft, unit_second, 4),
                  quantity_text(plan->arena, plan->tpot, unit_second, 4));
     buffer_print(out, "\n\n");
@@ -460,8 +461,9 @@ static void note_limits(struct plan *plan)
     const double bounds[] = { plan->ttft, plan->tpot };
     for (size_t i = 0; i < 2; i++)
         if (!command_given(plan->command, limits[i].option))
-            facts_note(&plan->variants->scenario.facts, "%s within %s, not given", limits[i].name,
-                       quantity_text(plan->arena, bounds[i], unit_second, 4));
+            facts_note(&plan->variants->scenario.facts, "%s within %s, not given%s", limits[i].name,
+                       quantity_text(plan->arena, bounds[i], unit_second, 4),
+                       i == 0 && isinf(plan->variants->ttft) ? ": no server keeps it" : "");
 }
 
 /* Formats and rents of each machine. */

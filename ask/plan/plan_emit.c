@@ -46,7 +46,7 @@ static bool launch_point(struct plan *plan, size_t at, struct launch *launch)
         .scenario = plan_scenario(plan, &point.at), .model = plan->model,
         .machine = variant->machine, .weights = variant->precision,
         .experts = command_text(plan->command, "experts-precision"), .cache = variant->kv,
-        .title = plan_deployment(plan, &point), .gpus = plan->gpus,
+        .title = plan_deployment(plan, &point), .gpus = plan->alone ? point.figures[PLAN_deployment_chips] : plan->gpus,
         .predicted = arena_print(plan->arena, "%s a GPU, %s a user, TTFT %s, TPOT %s",
                                  plan_text(plan, &point, PLAN_per_gpu, 4),
                                  plan_text(plan, &point, PLAN_speed_per_user, 3),

@@ -100,22 +100,22 @@ static bool open_parts(struct plan *plan, struct variant *variant)
     return true;
 }
 
-static bool open_report(struct plan *plan, struct variant *variant)
+/* The graph of a variant's figures. Its inputs start at the numbers of a point that was found: it is
+ * evaluated once while it is built, and there are layouts for which a row has no value. */
+static bool open_report(struct plan *plan, struct variant *variant, const double *told)
 {
     const char *texts[OUTPUTS];
     struct facts *facts = &variant->told.facts;
     struct values values;
     size_t count;
     const char *const *inputs = told_inputs(variant->kind, &count);
-    if (!plan_list(plan, variant, size_rows[variant->kind], SIZES, &variant->sizes))
-        return false;
     if (variant->kind == PLAN_POOLS)
         variant->told.facts = facts_copy(&variant->scenario.facts);
     else
         facts_remove(facts, NAME_deployment_chips);     /* those of its own replicas */
     for (size_t i = 0; i < count; i++)
         if (!fact_given(facts_find(facts, inputs[i])) || !strcmp(inputs[i], NAME_deployment_chips))
-            facts_set(facts, inputs[i], 1, ORIGIN_AXIS, "plan");
+            facts_set(facts, inputs[i], told[i], ORIGIN_AXIS, "plan");
     for (int i = 0; i < PLAN_FIGURE_COUNT; i++)
         texts[i] = plan_row(plan, variant->kind, i);
     texts[RUNNING] = running_rows[variant->kind];
@@ -222,12 +222,15 @@ bool plan_tell_all(struct plan *plan, const struct search_point *at, size_t coun
                 which[found++] = i;
         if (!found)
             continue;
-        if (!variant->reported && !open_report(plan, variant))
+        if (!variant->reported &&
+            !plan_list(plan, variant, size_rows[variant->kind], SIZES, &variant->sizes))
             return false;
         for (size_t i = 0; i < found; i++) {
             points[which[i]].at = at[which[i]];
             set_told(plan, variant, &points[which[i]]);
         }
+        if (!variant->reported && !open_report(plan, variant, points[which[0]].told))
+            return false;
         run_report(plan, variant, points, which, found);
     }
     return true;
@@ -240,7 +243,8 @@ bool plan_tell(struct plan *plan, const struct search_point *at, struct plan_poi
 
 bool plan_keeps(const struct plan *plan, const struct plan_point *point)
 {
-    return point->figures[PLAN_ttft] <= plan->ttft && point->figures[PLAN_tpot] <= plan->tpot;
+    return point->figures[PLAN_ttft] <= plan->variants[point->at.space].ttft &&
+           point->figures[PLAN_tpot] <= plan->tpot;
 }
 
 struct scenario plan_told(struct plan *plan, const struct plan_point *point)

@@ -43,10 +43,11 @@ static double draft_most(struct plan *plan, const struct variant *variant)
 static bool plan_servers(struct plan *plan, struct variant *variant, struct servers *servers)
 {
     *servers = (struct servers){
-        .arena = plan->arena, .scenario = &variant->scenario, .chips = plan->gpus,
-        .replica_least = 1, .ttft = plan->ttft, .tpot = plan->tpot, .tensor = plan->tensor,
+        .arena = plan->arena, .scenario = &variant->scenario, .chips = variant->gpus,
+        .replica_least = 1, .replica_most = variant->reach, .ttft = variant->ttft,
+        .tpot = plan->tpot, .tensor = plan->tensor,
         .draft_most = draft_most(plan, variant), .by_cost = plan->by_cost,
-        .by_demand = plan->by_demand, .rule = variant->kind == PLAN_POOLS ? LAYOUT_EVEN : LAYOUT_STARTABLE,
+        .by_demand = plan->by_demand, .rule = variant->rule,
         .own_rows = command_given(plan->command, "rows") };
     return servers_read(servers, plan->error);
 }
@@ -60,6 +61,7 @@ struct settings {
     double *at;
     size_t count, room;             /* of numbers */
     double draft_most;
+    double gpus;
     double *only;                   /* [input_count] the user's number, or NAN */
 };
 
@@ -129,15 +131,15 @@ static bool best_prefills(struct plan *plan, struct scenario *scenario,
 /* Sizes of two pools: the GPUs over 1, 2, 3, 4 pairs, or over as many more as a pair can be large;
  * for a demand, which takes as many pairs as it needs, the largest pair alone. */
 enum { CELLS = 4 };
-static size_t list_cells(const struct plan *plan, double cells[CELLS])
+static size_t list_cells(const struct plan *plan, double gpus, double cells[CELLS])
 {
     enum { LARGEST = 128, LARGEST_OF_DEMAND = 64 };
-    const double pairs = ceil(plan->gpus / LARGEST);
+    const double pairs = ceil(gpus / LARGEST);
     size_t count = 0;
     if (plan->by_demand)
-        return cells[0] = fmin(plan->gpus, LARGEST_OF_DEMAND), 1;
+        return cells[0] = fmin(gpus, LARGEST_OF_DEMAND), 1;
     for (double more = 0; more < CELLS; more++) {
-        double cell = floor(plan->gpus / (pairs + more));
+        double cell = floor(gpus / (pairs + more));
         if (cell >= 2 && (!count || cell < cells[count - 1]))
             cells[count++] = cell;
     }
@@ -148,7 +150,7 @@ static void add_pool_sizes(struct settings *settings, const struct layout *decod
                            double draft, const struct prefills *prefills)
 {
     double cells[CELLS];
-    const size_t count = list_cells(settings->plan, cells);
+    const size_t count = list_cells(settings->plan, settings->gpus, cells);
     for (size_t k = 0; k < prefills->count; k++)
         for (size_t c = 0; c < count; c++)
             add_pools(settings, decode, experts, draft, &prefills->at[k], cells[c]);
@@ -211,6 +213,7 @@ static bool pools_space(struct plan *plan, struct variant *variant, struct searc
     *space = (struct search_space){ .across = SERVERS_SPEED, .along = SERVERS_WORTH,
                                     .most = SERVERS_ROOM };
     settings.draft_most = draft_most(plan, variant);
+    settings.gpus = variant->gpus;
     if (!plan_servers(plan, variant, &servers) ||
         !list_settings(plan, variant, &servers, &settings) ||
         !plan_list(plan, variant, texts, SERVERS_OUTPUTS, &space->list))

@@ -1,0 +1,309 @@
+/* Random plans, asked again.
+ *
+ * 1. Draw a question of `plan`: model and machine of the catalog, formats, GPUs, lengths, limits and
+ *    sometimes a rate. None may be refused; those that nothing fits within the limits are counted.
+ * 2. Of the best point and two more of the front, ask `eval` with the words that stand beside it for
+ *    every figure, and `step` for those that it shows: they must have the same bits.
+ * 3. Check on what `eval` says that TTFT, TPOT and GPUs are within the limits of the question, and
+ *    that servers which prefill and decode fit, are stable and can be started.
+ *
+ * So a plan cannot promise what its own words do not give. */
+#include "test.h"
+
+#include "ask/ask.h"
+#include "build/row_names.h"
+#include "catalog/catalog.h"
+#include "scenario/scenario.h"
+
+#include <math.h>
+
+enum { WORDS = 96, FIGURES = 128, POINTS = 3 };
+
+struct words {
+    const char *at[WORDS + FIGURES];
+    size_t count;
+};
+
+struct limits {
+    double ttft, tpot, gpus;        /* 0: not given */
+};
+
+struct tally {
+    size_t plans, nothing, best, points, pools, figures, stepped, wrong;
+};
+
+struct trial {
+    struct arena arena;
+    struct words question;
+    struct limits limits;
+    struct tally *tally;
+};
+
+static void add(struct words *words, const char *word)
+{
+    assert_true(words->count < COUNT(words->at));
+    words->at[words->count++] = word;
+}
+
+static void add_once(struct words *words, const char *word)
+{
+    for (size_t i = 0; i < words->count; i++)
+        if (!strcmp(words->at[i], word))
+            return;
+    add(words, word);
+}
+
+/* A deviation, with the question that led to it. */
+static void wrong(struct trial *trial, const char *what, double found, double wanted)
+{
+    struct buffer line = { .arena = &trial->arena };
+    for (size_t i = 0; i < trial->question.count; i++)
+        buffer_print(&line, " %s", trial->question.at[i]);
+    print_message("chalkline%s\n    %s: %.17g, not %.17g\n", line.data, what, found, wanted);
+    trial->tally->wrong++;
+}
+
+/* ---- questions ------------------------------------------------------------------------------- */
+
+static double draw_log(uint64_t *state, double low, double high)
+{
+    return exp(draw_in(state, log(low), log(high)));
+}
+
+static size_t draw_below(uint64_t *state, size_t count)
+{
+    return (size_t)(draw(state) * (double)count);
+}
+
+static const char *draw_name(uint64_t *state, enum catalog_kind kind)
+{
+    const struct catalog *catalog = catalog_built_in();
+    return catalog_entry(catalog, kind, draw_below(state, catalog_count(catalog, kind)))->name;
+}
+
+static void add_number(struct trial *trial, const char *option, const char *format, double value)
+{
+    add(&trial->question, option);
+    add(&trial->question, arena_print(&trial->arena, format, value));
+}
+
+static void draw_question(struct trial *trial, uint64_t *state)
+{
+    static const char *const precisions[] = { NULL, NULL, "bf16", "fp8", "fp4" };
+    static const double gpus[] = { 0, 1, 2, 4, 8, 8, 16, 24, 32, 72 };
+    struct words *words = &trial->question;
+    add(words, "plan");
+    add(words, draw_name(state, CATALOG_MODEL));
+    add(words, "--on");
+    add(words, draw_name(state, CATALOG_MACHINE));
+    const char *precision = precisions[draw_below(state, COUNT(precisions))];
+    if (precision) {
+        add(words, "--precision");
+        add(words, precision);
+    }
+    if ((trial->limits.gpus = gpus[draw_below(state, COUNT(gpus))]) > 0)
+        add_number(trial, "--gpus", "%.0f", trial->limits.gpus);
+    add_number(trial, "--isl", "%.0f", draw_log(state, 50, 30000));
+    add_number(trial, "--osl", "%.0f", draw_log(state, 2, 3000));
+    if (draw(state) < 0.8) {
+        trial->limits.ttft = floor(1000 * draw_log(state, 0.3, 20)) / 1000;
+        add_number(trial, "--ttft", "%.17gs", trial->limits.ttft);
+    }
+    if (draw(state) < 0.8) {
+        trial->limits.tpot = floor(10000 * draw_log(state, 0.005, 0.2)) / 10000;
+        add_number(trial, "--tpot", "%.17gs", trial->limits.tpot);
+    }
+    if (draw(state) < 0.3)
+        add_number(trial, "--rate", "%.3g", draw_log(state, 0.1, 100));
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+static struct doc *ask(struct arena *arena, const struct words *words, struct error *error)
+{
+    static const struct ranks alone = { 0, 1 };
+    struct command command = { .verbs = verbs, .ranks = &alone };
+    struct answer answer = { .doc = doc_new(arena, DOC_OBJECT), .text.arena = arena,
+                             .csv.arena = arena };
+    char *given[WORDS + FIGURES + 1] = { "chalkline" };
+    for (size_t i = 0; i < words->count; i++)
+        given[i + 1] = (char *)words->at[i];
+    if (!command_read(arena, (int)words->count + 1, given, &command, error) ||
+        !command.verb->ask(arena, &command, &answer, error))
+        return NULL;
+    return answer.doc;
+}
+
+static double number_in(const struct doc *doc, const char *key)
+{
+    const struct doc *found = doc_get(doc, key);
+    return found && found->kind == DOC_NUMBER ? found->number : NAN;
+}
+
+/* What `eval` said of a row. */
+static double evaluated(const struct doc *eval, const char *row)
+{
+    const struct doc *figure = doc_get(eval, row);
+    return figure ? number_in(figure, "value") : NAN;
+}
+
+static void add_words(struct words *words, const struct doc *point)
+{
+    const struct doc *list = doc_get(point, "words");
+    assert_non_null(list);
+    for (const struct doc *word = list->first; word; word = word->next)
+        add(words, word->string);
+}
+
+static bool is_figure(const struct doc *one)
+{
+    return one->kind == DOC_NUMBER && book_find(book_built_in(BOOK_ALL), one->key) >= 0;
+}
+
+/* NULL: the question was refused, which is a deviation. */
+static struct doc *ask_or_fail(struct trial *trial, const struct words *words)
+{
+    struct error error;
+    struct doc *doc = ask(&trial->arena, words, &error);
+    if (doc)
+        return doc;
+    print_message("%s is refused: %s\n", words->at[0], error.what);
+    wrong(trial, words->at[0], NAN, NAN);
+    return NULL;
+}
+
+static void same_figures(struct trial *trial, const struct doc *point, const struct doc *eval,
+                         const struct doc *step)
+{
+    for (const struct doc *one = point->first; one; one = one->next) {
+        if (!is_figure(one))
+            continue;
+        const double again = evaluated(eval, one->key), stepped = number_in(step, one->key);
+        trial->tally->figures++;
+        if (!same_bits(one->number, again))
+            wrong(trial, arena_print(&trial->arena, "eval %s", one->key), again, one->number);
+        trial->tally->stepped += !isnan(stepped);
+        if (!isnan(stepped) && !same_bits(one->number, stepped))
+            wrong(trial, arena_print(&trial->arena, "step %s", one->key), stepped, one->number);
+    }
+}
+
+static void at_most(struct trial *trial, const char *what, double value, double limit)
+{
+    if (!(value <= limit))
+        wrong(trial, what, value, limit);
+}
+
+static void is_one(struct trial *trial, const struct doc *eval, const char *row)
+{
+    if (evaluated(eval, row) != 1)
+        wrong(trial, row, evaluated(eval, row), 1);
+}
+
+static double chips_of(const struct doc *point)
+{
+    double chips = 0;
+    for (const struct doc *one = doc_get(point, "servers")->first; one; one = one->next)
+        chips += number_in(one, "count") * number_in(one, NAME_chips);
+    return chips;
+}
+
+static void check_point(struct trial *trial, const struct doc *point)
+{
+    const bool pools = !strcmp(doc_get(point, "kind")->string, "pools");
+    static const char *const of_both[] = { NAME_load_margin, NAME_deployment_chips, NAME_ttft_limit,
+                                           NAME_tpot_limit };
+    static const char *const of_kind[2][4] = {
+        { NAME_server_stable, NAME_slots_load, NAME_server_fits, NAME_layout_startable },
+        { NAME_pool_prompts_share, NAME_pool_slots_load } };
+    const char *ttft = pools ? NAME_pool_ttft : NAME_predicted_ttft;
+    const char *tpot = pools ? NAME_split_tpot : NAME_predicted_tpot;
+    struct words eval_words = { { "eval" }, 1 }, step_words = { { "step" }, 1 };
+    for (const struct doc *one = point->first; one; one = one->next)
+        if (is_figure(one))
+            add(&eval_words, one->key);
+    for (size_t i = 0; i < 4; i++)
+        add_once(&eval_words, of_both[i]);
+    for (size_t i = 0; i < 4 && of_kind[pools][i]; i++)
+        add_once(&eval_words, of_kind[pools][i]);
+    add_words(&eval_words, point);
+    add_words(&step_words, point);
+    const struct doc *eval = ask_or_fail(trial, &eval_words), *step = ask_or_fail(trial, &step_words);
+    trial->tally->points++;
+    trial->tally->pools += pools;
+    if (!eval || !step)
+        return;
+    same_figures(trial, point, eval, step);
+    at_most(trial, "TTFT", evaluated(eval, ttft), evaluated(eval, NAME_ttft_limit));
+    at_most(trial, "TPOT", evaluated(eval, tpot), evaluated(eval, NAME_tpot_limit));
+    if (trial->limits.ttft > 0)
+        at_most(trial, "TTFT as given", evaluated(eval, ttft), trial->limits.ttft);
+    if (trial->limits.tpot > 0)
+        at_most(trial, "TPOT as given", evaluated(eval, tpot), trial->limits.tpot);
+    const double chips = evaluated(eval, NAME_deployment_chips);
+    if (chips_of(point) != chips)
+        wrong(trial, "chips of the servers", chips_of(point), chips);
+    if (trial->limits.gpus > 0)
+        at_most(trial, NAME_deployment_chips, chips, trial->limits.gpus);
+    if (pools) {
+        at_most(trial, NAME_pool_prompts_share, evaluated(eval, NAME_pool_prompts_share), 1);
+        at_most(trial, NAME_pool_slots_load, evaluated(eval, NAME_pool_slots_load),
+                evaluated(eval, NAME_load_margin));
+        return;
+    }
+    is_one(trial, eval, NAME_server_stable);
+    is_one(trial, eval, NAME_server_fits);
+    is_one(trial, eval, NAME_layout_startable);
+    at_most(trial, NAME_slots_load, evaluated(eval, NAME_slots_load),
+            evaluated(eval, NAME_load_margin));
+}
+
+static void check_plan(struct trial *trial, uint64_t *state)
+{
+    const struct doc *answer = ask_or_fail(trial, &trial->question);
+    trial->tally->plans++;
+    if (!answer)
+        return;
+    const struct doc *best = doc_get(answer, "best"), *front = doc_get(answer, "front");
+    if (!best) {
+        trial->tally->nothing++;
+        return;
+    }
+    size_t count = 0;
+    trial->tally->best++;
+    check_point(trial, best);
+    for (const struct doc *one = front->first; one; one = one->next)
+        count++;
+    for (int k = 1; k < POINTS && count > 1; k++) {
+        const struct doc *one = front->first;
+        for (size_t skip = 1 + draw_below(state, count - 1); skip > 0; skip--)
+            one = one->next;
+        check_point(trial, one);
+    }
+}
+
+static void plans_keep_their_word(void **state)
+{
+    (void)state;
+    struct tally tally = { 0 };
+    uint64_t seed = 16;
+    for (int i = 0; i < rounds(50); i++) {
+        struct trial trial = { .tally = &tally };
+        draw_question(&trial, &seed);
+        check_plan(&trial, &seed);
+        arena_free(&trial.arena);
+    }
+    print_message("%zu plans: %zu with nothing within the limits, %zu with a best\n"
+                  "%zu points (%zu of two pools), %zu figures asked again, %zu of them of "
+                  "`step` too: %zu deviations\n",
+                  tally.plans, tally.nothing, tally.best, tally.points, tally.pools,
+                  tally.figures, tally.stepped, tally.wrong);
+    assert_true(tally.best >= tally.plans / 5);
+    assert_int_equal(tally.wrong, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(plans_keep_their_word) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
