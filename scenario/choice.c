@@ -39,7 +39,7 @@ struct choice {
     const char *rule;
 };
 
-/* What a search came to. */
+/* The server that a search found. */
 struct found {
     bool any, met;
     double miss_by;
@@ -49,7 +49,7 @@ struct found {
                                        follow from what was given */
 };
 
-/* ---- is anything open? --------------------------------------------------------------------- */
+/* ---- does anything have to be chosen? --------------------------------------------------------------------- */
 
 static bool given(const struct scenario *scenario, const char *row)
 {
@@ -71,7 +71,7 @@ static int load_given(const struct scenario *scenario)
     return -1;
 }
 
-/* Do the texts read a row of a layout or a load that is open? */
+/* Do the expressions depend on a row of the layout or the load that has no value yet? */
 static bool reads_open(struct scenario *scenario, const char *const *texts, size_t count,
                        bool *open, struct error *error)
 {
@@ -126,7 +126,7 @@ static bool open_trial(struct choice *choice)
 
 /* ---- no load, or requests a second ------------------------------------------------------------- */
 
-/* All settings side by side, each at a load of its own. */
+/* All settings, evaluated together, each at a load of its own. */
 struct sweepers {
     const struct search_space *space;
     struct column *inputs;          /* of the space's graph */
@@ -156,7 +156,8 @@ static void open_columns(struct arena *arena, const struct search_space *space,
     all->program = list_program_make(arena, list_run_set(), &space->list, all->inputs);
 }
 
-/* By how much the worst limit is broken; at most 1: none is. No room: without end. */
+/* The largest ratio of an output to its limit: above 1 a limit is broken. Infinite where the load
+ * does not fit in the cache. */
 static double worst_of(const struct sweepers *all, size_t setting)
 {
     const struct search_space *space = all->space;
@@ -268,7 +269,7 @@ static void near_ties(const struct choice *choice, const struct sweepers *all, d
     arena_free(&scratch);
 }
 
-/* Layouts at all loads. */
+/* The load is open: every layout, each at its highest load within the limits. */
 static bool choose_open(struct choice *choice, struct found *found)
 {
     struct arena *arena = choice->trial.arena;
@@ -342,7 +343,8 @@ static bool list_candidates(struct choice *choice, struct candidates *candidates
     return true;
 }
 
-/* The candidate that is within the limits and has most tokens for its chips, or the nearest. */
+/* The candidate within the limits that delivers the most tokens per chip; if there is none, the one
+ * that misses them by the least. */
 static void best_closed(const struct choice *choice, const struct candidates *candidates,
                         double *const *outputs, struct found *found)
 {
@@ -404,7 +406,7 @@ static bool choose_closed(struct choice *choice, struct found *found)
 
 /* ---- what is within reach ----------------------------------------------------------------------- */
 
-/* Within so many chips of a replica. */
+/* The best replica of `least` to `most` chips. */
 static bool choose_within(struct choice *choice, double least, double most, struct found *found)
 {
     struct servers *servers = &choice->servers;
@@ -421,7 +423,7 @@ static bool choose_within(struct choice *choice, double least, double most, stru
     return choose_open(choice, found);
 }
 
-/* A wider rule where the narrower has nothing that fits what was given. */
+/* Widens the rule, and the number of scale-up domains, until something fits. */
 static bool choose_of(struct choice *choice, struct found *found)
 {
     const bool fixed = choice->chips > 0;
@@ -455,7 +457,8 @@ static bool one_of(const char *row, const char *const *rows, size_t count)
     return false;
 }
 
-/* Along a row of the load the layout is chosen, and along one of the layout the load. */
+/* A curve along a row of the load holds the chosen layout and leaves the load open; a curve along a
+ * row of the layout holds the load. */
 static bool held_open(const struct choice *choice, const char *row)
 {
     const char *axis = choice->scenario->axis;
@@ -497,7 +500,7 @@ static const char *rule_text(const struct choice *choice, const struct found *fo
                        limits_text(choice));
 }
 
-/* Nothing fits: one sequence on what was asked for, so that the answer can say by how much. */
+/* Nothing fits: assume one sequence, so that the answer can say how much memory is missing. */
 static void choose_nothing(struct choice *choice)
 {
     choice->rule = "nothing fits";

@@ -23,12 +23,12 @@ struct servers {
     double chips;                   /* of the whole deployment */
     double replica_least, replica_most;     /* chips of one replica; most 0: as many as there are */
     double ttft, tpot;              /* limits, in s; INFINITY: none */
-    double tensor;                  /* tensor parallelism that is wanted; 0: any */
+    double tensor;                  /* tensor parallelism as given; 0: any */
     double draft_most;              /* most draft tokens */
     bool by_cost;                   /* tokens for the rent, not for the chips */
     bool by_demand;                 /* the fewest chips, or least rent, that serve `demand` */
     enum layout_rule rule;
-    bool own_rows;                  /* the user's: nothing is known of how they rise */
+    bool own_rows;                  /* --rows: limits may fall as the load rises, so skip nothing */
     bool tell_rate;                 /* outputs also SERVERS_RATE and SERVERS_REPLICAS */
     double domain, chips_most, sequences_most, output_tokens, margin;   /* servers_read */
 };
@@ -52,9 +52,10 @@ enum { SERVERS_INPUTS = 6 };
 
 /* The load of a scenario becomes an input, `held`. */
 void servers_open_loop(struct facts *facts, const char *source);
-/* A rate to four digits, and no more than it is: what is said with it can be asked with it. */
+/* Rounds a rate down to four digits, so that the rate which is printed can be asked for again and
+ * never asks more of the server than was found. */
 double rate_down(double rate);
-/* Reads the numbers that the space starts from, limits that are not set among them, in one go. */
+/* Reads the rows that the space starts from, among them the limits that are not set. */
 bool servers_read(struct servers *servers, struct error *error);
 /* Layouts of at most `servers->chips` that engines can start, or that come out even, in rising
  * order of chips. */

@@ -1,4 +1,6 @@
-/* Words that ask for a scenario again. */
+/* The words that ask for a scenario again: the subject, the options that were given, and an option
+ * or --set for each fact that was chosen or that a verb moves. A number is written with the digits
+ * that read back to the same bits. */
 #include "scenario/scenario.h"
 
 #include <string.h>
@@ -23,7 +25,7 @@ static void add_named(struct words *words, const char *option, const char *value
     add(words, value);
 }
 
-/* The options that a question about rows takes: what a verb has beside them asks for nothing. */
+/* The option of this name that eval and why take too; a verb's other options do not change a row. */
 static const struct option *shared_option(const char *name)
 {
     static const struct option_group *const groups[] = { ANSWER_OPTIONS };
@@ -54,13 +56,13 @@ static bool of_subject(const char *name)
     return false;
 }
 
-/* A verb may have taken a row back, or moved it: then its fact says what it is. */
+/* A verb may have removed a given row, or replaced its value: then the fact is what counts. */
 static bool still_given(const struct facts *facts, const char *row)
 {
     return fact_given(facts_find(facts, row));
 }
 
-/* A verb may give an option of this name another row: then the row is set by name. */
+/* Where a verb's option of this name sets another row than eval's does, --set names the row. */
 static void add_value(struct words *words, const struct facts *facts, const struct value *value)
 {
     const struct option *option = value->option, *shared = shared_option(option->name);

@@ -1,4 +1,4 @@
-/* Single points of a plan: their figures, and words for them. */
+/* Single points of a plan: their figures as eval gives them, and their text. */
 #include "ask/plan/plan.h"
 
 #include "build/row_names.h"
@@ -61,7 +61,7 @@ static const char *const size_rows[PLAN_KINDS][SIZES] = {
     { NAME_held_rate, NAME_replicas, NAME_replicas_needed },
     { NAME_split_chips, NAME_pool_replicas, NAME_pool_pairs_needed } };
 
-/* What the user gave stays a number, or the expression that it is. */
+/* Is the input set from the point? What the user gave, as a number or an expression, stays. */
 static bool is_told(const struct variant *variant, const char *name)
 {
     const struct fact *fact = facts_find(&variant->told.facts, name);
@@ -127,7 +127,7 @@ static bool open_report(struct plan *plan, struct variant *variant, const double
     return true;
 }
 
-/* The numbers of a point's question. */
+/* The inputs with which a point is asked again. */
 static void set_told(struct plan *plan, const struct variant *variant, struct plan_point *point)
 {
     struct arena scratch = arena_beside(plan->arena);
@@ -335,7 +335,7 @@ const char *plan_variant(const struct plan *plan, const struct plan_point *point
     return out.data;
 }
 
-/* One more sequence in each rank, all else as it is. */
+/* The limit that the next higher load of the same layout breaks. */
 const char *plan_binds(struct plan *plan, const struct plan_point *point)
 {
     const struct search_space *space = &plan->spaces[point->at.space];
