@@ -480,6 +480,7 @@ const struct record answer_why = { "Why", (const struct answer_field[]){
     { FIELD_RECORD, "operands", .help = "of a sum or an extreme, the rows",
       .record = &operands_record },
     { FIELD_LIST, "terms", .help = "the same in order, expressions too", .record = &term_record },
+    { FIELD_RECORD, "parts", .help = "what it is made of", .record = &any_parts_record },
     { FIELD_TEXT, "binds", .help = "the operand that an extreme takes" },
     { FIELD_RECORD, "elasticities", .help = "what it depends on", .record = &elasticities_record,
       .always = true },

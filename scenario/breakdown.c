@@ -58,6 +58,29 @@ const char *breakdown_largest(struct arena *arena, const struct breakdown *parts
     return out.data;
 }
 
+static const struct record part_record = { "Part", (const struct answer_field[]){
+    { FIELD_TEXT, "label", .help = "what it is called", .always = true },
+    { FIELD_NUMBER, "time", .help = "what it contributes", .unit = "s", .always = true },
+    { FIELD_NUMBER, "saved_if_free", .unit = "s",
+      .help = "what all would fall by if it took no time; absent where that was not asked" },
+    { 0 } } };
+
+const struct record parts_record = { "Parts", (const struct answer_field[]){
+    { FIELD_OTHERS, .help = "a row", .record = &part_record },
+    { 0 } } };
+
+static const struct record any_part_record = { "AnyPart", (const struct answer_field[]){
+    { FIELD_TEXT, "label", .help = "what it is called", .always = true },
+    { FIELD_NUMBER, "time", .help = "what it contributes to a time", .unit = "s" },
+    { FIELD_NUMBER, "contribution", .unit = "",
+      .help = "what it contributes to what is no time, in the unit of that" },
+    { FIELD_NUMBER, "saved_if_free", .unit = "", .help = "what all would fall by without it" },
+    { 0 } } };
+
+const struct record any_parts_record = { "AnyParts", (const struct answer_field[]){
+    { FIELD_OTHERS, .help = "a row", .record = &any_part_record },
+    { 0 } } };
+
 void breakdown_document(const struct scenario *scenario, const struct breakdown *parts, struct unit unit,
                     struct doc *doc)
 {

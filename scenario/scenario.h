@@ -160,6 +160,8 @@ const char *breakdown_largest(struct arena *arena, const struct breakdown *parts
 /* "parts": {"ROW": {"label", "time", "saved_if_free"}}; of what is no time "contribution". */
 void breakdown_document(const struct scenario *scenario, const struct breakdown *parts, struct unit unit,
                     struct doc *doc);
+/* The keys of parts of a time; and of whatever quantity. */
+extern const struct record parts_record, any_parts_record;
 
 /* ---- what was given, what binds ---------------------------------------------------------- */
 

@@ -146,16 +146,6 @@ static const struct record served_record = { "ServerDeployment", (const struct a
     { FIELD_ROWS, .names = server_rows + SERVER_KNOWN, .count = SERVER_ROW_COUNT - SERVER_KNOWN },
     { 0 } } };
 
-static const struct record part_record = { "Part", (const struct answer_field[]){
-    { FIELD_NUMBER, "time", .help = "what it contributes", .unit = "s", .always = true },
-    { FIELD_NUMBER, "saved_if_free", .help = "what all would fall by if it took no time", .unit = "s",
-      .always = true },
-    { 0 } } };
-
-const struct record parts_record = { "Parts", (const struct answer_field[]){
-    { FIELD_OTHERS, .help = "a part of the time of a token", .record = &part_record },
-    { 0 } } };
-
 const struct record server_record = { "ServerRows", (const struct answer_field[]){
     { FIELD_ROWS, .names = server_rows, .count = SERVER_KNOWN, .always = true },
     { FIELD_ROWS, .names = server_rows + SERVER_KNOWN, .count = SERVER_ROW_COUNT - SERVER_KNOWN },

@@ -61,11 +61,11 @@ void server_assumed(struct server *server);
 /* Is there no such server, or none within limits that were given? Then "infeasible" says why. */
 bool server_infeasible(const struct server *server, struct doc *doc);
 /* The rows, and the deployment of which the server is one replica; what is there already stays.
- * The records declare the keys: of the rows, of what each deployment has, of its parts. */
+ * The records declare the keys: of the rows, and of what each deployment has. */
 void server_document(const struct server *server, struct doc *doc);
 void server_deployment(const struct server *server, struct doc *doc);
 
-extern const struct record server_record, deployment_record, parts_record;
+extern const struct record server_record, deployment_record;
 
 /* A note where an open loop does not keep up, for who reads single rows of the prediction. */
 void server_note_unstable(struct scenario *scenario, const struct list *list);

@@ -529,10 +529,6 @@ bool plan_answer(struct plan *plan)
 
 /* ---- the keys -------------------------------------------------------------------------------------- */
 
-static const struct record step_record = { "PlanStep", (const struct answer_field[]){
-    { FIELD_OTHERS, .help = "a part of the time of a step", .unit = "s" },
-    { 0 } } };
-
 /* Rows depend on the kind and on whether there is a demand. */
 static const struct record point_record = { "PlanDeployment", (const struct answer_field[]){
     { FIELD_TEXT, "deployment", .help = "in words", .always = true },
@@ -548,7 +544,6 @@ static const struct record point_record = { "PlanDeployment", (const struct answ
     { FIELD_ROWS, .names = plan_demand_rows, .count = PLAN_FIGURE_COUNT },
     { FIELD_ROWS, .names = plan_figure_rows[PLAN_TOGETHER], .count = PLAN_FIGURE_COUNT,
       .keys = plan_figures },
-    { FIELD_RECORD, "step", .help = "where the time of a step goes", .record = &step_record },
     { FIELD_RECORD, "parts", .help = "where the time of a token goes", .record = &parts_record },
     { 0 } } };
 

@@ -796,6 +796,7 @@ static void answers_are_described(void **state)
         "chalkline eval inference_tokens predicted_tpot --model llama-3.1-8b --on h100-sxm",
         "chalkline eval bound_step --model llama-3.1-8b --on h100-sxm --set hbm_bandwidth=3TB/s..5TB/s",
         "chalkline why bound_step --model deepseek-v3 --on gb200-nvl72",
+        "chalkline why input_cost_per_token --model llama-3.3-70b --on h100-sxm",
         "chalkline why batch --model deepseek-v3 --on gb200-nvl72",
         "chalkline why predicted_tpot --model llama-3.3-70b --on h100-sxm",
         "chalkline plan llama-3.1-8b --on h100-sxm --gpus 2 --isl 500 --osl 100 --ttft 1s --tpot 50ms "
@@ -835,11 +836,11 @@ static void misfits_are_seen(void **state)
     const struct doc *root = parse(&arena, (struct text){ json.data, json.size });
     const struct doc *schema = resolve(root, "#/components/schemas/Part");
     static const struct { const char *json, *bad; } cases[] = {
-        { "{\"time\": 1, \"saved_if_free\": 0.5}", NULL },
-        { "{\"time\": 1, \"saved_if_free\": null}", "saved_if_free: of kind 0" },
-        { "{\"time\": 1}", "no saved_if_free" },
-        { "{\"time\": 1, \"saved_if_free\": 1, \"share\": 1}", "share: is not described" },
-        { "{\"time\": \"1 s\", \"saved_if_free\": 1}", "time: of kind 3" } };
+        { "{\"label\": \"head\", \"time\": 1, \"saved_if_free\": 0.5}", NULL },
+        { "{\"label\": \"head\", \"time\": 1, \"saved_if_free\": null}", "saved_if_free: of kind 0" },
+        { "{\"label\": \"head\"}", "no time" },
+        { "{\"label\": \"head\", \"time\": 1, \"share\": 1}", "share: is not described" },
+        { "{\"label\": \"head\", \"time\": \"1 s\"}", "time: of kind 3" } };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *bad = misfit(&arena, root, schema, parse(&arena, text_of(cases[i].json)));
         assert_true(!bad == !cases[i].bad);
