@@ -264,6 +264,29 @@ static double changed(struct arena *scratch, const struct values *values, size_t
     return (after / values->at[0] - 1) / step;
 }
 
+/* What was chosen for a server: one per cent more of it is another server, or none. */
+static bool is_held(const struct scenario *scenario, const struct input *input)
+{
+    const struct fact *fact = facts_find(&scenario->facts, input->name);
+    return scenario->choice.made && fact && fact->origin == ORIGIN_CHOSEN;
+}
+
+/* "held  chips = 8, attention_dp = 8" */
+static void answer_held(struct why *why, const struct values *values, const size_t *held,
+                        size_t count, struct answer *answer)
+{
+    struct arena *arena = why->scenario->arena;
+    struct doc *doc = doc_add(arena, answer->doc, "held", DOC_OBJECT);
+    for (size_t i = 0; i < count; i++) {
+        const struct input *input = &values->list.inputs[held[i]];
+        const struct row *row = why->scenario->book.rows[input->row];
+        doc_add_number(arena, doc, input->name, values->inputs[held[i]]);
+        buffer_print(&answer->text, "%s%s = %s", i ? ", " : "\n  held  ", input->name,
+                     quantity_text(arena, values->inputs[held[i]], row->unit, DIGITS));
+    }
+    buffer_print(&answer->text, "%s", count ? "\n" : "");
+}
+
 /* Per cent of change per per cent of an input; the entries of a column move together. */
 static bool answer_elasticities(struct why *why, const char *name, struct answer *answer)
 {
@@ -276,10 +299,16 @@ static bool answer_elasticities(struct why *why, const char *name, struct answer
     double *gradient = arena_array(arena, list->input_count + 1, sizeof *gradient);
     double value = list_gradient(arena, list, 0, values.inputs, gradient);
     struct part *parts = arena_array(arena, list->input_count + 1, sizeof *parts);
-    size_t count = 0;
+    size_t *held = arena_array(arena, list->input_count + 1, sizeof *held);
+    size_t count = 0, held_count = 0;
     for (size_t i = 0; i < list->input_count && value != 0; i++) {
         const struct row *row = scenario->book.rows[list->inputs[i].row];
         double elasticity = gradient[i] * values.inputs[i] / value;
+        if (is_held(scenario, &list->inputs[i])) {
+            held[held_count] = i;
+            held_count += elasticity != 0;
+            continue;
+        }
         bool steps = stepped(arena, list, i);
         if (steps)
             elasticity = changed(arena, &values, i);
@@ -293,6 +322,7 @@ static bool answer_elasticities(struct why *why, const char *name, struct answer
         parts[k].value = steps ? elasticity : parts[k].value + elasticity;
         count += k == count;
     }
+    answer_held(why, &values, held, held_count, answer);
     qsort(parts, count, sizeof *parts, larger_first);
     struct doc *doc = doc_add(arena, answer->doc, "elasticities", DOC_OBJECT);
     struct table table = { .arena = arena, .columns = 3, .left = "lrl" };
@@ -463,6 +493,10 @@ static const struct record term_record = { "WhyTerm", (const struct answer_field
       .always = true, .null = true },
     { 0 } } };
 
+static const struct record held_record = { "Held", (const struct answer_field[]){
+    { FIELD_OTHERS, .help = "a row, in its base unit", .unit = "" },
+    { 0 } } };
+
 static const struct record elasticities_record = { "WhyElasticities", (const struct answer_field[]){
     { FIELD_OTHERS, .help = "per cent of change for one per cent more of a row" },
     { 0 } } };
@@ -482,6 +516,8 @@ const struct record answer_why = { "Why", (const struct answer_field[]){
     { FIELD_LIST, "terms", .help = "the same in order, expressions too", .record = &term_record },
     { FIELD_RECORD, "parts", .help = "what it is made of", .record = &any_parts_record },
     { FIELD_TEXT, "binds", .help = "the operand that an extreme takes" },
+    { FIELD_RECORD, "held", .help = "what was chosen, and does not move", .record = &held_record,
+      .always = true },
     { FIELD_RECORD, "elasticities", .help = "what it depends on", .record = &elasticities_record,
       .always = true },
     { FIELD_TEXTS, "words", .help = "the question that gives these figures again", .always = true },

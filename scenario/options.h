@@ -14,7 +14,8 @@ extern const struct option_group
     engine_options,                 /* --engine */
     assume_options,                 /* --assume */
     point_options,                  /* --batch, --context, --lecture */
-    layout_options,                 /* --tp, --pp, --dp, --ep, --cp, --replicas */
+    layout_options,                 /* --tp, --pp, --ep, --cp */
+    replica_options,                /* --dp, --replicas */
     length_options,                 /* --isl, --osl, --prefix-hit */
     rate_options,                   /* --users, --concurrency, --rate, --tokens-per-day */
     limit_options,                  /* --speed, --ttft, --tpot */
@@ -28,7 +29,8 @@ extern const struct option_group
 
 /* What every verb takes that answers from rows of one scenario. */
 #define ANSWER_OPTIONS                                                                         \
-    &model_options, &machine_options, &chip_options, &layout_options, &weight_options,         \
+    &model_options, &machine_options, &chip_options, &layout_options, &replica_options,        \
+    &weight_options,                                                                           \
     &cache_options, &engine_options, &assume_options, &point_options, &length_options,         \
     &rate_options, &limit_options, &tier_options, &run_options, &served_options, &row_options
 

@@ -50,13 +50,15 @@ static bool set_input(struct train *train, const char *row, double start, double
                       double most)
 {
     const double given = train_given(train, row);
+    const struct fact *fact = facts_find(&train->scenario.facts, row);
+    const char *source = fact ? fact->source : "";
     if (isnan(given)) {
         facts_set(&train->scenario.facts, row, start, ORIGIN_AXIS, "train");
     } else if (given != floor(given)) {
-        error_set(train->error, "--set: %s: %.12g is no whole number", row, given);
+        error_set(train->error, "%s: %s: %.12g is no whole number", source, row, given);
         return error_hint(train->error, "%s=%.0f", row, floor(given));
     } else if (given < least || given > most) {
-        error_set(train->error, "--set: %s = %.12g lies outside its range", row, given);
+        error_set(train->error, "%s: %s = %.12g lies outside its range", source, row, given);
         return error_hint(train->error, "%s to %s", count_text(train->arena, least, 9),
                           count_text(train->arena, most, 9));
     }
@@ -132,5 +134,5 @@ const struct verb verb_train = {
       "--length 8192",
       "chalkline train llama-3.3-70b --on h200-sxm --gpus 1024 --sweep training_sequences=256..4096",
       "chalkline train deepseek-v3 --on h800-sxm --gpus 2048 --plan --csv" },
-    { &train_options, &run_options, &model_options, &machine_options, &weight_options,
+    { &train_options, &run_options, &layout_options, &model_options, &machine_options, &weight_options,
       &assume_options, &shard_options, &row_options, &table_options, &output_options }, ask_train };
