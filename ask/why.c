@@ -276,7 +276,7 @@ static void answer_held(struct why *why, const struct values *values, const size
                         size_t count, struct answer *answer)
 {
     struct arena *arena = why->scenario->arena;
-    struct doc *doc = doc_add(arena, answer->doc, "held", DOC_OBJECT);
+    struct doc *doc = doc_add(arena, answer->doc, "chosen", DOC_OBJECT);
     for (size_t i = 0; i < count; i++) {
         const struct input *input = &values->list.inputs[held[i]];
         const struct row *row = why->scenario->book.rows[input->row];
@@ -516,7 +516,7 @@ const struct record answer_why = { "Why", (const struct answer_field[]){
     { FIELD_LIST, "terms", .help = "the same in order, expressions too", .record = &term_record },
     { FIELD_RECORD, "parts", .help = "what it is made of", .record = &any_parts_record },
     { FIELD_TEXT, "binds", .help = "the operand that an extreme takes" },
-    { FIELD_RECORD, "held", .help = "what was chosen, and does not move", .record = &held_record,
+    { FIELD_RECORD, "chosen", .help = "what was chosen, and does not move", .record = &held_record,
       .always = true },
     { FIELD_RECORD, "elasticities", .help = "what it depends on", .record = &elasticities_record,
       .always = true },

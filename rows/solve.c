@@ -235,8 +235,8 @@ static double last_zero(struct search *search, double from, double to)
 {
     const int64_t begin = order_of(from), end = order_of(to), way = end < begin ? -1 : 1;
     int64_t good = 0, bad = 0, most = way * (end - begin);
-    for (int64_t step = 1; !bad; step *= 2) {
-        const int64_t next = good + step < most ? good + step : most;
+    for (int64_t step = 1; !bad; step = step > most / 2 ? most : step * 2) {
+        const int64_t next = step < most - good ? good + step : most;
         if (next == good)
             return to;
         if (point_at(search, of_order(begin + way * next)).zero)

@@ -772,7 +772,7 @@ static size_t check_rows(const struct doc *schemas)
 
 static const struct doc *answer_of(struct arena *arena, const char *line)
 {
-    char *words[WORDS_MOST], *rest = strdup(line);
+    char *words[WORDS_MOST], *rest = arena_copy(arena, line, strlen(line));
     struct buffer json = { .arena = arena };
     int count = 0;
     for (char *word; (word = strsep(&rest, " "));)
