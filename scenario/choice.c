@@ -42,6 +42,7 @@ struct choice {
 /* The server that a search found. */
 struct found {
     bool any, met;
+    bool overloaded;                /* requests come faster than they are served */
     double miss_by;
     double layout[LAYOUT_ROWS];
     double chunk;                   /* 0: not chosen */
@@ -301,9 +302,9 @@ static bool choose_open(struct choice *choice, struct found *found)
     return true;
 }
 
-/* ---- requests in flight ------------------------------------------------------------------------ */
+/* ---- a known load of one replica ------------------------------------------------------------------------ */
 
-enum { CLOSED_FITS, CLOSED_TTFT, CLOSED_TPOT, CLOSED_WORTH, CLOSED_OUTPUTS };
+enum { CLOSED_FITS, CLOSED_TTFT, CLOSED_TPOT, CLOSED_WORTH, CLOSED_LOAD, CLOSED_PROMPTS, CLOSED_OUTPUTS };
 
 struct candidates {
     double *columns[LAYOUT_ROWS];
@@ -348,12 +349,17 @@ static bool list_candidates(struct choice *choice, struct candidates *candidates
 static void best_closed(const struct choice *choice, const struct candidates *candidates,
                         double *const *outputs, struct found *found)
 {
+    const double overloaded = 1e6;
     size_t best = 0;
     for (size_t i = 0; i < candidates->count; i++) {
         if (!(outputs[CLOSED_FITS][i] > 0))
             continue;
-        const double miss = fmax(outputs[CLOSED_TTFT][i] / choice->servers.ttft,
+        const double slow = fmax(outputs[CLOSED_TTFT][i] / choice->servers.ttft,
                                  outputs[CLOSED_TPOT][i] / choice->servers.tpot);
+        const double busy = fmax(outputs[CLOSED_LOAD][i] / choice->servers.margin,
+                                 outputs[CLOSED_PROMPTS][i]);   /* 0 in a closed loop */
+        /* of the overloaded the least so comes first: their TPOT says only how many slots there are */
+        const double miss = busy > 1 ? overloaded * busy : slow;
         const bool met = miss <= 1;
         const bool fewer = candidates->columns[0][i] < candidates->columns[0][best];
         const bool more = outputs[CLOSED_WORTH][i] > outputs[CLOSED_WORTH][best];
@@ -369,6 +375,9 @@ static void best_closed(const struct choice *choice, const struct candidates *ca
         found->met = met;
         found->miss_by = miss;
     }
+    found->overloaded = found->miss_by >= overloaded;
+    if (found->overloaded)
+        found->miss_by /= overloaded;
     for (int k = 0; k < LAYOUT_ROWS && found->any; k++)
         found->layout[k] = candidates->columns[k][best];
 }
@@ -376,7 +385,8 @@ static void best_closed(const struct choice *choice, const struct candidates *ca
 static bool choose_closed(struct choice *choice, struct found *found)
 {
     static const char *const texts[CLOSED_OUTPUTS] = {
-        NAME_server_fits, NAME_predicted_ttft, NAME_predicted_tpot, NAME_throughput_per_chip };
+        NAME_server_fits, NAME_predicted_ttft, NAME_predicted_tpot, NAME_throughput_per_chip,
+        NAME_slots_load, NAME_prompts_share };
     struct arena *arena = choice->trial.arena;
     struct candidates candidates = { .count = 0 };
     struct values values;
@@ -410,20 +420,21 @@ static bool choose_closed(struct choice *choice, struct found *found)
 static bool choose_within(struct choice *choice, double least, double most, struct found *found)
 {
     struct servers *servers = &choice->servers;
-    const bool closed = choice->load >= 0 && choice->load < CLOSED_ROWS;
-    const bool one_rate = choice->load == PER_REPLICA;
+    const bool whole = choice->load > PER_REPLICA;          /* a rate of all replicas */
+    const bool known = choice->load >= 0 && (!whole || choice->replicas_given);
     *found = (struct found){ .any = false };
     servers->replica_least = least;
     servers->replica_most = most;
-    servers->by_demand = choice->load > PER_REPLICA;
+    servers->by_demand = whole && !choice->replicas_given;
     servers->chips = servers->by_demand ? 1e12 : most;
-    if (closed || one_rate)
+    if (known)                      /* what one replica has to take */
         return choose_closed(choice, found);
     servers_open_loop(&choice->trial.facts, "choice");
     return choose_open(choice, found);
 }
 
-/* Widens the rule, and the number of scale-up domains, until something fits. */
+/* Widens the rule, and the number of scale-up domains, until something fits; for a rate of requests
+ * until something takes it. */
 static bool choose_of(struct choice *choice, struct found *found)
 {
     const bool fixed = choice->chips > 0;
@@ -436,7 +447,8 @@ static bool choose_of(struct choice *choice, struct found *found)
         choice->servers.rule = (enum layout_rule)rule;
         if (fixed && !choose_within(choice, choice->chips, choice->chips, found))
             return false;
-        for (double domains = 1; !fixed && !found->any && domains <= DOMAINS_MOST; domains *= 2)
+        for (double domains = 1; !fixed && !(found->any && !found->overloaded) &&
+                                 domains <= DOMAINS_MOST; domains *= 2)
             if (rule < LAYOUT_ANY &&
                 !choose_within(choice, 1, fmax(products, fmin(choice->servers.domain * domains,
                                                               choice->servers.chips_most)), found))
