@@ -40,7 +40,8 @@ static bool has_needed(const struct catalog_entry *entry, struct error *error)
         missing = NAME_peak_bf16;
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
         if (!catalog_number(entry, needed[i], &value) &&
-            !(needed[i] == needed[2] && catalog_number(entry, NAME_chips, &value)))
+            !(!strcmp(needed[i], NAME_scale_up_chips) &&
+              catalog_number(entry, NAME_chips, &value)))   /* its name before 0.9 */
             missing = needed[i];
     if (!missing)
         return true;

@@ -176,7 +176,9 @@ static void add_inputs(const struct board_list *side, struct doc *inputs)
         doc_add_number(arena, doc, "least", input->least);
         doc_add_number(arena, doc, "most", input->most);
         doc_add_string(arena, doc, "source", input->source ? input->source : row->source);
+        const struct fact *fact = facts_find(&side->scenario->facts, input->name);
         doc_add_bool(arena, doc, "assumed", !input->source);
+        doc_add_bool(arena, doc, "chosen", fact && fact->origin == ORIGIN_CHOSEN);
     }
 }
 

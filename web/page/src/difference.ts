@@ -7,10 +7,10 @@ import type { Live } from "./live";
 const CHOSEN = "the server chosen for it";
 
 /* Inputs that come from one thing change together: the model's, the machine's. */
-function groupOf(name: string, sourceA: string, sourceB: string, sameModel: boolean, sameMachine: boolean): string {
+function groupOf(name: string, sourceA: string, sourceB: string, chosen: boolean, sameModel: boolean, sameMachine: boolean): string {
   const machine = /hardware\.csv|efficiency\.csv/.test(sourceA + sourceB);
   if (machine && !sameMachine) return "the machine";
-  if (/startable|the load/.test(sourceA + sourceB)) return sameModel ? sameMachine ? CHOSEN : "the machine" : "the model";
+  if (chosen) return sameModel ? sameMachine ? CHOSEN : "the machine" : "the model";
   if (!sameModel && (name.includes("[") || /models\.csv|config|json/.test(sourceA + sourceB))) return "the model";
   return name.replace(/_/g, " ");
 }
@@ -24,7 +24,7 @@ export function explain(a: Live, b: Live, of: string, engine: Engine): string {
     const x = a.inputOf(name), y = b.inputOf(name);
     if (!x || !y) { unlike = true; continue; }
     if (x.now === y.now) continue;
-    const group = groupOf(name, x.source, y.source, sameModel, sameMachine);
+    const group = groupOf(name, x.source, y.source, x.chosen || y.chosen, sameModel, sameMachine);
     if (!groups.has(group)) groups.set(group, []);
     groups.get(group)!.push([name, y.now]);
     if (!name.includes("[") && group !== CHOSEN) shown.push(`<tr><td>${escape(name.replace(/_/g, " "))}</td><td>${escape(engine.write(x.now, x.unit, 4))}</td><td>${escape(engine.write(y.now, y.unit, 4))}</td></tr>`);

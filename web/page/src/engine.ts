@@ -29,7 +29,7 @@ export interface BoardInput {
   least: number;
   most: number;
   source: string;
-  assumed: boolean;
+  assumed: boolean; chosen: boolean;
 }
 export interface BoardSide { rows: BoardRow[]; outputs: BoardOutput[]; inputs: BoardInput[] }
 export interface BoardDoc {
