@@ -6,11 +6,11 @@
 
 /* How tables and sentences call each row. */
 #define STEPS(X)                                                                            \
-    X(bound_step, "bound") X(gap_running, "fewer sequences decode")                         \
-    X(gap_in_turn, "operators in turn") X(gap_uneven, "uneven experts and ranks")           \
-    X(gap_below_peak, "kernels below peak") X(gap_launches, "kernel launches")              \
-    X(gap_links, "communication") X(gap_host, "host") X(gap_drafts, "drafts")               \
-    X(gap_prompts, "prompts of others") X(predicted_tpot, "TPOT")
+    X(bound_step, "bound") X(gap_batch, "fewer sequences decode")                         \
+    X(gap_overlap, "operators not overlapped") X(gap_imbalance, "imbalance")           \
+    X(gap_efficiency, "kernel efficiency") X(gap_launch, "launch overhead")              \
+    X(gap_communication, "communication") X(gap_host, "host overhead") X(gap_draft, "speculative decoding")               \
+    X(gap_prefill, "prefill interference") X(predicted_tpot, "TPOT")
 
 const char *const waterfall_rows[WATERFALL_ROWS] = {
 #define X(row, label) NAME_##row,

@@ -453,8 +453,8 @@ static void gaps_add_up(void **state)
         read_waterfall(i, NULL, 0, at);
         for (int k = 0; k < WATERFALL_ROWS - 1; k++) {
             sum += at[k];
-            if (at[k] < -1e-12 && strcmp(waterfall_rows[k], "gap_drafts") &&
-                strcmp(waterfall_rows[k], "gap_running"))
+            if (at[k] < -1e-12 && strcmp(waterfall_rows[k], "gap_draft") &&
+                strcmp(waterfall_rows[k], "gap_batch"))
                 fail_msg("%s: %s is %g s", worlds[i].model, waterfall_rows[k], at[k]);
         }
         if (!(fabs(sum / at[WATERFALL_ROWS - 1] - 1) < 1e-9))
@@ -472,7 +472,7 @@ static void no_gap_at_the_peak(void **state)
         "software_share", "reach_bf16", "reach_fp8", "reach_fp4", "reach_int8", "reach_experts",
         "reach_weights", "reach_weights_fp4", "reach_kv", "reach_attention" };
     int below = 0;
-    while (strcmp(waterfall_rows[below], "gap_below_peak"))
+    while (strcmp(waterfall_rows[below], "gap_efficiency"))
         below++;
     for (size_t i = 0; i < 2; i++) {
         double as_fitted[WATERFALL_ROWS], at_peak[WATERFALL_ROWS];
