@@ -261,7 +261,7 @@ bool simulate_predicted(struct scenario *scenario, struct sim_server *server, do
         return false;
     if (values.at[TENSOR] < 1 || values.at[TENSOR] != floor(values.at[TENSOR])) {
         error_set(error, "%g attention ranks do not divide the chips", values.at[RANKS]);
-        return error_hint(error, "--ranks and pipeline_parallel whose product divides --gpus");
+        return error_hint(error, "--dp and --pp whose product divides --gpus");
     }
     if (values.at[BLOCKS] > values.at[ROOM])
         facts_note(&scenario->facts, "%.0f blocks of cache as given: the memory has room for %.0f",
