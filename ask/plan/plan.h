@@ -25,7 +25,10 @@ enum plan_kind { PLAN_TOGETHER, PLAN_POOLS, PLAN_KINDS };
 #define PLAN_FIGURES(X)                                                                     \
     X(speed_per_user, NAME_speed_per_user, NAME_pool_speed)                           \
     X(per_gpu, NAME_deployed_per_gpu, NAME_pool_per_gpu)                                          \
-    X(cost, NAME_deployed_cost, NAME_pool_cost)                                                   \
+    X(input_cost_per_token, NAME_input_cost_per_token, NAME_pool_input_cost_per_token)            \
+    X(output_cost_per_token, NAME_output_cost_per_token, NAME_pool_output_cost_per_token)         \
+    X(blended_cost_per_token, NAME_blended_cost_per_token, NAME_pool_blended_cost_per_token)      \
+    X(cost, NAME_deployed_cost, NAME_pool_cost)     /* all rent over output tokens: until the next version */ \
     X(ttft, NAME_predicted_ttft, NAME_pool_ttft)                                                  \
     X(tpot, NAME_predicted_tpot, NAME_split_tpot)                                                 \
     X(e2e, NAME_predicted_e2e, NAME_pool_e2e)                        \

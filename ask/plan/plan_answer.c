@@ -195,8 +195,11 @@ static void best_lines(struct plan *plan, const struct plan_point *best)
                  band(plan, best, PLAN_ttft, PLAN_ttft_low, PLAN_ttft_high),
                  plan_text(plan, best, PLAN_tpot, 3),
                  band(plan, best, PLAN_tpot, PLAN_tpot_low, PLAN_tpot_high));
-    if (best->figures[PLAN_cost] > 0)
-        buffer_print(out, "           %s of output\n", plan_text(plan, best, PLAN_cost, 3));
+    if (best->figures[PLAN_blended_cost_per_token] > 0)
+        buffer_print(out, "           %s in, %s out, %s blended\n",
+                     plan_text(plan, best, PLAN_input_cost_per_token, 3),
+                     plan_text(plan, best, PLAN_output_cost_per_token, 3),
+                     plan_text(plan, best, PLAN_blended_cost_per_token, 3));
     buffer_print(out, "  holds    %s\n", what_binds(binds));
     buffer_print(out, "  a token  %s\n", breakdown_largest(plan->arena, &best->parts, 4));
 }
@@ -292,8 +295,8 @@ static void add_row(struct plan *plan, struct table *table, const struct plan_po
     table_cell(table, "%.1f%s", point->figures[PLAN_per_gpu], same ? " ~" : "  ");
     table_cell(table, "%s", plan_text(plan, point, PLAN_ttft, 3));
     table_cell(table, "%s", plan_text(plan, point, PLAN_tpot, 3));
-    table_cell(table, "%s", point->figures[PLAN_cost] > 0
-               ? plan_text(plan, point, PLAN_cost, 3) : "");
+    table_cell(table, "%s", point->figures[PLAN_blended_cost_per_token] > 0
+               ? plan_text(plan, point, PLAN_blended_cost_per_token, 3) : "");
     table_cell(table, "%.2f", point->figures[PLAN_load]);
     table_cell(table, "%s", breakdown_largest(plan->arena, &point->parts, 1));
     const char *variant = plan_variant(plan, point);
@@ -339,7 +342,7 @@ static bool shown(const struct search_front *front, size_t i, double *next)
 
 static bool front_lines(struct plan *plan)
 {
-    static const char *const head[] = { "tokens/s a user", "a GPU", "TTFT", "TPOT", "output",
+    static const char *const head[] = { "tokens/s a user", "a GPU", "TTFT", "TPOT", "blended",
                                         "prompts", "longest", "deployment" };
     const struct search_front *front = &plan->result.front;
     struct table table = { .arena = plan->arena, .columns = 8, .left = "rrrrrrll" };
@@ -491,7 +494,7 @@ static void add_notes(struct plan *plan)
 {
     struct scenario *scenario = &plan->variants->scenario;
     static const char *const rows[] = {
-        NAME_deployed_per_gpu, NAME_deployed_cost, NAME_predicted_ttft, NAME_predicted_tpot, NAME_gpus_needed,
+        NAME_deployed_per_gpu, NAME_blended_cost_per_token, NAME_predicted_ttft, NAME_predicted_tpot, NAME_gpus_needed,
         NAME_pool_per_gpu, NAME_pool_ttft, NAME_split_tpot, NAME_demand, NAME_ttft_limit, NAME_tpot_limit,
         NAME_server_chips_most, NAME_stages_most, NAME_sequences_most, NAME_layout_legal, NAME_prefill_load_most };
     note_limits(plan);

@@ -337,7 +337,8 @@ static bool answer_money(struct arena *arena, struct simulation *simulation,
     doc_add_number(arena, answer->doc, "rent", values.at[TOTAL]);
     doc_add_number(arena, answer->doc, "rent_per_token", values.at[PER_TOKEN]);
     doc_add_number(arena, answer->doc, "joules_per_token", values.at[ENERGY]);
-    buffer_print(&answer->text, "%s, %s of output tokens: rent of the servers while they were there\n",
+    buffer_print(&answer->text, "rent of the servers while they were there, over output tokens alone: "
+                 "%s; energy %s\n",
                  in_unit(arena, values.at[PER_TOKEN], "USD/token"),
                  in_unit(arena, values.at[ENERGY], "J/token"));
     return answer_classes(arena, simulation, outcome, answer, error);

@@ -153,6 +153,41 @@ static void none_is_better(void **state)
     print_message("%zu points tried\n", points);
 }
 
+/* ---- money ---------------------------------------------------------------------------------------- */
+
+/* What prompts and answers cost apart is what all tokens cost together, and that is all the rent:
+ * chips times their price, over what the deployment delivers. */
+static void costs_divide_the_rent(void **state)
+{
+    (void)state;
+    static const char *const rows[] = { "prompt_tokens", "output_tokens", "chip_price" };
+    size_t seen[PLAN_KINDS] = { 0 };
+    for (size_t j = 0; j < COUNT(jobs); j++) {
+        struct fixture fixture;
+        open_job(&fixture, &jobs[j]);
+        const struct search_front *front = &fixture.plan.result.front;
+        for (size_t i = 0; i < front->count; i += 1 + front->count / 10) {
+            struct plan_point point;
+            struct values values;
+            assert_true(plan_tell(&fixture.plan, &front->points[i], &point));
+            struct variant *variant = &fixture.plan.variants[point.at.space];
+            assert_true(values_of(&variant->scenario, rows, COUNT(rows), &values, &fixture.error));
+            const double in = values.at[0], out = values.at[1], price = values.at[2];
+            const double *at = point.figures;
+            const double whole = at[PLAN_blended_cost_per_token] * (in + out);
+            const double rent = at[PLAN_deployment_chips] * price;
+            const double rate = at[PLAN_per_gpu] * at[PLAN_deployment_chips] / out;
+            assert_true(at[PLAN_input_cost_per_token] > 0 && at[PLAN_output_cost_per_token] > 0);
+            assert_float_equal((at[PLAN_input_cost_per_token] * in +
+                                at[PLAN_output_cost_per_token] * out) / whole, 1, 1e-12);
+            assert_float_equal(whole * rate / rent, 1, 1e-12);
+            seen[variant->kind]++;
+        }
+        arena_free(&fixture.arena);
+    }
+    assert_true(seen[PLAN_TOGETHER] > 5 && seen[PLAN_POOLS] > 5);
+}
+
 /* ---- pools --------------------------------------------------------------------------------------- */
 
 enum { POOL_INPUTS = 10, POOLS_MOST = 1 << 20 };
@@ -279,6 +314,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(loops_close),
                                         cmocka_unit_test(none_is_better),
+                                        cmocka_unit_test(costs_divide_the_rent),
                                         cmocka_unit_test(no_pools_are_better) };
     return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
 }
