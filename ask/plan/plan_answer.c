@@ -415,7 +415,8 @@ static const char *worst_limit(struct plan *plan, const struct search_point *at)
     return space->limits[worst].name;
 }
 
-static bool nothing_lines(struct plan *plan)
+/* There is no deployment; `nearest` and `found`: the one that comes closest. */
+static bool nothing_lines(struct plan *plan, struct plan_point *nearest, bool *found)
 {
     doc_add(plan->arena, plan->answer->doc, "best", DOC_NULL);
     doc_add(plan->arena, plan->answer->doc, "front", DOC_ARRAY);
@@ -423,7 +424,6 @@ static bool nothing_lines(struct plan *plan)
     struct table csv = { .arena = plan->arena, .columns = 4 + SETTING_ROWS + PLAN_FIGURE_COUNT };
     csv_head(&csv);
     table_csv(&csv, &plan->answer->csv);
-    struct plan_point point;
     plan->answer->status = 1;
     if (!plan->result.count.points) {
         buffer_print(out, "  best     none: heads, layers and ranks come out even in no layout of so many "
@@ -442,17 +442,18 @@ static bool nothing_lines(struct plan *plan)
                      quantity_text(plan->arena, room, bytes, 3));
         return true;
     }
-    if (!plan_tell(plan, &plan->result.miss, &point))
+    if (!plan_tell(plan, &plan->result.miss, nearest))
         return false;
+    *found = true;
     buffer_print(out, "  best     none within the limits; nearest, %s wider by %.0f %%:\n"
                  "           %s, %.0f GPUs\n           TTFT %s, TPOT %s, %s a GPU\n",
                  worst_limit(plan, &plan->result.miss), 100 * (plan->result.miss_by - 1),
-                 plan_deployment(plan, &point),
-                 point.figures[PLAN_replicas] * point.figures[PLAN_server_gpus],
-                 plan_text(plan, &point, PLAN_ttft, 3), plan_text(plan, &point, PLAN_tpot, 3),
-                 plan_text(plan, &point, PLAN_per_gpu, 3));
+                 plan_deployment(plan, nearest),
+                 nearest->figures[PLAN_replicas] * nearest->figures[PLAN_server_gpus],
+                 plan_text(plan, nearest, PLAN_ttft, 3), plan_text(plan, nearest, PLAN_tpot, 3),
+                 plan_text(plan, nearest, PLAN_per_gpu, 3));
     struct doc *doc = doc_add(plan->arena, plan->answer->doc, "nearest", DOC_OBJECT);
-    point_document(plan, doc, &point);
+    point_document(plan, doc, nearest);
     doc_add_number(plan->arena, doc, "wider_by", plan->result.miss_by);
     return true;
 }
@@ -490,7 +491,25 @@ static void note_variants(struct plan *plan)
     }
 }
 
-static void add_notes(struct plan *plan)
+/* What the figures of a point depend on, as notes of the answer. */
+static void note_point(struct plan *plan, const struct plan_point *point)
+{
+    static const enum plan_figure shown[] = {
+        PLAN_tpot, PLAN_ttft, PLAN_per_gpu, PLAN_rate, PLAN_input_cost_per_token,
+        PLAN_output_cost_per_token, PLAN_blended_cost_per_token };
+    enum { COUNT = sizeof shown / sizeof *shown };
+    struct scenario told = plan_told(plan, point);
+    const size_t before = told.facts.note_count;
+    const char *rows[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        rows[i] = plan_row(plan, plan->variants[point->at.space].kind, shown[i]);
+    shown_notes(&told, rows, COUNT, NULL);
+    for (size_t i = before; i < told.facts.note_count; i++)
+        facts_note(&plan->variants->scenario.facts, "%s", told.facts.notes[i]);
+}
+
+/* `point`: the best, or the nearest where there is none; NULL: not even that. */
+static void add_notes(struct plan *plan, const struct plan_point *point)
 {
     struct scenario *scenario = &plan->variants->scenario;
     static const char *const rows[] = {
@@ -500,21 +519,25 @@ static void add_notes(struct plan *plan)
     note_limits(plan);
     note_variants(plan);
     scenario_note_length(scenario);
+    if (point)
+        note_point(plan, point);
     given_note(scenario, rows, sizeof rows / sizeof *rows, "the plan");
 }
 
 bool plan_answer(struct plan *plan)
 {
     struct plan_point best;
+    bool found = false;
     const struct search_front *front = &plan->result.front;
     const char *picture = command_text(plan->command, "plot");
     doc_add_string(plan->arena, plan->answer->doc, "model", plan->variants->scenario.model);
     head_line(plan);
     count_document(plan);
-    if (!front->count && !nothing_lines(plan))
+    if (!front->count && !nothing_lines(plan, &best, &found))
         return false;
     if (front->count) {
         best = plan->front[0];
+        found = true;
         best_lines(plan, &best);
         if (!simpler_line(plan, &best) || !move_lines(plan) || !front_lines(plan) ||
             (command_given(plan->command, "validate") && !plan_validate(plan)) ||
@@ -525,7 +548,7 @@ bool plan_answer(struct plan *plan)
     if (front->count)
         check_line(plan, &best);
     buffer_print(&plan->answer->text, "\n");
-    add_notes(plan);
+    add_notes(plan, found ? &best : NULL);
     scenario_notes(&plan->variants->scenario, plan->answer);
     return !command_given(plan->command, "emit") || plan_emit(plan);
 }

@@ -260,7 +260,7 @@ static void answer_tiers(struct arena *arena, const struct simulation *simulatio
 /* ---- money and energy ----------------------------------------------------------------------- */
 
 /* All that decode or are read at a time: a step of a pipeline has those of one stage. */
-static double run_sequences(const struct simulated *outcome, int pool)
+double simulate_sequences(const struct simulated *outcome, int pool)
 {
     const struct sim_server *server = pool ? &outcome->options.split.server
                                            : &outcome->options.server;
@@ -279,7 +279,7 @@ static bool run_rows(struct scenario *scenario, const struct simulated *outcome,
         { NAME_replica_time, result->pool_there[pool] * outcome->counted.time_share },
         { NAME_running_time, result->pool_busy[pool] * outcome->counted.time_share },
         { NAME_run_outputs, (double)outcome->all.outputs },
-        { NAME_run_sequences, run_sequences(outcome, pool) },
+        { NAME_run_sequences, simulate_sequences(outcome, pool) },
         { NAME_prompt_tokens, (double)outcome->all.inputs / requests },
         { NAME_output_tokens, (double)outcome->all.outputs / requests },
     };

@@ -276,6 +276,20 @@ static void short_line(struct train *train, const struct train_point *point)
     buffer_print(out, "\n");
 }
 
+/* What the figures of a layout depend on, and what was given and moves none of them, as notes of the
+ * answer. */
+static void note_point(struct train *train, const struct train_point *point)
+{
+    struct scenario scenario = point_scenario(train, point);
+    const size_t before = scenario.facts.note_count;
+    const char *texts[TRAIN_FIGURE_COUNT + 1];
+    memcpy(texts, train_figures, sizeof train_figures);
+    texts[TRAIN_FIGURE_COUNT] = NAME_train_possible;
+    shown_notes(&scenario, texts, TRAIN_FIGURE_COUNT + 1, "this layout");
+    for (size_t i = before; i < scenario.facts.note_count; i++)
+        facts_note(&train->scenario.facts, "%s", scenario.facts.notes[i]);
+}
+
 static bool nothing_lines(struct train *train)
 {
     struct train_point point;
@@ -293,6 +307,7 @@ static bool nothing_lines(struct train *train)
     short_line(train, &point);
     host_line(train, &point);
     point_document(train, &point, doc_add(train->arena, train->answer->doc, "nearest", DOC_OBJECT));
+    note_point(train, &point);
     return true;
 }
 
@@ -306,6 +321,7 @@ bool train_answer(struct train *train)
         best_lines(train, &best);
         move_line(train, &best);
         front_lines(train);
+        note_point(train, &best);
     } else if (!nothing_lines(train)) {
         return false;
     }
