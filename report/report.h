@@ -42,7 +42,7 @@ struct answer_field {
     const char *const *keys;        /* FIELD_ROWS: old names of the same rows, as keys */
     const struct record *record;
     bool always;                    /* it is in each such object */
-    bool null;                      /* a record or number: there may be none; of rows always */
+    bool null;                      /* a record, number or text: there may be none; of rows always */
 };
 
 struct record {

@@ -66,12 +66,24 @@ static void add_object(struct schemas *schemas, struct doc *one, const struct an
     }
 }
 
+static void add_text(struct schemas *schemas, struct doc *one, const struct answer_field *field)
+{
+    if (!field->null) {
+        add_type(schemas, one, "string", field->help);
+        return;
+    }
+    struct doc *type = doc_add(schemas->arena, one, "type", DOC_ARRAY);
+    doc_add_string(schemas->arena, type, NULL, "string");
+    doc_add_string(schemas->arena, type, NULL, "null");
+    doc_add_string(schemas->arena, one, "description", field->help);
+}
+
 static void add_schema(struct schemas *schemas, struct doc *one, const struct answer_field *field)
 {
     struct doc *list;
     switch (field->kind) {
     case FIELD_TEXT:
-        add_type(schemas, one, "string", field->help);
+        add_text(schemas, one, field);
         list = field->count ? doc_add(schemas->arena, one, "enum", DOC_ARRAY) : NULL;
         for (size_t i = 0; i < field->count; i++)
             doc_add_string(schemas->arena, list, NULL, field->names[i]);

@@ -47,6 +47,7 @@ enum plan_kind { PLAN_TOGETHER, PLAN_POOLS, PLAN_KINDS };
     X(host_chips, NAME_host_chips, NAME_host_chips) X(hosts, NAME_hosts, NAME_hosts)               \
     X(chips_paid, NAME_chips_paid, NAME_chips_paid)                                                \
     X(startable, NAME_layout_startable, NAME_layout_startable)                                     \
+    X(pool_startable, NAME_layout_startable, NAME_pool_startable)                                  \
     X(throughput_low, NAME_throughput_band_low, NAME_throughput_band_low)                         \
     X(throughput_high, NAME_throughput_band_high, NAME_throughput_band_high)
 
@@ -65,6 +66,7 @@ struct variant {
     enum layout_rule rule;
     const char *machine, *precision, *kv;       /* names; NULL: the model's own */
     struct list sizes;              /* of the searched scenario: rate and copies of a point */
+    struct scenario asked;          /* the question with its limits, before the search opens it */
     struct scenario told;           /* the same question closed: its load is a rate, as in `step` */
     struct list report;             /* of that: the figures, the sequences that decode */
     struct list parts;              /* of PLAN_tpot, those given */
