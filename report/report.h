@@ -41,6 +41,8 @@ struct answer_field {
     size_t count;
     const char *const *keys;        /* FIELD_ROWS: old names of the same rows, as keys */
     const struct record *record;
+    bool aliases;                   /* FIELD_ROWS: each also under the aliases of its row */
+    bool arrays;                    /* FIELD_OTHERS: an array may stand in the place of a record */
     bool always;                    /* it is in each such object */
     bool null;                      /* a record, number or text: there may be none; of rows always */
 };

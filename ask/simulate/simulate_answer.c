@@ -217,7 +217,7 @@ static void answer_caches(struct arena *arena, const struct simulated *outcome, 
     }
 }
 
-static void answer_tiers(struct arena *arena, const struct simulation *simulation,
+static void tier_lines(struct arena *arena, const struct simulation *simulation,
                          const struct simulated *outcome, struct answer *answer)
 {
     const struct sim_options *sim = &outcome->options;
@@ -420,7 +420,7 @@ bool simulate_answer(struct simulation *simulation, const struct simulated *outc
     if (!answer_money(arena, simulation, outcome, answer, error))
         return false;
     buffer_print(&answer->text, "\n%s", times.text.data);
-    answer_tiers(arena, simulation, outcome, answer);
+    tier_lines(arena, simulation, outcome, answer);
     answer_settings(arena, outcome, answer);
     return true;
 }

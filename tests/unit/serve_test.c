@@ -805,7 +805,19 @@ static void answers_are_described(void **state)
         "chalkline plan qwen3-32b --on h200-sxm --precision fp8,bf16 --rate 4 --isl 4000 --osl 500 "
         "--ttft 300ms --tpot 10ms --emit vllm",
         "chalkline plan qwen3-32b --on h200-sxm --gpus 16 --isl 4000 --osl 500 --ttft 300ms --tpot 10ms",
-        "chalkline plan llama-3.1-8b --on h100-sxm --gpus 2 --sweep hbm_bandwidth=3TB/s,4TB/s" };
+        "chalkline plan llama-3.1-8b --on h100-sxm --gpus 2 --sweep hbm_bandwidth=3TB/s,4TB/s",
+        "chalkline curve batch=1..64 bound_step bound_throughput --points 4",
+        "chalkline curve context=1k,2k bound_step*2 --model llama-3.1-8b --on h100-sxm",
+        "chalkline curve on=h100-sxm,h200-sxm predicted_tpot --model llama-3.1-8b",
+        "chalkline solve batch --where bound_compute=bound_weights",
+        "chalkline solve batch --where bound_compute>=bound_weights --model llama-3.1-8b --on h100-sxm",
+        "chalkline solve batch --where bound_step=1us --model llama-3.1-8b --on h100-sxm",
+        "chalkline train llama-3.1-8b --on h100-sxm --gpus 64 --plan",
+        "chalkline train llama-3.1-405b --on h100-sxm --gpus 8 --set offload_optimizer=1",
+        "chalkline train llama-3.1-8b --on h100-sxm --gpus 7 --sequences 16 --length 4096",
+        "chalkline train llama-3.1-8b --on h100-sxm --gpus 8 --sweep sequence_length=4096,8192",
+        "chalkline tiers deepseek-v3 --on gb200-nvl72 --context 32768",
+        "chalkline tiers" };
     struct arena arena = { 0 };
     struct buffer json = { .arena = &arena };
     openapi_print(&arena, &json);
