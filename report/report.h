@@ -22,7 +22,7 @@ struct answer {
 enum answer_kind {
     FIELD_END,
     FIELD_ROWS,                     /* a number for each of `names`, in the unit of that row */
-    FIELD_NUMBER,                   /* `key`, or each of `names`, in `unit` */
+    FIELD_NUMBER,                   /* `key`, or each of `names`, in `unit`; or a `record` in its place */
     FIELD_TEXT,                     /* one of `names`, where there are any */
     FIELD_SWITCH,
     FIELD_TEXTS, FIELD_NUMBERS,     /* arrays of these */

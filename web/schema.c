@@ -109,7 +109,14 @@ static void add_schema(struct schemas *schemas, struct doc *one, const struct an
         add_object(schemas, one, field);
         break;
     default:
-        add_number(schemas, one, field->unit, field->help, field->null);
+        if (field->record) {        /* a number, or of several runs what they make together */
+            list = doc_add(schemas->arena, one, "anyOf", DOC_ARRAY);
+            add_number(schemas, doc_add(schemas->arena, list, NULL, DOC_OBJECT), field->unit, field->help,
+                       field->null);
+            add_reference(schemas, doc_add(schemas->arena, list, NULL, DOC_OBJECT), field->record);
+        } else {
+            add_number(schemas, one, field->unit, field->help, field->null);
+        }
     }
 }
 
