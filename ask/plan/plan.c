@@ -223,7 +223,8 @@ static bool read_variant(struct plan *plan, struct variant *variant)
         !fact_given(facts_find(&scenario->facts, NAME_deployment_chips)) &&
         !take_reach(plan, variant, &asked))
         return false;
-    variant->told = *scenario;
+    variant->asked = variant->told = *scenario;
+    variant->asked.facts = facts_copy(&scenario->facts);
     variant->told.facts = facts_copy(&scenario->facts);
     open_loop(variant);
     return true;

@@ -219,7 +219,7 @@ static bool nothing_contradicts(const struct scenario *scenario, struct error *e
     return true;
 }
 
-static bool read_model(struct simulation *simulation, struct answer *notes, struct error *error)
+static bool read_model(struct simulation *simulation, struct error *error)
 {
     const struct command *command = simulation->command;
     if (!command_given(command, "model") || !command_given(command, "on")) {
@@ -233,7 +233,6 @@ static bool read_model(struct simulation *simulation, struct answer *notes, stru
                     &simulation->options.token_bytes, error) ||
         !nothing_contradicts(&simulation->scenario, error))
         return false;
-    scenario_notes(&simulation->scenario, notes);
     return value_of(&simulation->scenario, NAME_api_time, &simulation->api_time, error);
 }
 
@@ -271,7 +270,7 @@ static bool read_server(const struct command *command, struct sim_server *server
     return error_hint(error, "--blocks N, of %zu tokens each", server->block);
 }
 
-static bool read_servers(struct simulation *simulation, struct answer *notes, struct error *error)
+static bool read_servers(struct simulation *simulation, struct error *error)
 {
     const struct command *command = simulation->command;
     struct sim_server *server = &simulation->options.server;
@@ -282,7 +281,7 @@ static bool read_servers(struct simulation *simulation, struct answer *notes, st
         return false;
     const bool model = command_given(command, "model") || command_given(command, "on");
     if ((server->scheduler->can & SCHEDULER_STEP_TIME) && (model || !formula) &&
-        !read_model(simulation, notes, error))
+        !read_model(simulation, error))
         return false;
     if (formula && !simulate_formula(simulation->arena, formula, server, error))
         return false;                               /* a model's memory, and a time of one's own */
@@ -423,7 +422,7 @@ static bool blocks_fit_names(const struct simulation *simulation, struct error *
 }
 
 bool simulate_read(struct arena *arena, const struct command *command,
-                   struct simulation *simulation, struct answer *notes, struct error *error)
+                   struct simulation *simulation, struct error *error)
 {
     if (command->word_count != 1) {
         error_set(error, "simulate takes one trace, %zu were given", command->word_count);
@@ -433,7 +432,7 @@ bool simulate_read(struct arena *arena, const struct command *command,
     if (command_given(command, "hits"))                  /* of the trace alone */
         return read_trace(simulation, error);
     return read_scheduler(simulation, error) && read_trace(simulation, error) &&
-           read_servers(simulation, notes, error) && read_split(simulation, error) &&
+           read_servers(simulation, error) && read_split(simulation, error) &&
            read_world(simulation, error) && blocks_fit_names(simulation, error) &&
            simulate_lanes(simulation, error) && simulate_tiers(simulation, error);
 }
