@@ -243,7 +243,7 @@ bool servers_list(struct arena *arena, struct scenario *scenario,
         if (input >= 0)
             vary[input] = true;
     }
-    list_fix(arena, &values.list, values.inputs, vary, &left);
+    list_fix_nodes(arena, &values.list, values.nodes, vary, &left);
     struct interval *ranges = arena_array(arena, left.input_count + 1, sizeof *ranges);
     for (size_t i = 0; i < left.input_count; i++)
         ranges[i] = range_of(left.inputs[i].name);
