@@ -99,6 +99,13 @@ const char *scenario_misfit(struct scenario *scenario);
 void scenario_note_misfit(struct scenario *scenario);
 /* A note where prompt and answer are longer than the model's configuration allows. */
 void scenario_note_length(struct scenario *scenario);
+/* Do GPUs and layout of a replica agree, where all of them are given? */
+bool scenario_layout_agrees(const struct scenario *scenario, struct error *error);
+/* A note for each name in the command that a row had until the last version: its new one. */
+void scenario_note_old_names(struct scenario *scenario);
+/* The answer of the command's verb; its document has rows under their old names too. */
+bool command_answer(struct arena *arena, const struct command *command, struct answer *answer,
+                    struct error *error);
 /* The tiers of a user's file, --tiers FILE, in the place of those built in. */
 bool scenario_read_tiers(struct scenario *scenario, const char *path, struct error *error);
 /* What was assumed: lines of the text, and a list "assumed" in the document. */

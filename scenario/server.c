@@ -57,7 +57,11 @@ const char *server_layout(const struct server *server)
 
 const char *server_verdict(const struct server *server)
 {
-    double width = server_at(server, SERVER_tensor_parallel);
+    const double width = server_at(server, SERVER_tensor_parallel);
+    const double ranks = server_at(server, SERVER_attention_dp);
+    if (ranks != floor(ranks))
+        return arena_print(server->scenario.arena, "no such server: %s attention ranks",
+                           server_text(server, SERVER_attention_dp, 4));
     if (width < 1 || width != floor(width))
         return arena_print(server->scenario.arena, "no such server: %s GPUs to each attention rank of "
                            "a stage", server_text(server, SERVER_tensor_parallel, 4));

@@ -155,10 +155,10 @@ static void add_rows(struct schemas *schemas, struct doc *properties, struct doc
             continue;               /* an expression, which has no key of its own */
         add_row(schemas, properties, required, book->rows[index],
                 field->keys ? field->keys[i] : field->names[i], field->always);
-        for (size_t k = 0; k < book->alias_count && field->aliases; k++)
-            if (book->aliases[k].row == index)
+        for (size_t k = 0; k < book->alias_count; k++)
+            if (book->aliases[k].row == index && (field->aliases || book->aliases[k].old))
                 add_row(schemas, properties, required, book->rows[index], book->aliases[k].name,
-                        field->always);
+                        field->always && !book->aliases[k].old);
     }
 }
 

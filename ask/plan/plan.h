@@ -70,6 +70,7 @@ struct variant {
     struct scenario told;           /* the same question closed: its load is a rate, as in `step` */
     struct list report;             /* of that: the figures, the sequences that decode */
     struct list parts;              /* of PLAN_tpot, those given */
+    double chunk;                   /* of pools; 0: not asked yet */
     bool reported;
 };
 

@@ -29,11 +29,14 @@ static void add_once(struct plan *plan, struct doc *doc, const char *key, double
 /* Of pools it is not searched: what was given, or the default. */
 static double chunk_of(struct plan *plan, const struct plan_point *point)
 {
-    double chunk = plan_input(plan, &point->at, NAME_prefill_size);
+    struct variant *variant = &plan->variants[point->at.space];
+    const double chunk = plan_input(plan, &point->at, NAME_prefill_size);
     struct error ignored;
-    if (isnan(chunk))
-        value_of(&plan->variants[point->at.space].scenario, NAME_prefill_size, &chunk, &ignored);
-    return chunk;
+    if (!isnan(chunk))
+        return chunk;
+    if (!(variant->chunk > 0))
+        value_of(&variant->scenario, NAME_prefill_size, &variant->chunk, &ignored);
+    return variant->chunk;
 }
 
 static void one_server(struct plan *plan, struct doc *list, const struct plan_point *point,
