@@ -39,6 +39,7 @@ found=$({
     function literal(text) {
         literals++
         if (!is_expression(text)) return
+        sub(/ +$/, "", text)
         if ((FILENAME, text) in reason) used[FILENAME, text] = 1
         else print FILENAME ":" FNR ": \"" text "\"    (a row of formulas/ instead?)"
     }
