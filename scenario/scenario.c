@@ -548,8 +548,7 @@ bool scenario_open_pair(struct scenario *scenario, struct arena *arena, const st
 
 const char *scenario_misfit(struct scenario *scenario)
 {
-    static const char *const texts[] = { NAME_hbm_share, NAME_hbm_needed,
-                                         "hbm_total * (1 - hbm_reserve)" };
+    static const char *const texts[] = { NAME_hbm_share, NAME_hbm_needed, NAME_hbm_usable };
     struct values values;
     struct error ignored;
     if (!scenario->model || !scenario->machine ||
@@ -578,7 +577,7 @@ void scenario_note_length(struct scenario *scenario)
     const struct fact *most = facts_find(&scenario->facts, "max_context");
     struct error ignored;
     double length;
-    if (!most || !value_of(scenario, "prompt_tokens + output_tokens", &length, &ignored) ||
+    if (!most || !value_of(scenario, NAME_request_tokens, &length, &ignored) ||
         length <= most->value)
         return;
     const struct unit tokens = scenario_unit(scenario, NAME_prompt_tokens);

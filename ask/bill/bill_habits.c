@@ -78,7 +78,7 @@ static void under_the_step(struct habits *habits)
     const struct price *price = habits->reading->price;
     double threshold = price->threshold;
     if (!(threshold > 0 && threshold < habits->now->prompt_most) ||
-        bill_number(bill, "turn_front + turn_input") > threshold)
+        bill_number(bill, NAME_turn_least) > threshold)
         return;
     double n = compaction_below(habits, threshold);
     struct bill_change cut = { NAME_prompt_limit, threshold }, summed = { NAME_compaction_turns, n };

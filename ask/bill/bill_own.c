@@ -105,9 +105,7 @@ static void search(const struct arena *arena, const struct values *values, size_
 static bool find_rate(struct own *own, struct error *error)
 {
     static const char *const kept[] = { NAME_own_keeps_limits };
-    static const char *const ends[] = {     /* a sequence in a thousand, and all seats */
-        "attention_dp * running_least / AT(answer_time, running = running_least)",
-        "saturated_throughput / output_tokens" };
+    static const char *const ends[] = { NAME_own_rate_least, NAME_own_rate_most };
     const double above = 2;
     struct values values, limits;
     if (!values_of(&own->server.scenario, kept, 1, &values, error) ||

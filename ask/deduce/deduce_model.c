@@ -364,7 +364,7 @@ static void report_triangle(const struct report *report, struct doc *doc)
         set_fact(report, NAME_output_input_price, seen[FIELD_OUTPUT]);
     if (fast)
         set_fact(report, NAME_price_ratio, seen[FIELD_FAST]);
-    facts_bind(&report->deduction->scenario.facts, NAME_context, "short_share * price_step_context",
+    facts_bind(&report->deduction->scenario.facts, NAME_context, NAME_short_context,
                ORIGIN_DERIVED, "deduce");
     row_value(report, NAME_speed_ratio, &speed);
     if (fast)

@@ -116,7 +116,7 @@ static const char *way_of(const struct emit *emit, enum emit_role role, const ch
 bool emit_values(struct emit *emit, enum emit_role role, const char **reason,
                  const char **way_out, struct error *error)
 {
-    static const char *const sizes[] = { NAME_chips, "tensor_parallel * pipeline_parallel",
+    static const char *const sizes[] = { NAME_chips, NAME_launch_rank_chips,
                                          NAME_attention_dp };
     enum { SIZES = sizeof sizes / sizeof *sizes };
     struct emit_pool *pool = &emit->pool[role];

@@ -5,14 +5,13 @@
 
 #include <string.h>
 
-#define NOTHING "inference_tokens = 0 * one_token, rl_tokens_fixed = 0 * one_token"
 const struct life_kind life_kinds[] = {
     [LIFE_TOKENS] = { "tokens", NAME_params_active, NAME_optimal_pretrain_tokens,
                       NAME_training_optimal_tokens_per_param },
     [LIFE_BUDGET] = { "budget", NAME_budget_params, NAME_budget_tokens,
-                      "AT(budget_tokens, " NOTHING ") / AT(budget_params, " NOTHING ")" },
+                      NAME_budget_trained_tokens_per_param },
     [LIFE_LOSS] = { "loss", NAME_target_params, NAME_target_tokens,
-                    "AT(target_tokens, " NOTHING ") / AT(target_params, " NOTHING ")" },
+                    NAME_target_trained_tokens_per_param },
 };
 
 static bool read_kind(struct life *life)

@@ -239,7 +239,7 @@ static void experts_line(struct life *life)
     struct error ignored;
     if (!life->scenario.model || !more || RULE(expert_gain) != 1 ||
         !value_of(&life->chosen->scenario, NAME_experts, &experts, &ignored) || !(experts > 1) ||
-        !value_of(&life->chosen->scenario, "AT(expert_gain, expert_quality = 1)", &gain, &ignored))
+        !value_of(&life->chosen->scenario, NAME_expert_gain_most, &gain, &ignored))
         return;
     LINE("experts", "only active parameters count; if %.0f experts make them as good as %.2f times",
          experts, gain);

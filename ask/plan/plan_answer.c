@@ -506,7 +506,7 @@ static bool nothing_lines(struct plan *plan, struct plan_point *nearest, bool *f
     if (!plan->result.miss_found) {
         double needed, room;
         if (!value_of(&plan->variants->scenario, NAME_weights_stored, &needed, plan->error) ||
-            !value_of(&plan->variants->scenario, "deployment_chips * cache_fraction * hbm_reported", &room,
+            !value_of(&plan->variants->scenario, NAME_deployment_memory, &room,
                       plan->error))
             return false;
         struct unit bytes = scenario_unit(&plan->variants->scenario, NAME_weights_stored);

@@ -249,7 +249,7 @@ bool simulate_predicted(struct scenario *scenario, struct sim_server *server, do
         NAME_rank_blocks, NAME_sequences_most, NAME_prefill_size, NAME_cache_block, NAME_attention_dp,
         NAME_pipeline_parallel, NAME_draft_tokens, NAME_accepted_share, NAME_steps_ahead,
         NAME_kv_per_token, NAME_tensor_parallel,
-        "AT(rank_blocks, cache_blocks = 0)" };
+        NAME_rank_blocks_room };
     struct predicted *predicted = arena_alloc(scenario->arena, sizeof *predicted);
     struct values values;
     const unsigned can = server->scheduler->can;

@@ -22,7 +22,7 @@ static const char *size_text(const struct train *train, const char *name, const 
 
 static const char *expert_line(struct train *train)
 {
-    const double experts = number(train, "select(routed_params > 0, experts, 0)");
+    const double experts = number(train, NAME_experts_cut);
     const char *size = size_text(train, "EP", NAME_expert_parallel);
     if (!(experts > 0))
         return arena_print(train->arena, "%s: %s has no routed experts", size,
@@ -50,8 +50,8 @@ static const char *even_line(struct train *train, enum train_even even)
     case TRAIN_EVEN_HEADS:
         return arena_print(train->arena, "%s must divide %s query heads, and divide %s key heads "
                            "or be a multiple", size_text(train, "TP", NAME_tensor_parallel),
-                           count_text(train->arena, number(train, "MOST(layer, query_heads)"), 12),
-                           count_text(train->arena, number(train, "MOST(layer, cache_cut)"), 12));
+                           count_text(train->arena, number(train, NAME_heads_most), 12),
+                           count_text(train->arena, number(train, NAME_cache_heads_most), 12));
     case TRAIN_EVEN_STAGES:
         return stage_line(train);
     case TRAIN_EVEN_EXPERTS:
@@ -102,7 +102,7 @@ static void no_product(struct train *train, struct doc *list)
     const bool layers = fmax(1, pp) * fmax(1, chunks) > number(train, NAME_mixer_layers) ||
                         (pp == 1 && chunks > 1);
     const bool experts = train_given(train, NAME_expert_parallel) >
-                         number(train, "select(routed_params > 0, experts, 1)");
+                         number(train, NAME_expert_ways);
     if (layers)
         add_line(train, list, stage_line(train));
     if (experts)

@@ -198,9 +198,9 @@ bool train_host_known(const struct train *train)
 static bool make_lists(struct train *train)
 {
     const char *const searched[OUTPUTS] = {
-        "hbm_reported / train_memory", NAME_train_tokens_per_chip, "training_sequences / train_dp",
-        "1 - train_possible", NAME_train_memory_share,
-        train_host_known(train) ? "train_host_memory / host_memory" : "0" };
+        NAME_train_memory_room, NAME_train_tokens_per_chip, NAME_replica_sequences,
+        NAME_train_impossible, NAME_train_memory_share,
+        train_host_known(train) ? NAME_train_host_share : "0" };
     static const char *const told[] = {
 #define X(name) NAME_##name,
         TRAIN_FIGURES(X)
@@ -263,9 +263,9 @@ static void set_limits(struct train *train)
  * nothing comes out even. */
 bool train_uneven(struct train *train, size_t counts[TRAIN_EVEN_COUNT])
 {
-    static const char *const texts[] = { "0", "0", "training_sequences / train_dp",
-                                         "1 - heads_divide", "1 - even_stages", "1 - even_experts",
-                                         "1 - even_sequence", "1 - even_batch" };
+    static const char *const texts[] = { "0", "0", NAME_replica_sequences,
+                                         NAME_uneven_heads, NAME_uneven_stages, NAME_uneven_experts,
+                                         NAME_uneven_sequence, NAME_uneven_batch };
     struct search_limit limits[TRAIN_EVEN_COUNT];
     struct search_space space = train->space;
     struct search_result result;
@@ -293,7 +293,7 @@ bool train_space(struct train *train)
     struct settings settings = { .train = train };
     struct values values;
     double at[TRAIN_AXES];
-    static const char *const sizes[] = { NAME_mixer_layers, "select(routed_params > 0, experts, 1)" };
+    static const char *const sizes[] = { NAME_mixer_layers, NAME_expert_ways };
     for (int i = 0; i < TRAIN_AXES; i++)
         settings.only[i] = train_given(train, train_axes[i].row);
     if (!values_of(&train->scenario, sizes, 2, &values, train->error))
