@@ -2,6 +2,7 @@
 #include "ask/ask.h"
 #include "build/row_names.h"
 #include "scenario/server.h"
+#include "scenario/waterfall.h"
 
 #include <math.h>
 #include <string.h>
@@ -38,7 +39,7 @@ static const char *const figure_names[] = {
 static const char *const point_rows[] = {
     NAME_bound_step, NAME_bound_compute, NAME_bound_weights, NAME_bound_kv, NAME_bound_memory,
     NAME_bound_cost_per_token, NAME_chips, NAME_context };
-enum { POINT_ROWS = sizeof point_rows / sizeof *point_rows };
+enum { POINT_ROWS = sizeof point_rows / sizeof *point_rows, POINT_ALL = POINT_ROWS + WATERFALL_ROWS };
 
 /* What some lines say where there is such a batch, price or tier; before the costs of a pause, of
  * each tier twice. */
@@ -219,13 +220,17 @@ static bool add_lecture(struct brief *brief, const struct layout *layout, struct
     return add_lines(brief, lecture);
 }
 
-static void add_point(struct brief *brief, const struct layout *layout, struct section *section)
+static void add_point(struct brief *brief, const char *const *texts, const struct layout *layout,
+                      struct section *section)
 {
     struct server *server = &brief->server;
     const struct server_choice *choice = &server->scenario.choice;
     section_word(section, "model", brief->scenario.model);
     section_word(section, "machine", brief->scenario.machine);
-    server_figures(server, point_rows, POINT_ROWS, layout, section);
+    const bool serves = !server_verdict(server);
+    server_figures(server, texts, serves ? POINT_ALL : POINT_ROWS, layout, section);
+    if (serves)
+        waterfall_section(section);
     section_word(section, "choice", choice->made ? choice->rule : "")->layout = true;
     section_number(section, "over_bound", section_value(section, NAME_predicted_tpot) /
                    section_value(section, NAME_bound_step), unit_one)->layout = true;
@@ -300,8 +305,11 @@ bool ask_brief(struct arena *arena, const struct command *command, struct answer
     brief->arena = arena;
     brief->error = error;
     struct scenario point;
+    const char *point_texts[POINT_ALL];
+    memcpy(point_texts, point_rows, sizeof point_rows);
+    memcpy(point_texts + POINT_ROWS, waterfall_rows, sizeof waterfall_rows);
     if (!scenario_open_pair(&point, arena, command, error) ||
-        !server_open_with(&brief->server, &point, point_rows, POINT_ROWS, error) ||
+        !server_open_with(&brief->server, &point, point_texts, POINT_ALL, error) ||
         !scenario_lecture(&point, &brief->scenario, error) ||
         !settle_batch(&brief->scenario, error) ||
         !values_of(&brief->scenario, figure_names, FIGURES_COUNT, &brief->values, error) ||
@@ -311,7 +319,7 @@ bool ask_brief(struct arena *arena, const struct command *command, struct answer
     note_idle(brief);
     const struct layout *layout = layout_built_in(arena, "ask/brief.layout");
     struct section *section = section_new(arena);
-    add_point(brief, layout, section);
+    add_point(brief, point_texts, layout, section);
     if (!add_lecture(brief, layout, section))
         return false;
     section_document(section, answer->doc);
@@ -345,6 +353,7 @@ const struct record answer_brief = { "Brief", (const struct answer_field[]){
     { FIELD_TEXT, "model", .help = "its title", .always = true },
     { FIELD_TEXT, "machine", .help = "its title", .always = true },
     { FIELD_ALSO, .record = &server_record },
+    { FIELD_ALSO, .record = &waterfall_record },
     { FIELD_ROWS, .names = point_rows, .count = POINT_ROWS, .always = true },
     { FIELD_TEXTS, "words", .help = "the question that gives these figures again", .always = true },
     { FIELD_RECORD, "lecture", .help = "the lecture's lines: a whole domain at the bound's batch",

@@ -3,7 +3,9 @@
 #include "ask/ask.h"
 #include "build/row_names.h"
 #include "scenario/server.h"
+#include "scenario/waterfall.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,16 +14,17 @@ static const char *const names[] = {
     NAME_bound_mbu, NAME_user_speed, NAME_bound_throughput, NAME_bound_cost_per_token, NAME_hbm_share,
     NAME_weights_per_chip, NAME_kv_per_chip, NAME_exchange_time, NAME_batch, NAME_context, NAME_chips,
     NAME_overlap, NAME_step_time, NAME_step_over_bound };
-enum { COUNT = sizeof names / sizeof *names };
+enum { COUNT = sizeof names / sizeof *names, OPERATORS = COUNT + WATERFALL_ROWS };
 
-/* All that is asked beside server_rows: `names`, then two times of each operator. */
+/* All that is asked beside server_rows: `names`, the waterfall, then two times of each operator. */
 static const char **asked_texts(struct scenario *scenario, size_t *count)
 {
     struct arena *arena = scenario->arena;
     const struct fact_table *table = facts_table(&scenario->facts, "operator");
-    const char **texts = arena_array(arena, COUNT + 2 * table->entries, sizeof *texts);
+    const char **texts = arena_array(arena, OPERATORS + 2 * table->entries, sizeof *texts);
     memcpy(texts, names, sizeof names);
-    *count = COUNT;
+    memcpy(texts + COUNT, waterfall_rows, sizeof waterfall_rows);
+    *count = OPERATORS;
     for (size_t i = 0; i < table->entries; i++) {
         texts[(*count)++] = arena_print(arena, "operator_compute_time[%s]", table->entry[i]);
         texts[(*count)++] = arena_print(arena, "operator_read_time[%s]", table->entry[i]);
@@ -77,6 +80,38 @@ static void add_operators(struct scenario *scenario, struct values values, const
     qsort(list->inside, list->inside_count, sizeof *list->inside, longest_first);
 }
 
+/* The parts of a token's time, those below a hundredth together. */
+static void add_shares(const struct breakdown *parts, struct section *section)
+{
+    struct section *list = section_add(section, "shares", SECTION_LIST);
+    double smaller = 0;
+    size_t count = 0;
+    list->layout = true;
+    for (size_t i = 0; i < parts->count; i++) {
+        const struct contribution *part = &parts->at[i];
+        if (part->value < 0.01 * parts->whole) {
+            smaller += part->value;
+            count++;
+            continue;
+        }
+        struct section *one = section_add(list, NULL, SECTION_RECORD);
+        section_word(one, "label", part->label);
+        section_number(one, "time", part->value, unit_second);
+        if (isfinite(part->saved))
+            section_number(one, "saved_if_free", part->saved, unit_second);
+        else
+            section_word(one, "saved_if_free", "-");
+        section_number(one, "share", part->value / parts->whole, unit_one);
+    }
+    if (!count)
+        return;
+    struct section *one = section_add(list, NULL, SECTION_RECORD);
+    section_word(one, "label", arena_print(section->arena, "%zu smaller parts", count));
+    section_number(one, "time", smaller, unit_second);
+    section_word(one, "saved_if_free", "");
+    section_number(one, "share", smaller / parts->whole, unit_one);
+}
+
 static void add_words(const struct scenario *scenario, struct section *section)
 {
     section_word(section, "limited_by", limit_of(section_value(section, NAME_bound_compute),
@@ -105,10 +140,14 @@ bool ask_step(struct arena *arena, const struct command *command, struct answer 
     struct values values = server_more(&server);
     section_word(section, "model", scenario.model);
     section_word(section, "machine", scenario.machine);
-    server_figures(&server, names, COUNT, layout, section);
-    values.at += COUNT;
+    server_figures(&server, texts, server.parts.count ? OPERATORS : COUNT, layout, section);
+    values.at += OPERATORS;
     add_words(&scenario, section);
-    add_operators(&scenario, values, texts + COUNT, section);
+    if (server.parts.count) {
+        waterfall_section(section);
+        add_shares(&server.parts, section);
+    }
+    add_operators(&scenario, values, texts + OPERATORS, section);
     server_assumed(&server);
     note_idle(&server, texts, count);
     figures_words(&server.scenario, section);
@@ -119,6 +158,11 @@ bool ask_step(struct arena *arena, const struct command *command, struct answer 
     answer->status = server_infeasible(&server, answer->doc);
     return true;
 }
+
+static const struct record share_record = { "StepShare", (const struct answer_field[]){
+    { FIELD_LAYOUT, .count = 4,
+      .names = (const char *const[]){ "label", "time", "saved_if_free", "share" } },
+    { 0 } } };
 
 static const struct record operators_record = { "Operators", (const struct answer_field[]){
     { FIELD_OTHERS, .help = "operator_compute_time and operator_read_time of one operator",
@@ -133,11 +177,13 @@ const struct record answer_step = { "Step", (const struct answer_field[]){
     { FIELD_ROWS, .names = names, .count = COUNT, .always = true },
     { FIELD_TEXT, "limited_by", .help = "what binds the bound of the step", .always = true },
     { FIELD_ALSO, .record = &server_record },
+    { FIELD_ALSO, .record = &waterfall_record },
     { FIELD_RECORD, "operators", .help = "the weights, operator by operator",
       .record = &operators_record, .always = true },
     { FIELD_TEXTS, "words", .help = "the question that gives these figures again", .always = true },
     { FIELD_TEXTS, "assumed", .help = "what nobody gave, and what to know of it", .always = true },
     { FIELD_LAYOUT, .names = (const char *const[]){ "hardware", "over_bound" }, .count = 2 },
+    { FIELD_LAYOUT, "shares", .record = &share_record },
     { 0 } } };
 
 const struct verb verb_step = {

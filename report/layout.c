@@ -134,6 +134,19 @@ static void print_value(struct buffer *out, const struct part *part, const struc
     buffer_print(out, ")");
 }
 
+/* From 0 to the value, or from one end of a range to the other; a range is a line at least. */
+static void print_bar(struct buffer *out, const struct figure *figure, int columns)
+{
+    const bool range = figure->range.low != figure->range.high;
+    const int first = range ? (int)(figure->range.low * columns + 0.5) : 0;
+    const int last = (int)((range ? figure->range.high : figure->value) * columns + 0.5);
+    buffer_print(out, "%*s", first, "");
+    for (int i = first; i < last; i++)
+        buffer_print(out, "\u2588");
+    if (range && first == last)
+        buffer_print(out, "\u258f");
+}
+
 static void print_figure(struct buffer *out, const struct scope *scope, const struct part *part)
 {
     const struct figure figure = find_figure(scope, part->name);
@@ -152,10 +165,7 @@ static void print_figure(struct buffer *out, const struct scope *scope, const st
     case '~': print_ends(out, figure.low, figure.high, figure.unit, part->digits); break;
     case '%': buffer_print(out, "%.*f %%", part->digits, 100 * value); break;
     case '@': buffer_print(out, "%s", large_text(out->arena, floor(value + 0.5))); break;
-    case '=':
-        for (int i = 0; i < (int)(value * part->digits + 0.5); i++)
-            buffer_print(out, "\u2588");
-        break;
+    case '=': print_bar(out, &figure, part->digits); break;
     case '.':
         if (part->digits)
             buffer_print(out, "%.*f", part->digits, value);
@@ -176,7 +186,9 @@ static void add_cells(struct table *table, const struct scope *scope, const stru
         struct buffer out = { .arena = table->arena };
         buffer_add(&out, "", 0);
         print_parts(&out, scope, cell->then);
-        table_cell(table, "%.*s", (int)text_trim((struct text){ out.data, out.size }).size, out.data);
+        while (out.size && out.data[out.size - 1] == ' ')
+            out.data[--out.size] = 0;
+        table_cell(table, "%s", out.data);
     }
 }
 

@@ -12,7 +12,7 @@
  *     {row%}   {row%1}  a share, in per cent
  *     {row.2 ms}        so many decimals in that unit, which is not printed; {row.0} a whole number
  *     {row@}            a large whole number: 671 B
- *     {row=20}          a share as a bar, of 20 columns when it is 1
+ *     {row=20}          a share as a bar, of 20 columns when it is 1; of a range from end to end
  *     {key<68}          words, broken into lines of 68 columns under each other
  *     [a|b|c]           b where the condition a holds, else c, which may be left out
  *

@@ -100,6 +100,11 @@ const char *scenario_misfit(struct scenario *scenario);
 void scenario_note_misfit(struct scenario *scenario);
 /* A note where prompt and answer are longer than the model's configuration allows. */
 void scenario_note_length(struct scenario *scenario);
+/* A note for each name in the command that a row had until the last version: its new one. */
+void scenario_note_old_names(struct scenario *scenario);
+/* The answer of the command's verb; its document has rows under their old names too. */
+bool command_answer(struct arena *arena, const struct command *command, struct answer *answer,
+                    struct error *error);
 /* The tiers of a user's file, --tiers FILE, in the place of those built in. */
 bool scenario_read_tiers(struct scenario *scenario, const char *path, struct error *error);
 /* What was assumed: lines of the text, and a list "assumed" in the document. */
@@ -164,8 +169,7 @@ struct breakdown breakdown_of(struct scenario *scenario, const struct values *va
 double breakdown_other(const struct breakdown *parts);
 /* "GEMMs 63 %, attention 28 %": the largest, those of one label together. */
 const char *breakdown_largest(struct arena *arena, const struct breakdown *parts, int most);
-/* A section "parts": {"ROW": {"label", "time", "saved_if_free"}}; of what is no time "contribution".
- * For layouts each has its "row" and its "share" of the whole too. */
+/* A section "parts": {"ROW": {"label", "time", "saved_if_free"}}; of what is no time "contribution". */
 void breakdown_section(const struct scenario *scenario, const struct breakdown *parts, struct unit unit,
                        struct section *section);
 void breakdown_document(const struct scenario *scenario, const struct breakdown *parts, struct unit unit,

@@ -112,6 +112,27 @@ static struct doc *new_property(struct schemas *schemas, struct doc *properties,
     return doc_add(schemas->arena, properties, key, DOC_OBJECT);
 }
 
+static void mark_old(struct schemas *schemas, struct doc *property, const char *row)
+{
+    doc_add_string(schemas->arena, property, "x-row", row);
+    doc_add_bool(schemas->arena, property, "deprecated", true);
+}
+
+/* A property for each name that the row had until the last version. */
+static void add_old_names(struct schemas *schemas, struct doc *properties, const struct row *row)
+{
+    if (!row->was)
+        return;
+    char *names = arena_copy(schemas->arena, row->was, strlen(row->was));
+    for (const char *name = strtok(names, " "); name; name = strtok(NULL, " ")) {
+        struct doc *one = new_property(schemas, properties, NULL, name, false);
+        if (!one)
+            continue;
+        add_number(schemas, one, row->unit_text, row->meaning, true);
+        mark_old(schemas, one, row->name);
+    }
+}
+
 static void add_rows(struct schemas *schemas, struct doc *properties, struct doc *required,
                      const struct answer_field *field)
 {
@@ -125,10 +146,10 @@ static void add_rows(struct schemas *schemas, struct doc *properties, struct doc
         if (!one)
             continue;
         add_number(schemas, one, row->unit_text, row->meaning, true);
-        if (strcmp(key, row->name)) {
-            doc_add_string(schemas->arena, one, "x-row", row->name);
-            doc_add_bool(schemas->arena, one, "deprecated", true);
-        }
+        if (strcmp(key, row->name))
+            mark_old(schemas, one, row->name);
+        else
+            add_old_names(schemas, properties, row);
     }
 }
 
