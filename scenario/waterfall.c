@@ -57,7 +57,7 @@ static void add_line(struct section *list, const char *label, double from, doubl
 
 static void add_gaps(const double *at, struct section *section)
 {
-    struct section *list = section_add(section, "gaps", SECTION_LIST);
+    struct section *list = section_add(section, "waterfall_lines", SECTION_LIST);
     const double tpot = at[WATERFALL_ROWS - 1], small = small_gaps(at);
     double sum = 0, whole = tpot;
     list->layout = true;
@@ -110,6 +110,6 @@ const struct record waterfall_record = { "Waterfall", (const struct answer_field
     { FIELD_ROWS, .names = waterfall_rows + 1, .count = WATERFALL_ROWS - 2 },
     { FIELD_TEXTS, "waterfall",
       .help = "rows from the bound to the prediction: the first and the gaps add up to the last" },
-    { FIELD_LAYOUT, "gaps", .record = &gap_record },
+    { FIELD_LAYOUT, "waterfall_lines", .record = &gap_record },
     { FIELD_LAYOUT, .names = (const char *const[]){ "tpot_sum" }, .count = 1 },
     { 0 } } };
