@@ -2,6 +2,7 @@
 #include "ask/ask.h"
 #include "scenario/server.h"
 
+#include <math.h>
 #include <string.h>
 
 /* A row of a table's chapter stands for its value at every entry. */
@@ -19,20 +20,28 @@ static void expand(struct scenario *scenario, const char *word, const char ***na
     }
 }
 
-/* A line of text for each figure. */
-static void add_lines(const struct section *read, struct section *section)
+/* A line of the text and of --csv for each figure. */
+static struct section *add_lines(const struct section *read, struct section *section)
 {
     struct section *list = section_add(section, "figures", SECTION_LIST);
     list->layout = true;
     for (size_t i = 0; i < read->count; i++) {
+        const struct figure *figure = &read->figures[i];
+        const bool interval = figure->low != figure->high;
+        struct buffer unit = { .arena = list->arena };
         struct section *line = section_add(list, NULL, SECTION_RECORD);
-        section_word(line, "quantity", read->figures[i].name);
-        const char *kind = read->figures[i].range.kind;
-        section_word(line, "range_kind", kind ? kind : "");
-        struct figure *value = section_number(line, "value", 0, unit_one);
-        *value = read->figures[i];
-        value->name = "value";
+        unit_print(&unit, figure->unit);
+        section_word(line, "quantity", figure->name);
+        struct figure *value = section_number(line, "value", figure->value, figure->unit);
+        value->range = figure->range;
+        section_word(line, "unit", unit.data);
+        section_number(line, "low", interval ? figure->low : NAN, figure->unit);
+        section_number(line, "high", interval ? figure->high : NAN, figure->unit);
+        section_word(line, "origin", origin_name(figure->origin));
+        section_word(line, "source", figure->source ? figure->source : "");
+        section_word(line, "range_kind", value->range.kind ? value->range.kind : "")->layout = true;
     }
+    return list;
 }
 
 bool ask_eval(struct arena *arena, const struct command *command, struct answer *answer,
@@ -61,7 +70,7 @@ bool ask_eval(struct arena *arena, const struct command *command, struct answer 
     for (size_t i = 0; i < read->count; i++)
         figure_document(arena, &read->figures[i],
                         doc_add(arena, answer->doc, read->figures[i].name, DOC_OBJECT));
-    add_lines(read, section);
+    section_csv(add_lines(read, section), &answer->csv);
     figures_notes(&scenario, section);
     figures_words(&scenario, section);
     const char *misfit = scenario_misfit(&scenario);
@@ -106,4 +115,4 @@ const struct verb verb_eval = {
     { "chalkline eval inference_tokens",
       "chalkline eval predicted_tpot throughput_per_chip --model llama-3.3-70b --on h100-sxm",
       "chalkline eval 'bound_step * 2' --set batch=64 --set hbm_bandwidth=3TB/s..5TB/s" },
-    { ANSWER_OPTIONS, &output_options }, ask_eval };
+    { ANSWER_OPTIONS, &table_options, &output_options }, ask_eval };
