@@ -169,7 +169,8 @@ struct breakdown breakdown_of(struct scenario *scenario, const struct values *va
 double breakdown_other(const struct breakdown *parts);
 /* "GEMMs 63 %, attention 28 %": the largest, those of one label together. */
 const char *breakdown_largest(struct arena *arena, const struct breakdown *parts, int most);
-/* A section "parts": {"ROW": {"label", "time", "saved_if_free"}}; of what is no time "contribution". */
+/* A section "parts": {"ROW": {"label", "time", "saved_if_free"}}; of what is no time "contribution".
+ * For layouts each has its "row" and its "share" of the whole too. */
 void breakdown_section(const struct scenario *scenario, const struct breakdown *parts, struct unit unit,
                        struct section *section);
 void breakdown_document(const struct scenario *scenario, const struct breakdown *parts, struct unit unit,
