@@ -257,7 +257,7 @@ static void add_held(struct why *why, const struct values *values, const size_t 
         buffer_print(&text, "%s%s = %s", i ? ", " : "", input->name,
                      quantity_text(text.arena, values->inputs[held[i]], row->unit, DIGITS));
     }
-    section_word(section, "held", text.data)->layout = true;
+    section_word(section, "held_inputs", text.data)->layout = true;
 }
 
 /* Per cent of change per per cent of an input; the entries of a column move together. */
@@ -432,7 +432,7 @@ bool ask_why(struct arena *arena, const struct command *command, struct answer *
     why.asked = row->table ? name : command->words[0];
     if (!scenario_choose(&scenario, &name, 1, error) || !value_of(&scenario, name, &value, error))
         return false;
-    given_note(&scenario, &name, 1, name);
+    shown_notes(&scenario, &name, 1, name);
     scenario_note_misfit(&scenario);
     struct section *section = section_new(arena);
     add_head(&why, name, row, value, section);
@@ -499,7 +499,7 @@ const struct record answer_why = { "Why", (const struct answer_field[]){
     { FIELD_LAYOUT, "strongest", .record = &strongest_record },
     { FIELD_LAYOUT, .count = 10, .names = (const char *const[]){
           "name", "symbol", "bound_to", "bound_by", "taken", "unselected", "steps", "in_no_part",
-          "held", "deeper" } },
+          "held_inputs", "deeper" } },
     { 0 } } };
 
 static const struct option why_list[] = {

@@ -48,26 +48,27 @@ static size_t part_of(const struct input *input, const struct contribution *part
     return i;
 }
 
-void list_saved(const struct list *list, size_t output, const double *inputs,
+void list_saved(const struct list *list, size_t output, const double *nodes,
                 struct contribution *parts, size_t count)
 {
     struct arena scratch = { 0 };
-    struct column *columns = arena_array(&scratch, list->input_count + 1, sizeof *columns);
+    bool *vary = arena_array(&scratch, list->input_count + 1, sizeof *vary);
     double *values = arena_array(&scratch, count + 1, sizeof *values);
-    struct list one = *list;
+    struct list one = *list, left;
     one.outputs += output;
     one.output_count = 1;
-    for (size_t i = 0; i < list->input_count; i++) {
-        const size_t part = part_of(&list->inputs[i], parts, count);
-        columns[i] = (struct column){ &inputs[i], 0 };
-        if (part == count)
-            continue;
+    for (size_t i = 0; i < list->input_count; i++)
+        vary[i] = part_of(&list->inputs[i], parts, count) < count;
+    list_fix_nodes(&scratch, &one, nodes, vary, &left);
+    struct column *columns = arena_array(&scratch, left.input_count + 1, sizeof *columns);
+    for (size_t i = 0; i < left.input_count; i++) {
+        const size_t part = part_of(&left.inputs[i], parts, count);
         double *scale = arena_array(&scratch, count + 1, sizeof *scale);
         for (size_t k = 0; k <= count; k++)
             scale[k] = k != part + 1;
         columns[i] = (struct column){ scale, 1 };
     }
-    list_run(&one, columns, &values, count + 1);
+    list_run(&left, columns, &values, count + 1);
     for (size_t k = 0; k < count; k++)
         parts[k].saved = isfinite(values[k + 1]) ? values[0] - values[k + 1] : NAN;
     arena_free(&scratch);

@@ -101,12 +101,12 @@ static int left_of(struct left *left, int node)
 
 /* Fixed nodes become numbers, computed by the same operators; a select whose condition
  * is fixed becomes its branch; then what nobody needs goes. */
-static void fix_with(struct arena *arena, const struct list *list, const double *values,
-                     const uint64_t *free, struct list *to)
+static void fix_with(struct arena *arena, struct arena *scratch, const struct list *list,
+                     const double *values, const uint64_t *free, struct list *to)
 {
-    struct left left = { .list = list, .values = values, .set.arena = arena };
+    struct left left = { .list = list, .values = values, .set.arena = scratch };
     struct nodes *set = &left.set;
-    left.moved = arena_array(arena, list->count + 1, sizeof *left.moved);
+    left.moved = arena_array(scratch, list->count + 1, sizeof *left.moved);
     memset(left.moved, -1, list->count * sizeof *left.moved);
     for (size_t i = 0; i < list->count; i++) {
         const struct node *node = &list->nodes[i];
@@ -126,7 +126,7 @@ static void fix_with(struct arena *arena, const struct list *list, const double 
         if (set->nodes[left.moved[i]].row < 0)
             set->nodes[left.moved[i]].row = node->row;
     }
-    int *wanted = arena_array(arena, list->output_count + 1, sizeof *wanted);
+    int *wanted = arena_array(scratch, list->output_count + 1, sizeof *wanted);
     for (size_t i = 0; i < list->output_count; i++)
         wanted[i] = left_of(&left, list->outputs[i]);
     nodes_finish(set, wanted, list->output_count, arena, to);
@@ -140,13 +140,41 @@ static uint64_t *free_of(struct arena *arena, const struct list *list, const boo
     return free;
 }
 
+/* Nodes that no output is made of need not be looked at. */
+static void forget_unread(struct arena *arena, const struct list *list, uint64_t *free)
+{
+    bool *read = arena_array(arena, list->count + 1, sizeof *read);
+    for (size_t i = 0; i < list->output_count; i++)
+        read[list->outputs[i]] = true;
+    for (size_t i = list->count; i-- > 0;) {
+        const struct node *node = &list->nodes[i];
+        const int of[] = { node->a, node->b, node->c, node->first };
+        for (int k = 0; k < 4 && read[i]; k++)
+            if (of[k] >= 0)
+                read[of[k]] = true;
+        if (!read[i])
+            free[i] = 0;
+    }
+}
+
+void list_fix_nodes(struct arena *arena, const struct list *list, const double *nodes,
+                    const bool *vary, struct list *left)
+{
+    struct arena scratch = arena_beside(arena);
+    uint64_t *free = free_of(&scratch, list, vary);
+    forget_unread(&scratch, list, free);
+    fix_with(arena, &scratch, list, nodes, free, left);
+    arena_free(&scratch);
+}
+
 void list_fix(struct arena *arena, const struct list *list, const double *values,
               const bool *vary, struct list *left)
 {
-    const uint64_t *free = free_of(arena, list, vary);
-    double *known = arena_array(arena, list->count + 1, sizeof *known);
-    list_value_of(arena, list, values, free, known);
-    fix_with(arena, list, known, free, left);
+    struct arena scratch = arena_beside(arena);
+    double *nodes = arena_array(&scratch, list->count + 1, sizeof *nodes);
+    list_value_of(&scratch, list, values, free_of(&scratch, list, vary), nodes);
+    list_fix_nodes(arena, list, nodes, vary, left);
+    arena_free(&scratch);
 }
 
 /* The operand that stands in the place of a select; -1: none alone. */
@@ -280,9 +308,10 @@ static int same_within(struct nodes *set, const struct interval *bounds, const s
 void list_within(struct arena *arena, const struct list *list, const struct interval *inputs,
                  struct list *left)
 {
-    struct nodes set = { .arena = arena };
-    int *moved = arena_array(arena, list->count + 1, sizeof *moved);
-    struct interval *bounds = arena_array(arena, 2 * list->count + 4, sizeof *bounds);
+    struct arena scratch = arena_beside(arena);
+    struct nodes set = { .arena = &scratch };
+    int *moved = arena_array(&scratch, list->count + 1, sizeof *moved);
+    struct interval *bounds = arena_array(&scratch, 2 * list->count + 4, sizeof *bounds);
     for (size_t i = 0; i < list->count; i++) {
         const struct node *node = &list->nodes[i];
         struct node copy = node_of(node->op, node->a < 0 ? -1 : moved[node->a],
@@ -300,8 +329,9 @@ void list_within(struct arena *arena, const struct list *list, const struct inte
         if (set.nodes[moved[i]].row < 0)
             set.nodes[moved[i]].row = node->row;
     }
-    int *wanted = arena_array(arena, list->output_count + 1, sizeof *wanted);
+    int *wanted = arena_array(&scratch, list->output_count + 1, sizeof *wanted);
     for (size_t i = 0; i < list->output_count; i++)
         wanted[i] = moved[list->outputs[i]];
     nodes_finish(&set, wanted, list->output_count, arena, left);
+    arena_free(&scratch);
 }

@@ -28,7 +28,7 @@ static void grow(struct nodes *set)
 {
     struct node *nodes = set->nodes;
     struct known *known = set->known;
-    set->room = set->room ? 2 * set->room : 512;
+    set->room = set->room ? 4 * set->room : 512;
     set->nodes = arena_array(set->arena, set->room, sizeof *set->nodes);
     set->known = arena_array(set->arena, set->room, sizeof *set->known);
     set->same_size = 2 * set->room;

@@ -194,6 +194,9 @@ bool list_build_parts(struct arena *arena, const struct book *book, const struct
 /* What is left when every input but the `vary` ones is fixed at `values`. */
 void list_fix(struct arena *arena, const struct list *list, const double *values,
               const bool *vary, struct list *left);
+/* The same at nodes[count], the values that list_value gave, for who has them. */
+void list_fix_nodes(struct arena *arena, const struct list *list, const double *nodes,
+                    const bool *vary, struct list *left);
 /* Does an output move with one input while all others stay? `nodes` are the values at the point. */
 bool list_moves(const struct arena *arena, const struct list *list, const double *nodes,
                 size_t input);
@@ -251,8 +254,8 @@ struct contribution {
 struct contribution *list_breakdown(struct arena *arena, const struct book *book,
                                     const struct list *list, size_t output, const double *nodes,
                                     size_t *count);
-/* Fill in what each saves. A part without which the output has no finite value has NAN. */
-void list_saved(const struct list *list, size_t output, const double *inputs,
+/* Fill in what each saves, from the same values. A part without which the output has no finite value has NAN. */
+void list_saved(const struct list *list, size_t output, const double *nodes,
                 struct contribution *parts, size_t count);
 
 /* Values over nested axes: a node is computed once for each value of the innermost axis that

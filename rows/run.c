@@ -258,13 +258,16 @@ struct list_program *list_program_make(struct arena *arena, const char *set_name
     bool *vary = arena_array(arena, list->input_count + 1, sizeof *vary);
     struct list_program *program = arena_alloc(arena, sizeof *program);
     const struct set *set = set_find(set_name);
-    struct list left, within;
+    struct list left = *list, within;
+    bool fixed = false;
     assert(set);
     for (size_t i = 0; i < list->input_count; i++) {
         values[i] = inputs[i].data[0];
         vary[i] = inputs[i].stride != 0;
+        fixed |= !vary[i];
     }
-    list_fix(arena, list, values, vary, &left);
+    if (fixed)
+        list_fix(arena, list, values, vary, &left);
     body_make(arena, &left, &program->whole);
     body_columns(arena, list, &left, &program->whole);
     program->range = arena_array(arena, left.input_count + 1, sizeof *program->range);

@@ -12,7 +12,7 @@ struct breakdown breakdown_of(struct scenario *scenario, const struct values *va
     parts.at = list_breakdown(scenario->arena, &scenario->book, &values->list, output,
                               values->nodes, &parts.count);
     if (saved)
-        list_saved(&values->list, output, values->inputs, parts.at, parts.count);
+        list_saved(&values->list, output, values->nodes, parts.at, parts.count);
     return parts;
 }
 

@@ -1,4 +1,4 @@
-/* Names that rows had until the last version. They are accepted wherever the new ones are, and a
+/* Names that rows and options had until the last version. They are accepted wherever the new ones are, and a
  * note says the new one; documents have a row under its old names too, for programs that read
  * them. */
 #include "scenario/scenario.h"
@@ -38,9 +38,14 @@ void scenario_note_old_names(struct scenario *scenario)
     const struct command *command = scenario->command;
     for (size_t i = 0; i < command->word_count; i++)
         note_in(scenario, command->words[i]);
-    for (size_t i = 0; i < command->value_count; i++)
-        if (command->values[i].text && command->values[i].option->kind != OPTION_FILE)
-            note_in(scenario, command->values[i].text);
+    for (size_t i = 0; i < command->value_count; i++) {
+        const struct value *value = &command->values[i];
+        if (value->old)
+            facts_note(&scenario->facts, "--%s is now called --%s", value->option->was,
+                       value->option->name);
+        if (value->text && value->option->kind != OPTION_FILE)
+            note_in(scenario, value->text);
+    }
 }
 
 /* ---- names in answers ----------------------------------------------------------------------- */

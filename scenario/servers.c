@@ -175,33 +175,43 @@ static void add_setting(struct settings *settings, const double values[SERVERS_I
 
 static void add_layout(struct settings *settings, const struct layout *layout, double experts)
 {
-    static const double chunks[] = { 512, 1024, 2048, 4096, 8192, 16384 };
-    double chunk = 0;
-    bool fixed = given_number(settings->servers->scenario, NAME_prefill_size, &chunk);
-    for (double draft = 0; draft <= settings->servers->draft_most; draft++)
-        for (size_t i = 0; i < (fixed ? 1 : sizeof chunks / sizeof *chunks); i++)
+    static const double usual[] = { 512, 1024, 2048, 4096, 8192, 16384 };
+    const bool one = settings->servers->layouts_only;
+    const double *only = settings->only, *chunks = usual;
+    size_t count = sizeof usual / sizeof *usual;
+    double draft = 0, most = settings->servers->draft_most, chunk = isnan(only[5]) ? 0 : only[5];
+    if (one || chunk > 0)
+        chunks = &chunk, count = 1;
+    if (one)
+        draft = most = isnan(only[4]) ? 0 : only[4];
+    for (; draft <= most; draft++)
+        for (size_t i = 0; i < count; i++)
             add_setting(settings, (double[SERVERS_INPUTS]){
                 layout->chips, layout->attention_dp, layout->pipeline_parallel, experts, draft,
-                fixed ? chunk : chunks[i] });
+                chunks[i] });
 }
 
-static bool list_settings(struct settings *settings, struct error *error)
+bool servers_settings(const struct servers *servers, const double **at, size_t *count,
+                      struct error *error)
 {
-    const struct servers *servers = settings->servers;
+    const struct scenario *given = servers->given ? servers->given : servers->scenario;
+    struct settings settings = { .servers = servers };
     struct layouts layouts;
     if (!servers_layouts(servers, &layouts, error))
         return false;
     for (size_t i = 0; i < SERVERS_INPUTS; i++)
-        if (!given_number(servers->scenario, servers_inputs[i].row, &settings->only[i]))
-            settings->only[i] = NAN;
+        if (!given_number(given, servers_inputs[i].row, &settings.only[i]))
+            settings.only[i] = NAN;
     for (size_t i = 0; i < layouts.count; i++) {
         double experts[2];
         size_t ways = layout_experts(servers->scenario, &layouts.at[i], experts);
-        if (!isnan(settings->only[3]))              /* any that divides the experts, if it is given */
-            experts[0] = settings->only[3], ways = 1;
+        if (!isnan(settings.only[3]))               /* any that divides the experts, if it is given */
+            experts[0] = settings.only[3], ways = 1;
         for (size_t e = 0; e < ways; e++)
-            add_layout(settings, &layouts.at[i], experts[e]);
+            add_layout(&settings, &layouts.at[i], experts[e]);
     }
+    *at = settings.at;
+    *count = settings.count / SERVERS_INPUTS;
     return true;
 }
 
@@ -233,7 +243,7 @@ bool servers_list(struct arena *arena, struct scenario *scenario,
         if (input >= 0)
             vary[input] = true;
     }
-    list_fix(arena, &values.list, values.inputs, vary, &left);
+    list_fix_nodes(arena, &values.list, values.nodes, vary, &left);
     struct interval *ranges = arena_array(arena, left.input_count + 1, sizeof *ranges);
     for (size_t i = 0; i < left.input_count; i++)
         ranges[i] = range_of(left.inputs[i].name);
@@ -306,20 +316,17 @@ bool servers_space(const struct servers *servers, struct search_space *space, st
         NAME_speed_per_user, NAME_deployed_per_gpu, NAME_held_most, NAME_predicted_ttft,
         NAME_predicted_tpot, NAME_prompts_share, NAME_slots_load, NAME_gpus_needed,
         NAME_held_rate, NAME_replicas_needed };
-    struct settings settings = { .servers = servers };
     if (servers->by_demand)
         texts[SERVERS_WORTH] = servers->by_cost ? NAME_fewest_rent : NAME_fewest_gpus;
     else if (servers->by_cost)
         texts[SERVERS_WORTH] = NAME_deployed_per_usd;
     *space = (struct search_space){ .across = SERVERS_SPEED, .along = SERVERS_WORTH,
                                     .most = SERVERS_ROOM };
-    if (!list_settings(&settings, error) ||
+    if (!servers_settings(servers, &space->settings, &space->setting_count, error) ||
         !servers_list(servers->arena, servers->scenario, servers_inputs, SERVERS_INPUTS, texts,
                       servers->tell_rate ? SERVERS_ALL : SERVERS_OUTPUTS, &space->list, error))
         return false;
     servers_loads(servers, space);
-    space->settings = settings.at;
-    space->setting_count = settings.count / SERVERS_INPUTS;
     servers_columns(servers->arena, servers_inputs, SERVERS_INPUTS, space);
     servers_limits(servers, space);
     return true;

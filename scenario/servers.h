@@ -20,6 +20,7 @@ enum layout_rule { LAYOUT_STARTABLE, LAYOUT_EVEN, LAYOUT_ANY };
 struct servers {
     struct arena *arena;
     struct scenario *scenario;      /* servers_open_loop was called on its facts */
+    const struct scenario *given;   /* whose given numbers leave out other settings; NULL: that one */
     double chips;                   /* of the whole deployment */
     double replica_least, replica_most;     /* chips of one replica; most 0: as many as there are */
     double ttft, tpot;              /* limits, in s; INFINITY: none */
@@ -29,6 +30,7 @@ struct servers {
     bool by_demand;                 /* the fewest chips, or least rent, that serve `demand` */
     enum layout_rule rule;
     bool own_rows;                  /* --rows: limits may fall as the load rises, so skip nothing */
+    bool layouts_only;              /* one setting a layout: the chunk, the draft tokens as they are */
     bool tell_rate;                 /* outputs also SERVERS_RATE and SERVERS_REPLICAS */
     double domain, chips_most, sequences_most, output_tokens, margin;   /* servers_read */
 };
@@ -60,6 +62,10 @@ bool servers_read(struct servers *servers, struct error *error);
 /* Layouts of at most `servers->chips` that engines can start, or that come out even, in rising
  * order of chips. */
 bool servers_layouts(const struct servers *servers, struct layouts *layouts, struct error *error);
+/* The settings of the space, SERVERS_INPUTS numbers each: those layouts, experts over one chip or
+ * all, chunks and draft tokens; what is given leaves out other values. */
+bool servers_settings(const struct servers *servers, const double **settings, size_t *count,
+                      struct error *error);
 /* Rows of every layout, out[row][layout]; the names say where chips, ranks and stages go. */
 bool layouts_rows(struct scenario *scenario, const struct layouts *layouts,
                   const char *const names[3], const char *const *rows, size_t row_count,

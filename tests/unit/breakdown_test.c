@@ -409,7 +409,7 @@ static void small_parts(void **state)
     /* n = 4 * 2 / 5 where the ROOT is zero; outer is 5 + 2 and 5 * 1.6 + 2 */
     assert_true(fabs(value - (7 + 10 + 10 - 1 + 0.25)) < 1e-9);
     struct contribution *parts = list_breakdown(&arena, &book, &list, 0, nodes, &count);
-    list_saved(&list, 0, inputs, parts, count);
+    list_saved(&list, 0, nodes, parts, count);
     assert_int_equal(count, 3);
     static const struct { const char *label; double value, saved; } expected[] = {
         { "outer", 17, 17 }, { "inner", 10, NAN }, { "load", -1, NAN } };

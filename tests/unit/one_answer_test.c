@@ -2,8 +2,11 @@
  *
  * Every number of an answer's JSON whose key is a row is asked again by `eval`, with the words that
  * the answer gives beside it, and must have the same bits. Other keys stand in tests/keys.txt, each
- * with its reason. The commands are those of tests/cases/one_answer.cases. */
-#include "test.h"
+ * with its reason. The commands are those of tests/cases/one_answer.cases.
+ *
+ * The same then over HTTP, both questions of `chalkline serve`: one command of each verb, or all of
+ * them in the long form. */
+#include "served.h"
 
 #include "ask/ask.h"
 #include "scenario/scenario.h"
@@ -22,13 +25,49 @@ struct run {
     struct key *keys;
     size_t key_count;
     size_t asked, wrong;
+    unsigned port;                  /* of a server that is asked instead; 0: none */
 };
 
 static const struct ranks alone = { 0, 1 };
 
+/* A command as a request: what stands beside the options, then each option as a member. */
+static const char *request_of(struct arena *arena, const struct command *command)
+{
+    struct doc *body = doc_new(arena, DOC_OBJECT);
+    struct doc *words = doc_add(arena, body, "words", DOC_ARRAY);
+    struct buffer text = { .arena = arena };
+    for (size_t i = 0; i < command->word_count; i++)
+        doc_add_string(arena, words, NULL, command->words[i]);
+    for (size_t i = 0; i < command->value_count; i++) {
+        const struct value *value = &command->values[i];
+        struct doc *many = (struct doc *)doc_get(body, value->option->name);
+        if (value->option->kind == OPTION_SWITCH)
+            doc_add_bool(arena, body, value->option->name, true);
+        else if (!value->option->many)
+            doc_add_string(arena, body, value->option->name, value->text);
+        else
+            doc_add_string(arena, many ? many : doc_add(arena, body, value->option->name, DOC_ARRAY),
+                           NULL, value->text);
+    }
+    doc_print(&text, body);
+    return text.data;
+}
+
+static const struct doc *ask_server(struct arena *arena, unsigned port,
+                                    const struct command *command, struct error *error)
+{
+    const char *path = arena_print(arena, "/v1/%s", command->verb->name);
+    const struct reply reply = post(arena, port, path, request_of(arena, command));
+    const struct doc *doc = parse(arena, reply.body), *refused = doc_get(doc, "error");
+    if (!refused)
+        return doc_get(doc, "answer");
+    error_set(error, "%s", doc_get(refused, "what")->string);
+    return NULL;
+}
+
 /* An answer's document, or NULL: the question was refused. */
-static struct doc *ask(struct arena *arena, size_t count, const char *const *words,
-                       struct error *error)
+static const struct doc *ask(struct arena *arena, unsigned port, size_t count,
+                             const char *const *words, struct error *error)
 {
     struct command command = { .verbs = verbs, .ranks = &alone };
     struct answer answer = { .doc = doc_new(arena, DOC_OBJECT), .text.arena = arena,
@@ -37,10 +76,11 @@ static struct doc *ask(struct arena *arena, size_t count, const char *const *wor
     given[0] = "chalkline";
     for (size_t i = 0; i < count; i++)
         given[i + 1] = (char *)words[i];
-    if (!command_read(arena, (int)count + 1, given, &command, error) ||
-        !command.verb->ask(arena, &command, &answer, error))
+    if (!command_read(arena, (int)count + 1, given, &command, error))
         return NULL;
-    return answer.doc;
+    if (port)
+        return ask_server(arena, port, &command, error);
+    return command.verb->ask(arena, &command, &answer, error) ? answer.doc : NULL;
 }
 
 /* ---- keys that are no rows ------------------------------------------------------------------ */
@@ -114,7 +154,7 @@ static void compare(struct run *run, const struct asked *asked, const struct doc
         given[count++] = asked->names[i];
     for (const struct doc *word = words ? words->first : NULL; word; word = word->next)
         given[count++] = word->string;
-    const struct doc *answer = ask(&run->arena, count, given, &error);
+    const struct doc *answer = ask(&run->arena, run->port, count, given, &error);
     if (!answer) {
         print_message("%s\n    eval %s ... is refused: %s\n", run->line, asked->names[0],
                       error.what);
@@ -196,7 +236,7 @@ static void run_line(struct run *run, char *line)
     for (char *word = strtok(line, " "); word && count < WORDS; word = strtok(NULL, " "))
         words[count++] = arena_copy(&run->arena, word, strlen(word));
     run->verb = words[0];
-    const struct doc *answer = ask(&run->arena, count, words, &error);
+    const struct doc *answer = ask(&run->arena, run->port, count, words, &error);
     if (!answer) {
         print_message("%s\n    is refused: %s\n", run->line, error.what);
         run->wrong++;
@@ -205,22 +245,33 @@ static void run_line(struct run *run, char *line)
     look(run, answer, doc_get(answer, "words"));
 }
 
+/* All commands, or the first of each verb; their number. */
+static size_t run_cases(struct run *run, bool all)
+{
+    FILE *file = fopen("tests/cases/one_answer.cases", "r");
+    char line[512], verb[16] = "";
+    size_t lines = 0;
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file)) {
+        const size_t size = strcspn(line, " \n");
+        if (line[0] == '#' || line[0] == '\n' ||
+            (!all && !strncmp(verb, line, size) && !verb[size]))
+            continue;
+        snprintf(verb, sizeof verb, "%.*s", (int)size, line);
+        run_line(run, line);
+        lines++;
+    }
+    fclose(file);
+    return lines;
+}
+
 static void every_number_is_its_row(void **state)
 {
     (void)state;
     static struct key keys[MOST_KEYS];
     struct run run = { .keys = keys };
-    FILE *file = fopen("tests/cases/one_answer.cases", "r");
-    char line[512];
-    size_t lines = 0;
-    assert_non_null(file);
     read_keys(&run);
-    while (fgets(line, sizeof line, file))
-        if (line[0] != '#' && line[0] != '\n') {
-            run_line(&run, line);
-            lines++;
-        }
-    fclose(file);
+    const size_t lines = run_cases(&run, true);
     print_message("%zu numbers of %zu answers asked again, %zu differ\n", run.asked, lines,
                   run.wrong);
     for (size_t i = 0; i < run.key_count; i++)
@@ -234,8 +285,38 @@ static void every_number_is_its_row(void **state)
     arena_free(&run.arena);
 }
 
+static void every_number_over_http(void **state)
+{
+    (void)state;
+    enum { VERBS = 8 };             /* step, brief, why, curve, tiers, bill, train, plan */
+    static struct key keys[MOST_KEYS];
+    const bool all = rounds(1) > 1;
+    struct arena arena = { 0 };
+    const struct running server = serve_with(&arena, "--at-once 2");
+    struct run run = { .keys = keys, .port = server.port };
+    read_keys(&run);
+    const size_t lines = run_cases(&run, all);
+    print_message("%zu numbers of %zu answers asked again over HTTP, %zu differ\n", run.asked,
+                  lines, run.wrong);
+    assert_true(lines >= (all ? 40 : VERBS));
+    assert_true(run.asked > (all ? 1000 : 200));
+    assert_int_equal(run.wrong, 0);
+    end(server, SIGTERM);
+    arena_free(&run.arena);
+    arena_free(&arena);
+}
+
+static int end_server(void **state)
+{
+    (void)state;
+    end_left();
+    return 0;
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(every_number_is_its_row) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_number_is_its_row),
+        cmocka_unit_test_teardown(every_number_over_http, end_server) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

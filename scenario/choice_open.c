@@ -1,0 +1,291 @@
+/* The best server and its load, where the load is open or is a rate of all replicas.
+ *
+ * 1. Every setting at the lowest load. What breaks a limit there breaks it at any load: limits
+ *    rise with the load. Where all do, the limits widen to those of the nearest.
+ * 2. The highest load of each setting within the limits, by halving, all settings together. A
+ *    load that passed says what the setting is worth at least, one that failed what it is worth at
+ *    most, and a setting that cannot come near the best any more is left out: most are, after a
+ *    few halvings.
+ * 3. Limits and worth have ripples of a few parts in a thousand along the load, where a prompt
+ *    needs one more pass or a product one more tile. The settings that are so near to the best
+ *    that a ripple could lift them are looked at at every load. */
+#include "scenario/choice.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Settings, evaluated together, each at a load of its own. */
+struct sweepers {
+    struct search_space space;      /* of these settings alone */
+    double *settings;               /* the space's */
+    const struct list_program *program;     /* of its list, for any settings */
+    struct column *inputs;          /* of the list */
+    double *column[SERVERS_INPUTS]; /* [settings] what a setting gives */
+    double *load;                   /* [settings] */
+    double *out[SERVERS_ALL];       /* [settings] */
+    size_t *low, *high;             /* [settings] the highest load that passed, the lowest that did not */
+    double *least, *most;           /* [settings] what they are worth there: between these */
+};
+
+/* Room for so many settings, which are the caller's to fill in. */
+static struct sweepers sweepers_open(struct arena *arena, const struct search_space *space,
+                                     size_t count)
+{
+    struct sweepers all = { .space = *space };
+    all.settings = arena_array(arena, count * space->inputs + 1, sizeof(double));
+    all.space.settings = all.settings;
+    all.space.setting_count = count;
+    all.inputs = arena_array(arena, space->list.input_count + 1, sizeof *all.inputs);
+    all.load = arena_array(arena, count + 1, sizeof(double));
+    all.least = arena_array(arena, count + 1, sizeof(double));
+    all.most = arena_array(arena, count + 1, sizeof(double));
+    all.low = arena_array(arena, count + 1, sizeof *all.low);
+    all.high = arena_array(arena, count + 1, sizeof *all.high);
+    for (size_t k = 0; k < space->inputs; k++) {
+        all.column[k] = arena_array(arena, count + 1, sizeof(double));
+        if (space->input[k] != SEARCH_UNREAD)
+            all.inputs[space->input[k]] = (struct column){ all.column[k], 1 };
+    }
+    if (space->column != SEARCH_UNREAD)
+        all.inputs[space->column] = (struct column){ all.load, 1 };
+    for (int i = 0; i < SERVERS_ALL; i++)
+        all.out[i] = arena_array(arena, count + 1, sizeof(double));
+    return all;
+}
+
+static void put_setting(struct sweepers *all, size_t at, const double *setting)
+{
+    const size_t inputs = all->space.inputs;
+    memmove(all->settings + at * inputs, setting, inputs * sizeof *setting);
+    for (size_t k = 0; k < inputs; k++)
+        all->column[k][at] = all->settings[at * inputs + k];
+}
+
+static void run(const struct sweepers *all)
+{
+    list_program_run(all->program, all->inputs, all->out, all->space.setting_count);
+}
+
+/* The largest ratio of an output to its limit: above 1 a limit is broken. Infinite where the load
+ * does not fit in the cache. */
+static double worst_of(const struct sweepers *all, size_t setting)
+{
+    const struct search_space *space = &all->space;
+    double worst = 0;
+    for (size_t l = 0; l < space->limit_count; l++)
+        worst = fmax(worst, all->out[space->limits[l].output][setting] / space->limits[l].bound);
+    return all->out[SERVERS_ROOM][setting] >= all->load[setting] ? worst : INFINITY;
+}
+
+/* Without a price the server with fewer chips is better, whatever else it does. */
+static bool by_size(const struct choice *choice)
+{
+    return !choice->priced && !choice->servers.by_demand;
+}
+
+static double chips_of(const struct sweepers *all, size_t setting)
+{
+    return all->settings[setting * all->space.inputs];
+}
+
+/* ---- halving ------------------------------------------------------------------------------- */
+
+/* Those that are kept move up, in their order. */
+static void keep(struct sweepers *all, const bool *kept)
+{
+    size_t to = 0;
+    for (size_t i = 0; i < all->space.setting_count; i++) {
+        if (!kept[i])
+            continue;
+        put_setting(all, to, all->settings + i * all->space.inputs);
+        all->low[to] = all->low[i];
+        all->high[to] = all->high[i];
+        all->least[to] = all->least[i];
+        all->most[to++] = all->most[i];
+    }
+    all->space.setting_count = to;
+}
+
+/* What a setting whose load failed is worth at a lower one. Replicas are whole, so that a ripple may
+ * save one of them. */
+static double worth_at_most(const struct choice *choice, const struct sweepers *all, size_t setting)
+{
+    const double worth = all->out[SERVERS_WORTH][setting];
+    return choice->servers.by_demand
+           ? worth + fabs(worth) / all->out[SERVERS_REPLICAS][setting] : worth;
+}
+
+/* Leaves out what can no longer come near the best. The margin is wider than that within which a
+ * ripple could lift a setting, so that what is left out could not be the choice. */
+static void leave_out(const struct choice *choice, struct arena *arena, struct sweepers *all)
+{
+    const double far = 0.9;
+    const size_t count = all->space.setting_count;
+    bool *kept = arena_array(arena, count + 1, sizeof *kept);
+    double chips = INFINITY, best = -INFINITY;
+    if (choice->servers.own_rows)                   /* limits and worth may do as they like */
+        return;
+    for (size_t i = 0; i < count && by_size(choice); i++)
+        if (all->least[i] > -INFINITY)
+            chips = fmin(chips, chips_of(all, i));
+    for (size_t i = 0; i < count; i++)
+        if (chips_of(all, i) <= chips)
+            best = fmax(best, all->least[i]);
+    for (size_t i = 0; i < count; i++)
+        kept[i] = chips_of(all, i) <= chips &&
+                  !(all->most[i] < best - (1 - far) * fabs(best));
+    keep(all, kept);
+}
+
+/* The highest load of each setting at which the worst limit is at most `most`. */
+static void raise_loads(const struct choice *choice, struct arena *arena, struct sweepers *all,
+                        double most)
+{
+    const double *loads = all->space.loads;
+    for (size_t span = all->space.load_count; span > 1; span = (span + 1) / 2) {
+        for (size_t i = 0; i < all->space.setting_count; i++)
+            all->load[i] = loads[(all->low[i] + all->high[i]) / 2];
+        run(all);
+        for (size_t i = 0; i < all->space.setting_count; i++) {
+            const bool passed = worst_of(all, i) <= most;
+            (passed ? all->low : all->high)[i] = (all->low[i] + all->high[i]) / 2;
+            (passed ? all->least : all->most)[i] = passed ? all->out[SERVERS_WORTH][i]
+                                                          : worth_at_most(choice, all, i);
+        }
+        leave_out(choice, arena, all);
+    }
+    for (size_t i = 0; i < all->space.setting_count; i++)
+        all->load[i] = loads[all->low[i]];
+    run(all);
+}
+
+/* ---- the best ------------------------------------------------------------------------------ */
+
+static void take_setting(const struct choice *choice, const struct sweepers *all, size_t setting,
+                         struct found *found)
+{
+    const double *values = all->settings + setting * all->space.inputs;
+    memcpy(found->layout, values, sizeof found->layout);
+    found->chunk = values[SERVERS_INPUTS - 1];
+    found->any = true;
+    if (choice->servers.by_demand) {
+        found->replicas = all->out[SERVERS_REPLICAS][setting];
+        return;
+    }
+    found->rate = rate_down(all->out[SERVERS_RATE][setting]);
+    found->batch = fmax(1, all->load[setting] * values[1] / values[2]);     /* ranks, stages */
+}
+
+/* Is a setting, at its highest load within the limits, better than another? */
+static bool preferred(const struct choice *choice, const struct sweepers *all, size_t a, size_t b)
+{
+    const double more = chips_of(all, a) - chips_of(all, b);
+    if (by_size(choice) && more != 0)
+        return more < 0;
+    return all->out[SERVERS_WORTH][a] > all->out[SERVERS_WORTH][b];
+}
+
+/* Of some settings every load. */
+static struct sweepers every_load(struct arena *arena, const struct sweepers *all,
+                                  const bool *wanted)
+{
+    const struct search_space *space = &all->space;
+    size_t settings = 0, at = 0;
+    for (size_t i = 0; i < space->setting_count; i++)
+        settings += wanted[i];
+    struct sweepers each = sweepers_open(arena, space, settings * space->load_count);
+    each.program = all->program;
+    for (size_t i = 0; i < space->setting_count; i++)
+        for (size_t l = 0; wanted[i] && l < space->load_count; l++) {
+            put_setting(&each, at, all->settings + i * space->inputs);
+            each.load[at++] = space->loads[l];
+        }
+    run(&each);
+    return each;
+}
+
+/* The best of the settings so near to it that a ripple could lift them, at any load. */
+static void near_ties(const struct choice *choice, const struct sweepers *all, double most,
+                      size_t best, struct found *found)
+{
+    const double near = 0.97;
+    struct arena scratch = arena_beside(choice->trial.arena);
+    const size_t count = all->space.setting_count;
+    bool *wanted = arena_array(&scratch, count, sizeof *wanted);
+    const double worth = all->out[SERVERS_WORTH][best];
+    for (size_t i = 0; i < count; i++)
+        wanted[i] = (!by_size(choice) || chips_of(all, i) == chips_of(all, best)) &&
+                    worst_of(all, i) <= most &&
+                    all->out[SERVERS_WORTH][i] >= worth - (1 - near) * fabs(worth);
+    struct sweepers each = every_load(&scratch, all, wanted);
+    size_t top = 0;
+    for (size_t i = 0; i < each.space.setting_count; i++)
+        if (worst_of(&each, i) <= most &&
+            (worst_of(&each, top) > most || preferred(choice, &each, i, top)))
+            top = i;
+    take_setting(choice, &each, top, found);
+    arena_free(&scratch);
+}
+
+/* All settings at the lowest load, with the program for this and every other load. */
+static struct sweepers open_all(struct arena *arena, const struct search_space *space)
+{
+    struct sweepers all = sweepers_open(arena, space, space->setting_count);
+    for (size_t i = 0; i < space->setting_count; i++) {
+        put_setting(&all, i, space->settings + i * space->inputs);
+        all.load[i] = space->loads[0];
+        all.high[i] = space->load_count;
+        all.least[i] = -INFINITY;
+        all.most[i] = INFINITY;
+    }
+    all.program = list_program_make(arena, list_run_set(), &space->list, all.inputs);
+    run(&all);
+    return all;
+}
+
+static bool search_open(struct choice *choice, struct arena *arena, struct found *found)
+{
+    struct scenario trial = choice->trial;
+    struct servers servers = choice->servers;
+    struct search_space space;
+    servers.scenario = &trial;
+    servers.arena = trial.arena = arena;            /* nothing of the search is kept */
+    if (!servers_space(&servers, &space, choice->error))
+        return false;
+    if (!space.setting_count)
+        return true;
+    struct sweepers all = open_all(arena, &space);
+    double nearest = INFINITY;
+    for (size_t i = 0; i < space.setting_count; i++)
+        nearest = fmin(nearest, worst_of(&all, i));
+    if (!isfinite(nearest))
+        return true;                                /* nothing fits */
+    found->met = nearest <= 1;
+    found->miss_by = nearest;
+    const double most = found->met ? 1 : nearest * 1.01;
+    bool *kept = arena_array(arena, space.setting_count, sizeof *kept);
+    for (size_t i = 0; i < space.setting_count; i++) {
+        kept[i] = worst_of(&all, i) <= most;
+        if (kept[i])
+            all.least[i] = all.out[SERVERS_WORTH][i];
+    }
+    if (!choice->servers.own_rows)
+        keep(&all, kept);
+    leave_out(choice, arena, &all);
+    raise_loads(choice, arena, &all, most);
+    size_t best = all.space.setting_count;
+    for (size_t i = 0; i < all.space.setting_count; i++)
+        if (worst_of(&all, i) <= most &&
+            (best == all.space.setting_count || preferred(choice, &all, i, best)))
+            best = i;
+    near_ties(choice, &all, most, best, found);
+    return true;
+}
+
+bool choose_open(struct choice *choice, struct found *found)
+{
+    struct arena scratch = arena_beside(choice->trial.arena);
+    const bool done = search_open(choice, &scratch, found);
+    arena_free(&scratch);
+    return done;
+}
