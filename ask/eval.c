@@ -74,7 +74,8 @@ bool ask_eval(struct arena *arena, const struct command *command, struct answer 
     figures_notes(&scenario, section);
     figures_words(&scenario, section);
     const char *misfit = scenario_misfit(&scenario);
-    section_word(section, "misfit", misfit ? misfit : "")->layout = true;   /* a program asks for hbm_share */
+    /* For people: a program asks for hbm_share. */
+    section_word(section, "misfit", misfit ? misfit : "")->layout = true;
     section_document(section, answer->doc);
     layout_print(layout_built_in(arena, "ask/eval.layout"), section, &answer->text);
     return true;

@@ -198,9 +198,11 @@ static void print_table(struct buffer *out, const struct scope *scope, const str
 {
     struct table table = { .arena = out->arena };
     const struct part *row = head->next ? head->next : head;
-    char *left = arena_alloc(out->arena, 64);
     for (const struct part *cell = head->cells; cell; cell = cell->next)
-        left[table.columns++] = cell->right ? 'r' : 'l';
+        table.columns++;
+    char *left = arena_alloc(out->arena, table.columns + 1), *side = left;
+    for (const struct part *cell = head->cells; cell; cell = cell->next)
+        *side++ = cell->right ? 'r' : 'l';
     table.left = left;
     if (row != head)
         add_cells(&table, scope, head);

@@ -30,13 +30,14 @@
  * known is printed as "unknown".
  *
  * Inside of a record its figures hide those of the answer around it, which are {^row}. Of a list of
- * texts {text} is the record, `first` exists in the first, and {section} is all of them with "; " between. Lines of records that
- * begin with | are a table: "  | head | > right" and "  | {row} | {row:3}"; the head may be left out,
- * and > aligns a column to the right.
+ * texts {text} is the record, `first` exists in the first, and {section} is all of them with "; "
+ * between. Lines of records that begin with | are a table: "  | head | > right" and "  | {row} |
+ * {row:3}"; the head may be left out, and > aligns a column to the right.
  *
  * Conditions, with & between: `row` exists (a number that is known, a word, a list with records),
- * `!row` does not, `row~` has an 80 % interval, `row-` a range; `row<1`, `row>=other_row`, `key='word'` with < > <= >= =
- * and !=. A comparison with a figure that does not exist does not hold. */
+ * `!row` does not, `row~` has an 80 % interval, `row-` a range; `row<1`, `row>=other_row`,
+ * `key='word'` with < > <= >= = and !=. A comparison with a figure that does not exist does not
+ * hold. */
 #ifndef REPORT_LAYOUT_H
 #define REPORT_LAYOUT_H
 

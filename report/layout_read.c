@@ -325,6 +325,32 @@ static bool read_lines(struct reader *reader, bool inside, struct part ***end, c
     return !inside || wrong(reader, "a block is not closed", (struct text){ "", 0 });
 }
 
+/* Rows of cells are all that a record prints: one, or a head of as many cells before it. */
+static bool is_table(const struct part *list)
+{
+    const struct part *head = list->cells, *row = list->next ? list->next->cells : head;
+    if (list->next && (list->next->kind != PART_CELLS || list->next->next))
+        return false;
+    for (; head && row; head = head->next)
+        row = row->next;
+    return !head && !row;
+}
+
+static bool check_tables(struct reader *reader, const struct part *list, bool record)
+{
+    for (const struct part *part = list; part; part = part->next) {
+        reader->line = part->line;
+        if (part->kind == PART_CELLS && record && part == list && is_table(list))
+            return true;
+        if (part->kind == PART_CELLS)
+            return wrong(reader, "no table of records", text_of(part->text));
+        if (!check_tables(reader, part->then, part->kind == PART_EACH) ||
+            !check_tables(reader, part->other, false))
+            return false;
+    }
+    return true;
+}
+
 bool layout_read(struct arena *arena, const char *file, struct text text, struct layout **layout,
                  struct error *error)
 {
@@ -334,7 +360,8 @@ bool layout_read(struct arena *arena, const char *file, struct text text, struct
     *layout = arena_alloc(arena, sizeof **layout);
     (*layout)->file = file;
     struct part **end = &(*layout)->parts;
-    return read_lines(&reader, false, &end, &mark, &behind);
+    return read_lines(&reader, false, &end, &mark, &behind) &&
+           check_tables(&reader, (*layout)->parts, false);
 }
 
 const struct layout *layout_built_in(struct arena *arena, const char *path)

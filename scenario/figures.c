@@ -57,8 +57,9 @@ static void set_origin(const struct scenario *scenario, struct figure *figure)
         return;
     }
     const struct row *row = scenario->book.rows[index];
-    const struct fact *fact = row->table && entry ? cell_of(scenario, row, entry + 1, strcspn(entry + 1, "]"))
-                                                  : facts_find(&scenario->facts, row->name);
+    const struct fact *fact = row->table && entry
+                              ? cell_of(scenario, row, entry + 1, strcspn(entry + 1, "]"))
+                              : facts_find(&scenario->facts, row->name);
     figure->origin = fact ? fact->origin : row->expr ? ORIGIN_DERIVED
                    : row->fit ? ORIGIN_FITTED : ORIGIN_DEFAULT;
     figure->source = fact ? fact->source : row->source;

@@ -122,7 +122,8 @@ static void records(void **state)
             "reading: 7.5 ms of 10 ms, KV cache\nsums: 2 ms of 10 ms, KV cache\nand 1 smaller\n");
     printed("* parts 2\n  | part | > time |\n  | {label} | {time:2} | [share>0.5|{share=4}]\n.\n",
             "  part       time\n  reading  7.5 ms  \u2588\u2588\u2588\n  sums       2 ms\n");
-    printed("* notes\n[first|notes|     ] {text}\n.\n{notes}\n", "notes one price\n      two tiers\none price; two tiers\n");
+    printed("* notes\n[first|notes|     ] {text}\n.\n{notes}\n",
+            "notes one price\n      two tiers\none price; two tiers\n");
 }
 
 static void refused(const char *text, const char *what)
@@ -156,6 +157,9 @@ static void errors(void **state)
     refused("* part\n{label}\n.\n", "a.layout:1: the answer has no 'part'");
     refused("{label}\n", "a.layout:1: the answer has no 'label'");
     refused("* parts\n{^label}\n.\n", "a.layout:2: the answer has no '^label'");
+    refused("a\n| {time} |\n", "a.layout:2: no table of records");
+    refused("* parts\n| a | b\n| {label}\n.\n", "a.layout:2: no table of records");
+    refused("* parts\na\n| {label}\n.\n", "a.layout:3: no table of records");
     refused("* parts many\n.\n", "a.layout:1: no number of records: 'many'");
 }
 
