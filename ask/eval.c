@@ -2,6 +2,7 @@
 #include "ask/ask.h"
 #include "scenario/server.h"
 
+#include <math.h>
 #include <string.h>
 
 /* A row of a table's chapter stands for its value at every entry. */
@@ -19,34 +20,28 @@ static void expand(struct scenario *scenario, const char *word, const char ***na
     }
 }
 
-static void answer_one(struct scenario *scenario, const struct values *values, size_t i,
-                       const char *name, bool uncertain, struct table *table,
-                       struct answer *answer)
+/* A line of the text and of --csv for each figure. */
+static struct section *add_lines(const struct section *read, struct section *section)
 {
-    struct unit unit = scenario_unit(scenario, name);
-    struct buffer words = { .arena = scenario->arena };
-    struct doc *one = doc_add(scenario->arena, answer->doc, name, DOC_OBJECT);
-    unit_print(&words, unit);
-    doc_add_number(scenario->arena, one, "value", values->at[i]);
-    if (values->at[i] != values->at[i])
-        doc_add_string(scenario->arena, one, "reason", "no price of a GPU is known: chip_price");
-    doc_add_string(scenario->arena, one, "unit", words.data);
-    table_cell(table, "%s", name);
-    table_cell(table, "%s", quantity_text(scenario->arena, values->at[i], unit, 6));
-    struct range range = { 0, 0, NULL };
-    if (uncertain)
-        range = values_range(scenario, values, i);
-    if (range.low == range.high) {
-        table_cell(table, "%s", "");
-        return;
+    struct section *list = section_add(section, "figures", SECTION_LIST);
+    list->layout = true;
+    for (size_t i = 0; i < read->count; i++) {
+        const struct figure *figure = &read->figures[i];
+        const bool interval = figure->low != figure->high;
+        struct buffer unit = { .arena = list->arena };
+        struct section *line = section_add(list, NULL, SECTION_RECORD);
+        unit_print(&unit, figure->unit);
+        section_word(line, "quantity", figure->name);
+        struct figure *value = section_number(line, "value", figure->value, figure->unit);
+        value->range = figure->range;
+        section_word(line, "unit", unit.data);
+        section_number(line, "low", interval ? figure->low : NAN, figure->unit);
+        section_number(line, "high", interval ? figure->high : NAN, figure->unit);
+        section_word(line, "origin", origin_name(figure->origin));
+        section_word(line, "source", figure->source ? figure->source : "");
+        section_word(line, "range_kind", value->range.kind ? value->range.kind : "")->layout = true;
     }
-    struct doc *ends = doc_add(scenario->arena, one, "range", DOC_ARRAY);
-    doc_add_number(scenario->arena, ends, NULL, range.low);
-    doc_add_number(scenario->arena, ends, NULL, range.high);
-    doc_add_string(scenario->arena, one, "range_kind", range.kind);
-    table_cell(table, "%s %s to %s", range.kind,
-               quantity_text(scenario->arena, range.low, unit, 4),
-               quantity_text(scenario->arena, range.high, unit, 4));
+    return list;
 }
 
 bool ask_eval(struct arena *arena, const struct command *command, struct answer *answer,
@@ -65,37 +60,55 @@ bool ask_eval(struct arena *arena, const struct command *command, struct answer 
         return false;
     for (size_t i = 0; i < command->word_count; i++)
         expand(&scenario, command->words[i], &names, &count, &room);
+    struct section *read = section_new(arena), *section = section_new(arena);
     if (!scenario_choose(&scenario, names, count, error) ||
-        !values_of(&scenario, names, count, &values, error))
+        !figures_read(&scenario, names, count, &values, read, error))
         return false;
     assumed_notes(&scenario, &values, NULL, count);
     given_note_of(&scenario, names, count, &values, count == 1 ? names[0] : "any of these");
     server_note_unstable(&scenario, &values.list);
-    bool uncertain = values_uncertain(&scenario, &values);
-    struct table table = { .arena = arena, .columns = 3, .left = "lrl" };
-    for (size_t i = 0; i < count; i++)
-        answer_one(&scenario, &values, i, names[i], uncertain, &table, answer);
-    table_print(&table, &answer->text, "");
-    scenario_notes(&scenario, answer);
+    for (size_t i = 0; i < read->count; i++)
+        figure_document(arena, &read->figures[i],
+                        doc_add(arena, answer->doc, read->figures[i].name, DOC_OBJECT));
+    section_csv(add_lines(read, section), &answer->csv);
+    figures_notes(&scenario, section);
+    figures_words(&scenario, section);
     const char *misfit = scenario_misfit(&scenario);
-    if (misfit)                     /* for people: a program asks for hbm_share */
-        buffer_print(&answer->text, "%s%s\n", scenario.facts.note_count ? "           "
-                                                                        : "  assumed  ", misfit);
+    /* For people: a program asks for hbm_share. */
+    section_word(section, "misfit", misfit ? misfit : "")->layout = true;
+    section_document(section, answer->doc);
+    layout_print(layout_built_in(arena, "ask/eval.layout"), section, &answer->text);
     return true;
 }
+
+static const char *const origins[] = { "given", "sheet", "model", "fitted", "default", "derived",
+                                       "chosen" };
 
 static const struct record figure_record = { "Figure", (const struct answer_field[]){
     { FIELD_NUMBER, "value", .help = "in base units", .unit = "", .always = true,
       .null = true },
     { FIELD_TEXT, "reason", .help = "why there is no value" },
     { FIELD_TEXT, "unit", .help = "of the value", .always = true },
+    { FIELD_NUMBER, "low", .help = "lower end of the 80 % interval of a prediction",
+      .unit = "" },
+    { FIELD_NUMBER, "high", .help = "its upper end", .unit = "" },
     { FIELD_NUMBERS, "range", .help = "its ends, where something given has one" },
     { FIELD_TEXT, "range_kind", .help = "a range of what was given, or a share of the draws" },
+    { FIELD_TEXT, "origin", .help = "where it comes from", .names = origins,
+      .count = sizeof origins / sizeof *origins, .always = true },
+    { FIELD_TEXT, "source", .help = "what says so" },
+    { 0 } } };
+
+static const struct record line_record = { "EvalLine", (const struct answer_field[]){
+    { FIELD_LAYOUT, .names = (const char *const[]){ "quantity", "value", "range_kind" }, .count = 3 },
     { 0 } } };
 
 const struct record answer_eval = { "Eval", (const struct answer_field[]){
+    { FIELD_TEXTS, "words", .help = "the question that gives these figures again", .always = true },
     { FIELD_TEXTS, "assumed", .help = "what nobody gave, and what to know of it", .always = true },
     { FIELD_OTHERS, .help = "one of the quantities, as it was asked", .record = &figure_record },
+    { FIELD_LAYOUT, "figures", .record = &line_record },
+    { FIELD_LAYOUT, .names = (const char *const[]){ "misfit" }, .count = 1 },
     { 0 } } };
 
 const struct verb verb_eval = {
@@ -103,4 +116,4 @@ const struct verb verb_eval = {
     { "chalkline eval inference_tokens",
       "chalkline eval predicted_tpot throughput_per_chip --model llama-3.3-70b --on h100-sxm",
       "chalkline eval 'bound_step * 2' --set batch=64 --set hbm_bandwidth=3TB/s..5TB/s" },
-    { ANSWER_OPTIONS, &output_options }, .ask = ask_eval };
+    { ANSWER_OPTIONS, &table_options, &output_options }, .ask = ask_eval };

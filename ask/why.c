@@ -1,4 +1,5 @@
-/* why: the algebra of a row, the same line with numbers, what binds, what matters. */
+/* why: the algebra of a row, the same line with numbers, what binds, what matters. why.layout is its
+ * text. */
 #include "ask/ask.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@ struct why {
     struct error *error;
 };
 
-enum { DIGITS = 4, MOST_ELASTIC = 8, MOST_PARTS = 8 };
+enum { DIGITS = 4 };
 
 /* The text of an expression as it must be read outside its table: rows of that table
  * get the entry. SUM and AT stay as they are. */
@@ -135,12 +136,11 @@ static void find_entries(struct why *why, const struct expr *sum, struct part *p
     }
 }
 
-static void answer_parts(struct why *why, const struct expr *expr, struct unit unit,
-                         struct answer *answer)
+static void add_terms(struct why *why, const struct expr *expr, struct unit unit,
+                      struct section *section)
 {
     struct part parts[64];
     size_t count = 0;
-    struct arena *arena = why->scenario->arena;
     expr = without_selects(why, expr);
     bool least = expr->op == OP_MIN || expr->op == OP_LEAST;
     bool extreme = least || expr->op == OP_MAX || expr->op == OP_MOST;
@@ -155,45 +155,31 @@ static void answer_parts(struct why *why, const struct expr *expr, struct unit u
     for (size_t i = 0; i < count; i++)
         total += parts[i].value;
     const struct part *binding = least ? &parts[count - 1] : &parts[0];
-    struct doc *list = doc_add(arena, answer->doc, "operands", DOC_OBJECT);
-    struct doc *terms = doc_add(arena, answer->doc, "terms", DOC_ARRAY);
-    struct table table = { .arena = arena, .columns = 3, .left = "lrl" };
+    struct section *operands = section_add(section, "operands", SECTION_RECORD);
+    struct section *terms = section_add(section, "terms", SECTION_LIST);
     for (size_t i = 0; i < count; i++) {
         if (book_find(&why->scenario->book, parts[i].name) >= 0 || strchr(parts[i].name, '['))
-            doc_add_number(arena, list, parts[i].name, parts[i].value);
-        struct doc *term = doc_add(arena, terms, NULL, DOC_OBJECT);
-        doc_add_string(arena, term, "expression", parts[i].name);
-        doc_add_number(arena, term, "term", parts[i].value);
-        if (i >= MOST_PARTS)
-            continue;
-        table_cell(&table, "%s", parts[i].name);
-        table_cell(&table, "%s", quantity_text(arena, parts[i].value, unit, DIGITS));
+            section_number(operands, parts[i].name, parts[i].value, unit);
+        struct section *term = section_add(terms, NULL, SECTION_RECORD);
+        section_word(term, "expression", parts[i].name);
+        section_number(term, "term", parts[i].value, unit);
         if (extreme)
-            table_cell(&table, "%s", &parts[i] == binding ? "binds" : "");
+            section_word(term, "mark", &parts[i] == binding ? "binds" : "")->layout = true;
         else if (total != 0 && isfinite(total))
-            table_cell(&table, "%.1f %%", 100 * parts[i].value / total);
-        else
-            table_cell(&table, "%s", "");
+            section_number(term, "share", parts[i].value / total, unit_one)->layout = true;
     }
     if (extreme)
-        doc_add_string(arena, answer->doc, "binds", binding->name);
-    buffer_print(&answer->text, "\n");
-    table_print(&table, &answer->text, "  ");
-    if (count > MOST_PARTS)
-        buffer_print(&answer->text, "  and %zu smaller\n", count - MOST_PARTS);
+        section_word(section, "binds", binding->name);
 }
 
 /* ---- parts ------------------------------------------------------------------------------- */
 
 /* The parts of a row that is made of them: what they leave is no more than the row itself. They
  * add up to a time or a cost; of a rate or a share they would say nothing. */
-static bool answer_breakdown(struct why *why, const char *name, const struct row *row,
-                             struct answer *answer)
+static bool add_breakdown(struct why *why, const char *name, const struct row *row,
+                          struct section *section)
 {
-    static const char *const head[] = { "part", "row", "contributes", "saved if free", "" };
     struct scenario *scenario = why->scenario;
-    struct arena *arena = scenario->arena;
-    struct table table = { .arena = arena, .columns = 5, .left = "llrrr" };
     struct values values;
     if (!values_of_parts(scenario, &name, 1, &values, why->error))
         return false;
@@ -202,23 +188,9 @@ static bool answer_breakdown(struct why *why, const char *name, const struct row
     if (!parts.count || !strcmp(scenario->book.rows[parts.at[0].row]->name, row->name) ||
         other < -rounding || other > parts.whole - rounding)
         return true;
-    breakdown_document(scenario, &parts, row->unit, answer->doc);
-    for (int i = 0; i < 5; i++)
-        table_cell(&table, "%s", head[i]);
-    for (size_t i = 0; i < parts.count; i++) {
-        const struct contribution *part = &parts.at[i];
-        table_cell(&table, "%s", part->label);
-        table_cell(&table, "%s", scenario->book.rows[part->row]->name);
-        table_cell(&table, "%s", quantity_text(arena, part->value, row->unit, 3));
-        table_cell(&table, "%s", isfinite(part->saved)
-                                 ? quantity_text(arena, part->saved, row->unit, 3) : "-");
-        table_cell(&table, "%.1f %%", 100 * part->value / parts.whole);
-    }
-    buffer_print(&answer->text, "\n");
-    table_print(&table, &answer->text, "  ");
+    breakdown_section(scenario, &parts, row->unit, section);
     if (other > rounding)
-        buffer_print(&answer->text, "  and %s in no part\n",
-                     quantity_text(arena, other, row->unit, 3));
+        section_number(section, "in_no_part", other, row->unit)->layout = true;
     return true;
 }
 
@@ -271,24 +243,25 @@ static bool is_held(const struct scenario *scenario, const struct input *input)
     return scenario->choice.made && fact && fact->origin == ORIGIN_CHOSEN;
 }
 
-/* "held  chips = 8, attention_dp = 8" */
-static void answer_held(struct why *why, const struct values *values, const size_t *held,
-                        size_t count, struct answer *answer)
+/* Numbers by name, and for the layout "chips = 8, attention_dp = 8". */
+static void add_held(struct why *why, const struct values *values, const size_t *held, size_t count,
+                     struct section *section)
 {
-    struct arena *arena = why->scenario->arena;
-    struct doc *doc = doc_add(arena, answer->doc, "chosen", DOC_OBJECT);
+    struct section *chosen = section_add(section, "chosen", SECTION_RECORD);
+    struct buffer text = { .arena = why->scenario->arena };
+    buffer_add(&text, "", 0);
     for (size_t i = 0; i < count; i++) {
         const struct input *input = &values->list.inputs[held[i]];
         const struct row *row = why->scenario->book.rows[input->row];
-        doc_add_number(arena, doc, input->name, values->inputs[held[i]]);
-        buffer_print(&answer->text, "%s%s = %s", i ? ", " : "\n  held  ", input->name,
-                     quantity_text(arena, values->inputs[held[i]], row->unit, DIGITS));
+        section_number(chosen, input->name, values->inputs[held[i]], row->unit);
+        buffer_print(&text, "%s%s = %s", i ? ", " : "", input->name,
+                     quantity_text(text.arena, values->inputs[held[i]], row->unit, DIGITS));
     }
-    buffer_print(&answer->text, "%s", count ? "\n" : "");
+    section_word(section, "held_inputs", text.data)->layout = true;
 }
 
 /* Per cent of change per per cent of an input; the entries of a column move together. */
-static bool answer_elasticities(struct why *why, const char *name, struct answer *answer)
+static bool add_elasticities(struct why *why, const char *name, struct section *section)
 {
     struct scenario *scenario = why->scenario;
     struct arena *arena = scenario->arena;
@@ -322,42 +295,40 @@ static bool answer_elasticities(struct why *why, const char *name, struct answer
         parts[k].value = steps ? elasticity : parts[k].value + elasticity;
         count += k == count;
     }
-    answer_held(why, &values, held, held_count, answer);
+    add_held(why, &values, held, held_count, section);
     qsort(parts, count, sizeof *parts, larger_first);
-    struct doc *doc = doc_add(arena, answer->doc, "elasticities", DOC_OBJECT);
-    struct table table = { .arena = arena, .columns = 3, .left = "lrl" };
+    struct section *all = section_add(section, "elasticities", SECTION_RECORD);
+    struct section *strongest = section_add(section, "strongest", SECTION_LIST);
+    strongest->layout = true;
     for (size_t i = 0; i < count; i++) {
-        doc_add_number(arena, doc, parts[i].name, parts[i].value);
-        if (i >= MOST_ELASTIC || fabs(parts[i].value) < 5e-4)
+        section_number(all, parts[i].name, parts[i].value, unit_one);
+        if (fabs(parts[i].value) < 5e-4)
             continue;
         const char *source = parts[i].source;
-        table_cell(&table, "%s", parts[i].name);
-        table_cell(&table, "%+.3f %%", parts[i].value);
-        table_cell(&table, "%s", source ? short_source(arena, source) : "default");
+        struct section *one = section_add(strongest, NULL, SECTION_RECORD);
+        section_word(one, "input", parts[i].name);
+        section_number(one, "change", parts[i].value, unit_one);
+        section_word(one, "given_by", source ? short_source(arena, source) : "default");
     }
-    if (!table.count)
-        return true;
-    buffer_print(&answer->text, "\n  one per cent more of\n");
-    table_print(&table, &answer->text, "    ");
     return true;
 }
 
 /* ---- going deeper ----------------------------------------------------------------------- */
 
-static void deeper(struct why *why, int row, int depth, uint8_t *seen, struct answer *answer);
+static void deeper(struct why *why, int row, int depth, uint8_t *seen, struct buffer *out);
 
 static void deeper_expr(struct why *why, const struct expr *expr, int depth, uint8_t *seen,
-                        struct answer *answer)
+                        struct buffer *out)
 {
     expr = without_selects(why, expr);
     if (expr->row >= 0 && expr->op != OP_ROOT)
-        deeper(why, expr->row, depth, seen, answer);
+        deeper(why, expr->row, depth, seen, out);
     for (int i = 0; i < 3 && expr->op != OP_AT; i++)
         if (expr->kid[i])
-            deeper_expr(why, expr->kid[i], depth, seen, answer);
+            deeper_expr(why, expr->kid[i], depth, seen, out);
 }
 
-static void deeper(struct why *why, int index, int depth, uint8_t *seen, struct answer *answer)
+static void deeper(struct why *why, int index, int depth, uint8_t *seen, struct buffer *out)
 {
     const struct row *row = why->scenario->book.rows[index];
     const struct fact *fact = facts_find(&why->scenario->facts, row->name);
@@ -370,61 +341,56 @@ static void deeper(struct why *why, int index, int depth, uint8_t *seen, struct 
         return;
     seen[index] = 1;
     bool formula = row->expr && !(fact && !fact->expression);
-    buffer_print(&answer->text, "  %*s%s = %s", 2 * depth, "", name,
+    buffer_print(out, "%s  %*s%s = %s", out->size ? "\n" : "", 2 * depth, "", name,
                  quantity_text(why->scenario->arena, value, row->unit, DIGITS));
     if (formula)
-        buffer_print(&answer->text, " = %s\n",
+        buffer_print(out, " = %s",
                      algebra_text(why, without_selects(why, row->expr), false));
     else
-        buffer_print(&answer->text, "   (%s)\n", fact ? fact->source : *row->source ? row->source
+        buffer_print(out, "   (%s)", fact ? fact->source : *row->source ? row->source
                                                                               : "default");
     if (formula)
-        deeper_expr(why, row->expr, depth + 1, seen, answer);
+        deeper_expr(why, row->expr, depth + 1, seen, out);
 }
 
 /* ---- the answer ------------------------------------------------------------------------- */
 
-static void answer_head(struct why *why, const char *name, const struct row *row, double value,
-                        struct answer *answer)
+static void add_head(struct why *why, const char *name, const struct row *row, double value,
+                     struct section *section)
 {
-    struct arena *arena = why->scenario->arena;
-    struct buffer unit = { .arena = arena };
+    struct buffer unit = { .arena = section->arena };
     unit_print(&unit, row->unit);
-    doc_add_string(arena, answer->doc, "quantity", why->asked);
-    doc_add_number(arena, answer->doc, "value", value);
-    doc_add_string(arena, answer->doc, "unit", unit.data);
-    doc_add_string(arena, answer->doc, "meaning", row->meaning);
-    doc_add_string(arena, answer->doc, "source", row->source);
-    buffer_print(&answer->text, "%s%s%s = %s\n", *row->symbol ? row->symbol : "",
-                 *row->symbol ? " = " : "", name, quantity_text(arena, value, row->unit, DIGITS));
-    buffer_print(&answer->text, "  %s%s%s%s\n", row->meaning, *row->source ? " (" : "", row->source,
-                 *row->source ? ")" : "");
+    section_word(section, "quantity", why->asked);
+    section_number(section, "value", value, row->unit);
+    section_word(section, "unit", unit.data);
+    section_word(section, "meaning", row->meaning);
+    section_word(section, "source", row->source);
+    section_word(section, "name", name)->layout = true;
+    section_word(section, "symbol", row->symbol)->layout = true;
 }
 
-static void answer_algebra(struct why *why, const struct row *row, const struct fact *fact,
-                           double value, struct answer *answer)
+static void add_algebra(struct why *why, const struct row *row, const struct fact *fact,
+                        double value, struct section *section)
 {
-    struct arena *arena = why->scenario->arena;
     if (fact && fact->expression) {
-        buffer_print(&answer->text, "\n  = %s   (%s)\n", fact->expression, fact->source);
+        section_word(section, "bound_to", fact->expression)->layout = true;
+        section_word(section, "bound_by", fact->source)->layout = true;
     } else if (fact || !row->expr) {
-        buffer_print(&answer->text, "  an input: %s\n", fact ? fact->source : "its default");
-        doc_add_string(arena, answer->doc, "given_by", fact ? fact->source : "default");
+        section_word(section, "given_by", fact ? fact->source : "default");
     } else {
         const char *algebra = algebra_text(why, row->expr, false);
         const char *taken = algebra_text(why, without_selects(why, row->expr), false);
         const char *numbers = algebra_text(why, row->expr, true);
-        doc_add_string(arena, answer->doc, "algebra", algebra);
-        doc_add_string(arena, answer->doc, "numbers", numbers);
-        const char *result = quantity_text(arena, value, row->unit, DIGITS);
-        bool deep = command_given(why->scenario->command, "deep");
+        const char *result = quantity_text(section->arena, value, row->unit, DIGITS);
+        const bool deep = command_given(why->scenario->command, "deep");
+        section_word(section, "algebra", algebra);
+        section_word(section, "numbers", numbers);
+        section_word(section, "taken", taken)->layout = true;
         if (deep && strcmp(taken, algebra))
-            buffer_print(&answer->text, "\n  = %s", algebra);
-        buffer_print(&answer->text, "\n  = %s\n", taken);
+            section_word(section, "unselected", algebra)->layout = true;
         if (strcmp(numbers, result))
-            buffer_print(&answer->text, "  = %s\n", numbers);
-        buffer_print(&answer->text, "  = %s\n", result);
-        answer_parts(why, row->expr, row->unit, answer);
+            section_word(section, "steps", numbers)->layout = true;
+        add_terms(why, row->expr, row->unit, section);
     }
 }
 
@@ -468,20 +434,27 @@ bool ask_why(struct arena *arena, const struct command *command, struct answer *
         return false;
     shown_notes(&scenario, &name, 1, name);
     scenario_note_misfit(&scenario);
-    answer_head(&why, name, row, value, answer);
-    answer_algebra(&why, row, facts_find(&scenario.facts, row->name), value, answer);
-    if (!answer_breakdown(&why, name, row, answer) || !answer_elasticities(&why, name, answer))
+    struct section *section = section_new(arena);
+    add_head(&why, name, row, value, section);
+    add_algebra(&why, row, facts_find(&scenario.facts, row->name), value, section);
+    if (!add_breakdown(&why, name, row, section) || !add_elasticities(&why, name, section))
         return false;
     if (command_text(command, "deep")) {
-        uint8_t *seen = arena_alloc(arena, scenario.book.count + 1);
-        buffer_print(&answer->text, "\n");
-        deeper(&why, index, 0, seen, answer);
+        struct buffer out = { .arena = arena };
+        buffer_add(&out, "", 0);
+        deeper(&why, index, 0, arena_alloc(arena, scenario.book.count + 1), &out);
+        section_word(section, "deeper", out.data)->layout = true;
     }
-    scenario_words_document(&scenario, answer->doc);
-    buffer_print(&answer->text, "%s", scenario.facts.note_count ? "\n" : "");
-    scenario_notes(&scenario, answer);
+    figures_words(&scenario, section);
+    figures_notes(&scenario, section);
+    section_document(section, answer->doc);
+    layout_print(layout_built_in(arena, "ask/why.layout"), section, &answer->text);
     return true;
 }
+
+static const struct record strongest_record = { "WhyStrongest", (const struct answer_field[]){
+    { FIELD_LAYOUT, .names = (const char *const[]){ "input", "change", "given_by" }, .count = 3 },
+    { 0 } } };
 
 static const struct record operands_record = { "WhyOperands", (const struct answer_field[]){
     { FIELD_OTHERS, .help = "a row, or an entry of one, in the unit of the quantity", .unit = "" },
@@ -491,6 +464,7 @@ static const struct record term_record = { "WhyTerm", (const struct answer_field
     { FIELD_TEXT, "expression", .help = "as it is written", .always = true },
     { FIELD_NUMBER, "term", .help = "its value, in the unit of the quantity", .unit = "",
       .always = true, .null = true },
+    { FIELD_LAYOUT, .names = (const char *const[]){ "mark", "share" }, .count = 2 },
     { 0 } } };
 
 static const struct record held_record = { "Held", (const struct answer_field[]){
@@ -522,6 +496,10 @@ const struct record answer_why = { "Why", (const struct answer_field[]){
       .always = true },
     { FIELD_TEXTS, "words", .help = "the question that gives these figures again", .always = true },
     { FIELD_TEXTS, "assumed", .help = "what nobody gave, and what to know of it", .always = true },
+    { FIELD_LAYOUT, "strongest", .record = &strongest_record },
+    { FIELD_LAYOUT, .count = 10, .names = (const char *const[]){
+          "name", "symbol", "bound_to", "bound_by", "taken", "unselected", "steps", "in_no_part",
+          "held_inputs", "deeper" } },
     { 0 } } };
 
 static const struct option why_list[] = {

@@ -10,6 +10,7 @@ struct embedded {
     size_t size;
 };
 
+/* Sheets and workloads, and the layouts of answers: "ask/step.layout". */
 extern const struct embedded embedded_data[];
 /* In the page only: the program has them as the build has read them. */
 extern const struct embedded embedded_formulas[], embedded_tables[];

@@ -2,11 +2,12 @@
  *
  * An answer has the same numbers twice: a document (JSON, names of rows as keys) and text for
  * people; where a table is the answer, also as CSV. Infeasible is an answer (status 1), not an
- * error. plot.h draws curves. */
+ * error. figures.h holds both before they are printed, layout.h prints the text from a file beside
+ * the verb; plot.h draws curves. */
 #ifndef REPORT_H
 #define REPORT_H
 
-#include "base/base.h"
+#include "rows/rows.h"
 
 struct answer {
     struct doc *doc;                /* for --json */
@@ -29,7 +30,10 @@ enum answer_kind {
     FIELD_RECORD,                   /* an object with the fields of `record` */
     FIELD_LIST,                     /* an array of those; without a record, of whatever */
     FIELD_ALSO,                     /* all fields of `record` stand here too */
-    FIELD_OTHERS,                   /* whatever other keys there are: each a `record`, or a number */
+    FIELD_OTHERS,                   /* whatever other keys there are: each a `record`, or a number;
+                                       a layout calls the latter by `names`, without their entries */
+    FIELD_LAYOUT,                   /* no key: `names`, or the section `key` of `record`, are for the
+                                       layout alone */
 };
 
 struct answer_field {
@@ -54,19 +58,16 @@ struct record {
 
 /* ---- what binds a step --------------------------------------------------------------------- */
 
-struct limit {
-    const char *name;               /* "KV cache", of tables and documents */
-    const char *overlapped;         /* as part of a sentence, for a step that overlaps, */
-    const char *added;              /* and for one whose parts add up */
-};
-/* Which of compute, weights and KV cache limits a step, from their times; "balanced" within 1 %.
- * A step that does not fit, hbm_share above 1, is limited by memory first. */
-const struct limit *limit_of(double compute, double weights, double cache, double hbm_share);
-/* Whether a step time with this `overlap` is a bound, "what nothing on this machine can beat", or an
- * estimate. */
-const char *limit_claim(double overlap);
+/* Which of "compute", "weights" and "KV cache" limits a step, from their times; "balanced" within
+ * 1 %. A step that "does not fit", hbm_share above 1, is limited by memory first. */
+const char *limit_of(double compute, double weights, double cache, double hbm_share);
 
-/* ---- tables of text ------------------------------------------------------------------------ */
+/* ---- numbers and tables as text ------------------------------------------------------------------------ */
+
+/* "14,336" */
+const char *count_text(struct arena *arena, double count, int digits);
+/* 671 B, 1.6 T, 162 M: counts too long to spell. */
+const char *large_text(struct arena *arena, double value);
 
 struct table {
     struct arena *arena;

@@ -1,8 +1,24 @@
-/* Tables of text: aligned for people, or CSV. */
+/* Counts as text, and tables of text: aligned for people, or CSV. */
 #include "report/report.h"
 
 #include <stdio.h>
 #include <string.h>
+
+const char *count_text(struct arena *arena, double count, int digits)
+{
+    return quantity_text(arena, count, unit_one, digits);
+}
+
+const char *large_text(struct arena *arena, double value)
+{
+    static const struct { double scale; const char *letter; } steps[] = {
+        { 1e15, "P" }, { 1e12, "T" }, { 1e9, "B" }, { 1e6, "M" } };
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        if (value >= steps[i].scale)
+            return arena_print(arena, "%s %s", quantity_text(arena, value / steps[i].scale, unit_one, 3),
+                               steps[i].letter);
+    return quantity_text(arena, value, unit_one, 6);
+}
 
 void table_cell(struct table *table, const char *format, ...)
 {

@@ -58,11 +58,14 @@ const char *breakdown_largest(struct arena *arena, const struct breakdown *parts
     return out.data;
 }
 
+static const char *const for_layouts[] = { "row", "share" };
+
 static const struct record part_record = { "Part", (const struct answer_field[]){
     { FIELD_TEXT, "label", .help = "what it is called", .always = true },
     { FIELD_NUMBER, "time", .help = "what it contributes", .unit = "s", .always = true },
     { FIELD_NUMBER, "saved_if_free", .unit = "s",
       .help = "what all would fall by if it took no time; absent where that was not asked" },
+    { FIELD_LAYOUT, .names = for_layouts, .count = 2 },
     { 0 } } };
 
 const struct record parts_record = { "Parts", (const struct answer_field[]){
@@ -75,24 +78,35 @@ static const struct record any_part_record = { "AnyPart", (const struct answer_f
     { FIELD_NUMBER, "contribution", .unit = "",
       .help = "what it contributes to what is no time, in the unit of that" },
     { FIELD_NUMBER, "saved_if_free", .unit = "", .help = "what all would fall by without it" },
+    { FIELD_LAYOUT, .names = for_layouts, .count = 2 },
     { 0 } } };
 
 const struct record any_parts_record = { "AnyParts", (const struct answer_field[]){
     { FIELD_OTHERS, .help = "a row", .record = &any_part_record },
     { 0 } } };
 
-void breakdown_document(const struct scenario *scenario, const struct breakdown *parts, struct unit unit,
-                    struct doc *doc)
+void breakdown_section(const struct scenario *scenario, const struct breakdown *parts, struct unit unit,
+                       struct section *section)
 {
-    struct arena *arena = scenario->arena;
-    struct doc *list = doc_add(arena, doc, "parts", DOC_OBJECT);
+    struct section *list = section_add(section, "parts", SECTION_KEYED);
     const char *key = unit_same(unit, unit_second) ? "time" : "contribution";
     for (size_t i = 0; i < parts->count; i++) {
         const struct contribution *part = &parts->at[i];
-        struct doc *one = doc_add(arena, list, scenario->book.rows[part->row]->name, DOC_OBJECT);
-        doc_add_string(arena, one, "label", part->label);
-        doc_add_number(arena, one, key, part->value);
+        const char *row = scenario->book.rows[part->row]->name;
+        struct section *one = section_add(list, row, SECTION_RECORD);
+        section_word(one, "label", part->label);
+        section_word(one, "row", row)->layout = true;
+        section_number(one, "share", part->value / parts->whole, unit_one)->layout = true;
+        section_number(one, key, part->value, unit);
         if (isfinite(part->saved))
-            doc_add_number(arena, one, "saved_if_free", part->saved);
+            section_number(one, "saved_if_free", part->saved, unit);
     }
+}
+
+void breakdown_document(const struct scenario *scenario, const struct breakdown *parts, struct unit unit,
+                        struct doc *doc)
+{
+    struct section *section = section_new(scenario->arena);
+    breakdown_section(scenario, parts, unit, section);
+    section_document(section, doc);
 }

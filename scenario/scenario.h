@@ -11,7 +11,8 @@
 
 #include "catalog/catalog.h"
 #include "import/import.h"
-#include "report/report.h"
+#include "report/figures.h"
+#include "report/layout.h"
 #include "rows/rows.h"
 #include "scenario/command.h"
 #include "scenario/options.h"
@@ -128,24 +129,30 @@ bool values_of(struct scenario *scenario, const char *const *texts, size_t count
 /* The same bits, of a list whose outputs have breakdowns (list_build_parts). */
 bool values_of_parts(struct scenario *scenario, const char *const *texts, size_t count,
                      struct values *values, struct error *error);
+/* The same where not all are known: what has no finite value is NAN. */
+bool values_known(struct scenario *scenario, const char *const *texts, size_t count,
+                  struct values *values, struct error *error);
 bool value_of(struct scenario *scenario, const char *text, double *value, struct error *error);
 bool values_finite(const struct scenario *scenario, const struct list *list,
                    const double *inputs, struct error *error);
 /* Does an input carry a range or a distribution? */
 bool values_uncertain(struct scenario *scenario, struct values *values);
-struct range {
-    double low, high;
-    const char *kind;               /* "range" or "5-95 %" */
-};
 struct range values_range(struct scenario *scenario, const struct values *values, size_t output);
+/* Rows or expressions as figures, with unit, origin and source, from values that are known: those
+ * of `names` in their order. A prediction gets its 80 % interval, for which the ends of its band must
+ * be among the names. Ranges are looked for where the layout prints them, or of all if it is NULL. */
+void figures_of(struct scenario *scenario, struct values *values, const char *const *names,
+                size_t count, const struct layout *layout, struct section *section);
+/* The same from one new graph, in which the bands are too; `values` has the names first. */
+bool figures_read(struct scenario *scenario, const char *const *names, size_t count,
+                  struct values *values, struct section *section, struct error *error);
+/* The notes, and the words that ask the same again: lists "assumed" and "words". */
+void figures_notes(const struct scenario *scenario, struct section *section);
+void figures_words(const struct scenario *scenario, struct section *section);
 struct unit scenario_unit(const struct scenario *scenario, const char *text);
 /* Into a document, under the name of the row and under its aliases, by which it may be known. */
 void doc_add_row(struct arena *arena, struct doc *doc, const char *name, double value);
 bool unit_counts(struct unit unit);         /* 1 or token: counts, and shares too */
-/* "14,336" */
-const char *count_text(struct arena *arena, double count, int digits);
-/* 671 B, 1.6 T, 162 M: counts too long to spell. */
-const char *large_text(struct arena *arena, double value);
 /* `share` of the way from low to high, even in the logarithm. */
 double log_between(double low, double high, double share);
 
@@ -164,7 +171,10 @@ struct breakdown breakdown_of(struct scenario *scenario, const struct values *va
 double breakdown_other(const struct breakdown *parts);
 /* "GEMMs 63 %, attention 28 %": the largest, those of one label together. */
 const char *breakdown_largest(struct arena *arena, const struct breakdown *parts, int most);
-/* "parts": {"ROW": {"label", "time", "saved_if_free"}}; of what is no time "contribution". */
+/* A section "parts": {"ROW": {"label", "time", "saved_if_free"}}; of what is no time "contribution".
+ * For layouts each has its "row" and its "share" of the whole too. */
+void breakdown_section(const struct scenario *scenario, const struct breakdown *parts, struct unit unit,
+                       struct section *section);
 void breakdown_document(const struct scenario *scenario, const struct breakdown *parts, struct unit unit,
                     struct doc *doc);
 /* The keys of parts of a time; and of whatever quantity. */

@@ -22,36 +22,20 @@ static struct unit unit_of(const struct server *server, enum server_row row)
     return book->rows[book_find(book, server_rows[row])]->unit;
 }
 
-const char *server_text(const struct server *server, enum server_row row, int digits)
+static const char *row_text(const struct server *server, enum server_row row, int digits)
 {
     return quantity_text(server->scenario.arena, server_at(server, row), unit_of(server, row),
                          digits);
 }
 
-const char *server_count(const struct server *server, enum server_row row)
-{
-    return quantity_text(server->scenario.arena, server_at(server, row), unit_one, 6);
-}
-
-const char *server_band(const struct server *server, enum server_row row, enum server_row low,
-                        enum server_row high, int digits)
-{
-    struct arena *arena = server->scenario.arena;
-    struct unit unit = unit_of(server, row);
-    double value = server_at(server, row);
-    return arena_print(arena, "%s to %s",
-                       quantity_text(arena, value * server_at(server, low), unit, digits),
-                       quantity_text(arena, value * server_at(server, high), unit, digits));
-}
-
 const char *server_layout(const struct server *server)
 {
     struct buffer out = { .arena = server->scenario.arena };
-    buffer_print(&out, "TP %s", server_text(server, SERVER_tensor_parallel, 4));
+    buffer_print(&out, "TP %s", row_text(server, SERVER_tensor_parallel, 4));
     if (server_at(server, SERVER_attention_dp) > 1)
-        buffer_print(&out, " x attention DP %s", server_text(server, SERVER_attention_dp, 6));
+        buffer_print(&out, " x attention DP %s", row_text(server, SERVER_attention_dp, 6));
     if (server_at(server, SERVER_pipeline_parallel) > 1)
-        buffer_print(&out, " x PP %s", server_text(server, SERVER_pipeline_parallel, 4));
+        buffer_print(&out, " x PP %s", row_text(server, SERVER_pipeline_parallel, 4));
     return out.data;
 }
 
@@ -61,20 +45,20 @@ const char *server_verdict(const struct server *server)
     const double ranks = server_at(server, SERVER_attention_dp);
     if (ranks != floor(ranks))
         return arena_print(server->scenario.arena, "no such server: %s attention ranks",
-                           server_text(server, SERVER_attention_dp, 4));
+                           row_text(server, SERVER_attention_dp, 4));
     if (width < 1 || width != floor(width))
         return arena_print(server->scenario.arena, "no such server: %s GPUs to each attention rank of "
-                           "a stage", server_text(server, SERVER_tensor_parallel, 4));
+                           "a stage", row_text(server, SERVER_tensor_parallel, 4));
     if (!(server_at(server, SERVER_server_fits) > 0))
         return "no request fits beside the weights: nothing is served";
     if (!(server_at(server, SERVER_server_stable) > 0))
         return arena_print(server->scenario.arena, "not stable: %s requests a second want %s, "
-                           "it can do %s", server_count(server, SERVER_arrival_rate),
+                           "it can do %s", count_text(server->scenario.arena, server_at(server, SERVER_arrival_rate), 6),
                            quantity_text(server->scenario.arena,
                                          server_at(server, SERVER_arrival_rate) *
                                          server_at(server, SERVER_output_tokens),
                                          unit_of(server, SERVER_saturated_throughput), 4),
-                           server_text(server, SERVER_saturated_throughput, 4));
+                           row_text(server, SERVER_saturated_throughput, 4));
     return NULL;
 }
 
@@ -163,6 +147,7 @@ const struct record server_record = { "ServerRows", (const struct answer_field[]
       .record = &served_record, .always = true },
     { FIELD_RECORD, "parts", .help = "where the time of a token goes", .record = &parts_record },
     { FIELD_TEXT, "infeasible", .help = "why there is no such server, or none within the limits" },
+    { FIELD_LAYOUT, .names = (const char *const[]){ "server_layout", "verdict" }, .count = 2 },
     { 0 } } };
 
 void deployment_engine(const struct scenario *scenario, struct doc *doc)
@@ -204,7 +189,7 @@ void deployment_rules(bool startable, struct scenario *const *kinds, size_t coun
         add_broken(kinds[i], list);
 }
 
-void server_deployment(const struct server *server, struct doc *doc)
+void server_deployment(const struct server *server, struct doc *answer)
 {
     static const enum server_row sizes[] = {
 #define X(name) SERVER_##name,
@@ -212,6 +197,7 @@ void server_deployment(const struct server *server, struct doc *doc)
 #undef X
     };
     struct arena *arena = server->scenario.arena;
+    struct doc *doc = doc_add(arena, answer, "server", DOC_OBJECT);
     scenario_words_document(&server->scenario, doc);
     struct doc *one = doc_add(arena, doc_add(arena, doc, "servers", DOC_ARRAY), NULL, DOC_OBJECT);
     doc_add_string(arena, one, "role", "aggregated");
@@ -228,13 +214,17 @@ void server_deployment(const struct server *server, struct doc *doc)
         add_row(server, doc, i);
 }
 
-void server_document(const struct server *server, struct doc *doc)
+void server_figures(struct server *server, const char *const *more, size_t count,
+                    const struct layout *layout, struct section *section)
 {
-    for (size_t i = 0; i < server->row_count; i++)
-        add_row(server, doc, i);
-    server_deployment(server, doc_add(server->scenario.arena, doc, "server", DOC_OBJECT));
+    struct values values = server_more(server);
+    figures_of(&server->scenario, &values, more, count, layout, section);
+    figures_of(&server->scenario, &server->values, server_rows, server->row_count, layout, section);
+    section_word(section, "server_layout", server_layout(server))->layout = true;
+    const char *verdict = server_verdict(server);
+    section_word(section, "verdict", verdict ? verdict : "")->layout = true;
     if (server->parts.count)
-        breakdown_document(&server->scenario, &server->parts, unit_second, doc);
+        breakdown_section(&server->scenario, &server->parts, unit_second, section);
 }
 
 bool server_open(struct server *server, const struct scenario *scenario, struct error *error)
@@ -268,7 +258,7 @@ static bool open_as(struct server *server, const struct scenario *scenario,
                                                                     : SERVER_KNOWN;
     if (!(server_at(server, SERVER_heads_divide) > 0))
         facts_note(&server->scenario.facts, "no engine runs this server: TP %s does not cut the heads "
-                   "evenly", server_text(server, SERVER_tensor_parallel, 4));
+                   "evenly", row_text(server, SERVER_tensor_parallel, 4));
     if (server_at(server, SERVER_family_band) > 1)
         facts_note(&server->scenario.facts, "few or no measurements of such chips: the server's "
                    "band is widened");

@@ -47,11 +47,6 @@ bool server_open_parts(struct server *server, const struct scenario *scenario,
 /* Those values alone. */
 struct values server_more(const struct server *server);
 double server_at(const struct server *server, enum server_row row);
-const char *server_text(const struct server *server, enum server_row row, int digits);
-const char *server_count(const struct server *server, enum server_row row);     /* no unit */
-/* "16.1 ms to 22.9 ms": a row times the ends of its band. */
-const char *server_band(const struct server *server, enum server_row row, enum server_row low,
-                        enum server_row high, int digits);
 /* "TP 8 x attention DP 9" */
 const char *server_layout(const struct server *server);
 /* Why nothing is served, or NULL. */
@@ -60,10 +55,13 @@ const char *server_verdict(const struct server *server);
 void server_assumed(struct server *server);
 /* Is there no such server, or none within limits that were given? Then "infeasible" says why. */
 bool server_infeasible(const struct server *server, struct doc *doc);
-/* The rows, and the deployment of which the server is one replica; what is there already stays.
- * The records declare the keys: of the rows, and of what each deployment has. */
-void server_document(const struct server *server, struct doc *doc);
-void server_deployment(const struct server *server, struct doc *doc);
+/* Its rows and the parts of a token's time as figures; with the `count` texts of `more` that were
+ * read beside them. */
+void server_figures(struct server *server, const char *const *more, size_t count,
+                    const struct layout *layout, struct section *section);
+/* "server": the deployment of which it is one replica. The records declare the keys: of the rows, and
+ * of what each deployment has. */
+void server_deployment(const struct server *server, struct doc *answer);
 
 /* Which engine a deployment's servers run, and which rules of layouts they break: of one that can be
  * started none. Each scenario is of one kind of its servers. */

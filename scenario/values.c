@@ -37,22 +37,6 @@ double log_between(double low, double high, double share)
     return low * scalar_exp(share * scalar_log(high / low));
 }
 
-const char *count_text(struct arena *arena, double count, int digits)
-{
-    return quantity_text(arena, count, unit_one, digits);
-}
-
-const char *large_text(struct arena *arena, double value)
-{
-    static const struct { double scale; const char *letter; } steps[] = {
-        { 1e15, "P" }, { 1e12, "T" }, { 1e9, "B" }, { 1e6, "M" } };
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-        if (value >= steps[i].scale)
-            return arena_print(arena, "%s %s", quantity_text(arena, value / steps[i].scale, unit_one, 3),
-                               steps[i].letter);
-    return quantity_text(arena, value, unit_one, 6);
-}
-
 /* The first node without a finite value belongs to some row: name it. */
 bool values_finite(const struct scenario *scenario, const struct list *list,
                    const double *inputs, struct error *error)
@@ -134,12 +118,17 @@ static bool values_by(struct scenario *scenario, const char *const *texts, size_
     for (size_t i = 0; i < values->list.input_count; i++)
         values->inputs[i] = values->list.inputs[i].value;
     list_value(arena, &values->list, values->inputs, values->nodes, values->at);
+    values_unpriced(&values->list, values->inputs, values->at);
+    return true;
+}
+
+/* All are finite, or would be at another price. */
+static bool check_values(struct scenario *scenario, const struct values *values, struct error *error)
+{
     const int price = list_input(&values->list, NAME_chip_price);
-    if (price >= 0 && isnan(values->inputs[price])) {
-        values_unpriced(&values->list, values->inputs, values->at);
+    if (price >= 0 && isnan(values->inputs[price]))
         return finite_if_priced(scenario, values, price, error);
-    }
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < values->list.output_count; i++)
         if (!isfinite(values->at[i]))
             return values_finite(scenario, &values->list, values->inputs, error);
     return true;
@@ -148,13 +137,26 @@ static bool values_by(struct scenario *scenario, const char *const *texts, size_
 bool values_of(struct scenario *scenario, const char *const *texts, size_t count,
                struct values *values, struct error *error)
 {
-    return values_by(scenario, texts, count, false, values, error);
+    return values_by(scenario, texts, count, false, values, error) &&
+           check_values(scenario, values, error);
+}
+
+bool values_known(struct scenario *scenario, const char *const *texts, size_t count,
+                  struct values *values, struct error *error)
+{
+    if (!values_by(scenario, texts, count, false, values, error))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(values->at[i]))
+            values->at[i] = NAN;
+    return true;
 }
 
 bool values_of_parts(struct scenario *scenario, const char *const *texts, size_t count,
                      struct values *values, struct error *error)
 {
-    return values_by(scenario, texts, count, true, values, error);
+    return values_by(scenario, texts, count, true, values, error) &&
+           check_values(scenario, values, error);
 }
 
 bool value_of(struct scenario *scenario, const char *text, double *value, struct error *error)

@@ -43,53 +43,41 @@ static double small_gaps(const double *at)
     return sum;
 }
 
-/* A bar from `low` to `high`, of `whole` in 30 columns. */
-static const char *bar_between(struct arena *arena, double low, double high, double whole)
+/* A time to add, or at either end a whole one; its bar goes from where the others end. */
+static void add_line(struct section *list, const char *label, double from, double to, const char *gap,
+                     double whole)
 {
-    enum { COLUMNS = 30 };
-    struct buffer out = { .arena = arena };
-    const int first = (int)(COLUMNS * low / whole + 0.5), last = (int)(COLUMNS * high / whole + 0.5);
-    buffer_add(&out, "", 0);
-    for (int i = 0; i < last || i == first; i++)
-        buffer_print(&out, i < first ? " " : first == last ? "\u258f" : "\u2588");
-    return out.data;
+    struct section *one = section_add(list, NULL, SECTION_RECORD);
+    section_word(one, "label", label);
+    section_word(one, "gap", gap);
+    section_number(one, "time", fabs(to - from), unit_second);
+    section_number(one, "bar", to / whole, unit_one)->range =
+        (struct range){ fmin(from, to) / whole, fmax(from, to) / whole, "part" };
 }
 
-static void table_line(struct table *table, const char *label, double from, double to, bool gap,
-                       double whole)
+static void add_gaps(const double *at, struct section *section)
 {
-    const double step = to - from;
-    table_cell(table, "%s", label);
-    table_cell(table, "%s%s", gap && step >= 0 ? "+ " : gap ? "- " : "",
-               quantity_text(table->arena, gap ? fabs(step) : step, unit_second, 3));
-    table_cell(table, "%s", bar_between(table->arena, fmin(from, to), fmax(from, to), whole));
-}
-
-void waterfall_table(struct arena *arena, const double *at, struct buffer *out)
-{
-    struct table table = { .arena = arena, .columns = 3, .left = "lrl" };
-    const double tpot = at[WATERFALL_ROWS - 1];
+    struct section *list = section_add(section, "waterfall_lines", SECTION_LIST);
+    const double tpot = at[WATERFALL_ROWS - 1], small = small_gaps(at);
     double sum = 0, whole = tpot;
+    list->layout = true;
     for (int i = 0; i < WATERFALL_ROWS - 1; i++) {
         sum += at[i];
         whole = fmax(whole, sum);
     }
-    table_cell(&table, "from the bound to TPOT");
-    table_cell(&table, "time");
-    table_cell(&table, "%s", "");
     sum = 0;
     for (int i = 0; i < WATERFALL_ROWS - 1; i++)
         if (is_shown(at, i)) {
-            table_line(&table, labels[i], sum, sum + at[i], i > 0, whole);
+            add_line(list, labels[i], sum, sum + at[i], i == 0 ? "" : at[i] < 0 ? "- " : "+ ", whole);
             sum += at[i];
         }
-    if (fabs(small_gaps(at)) > 0.1 * least_shown * tpot)
-        table_line(&table, "smaller gaps", sum, sum + small_gaps(at), true, whole);
-    table_line(&table, labels[WATERFALL_ROWS - 1], 0, tpot, false, whole);
-    table_print(&table, out, "  ");
+    if (fabs(small) > 0.1 * least_shown * tpot)
+        add_line(list, "smaller gaps", sum, sum + small, small < 0 ? "- " : "+ ", whole);
+    add_line(list, labels[WATERFALL_ROWS - 1], 0, tpot, "", whole);
 }
 
-const char *waterfall_sum(struct arena *arena, const double *at)
+/* In milliseconds, on one line. */
+static const char *sum_text(struct arena *arena, const double *at)
 {
     struct buffer out = { .arena = arena };
     const double ms = 1e-3;
@@ -102,18 +90,26 @@ const char *waterfall_sum(struct arena *arena, const double *at)
     return out.data;
 }
 
-void waterfall_document(struct arena *arena, const double *at, struct doc *doc)
+void waterfall_section(struct section *section)
 {
-    struct doc *list = doc_add(arena, doc, "waterfall", DOC_ARRAY);
+    struct section *names = section_add(section, "waterfall", SECTION_TEXTS);
+    double at[WATERFALL_ROWS];
     for (int i = 0; i < WATERFALL_ROWS; i++) {
-        if (!doc_get(doc, waterfall_rows[i]))
-            doc_add_number(arena, doc, waterfall_rows[i], at[i]);
-        doc_add_string(arena, list, NULL, waterfall_rows[i]);
+        at[i] = section_value(section, waterfall_rows[i]);
+        section_word(names, NULL, waterfall_rows[i]);
     }
+    add_gaps(at, section);
+    section_word(section, "tpot_sum", sum_text(section->arena, at))->layout = true;
 }
+
+static const struct record gap_record = { "Gap", (const struct answer_field[]){
+    { FIELD_LAYOUT, .names = (const char *const[]){ "label", "gap", "time", "bar" }, .count = 4 },
+    { 0 } } };
 
 const struct record waterfall_record = { "Waterfall", (const struct answer_field[]){
     { FIELD_ROWS, .names = waterfall_rows + 1, .count = WATERFALL_ROWS - 2 },
     { FIELD_TEXTS, "waterfall",
       .help = "rows from the bound to the prediction: the first and the gaps add up to the last" },
+    { FIELD_LAYOUT, "waterfall_lines", .record = &gap_record },
+    { FIELD_LAYOUT, .names = (const char *const[]){ "tpot_sum" }, .count = 1 },
     { 0 } } };

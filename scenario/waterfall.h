@@ -9,13 +9,11 @@
 enum { WATERFALL_ROWS = 11 };
 extern const char *const waterfall_rows[WATERFALL_ROWS];
 
-/* The values of these rows, in seconds, as a table with bars: gaps that nobody would see are added
- * up in one line. */
-void waterfall_table(struct arena *arena, const double *at, struct buffer *out);
-/* "12.3 ms bound + 3.25 operators in turn + ... = 49.9 ms", in milliseconds. */
-const char *waterfall_sum(struct arena *arena, const double *at);
-/* The rows, and "waterfall": their names in order. */
-void waterfall_document(struct arena *arena, const double *at, struct doc *doc);
+/* Of a section that has these rows: "waterfall", their names in order. For layouts also
+ * "waterfall_lines", records of {"label", "gap", "time", "bar"} from the bound to the prediction, in
+ * which gaps that nobody would see are added up, and "tpot_sum": "12.3 ms bound + 3.25 operators not
+ * overlapped + ... = 49.9 ms". */
+void waterfall_section(struct section *section);
 
 extern const struct record waterfall_record;
 

@@ -183,6 +183,8 @@ static void add_fields(struct schemas *schemas, struct doc *record, struct doc *
 {
     for (const struct answer_field *field = of->fields; field->kind != FIELD_END; field++) {
         struct doc *one;
+        if (field->kind == FIELD_LAYOUT)
+            continue;
         if (field->kind == FIELD_ALSO) {
             add_fields(schemas, record, properties, required, field->record);
         } else if (field->kind == FIELD_OTHERS) {

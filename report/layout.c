@@ -1,0 +1,286 @@
+/* layout: prints the figures of an answer as its layout says. */
+#include "report/layout_parts.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A section whose figures are looked for first, and the one around it. */
+struct scope {
+    const struct section *section;
+    const struct scope *outer;
+};
+
+/* ---- figures ---------------------------------------------------------------------------------- */
+
+/* "a; b": the words of a list of texts. */
+static const char *joined(const struct section *texts)
+{
+    struct buffer out = { .arena = texts->arena };
+    buffer_add(&out, "", 0);
+    for (size_t i = 0; i < texts->count; i++)
+        buffer_print(&out, "%s%s", i ? "; " : "", texts->figures[i].word);
+    return out.data;
+}
+
+static const struct section *find_section(const struct scope *scope, const char *name)
+{
+    const struct section *found = NULL;
+    for (; scope && !found; scope = scope->outer)
+        found = section_inside(scope->section, name);
+    return found;
+}
+
+/* From the innermost record outward; a name that is nowhere is a word without letters. */
+static struct figure find_figure(const struct scope *scope, const char *name)
+{
+    for (; *name == '^' && scope->outer; name++)
+        scope = scope->outer;
+    for (const struct scope *at = scope; at; at = at->outer) {
+        const struct figure *figure = section_find(at->section, name);
+        if (figure)
+            return *figure;
+    }
+    const struct section *section = find_section(scope, name);
+    return (struct figure){ .name = name, .word = !section ? ""
+                            : section->kind == SECTION_TEXTS ? joined(section)
+                            : section->inside_count ? name : "" };
+}
+
+static bool exists(const struct figure *figure)
+{
+    return figure->word ? *figure->word != 0 : !isnan(figure->value);
+}
+
+static bool compares(double a, enum compare compare, double b)
+{
+    switch (compare) {
+    case LESS:     return a < b;
+    case MORE:     return a > b;
+    case AT_MOST:  return a <= b;
+    case AT_LEAST: return a >= b;
+    case EQUAL:    return a == b;
+    default:       return a != b && !isnan(a) && !isnan(b);
+    }
+}
+
+static bool one_holds(const struct scope *scope, const struct condition *condition)
+{
+    const struct figure figure = find_figure(scope, condition->name);
+    if (condition->compare == HAS_VALUE)
+        return exists(&figure);
+    if (condition->compare == HAS_INTERVAL)
+        return figure.low != figure.high;
+    if (condition->compare == HAS_RANGE)
+        return figure.range.low != figure.range.high;
+    if (condition->word)
+        return (figure.word && !strcmp(figure.word, condition->word)) == (condition->compare == EQUAL);
+    if (!condition->other)
+        return !figure.word && compares(figure.value, condition->compare, condition->number);
+    const struct figure other = find_figure(scope, condition->other);
+    return !figure.word && !other.word && compares(figure.value, condition->compare, other.value);
+}
+
+static bool holds(const struct scope *scope, const struct condition *condition)
+{
+    for (; condition; condition = condition->next)
+        if (one_holds(scope, condition) == condition->negated)
+            return false;
+    return true;
+}
+
+/* ---- formats ---------------------------------------------------------------------------------- */
+
+/* Columns of the line so far; a character of several bytes is one. */
+static size_t column_of(const struct buffer *out)
+{
+    size_t column = 0;
+    for (size_t i = out->size; i-- > 0 && out->data[i] != '\n';)
+        column += ((unsigned char)out->data[i] & 0xc0) != 0x80;
+    return column;
+}
+
+/* Lines of `width` at most, broken between words, under the first. */
+static void print_wrapped(struct buffer *out, const char *text, size_t width)
+{
+    const size_t indent = column_of(out);
+    size_t column = 0;
+    while (*text) {
+        const size_t size = strcspn(text, " ");
+        if (column && column + 1 + size > width) {
+            buffer_print(out, "\n%*s", (int)indent, "");
+            column = 0;
+        }
+        buffer_print(out, "%s%.*s", column ? " " : "", (int)size, text);
+        column += size + (column > 0);
+        text += size + strspn(text + size, " ");
+    }
+}
+
+static void print_ends(struct buffer *out, double low, double high, struct unit unit, int digits)
+{
+    quantity_print(out, low, unit, digits);
+    buffer_print(out, " to ");
+    quantity_print(out, high, unit, digits);
+}
+
+static void print_value(struct buffer *out, const struct part *part, const struct figure *figure,
+                        struct unit unit)
+{
+    quantity_print(out, figure->value, unit, part->digits);
+    if (!part->range || figure->range.low == figure->range.high)
+        return;
+    buffer_print(out, " (%s ", figure->range.kind);
+    print_ends(out, figure->range.low, figure->range.high, unit, part->digits);
+    buffer_print(out, ")");
+}
+
+/* From 0 to the value, or from one end of a range to the other; a range is a line at least. */
+static void print_bar(struct buffer *out, const struct figure *figure, int columns)
+{
+    const bool range = figure->range.low != figure->range.high;
+    const int first = range ? (int)(figure->range.low * columns + 0.5) : 0;
+    const int last = (int)((range ? figure->range.high : figure->value) * columns + 0.5);
+    buffer_print(out, "%*s", first, "");
+    for (int i = first; i < last; i++)
+        buffer_print(out, "\u2588");
+    if (range && first == last)
+        buffer_print(out, "\u258f");
+}
+
+static void print_figure(struct buffer *out, const struct scope *scope, const struct part *part)
+{
+    const struct figure figure = find_figure(scope, part->name);
+    const double value = figure.value / part->scale;
+    if (figure.word && part->format == '<') {
+        print_wrapped(out, figure.word, (size_t)part->digits);
+        return;
+    }
+    if (figure.word || isnan(value)) {
+        buffer_print(out, "%s", figure.word ? figure.word : "unknown");
+        return;
+    }
+    switch (part->format) {
+    case '#': print_value(out, part, &figure, unit_one); break;
+    case '-': print_ends(out, figure.range.low, figure.range.high, figure.unit, part->digits); break;
+    case '~': print_ends(out, figure.low, figure.high, figure.unit, part->digits); break;
+    case '%': buffer_print(out, "%.*f %%", part->digits, 100 * value); break;
+    case '@': buffer_print(out, "%s", large_text(out->arena, floor(value + 0.5))); break;
+    case '=': print_bar(out, &figure, part->digits); break;
+    case '.':
+        if (part->digits)
+            buffer_print(out, "%.*f", part->digits, value);
+        else
+            quantity_print(out, floor(value + 0.5), unit_one, 9);
+        break;
+    default: print_value(out, part, &figure, figure.unit);
+    }
+}
+
+/* ---- parts ------------------------------------------------------------------------------------ */
+
+static void print_parts(struct buffer *out, const struct scope *scope, const struct part *part);
+
+static void add_cells(struct table *table, const struct scope *scope, const struct part *row)
+{
+    for (const struct part *cell = row->cells; cell; cell = cell->next) {
+        struct buffer out = { .arena = table->arena };
+        buffer_add(&out, "", 0);
+        print_parts(&out, scope, cell->then);
+        while (out.size && out.data[out.size - 1] == ' ')
+            out.data[--out.size] = 0;
+        table_cell(table, "%s", out.data);
+    }
+}
+
+/* The head, if there is one, then a row for each record. */
+static void print_table(struct buffer *out, const struct scope *scope, const struct section *section,
+                        size_t count, const struct part *head)
+{
+    struct table table = { .arena = out->arena };
+    const struct part *row = head->next ? head->next : head;
+    for (const struct part *cell = head->cells; cell; cell = cell->next)
+        table.columns++;
+    char *left = arena_alloc(out->arena, table.columns + 1), *side = left;
+    for (const struct part *cell = head->cells; cell; cell = cell->next)
+        *side++ = cell->right ? 'r' : 'l';
+    table.left = left;
+    if (row != head)
+        add_cells(&table, scope, head);
+    for (size_t i = 0; i < count; i++)
+        add_cells(&table, &(struct scope){ section->inside[i], scope }, row);
+    table_print(&table, out, head->text);
+}
+
+static void print_texts(struct buffer *out, const struct scope *scope, const struct section *texts,
+                        const struct part *part)
+{
+    for (size_t i = 0; i < texts->count; i++) {
+        struct section *one = section_new(out->arena);
+        section_word(one, "text", texts->figures[i].word);
+        section_word(one, "first", i ? "" : "first");
+        print_parts(out, &(struct scope){ one, scope }, part->then);
+    }
+}
+
+static void print_records(struct buffer *out, const struct scope *scope, const struct part *part)
+{
+    const struct section *section = find_section(scope, part->name);
+    if (!section)
+        return;
+    if (section->kind == SECTION_TEXTS) {
+        print_texts(out, scope, section, part);
+        return;
+    }
+    if (section->kind == SECTION_RECORD) {
+        print_parts(out, &(struct scope){ section, scope }, part->then);
+        return;
+    }
+    const size_t most = part->digits ? (size_t)part->digits : section->inside_count;
+    const size_t count = section->inside_count < most ? section->inside_count : most;
+    if (count && part->then && part->then->kind == PART_CELLS)
+        print_table(out, scope, section, count, part->then);
+    else
+        for (size_t i = 0; i < count; i++)
+            print_parts(out, &(struct scope){ section->inside[i], scope }, part->then);
+    if (section->inside_count > count) {
+        struct section *rest = section_new(out->arena);
+        section_number(rest, "more", (double)(section->inside_count - count), unit_one);
+        print_parts(out, &(struct scope){ rest, scope }, part->other);
+    }
+}
+
+static void print_parts(struct buffer *out, const struct scope *scope, const struct part *part)
+{
+    for (; part; part = part->next) {
+        if (part->kind == PART_TEXT)
+            buffer_print(out, "%s", part->text);
+        else if (part->kind == PART_FIGURE)
+            print_figure(out, scope, part);
+        else if (part->kind == PART_EACH)
+            print_records(out, scope, part);
+        else if (part->kind == PART_IF)
+            print_parts(out, scope, holds(scope, part->condition) ? part->then : part->other);
+    }
+}
+
+void layout_print(const struct layout *layout, const struct section *section, struct buffer *out)
+{
+    print_parts(out, &(struct scope){ section, NULL }, layout->parts);
+}
+
+static bool prints_range(const struct part *part, const char *name)
+{
+    for (; part; part = part->next) {
+        const bool here = part->kind == PART_FIGURE && (part->range || part->format == '-') &&
+                          !strcmp(part->name, name);
+        if (here || prints_range(part->then, name) || prints_range(part->other, name) ||
+            prints_range(part->cells, name))
+            return true;
+    }
+    return false;
+}
+
+bool layout_has_range(const struct layout *layout, const char *name)
+{
+    return prints_range(layout->parts, name);
+}

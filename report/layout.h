@@ -1,0 +1,61 @@
+/* layout -- the text of an answer, from a file beside its verb and the answer's figures.
+ *
+ *     ask/step.layout + section -> text
+ *
+ * A line is printed as it stands, but for what is in braces and brackets:
+ *
+ *     {row:3}           a value with its unit, 3 digits (4 where none are said); a word by its key
+ *     {row:3-}          the same, and " (range 1.2 ms to 3.4 ms)" where what was given has a range
+ *     {row-3}           that range alone: "1.2 ms to 3.4 ms"
+ *     {row#6}  {row#6-} without the unit
+ *     {row~3}           the 80 % interval of a prediction: "32.5 ms to 45.7 ms"
+ *     {row%}   {row%1}  a share, in per cent
+ *     {row.2 ms}        so many decimals in that unit, which is not printed; {row.0} a whole number
+ *     {row@}            a large whole number: 671 B
+ *     {row=20}          a share as a bar, of 20 columns when it is 1; of a range from end to end
+ *     {key<68}          words, broken into lines of 68 columns under each other
+ *     [a|b|c]           b where the condition a holds, else c, which may be left out
+ *
+ * A line that begins with one of these marks orders others:
+ *
+ *     # anything        a comment
+ *     ? condition       what follows is printed where it holds,
+ *     : condition       else what follows here where that holds,
+ *     :                 else what follows here,
+ *     .                 to here
+ *     * section 6       what follows is printed for each of its first 6 records, or for all of them;
+ *     :                 and this for those left out, whose number is {more}; to "."
+ *
+ * A line that ends in \ goes on in the next, without the spaces that begin that. A number that is not
+ * known is printed as "unknown".
+ *
+ * Inside of a record its figures hide those of the answer around it, which are {^row}. Of a list of
+ * texts {text} is the record, `first` exists in the first, and {section} is all of them with "; "
+ * between. Lines of records that begin with | are a table: "  | head | > right" and "  | {row} |
+ * {row:3}"; the head may be left out, and > aligns a column to the right.
+ *
+ * Conditions, with & between: `row` exists (a number that is known, a word, a list with records),
+ * `!row` does not, `row~` has an 80 % interval, `row-` a range; `row<1`, `row>=other_row`,
+ * `key='word'` with < > <= >= = and !=. A comparison with a figure that does not exist does not
+ * hold. */
+#ifndef REPORT_LAYOUT_H
+#define REPORT_LAYOUT_H
+
+#include "base/embedded.h"
+#include "report/figures.h"
+
+struct layout;
+
+/* Reads one; the error names file and line. */
+bool layout_read(struct arena *arena, const char *file, struct text text, struct layout **layout,
+                 struct error *error);
+/* One that is built in, by its path: "ask/step.layout". */
+const struct layout *layout_built_in(struct arena *arena, const char *path);
+/* Is the range of that figure printed? Who fills it in need not look for those of others. */
+bool layout_has_range(const struct layout *layout, const char *name);
+void layout_print(const struct layout *layout, const struct section *section, struct buffer *out);
+/* Every name is one of the answer's keys, as its record declares them; else an error says which is
+ * not, and where. */
+bool layout_check(const struct layout *layout, const struct record *record, struct error *error);
+
+#endif

@@ -1,0 +1,39 @@
+/* layout_parts -- a layout as it was read: what layout_read.c makes and layout.c prints. */
+#ifndef REPORT_LAYOUT_PARTS_H
+#define REPORT_LAYOUT_PARTS_H
+
+#include "report/layout.h"
+
+enum part_kind { PART_TEXT, PART_FIGURE, PART_IF, PART_EACH, PART_CELLS };
+enum compare { HAS_VALUE, HAS_INTERVAL, HAS_RANGE, LESS, MORE, AT_MOST, AT_LEAST, EQUAL, UNEQUAL };
+
+struct condition {
+    const char *name;
+    bool negated;
+    enum compare compare;
+    double number;                  /* the other side: */
+    const char *word, *other;       /* or a word, or the figure of this name */
+    const struct condition *next;   /* which must hold too */
+};
+
+struct part {
+    enum part_kind kind;
+    int line;
+    const char *text;               /* TEXT; of CELLS what stands before them */
+    const char *name;               /* of a FIGURE, or of the section of an EACH */
+    char format;                    /* : # - ~ % . @ = < */
+    int digits;                     /* or columns, or records at most */
+    bool range;                     /* behind the value */
+    bool right;                     /* a cell that is aligned to the right */
+    double scale;                   /* of the unit after a '.' */
+    const struct condition *condition;
+    struct part *then, *other;      /* of an IF; of an EACH a record, and what was left out */
+    struct part *cells, *next;      /* of CELLS: each cell is an IF without condition */
+};
+
+struct layout {
+    const char *file;
+    struct part *parts;
+};
+
+#endif

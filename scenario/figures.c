@@ -1,0 +1,152 @@
+/* Rows as figures: their values with unit, interval, origin and source. */
+#include "scenario/scenario.h"
+
+#include "build/row_names.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Predictions, and measured over predicted at both ends of 80 % of all measurements. */
+static const struct band {
+    const char *row, *low, *high;
+} bands[] = {
+    { NAME_predicted_tpot, NAME_tpot_band_low, NAME_tpot_band_high },
+    { NAME_predicted_ttft, NAME_ttft_band_low, NAME_ttft_band_high },
+    { NAME_predicted_e2e, NAME_e2e_band_low, NAME_e2e_band_high },
+    { NAME_predicted_throughput, NAME_throughput_band_low, NAME_throughput_band_high },
+    { NAME_throughput_per_chip, NAME_throughput_band_low, NAME_throughput_band_high },
+    { NAME_predicted_energy_per_token, NAME_energy_band_low, NAME_energy_band_high },
+    { NAME_train_step, NAME_step_band_low, NAME_step_band_high },
+};
+enum { BANDS = sizeof bands / sizeof *bands };
+
+static const struct band *band_of(const char *name)
+{
+    for (size_t i = 0; i < BANDS; i++)
+        if (!strcmp(bands[i].row, name))
+            return &bands[i];
+    return NULL;
+}
+
+/* ---- where a number comes from ---------------------------------------------------------------- */
+
+/* Of "operator_in[gate_proj]" the cell of its table, or NULL. */
+static const struct fact *cell_of(const struct scenario *scenario, const struct row *row,
+                                  const char *entry, size_t size)
+{
+    const struct fact_table *table = facts_table_find(&scenario->facts, row->table);
+    size_t at = 0, column = 0;
+    while (table && at < table->entries &&
+           (strncmp(table->entry[at], entry, size) || table->entry[at][size]))
+        at++;
+    while (table && column < table->columns && strcmp(table->column[column], row->name))
+        column++;
+    if (!table || at == table->entries || column == table->columns)
+        return NULL;
+    const struct fact *cell = &table->cell[at * table->columns + column];
+    return cell->name ? cell : NULL;
+}
+
+static void set_origin(const struct scenario *scenario, struct figure *figure)
+{
+    const char *entry = strchr(figure->name, '[');
+    const int index = book_find(&scenario->book, !entry ? figure->name : arena_copy(
+        scenario->arena, figure->name, (size_t)(entry - figure->name)));
+    if (index < 0) {
+        figure->origin = ORIGIN_DERIVED;        /* an expression */
+        return;
+    }
+    const struct row *row = scenario->book.rows[index];
+    const struct fact *fact = row->table && entry
+                              ? cell_of(scenario, row, entry + 1, strcspn(entry + 1, "]"))
+                              : facts_find(&scenario->facts, row->name);
+    figure->origin = fact ? fact->origin : row->expr ? ORIGIN_DERIVED
+                   : row->fit ? ORIGIN_FITTED : ORIGIN_DEFAULT;
+    figure->source = fact ? fact->source : row->source;
+}
+
+static struct unit unit_of(const struct scenario *scenario, const char *name)
+{
+    const int row = book_find(&scenario->book, name);
+    return row < 0 ? scenario_unit(scenario, name) : scenario->book.rows[row]->unit;
+}
+
+/* ---- figures ---------------------------------------------------------------------------------- */
+
+static const double *value_named(const struct values *values, const char *const *names, size_t count,
+                                 const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(names[i], name))
+            return &values->at[i];
+    return NULL;
+}
+
+static void set_interval(const struct values *values, const char *const *names, size_t count,
+                         struct figure *figure)
+{
+    const struct band *band = band_of(figure->name);
+    const double *low = band ? value_named(values, names, count, band->low) : NULL;
+    const double *high = band ? value_named(values, names, count, band->high) : NULL;
+    if (!low || !high || isnan(figure->value))
+        return;
+    figure->low = figure->value * *low;
+    figure->high = figure->value * *high;
+}
+
+/* The first `count` of `all` names. */
+static void fill(struct scenario *scenario, struct values *values, const char *const *names, size_t count,
+                 size_t all, const struct layout *layout, struct section *section)
+{
+    const bool uncertain = values_uncertain(scenario, values);
+    for (size_t i = 0; i < count; i++) {
+        struct figure *figure = section_number(section, names[i], values->at[i],
+                                               unit_of(scenario, names[i]));
+        set_origin(scenario, figure);
+        set_interval(values, names, all, figure);
+        if (uncertain && (!layout || layout_has_range(layout, names[i])))
+            figure->range = values_range(scenario, values, i);
+    }
+}
+
+void figures_of(struct scenario *scenario, struct values *values, const char *const *names,
+                size_t count, const struct layout *layout, struct section *section)
+{
+    fill(scenario, values, names, count, count, layout, section);
+}
+
+bool figures_read(struct scenario *scenario, const char *const *names, size_t count,
+                  struct values *values, struct section *section, struct error *error)
+{
+    const char **all = arena_array(scenario->arena, 3 * count + 1, sizeof *all);
+    size_t all_count = count;
+    memcpy(all, names, count * sizeof *all);
+    for (size_t i = 0; i < count; i++) {
+        const struct band *band = band_of(names[i]);
+        if (!band)
+            continue;
+        all[all_count++] = band->low;
+        all[all_count++] = band->high;
+    }
+    if (!values_of(scenario, all, all_count, values, error))
+        return false;
+    fill(scenario, values, all, count, all_count, NULL, section);
+    values->list.output_count = count;
+    return true;
+}
+
+void figures_notes(const struct scenario *scenario, struct section *section)
+{
+    struct section *list = section_add(section, "assumed", SECTION_TEXTS);
+    for (size_t i = 0; i < scenario->facts.note_count; i++)
+        section_word(list, NULL, scenario->facts.notes[i]);
+}
+
+void figures_words(const struct scenario *scenario, struct section *section)
+{
+    struct section *list = section_add(section, "words", SECTION_TEXTS);
+    size_t count;
+    const char *const *words = scenario_words(scenario, &count);
+    for (size_t i = 0; i < count; i++)
+        section_word(list, NULL, words[i]);
+}

@@ -1,0 +1,193 @@
+/* Layouts: each that is built in reads, and names nothing that its answer does not have; every mark
+ * prints what report/layout.h says; what is wrong is found, with file and line. */
+#include "test.h"
+
+#include "ask/ask.h"
+#include "base/embedded.h"
+#include "report/layout.h"
+
+#include <math.h>
+
+/* "ask/step.layout" -> the record of `step`; NULL: no such verb declares its keys. */
+static const struct record *record_of(const char *path)
+{
+    const char *name = strrchr(path, '/') + 1;
+    const size_t size = strcspn(name, ".");
+    for (size_t i = 0; verbs[i]; i++)
+        if (strlen(verbs[i]->name) == size && !strncmp(verbs[i]->name, name, size))
+            return verb_answer(verbs[i]);
+    return NULL;
+}
+
+static void built_in_layouts(void **state)
+{
+    (void)state;
+    size_t count = 0;
+    for (const struct embedded *file = embedded_data; file->path; file++) {
+        struct arena arena = { 0 };
+        struct layout *layout;
+        struct error error;
+        if (!strstr(file->path, ".layout"))
+            continue;
+        if (!record_of(file->path))
+            fail_msg("%s: no verb of that name declares the keys of its answer", file->path);
+        if (!layout_read(&arena, file->path, (struct text){ file->data, file->size }, &layout, &error) ||
+            !layout_check(layout, record_of(file->path), &error))
+            fail_msg("%s", error.what);
+        count++;
+        arena_free(&arena);
+    }
+    assert_true(count >= 2);
+}
+
+/* ---- an answer to print --------------------------------------------------------------------------- */
+
+static const struct record part_record = { "Part", (const struct answer_field[]){
+    { FIELD_NUMBER, .key = "time", .unit = "s" }, { FIELD_TEXT, .key = "label" },
+    { FIELD_LAYOUT, .names = (const char *const[]){ "share" }, .count = 1 }, { 0 } } };
+static const struct record answer_record = { "Answer", (const struct answer_field[]){
+    { FIELD_NUMBER, .key = "time" }, { FIELD_NUMBER, .key = "cost" }, { FIELD_NUMBER, .key = "params" },
+    { FIELD_TEXT, .key = "limit" }, { FIELD_LIST, .key = "parts", .record = &part_record },
+    { FIELD_TEXTS, .key = "notes" }, { 0 } } };
+
+static void add_part(struct section *list, const char *label, double time)
+{
+    struct section *part = section_add(list, NULL, SECTION_RECORD);
+    section_word(part, "label", label);
+    section_number(part, "time", time, unit_second);
+    section_number(part, "share", time / 0.01, unit_one)->layout = true;
+}
+
+static struct section *example(struct arena *arena)
+{
+    struct section *answer = section_new(arena);
+    struct figure *time = section_number(answer, "time", 0.01, unit_second);
+    time->low = 0.008;
+    time->high = 0.0125;
+    time->range = (struct range){ 0.005, 0.02, "range" };
+    section_number(answer, "cost", NAN, unit_one);
+    section_number(answer, "params", 6.71e11, unit_one);
+    section_word(answer, "limit", "KV cache");
+    struct section *parts = section_add(answer, "parts", SECTION_LIST);
+    add_part(parts, "reading", 0.0075);
+    add_part(parts, "sums", 0.002);
+    add_part(parts, "rest", 0.0005);
+    struct section *notes = section_add(answer, "notes", SECTION_TEXTS);
+    section_word(notes, NULL, "one price");
+    section_word(notes, NULL, "two tiers");
+    return answer;
+}
+
+static void printed(const char *text, const char *want)
+{
+    struct arena arena = { 0 };
+    struct buffer out = { .arena = &arena };
+    struct layout *layout;
+    struct error error;
+    if (!layout_read(&arena, "a.layout", text_of(text), &layout, &error) ||
+        !layout_check(layout, &answer_record, &error))
+        fail_msg("%s", error.what);
+    buffer_add(&out, "", 0);
+    layout_print(layout, example(&arena), &out);
+    assert_string_equal(out.data, want);
+    arena_free(&arena);
+}
+
+static void formats(void **state)
+{
+    (void)state;
+    printed("{time:3} {time:3-} {time-2}\n", "10 ms 10 ms (range 5 ms to 20 ms) 5 ms to 20 ms\n");
+    printed("{time~3}; {time.2 us}; {time#2}\n", "8 ms to 12.5 ms; 10000.00; 0.01\n");
+    printed("{params@} {params.0} {time%1}\n", "671 B 6.71e11 1.0 %\n");
+    printed("{limit}, {cost:3}\n", "KV cache, unknown\n");
+    printed("a  {notes<12}\n", "a  one price;\n   two tiers\n");
+    printed("a \\\n    b\n# not this\n\nc\n", "a b\n\nc\n");
+}
+
+static void conditions(void **state)
+{
+    (void)state;
+    printed("[limit='KV cache'|yes|no] [limit!='KV cache'|yes|no]\n", "yes no\n");
+    printed("[cost|known|unknown] [!cost|unknown] [cost<1|low][cost>=1|high]\n", "unknown unknown \n");
+    printed("[time<params & time>=0.01|both][time>params|never|else]\n", "bothelse\n");
+    printed("[time~|80 %][params~|no|none] [time-|range][params-|no]\n", "80 %none range\n");
+    printed("? cost\na\n: time>1\nb\n: parts\nc\n:\nd\n.\n", "c\n");
+    printed("? time\n? cost\na\n:\nb\n.\nc\n.\n", "b\nc\n");
+}
+
+static void records(void **state)
+{
+    (void)state;
+    printed("* parts 2\n{label}: {time:2} of {^time:2}, {limit}\n:\nand {more} smaller\n.\n",
+            "reading: 7.5 ms of 10 ms, KV cache\nsums: 2 ms of 10 ms, KV cache\nand 1 smaller\n");
+    printed("* parts 2\n  | part | > time |\n  | {label} | {time:2} | [share>0.5|{share=4}]\n.\n",
+            "  part       time\n  reading  7.5 ms  \u2588\u2588\u2588\n  sums       2 ms\n");
+    printed("* notes\n[first|notes|     ] {text}\n.\n{notes}\n",
+            "notes one price\n      two tiers\none price; two tiers\n");
+}
+
+static void refused(const char *text, const char *what)
+{
+    struct arena arena = { 0 };
+    struct layout *layout;
+    struct error error;
+    if (layout_read(&arena, "a.layout", text_of(text), &layout, &error) &&
+        layout_check(layout, &answer_record, &error))
+        fail_msg("'%s' is a layout", text);
+    if (!strstr(error.what, what))
+        fail_msg("'%s': %s", text, error.what);
+    arena_free(&arena);
+}
+
+static void errors(void **state)
+{
+    (void)state;
+    refused("a\n{time:3\n", "a.layout:2: a brace is not closed");
+    refused("[time|a\n", "a.layout:1: a bracket is not closed");
+    refused("a }\n", "a.layout:1: nothing is open here");
+    refused("a\n.\n", "a.layout:2: nothing is open here");
+    refused("? time\na\n", "a.layout:2: a block is not closed");
+    refused("{time:x}\n", "a.layout:1: no format of a figure: 'time:x'");
+    refused("{time.2 parsecs}\n", "a.layout:1: no unit: 'parsecs'");
+    refused("[time<'a'|b]\n", "a.layout:1: words are equal or not");
+    refused("[time<2s|b]\n", "a.layout:1: neither a number");
+    refused("a\n\n{tme}\n", "a.layout:3: the answer has no 'tme'");
+    refused("? time & limits='a'\nb\n.\n", "a.layout:1: the answer has no 'limits'");
+    refused("[time<tmie|b]\n", "a.layout:1: the answer has no 'tmie'");
+    refused("* part\n{label}\n.\n", "a.layout:1: the answer has no 'part'");
+    refused("{label}\n", "a.layout:1: the answer has no 'label'");
+    refused("* parts\n{^label}\n.\n", "a.layout:2: the answer has no '^label'");
+    refused("a\n| {time} |\n", "a.layout:2: no table of records");
+    refused("* parts\n| a | b\n| {label}\n.\n", "a.layout:2: no table of records");
+    refused("* parts\na\n| {label}\n.\n", "a.layout:3: no table of records");
+    refused("* parts many\n.\n", "a.layout:1: no number of records: 'many'");
+}
+
+/* ---- JSON and CSV of the same figures --------------------------------------------------------------- */
+
+static void documents(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct buffer out = { .arena = &arena }, csv = { .arena = &arena };
+    struct doc *doc = doc_new(&arena, DOC_OBJECT);
+    const struct section *answer = example(&arena);
+    section_document(answer, doc);
+    doc_print(&out, doc_get(doc, "notes"));
+    assert_string_equal(out.data, "[\n  \"one price\",\n  \"two tiers\"\n]\n");
+    assert_true(doc_get(doc, "params")->number == 6.71e11);
+    assert_int_equal(doc_get(doc, "cost")->kind, DOC_NUMBER);
+    assert_int_equal(doc_get(doc, "parts")->count, 3);
+    assert_null(doc_get(doc_get(doc, "parts")->first, "share"));
+    section_csv(section_inside(answer, "parts"), &csv);
+    assert_string_equal(csv.data, "label,time\nreading,0.0075\nsums,0.002\nrest,0.0005\n");
+    arena_free(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(built_in_layouts), cmocka_unit_test(formats), cmocka_unit_test(conditions),
+        cmocka_unit_test(records), cmocka_unit_test(errors), cmocka_unit_test(documents) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
