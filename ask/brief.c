@@ -2,6 +2,7 @@
 #include "ask/ask.h"
 #include "build/row_names.h"
 #include "scenario/server.h"
+#include "scenario/waterfall.h"
 
 #include <math.h>
 #include <string.h>
@@ -36,7 +37,7 @@ static const char *const figure_names[] = {
 static const char *const point_rows[] = {
     NAME_bound_step, NAME_bound_compute, NAME_bound_weights, NAME_bound_kv, NAME_bound_memory,
     NAME_bound_cost_per_token, NAME_chips, NAME_context };
-enum { POINT_ROWS = sizeof point_rows / sizeof *point_rows };
+enum { POINT_ROWS = sizeof point_rows / sizeof *point_rows, POINT_ALL = POINT_ROWS + WATERFALL_ROWS };
 
 struct brief {
     struct scenario scenario;       /* the lecture's: a whole domain at the bound's batch */
@@ -312,7 +313,12 @@ static void context_line(struct brief *brief)
         LINE("context", "reading the cache never costs more than compute");
 }
 
-/* What a server reaches, and the bound of the same step. */
+static const double *waterfall_at(const struct brief *brief)
+{
+    return brief->server.values.at + SERVER_ROW_COUNT + POINT_ROWS;
+}
+
+/* What a server reaches, and how that comes from the bound of the same step. */
 static void served_lines(struct brief *brief)
 {
     const struct server *server = &brief->server;
@@ -341,6 +347,7 @@ static void served_lines(struct brief *brief)
                                       1e6 * server_at(server, SERVER_output_cost_per_token)));
     if (server->scenario.choice.made)
         line(brief, "", wrapped(arena, server->scenario.choice.rule));
+    line(brief, "TPOT", wrapped(arena, waterfall_sum(arena, waterfall_at(brief))));
     buffer_print(&brief->answer->text, "\n");
 }
 
@@ -417,6 +424,8 @@ static struct doc *answer_document(struct brief *brief)
     doc_add_string(arena, doc, "model", brief->scenario.model);
     doc_add_string(arena, doc, "machine", brief->scenario.machine);
     server_document(&brief->server, doc);
+    if (!server_verdict(&brief->server))
+        waterfall_document(arena, waterfall_at(brief), doc);
     for (int i = 0; i < POINT_ROWS; i++)
         if (!doc_get(doc, point_rows[i]))
             doc_add_number(arena, doc, point_rows[i], brief->server.values.at[SERVER_ROW_COUNT + i]);
@@ -506,8 +515,11 @@ bool ask_brief(struct arena *arena, const struct command *command, struct answer
     brief->answer = answer;
     brief->error = error;
     struct scenario point;
+    const char *point_texts[POINT_ALL];
+    memcpy(point_texts, point_rows, sizeof point_rows);
+    memcpy(point_texts + POINT_ROWS, waterfall_rows, sizeof waterfall_rows);
     if (!scenario_open_pair(&point, arena, command, error) ||
-        !server_open_with(&brief->server, &point, point_rows, POINT_ROWS, error) ||
+        !server_open_with(&brief->server, &point, point_texts, POINT_ALL, error) ||
         !scenario_lecture(&point, &brief->scenario, error) ||
         !settle_batch(&brief->scenario, error) ||
         !values_of(&brief->scenario, figure_names, FIGURES_COUNT, &brief->values, error) ||
@@ -544,6 +556,7 @@ const struct record answer_brief = { "Brief", (const struct answer_field[]){
     { FIELD_TEXT, "model", .help = "its title", .always = true },
     { FIELD_TEXT, "machine", .help = "its title", .always = true },
     { FIELD_ALSO, .record = &server_record },
+    { FIELD_ALSO, .record = &waterfall_record },
     { FIELD_ROWS, .names = point_rows, .count = POINT_ROWS, .always = true },
     { FIELD_TEXTS, "words", .help = "the question that gives these figures again", .always = true },
     { FIELD_RECORD, "lecture", .help = "the lecture's lines: a whole domain at the bound's batch",

@@ -34,6 +34,7 @@ struct curve {
     const char **fits;              /* "yes", "no"; NULL: no model or no machine */
     const char **idle;              /* over names: options without effect at any */
     size_t idle_count;
+    struct basis basis;             /* over names: what any of them depends on */
 };
 
 #define NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
@@ -178,6 +179,29 @@ static void run_axis(const struct curve *curve, const struct values *values, dou
     list_run(list, inputs, y, curve->points);
 }
 
+/* What the curve depends on and nobody gave, of points all along it. */
+static void note_assumed(struct curve *curve, const struct values *values)
+{
+    enum { LOOKED_AT = 16 };
+    struct arena scratch = arena_beside(curve->arena);
+    const struct list *list = &values->list;
+    const int input = list_input(list, curve->axis.row);
+    struct values moved = *values;
+    struct basis basis = { 0 };
+    moved.inputs = arena_array(&scratch, list->input_count + 1, sizeof *moved.inputs);
+    moved.nodes = arena_array(&scratch, list->count + 1, sizeof *moved.nodes);
+    moved.at = arena_array(&scratch, list->output_count + 1, sizeof *moved.at);
+    memcpy(moved.inputs, values->inputs, list->input_count * sizeof *moved.inputs);
+    for (size_t i = 0; i < curve->points; i += 1 + curve->points / LOOKED_AT) {
+        if (input >= 0)
+            moved.inputs[input] = curve->x[i];
+        list_value(&scratch, list, moved.inputs, moved.nodes, moved.at);
+        basis_values(curve->notes, &moved, NULL, curve->quantity_count, &basis);
+    }
+    basis_notes(curve->notes, &basis);
+    arena_free(&scratch);
+}
+
 /* Where the points do not fit in memory, as a note. */
 static void note_fit(struct curve *curve)
 {
@@ -254,6 +278,7 @@ static bool over_row(struct curve *curve)
         curve->units[j] = scenario_unit(scenario, curve->quantities[j]);
     }
     run_axis(curve, &values, curve->y);
+    note_assumed(curve, &values);
     given_note_of(scenario, curve->quantities, curve->quantity_count, &values, asked(curve));
     note_fit(curve);
     return true;
@@ -298,6 +323,8 @@ static bool at_name(struct curve *curve, struct subject subject, bool machines)
         !values_of(scenario, curve->quantities, curve->quantity_count, &values, curve->error))
         return false;
     keep_idle(curve, scenario);
+    basis_values(scenario, &values, NULL, curve->quantity_count, &curve->basis);
+    assumed_notes(scenario, &values, NULL, curve->quantity_count);
     curve->at[curve->points] = scenario;
     note_name_fit(curve, scenario);
     curve->labels[curve->points] = machines ? scenario->machine : scenario->model;
@@ -443,6 +470,16 @@ static void answer_point(struct curve *curve, size_t i, struct table *text, stru
     }
 }
 
+/* What the names together depend on: each name's own stands in the document. */
+static void print_basis(struct curve *curve)
+{
+    struct scenario noted = *curve->at[0];
+    noted.facts = (struct facts){ .arena = curve->arena };
+    basis_notes(&noted, &curve->basis);
+    for (size_t i = 0; i < noted.facts.note_count; i++)
+        buffer_print(&curve->answer->text, "           %s\n", noted.facts.notes[i]);
+}
+
 static void answer_notes(struct curve *curve)
 {
     if (curve->notes) {
@@ -451,6 +488,7 @@ static void answer_notes(struct curve *curve)
     }
     buffer_print(&curve->answer->text, "  assumed  server, load and price are each one's own unless "
                  "given; `step` names them\n");
+    print_basis(curve);
     for (size_t i = 0; i < curve->idle_count; i++) {
         const char *note = arena_print(curve->arena, "%s has no effect on %s", curve->idle[i],
                                        asked(curve));

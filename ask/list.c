@@ -58,6 +58,13 @@ static void list_catalog(struct arena *arena, const struct catalog *catalog,
     finish(arena, what, &table, answer);
 }
 
+/* All names by which a row is accepted beside its own. */
+static const char *names_of(struct arena *arena, const struct row *row)
+{
+    const char *also = row->aliases ? row->aliases : "", *was = row->was ? row->was : "";
+    return arena_print(arena, "%s%s%s", also, *also && *was ? " " : "", was);
+}
+
 static void list_rows(struct arena *arena, struct answer *answer)
 {
     const struct book *book = book_built_in(0);
@@ -70,9 +77,24 @@ static void list_rows(struct arena *arena, struct answer *answer)
         table_cell(&table, "%s", book->rows[i]->unit_text);
         table_cell(&table, "%s", book->rows[i]->symbol);
         table_cell(&table, "%s", book->rows[i]->meaning);
-        table_cell(&table, "%s", book->rows[i]->aliases ? book->rows[i]->aliases : "");
+        table_cell(&table, "%s", names_of(arena, book->rows[i]));
     }
     finish(arena, "rows", &table, answer);
+}
+
+/* Rows that have another name since the last version. */
+static void list_renamed(struct arena *arena, struct answer *answer)
+{
+    const struct book *book = book_built_in(0);
+    struct table table = { .arena = arena, .columns = 2, .left = "ll" };
+    table_cell(&table, "old");
+    table_cell(&table, "new");
+    for (size_t i = 0; i < book->alias_count; i++)
+        if (book->aliases[i].old) {
+            table_cell(&table, "%s", book->aliases[i].name);
+            table_cell(&table, "%s", book->rows[book->aliases[i].row]->name);
+        }
+    finish(arena, "renamed", &table, answer);
 }
 
 static void list_formats(struct arena *arena, struct answer *answer)
@@ -90,6 +112,8 @@ static void list_formats(struct arena *arena, struct answer *answer)
     finish(arena, "formats", &table, answer);
 }
 
+static const char names[] = "models, hardware, tiers, prices, rows, renamed or formats";
+
 bool ask_list(struct arena *arena, const struct command *command, struct answer *answer,
               struct error *error)
 {
@@ -102,7 +126,7 @@ bool ask_list(struct arena *arena, const struct command *command, struct answer 
     const char *what = command->word_count ? command->words[0] : "";
     if (command->word_count > 1) {
         error_set(error, "list takes one name, %zu were given", command->word_count);
-        return error_hint(error, "models, hardware, tiers, prices, rows or formats");
+        return error_hint(error, "%s", names);
     }
     if (!strcmp(what, "hardware") || !strcmp(what, "machines"))
         list_catalog(arena, catalog, CATALOG_MACHINE, "hardware", machine, 6, answer);
@@ -114,16 +138,18 @@ bool ask_list(struct arena *arena, const struct command *command, struct answer 
         list_catalog(arena, catalog, CATALOG_PRICE, "prices", price, 3, answer);
     else if (!strcmp(what, "rows"))
         list_rows(arena, answer);
+    else if (!strcmp(what, "renamed"))
+        list_renamed(arena, answer);
     else if (!strcmp(what, "formats"))
         list_formats(arena, answer);
     else {
         error_set(error, *what ? "list: '%.60s' is no list" : "list what?", what);
-        return error_hint(error, "models, hardware, tiers, prices, rows or formats");
+        return error_hint(error, "%s", names);
     }
     return true;
 }
 
 const struct verb verb_list = {
-    "list", "models | hardware | tiers | prices | rows | formats", "what is known by name",
+    "list", "models | hardware | tiers | prices | rows | renamed | formats", "what is known by name",
     { "chalkline list hardware", "chalkline list rows --csv" },
     { &table_options, &output_options }, ask_list };

@@ -409,6 +409,49 @@ static struct doc *answer_document(const struct solved *solved)
     return one;
 }
 
+/* How far the left side may be from the right one at a root. */
+static const double root_tolerance = 1e-6;
+
+/* What the solution depends on and nobody gave. By the implicit function theorem a root moves with an
+ * input as that moves the difference of the sides, over how the unknown moves it; where there is no
+ * root, at a jump or at none, it is what the sides depend on there. */
+static void note_assumed(struct solved *solved, const struct list *list, size_t unknown)
+{
+    struct scenario *scenario = solved->scenario;
+    const char *const sides[] = { solved->equation->left, solved->equation->right };
+    struct arena scratch = arena_beside(scenario->arena);
+    double *inputs = arena_array(&scratch, list->input_count + 1, sizeof *inputs);
+    double *nodes = arena_array(&scratch, list->count + 1, sizeof *nodes);
+    double *slopes = arena_array(&scratch, list->input_count + 1, sizeof *slopes);
+    const double at = solved->found.count ? boundary(solved, &solved->found.extents[0])
+                                          : solved->found.closest;
+    struct values values;
+    struct basis basis = { 0 };
+    struct error ignored;
+    double difference;
+    for (size_t i = 0; i < list->input_count; i++)
+        inputs[i] = list->inputs[i].value;
+    inputs[unknown] = at;
+    list_value(&scratch, list, inputs, nodes, &difference);
+    list_slopes(&scratch, list, 0, nodes, slopes);
+    const double whole = -slopes[unknown] * at;
+    facts_set(&scenario->facts, solved->row->name, at, ORIGIN_AXIS, "solve");
+    if (!values_of(scenario, sides, 2, &values, &ignored)) {
+        arena_free(&scratch);
+        return;
+    }
+    if (whole != 0 && isfinite(whole) &&
+        fabs(difference) <= root_tolerance * fmax(fabs(values.at[0]), fabs(values.at[1]))) {
+        for (size_t i = 0; i < list->input_count; i++)
+            slopes[i] = slopes[i] * inputs[i] / whole;
+        basis_add(scenario, list, slopes, &basis);
+    } else {
+        basis_values(scenario, &values, NULL, 2, &basis);
+    }
+    basis_notes(scenario, &basis);
+    arena_free(&scratch);
+}
+
 /* A side that begins with no digit is an expression whose units agree. */
 static bool check_side(struct scenario *scenario, const char *side, struct error *error)
 {
@@ -480,6 +523,7 @@ bool ask_solve(struct arena *arena, const struct command *command, struct answer
         answer_none(&solved, one);
     }
     doc_add_string(arena, answer->doc, "where", equation.text);
+    note_assumed(&solved, &values.list, (size_t)input);
     scenario_notes(&scenario, answer);
     return true;
 }

@@ -3,6 +3,7 @@
 #include "ask/ask.h"
 #include "build/row_names.h"
 #include "scenario/server.h"
+#include "scenario/waterfall.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,7 +15,8 @@ static const char *const names[] = {
     NAME_weights_per_chip, NAME_kv_per_chip, NAME_exchange_time, NAME_batch, NAME_context, NAME_chips,
     NAME_overlap, NAME_step_time, NAME_step_over_bound };
 enum { STEP, COMPUTE, WEIGHTS, KV, MEMORY, MFU, MBU, USER, THROUGHPUT, COST, SHARE, CHIP_WEIGHTS,
-       CHIP_KV, EXCHANGE, BATCH, CONTEXT, CHIPS, OVERLAP, COUNT = OVERLAP + 3, SHOWN = 6 };
+       CHIP_KV, EXCHANGE, BATCH, CONTEXT, CHIPS, OVERLAP, COUNT = OVERLAP + 3, WATERFALL = COUNT, OPERATORS = WATERFALL + WATERFALL_ROWS,
+       SHOWN = 6 };
 
 struct share {
     const char *name;
@@ -83,15 +85,16 @@ static void answer_operators(struct scenario *scenario, const double *times,
     answer_longest(arena, shares, table->entries, answer);
 }
 
-/* All that is shown beside server_rows: `names`, then the times of each operator. */
+/* All that is shown beside server_rows: `names`, the waterfall, then the times of each operator. */
 static const char **asked_texts(struct scenario *scenario, size_t *count)
 {
     size_t operators;
     const char **times = operator_texts(scenario, &operators);
-    const char **texts = arena_array(scenario->arena, COUNT + operators, sizeof *texts);
+    const char **texts = arena_array(scenario->arena, OPERATORS + operators, sizeof *texts);
     memcpy(texts, names, sizeof names);
-    memcpy(texts + COUNT, times, operators * sizeof *texts);
-    *count = COUNT + operators;
+    memcpy(texts + WATERFALL, waterfall_rows, sizeof waterfall_rows);
+    memcpy(texts + OPERATORS, times, operators * sizeof *texts);
+    *count = OPERATORS + operators;
     return texts;
 }
 
@@ -242,24 +245,38 @@ static const char *bar_of(struct arena *arena, double share)
     return out.data;
 }
 
-/* Where the time of a token goes: a bar for each part. */
+static void part_line(struct table *table, const char *label, double value, const char *saved,
+                      double whole)
+{
+    table_cell(table, "%s", label);
+    table_cell(table, "%s", quantity_text(table->arena, value, unit_second, 3));
+    table_cell(table, "%s", saved);
+    table_cell(table, "%.0f %%", 100 * value / whole);
+    table_cell(table, "%s", bar_of(table->arena, value / whole));
+}
+
+/* Where the time of a token goes: a bar for each part, those below a hundredth together. */
 static void answer_parts(const struct server *server, struct buffer *out)
 {
     static const char *const head[] = { "a token's time", "time", "saved if free", "share", "" };
     struct arena *arena = server->scenario.arena;
     struct table table = { .arena = arena, .columns = 5, .left = "lrrrl" };
-    double tpot = server_at(server, SERVER_predicted_tpot);
+    const double tpot = server_at(server, SERVER_predicted_tpot);
+    double smaller = 0;
+    size_t count = 0;
     for (int i = 0; i < 5; i++)
         table_cell(&table, "%s", head[i]);
     for (size_t i = 0; i < server->parts.count; i++) {
         const struct contribution *part = &server->parts.at[i];
-        table_cell(&table, "%s", part->label);
-        table_cell(&table, "%s", quantity_text(arena, part->value, unit_second, 3));
-        table_cell(&table, "%s", isfinite(part->saved)
-                                 ? quantity_text(arena, part->saved, unit_second, 3) : "-");
-        table_cell(&table, "%.0f %%", 100 * part->value / tpot);
-        table_cell(&table, "%s", bar_of(arena, part->value / tpot));
+        if (part->value < 0.01 * tpot) {
+            smaller += part->value;
+            count++;
+        } else
+            part_line(&table, part->label, part->value, isfinite(part->saved)
+                      ? quantity_text(arena, part->saved, unit_second, 3) : "-", tpot);
     }
+    if (count)
+        part_line(&table, arena_print(arena, "%zu smaller parts", count), smaller, "", tpot);
     buffer_print(out, "\n");
     table_print(&table, out, "  ");
 }
@@ -294,9 +311,13 @@ bool ask_step(struct arena *arena, const struct command *command, struct answer 
     server_document(&server, answer->doc);
     scenario_words_document(&server.scenario, answer->doc);
     answer_lines(&server, &values, answer);
-    if (server.parts.count)
+    if (server.parts.count) {
+        waterfall_document(arena, values.at + WATERFALL, answer->doc);
+        buffer_print(&answer->text, "\n");
+        waterfall_table(arena, values.at + WATERFALL, &answer->text);
         answer_parts(&server, &answer->text);
-    answer_operators(&scenario, values.at + COUNT, answer);
+    }
+    answer_operators(&scenario, values.at + OPERATORS, answer);
     buffer_print(&answer->text, "\n");
     scenario_notes(&server.scenario, answer);
     answer->status = server_infeasible(&server, answer->doc);
@@ -314,6 +335,7 @@ const struct record answer_step = { "Step", (const struct answer_field[]){
     { FIELD_ROWS, .names = names, .count = COUNT, .always = true },
     { FIELD_TEXT, "limited_by", .help = "what binds the bound of the step", .always = true },
     { FIELD_ALSO, .record = &server_record },
+    { FIELD_ALSO, .record = &waterfall_record },
     { FIELD_RECORD, "operators", .help = "the weights, operator by operator",
       .record = &operators_record, .always = true },
     { FIELD_TEXTS, "words", .help = "the question that gives these figures again", .always = true },

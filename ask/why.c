@@ -466,7 +466,7 @@ bool ask_why(struct arena *arena, const struct command *command, struct answer *
     why.asked = row->table ? name : command->words[0];
     if (!scenario_choose(&scenario, &name, 1, error) || !value_of(&scenario, name, &value, error))
         return false;
-    given_note(&scenario, &name, 1, name);
+    shown_notes(&scenario, &name, 1, name);
     scenario_note_misfit(&scenario);
     answer_head(&why, name, row, value, answer);
     answer_algebra(&why, row, facts_find(&scenario.facts, row->name), value, answer);

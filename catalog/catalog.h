@@ -86,6 +86,10 @@ bool catalog_machine(const struct catalog *catalog, const char *name, struct fac
  * without an entry was not measured. */
 bool catalog_engine(const struct catalog *catalog, const char *name, const char *family,
                     struct facts *facts, struct error *error);
+/* An engine as the catalog calls it; what is no entry, a file of one's own, as it is; NULL: "any". */
+const char *catalog_engine_name(const struct catalog *catalog, const char *name);
+/* The version of an engine whose flags and rules were read, in data/flags.csv; NULL: of none. */
+const char *catalog_engine_version(const struct catalog *catalog, const char *name);
 /* An entry may be of a family of chips instead of an engine. */
 bool catalog_is_family(const struct catalog_entry *entry);
 /* The model as the document its config.json would be. */

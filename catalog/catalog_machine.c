@@ -1,5 +1,6 @@
 /* Machines and tiers: rows of the catalog become facts in base units. */
 #include "catalog/catalog.h"
+#include "catalog/sheet.h"
 
 #include "build/row_names.h"
 #include "rows/rows.h"
@@ -184,6 +185,26 @@ bool catalog_engine(const struct catalog *catalog, const char *name, const char 
     if (own != any)
         set_numbers(own, facts);
     return true;
+}
+
+const char *catalog_engine_name(const struct catalog *catalog, const char *name)
+{
+    struct error unknown;
+    const struct catalog_entry *own = catalog_find(catalog, CATALOG_ENGINE, name ? name : "any",
+                                                   &unknown);
+    return own ? own->name : name;
+}
+
+const char *catalog_engine_version(const struct catalog *catalog, const char *name)
+{
+    name = catalog_engine_name(catalog, name);
+    const struct csv *flags = csv_built_in("data/flags.csv");
+    const int engine = csv_column(flags, "engine"), fact = csv_column(flags, "name");
+    for (size_t r = 0; r < flags->rows; r++)
+        if (!strcmp(csv_cell(flags, r, engine), name) &&
+            !strcmp(csv_cell(flags, r, fact), "version"))
+            return csv_cell(flags, r, csv_column(flags, "value"));
+    return NULL;
 }
 
 /* ---- tiers ------------------------------------------------------------------------------ */

@@ -54,8 +54,7 @@ static int answer_question(struct arena *arena, const struct command *command)
     struct error error;
     struct answer answer = { .doc = doc_new(arena, DOC_OBJECT), .text.arena = arena,
                              .csv.arena = arena };
-    const struct verb *verb = command->verb;
-    bool answered = verb->ask(arena, command, &answer, &error);
+    bool answered = command_answer(arena, command, &answer, &error);
     if (command->progress)
         command->progress(1);
     if (!answered)
@@ -66,7 +65,7 @@ static int answer_question(struct arena *arena, const struct command *command)
     if (command_given(command, "json"))
         doc_print(&json, answer.doc);
     if (command_given(command, "csv") && !answer.csv.size) {
-        error_set(&error, "--csv: the answer of '%s' is not a table", verb->name);
+        error_set(&error, "--csv: the answer of '%s' is not a table", command->verb->name);
         error_hint(&error, "--json");
         return report(ranks, &error);
     }

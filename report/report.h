@@ -22,7 +22,7 @@ struct answer {
 enum answer_kind {
     FIELD_END,
     FIELD_ROWS,                     /* a number for each of `names`, in the unit of that row */
-    FIELD_NUMBER,                   /* `key`, or each of `names`, in `unit` */
+    FIELD_NUMBER,                   /* `key`, or each of `names`, in `unit`; or a `record` in its place */
     FIELD_TEXT,                     /* one of `names`, where there are any */
     FIELD_SWITCH,
     FIELD_TEXTS, FIELD_NUMBERS,     /* arrays of these */
@@ -41,8 +41,10 @@ struct answer_field {
     size_t count;
     const char *const *keys;        /* FIELD_ROWS: old names of the same rows, as keys */
     const struct record *record;
+    bool aliases;                   /* FIELD_ROWS: each also under the aliases of its row */
+    bool arrays;                    /* FIELD_OTHERS: an array may stand in the place of a record */
     bool always;                    /* it is in each such object */
-    bool null;                      /* a record or number: there may be none; of rows always */
+    bool null;                      /* a record, number or text: there may be none; of rows always */
 };
 
 struct record {

@@ -88,6 +88,12 @@ int book_find(const struct book *book, const char *name)
     return at < 0 ? book->aliases[-1 - at].row : at - 1;
 }
 
+const struct alias *book_alias(const struct book *book, const char *name)
+{
+    const int at = book->index[index_place(book, name)];
+    return at < 0 ? &book->aliases[-1 - at] : NULL;
+}
+
 const char *book_name(const struct book *book, struct arena *arena, const char *name)
 {
     const char *bracket = strchr(name, '[');
@@ -105,9 +111,11 @@ bool book_unknown(const struct book *book, const char *name, struct error *error
     const char **names = arena_array(&scratch, book->count + book->alias_count + 1, sizeof *names);
     for (size_t i = 0; i < book->count; i++)
         names[i] = book->rows[i]->name;
+    size_t count = book->count;
     for (size_t i = 0; i < book->alias_count; i++)
-        names[book->count + i] = book->aliases[i].name;
-    const char *near = name_nearest(name, names, book->count + book->alias_count);
+        if (!book->aliases[i].old)
+            names[count++] = book->aliases[i].name;
+    const char *near = name_nearest(name, names, count);
     error_set(error, "no row is called '%.100s'", name);
     if (near)
         error_hint(error, "did you mean '%s'? `chalkline list rows` shows all", near);
@@ -294,13 +302,22 @@ static bool take_line(struct text line, const char *word, const char *end, struc
     return true;
 }
 
-/* Lines under the head: meaning, source, what is fitted, other names, the part of a breakdown, then
- * '=' and the expression. */
+/* Its text but for the last character; NULL where it is empty. */
+static const char *without_last(struct buffer *text)
+{
+    if (text->size)
+        text->data[--text->size] = 0;
+    return text->data;
+}
+
+/* Lines under the head: meaning, source, what is fitted, other names, old names, the part of a
+ * breakdown, then '=' and the expression. */
 static void read_body(struct reader *reader, struct row *row, int *expression_line)
 {
     struct buffer meaning = { .arena = reader->book->arena };
     struct buffer fit = { .arena = reader->book->arena };
     struct buffer aliases = { .arena = reader->book->arena };
+    struct buffer was = { .arena = reader->book->arena };
     struct buffer part = { .arena = reader->book->arena };
     struct text source = { "", 0 };
     buffer_add(&meaning, "", 0);
@@ -319,7 +336,7 @@ static void read_body(struct reader *reader, struct row *row, int *expression_li
             continue;
         }
         if (take_line(trimmed, "fit:", "\n", &fit) || take_line(trimmed, "alias:", " ", &aliases) ||
-            take_line(trimmed, "part:", "", &part))
+            take_line(trimmed, "was:", " ", &was) || take_line(trimmed, "part:", "", &part))
             continue;
         take_source(&trimmed, &source);
         buffer_print(&meaning, "%s%.*s", meaning.size ? " " : "", (int)trimmed.size,
@@ -328,9 +345,8 @@ static void read_body(struct reader *reader, struct row *row, int *expression_li
     row->meaning = meaning.data;
     row->fit = fit.data;
     row->part = part.data;
-    if (aliases.size)
-        aliases.data[--aliases.size] = 0;
-    row->aliases = aliases.data;
+    row->aliases = without_last(&aliases);
+    row->was = without_last(&was);
     row->source = copy(reader, source);
 }
 
@@ -354,12 +370,13 @@ static void index_add(struct book *book, int at)
         index_put(book, -1 - (int)i);
 }
 
-/* Its line "alias:" is cut into names, each of which must be new. */
-static bool add_aliases(struct reader *reader, const struct row *row, int of)
+/* The names of a line "alias:" or "was:", each of which must be new. */
+static bool add_names(struct reader *reader, const struct row *row, const char *names, bool old,
+                      int of)
 {
     struct book *book = reader->book;
-    struct text rest = text_of(row->aliases ? row->aliases : "");
-    if (row->aliases && row->with)
+    struct text rest = text_of(names ? names : "");
+    if (names && row->with)
         return wrong(reader, row->line, "an alias in a WITH chapter", "at the row's first place");
     while ((rest = text_trim(rest)).size) {
         struct text name = { rest.data, 0 };
@@ -376,10 +393,22 @@ static bool add_aliases(struct reader *reader, const struct row *row, int of)
         }
         *(struct alias *)arena_push(book->arena, &book->aliases, &book->alias_count,
                                     &book->alias_room, sizeof *book->aliases) =
-            (struct alias){ alias, of };
+            (struct alias){ alias, of, old };
         index_add(book, -(int)book->alias_count);
     }
     return true;
+}
+
+static bool add_aliases(struct reader *reader, const struct row *row, int of)
+{
+    return add_names(reader, row, row->aliases, false, of) &&
+           add_names(reader, row, row->was, true, of);
+}
+
+/* The names of a row and of the one that it redefines. */
+static const char *both_names(struct book *book, const char *names, const char *before)
+{
+    return !names ? before : !before ? names : arena_print(book->arena, "%s %s", before, names);
 }
 
 static bool add_row(struct reader *reader, const struct row *row)
@@ -417,8 +446,8 @@ static bool add_row(struct reader *reader, const struct row *row)
     kept->before = old;
     kept->name = old->name;
     kept->table = old->table;
-    kept->aliases = !row->aliases ? old->aliases : !old->aliases ? row->aliases
-                  : arena_print(book->arena, "%s %s", old->aliases, row->aliases);
+    kept->aliases = both_names(book, row->aliases, old->aliases);
+    kept->was = both_names(book, row->was, old->was);
     if (!kept->part)
         kept->part = old->part;
     if (!*kept->symbol)

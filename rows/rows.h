@@ -87,6 +87,7 @@ struct row {
     struct text text;               /* the expression as written */
     const char *fit;                /* its lines "fit:", without that word, each ended; or NULL */
     const char *aliases;            /* its other names, a space between; or NULL */
+    const char *was;                /* names that it had until the last version; or NULL */
     const char *part;               /* what a breakdown calls it, or NULL */
     const struct row *before;       /* what this row redefined, or NULL */
 };
@@ -98,6 +99,7 @@ struct chapter {
 struct alias {
     const char *name;
     int row;
+    bool old;                       /* from a line "was:": accepted for one version */
 };
 
 /* A row, once read, never changes: books share rows, and a row that is redefined is another. */
@@ -128,6 +130,8 @@ void book_copy(struct book *book, struct arena *arena, const struct book *of);
 bool book_read(struct book *book, const char *file, struct text text, struct error *error);
 /* The row of that name or alias; -1: none. */
 int book_find(const struct book *book, const char *name);
+/* The alias of that name, with the row it stands for; NULL: none. */
+const struct alias *book_alias(const struct book *book, const char *name);
 /* The name of that row, with the [entry] that follows it; of nothing known, the name itself. */
 const char *book_name(const struct book *book, struct arena *arena, const char *name);
 /* Name the nearest row in `error`. */

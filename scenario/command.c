@@ -30,6 +30,9 @@ const struct option *verb_option(const struct verb *verb, const char *name)
     for (struct option_at at = { 0 }; (option = verb_next_option(verb, &at));)
         if (!strcmp(option->name, name))
             return option;
+    for (struct option_at at = { 0 }; (option = verb_next_option(verb, &at));)
+        if (option->was && !strcmp(option->was, name))
+            return option;
     return NULL;
 }
 
@@ -354,6 +357,14 @@ static bool option_unknown(const struct command *command, const char *word, stru
     return false;
 }
 
+/* Is it named "--was" or "--was=value"? */
+static bool old_name(const struct option *option, const char *word)
+{
+    const size_t size = option->was ? strlen(option->was) : 0;
+    return size && word[1] == '-' && !strncmp(word + 2, option->was, size) &&
+           (!word[2 + size] || word[2 + size] == '=');
+}
+
 static bool read_option(struct arena *arena, struct command *command, int count, char **words,
                         int *at, struct error *error)
 {
@@ -361,17 +372,20 @@ static bool read_option(struct arena *arena, struct command *command, int count,
     const struct option *option = option_of(command->verb, words[*at], &value);
     if (!option)
         return option_unknown(command, words[*at], error);
-    if (option->kind == OPTION_SWITCH) {
-        if (!value)
-            return command_put(arena, command, option, "", error);
+    const bool alone = option->kind == OPTION_SWITCH;
+    if (alone && value) {
         error_set(error, "--%s takes no value", option->name);
         return error_hint(error, "--%s alone", option->name);
     }
-    if (!value && *at + 1 >= count) {
+    if (!alone && !value && *at + 1 >= count) {
         error_set(error, "--%s needs a value", option->name);
         return error_hint(error, "--%s %s: %s", option->name, option->argument, option->help);
     }
-    return command_put(arena, command, option, value ? value : words[++*at], error);
+    const char *word = words[*at];
+    if (!command_put(arena, command, option, alone ? "" : value ? value : words[++*at], error))
+        return false;
+    command->values[command->value_count - 1].old = old_name(option, word);
+    return true;
 }
 
 /* The first word that is no option's value, where it is a verb; else the verb is implied. */

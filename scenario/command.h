@@ -40,6 +40,7 @@ struct option {
     const char *help;               /* one line, without its default and range */
     bool many;                      /* may be given more than once */
     char letter;                    /* 'o' of -o; 0: none */
+    const char *was;                /* the name it had until the last version, accepted still */
 };
 
 struct option_group {
@@ -66,7 +67,8 @@ struct option_at {
     size_t group, option;
 };
 const struct option *verb_next_option(const struct verb *verb, struct option_at *at);
-const struct option *verb_option(const struct verb *verb, const char *name);    /* NULL: none */
+/* By its name, or by the one it had; NULL: none. */
+const struct option *verb_option(const struct verb *verb, const char *name);
 /* In a list of verbs that NULL ends. */
 const struct verb *verb_find(const struct verb *const *verbs, const char *name);
 
@@ -87,6 +89,7 @@ const char *option_range(struct arena *arena, const struct option *option);
 
 struct value {
     const struct option *option;
+    bool old;                       /* given by the name that the option had */
     const char *text;               /* as it was given */
     struct quantity quantity;       /* COUNT, QUANTITY */
     int choice;                     /* CHOICE: its place in the list */

@@ -512,8 +512,10 @@ bool scenario_read(struct scenario *scenario, struct arena *arena, const struct 
 bool scenario_open(struct scenario *scenario, struct arena *arena, const struct command *command,
                    struct subject subject, struct error *error)
 {
-    return scenario_read(scenario, arena, command, subject, error) &&
-           scenario_assume(scenario, error);
+    if (!scenario_read(scenario, arena, command, subject, error))
+        return false;
+    scenario_note_old_names(scenario);
+    return scenario_layout_agrees(scenario, error) && scenario_assume(scenario, error);
 }
 
 bool command_pair(const struct command *command, struct subject *subject, struct error *error)

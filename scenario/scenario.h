@@ -99,6 +99,13 @@ const char *scenario_misfit(struct scenario *scenario);
 void scenario_note_misfit(struct scenario *scenario);
 /* A note where prompt and answer are longer than the model's configuration allows. */
 void scenario_note_length(struct scenario *scenario);
+/* Do GPUs and layout of a replica agree, where all of them are given? */
+bool scenario_layout_agrees(const struct scenario *scenario, struct error *error);
+/* A note for each name in the command that a row had until the last version: its new one. */
+void scenario_note_old_names(struct scenario *scenario);
+/* The answer of the command's verb; its document has rows under their old names too. */
+bool command_answer(struct arena *arena, const struct command *command, struct answer *answer,
+                    struct error *error);
 /* The tiers of a user's file, --tiers FILE, in the place of those built in. */
 bool scenario_read_tiers(struct scenario *scenario, const char *path, struct error *error);
 /* What was assumed: lines of the text, and a list "assumed" in the document. */
@@ -180,5 +187,23 @@ void assumed_notes(struct scenario *scenario, const struct values *values,
 /* The same of the texts whose values these are, so that no graph is built again. */
 void given_note_of(struct scenario *scenario, const char *const *texts, size_t count,
                    const struct values *values, const char *what);
+/* The same of several points or scenarios, gathered: by what share a number changes for a share more
+ * of each input of a list, or outputs of values. Then the notes. It lives in the scenario's arena. */
+struct rested;
+struct basis {
+    struct rested *at;
+    size_t count, room;
+    const char **fitted;
+    size_t fitted_count, fitted_room;
+};
+void basis_add(struct scenario *scenario, const struct list *list, const double *pulls,
+               struct basis *basis);
+void basis_values(struct scenario *scenario, const struct values *values, const size_t *outputs,
+                  size_t count, struct basis *basis);
+void basis_notes(struct scenario *scenario, struct basis *basis);
+/* assumed_notes and given_note_of, for an answer that shows these texts; one that has no value here is left out. `what` NULL:
+ * only what they depend on. */
+void shown_notes(struct scenario *scenario, const char *const *texts, size_t count,
+                 const char *what);
 
 #endif

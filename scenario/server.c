@@ -57,7 +57,11 @@ const char *server_layout(const struct server *server)
 
 const char *server_verdict(const struct server *server)
 {
-    double width = server_at(server, SERVER_tensor_parallel);
+    const double width = server_at(server, SERVER_tensor_parallel);
+    const double ranks = server_at(server, SERVER_attention_dp);
+    if (ranks != floor(ranks))
+        return arena_print(server->scenario.arena, "no such server: %s attention ranks",
+                           server_text(server, SERVER_attention_dp, 4));
     if (width < 1 || width != floor(width))
         return arena_print(server->scenario.arena, "no such server: %s GPUs to each attention rank of "
                            "a stage", server_text(server, SERVER_tensor_parallel, 4));
@@ -122,6 +126,8 @@ static const struct record kind_record = { "Server", (const struct answer_field[
     { FIELD_TEXT, "machine", .help = "its chips, as the catalog calls them", .always = true },
     { FIELD_ROWS, .names = size_rows, .count = sizeof size_rows / sizeof *size_rows,
       .always = true },
+    { FIELD_NUMBER, "spare_experts", .help = "copies of experts beside the first: none are placed",
+      .always = true },
     { FIELD_NUMBER, "prefill_chunk", .help = "prompt tokens in one step at most", .unit = "token",
       .always = true },
     { 0 } } };
@@ -134,7 +140,11 @@ const struct record deployment_record = { "Deployment", (const struct answer_fie
     { FIELD_TEXTS, "words", .help = "the question that gives these figures again", .always = true },
     { FIELD_LIST, "servers", .help = "its kinds of servers", .record = &kind_record,
       .always = true },
+    { FIELD_TEXT, "engine", .help = "whose constants were used; any: of all", .always = true },
+    { FIELD_TEXT, "engine_version", .help = "whose flags and rules were read", .null = true,
+      .always = true },
     { FIELD_SWITCH, "startable", .help = "do engines start this layout?", .always = true },
+    { FIELD_TEXTS, "broken_rules", .help = "the rows that say why not", .always = true },
     { FIELD_ROWS, .names = paid_rows, .count = sizeof paid_rows / sizeof *paid_rows,
       .always = true },
     { 0 } } };
@@ -155,6 +165,45 @@ const struct record server_record = { "ServerRows", (const struct answer_field[]
     { FIELD_TEXT, "infeasible", .help = "why there is no such server, or none within the limits" },
     { 0 } } };
 
+void deployment_engine(const struct scenario *scenario, struct doc *doc)
+{
+    const char *engine = scenario->subject.engine;
+    const char *version = catalog_engine_version(&scenario->catalog, engine);
+    doc_add_string(scenario->arena, doc, "engine", catalog_engine_name(&scenario->catalog, engine));
+    if (version)
+        doc_add_string(scenario->arena, doc, "engine_version", version);
+    else
+        doc_add(scenario->arena, doc, "engine_version", DOC_NULL);
+}
+
+/* The rows that layout_startable is made of; their names are added once. */
+static void add_broken(struct scenario *scenario, struct doc *list)
+{
+    static const char *const rules[] = { NAME_tensor_whole, NAME_stages_whole, NAME_stages_few,
+                                         NAME_heads_divide, NAME_ranks_share, NAME_layout_on_hosts,
+                                         NAME_tensor_usual, NAME_stages_needed };
+    enum { RULES = sizeof rules / sizeof *rules };
+    struct values values;
+    struct error ignored;
+    if (!values_of(scenario, rules, RULES, &values, &ignored))
+        return;
+    for (size_t i = 0; i < RULES; i++) {
+        bool known = values.at[i] > 0;
+        for (const struct doc *one = list->first; one; one = one->next)
+            known |= !strcmp(one->string, rules[i]);
+        if (!known)
+            doc_add_string(scenario->arena, list, NULL, rules[i]);
+    }
+}
+
+void deployment_rules(bool startable, struct scenario *const *kinds, size_t count, struct doc *doc)
+{
+    doc_add_bool(kinds[0]->arena, doc, "startable", startable);
+    struct doc *list = doc_add(kinds[0]->arena, doc, "broken_rules", DOC_ARRAY);
+    for (size_t i = 0; i < count && !startable; i++)
+        add_broken(kinds[i], list);
+}
+
 void server_deployment(const struct server *server, struct doc *doc)
 {
     static const enum server_row sizes[] = {
@@ -170,8 +219,11 @@ void server_deployment(const struct server *server, struct doc *doc)
     doc_add_string(arena, one, "machine", server->scenario.subject.machine);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         add_row(server, one, sizes[i]);
+    doc_add_number(arena, one, "spare_experts", 0);
     doc_add_number(arena, one, "prefill_chunk", server_at(server, SERVER_prefill_size));
-    doc_add_bool(arena, doc, "startable", server_at(server, SERVER_layout_startable) > 0);
+    struct scenario scenario = server->scenario, *const kinds[] = { &scenario };
+    deployment_engine(&scenario, doc);
+    deployment_rules(server_at(server, SERVER_layout_startable) > 0, kinds, 1, doc);
     for (size_t i = 0; i < server->row_count; i++)
         add_row(server, doc, i);
 }

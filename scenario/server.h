@@ -65,6 +65,11 @@ bool server_infeasible(const struct server *server, struct doc *doc);
 void server_document(const struct server *server, struct doc *doc);
 void server_deployment(const struct server *server, struct doc *doc);
 
+/* Which engine a deployment's servers run, and which rules of layouts they break: of one that can be
+ * started none. Each scenario is of one kind of its servers. */
+void deployment_engine(const struct scenario *scenario, struct doc *doc);
+void deployment_rules(bool startable, struct scenario *const *kinds, size_t count, struct doc *doc);
+
 extern const struct record server_record, deployment_record;
 
 /* A note where an open loop does not keep up, for who reads single rows of the prediction. */

@@ -22,7 +22,7 @@ void doc_add_row(struct arena *arena, struct doc *doc, const char *name, double 
     const int row = book_find(book, name);
     doc_add_number(arena, doc, name, value);
     for (size_t i = 0; i < book->alias_count; i++)
-        if (book->aliases[i].row == row)
+        if (book->aliases[i].row == row && !book->aliases[i].old)
             doc_add_number(arena, doc, book->aliases[i].name, value);
 }
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# check_additions.sh [--write] -- what an addition costs, as docs/architecture.md says: a copy of the
+# check_additions.sh [--write] -- what an addition costs, as docs/add.md says: a copy of the
 # tree with each patch of tests/fixtures/additions/ in it builds without a warning, passes the checks of
 # the source and of commands, and answers. Lines "> COMMAND" of a patch are run there; what follows, to
 # the diff, is their output, which --write puts in. It takes minutes: only `make check-long` runs it.

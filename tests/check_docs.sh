@@ -13,7 +13,7 @@ PATH=$here/bin:$PATH
 TMPDIR=$here
 export PATH TMPDIR
 bad=0 count=0
-for doc in README.md docs/*.md; do
+for doc in README.md CHANGELOG.md CONTRIBUTING.md docs/*.md; do
     awk -v dir="$here" '
         /^```console/ { inside = 1; next }
         /^```/ { inside = 0; next }

@@ -105,6 +105,7 @@ static void write_fields(struct buffer *out, const struct written *written)
     write_name(out, "with", row->with);
     write_name(out, "fit", row->fit);
     write_name(out, "aliases", row->aliases);
+    write_name(out, "was", row->was);
     write_name(out, "part", row->part);
     if (written->expr >= 0) {
         buffer_print(out, ", .expr = exprs + %d, .text = ", written->expr);
@@ -177,7 +178,8 @@ static void print_index(const struct book *book)
 {
     struct buffer out = { .arena = book->arena };
     for (size_t i = 0; i < book->alias_count; i++)
-        buffer_print(&out, "    { \"%s\", %d },\n", book->aliases[i].name, book->aliases[i].row);
+        buffer_print(&out, "    { \"%s\", %d, %s },\n", book->aliases[i].name, book->aliases[i].row,
+                     book->aliases[i].old ? "true" : "false");
     printf("static const struct alias aliases[] = {\n%s};\n", out.data);
     printf("static const int names[] = {");
     for (size_t i = 0; i < book->index_size; i++)

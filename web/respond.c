@@ -16,7 +16,7 @@ bool respond_command(struct arena *arena, const struct command *command, struct 
     struct answer answer = { .doc = doc_new(arena, DOC_OBJECT), .text.arena = arena,
                              .csv.arena = arena };
     struct doc *doc = doc_new(arena, DOC_OBJECT);
-    if (!command->verb->ask(arena, command, &answer, &error)) {
+    if (!command_answer(arena, command, &answer, &error)) {
         respond_error(arena, &error, json);
         return false;
     }

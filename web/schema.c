@@ -66,12 +66,24 @@ static void add_object(struct schemas *schemas, struct doc *one, const struct an
     }
 }
 
+static void add_text(struct schemas *schemas, struct doc *one, const struct answer_field *field)
+{
+    if (!field->null) {
+        add_type(schemas, one, "string", field->help);
+        return;
+    }
+    struct doc *type = doc_add(schemas->arena, one, "type", DOC_ARRAY);
+    doc_add_string(schemas->arena, type, NULL, "string");
+    doc_add_string(schemas->arena, type, NULL, "null");
+    doc_add_string(schemas->arena, one, "description", field->help);
+}
+
 static void add_schema(struct schemas *schemas, struct doc *one, const struct answer_field *field)
 {
     struct doc *list;
     switch (field->kind) {
     case FIELD_TEXT:
-        add_type(schemas, one, "string", field->help);
+        add_text(schemas, one, field);
         list = field->count ? doc_add(schemas->arena, one, "enum", DOC_ARRAY) : NULL;
         for (size_t i = 0; i < field->count; i++)
             doc_add_string(schemas->arena, list, NULL, field->names[i]);
@@ -97,7 +109,14 @@ static void add_schema(struct schemas *schemas, struct doc *one, const struct an
         add_object(schemas, one, field);
         break;
     default:
-        add_number(schemas, one, field->unit, field->help, field->null);
+        if (field->record) {        /* a number, or of several runs what they make together */
+            list = doc_add(schemas->arena, one, "anyOf", DOC_ARRAY);
+            add_number(schemas, doc_add(schemas->arena, list, NULL, DOC_OBJECT), field->unit, field->help,
+                       field->null);
+            add_reference(schemas, doc_add(schemas->arena, list, NULL, DOC_OBJECT), field->record);
+        } else {
+            add_number(schemas, one, field->unit, field->help, field->null);
+        }
     }
 }
 
@@ -112,23 +131,50 @@ static struct doc *new_property(struct schemas *schemas, struct doc *properties,
     return doc_add(schemas->arena, properties, key, DOC_OBJECT);
 }
 
+/* A row under a key: its name, or one that is to be left. */
+static void add_row(struct schemas *schemas, struct doc *properties, struct doc *required,
+                    const struct row *row, const char *key, bool always)
+{
+    struct doc *one = new_property(schemas, properties, required, key, always);
+    if (!one)
+        return;
+    add_number(schemas, one, row->unit_text, row->meaning, true);
+    if (strcmp(key, row->name)) {
+        doc_add_string(schemas->arena, one, "x-row", row->name);
+        doc_add_bool(schemas->arena, one, "deprecated", true);
+    }
+}
+
 static void add_rows(struct schemas *schemas, struct doc *properties, struct doc *required,
                      const struct answer_field *field)
 {
+    const struct book *book = schemas->book;
     for (size_t i = 0; i < field->count; i++) {
-        const int index = field->names[i] ? book_find(schemas->book, field->names[i]) : -1;
+        const int index = field->names[i] ? book_find(book, field->names[i]) : -1;
         if (index < 0)
             continue;               /* an expression, which has no key of its own */
-        const struct row *row = schemas->book->rows[index];
-        const char *key = field->keys ? field->keys[i] : field->names[i];
-        struct doc *one = new_property(schemas, properties, required, key, field->always);
-        if (!one)
-            continue;
-        add_number(schemas, one, row->unit_text, row->meaning, true);
-        if (strcmp(key, row->name)) {
-            doc_add_string(schemas->arena, one, "x-row", row->name);
-            doc_add_bool(schemas->arena, one, "deprecated", true);
-        }
+        add_row(schemas, properties, required, book->rows[index],
+                field->keys ? field->keys[i] : field->names[i], field->always);
+        for (size_t k = 0; k < book->alias_count; k++)
+            if (book->aliases[k].row == index && (field->aliases || book->aliases[k].old))
+                add_row(schemas, properties, required, book->rows[index], book->aliases[k].name,
+                        field->always && !book->aliases[k].old);
+    }
+}
+
+/* Whatever keys there are beside those that are named. */
+static void add_others(struct schemas *schemas, struct doc *record, const struct answer_field *field)
+{
+    struct doc *one = doc_add(schemas->arena, record, "additionalProperties", DOC_OBJECT);
+    if (!field->record) {
+        add_number(schemas, one, field->unit, field->help, field->null);
+    } else if (!field->arrays) {
+        add_reference(schemas, one, field->record);
+    } else {
+        struct doc *either = doc_add(schemas->arena, one, "anyOf", DOC_ARRAY);
+        add_reference(schemas, doc_add(schemas->arena, either, NULL, DOC_OBJECT), field->record);
+        doc_add_string(schemas->arena, doc_add(schemas->arena, either, NULL, DOC_OBJECT), "type",
+                       "array");
     }
 }
 
@@ -140,11 +186,7 @@ static void add_fields(struct schemas *schemas, struct doc *record, struct doc *
         if (field->kind == FIELD_ALSO) {
             add_fields(schemas, record, properties, required, field->record);
         } else if (field->kind == FIELD_OTHERS) {
-            one = doc_add(schemas->arena, record, "additionalProperties", DOC_OBJECT);
-            if (field->record)
-                add_reference(schemas, one, field->record);
-            else
-                add_number(schemas, one, field->unit, field->help, field->null);
+            add_others(schemas, record, field);
         } else if (field->kind == FIELD_ROWS) {
             add_rows(schemas, properties, required, field);
         } else if (field->key) {

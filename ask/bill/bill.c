@@ -195,6 +195,7 @@ bool bill_model(struct bill *bill, const struct reading *reading, struct doc *li
     answer_warnings(bill, reading, &cost);
     answer_schemes(bill, &cost, doc);
     bill_habits(bill, reading, &cost, doc);
+    bill_basis(bill, reading->price, cost.best, &bill->basis);
     const char *why = bill_why(bill, reading->price, cost.best);
     doc_add_string(bill->arena, doc, "why", why);
     buffer_print(&bill->answer->text, "why, of its last turn: %s\n", why);
@@ -281,16 +282,34 @@ static bool open_bill(struct bill *bill)
            check_names(bill, command_text(command, "seller"), true);
 }
 
-/* What was given and moves nothing here. */
-static void note_idle(struct bill *bill)
+/* What the costs of a task and of a month depend on; the lines of habits say theirs. */
+static void note_assumed(struct bill *bill)
+{
+    static const char *const rows[] = { NAME_month };
+    struct values values;
+    struct error ignored;
+    if (values_of(&bill->scenario, rows, 1, &values, &ignored))
+        basis_values(&bill->scenario, &values, NULL, 1, &bill->basis);
+    basis_notes(&bill->scenario, &bill->basis);
+}
+
+/* What was given and moves nothing here, nor on one's own machines. */
+static void note_idle(struct bill *bill, const struct bill_idle *own)
 {
     enum { MORE = 4 };
     const char *texts[SCHEMES + MORE] = { NAME_month_saving, NAME_waiting_saving, NAME_shorter_output,
                                           NAME_task_requests };
+    const char **labels;
     for (int i = 0; i < SCHEMES; i++)
         texts[MORE + i] = schemes[i].row;
-    if (!command_given(bill->command, "own"))
-        given_note(&bill->scenario, texts, SCHEMES + MORE, "the bill");
+    const size_t count = given_idle(&bill->scenario, texts, SCHEMES + MORE, &labels);
+    for (size_t i = 0; i < count; i++) {
+        bool idle = !own->asked;
+        for (size_t k = 0; k < own->count; k++)
+            idle |= !strcmp(own->labels[k], labels[i]);
+        if (idle)
+            facts_note(&bill->scenario.facts, "%s has no effect on the bill", labels[i]);
+    }
 }
 
 enum { FEW = 4 };
@@ -327,11 +346,15 @@ bool ask_bill(struct arena *arena, const struct command *command, struct answer 
     if (!read_words(command, error) || !open_bill(bill))
         return false;
     answer_workload(bill);
-    if (!answer_entries(bill) || (command_given(command, "own") && !bill_own(bill)))
+    struct bill_idle own = { 0 };
+    if (!answer_entries(bill))
+        return false;
+    note_assumed(bill);
+    if (command_given(command, "own") && !bill_own(bill, &own))
         return false;
     if (command_text(command, "csv"))
         bill_csv(bill);
-    note_idle(bill);
+    note_idle(bill, &own);
     if (bill->scenario.facts.note_count)
         buffer_print(&answer->text, "\n");
     scenario_notes(&bill->scenario, answer);

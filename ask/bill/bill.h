@@ -129,6 +129,7 @@ struct bill {
     double rule_default[RULES_FACTS];       /* of the rows, or what --set says */
     bool rule_given[RULES_FACTS];
     double turns, compaction_turns;
+    struct basis basis;             /* what the costs that are shown depend on */
 };
 
 bool bill_open_rows(struct bill *bill);
@@ -141,6 +142,8 @@ struct bill_cost bill_cost(const struct bill *bill, const struct price *price,
 /* "chalkline why turn_cost_short --set ...": the last turn of a task in a scheme, with all that
  * is not a default. */
 const char *bill_why(struct bill *bill, const struct price *price, enum scheme scheme);
+/* What the cost of a task depends on: all its requests together. */
+void bill_basis(struct bill *bill, const struct price *price, enum scheme scheme, struct basis *basis);
 /* USD of a month and such: a row of "A task and a month" at these costs. */
 double bill_task_row(struct bill *bill, const char *row, double task_cost, double other_task_cost);
 
@@ -155,6 +158,12 @@ void bill_csv(struct bill *bill);
 /* The cheapest entry that is not suspicious and takes the prompts, of those asked for; NULL. */
 const struct reading *bill_cheapest(struct bill *bill, struct bill_cost *cost);
 bool bill_chosen(const struct bill *bill, const struct price *price);   /* by --model, --seller */
-bool bill_own(struct bill *bill);
+/* Options that move nothing there. */
+struct bill_idle {
+    const char **labels;
+    size_t count;
+    bool asked;
+};
+bool bill_own(struct bill *bill, struct bill_idle *idle);
 
 #endif

@@ -310,6 +310,54 @@ double bill_task_row(struct bill *bill, const char *row, double task_cost, doubl
     return value;
 }
 
+/* ---- what it depends on ------------------------------------------------------------------------ */
+
+/* Is the input said by the price sheet, the rule or the counts of gaps? A fact that the rule leaves
+ * open is the row's default. */
+static bool is_charged(const struct bill *bill, const struct rule *rule, size_t input)
+{
+    for (int i = 0; i < CHARGES; i++)
+        if (bill->charge_input[i] == (int)input)
+            return i < RULE || i >= COUNT || !isnan(rule->at[i - RULE]);
+    return false;
+}
+
+void bill_basis(struct bill *bill, const struct price *price, enum scheme scheme, struct basis *basis)
+{
+    struct arena scratch = arena_beside(bill->arena);
+    const struct list *list = &bill->list;
+    const struct bill_point point = { price, caching_find(&bill->caching, price), NAN };
+    const struct requests requests = list_requests(&scratch, bill->turns, bill->compaction_turns);
+    double *inputs = arena_array(&scratch, list->input_count + 1, sizeof *inputs);
+    double *slopes = arena_array(&scratch, list->input_count + 1, sizeof *slopes);
+    double *pulls = arena_array(&scratch, list->input_count + 1, sizeof *pulls);
+    double *nodes = arena_array(&scratch, list->count + 1, sizeof *nodes);
+    double charges[CHARGES], outputs[OUTPUTS], whole = 0;
+    fill_charges(bill, &point, charges);
+    for (size_t i = 0; i < list->input_count; i++)
+        inputs[i] = list->inputs[i].value;
+    for (int i = 0; i < CHARGES; i++)
+        if (bill->charge_input[i] >= 0)
+            inputs[bill->charge_input[i]] = charges[i];
+    for (size_t k = 0; k < requests.count; k++) {
+        if (bill->number_input >= 0)
+            inputs[bill->number_input] = requests.number[k];
+        if (bill->summary_input >= 0)
+            inputs[bill->summary_input] = requests.summary[k];
+        list_value(&scratch, list, inputs, nodes, outputs);
+        list_slopes(&scratch, list, (size_t)scheme, nodes, slopes);
+        whole += outputs[scheme];
+        for (size_t i = 0; i < list->input_count; i++)
+            pulls[i] += slopes[i] * inputs[i];
+    }
+    for (size_t i = 0; i < list->input_count; i++) {
+        const bool moved = (int)i == bill->number_input || (int)i == bill->summary_input;
+        pulls[i] = moved || is_charged(bill, point.rule, i) ? 0 : pulls[i] / whole;
+    }
+    basis_add(&bill->scenario, list, pulls, basis);
+    arena_free(&scratch);
+}
+
 /* ---- asking why ---------------------------------------------------------------------------- */
 
 /* What stands in an input at the last turn. */

@@ -265,6 +265,23 @@ static void answer_server(struct own *own, struct doc *doc)
                  schemes[own->bought_cost.best].name);
 }
 
+/* What its figures depend on, and what moves none of them. */
+static void note_shown(struct own *own, struct bill_idle *idle)
+{
+    static const char *const rows[] = {
+        NAME_own_task_cost, NAME_server_task_rate, NAME_own_cache_lasts, NAME_prefix_cached,
+        NAME_predicted_ttft, NAME_predicted_tpot, NAME_own_keeps_limits, NAME_own_pays_rate };
+    enum { ROWS = sizeof rows / sizeof *rows };
+    struct scenario asked = own_scenario(own, bill_number(own->bill, NAME_task_rate),
+                                         own->bought_cost.task[own->bought_cost.best]);
+    const size_t before = asked.facts.note_count;
+    shown_notes(&asked, rows, ROWS, NULL);
+    for (size_t i = before; i < asked.facts.note_count; i++)
+        facts_note(&own->bill->scenario.facts, "own: %s", asked.facts.notes[i]);
+    idle->asked = true;
+    idle->count = given_idle(&asked, rows, ROWS, &idle->labels);
+}
+
 static void note_own(struct own *own)
 {
     struct arena *arena = own->bill->arena;
@@ -297,7 +314,7 @@ static void answer_none(struct own *own, struct doc *doc)
     bill->answer->status = 1;
 }
 
-bool bill_own(struct bill *bill)
+bool bill_own(struct bill *bill, struct bill_idle *idle)
 {
     struct own *own = arena_alloc(bill->arena, sizeof *own);
     *own = (struct own){ .bill = bill };
@@ -309,6 +326,7 @@ bool bill_own(struct bill *bill)
     if (!open_scenario(own, bill->error) || !open_steady(own, bill->error))
         return false;
     note_own(own);
+    note_shown(own, idle);
     struct doc *doc = doc_add(bill->arena, bill->answer->doc, "own", DOC_OBJECT);
     if (!(own->request_rate > 0)) {
         answer_none(own, doc);

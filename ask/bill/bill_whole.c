@@ -130,6 +130,7 @@ bool bill_whole(struct bill *bill)
         add_document(bill, &lines[i], list);
         if (ranked(&lines[i]) && shown < SHOWN) {
             add_row(bill, &lines[i], month, &table);
+            bill_basis(bill, lines[i].reading->price, lines[i].cost.best, &bill->basis);
             shown++;
         }
     }

@@ -107,13 +107,43 @@ static bool no_ranges(struct plan *plan, const struct scenario *scenario)
     return true;
 }
 
+/* Loads and sizes that the search finds itself: who gives one would not see it followed. */
+static bool nothing_found_is_given(struct plan *plan, const struct scenario *scenario)
+{
+    static const char *const found[] = { NAME_users, NAME_concurrency, NAME_replicas, NAME_batch,
+                                         NAME_arrival_rate };
+    for (size_t i = 0; i < sizeof found / sizeof *found; i++) {
+        const struct fact *fact = facts_find(&scenario->facts, found[i]);
+        if (!fact_given(fact))
+            continue;
+        error_set(plan->error, "%s: plan finds %s itself", fact->source, found[i]);
+        return error_hint(plan->error, "--rate or --tokens-per-day for what all of it serves, --gpus for "
+                                       "how large it is; `chalkline step` takes %s", fact->source);
+    }
+    return true;
+}
+
+/* Tokens a day as requests a second. */
+static bool read_demand(struct plan *plan, struct scenario *scenario)
+{
+    const struct fact *tokens = facts_find(&scenario->facts, NAME_tokens_per_day);
+    double demand;
+    if (fact_given(tokens)) {
+        if (!value_of(scenario, NAME_demand, &demand, plan->error))
+            return false;
+        facts_set(&scenario->facts, NAME_demand, demand, ORIGIN_AXIS, tokens->source);
+    }
+    plan->by_demand = facts_find(&scenario->facts, NAME_demand) != NULL;
+    return true;
+}
+
 static bool set_numbers(struct plan *plan, struct scenario *scenario)
 {
     const struct facts *facts = &scenario->facts;
     const double endless = 1e12;    /* where only a demand is given */
     double domain;
-    plan->by_demand = fact_given(facts_find(facts, NAME_demand));
-    if (!value_of(scenario, NAME_scale_up_chips, &domain, plan->error))
+    if (!nothing_found_is_given(plan, scenario) || !read_demand(plan, scenario) ||
+        !value_of(scenario, NAME_scale_up_chips, &domain, plan->error))
         return false;
     plan->alone = command_given(plan->command, "aggregated") && !plan->by_demand &&
                   !fact_given(facts_find(facts, NAME_deployment_chips));
@@ -193,7 +223,8 @@ static bool read_variant(struct plan *plan, struct variant *variant)
         !fact_given(facts_find(&scenario->facts, NAME_deployment_chips)) &&
         !take_reach(plan, variant, &asked))
         return false;
-    variant->told = *scenario;
+    variant->asked = variant->told = *scenario;
+    variant->asked.facts = facts_copy(&scenario->facts);
     variant->told.facts = facts_copy(&scenario->facts);
     open_loop(variant);
     return true;

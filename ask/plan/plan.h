@@ -25,7 +25,10 @@ enum plan_kind { PLAN_TOGETHER, PLAN_POOLS, PLAN_KINDS };
 #define PLAN_FIGURES(X)                                                                     \
     X(speed_per_user, NAME_speed_per_user, NAME_pool_speed)                           \
     X(per_gpu, NAME_deployed_per_gpu, NAME_pool_per_gpu)                                          \
-    X(cost, NAME_deployed_cost, NAME_pool_cost)                                                   \
+    X(input_cost_per_token, NAME_input_cost_per_token, NAME_pool_input_cost_per_token)            \
+    X(output_cost_per_token, NAME_output_cost_per_token, NAME_pool_output_cost_per_token)         \
+    X(blended_cost_per_token, NAME_blended_cost_per_token, NAME_pool_blended_cost_per_token)      \
+    X(cost, NAME_deployed_cost, NAME_pool_cost)     /* all rent over output tokens: until the next version */ \
     X(ttft, NAME_predicted_ttft, NAME_pool_ttft)                                                  \
     X(tpot, NAME_predicted_tpot, NAME_split_tpot)                                                 \
     X(e2e, NAME_predicted_e2e, NAME_pool_e2e)                        \
@@ -44,6 +47,7 @@ enum plan_kind { PLAN_TOGETHER, PLAN_POOLS, PLAN_KINDS };
     X(host_chips, NAME_host_chips, NAME_host_chips) X(hosts, NAME_hosts, NAME_hosts)               \
     X(chips_paid, NAME_chips_paid, NAME_chips_paid)                                                \
     X(startable, NAME_layout_startable, NAME_layout_startable)                                     \
+    X(pool_startable, NAME_layout_startable, NAME_pool_startable)                                  \
     X(throughput_low, NAME_throughput_band_low, NAME_throughput_band_low)                         \
     X(throughput_high, NAME_throughput_band_high, NAME_throughput_band_high)
 
@@ -62,6 +66,7 @@ struct variant {
     enum layout_rule rule;
     const char *machine, *precision, *kv;       /* names; NULL: the model's own */
     struct list sizes;              /* of the searched scenario: rate and copies of a point */
+    struct scenario asked;          /* the question with its limits, before the search opens it */
     struct scenario told;           /* the same question closed: its load is a rate, as in `step` */
     struct list report;             /* of that: the figures, the sequences that decode */
     struct list parts;              /* of PLAN_tpot, those given */

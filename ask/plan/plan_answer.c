@@ -60,6 +60,7 @@ static void one_server(struct plan *plan, struct doc *list, const struct plan_po
                            : plan_input(plan, &point->at, NAME_expert_parallel));
     doc_add_number(plan->arena, one, NAME_context_parallel, 1);
     doc_add_number(plan->arena, one, NAME_concurrency, prefill ? ranks * stages : held * ranks);
+    doc_add_number(plan->arena, one, "spare_experts", 0);
     doc_add_number(plan->arena, one, "prefill_chunk", chunk_of(plan, point));
 }
 
@@ -81,6 +82,24 @@ static void servers_document(struct plan *plan, struct doc *doc, const struct pl
                copies * plan_input(plan, &point->at, NAME_decode_workers), decode);
 }
 
+/* The engine, and which rules keep it from starting the servers that `told` is of. */
+static void rules_document(struct plan *plan, struct doc *doc, const struct plan_point *point,
+                           struct scenario *told)
+{
+    static const char *const sizes[][2] = {
+        { NAME_chips, NAME_prefill_chips }, { NAME_attention_dp, NAME_prefill_attention_dp },
+        { NAME_pipeline_parallel, NAME_prefill_pipeline_parallel } };
+    struct scenario prefill = *told, *const pair[] = { told, &prefill };
+    const bool pools = plan->variants[point->at.space].kind == PLAN_POOLS;
+    const bool startable = point->figures[PLAN_pool_startable] > 0;
+    prefill.facts = facts_copy(&told->facts);
+    for (size_t i = 0; i < 3 && pools && !startable; i++)
+        facts_set(&prefill.facts, sizes[i][0], plan_input(plan, &point->at, sizes[i][1]), ORIGIN_AXIS,
+                  "plan");
+    deployment_engine(told, doc);
+    deployment_rules(startable, pair, pools ? 2 : 1, doc);
+}
+
 static void point_document(struct plan *plan, struct doc *doc, const struct plan_point *point)
 {
     const struct variant *variant = &plan->variants[point->at.space];
@@ -100,7 +119,7 @@ static void point_document(struct plan *plan, struct doc *doc, const struct plan
         if (!isnan(value) && !load)
             doc_add_number(plan->arena, doc, setting_rows[i], value);
     }
-    doc_add_bool(plan->arena, doc, "startable", point->figures[PLAN_startable] > 0);
+    rules_document(plan, doc, point, &told);
     for (int i = 0; i < PLAN_FIGURE_COUNT; i++) {
         add_once(plan, doc, plan_row(plan, variant->kind, i), point->figures[i]);
         /* the short name of one version, unless it is a row's, which means something else here */
@@ -126,6 +145,44 @@ static void count_document(struct plan *plan)
         doc_add_number(plan->arena, doc, infeasible[l], (double)count->broken[l]);
     doc_add_number(plan->arena, doc, "feasible", (double)count->met);
     doc_add_number(plan->arena, doc, "pareto", (double)plan->result.front.count);
+}
+
+static const char *const limit_rows[] = {
+    NAME_ttft_limit, NAME_tpot_limit, NAME_load_margin, NAME_prefill_load_most, NAME_cache_fraction,
+    NAME_hbm_reported, NAME_server_chips_most, NAME_stages_most, NAME_sequences_most,
+    NAME_tensor_parallel_most };
+enum { LIMIT_ROWS = sizeof limit_rows / sizeof *limit_rows };
+static const char *const asked_limit_rows[] = { NAME_deployment_chips, NAME_demand };
+
+/* What deployments had to keep, of the first machine: the question's own words ask for it again. No
+ * limit is where none can be kept, or chips are as many as needed. */
+static void limits_document(struct plan *plan)
+{
+    struct scenario *asked = &plan->variants->asked;
+    const struct fact *chips = facts_find(&asked->facts, NAME_deployment_chips);
+    struct doc *doc = doc_add(plan->arena, plan->answer->doc, "limits", DOC_OBJECT);
+    struct error ignored;
+    double value;
+    scenario_words_document(asked, doc);
+    for (int i = 0; i < LIMIT_ROWS; i++)
+        if (i == 0 && isinf(plan->variants->ttft))
+            doc_add(plan->arena, doc, limit_rows[i], DOC_NULL);
+        else if (value_of(asked, limit_rows[i], &value, &ignored))
+            doc_add_number(plan->arena, doc, limit_rows[i], value);
+    if (isinf(plan->variants->ttft))
+        doc_add_string(plan->arena, doc, "reason", "no server keeps the usual TTFT");
+    if (chips && !plan->alone && (fact_given(chips) || !plan->by_demand))
+        doc_add_number(plan->arena, doc, NAME_deployment_chips, plan->gpus);
+    if (plan->by_demand && value_of(asked, NAME_demand, &value, &ignored))
+        doc_add_number(plan->arena, doc, NAME_demand, value);
+}
+
+/* A measured deployment needs measurements that can be planned by: there are none yet. */
+static void measured_document(struct plan *plan)
+{
+    doc_add(plan->arena, plan->answer->doc, "measured", DOC_NULL);
+    doc_add_string(plan->arena, plan->answer->doc, "measured_reason",
+                   "deployments are predicted; measured ones are not searched");
 }
 
 /* ---- text ------------------------------------------------------------------------------------------ */
@@ -198,8 +255,11 @@ static void best_lines(struct plan *plan, const struct plan_point *best)
                  band(plan, best, PLAN_ttft, PLAN_ttft_low, PLAN_ttft_high),
                  plan_text(plan, best, PLAN_tpot, 3),
                  band(plan, best, PLAN_tpot, PLAN_tpot_low, PLAN_tpot_high));
-    if (best->figures[PLAN_cost] > 0)
-        buffer_print(out, "           %s of output\n", plan_text(plan, best, PLAN_cost, 3));
+    if (best->figures[PLAN_blended_cost_per_token] > 0)
+        buffer_print(out, "           %s in, %s out, %s blended\n",
+                     plan_text(plan, best, PLAN_input_cost_per_token, 3),
+                     plan_text(plan, best, PLAN_output_cost_per_token, 3),
+                     plan_text(plan, best, PLAN_blended_cost_per_token, 3));
     buffer_print(out, "  holds    %s\n", what_binds(binds));
     buffer_print(out, "  a token  %s\n", breakdown_largest(plan->arena, &best->parts, 4));
 }
@@ -216,20 +276,32 @@ static bool same_place(const struct search_point *a, const struct search_point *
     return a->space == b->space && a->setting == b->setting && a->load == b->load;
 }
 
-/* The best of servers that do both without pipeline stages, where the best is another kind. */
-static bool simpler_line(struct plan *plan, const struct plan_point *best)
+/* The best of servers that do both without pipeline stages; NULL: there is none. */
+static const struct search_point *simplest(const struct plan *plan)
 {
     const struct search_front *tops = &plan->result.tops;
+    for (size_t i = 0; i < tops->count; i++)
+        if (plan->variants[tops->points[i].space].kind == PLAN_TOGETHER &&
+            plan_input(plan, &tops->points[i], NAME_pipeline_parallel) <= 1)
+            return &tops->points[i];
+    return NULL;
+}
+
+/* In words where the best is another kind. */
+static bool simplest_line(struct plan *plan, const struct plan_point *best)
+{
     struct plan_point point;
-    size_t i = 0;
-    while (i < tops->count &&
-           (plan->variants[tops->points[i].space].kind != PLAN_TOGETHER ||
-            plan_input(plan, &tops->points[i], NAME_pipeline_parallel) > 1))
-        i++;
-    if (i == tops->count || same_place(&tops->points[i], &best->at))
-        return true;
-    if (!plan_tell(plan, &tops->points[i], &point))
+    const struct search_point *at = simplest(plan);
+    if (at && !plan_tell(plan, at, &point))
         return false;
+    if (!at || !plan_keeps(plan, &point)) {
+        doc_add(plan->arena, plan->answer->doc, "simplest", DOC_NULL);
+        return true;
+    }
+    point_document(plan, doc_add(plan->arena, plan->answer->doc, "simplest", DOC_OBJECT), &point);
+    if (same_place(at, &best->at))
+        return true;
+    /* the name of one version */
     point_document(plan, doc_add(plan->arena, plan->answer->doc, "simpler", DOC_OBJECT), &point);
     const char *variant = plan_variant(plan, &point);
     buffer_print(&plan->answer->text, "  simpler  %s%s%s: %s a GPU%s\n",
@@ -295,8 +367,8 @@ static void add_row(struct plan *plan, struct table *table, const struct plan_po
     table_cell(table, "%.1f%s", point->figures[PLAN_per_gpu], same ? " ~" : "  ");
     table_cell(table, "%s", plan_text(plan, point, PLAN_ttft, 3));
     table_cell(table, "%s", plan_text(plan, point, PLAN_tpot, 3));
-    table_cell(table, "%s", point->figures[PLAN_cost] > 0
-               ? plan_text(plan, point, PLAN_cost, 3) : "");
+    table_cell(table, "%s", point->figures[PLAN_blended_cost_per_token] > 0
+               ? plan_text(plan, point, PLAN_blended_cost_per_token, 3) : "");
     table_cell(table, "%.2f", point->figures[PLAN_load]);
     table_cell(table, "%s", breakdown_largest(plan->arena, &point->parts, 1));
     const char *variant = plan_variant(plan, point);
@@ -342,7 +414,7 @@ static bool shown(const struct search_front *front, size_t i, double *next)
 
 static bool front_lines(struct plan *plan)
 {
-    static const char *const head[] = { "tokens/s a user", "a GPU", "TTFT", "TPOT", "output",
+    static const char *const head[] = { "tokens/s a user", "a GPU", "TTFT", "TPOT", "blended",
                                         "prompts", "longest", "deployment" };
     const struct search_front *front = &plan->result.front;
     struct table table = { .arena = plan->arena, .columns = 8, .left = "rrrrrrll" };
@@ -415,15 +487,16 @@ static const char *worst_limit(struct plan *plan, const struct search_point *at)
     return space->limits[worst].name;
 }
 
-static bool nothing_lines(struct plan *plan)
+/* There is no deployment; `nearest` and `found`: the one that comes closest. */
+static bool nothing_lines(struct plan *plan, struct plan_point *nearest, bool *found)
 {
     doc_add(plan->arena, plan->answer->doc, "best", DOC_NULL);
+    doc_add(plan->arena, plan->answer->doc, "simplest", DOC_NULL);
     doc_add(plan->arena, plan->answer->doc, "front", DOC_ARRAY);
     struct buffer *out = &plan->answer->text;
     struct table csv = { .arena = plan->arena, .columns = 4 + SETTING_ROWS + PLAN_FIGURE_COUNT };
     csv_head(&csv);
     table_csv(&csv, &plan->answer->csv);
-    struct plan_point point;
     plan->answer->status = 1;
     if (!plan->result.count.points) {
         buffer_print(out, "  best     none: heads, layers and ranks come out even in no layout of so many "
@@ -442,17 +515,18 @@ static bool nothing_lines(struct plan *plan)
                      quantity_text(plan->arena, room, bytes, 3));
         return true;
     }
-    if (!plan_tell(plan, &plan->result.miss, &point))
+    if (!plan_tell(plan, &plan->result.miss, nearest))
         return false;
+    *found = true;
     buffer_print(out, "  best     none within the limits; nearest, %s wider by %.0f %%:\n"
                  "           %s, %.0f GPUs\n           TTFT %s, TPOT %s, %s a GPU\n",
                  worst_limit(plan, &plan->result.miss), 100 * (plan->result.miss_by - 1),
-                 plan_deployment(plan, &point),
-                 point.figures[PLAN_replicas] * point.figures[PLAN_server_gpus],
-                 plan_text(plan, &point, PLAN_ttft, 3), plan_text(plan, &point, PLAN_tpot, 3),
-                 plan_text(plan, &point, PLAN_per_gpu, 3));
+                 plan_deployment(plan, nearest),
+                 nearest->figures[PLAN_replicas] * nearest->figures[PLAN_server_gpus],
+                 plan_text(plan, nearest, PLAN_ttft, 3), plan_text(plan, nearest, PLAN_tpot, 3),
+                 plan_text(plan, nearest, PLAN_per_gpu, 3));
     struct doc *doc = doc_add(plan->arena, plan->answer->doc, "nearest", DOC_OBJECT);
-    point_document(plan, doc, &point);
+    point_document(plan, doc, nearest);
     doc_add_number(plan->arena, doc, "wider_by", plan->result.miss_by);
     return true;
 }
@@ -490,33 +564,57 @@ static void note_variants(struct plan *plan)
     }
 }
 
-static void add_notes(struct plan *plan)
+/* What the figures of a point depend on, as notes of the answer. */
+static void note_point(struct plan *plan, const struct plan_point *point)
+{
+    static const enum plan_figure shown[] = {
+        PLAN_tpot, PLAN_ttft, PLAN_per_gpu, PLAN_rate, PLAN_input_cost_per_token,
+        PLAN_output_cost_per_token, PLAN_blended_cost_per_token };
+    enum { COUNT = sizeof shown / sizeof *shown };
+    struct scenario told = plan_told(plan, point);
+    const size_t before = told.facts.note_count;
+    const char *rows[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        rows[i] = plan_row(plan, plan->variants[point->at.space].kind, shown[i]);
+    shown_notes(&told, rows, COUNT, NULL);
+    for (size_t i = before; i < told.facts.note_count; i++)
+        facts_note(&plan->variants->scenario.facts, "%s", told.facts.notes[i]);
+}
+
+/* `point`: the best, or the nearest where there is none; NULL: not even that. */
+static void add_notes(struct plan *plan, const struct plan_point *point)
 {
     struct scenario *scenario = &plan->variants->scenario;
     static const char *const rows[] = {
-        NAME_deployed_per_gpu, NAME_deployed_cost, NAME_predicted_ttft, NAME_predicted_tpot, NAME_gpus_needed,
+        NAME_deployed_per_gpu, NAME_blended_cost_per_token, NAME_predicted_ttft, NAME_predicted_tpot, NAME_gpus_needed,
         NAME_pool_per_gpu, NAME_pool_ttft, NAME_split_tpot, NAME_demand, NAME_ttft_limit, NAME_tpot_limit,
         NAME_server_chips_most, NAME_stages_most, NAME_sequences_most, NAME_layout_legal, NAME_prefill_load_most };
     note_limits(plan);
     note_variants(plan);
     scenario_note_length(scenario);
+    if (point)
+        note_point(plan, point);
     given_note(scenario, rows, sizeof rows / sizeof *rows, "the plan");
 }
 
 bool plan_answer(struct plan *plan)
 {
     struct plan_point best;
+    bool found = false;
     const struct search_front *front = &plan->result.front;
     const char *picture = command_text(plan->command, "plot");
     doc_add_string(plan->arena, plan->answer->doc, "model", plan->variants->scenario.model);
     head_line(plan);
     count_document(plan);
-    if (!front->count && !nothing_lines(plan))
+    limits_document(plan);
+    measured_document(plan);
+    if (!front->count && !nothing_lines(plan, &best, &found))
         return false;
     if (front->count) {
         best = plan->front[0];
+        found = true;
         best_lines(plan, &best);
-        if (!simpler_line(plan, &best) || !move_lines(plan) || !front_lines(plan) ||
+        if (!simplest_line(plan, &best) || !move_lines(plan) || !front_lines(plan) ||
             (command_given(plan->command, "validate") && !plan_validate(plan)) ||
             (picture && !plan_plot(plan, picture)))
             return false;
@@ -525,7 +623,7 @@ bool plan_answer(struct plan *plan)
     if (front->count)
         check_line(plan, &best);
     buffer_print(&plan->answer->text, "\n");
-    add_notes(plan);
+    add_notes(plan, found ? &best : NULL);
     scenario_notes(&plan->variants->scenario, plan->answer);
     return !command_given(plan->command, "emit") || plan_emit(plan);
 }
@@ -577,6 +675,13 @@ static const struct record points_record = { "PlanPoints", (const struct answer_
     { FIELD_NUMBER, "pareto", .help = "on the front", .always = true },
     { 0 } } };
 
+static const struct record limits_record = { "PlanLimits", (const struct answer_field[]){
+    { FIELD_TEXTS, "words", .help = "the question that gives these limits again", .always = true },
+    { FIELD_ROWS, .names = limit_rows, .count = LIMIT_ROWS, .always = true },
+    { FIELD_ROWS, .names = asked_limit_rows, .count = 2 },
+    { FIELD_TEXT, "reason", .help = "why a limit is null" },
+    { 0 } } };
+
 static const struct record sweep_record = { "PlanSweep", (const struct answer_field[]){
     { FIELD_TEXT, "deployment", .help = "the best, in words; none is within the limits: absent" },
     { FIELD_ROWS, .names = plan_figure_rows[PLAN_TOGETHER], .count = PLAN_FIGURE_COUNT,
@@ -592,8 +697,14 @@ const struct record answer_plan = { "Plan", (const struct answer_field[]){
       .null = true },
     { FIELD_RECORD, "nearest", .help = "where nothing is within the limits",
       .record = &nearest_record },
-    { FIELD_RECORD, "simpler", .help = "servers that do both, where the best is another kind",
+    { FIELD_RECORD, "measured", .help = "the best of those that were measured", .record = &point_record,
+      .null = true },
+    { FIELD_TEXT, "measured_reason", .help = "why there is none" },
+    { FIELD_RECORD, "simplest", .help = "the best servers that do both, without stages",
+      .record = &point_record, .null = true },
+    { FIELD_RECORD, "simpler", .help = "until the next version: simplest, where the best is another kind",
       .record = &point_record },
+    { FIELD_RECORD, "limits", .help = "what deployments had to keep", .record = &limits_record },
     { FIELD_LIST, "moves", .help = "what wider limits would buy", .record = &move_record },
     { FIELD_LIST, "front", .help = "throughput a GPU over speed, the best first",
       .record = &point_record },

@@ -9,7 +9,8 @@ static void add_figures(struct plan *one, const struct plan_point *best, struct 
     table_cell(table, "%s", plan_text(one, best, PLAN_per_gpu, 4));
     table_cell(table, "%s", plan_text(one, best, PLAN_speed_per_user, 3));
     table_cell(table, "%s", plan_text(one, best, PLAN_ttft, 3));
-    table_cell(table, "%s", best->figures[PLAN_cost] > 0 ? plan_text(one, best, PLAN_cost, 3) : "");
+    table_cell(table, "%s", best->figures[PLAN_blended_cost_per_token] > 0
+               ? plan_text(one, best, PLAN_blended_cost_per_token, 3) : "");
     table_cell(table, "%s", plan_binds(one, best));
     const char *variant = plan_variant(one, best);
     table_cell(table, "%s%s%s", plan_deployment(one, best), *variant ? "; " : "", variant);
@@ -47,7 +48,7 @@ static bool add_value(struct plan *plan, const struct sweep *sweep, size_t i,
 
 bool plan_sweep(struct plan *plan)
 {
-    static const char *const head[] = { "a GPU", "a user", "TTFT", "output", "binds",
+    static const char *const head[] = { "a GPU", "a user", "TTFT", "blended", "binds",
                                         "best deployment" };
     struct table table = { .arena = plan->arena, .columns = 7, .left = "rrrrrll" };
     struct doc *list = doc_add(plan->arena, plan->answer->doc, "sweep", DOC_ARRAY);

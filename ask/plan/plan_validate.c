@@ -118,11 +118,9 @@ bool plan_trial(struct plan *plan, const struct plan_point *point, const char *t
                 struct simulation *simulation, struct simulated *outcome)
 {
     struct command *command = arena_alloc(plan->arena, sizeof *command);
-    struct answer notes = { .text = { .arena = plan->arena } };
     const struct variation as_asked = { .scale = 1 };
-    notes.doc = doc_new(plan->arena, DOC_OBJECT);
     return trial_question(plan, point, trace, count, command) &&
-           simulate_read(plan->arena, command, simulation, &notes, plan->error) &&
+           simulate_read(plan->arena, command, simulation, plan->error) &&
            simulate_run(plan->arena, simulation, &as_asked, NULL, outcome, plan->error);
 }
 

@@ -260,12 +260,11 @@ bool ask_simulate(struct arena *arena, const struct command *command, struct ans
 {
     struct simulation *simulation = arena_alloc(arena, sizeof *simulation);
     struct simulated *outcome = arena_alloc(arena, sizeof *outcome);
-    struct answer notes = { .doc = answer->doc, .text = { .arena = arena } };
     const struct variation as_asked = { .scale = 1 };
     struct recorder *recorder;
     struct sim_watch watch = { 0 };
     bool searched;
-    if (!simulate_read(arena, command, simulation, &notes, error))
+    if (!simulate_read(arena, command, simulation, error))
         return false;
     if (command_given(command, "hits"))
         return answer_hits(simulation, answer, error);
@@ -280,7 +279,9 @@ bool ask_simulate(struct arena *arena, const struct command *command, struct ans
     }
     const char *requests = command_text(command, "requests");
     bool lines = requests && !strcmp(requests, "-");    /* the answer is those alone */
-    if (notes.text.size && !lines)
-        buffer_add(&answer->text, notes.text.data, notes.text.size);
+    const size_t size = answer->text.size;
+    simulate_notes(simulation, searched ? NULL : outcome, answer);
+    if (lines)
+        answer->text.size = size;
     return true;
 }

@@ -32,7 +32,7 @@ struct simulation {
 
 ask_function ask_simulate;
 bool simulate_read(struct arena *arena, const struct command *command,
-                   struct simulation *simulation, struct answer *notes, struct error *error);
+                   struct simulation *simulation, struct error *error);
 
 /* simulate_step.c: seconds of a step by a formula that is linear in tokens, cached, sequences. */
 bool simulate_formula(struct arena *arena, const char *formula, struct sim_server *server,
@@ -98,6 +98,12 @@ bool simulate_meets(const struct simulation *simulation, const struct simulated 
 
 bool simulate_answer(struct simulation *simulation, const struct simulated *outcome,
                      struct answer *answer, struct error *error);
+/* Sequences of a step, of all ranks and stages together, mean over the steps' time; `pool` 1: where
+ * prompts have one of their own. */
+double simulate_sequences(const struct simulated *outcome, int pool);
+/* simulate_notes.c: what was assumed, once all else is told; `outcome` NULL: of several runs. */
+void simulate_notes(struct simulation *simulation, const struct simulated *outcome,
+                    struct answer *answer);
 const char *simulate_seconds(struct arena *arena, double seconds);
 
 /* simulate_search.c: several runs; false in `asked`: none was asked for. */

@@ -217,7 +217,7 @@ static void answer_caches(struct arena *arena, const struct simulated *outcome, 
     }
 }
 
-static void answer_tiers(struct arena *arena, const struct simulation *simulation,
+static void tier_lines(struct arena *arena, const struct simulation *simulation,
                          const struct simulated *outcome, struct answer *answer)
 {
     const struct sim_options *sim = &outcome->options;
@@ -260,7 +260,7 @@ static void answer_tiers(struct arena *arena, const struct simulation *simulatio
 /* ---- money and energy ----------------------------------------------------------------------- */
 
 /* All that decode or are read at a time: a step of a pipeline has those of one stage. */
-static double run_sequences(const struct simulated *outcome, int pool)
+double simulate_sequences(const struct simulated *outcome, int pool)
 {
     const struct sim_server *server = pool ? &outcome->options.split.server
                                            : &outcome->options.server;
@@ -279,7 +279,7 @@ static bool run_rows(struct scenario *scenario, const struct simulated *outcome,
         { NAME_replica_time, result->pool_there[pool] * outcome->counted.time_share },
         { NAME_running_time, result->pool_busy[pool] * outcome->counted.time_share },
         { NAME_run_outputs, (double)outcome->all.outputs },
-        { NAME_run_sequences, run_sequences(outcome, pool) },
+        { NAME_run_sequences, simulate_sequences(outcome, pool) },
         { NAME_prompt_tokens, (double)outcome->all.inputs / requests },
         { NAME_output_tokens, (double)outcome->all.outputs / requests },
     };
@@ -337,7 +337,8 @@ static bool answer_money(struct arena *arena, struct simulation *simulation,
     doc_add_number(arena, answer->doc, "rent", values.at[TOTAL]);
     doc_add_number(arena, answer->doc, "rent_per_token", values.at[PER_TOKEN]);
     doc_add_number(arena, answer->doc, "joules_per_token", values.at[ENERGY]);
-    buffer_print(&answer->text, "%s, %s of output tokens: rent of the servers while they were there\n",
+    buffer_print(&answer->text, "rent of the servers while they were there, over output tokens alone: "
+                 "%s; energy %s\n",
                  in_unit(arena, values.at[PER_TOKEN], "USD/token"),
                  in_unit(arena, values.at[ENERGY], "J/token"));
     return answer_classes(arena, simulation, outcome, answer, error);
@@ -419,7 +420,7 @@ bool simulate_answer(struct simulation *simulation, const struct simulated *outc
     if (!answer_money(arena, simulation, outcome, answer, error))
         return false;
     buffer_print(&answer->text, "\n%s", times.text.data);
-    answer_tiers(arena, simulation, outcome, answer);
+    tier_lines(arena, simulation, outcome, answer);
     answer_settings(arena, outcome, answer);
     return true;
 }

@@ -50,7 +50,7 @@ static bool options_fit_scheduler(const struct command *command,
                                   const struct sim_server *server, struct error *error)
 {
     static const struct { const char *option; unsigned needs; } only[] = {
-        { "ranks", SCHEDULER_RANKS },           { "draft", SCHEDULER_DRAFTS },
+        { "dp", SCHEDULER_RANKS },           { "draft", SCHEDULER_DRAFTS },
         { "accepted", SCHEDULER_DRAFTS },       { "watermark", SCHEDULER_WATERMARK },
         { "chunk", SCHEDULER_CHUNK },           { "sync", SCHEDULER_AHEAD },
         { "max-batch-tokens", SCHEDULER_BATCH_TOKENS },
@@ -86,7 +86,7 @@ static bool set_shared(const struct command *command, struct scenario *scenario,
                        struct error *error)
 {
     static const struct { const char *option, *source, *row; } shared[] = {
-        { "ranks", "--ranks", NAME_attention_dp }, { "draft", "--draft", NAME_draft_tokens },
+        { "dp", "--dp", NAME_attention_dp }, { "draft", "--draft", NAME_draft_tokens },
         { "accepted", "--accepted", NAME_accepted_share }, { "chunk", "--chunk", NAME_prefill_size },
         { "max-seqs", "--max-seqs", NAME_sequences_most },
         { "blocks", "--blocks", NAME_cache_blocks } };
@@ -99,33 +99,64 @@ static bool set_shared(const struct command *command, struct scenario *scenario,
            scenario_set_number(scenario, NAME_steps_ahead, 0, ORIGIN_GIVEN, "--sync", error);
 }
 
-/* Attention ranks of a model with experts, where nobody gave them, as `step` would have them for
- * such requests at such a rate. */
-static bool choose_ranks(const struct simulation *simulation, struct scenario *scenario,
-                         struct error *error)
+/* Facts by which a server is chosen: mean lengths of the trace, how many requests there are, limits. */
+static void tell_load(const struct simulation *simulation, struct facts *facts, bool whole)
 {
     const struct trace *trace = &simulation->trace;
-    const struct fact *sparse = facts_find(&scenario->facts, NAME_moe_layers);
+    const struct command *command = simulation->command;
     const double count = (double)trace->count, span = trace->arrival[trace->count - 1];
+    const double rate = span > 0 ? count / span * command_number(command, "time-scale") : 1;
+    const double replicas = (double)command_count(command, "replicas");
     double prompts = 0, outputs = 0;
-    struct server *server = arena_alloc(simulation->arena, sizeof *server);
-    if (facts_find(&scenario->facts, NAME_attention_dp) || !sparse || !(sparse->value > 0))
-        return true;
     for (size_t i = 0; i < trace->count; i++) {
         prompts += trace->prompt[i];
         outputs += trace->output[i];
     }
-    facts_set(&scenario->facts, NAME_prompt_tokens, prompts / count, ORIGIN_AXIS, "the trace");
-    facts_set(&scenario->facts, NAME_output_tokens, outputs / count, ORIGIN_AXIS, "the trace");
-    facts_set(&scenario->facts, NAME_arrival_rate, span > 0 ? count / span : 1, ORIGIN_AXIS, "the trace");
-    if (!server_open(server, scenario, error))
+    facts_set(facts, NAME_prompt_tokens, fmax(prompts / count, 1), ORIGIN_AXIS, "the trace");
+    facts_set(facts, NAME_output_tokens, fmax(outputs / count, 1), ORIGIN_AXIS, "the trace");
+    if (command_given(command, "ttft"))
+        facts_set(facts, NAME_ttft_limit, command_number(command, "ttft"), ORIGIN_AXIS, "--ttft");
+    if (command_given(command, "tpot"))
+        facts_set(facts, NAME_tpot_limit, command_number(command, "tpot"), ORIGIN_AXIS, "--tpot");
+    if (command_given(command, "users"))
+        facts_set(facts, NAME_concurrency, command_number(command, "users") / replicas, ORIGIN_AXIS,
+                  "--users");
+    else if (whole)
+        facts_set(facts, NAME_demand, rate, ORIGIN_AXIS, "the trace");
+    else
+        facts_set(facts, NAME_arrival_rate, rate / replicas, ORIGIN_AXIS, "the trace");
+}
+
+/* What nobody gave of the servers, as `step` chooses it for requests of the trace's mean lengths: the
+ * layout, and with the chips as many servers as its requests need. */
+static bool choose_server(struct simulation *simulation, struct scenario *scenario,
+                          const struct scheduler *scheduler, struct error *error)
+{
+    static const char *const chosen[] = { NAME_chips, NAME_attention_dp, NAME_pipeline_parallel,
+                                          NAME_expert_parallel, NAME_prefill_size, NAME_replicas };
+    static const char *const asked[] = { NAME_predicted_tpot };
+    struct facts *facts = &scenario->facts;
+    struct scenario trial = *scenario;
+    const bool whole = !facts_find(facts, NAME_chips) && !facts_find(facts, NAME_tensor_parallel) &&
+                       !command_given(simulation->command, "replicas");
+    trial.facts = facts_copy(facts);
+    facts_remove(&trial.facts, NAME_batch);
+    facts_remove(&trial.facts, NAME_context);
+    tell_load(simulation, &trial.facts, whole);
+    if (!(scheduler->can & SCHEDULER_RANKS))
+        facts_set(&trial.facts, NAME_attention_dp, 1, ORIGIN_AXIS, scheduler->name);
+    if (!(scheduler->can & SCHEDULER_STAGES))
+        facts_set(&trial.facts, NAME_pipeline_parallel, 1, ORIGIN_AXIS, scheduler->name);
+    const size_t notes = trial.facts.note_count;
+    if (!scenario_choose(&trial, asked, 1, error))
         return false;
-    const struct fact *ranks = facts_find(&server->scenario.facts, NAME_attention_dp);
-    if (ranks && ranks->value > 1) {
-        facts_set(&scenario->facts, NAME_attention_dp, ranks->value, ORIGIN_CHOSEN, "assumed");
-        facts_note(&scenario->facts, "server: attention DP %g, of those that divide the GPUs the one "
-                   "with most tokens", ranks->value);
+    for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++) {
+        const struct fact *fact = facts_find(&trial.facts, chosen[i]);
+        if (fact && fact->origin == ORIGIN_CHOSEN)
+            facts_set(facts, chosen[i], fact->value, ORIGIN_CHOSEN, fact->source);
     }
+    for (size_t i = notes; i < trial.facts.note_count; i++)
+        facts_note(facts, "%s", trial.facts.notes[i]);
     return true;
 }
 
@@ -148,7 +179,7 @@ static bool set_prompts(struct scenario *scenario, struct error *error)
     return true;
 }
 
-/* A server's scenario; chips 0: its scale-up domain. Steps have batches and contexts of their own. */
+/* A server's scenario; chips 0: chosen. Steps have batches and contexts of their own. */
 static bool open_model(struct simulation *simulation, struct scenario *scenario,
                        const char *machine, double chips, bool prompts,
                        struct sim_server *server, double *token_bytes, struct error *error)
@@ -168,8 +199,7 @@ static bool open_model(struct simulation *simulation, struct scenario *scenario,
     }
     return scenario_assume(scenario, error) && set_shared(command, scenario, error) &&
            (!prompts || set_prompts(scenario, error)) &&
-           (!(server->scheduler->can & SCHEDULER_RANKS) ||
-            choose_ranks(simulation, scenario, error)) &&
+           (prompts || choose_server(simulation, scenario, server->scheduler, error)) &&
            simulate_predicted(scenario, server, token_bytes, error);
 }
 
@@ -189,7 +219,7 @@ static bool nothing_contradicts(const struct scenario *scenario, struct error *e
     return true;
 }
 
-static bool read_model(struct simulation *simulation, struct answer *notes, struct error *error)
+static bool read_model(struct simulation *simulation, struct error *error)
 {
     const struct command *command = simulation->command;
     if (!command_given(command, "model") || !command_given(command, "on")) {
@@ -203,7 +233,6 @@ static bool read_model(struct simulation *simulation, struct answer *notes, stru
                     &simulation->options.token_bytes, error) ||
         !nothing_contradicts(&simulation->scenario, error))
         return false;
-    scenario_notes(&simulation->scenario, notes);
     return value_of(&simulation->scenario, NAME_api_time, &simulation->api_time, error);
 }
 
@@ -224,7 +253,7 @@ static bool read_server(const struct command *command, struct sim_server *server
     command_take_count(command, "max-seqs", &server->sequences_most);
     command_take_count(command, "max-batch-tokens", &server->batch_tokens_most);
     command_take_count(command, "blocks", &server->blocks);
-    command_take_count(command, "ranks", &server->ranks);
+    command_take_count(command, "dp", &server->ranks);
     command_take_count(command, "draft", &server->draft);
     command_take(command, "accepted", &server->accepted);
     command_take(command, "watermark", &server->watermark);
@@ -241,7 +270,7 @@ static bool read_server(const struct command *command, struct sim_server *server
     return error_hint(error, "--blocks N, of %zu tokens each", server->block);
 }
 
-static bool read_servers(struct simulation *simulation, struct answer *notes, struct error *error)
+static bool read_servers(struct simulation *simulation, struct error *error)
 {
     const struct command *command = simulation->command;
     struct sim_server *server = &simulation->options.server;
@@ -252,7 +281,7 @@ static bool read_servers(struct simulation *simulation, struct answer *notes, st
         return false;
     const bool model = command_given(command, "model") || command_given(command, "on");
     if ((server->scheduler->can & SCHEDULER_STEP_TIME) && (model || !formula) &&
-        !read_model(simulation, notes, error))
+        !read_model(simulation, error))
         return false;
     if (formula && !simulate_formula(simulation->arena, formula, server, error))
         return false;                               /* a model's memory, and a time of one's own */
@@ -303,6 +332,9 @@ static void take_world(const struct command *command, struct simulation *simulat
 {
     struct sim_options *sim = &simulation->options;
     sim->replicas = command_count(command, "replicas");
+    const struct fact *replicas = facts_find(&simulation->scenario.facts, NAME_replicas);
+    if (replicas && replicas->origin == ORIGIN_CHOSEN)
+        sim->replicas = (size_t)replicas->value;
     sim->users = command_count(command, "users");
     sim->think = command_number(command, "think");
     sim->waiting_most = command_count(command, "max-waiting");
@@ -390,7 +422,7 @@ static bool blocks_fit_names(const struct simulation *simulation, struct error *
 }
 
 bool simulate_read(struct arena *arena, const struct command *command,
-                   struct simulation *simulation, struct answer *notes, struct error *error)
+                   struct simulation *simulation, struct error *error)
 {
     if (command->word_count != 1) {
         error_set(error, "simulate takes one trace, %zu were given", command->word_count);
@@ -400,7 +432,7 @@ bool simulate_read(struct arena *arena, const struct command *command,
     if (command_given(command, "hits"))                  /* of the trace alone */
         return read_trace(simulation, error);
     return read_scheduler(simulation, error) && read_trace(simulation, error) &&
-           read_servers(simulation, notes, error) && read_split(simulation, error) &&
+           read_servers(simulation, error) && read_split(simulation, error) &&
            read_world(simulation, error) && blocks_fit_names(simulation, error) &&
            simulate_lanes(simulation, error) && simulate_tiers(simulation, error);
 }

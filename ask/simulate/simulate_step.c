@@ -259,9 +259,11 @@ bool simulate_predicted(struct scenario *scenario, struct sim_server *server, do
         !rules_have(server->scheduler, values.at[STAGES], SCHEDULER_STAGES, "pipeline stages", error) ||
         !rules_have(server->scheduler, 1 + values.at[DRAFT], SCHEDULER_DRAFTS, "guesses ahead", error))
         return false;
-    if (values.at[TENSOR] < 1 || values.at[TENSOR] != floor(values.at[TENSOR])) {
-        error_set(error, "%g attention ranks do not divide the chips", values.at[RANKS]);
-        return error_hint(error, "--ranks and pipeline_parallel whose product divides --gpus");
+    if (values.at[TENSOR] < 1 || values.at[TENSOR] != floor(values.at[TENSOR]) ||
+        values.at[RANKS] != floor(values.at[RANKS])) {
+        error_set(error, "TP %.4g x DP %.4g: no whole number of GPUs", values.at[TENSOR],
+                  values.at[RANKS]);
+        return error_hint(error, "--tp, --dp and --pp whose product is --gpus");
     }
     if (values.at[BLOCKS] > values.at[ROOM])
         facts_note(&scenario->facts, "%.0f blocks of cache as given: the memory has room for %.0f",

@@ -5,8 +5,8 @@
 static const char *const fetch_ways[] = { "sooner", "cheaper", NULL };
 
 static const struct option server_list[] = {
-    { "gpus", "N", OPTION_COUNT, .low = 1, .otherwise = "one scale-up domain",
-      .help = "chips of a server" },
+    { "gpus", "N", OPTION_COUNT, .low = 1, .otherwise = "chosen",
+      .help = "GPUs of one replica" },
     { "rules", "NAME", OPTION_TEXT, .fallback = "vllm-v1",
       .help = "the scheduler: vllm-v1, sglang, trtllm, sarathi, vllm-2023 or train" },
     { "chunk", "N", OPTION_COUNT, .low = 1, .otherwise = "of a model its engine's",
@@ -22,9 +22,9 @@ static const struct option server_list[] = {
       .otherwise = "of a model its engine's", .fallback = "16", .help = "tokens of a block" },
     { "watermark", "SHARE", OPTION_QUANTITY, .unit = "1", .high = 1,
       .otherwise = "0; of sarathi and vllm-2023 0.01", .help = "share of the blocks that admission leaves free" },
-    { "ranks", "N", OPTION_COUNT, .low = 1, .high = 4096,
-      .otherwise = "of a model with experts those with most tokens", .fallback = "1",
-      .help = "vllm-v1: attention ranks that step together" },
+    { "dp", "N", OPTION_COUNT, .low = 1, .high = 4096,
+      .otherwise = "of a model chosen", .fallback = "1", .was = "ranks",
+      .help = "vllm-v1: attention ranks of one replica" },
     { "draft", "N", OPTION_COUNT, .low = 1, .high = 64, .otherwise = "of a model its draft_tokens",
       .help = "vllm-v1: tokens that each decode guesses ahead" },
     { "accepted", "SHARE", OPTION_QUANTITY, .unit = "1", .high = 1,
@@ -145,7 +145,7 @@ const struct verb verb_simulate = {
       "chalkline simulate poisson:rate=2,count=2000,input=1000,output=200 --model llama-3.1-8b "
       "--on h100-sxm --gpus 1",
       "chalkline simulate trace.csv --model qwen3-32b --on h200-sxm --gpus 2 --ttft 2s --min-gpus" },
-    { &server_options, &kv_options, &pool_options, &load_options, &search_options, &file_options,
+    { &server_options, &layout_options, &kv_options, &pool_options, &load_options, &search_options, &file_options,
       &model_options, &machine_options, &weight_options, &cache_options, &engine_options,
       &assume_options, &row_options, &table_options, &plot_options, &output_options },
     ask_simulate };

@@ -259,8 +259,8 @@ static void note_tiers(struct tiers_answer *tiers)
                                  unit_second, 3));
 }
 
-/* All that the answer reads, for what has no effect on it. */
-static void note_idle(struct tiers_answer *tiers)
+/* All that the answer reads: what it depends on, and what has no effect on it. */
+static void note_shown(struct tiers_answer *tiers)
 {
     const char *texts[TIER_FIGURE_COUNT + WHOLE_FIGURE_COUNT + 1];
     size_t count = 0;
@@ -268,7 +268,7 @@ static void note_idle(struct tiers_answer *tiers)
         texts[count++] = whole_figures[i];
     for (int i = 0; i < TIER_FIGURE_COUNT; i++)
         texts[count++] = arena_print(tiers->scenario.arena, "SUM(tier, %s)", tier_figures[i]);
-    given_note(&tiers->scenario, texts, count, "this answer");
+    shown_notes(&tiers->scenario, texts, count, "this answer");
 }
 
 /* ---- asking ------------------------------------------------------------------------------ */
@@ -305,7 +305,7 @@ bool ask_tiers(struct arena *arena, const struct command *command, struct answer
     read_memory(tiers);
     choose_pauses(tiers);
     note_tiers(tiers);
-    note_idle(tiers);
+    note_shown(tiers);
     scenario_note_misfit(scenario);
     tiers_document(tiers, answer->doc);
     tiers_csv(tiers, &answer->csv);

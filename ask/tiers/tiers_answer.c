@@ -433,3 +433,69 @@ void tiers_document(struct tiers_answer *tiers, struct doc *doc)
     for (size_t i = 0; i < tiers->pause_count; i++)
         pause_document(tiers, list, tiers->pauses[i]);
 }
+
+/* ---- the keys -------------------------------------------------------------------------------------- */
+
+static const char *const all_tier_figures[] = {
+#define X(name) NAME_##name,
+    TIER_FIGURES(X)
+#undef X
+};
+static const char *const all_whole_figures[] = {
+#define X(name) NAME_##name,
+    WHOLE_FIGURES(X)
+#undef X
+};
+static const char *const drains[] = { "tier_drain_quoted", "tier_drain_quoted_low",
+                                      "tier_drain_quoted_high" };
+static const char *const shares[] = { "memory_share_of_cost_low", "memory_share_of_cost_high",
+                                      "memory_cost_share_low", "memory_cost_share_high" };
+static const char *const pause_rows[] = { NAME_hold_time, NAME_cheapest_pause_cost };
+
+static const struct record tier_record = { "Tier", (const struct answer_field[]){
+    { FIELD_TEXT, "title", .help = "as the sheet calls it", .always = true },
+    { FIELD_ROWS, .names = all_tier_figures, .count = TIER_FIGURE_COUNT, .always = true },
+    { FIELD_NUMBER, .help = "of the drain time, as it was said", .unit = "s", .names = drains, .count = 3,
+      .always = true, .null = true },
+    { FIELD_NUMBER, "recompute_after", .help = "a longer pause is cheaper to compute again", .unit = "s",
+      .always = true, .null = true },
+    { FIELD_TEXT, "never", .help = "why it is never the cheapest" },
+    { 0 } } };
+
+static const struct record tiers_record = { "Tiers", (const struct answer_field[]){
+    { FIELD_OTHERS, .help = "a tier, by its name", .record = &tier_record },
+    { 0 } } };
+
+static const struct record path_record = { "TierPath", (const struct answer_field[]){
+    { FIELD_TEXT, "place", .help = "the cheapest place", .always = true },
+    { FIELD_NUMBER, "from", .help = "of pauses from here", .unit = "s", .always = true, .null = true },
+    { FIELD_NUMBER, "until", .help = "to here; null: without end", .unit = "s", .always = true,
+      .null = true },
+    { FIELD_NUMBER, "cost_from", .help = "of one pause as short as that", .unit = "USD", .always = true,
+      .null = true },
+    { 0 } } };
+
+static const struct record costs_record = { "PauseCosts", (const struct answer_field[]){
+    { FIELD_OTHERS, .help = "of one tier", .unit = "USD", .null = true },
+    { 0 } } };
+
+static const struct record pause_record = { "Pause", (const struct answer_field[]){
+    { FIELD_TEXTS, "words", .help = "the question that gives this pause again", .always = true },
+    { FIELD_ROWS, .names = pause_rows, .count = 2, .always = true },
+    { FIELD_TEXT, "cheapest", .help = "the cheapest place", .always = true },
+    { FIELD_RECORD, NAME_tier_pause_cost, .help = "of each tier", .record = &costs_record, .always = true },
+    { 0 } } };
+
+const struct record answer_tiers = { "TiersAnswer", (const struct answer_field[]){
+    { FIELD_TEXT, "model", .help = "its title" },
+    { FIELD_TEXT, "machine", .help = "its title" },
+    { FIELD_TEXTS, "words", .help = "the question that gives these figures again", .always = true },
+    { FIELD_ROWS, .names = all_whole_figures, .count = WHOLE_FIGURE_COUNT, .always = true },
+    { FIELD_NUMBER, .help = "end of the memory's share of a machine's price", .names = shares, .count = 4,
+      .always = true, .null = true },
+    { FIELD_RECORD, "tiers", .help = "each place", .record = &tiers_record, .always = true },
+    { FIELD_LIST, "path", .help = "the cheapest place, from the shortest pause on", .record = &path_record,
+      .always = true },
+    { FIELD_LIST, "pauses", .help = "what pauses cost", .record = &pause_record, .always = true },
+    { FIELD_TEXTS, "assumed", .help = "what nobody gave, and what to know of it", .always = true },
+    { 0 } } };

@@ -276,6 +276,20 @@ static void short_line(struct train *train, const struct train_point *point)
     buffer_print(out, "\n");
 }
 
+/* What the figures of a layout depend on, and what was given and moves none of them, as notes of the
+ * answer. */
+static void note_point(struct train *train, const struct train_point *point)
+{
+    struct scenario scenario = point_scenario(train, point);
+    const size_t before = scenario.facts.note_count;
+    const char *texts[TRAIN_FIGURE_COUNT + 1];
+    memcpy(texts, train_figures, sizeof train_figures);
+    texts[TRAIN_FIGURE_COUNT] = NAME_train_possible;
+    shown_notes(&scenario, texts, TRAIN_FIGURE_COUNT + 1, "this layout");
+    for (size_t i = before; i < scenario.facts.note_count; i++)
+        facts_note(&train->scenario.facts, "%s", scenario.facts.notes[i]);
+}
+
 static bool nothing_lines(struct train *train)
 {
     struct train_point point;
@@ -293,6 +307,7 @@ static bool nothing_lines(struct train *train)
     short_line(train, &point);
     host_line(train, &point);
     point_document(train, &point, doc_add(train->arena, train->answer->doc, "nearest", DOC_OBJECT));
+    note_point(train, &point);
     return true;
 }
 
@@ -306,6 +321,7 @@ bool train_answer(struct train *train)
         best_lines(train, &best);
         move_line(train, &best);
         front_lines(train);
+        note_point(train, &best);
     } else if (!nothing_lines(train)) {
         return false;
     }
@@ -314,3 +330,49 @@ bool train_answer(struct train *train)
     scenario_notes(&train->scenario, train->answer);
     return true;
 }
+
+/* ---- the keys -------------------------------------------------------------------------------------- */
+
+static const char *const setting_rows[] = {
+#define AXIS(row, ...) NAME_##row,
+#include "ask/train/train_axes.def"
+#undef AXIS
+    NAME_micro_batch
+};
+static const char *const asked_rows[] = { NAME_recompute_reversible, NAME_offload_weights,
+                                          NAME_offload_activations, NAME_offload_optimizer };
+
+static const struct record point_record = { "TrainLayout", (const struct answer_field[]){
+    { FIELD_TEXTS, "words", .help = "the question that gives this layout again", .always = true },
+    { FIELD_TEXT, "layout", .help = "in words", .always = true },
+    { FIELD_ROWS, .names = setting_rows, .count = SETTING_ROWS, .aliases = true, .always = true },
+    { FIELD_ROWS, .names = asked_rows, .count = ASKED },
+    { FIELD_ROWS, .names = train_figures, .count = TRAIN_FIGURE_COUNT, .aliases = true, .always = true },
+    { FIELD_RECORD, "parts", .help = "where the time of a step goes", .record = &parts_record },
+    { 0 } } };
+
+static const struct record points_record = { "TrainPoints", (const struct answer_field[]){
+    { FIELD_NUMBER, "all", .help = "layouts", .always = true },
+    { FIELD_NUMBER, "infeasible_memory", .help = "of them, those that do not fit", .always = true },
+    { FIELD_NUMBER, "feasible", .help = "those that do", .always = true },
+    { 0 } } };
+
+static const struct record sweep_record = { "TrainSweep", (const struct answer_field[]){
+    { FIELD_TEXT, "layout", .help = "the best, in words; absent where none fits" },
+    { FIELD_ROWS, .names = train_figures, .count = TRAIN_FIGURE_COUNT },
+    { FIELD_OTHERS, .help = "the row that is swept, and its value", .unit = "" },
+    { 0 } } };
+
+/* With a sweep that alone. */
+const struct record answer_train = { "Train", (const struct answer_field[]){
+    { FIELD_TEXT, "model", .help = "its title" },
+    { FIELD_TEXT, "machine", .help = "its title" },
+    { FIELD_RECORD, "best", .help = "the fastest layout that fits", .record = &point_record },
+    { FIELD_RECORD, "moved", .help = "the fastest with more memory", .record = &point_record },
+    { FIELD_RECORD, "nearest", .help = "where none fits", .record = &point_record },
+    { FIELD_LIST, "front", .help = "tokens a GPU over memory", .record = &point_record },
+    { FIELD_TEXTS, "uneven", .help = "where no layout comes out even, what does not" },
+    { FIELD_RECORD, "points", .help = "what was searched", .record = &points_record },
+    { FIELD_TEXTS, "assumed", .help = "what nobody gave, and what to know of it" },
+    { FIELD_LIST, "sweep", .help = "--sweep: the best at each value", .record = &sweep_record },
+    { 0 } } };

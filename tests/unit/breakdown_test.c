@@ -9,6 +9,7 @@
 #include "commands.h"
 
 #include "ask/ask.h"
+#include "scenario/waterfall.h"
 
 #include <math.h>
 
@@ -424,6 +425,64 @@ static void small_parts(void **state)
     arena_free(&arena);
 }
 
+/* ---- from the bound to the prediction ---------------------------------------------------------- */
+
+static void read_waterfall(size_t world, const char *const *sets, size_t count, double *at)
+{
+    struct arena arena = { 0 };
+    struct command command;
+    struct scenario scenario;
+    struct values values;
+    struct error error;
+    open_world(world, &arena, &command, &scenario);
+    for (size_t i = 0; i < count; i++)
+        facts_set(&scenario.facts, sets[i], 1, ORIGIN_GIVEN, "the test");
+    if (!values_of(&scenario, waterfall_rows, WATERFALL_ROWS, &values, &error))
+        fail_msg("%s: %s", worlds[world].model, error.what);
+    memcpy(at, values.at, WATERFALL_ROWS * sizeof *at);
+    arena_free(&arena);
+}
+
+/* The bound and the gaps are the prediction. Only guesses and sequences that wait for their prompts
+ * can make a token come earlier. */
+static void gaps_add_up(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(worlds); i++) {
+        double at[WATERFALL_ROWS], sum = 0;
+        read_waterfall(i, NULL, 0, at);
+        for (int k = 0; k < WATERFALL_ROWS - 1; k++) {
+            sum += at[k];
+            if (at[k] < -1e-12 && strcmp(waterfall_rows[k], "gap_draft") &&
+                strcmp(waterfall_rows[k], "gap_batch"))
+                fail_msg("%s: %s is %g s", worlds[i].model, waterfall_rows[k], at[k]);
+        }
+        if (!(fabs(sum / at[WATERFALL_ROWS - 1] - 1) < 1e-9))
+            fail_msg("%s: bound and gaps are %.15g, TPOT %.15g", worlds[i].model, sum,
+                     at[WATERFALL_ROWS - 1]);
+    }
+}
+
+/* Kernels that reach all of the peak leave no gap below it: of a dense model, where no tokens are
+ * sorted by expert. */
+static void no_gap_at_the_peak(void **state)
+{
+    (void)state;
+    static const char *const shares[] = {
+        "software_share", "reach_bf16", "reach_fp8", "reach_fp4", "reach_int8", "reach_experts",
+        "reach_weights", "reach_weights_fp4", "reach_kv", "reach_attention" };
+    int below = 0;
+    while (strcmp(waterfall_rows[below], "gap_efficiency"))
+        below++;
+    for (size_t i = 0; i < 2; i++) {
+        double as_fitted[WATERFALL_ROWS], at_peak[WATERFALL_ROWS];
+        read_waterfall(i, NULL, 0, as_fitted);
+        read_waterfall(i, shares, COUNT(shares), at_peak);
+        assert_true(as_fitted[below] > 1e-4);
+        assert_true(fabs(at_peak[below]) < 1e-12);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -431,6 +490,8 @@ int main(void)
         cmocka_unit_test(parts_add_up),
         cmocka_unit_test(as_rows_written_twice),
         cmocka_unit_test(as_the_lists_said),
+        cmocka_unit_test(gaps_add_up),
+        cmocka_unit_test(no_gap_at_the_peak),
     };
     return cmocka_run_group_tests_name("breakdown", tests, NULL, NULL);
 }

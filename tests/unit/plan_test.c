@@ -4,6 +4,7 @@
 #include "test.h"
 #include "commands.h"
 
+#include "ask/ask.h"
 #include "ask/plan/plan.h"
 
 #include <math.h>
@@ -153,6 +154,78 @@ static void none_is_better(void **state)
     print_message("%zu points tried\n", points);
 }
 
+/* ---- money ---------------------------------------------------------------------------------------- */
+
+/* What prompts and answers cost apart is what all tokens cost together, and that is all the rent:
+ * chips times their price, over what the deployment delivers. */
+static void costs_divide_the_rent(void **state)
+{
+    (void)state;
+    static const char *const rows[] = { "prompt_tokens", "output_tokens", "chip_price" };
+    size_t seen[PLAN_KINDS] = { 0 };
+    for (size_t j = 0; j < COUNT(jobs); j++) {
+        struct fixture fixture;
+        open_job(&fixture, &jobs[j]);
+        const struct search_front *front = &fixture.plan.result.front;
+        for (size_t i = 0; i < front->count; i += 1 + front->count / 10) {
+            struct plan_point point;
+            struct values values;
+            assert_true(plan_tell(&fixture.plan, &front->points[i], &point));
+            struct variant *variant = &fixture.plan.variants[point.at.space];
+            assert_true(values_of(&variant->scenario, rows, COUNT(rows), &values, &fixture.error));
+            const double in = values.at[0], out = values.at[1], price = values.at[2];
+            const double *at = point.figures;
+            const double whole = at[PLAN_blended_cost_per_token] * (in + out);
+            const double rent = at[PLAN_deployment_chips] * price;
+            const double rate = at[PLAN_per_gpu] * at[PLAN_deployment_chips] / out;
+            assert_true(at[PLAN_input_cost_per_token] > 0 && at[PLAN_output_cost_per_token] > 0);
+            assert_float_equal((at[PLAN_input_cost_per_token] * in +
+                                at[PLAN_output_cost_per_token] * out) / whole, 1, 1e-12);
+            assert_float_equal(whole * rate / rent, 1, 1e-12);
+            seen[variant->kind]++;
+        }
+        arena_free(&fixture.arena);
+    }
+    assert_true(seen[PLAN_TOGETHER] > 5 && seen[PLAN_POOLS] > 5);
+}
+
+/* ---- rules ---------------------------------------------------------------------------------------- */
+
+/* A deployment that engines cannot start says which rows keep them, each of which is 0 for one of
+ * its servers; one that they start breaks none. */
+static void rules_say_why(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    open_job(&fixture, &(struct job){ "qwen3-30b-a3b", "h100-sxm", "7", "2s", "50ms", NULL });
+    struct answer answer = { .doc = doc_new(&fixture.arena, DOC_OBJECT),
+                             .text.arena = &fixture.arena, .csv.arena = &fixture.arena };
+    static const struct ranks alone = { 0, 1 };
+    fixture.command.ranks = &alone;
+    if (!verb_plan.ask(&fixture.arena, &fixture.command, &answer, &fixture.error))
+        fail_msg("%s", fixture.error.what);
+    size_t broken = 0, kept = 0;
+    for (const struct doc *one = doc_get(answer.doc, "front")->first; one; one = one->next) {
+        const struct doc *rules = doc_get(one, "broken_rules"), *pool = doc_get(one, "pool_startable");
+        const bool startable = doc_get(one, "startable")->boolean;
+        assert_int_equal(startable, !rules->count);
+        assert_int_equal(startable, (pool ? pool : doc_get(one, "layout_startable"))->number > 0);
+        const struct doc *servers = doc_get(one, "servers");
+        bool whole = true;              /* all servers divide a host of 8 chips, or are whole hosts */
+        for (const struct doc *server = servers->first; server; server = server->next) {
+            const double chips = doc_get(server, "chips")->number;
+            whole &= fmod(8, chips) == 0 || fmod(chips, 8) == 0;
+        }
+        bool said = false;
+        for (const struct doc *rule = rules->first; rule; rule = rule->next)
+            said |= !strcmp(rule->string, "layout_on_hosts");
+        assert_int_equal(said, !whole);
+        *(startable ? &kept : &broken) += 1;
+    }
+    assert_true(kept > 10 && broken > 10);
+    arena_free(&fixture.arena);
+}
+
 /* ---- pools --------------------------------------------------------------------------------------- */
 
 enum { POOL_INPUTS = 10, POOLS_MOST = 1 << 20 };
@@ -279,6 +352,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(loops_close),
                                         cmocka_unit_test(none_is_better),
+                                        cmocka_unit_test(costs_divide_the_rent),
+                                        cmocka_unit_test(rules_say_why),
                                         cmocka_unit_test(no_pools_are_better) };
     return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
 }

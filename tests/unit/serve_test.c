@@ -619,7 +619,35 @@ static void answers_are_described(void **state)
         "chalkline plan qwen3-32b --on h200-sxm --precision fp8,bf16 --rate 4 --isl 4000 --osl 500 "
         "--ttft 300ms --tpot 10ms --emit vllm",
         "chalkline plan qwen3-32b --on h200-sxm --gpus 16 --isl 4000 --osl 500 --ttft 300ms --tpot 10ms",
-        "chalkline plan llama-3.1-8b --on h100-sxm --gpus 2 --sweep hbm_bandwidth=3TB/s,4TB/s" };
+        "chalkline plan llama-3.1-8b --on h100-sxm --gpus 2 --sweep hbm_bandwidth=3TB/s,4TB/s",
+        "chalkline curve batch=1..64 bound_step bound_throughput --points 4",
+        "chalkline curve context=1k,2k bound_step*2 --model llama-3.1-8b --on h100-sxm",
+        "chalkline curve on=h100-sxm,h200-sxm predicted_tpot --model llama-3.1-8b",
+        "chalkline solve batch --where bound_compute=bound_weights",
+        "chalkline solve batch --where bound_compute>=bound_weights --model llama-3.1-8b --on h100-sxm",
+        "chalkline solve batch --where bound_step=1us --model llama-3.1-8b --on h100-sxm",
+        "chalkline train llama-3.1-8b --on h100-sxm --gpus 64 --plan",
+        "chalkline train llama-3.1-405b --on h100-sxm --gpus 8 --set offload_optimizer=1",
+        "chalkline train llama-3.1-8b --on h100-sxm --gpus 7 --sequences 16 --length 4096",
+        "chalkline train llama-3.1-8b --on h100-sxm --gpus 8 --sweep sequence_length=4096,8192",
+        "chalkline tiers deepseek-v3 --on gb200-nvl72 --context 32768",
+        "chalkline tiers",
+        "chalkline bill agent",
+        "chalkline bill agent --model claude-opus-4-7",
+        "chalkline bill document-chat --seller google --model gemini-2.5-pro",
+        "chalkline bill agent --model deepseek-v3.2 --own deepseek-v3 --on h200-sxm --gpus 8",
+        "chalkline bill agent --model deepseek-v3.2 --own llama-3.1-70b --on rtx-4090 --gpus 1",
+        "chalkline simulate poisson:rate=5,count=60 --model llama-3.1-8b --on h100-sxm --gpus 1 --ttft 1s",
+        "chalkline simulate poisson:rate=5,count=60,class=fast(1)|slow(2) --model llama-3.1-8b "
+        "--on h100-sxm --gpus 1 --tier ddr --prefill-replicas 1",
+        "chalkline simulate constant:rate=5,count=40 --users 4 --blocks 2000 --step-time 10ms",
+        "chalkline simulate poisson:rate=5,count=40 --model llama-3.1-8b --on h100-sxm --gpus 1 --repeat 3",
+        "chalkline simulate poisson:rate=5,count=40 --model llama-3.1-8b --on h100-sxm --gpus 1 --ttft 1s "
+        "--find-saturation",
+        "chalkline simulate poisson:rate=5,count=40 --model llama-3.1-8b --on h100-sxm --gpus 1 --ttft 1s "
+        "--min-gpus",
+        "chalkline simulate poisson:rate=5,count=40 --model llama-3.1-8b --on h100-sxm --gpus 1 "
+        "--sweep replicas=1..2 --points 2" };
     struct arena arena = { 0 };
     struct buffer json = { .arena = &arena };
     openapi_print(&arena, &json);

@@ -1,0 +1,83 @@
+/* What a simulation depends on that nobody gave, and what was given and moves nothing.
+ *
+ * The clock of a run is the row `server_step`, which differs from step to step. It is looked at where
+ * a step stands on average: of a run with the sequences that it counted, of a search with as many as
+ * there is room for, and with the prompt tokens that flow balance then asks for. */
+#include "ask/simulate/simulate.h"
+
+#include "build/row_names.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Mean tokens of a request of the trace. */
+static void mean_request(const struct trace *trace, double *prompt, double *output)
+{
+    double prompts = 0, outputs = 0;
+    for (size_t i = 0; i < trace->count; i++) {
+        prompts += trace->prompt[i];
+        outputs += trace->output[i];
+    }
+    *prompt = prompts / (double)trace->count;
+    *output = fmax(outputs / (double)trace->count, 1);
+}
+
+/* Sequences of a rank's step: all that run over the ranks, or those that fit. */
+static double mean_sequences(const struct simulation *simulation, const struct simulated *outcome,
+                             double length)
+{
+    const struct sim_server *server = &simulation->options.server;
+    const double ranks = server->ranks ? (double)server->ranks : 1;
+    if (outcome)
+        return fmax(1, simulate_sequences(outcome, 0) / ranks);
+    return fmax(1, fmin((double)server->sequences_most,
+                        floor((double)server->blocks * (double)server->block / length)));
+}
+
+static void set_step(struct simulation *simulation, const struct simulated *outcome)
+{
+    const struct sim_server *server = &simulation->options.server;
+    double prompt, output;
+    mean_request(&simulation->trace, &prompt, &output);
+    const double sequences = mean_sequences(simulation, outcome, prompt + output);
+    const double chunk = simulation->options.split.replicas
+                         ? 0 : fmin((double)server->chunk, sequences * prompt / output);
+    const struct { const char *row; double value; } facts[] = {
+        { NAME_running, sequences }, { NAME_context, prompt + output / 2 },
+        { NAME_prefill_chunk, chunk }, { NAME_prefill_done, prompt / 2 },
+        { NAME_prompts_begun, chunk / prompt }, { NAME_prompt_tokens, prompt },
+        { NAME_output_tokens, output } };
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+        facts_set(&simulation->scenario.facts, facts[i].row, facts[i].value, ORIGIN_DERIVED,
+                  "simulated");
+}
+
+/* Rows that the simulator reads, beside those of a tier: first those of which the answer tells. */
+enum { SHOWN = 4, SHOWN_OF_RUN = 6 };
+static const char *const rows[] = {
+    NAME_server_step, NAME_rank_blocks, NAME_sequences_most, NAME_cache_block,
+    NAME_run_cost_per_token, NAME_run_energy_per_token,
+    NAME_api_time, NAME_prefill_size, NAME_attention_dp, NAME_pipeline_parallel, NAME_draft_tokens,
+    NAME_accepted_share, NAME_steps_ahead, NAME_kv_per_token, NAME_tensor_parallel,
+    NAME_server_price };
+static const char *const tier_rows[] = {
+    NAME_tier_capacity, NAME_tier_bandwidth, NAME_tier_hold_per_byte,
+    NAME_tier_retrieve_per_byte, NAME_tier_endurance, NAME_tier_wear_per_byte };
+enum { ROWS = sizeof rows / sizeof *rows, TIER_ROWS = sizeof tier_rows / sizeof *tier_rows };
+
+void simulate_notes(struct simulation *simulation, const struct simulated *outcome,
+                    struct answer *answer)
+{
+    struct scenario *scenario = &simulation->scenario;
+    const char *texts[ROWS + TIER_ROWS];
+    size_t count = ROWS;
+    if (!simulation->predicted)
+        return;
+    memcpy(texts, rows, sizeof rows);
+    for (size_t i = 0; i < TIER_ROWS && simulation->options.tiers; i++)
+        texts[count++] = arena_print(simulation->arena, "SUM(tier, %s)", tier_rows[i]);
+    set_step(simulation, outcome);
+    shown_notes(scenario, rows, outcome ? SHOWN_OF_RUN : SHOWN, NULL);
+    given_note(scenario, texts, count, "the simulation");
+    scenario_notes(scenario, answer);
+}

@@ -1,0 +1,163 @@
+/* What the numbers of an answer depend on and nobody gave.
+ *
+ * The defaults of rows that outputs read are ordered by elasticity: by how many per cent an output
+ * changes for one per cent more of the default. Of several outputs, points of a curve or scenarios
+ * the largest counts. What moves nothing is left out; constants that were fitted to measurements
+ * are counted, not listed. */
+#include "scenario/scenario.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct rested {
+    const struct row *row;
+    int index;                      /* of the row, in its book */
+    double value, elasticity;       /* the largest of all outputs */
+};
+
+static int strongest_first(const void *a, const void *b)
+{
+    const struct rested *x = a, *y = b;
+    const double p = fabs(x->elasticity), q = fabs(y->elasticity);
+    return p != q ? (p < q) - (p > q) : (x->index > y->index) - (x->index < y->index);
+}
+
+static struct rested *rested_of(struct rested *rested, size_t count, const char *row)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(rested[i].row->name, row))
+            return &rested[i];
+    return NULL;
+}
+
+static void keep_fitted(struct basis *basis, struct arena *arena, const char *name)
+{
+    for (size_t i = 0; i < basis->fitted_count; i++)
+        if (!strcmp(basis->fitted[i], name))
+            return;
+    *(const char **)arena_push(arena, &basis->fitted, &basis->fitted_count, &basis->fitted_room,
+                               sizeof *basis->fitted) = name;
+}
+
+static void keep_strongest(struct basis *basis, struct arena *arena, const struct rested *one)
+{
+    struct rested *known = rested_of(basis->at, basis->count, one->row->name);
+    if (!known)
+        *(struct rested *)arena_push(arena, &basis->at, &basis->count, &basis->room,
+                                     sizeof *basis->at) = *one;
+    else if (fabs(one->elasticity) > fabs(known->elasticity))
+        *known = *one;
+}
+
+static bool assumed_input(const struct row *row, const struct input *input)
+{
+    return !input->source && row->low < row->high && !row->fit;
+}
+
+void basis_add(struct scenario *scenario, const struct list *list, const double *pulls,
+               struct basis *basis)
+{
+    const double least = 5e-4;
+    struct arena scratch = arena_beside(scenario->arena);
+    struct rested *one = arena_array(&scratch, list->input_count + 1, sizeof *one);
+    size_t count = 0;
+    for (size_t i = 0; i < list->input_count; i++) {
+        const struct input *input = &list->inputs[i];
+        const struct row *row = scenario->book.rows[input->row];
+        const struct fact *fact = facts_find(&scenario->facts, input->name);
+        const bool fitted = fact ? fact->origin == ORIGIN_FITTED : row->fit != NULL;
+        if (input->entry == INPUT_SCALE || !isfinite(pulls[i]) || fabs(pulls[i]) < least)
+            continue;
+        if (fitted)
+            keep_fitted(basis, scenario->arena, input->name);
+        if (!assumed_input(row, input))
+            continue;
+        struct rested *known = rested_of(one, count, row->name);    /* entries of a table add up */
+        if (!known) {
+            known = &one[count++];
+            *known = (struct rested){ row, input->row, input->value, 0 };
+        }
+        known->elasticity += pulls[i];
+    }
+    for (size_t i = 0; i < count; i++)
+        keep_strongest(basis, scenario->arena, &one[i]);
+    arena_free(&scratch);
+}
+
+void basis_values(struct scenario *scenario, const struct values *values, const size_t *outputs,
+                  size_t count, struct basis *basis)
+{
+    struct arena scratch = arena_beside(scenario->arena);
+    const struct list *list = &values->list;
+    double *pulls = arena_array(&scratch, list->input_count + 1, sizeof *pulls);
+    for (size_t n = 0; n < count; n++) {
+        const size_t k = outputs ? outputs[n] : n;
+        if (!(values->at[k] != 0) || !isfinite(values->at[k]))
+            continue;
+        list_slopes(&scratch, list, k, values->nodes, pulls);
+        for (size_t i = 0; i < list->input_count; i++)
+            pulls[i] = pulls[i] * values->inputs[i] / values->at[k];
+        basis_add(scenario, list, pulls, basis);
+    }
+    arena_free(&scratch);
+}
+
+void basis_notes(struct scenario *scenario, struct basis *basis)
+{
+    enum { SHOWN = 5 };
+    struct facts *facts = &scenario->facts;
+    if (basis->count)
+        qsort(basis->at, basis->count, sizeof *basis->at, strongest_first);
+    for (size_t i = 0; i < basis->count && i < SHOWN; i++) {
+        const struct rested *one = &basis->at[i];
+        facts_note(facts, "%s = %s by default: %+.2g %% for 1 %% more", one->row->name,
+                   quantity_text(scenario->arena, one->value, one->row->unit, 6), one->elasticity);
+    }
+    if (basis->count > SHOWN)
+        facts_note(facts, "and %zu default%s that matter%s less", basis->count - SHOWN,
+                   basis->count > SHOWN + 1 ? "s" : "", basis->count > SHOWN + 1 ? "" : "s");
+    if (basis->fitted_count)
+        facts_note(facts, "%zu constant%s fitted to published measurements (data/efficiency.csv)",
+                   basis->fitted_count, basis->fitted_count > 1 ? "s" : "");
+}
+
+void assumed_notes(struct scenario *scenario, const struct values *values, const size_t *outputs,
+                   size_t output_count)
+{
+    struct basis basis = { 0 };
+    basis_values(scenario, values, outputs, output_count, &basis);
+    basis_notes(scenario, &basis);
+}
+
+/* ---- of the figures that an answer shows ---------------------------------------------------- */
+
+/* The texts that have a value here, and their values. */
+static size_t known_of(struct scenario *scenario, const char *const *texts, size_t count,
+                       const char **known, struct values *values)
+{
+    struct error ignored;
+    size_t kept = 0;
+    double value;
+    if (values_of(scenario, texts, count, values, &ignored)) {
+        memcpy(known, texts, count * sizeof *known);
+        return count;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (value_of(scenario, texts[i], &value, &ignored))
+            known[kept++] = texts[i];
+    return values_of(scenario, known, kept, values, &ignored) ? kept : 0;
+}
+
+void shown_notes(struct scenario *scenario, const char *const *texts, size_t count,
+                 const char *what)
+{
+    struct values values;
+    const char **known = arena_array(scenario->arena, count + 1, sizeof *known);
+    const size_t kept = known_of(scenario, texts, count, known, &values);
+    if (!kept)
+        return;
+    assumed_notes(scenario, &values, NULL, kept);
+    if (what)
+        given_note_of(scenario, known, kept, &values, what);
+}

@@ -1,0 +1,27 @@
+/* The layout of a replica as it was given. Its GPUs are TP x DP x PP, and any of the four follows from
+ * the others; of one that does not come out even the answer says so (server_verdict). All four given
+ * must agree. */
+#include "scenario/servers.h"
+
+#include "build/row_names.h"
+
+bool scenario_layout_agrees(const struct scenario *scenario, struct error *error)
+{
+    static const char *const rows[] = { NAME_chips, NAME_tensor_parallel, NAME_attention_dp,
+                                        NAME_pipeline_parallel };
+    enum { ROWS = sizeof rows / sizeof *rows };
+    const struct fact *fact[ROWS];
+    double number[ROWS];
+    for (int i = 0; i < ROWS; i++) {
+        fact[i] = facts_find(&scenario->facts, rows[i]);
+        if (!fact_given(fact[i]) || !given_number(scenario, rows[i], &number[i]))
+            return true;
+    }
+    const double product = number[1] * number[2] * number[3];
+    if (product == number[0])
+        return true;
+    error_set(error, "%s %.12g, but %s %.12g x %s %.12g x %s %.12g is %.12g", fact[0]->source, number[0],
+              fact[1]->source, number[1], fact[2]->source, number[2], fact[3]->source, number[3],
+              product);
+    return error_hint(error, "TP x DP x PP = GPUs of a replica, or three of the four");
+}

@@ -1,0 +1,81 @@
+/* Names that rows and options had until the last version. They are accepted wherever the new ones are, and a
+ * note says the new one; documents have a row under its old names too, for programs that read
+ * them. */
+#include "scenario/scenario.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* ---- names that were asked ---------------------------------------------------------------- */
+
+static bool in_name(char c)
+{
+    return islower((unsigned char)c) || isdigit((unsigned char)c) || c == '_';
+}
+
+/* A note for each old name in a text. */
+static void note_in(struct scenario *scenario, const char *text)
+{
+    const struct book *book = &scenario->book;
+    while (*text) {
+        size_t size = 0;
+        while (in_name(text[size]))
+            size++;
+        if (!size) {
+            text++;
+            continue;
+        }
+        const struct alias *alias = book_alias(book, arena_copy(scenario->arena, text, size));
+        if (alias && alias->old)
+            facts_note(&scenario->facts, "%s is now called %s", alias->name,
+                       book->rows[alias->row]->name);
+        text += size;
+    }
+}
+
+void scenario_note_old_names(struct scenario *scenario)
+{
+    const struct command *command = scenario->command;
+    for (size_t i = 0; i < command->word_count; i++)
+        note_in(scenario, command->words[i]);
+    for (size_t i = 0; i < command->value_count; i++) {
+        const struct value *value = &command->values[i];
+        if (value->old)
+            facts_note(&scenario->facts, "--%s is now called --%s", value->option->was,
+                       value->option->name);
+        if (value->text && value->option->kind != OPTION_FILE)
+            note_in(scenario, value->text);
+    }
+}
+
+/* ---- names in answers ----------------------------------------------------------------------- */
+
+static void add_old_names(struct arena *arena, const struct book *book, struct doc *doc)
+{
+    const size_t count = doc->count;
+    struct doc *kid = doc->first;
+    for (size_t i = 0; i < count; i++, kid = kid->next) {
+        if (kid->kind == DOC_ARRAY || kid->kind == DOC_OBJECT)
+            add_old_names(arena, book, kid);
+        const int row = doc->kind == DOC_OBJECT ? book_find(book, kid->key) : -1;
+        if (row < 0 || !book->rows[row]->was || strcmp(book->rows[row]->name, kid->key))
+            continue;
+        char *names = arena_copy(arena, book->rows[row]->was, strlen(book->rows[row]->was));
+        for (const char *name = strtok(names, " "); name; name = strtok(NULL, " "))
+            if (!doc_get(doc, name)) {
+                struct doc *same = arena_alloc(arena, sizeof *same);
+                *same = *kid;
+                same->next = NULL;
+                doc_put(doc, name, same);
+            }
+    }
+}
+
+bool command_answer(struct arena *arena, const struct command *command, struct answer *answer,
+                    struct error *error)
+{
+    if (!command->verb->ask(arena, command, answer, error))
+        return false;
+    add_old_names(arena, book_built_in(BOOK_ALL), answer->doc);
+    return true;
+}
