@@ -569,4 +569,4 @@ const struct verb verb_brief = {
     { "chalkline deepseek-v3 --on gb200-nvl72",
       "chalkline brief llama-3.3-70b --on h100-sxm --gpus 8 --precision fp8",
       "chalkline brief ./config.json --on gb200-nvl72" },
-    { ANSWER_OPTIONS, &output_options }, ask_brief };
+    { ANSWER_OPTIONS, &output_options }, .ask = ask_brief };

@@ -103,4 +103,4 @@ const struct verb verb_eval = {
     { "chalkline eval inference_tokens",
       "chalkline eval predicted_tpot throughput_per_chip --model llama-3.3-70b --on h100-sxm",
       "chalkline eval 'bound_step * 2' --set batch=64 --set hbm_bandwidth=3TB/s..5TB/s" },
-    { ANSWER_OPTIONS, &output_options }, ask_eval };
+    { ANSWER_OPTIONS, &output_options }, .ask = ask_eval };

@@ -101,5 +101,4 @@ bool ask_import(struct arena *arena, const struct command *command, struct answe
 const struct verb verb_import = {
     "import", "FILE", "what a config.json or GGUF file says, as facts",
     { "chalkline import config.json", "chalkline import model.gguf --json" },
-    { &weight_options, &cache_options, &assume_options, &row_options, &output_options },
-    ask_import };
+    { &weight_options, &cache_options, &assume_options, &row_options, &output_options }, .ask = ask_import };

@@ -152,4 +152,4 @@ bool ask_list(struct arena *arena, const struct command *command, struct answer 
 const struct verb verb_list = {
     "list", "models | hardware | tiers | prices | rows | renamed | formats", "what is known by name",
     { "chalkline list hardware", "chalkline list rows --csv" },
-    { &table_options, &output_options }, ask_list };
+    { &table_options, &output_options }, .ask = ask_list };

@@ -92,4 +92,4 @@ bool ask_show(struct arena *arena, const struct command *command, struct answer 
 const struct verb verb_show = {
     "show", "NAME", "a machine, model, tier or row with its sources",
     { "chalkline show h100-sxm", "chalkline show deepseek-v3", "chalkline show bound_step" },
-    { &table_options, &output_options }, ask_show };
+    { &table_options, &output_options }, .ask = ask_show };

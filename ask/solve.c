@@ -537,4 +537,4 @@ const struct verb verb_solve = {
     "solve", "INPUT --where A=B", "any input from any equation",
     { "chalkline solve batch --where bound_compute=bound_weights",
       "chalkline solve context --where bound_kv=bound_weights --model deepseek-v3 --on gb200-nvl72" },
-    { &solve_options, ANSWER_OPTIONS, &output_options }, ask_solve };
+    { &solve_options, ANSWER_OPTIONS, &output_options }, .ask = ask_solve };

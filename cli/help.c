@@ -137,7 +137,8 @@ static void print_names(struct arena *arena, struct buffer *out, const struct ve
 
 static void print_head(struct buffer *out, const struct verb *verb, size_t width)
 {
-    buffer_print(out, "chalkline %s %s\n  ", verb->name, verb->words);
+    buffer_print(out, "chalkline %s %s%s%s\n  ", verb->name, verb->words, verb->also ? "   also: " : "",
+                 verb->also ? verb->also : "");
     print_wrapped(out, verb->summary, 2, 2, width);
     buffer_print(out, "\n");
     for (size_t i = 0; i < VERB_EXAMPLES && verb->examples[i]; i++) {

@@ -95,4 +95,4 @@ const struct verb verb_report = {
     "report", "VERB WORDS...", "the page with its answer inside, as one file to send",
     { "chalkline report step deepseek-v3 --on gb200-nvl72 --output report.html",
       "chalkline report plan qwen3-32b --on h200-sxm --gpus 32 -o plan.html" },
-    { &report_options, &output_options }, NULL };
+    { &report_options, &output_options }, .ask = NULL };

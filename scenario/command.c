@@ -38,7 +38,8 @@ const struct option *verb_option(const struct verb *verb, const char *name)
 
 const struct verb *verb_find(const struct verb *const *verbs, const char *name)
 {
-    while (*verbs && strcmp((*verbs)->name, name))
+    while (*verbs && strcmp((*verbs)->name, name) &&
+           !((*verbs)->also && !strcmp((*verbs)->also, name)))
         verbs++;
     return *verbs;
 }

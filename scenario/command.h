@@ -60,6 +60,7 @@ struct verb {
     const char *examples[VERB_EXAMPLES];
     const struct option_group *groups[VERB_GROUPS];     /* NULL: no more */
     ask_function *ask;              /* NULL: no question, but a tool of the command line */
+    const char *also;               /* another name, or NULL */
 };
 
 /* All options of a verb: `at` starts as { 0 }; NULL after the last. */

@@ -1,5 +1,5 @@
-/* The words that ask for a scenario again: the subject, the options that were given, and an option
- * or --set for each fact that was chosen or that a verb moves. A number is written with the digits
+/* The words that ask for a scenario again: the subject, the options that were given, in the order in
+ * which the verb declares them, and an option or --set for each fact that was chosen or that a verb moves. A number is written with the digits
  * that read back to the same bits. */
 #include "scenario/scenario.h"
 
@@ -97,14 +97,17 @@ const char *const *scenario_words(const struct scenario *scenario, size_t *count
     const struct subject *subject = &scenario->subject;
     const struct facts *facts = &scenario->facts;
     struct words words = { .arena = scenario->arena };
+    const struct option *option;
     add_named(&words, "model", subject->model);
     add_named(&words, "on", subject->machine);
     add_named(&words, "precision", subject->precision);
     add_named(&words, "experts-precision", subject->experts_precision);
     add_named(&words, "kv-precision", subject->kv_precision);
     add_named(&words, "engine", subject->engine);
-    for (size_t i = 0; i < command->value_count; i++)
-        add_value(&words, facts, &command->values[i]);
+    for (struct option_at at = { 0 }; (option = verb_next_option(command->verb, &at));)
+        for (size_t i = 0; i < command->value_count; i++)
+            if (command->values[i].option == option)
+                add_value(&words, facts, &command->values[i]);
     for (size_t i = 0; i < facts->scalar_count; i++)
         if (facts->scalars[i].origin == ORIGIN_CHOSEN || facts->scalars[i].origin == ORIGIN_AXIS)
             add_fact(&words, &facts->scalars[i]);

@@ -44,4 +44,4 @@ static const struct option_group serve_group = { "Server", serve_list };
 const struct verb verb_serve = {
     "serve", "", "the page, and every question as JSON, over HTTP",
     { "chalkline serve --port 8080", "chalkline serve --bind 0.0.0.0 --time-limit 5s" },
-    { &serve_group, &output_options }, NULL };
+    { &serve_group, &output_options }, .ask = NULL };

@@ -383,4 +383,4 @@ const struct verb verb_bill = {
       "chalkline bill my.workload --prices litellm.json --seller anthropic,openai" },
     { &bill_options, &own_options, &machine_options, &chip_options, &weight_options,
       &cache_options, &engine_options, &assume_options, &row_options, &table_options,
-      &output_options }, ask_bill };
+      &output_options }, .ask = ask_bill };

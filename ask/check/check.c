@@ -222,4 +222,4 @@ const struct verb verb_check = {
     "check", "[--measured FILE...]", "predicted against measured, scored",
     { "chalkline check --by hardware", "chalkline check --measured points.csv --worst 10" },
     { &check_options, &assume_options, &row_options, &table_options, &plot_options,
-      &output_options }, ask_check };
+      &output_options }, .ask = ask_check };

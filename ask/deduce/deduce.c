@@ -123,4 +123,4 @@ const struct verb verb_deduce = {
     "deduce", "PRICES", "what a price sheet implies, how surely, and where it contradicts itself",
     { "chalkline deduce prices --model claude-opus-4-7", "chalkline deduce litellm.json --csv",
       "chalkline deduce prices --diff older.csv" },
-    { &deduce_options, &row_options, &table_options, &output_options }, ask_deduce };
+    { &deduce_options, &row_options, &table_options, &output_options }, .ask = ask_deduce };

@@ -391,4 +391,4 @@ const struct verb verb_plan = {
     { &gpus_options, &limit_options, &length_options, &rate_options, &layout_options, &replica_options,
       &search_options, &launch_options, &model_options,
       &machine_options, &weight_options, &cache_options, &engine_options, &assume_options,
-      &shard_options, &row_options, &table_options, &plot_options, &output_options }, ask_plan };
+      &shard_options, &row_options, &table_options, &plot_options, &output_options }, .ask = ask_plan };

@@ -89,4 +89,4 @@ const struct verb verb_merge = {
     "merge", "STORE...",
     "the answer of plan or train from the stores of its shards: --shard I/N --store STORE",
     { "chalkline merge part1.store part2.store", "chalkline merge part1.store part2.store --emit k8s" },
-    { &merge_options, &table_options, &plot_options, &output_options }, ask_merge };
+    { &merge_options, &table_options, &plot_options, &output_options }, .ask = ask_merge };

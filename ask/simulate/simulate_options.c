@@ -118,13 +118,27 @@ static void tell_load(const struct simulation *simulation, struct facts *facts, 
         facts_set(facts, NAME_ttft_limit, command_number(command, "ttft"), ORIGIN_AXIS, "--ttft");
     if (command_given(command, "tpot"))
         facts_set(facts, NAME_tpot_limit, command_number(command, "tpot"), ORIGIN_AXIS, "--tpot");
-    if (command_given(command, "users"))
-        facts_set(facts, NAME_concurrency, command_number(command, "users") / replicas, ORIGIN_AXIS,
-                  "--users");
-    else if (whole)
+    if (command_given(command, "users")) {
+        if (!whole)                 /* else the server has a load of its own, and users as many of them */
+            facts_set(facts, NAME_concurrency, command_number(command, "users") / replicas,
+                      ORIGIN_AXIS, "--users");
+    } else if (whole)
         facts_set(facts, NAME_demand, rate, ORIGIN_AXIS, "the trace");
     else
         facts_set(facts, NAME_arrival_rate, rate / replicas, ORIGIN_AXIS, "the trace");
+}
+
+/* As many servers as the users need, each with the users that it was chosen for. */
+static bool replicas_of_users(const struct simulation *simulation, struct scenario *trial,
+                              struct error *error)
+{
+    double users;
+    if (!value_of(trial, NAME_replica_running, &users, error))
+        return false;
+    facts_set(&trial->facts, NAME_replicas,
+              ceil(command_number(simulation->command, "users") / users), ORIGIN_CHOSEN,
+              trial->choice.rule);
+    return true;
 }
 
 /* What nobody gave of the servers, as `step` chooses it for requests of the trace's mean lengths: the
@@ -148,7 +162,9 @@ static bool choose_server(struct simulation *simulation, struct scenario *scenar
     if (!(scheduler->can & SCHEDULER_STAGES))
         facts_set(&trial.facts, NAME_pipeline_parallel, 1, ORIGIN_AXIS, scheduler->name);
     const size_t notes = trial.facts.note_count;
-    if (!scenario_choose(&trial, asked, 1, error))
+    if (!scenario_choose(&trial, asked, 1, error) ||
+        (whole && command_given(simulation->command, "users") &&
+         !replicas_of_users(simulation, &trial, error)))
         return false;
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++) {
         const struct fact *fact = facts_find(&trial.facts, chosen[i]);

@@ -147,5 +147,4 @@ const struct verb verb_simulate = {
       "chalkline simulate trace.csv --model qwen3-32b --on h200-sxm --gpus 2 --ttft 2s --min-gpus" },
     { &server_options, &layout_options, &kv_options, &pool_options, &load_options, &search_options, &file_options,
       &model_options, &machine_options, &weight_options, &cache_options, &engine_options,
-      &assume_options, &row_options, &table_options, &plot_options, &output_options },
-    ask_simulate };
+      &assume_options, &row_options, &table_options, &plot_options, &output_options }, .ask = ask_simulate };

@@ -320,4 +320,4 @@ const struct verb verb_tiers = {
     "where the cache of a paused conversation should wait, and for how long",
     { "chalkline tiers deepseek-v3 --on gb200-nvl72 --context 32768",
       "chalkline tiers llama-3.3-70b --on h100-sxm --plot tiers.svg" },
-    { ANSWER_OPTIONS, &table_options, &plot_options, &output_options }, ask_tiers };
+    { ANSWER_OPTIONS, &table_options, &plot_options, &output_options }, .ask = ask_tiers };
