@@ -170,7 +170,9 @@ class Page {
   private asksWhy(target: HTMLElement): void {
     const from = target.closest<HTMLElement>("[data-why], [data-of]");
     if (!from || target.closest("figure")) return;
-    const of = from.dataset.why ?? (from.closest("#why") ? "" : this.live[this.editing].output(Number(from.getAttribute("data-of")))?.of);
+    const number = from.dataset.why ?? (from.closest("#why") ? "" : this.live[this.editing].output(Number(from.getAttribute("data-of")))?.of);
+    /* an AT, a LEAST, a ROOT has no why of its own: that of the line it stands in shows it */
+    const of = !number || /^\w+(\[.*\])?$/.test(number) ? number : from.closest<HTMLElement>(".line")?.dataset.name;
     if (of) this.why.open(of, this.scenario);
   }
 
