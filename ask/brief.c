@@ -13,14 +13,14 @@
     X(batch) X(context) X(chips) X(params_total) X(params_active) X(kv_per_token)           \
     X(peak_flops) X(hbm_bandwidth_total) X(hbm_total) X(chip_price) X(weights_stored)       \
     X(latency_floor) X(hbm_share) X(hbm_share_weights) X(cached_tokens_that_fit)            \
-    X(users_that_fit) X(hbm_needed) X(chips_to_fit) X(bound_step) X(bound_compute)          \
+    X(sequences_that_fit) X(hbm_needed) X(chips_to_fit) X(bound_step) X(bound_compute)          \
     X(bound_weights) X(bound_kv) X(bound_memory) X(user_speed)                              \
     X(bound_throughput) X(bound_cost_per_token) X(experts) X(experts_per_chip)              \
-    X(expert_chips) X(idle_chips) X(expert_copies_to_fill) X(exchange_time)                 \
-    X(exchange_time_two_racks) X(drain_time) X(hbm_hold_break_even) X(output_input_ratio)   \
+    X(expert_chips) X(idle_chips) X(expert_copies_to_fill) X(all_to_all_time)                 \
+    X(all_to_all_time_two_domains) X(drain_time) X(hbm_hold_break_even) X(output_input_ratio)   \
     X(token_rate) X(racks_for_rate) X(inference_tokens) X(pretrain_tokens) X(overtraining)  \
     X(speed_ratio) X(unbatched_cost) X(cost_floor) X(unbatched_cost_ratio)                  \
-    X(weights_per_chip) X(kv_per_chip) X(recompute_cost) X(pipeline_parallel) X(overlap)
+    X(weights_per_chip) X(kv_per_chip) X(recompute_cost) X(pipeline_parallel) X(bound_overlap)
 
 enum shown {
 #define X(name) FIGURE_##name,
@@ -43,21 +43,10 @@ enum { POINT_ROWS = sizeof point_rows / sizeof *point_rows, POINT_ALL = POINT_RO
 
 /* What some lines say where there is such a batch, price or tier; before the costs of a pause, of
  * each tier twice. */
-static const struct line {
-    const char *name, *text;
-} lines[] = {
-    { NAME_batch_balanced, NAME_batch_balanced },
-    { "fast_size", "floor(fast_mode_batch)" },
-    { NAME_fast_mode_cost_ratio, NAME_fast_mode_cost_ratio },
-    { "fast_limit", "bound_step / AT(bound_step, batch = 1)" },
-    { "halved_weights", "AT(weights_per_chip, pipeline_stages = 2)" },
-    { "cache_dearer", "floor(select(context_crossover < context_most, context_crossover, 0))" },
-    { "whole_racks", "ceil(racks_for_rate)" },
-    { "domain_flops", "peak_flops * chips" },
-    { "domain_rent", "chip_price * chips" },
-    { "experts_placed", "experts_per_chip * chips" },
-    { NAME_recompute_pause_cost, NAME_recompute_pause_cost },
-};
+static const char *const lines[] = {
+    NAME_batch_balanced, NAME_fast_mode_sequences, NAME_fast_mode_cost_ratio, NAME_speed_ratio_max,
+    NAME_two_stage_weights_per_chip, NAME_context_kv_dearer, NAME_domains_for_rate, NAME_domain_flops,
+    NAME_server_price, NAME_experts_placed, NAME_recompute_pause_cost };
 enum { BALANCED, RECOMPUTE = 10, LINES };
 
 struct brief {
@@ -103,7 +92,7 @@ static void add_batch(double *batches, size_t *count, double batch)
 static size_t choose_batches(struct brief *brief, double balanced, double *batches)
 {
     size_t count = 0;
-    double chosen = AT(batch), fits = AT(users_that_fit);
+    double chosen = AT(batch), fits = AT(sequences_that_fit);
     add_batch(batches, &count, 1);
     add_batch(batches, &count, chosen);
     if (fits < 1)
@@ -152,9 +141,9 @@ static void add_row(struct brief *brief, double batch, double *const *at_batch, 
         at_batch[FIGURE_bound_compute][i], at_batch[FIGURE_bound_weights][i],
         at_batch[FIGURE_bound_kv][i], at_batch[FIGURE_hbm_share][i]));
     const double share = batch / AT(chips);
-    section_number(one, "of_a_chip", share < 10 ? floor(share * 10) / 10 : floor(share), unit_one)
+    section_number(one, "batch_per_gpu", share < 10 ? floor(share * 10) / 10 : floor(share), unit_one)
         ->layout = true;
-    section_number(one, "speed_of_a_chip", at_batch[FIGURE_bound_throughput][i] / AT(chips), unit_one)
+    section_number(one, "throughput_per_gpu", at_batch[FIGURE_bound_throughput][i] / AT(chips), unit_one)
         ->layout = true;
 }
 
@@ -195,14 +184,14 @@ static bool add_lines(struct brief *brief, struct section *section)
     const char **texts = arena_array(brief->arena, count, sizeof *texts);
     struct values values;
     for (size_t i = 0; i < LINES; i++)
-        texts[i] = lines[i].text;
+        texts[i] = lines[i];
     for (size_t i = 0; i < 2 * tiers->entries; i++)
         texts[LINES + i] = arena_print(brief->arena, "AT(tier_pause_cost[%s], hold_time = %s)",
                                        tiers->entry[i % tiers->entries], times[i / tiers->entries]);
     if (!values_known(&brief->scenario, texts, count, &values, brief->error))
         return false;
     for (size_t i = 0; i < LINES; i++)
-        section_number(section, lines[i].name, values.at[i], scenario_unit(&brief->scenario, texts[i]))
+        section_number(section, lines[i], values.at[i], scenario_unit(&brief->scenario, texts[i]))
             ->layout = true;
     for (size_t i = 0; i < 2; i++)
         section_word(section, places[i], cheapest_place(tiers, values.at + LINES + i * tiers->entries,
@@ -334,7 +323,7 @@ static const struct record batch_record = { "BriefBatch", (const struct answer_f
     { FIELD_ROWS, .names = (const char *const[]){ NAME_batch }, .count = 1, .always = true },
     { FIELD_ROWS, .names = column_rows, .count = COLUMNS, .always = true },
     { FIELD_TEXT, "limited_by", .help = "what binds the step", .always = true },
-    { FIELD_LAYOUT, .names = (const char *const[]){ "of_a_chip", "speed_of_a_chip" }, .count = 2 },
+    { FIELD_LAYOUT, .names = (const char *const[]){ "batch_per_gpu", "throughput_per_gpu" }, .count = 2 },
     { 0 } } };
 
 static const struct record lecture_record = { "BriefLecture", (const struct answer_field[]){
@@ -343,10 +332,8 @@ static const struct record lecture_record = { "BriefLecture", (const struct answ
     { FIELD_LIST, "batches", .help = "the table over batches", .record = &batch_record,
       .always = true },
     { FIELD_TEXTS, "assumed", .help = "what nobody gave of those lines", .always = true },
-    { FIELD_LAYOUT, .count = 13, .names = (const char *const[]){
-          NAME_batch_balanced, "fast_size", NAME_fast_mode_cost_ratio, "fast_limit",
-          "halved_weights", "cache_dearer", "whole_racks", "domain_flops", "domain_rent", "experts_placed",
-          NAME_recompute_pause_cost, "place_short", "place_long" } },
+    { FIELD_LAYOUT, .names = lines, .count = LINES },
+    { FIELD_LAYOUT, .names = (const char *const[]){ "place_short", "place_long" }, .count = 2 },
     { 0 } } };
 
 const struct record answer_brief = { "Brief", (const struct answer_field[]){

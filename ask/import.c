@@ -66,7 +66,7 @@ bool ask_import(struct arena *arena, const struct command *command, struct answe
     static const char *const operator_columns[] = { NAME_operator_layers, NAME_operator_copies,
         NAME_operator_used, NAME_operator_in, NAME_operator_out, NAME_operator_bytes };
     static const char *const layer_columns[] = { NAME_layers_alike, NAME_cache_elements,
-        NAME_entries_per_token, NAME_window, NAME_query_heads, NAME_state_size };
+        NAME_entries_per_token, NAME_attention_window, NAME_query_heads, NAME_state_size };
     static const char *const names[] = { NAME_params_total, NAME_params_active, NAME_kv_per_token,
                                          NAME_weights_stored };
     enum { NAMES = sizeof names / sizeof *names };

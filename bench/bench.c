@@ -134,9 +134,9 @@ static void measure(struct bench *bench, const struct set *set)
 
 /* What a search over servers asks of each point; hand it the columns that vary. */
 static const char *const point_rows[] = {
-    "loaded_token", "attention_dp * running * one_token / loaded_token / chips",
-    "chips * chip_price * loaded_token / (attention_dp * running * one_token)",
-    "running / rank_seats" };
+    "steady_token_time", "attention_dp * running * one_token / steady_token_time / chips",
+    "chips * chip_price * steady_token_time / (attention_dp * running * one_token)",
+    "running / rank_slots" };
 enum { POINT_ROWS = sizeof point_rows / sizeof *point_rows, VARY = 3,
        SETS = sizeof sets / sizeof *sets };
 

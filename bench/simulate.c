@@ -43,7 +43,7 @@ static struct sim_options options_of(const struct scheduler *scheduler, struct c
                                      size_t blocks)
 {
     return (struct sim_options){
-        .server = { .scheduler = scheduler, .sequences_most = 128, .chunk = 512, .blocks = blocks,
+        .server = { .scheduler = scheduler, .max_num_seqs = 128, .chunk = 512, .blocks = blocks,
                     .block = 16, .watermark = scheduler->usual.watermark,
                     .seconds = linear, .context = cost },
         .replicas = 1, .router = ROUTER_LEAST_PENDING, .seed = 1 };
@@ -156,7 +156,7 @@ int main(void)
     struct sim_options tiers = options_of(&scheduler_vllm_v1, &chat, 2000);
     tiers.server.block = 512;
     tiers.server.chunk = 8192;
-    tiers.server.sequences_most = 1024;
+    tiers.server.max_num_seqs = 1024;
     tiers.replicas = 8;
     tiers.token_bytes = 327680;
     tiers.tiers = 3;

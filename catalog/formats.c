@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define RATE(type) { NAME_peak_##type, NAME_reached_##type, NAME_launch_##type, NAME_trained_##type }
+#define RATE(type) { NAME_peak_##type, NAME_sustained_##type, NAME_kernel_overhead_##type, NAME_trained_##type }
 static const struct { const char *peak, *reached, *launch, *trained; } rates[] = {
     RATE(bf16), RATE(fp8), RATE(int8), RATE(fp4) };
 

@@ -127,7 +127,7 @@ struct model {
     struct weight *weights;
     size_t weight_count, weight_room;
     struct cache *caches;
-    size_t cache_count, cache_room;
+    size_t cache_count, kv_capacity_per_chip;
 };
 
 void weight_add(struct model *model, struct weight weight);

@@ -89,7 +89,7 @@ void cache_add(struct model *model, const struct plan *plan, struct cache cache)
     }
     if (!place) {
         place = arena_push(model->config->arena, &model->caches, &model->cache_count,
-                           &model->cache_room, sizeof *model->caches);
+                           &model->kv_capacity_per_chip, sizeof *model->caches);
         *place = cache;
     }
     place->alike++;
@@ -212,12 +212,12 @@ static void cache_fact(const struct model *model, const struct cache *cache)
         { NAME_layers_storing, cache->storing },
         { NAME_cache_elements, cache->elements },
         { NAME_entries_per_token, cache->entries_per_token },
-        { NAME_window, cache->window },
+        { NAME_attention_window, cache->window },
         { NAME_window_fill, cache->window_fill },
         { NAME_top_entries, cache->top },
         { NAME_index_elements, cache->index_elements },
         { NAME_index_bytes, cache->index_bytes },
-        { NAME_cache_cut, cache->cut > 0 ? cache->cut : 1e6 },
+        { NAME_kv_shards_max, cache->cut > 0 ? cache->cut : 1e6 },
         { NAME_query_heads, cache->query_heads },
         { NAME_score_size, cache->score },
         { NAME_value_size, cache->value },

@@ -22,7 +22,7 @@ static const char *const layout_rows[LAYOUT_ROWS] = { NAME_chips, NAME_attention
                                                       NAME_pipeline_parallel, NAME_expert_parallel };
 /* Loads that a user may give: of a closed loop, then of an open one. */
 static const char *const load_rows[LOAD_ROWS] = { NAME_batch, NAME_concurrency, NAME_users,
-                                                  NAME_arrival_rate, NAME_demand,
+                                                  NAME_arrival_rate, NAME_request_demand,
                                                   NAME_tokens_per_day };
 enum { CLOSED_ROWS = 3, PER_REPLICA = 3 };          /* NAME_arrival_rate is of one replica */
 
@@ -246,7 +246,7 @@ static bool record(struct choice *choice, const struct found *found)
         set_chosen(choice, layout_rows[i], found->layout[i]);
     note_choice(choice, found);
     if (found->chunk > 0)
-        set_chosen(choice, NAME_prefill_size, found->chunk);
+        set_chosen(choice, NAME_chunked_prefill_size, found->chunk);
     if (found->replicas > 0)
         set_chosen(choice, NAME_replicas, found->replicas);
     if (found->rate > 0)

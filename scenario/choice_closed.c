@@ -72,8 +72,8 @@ static void best_closed(const struct choice *choice, const struct candidates *ca
 bool choose_closed(struct choice *choice, struct found *found)
 {
     static const char *const texts[OUTPUTS] = {
-        NAME_server_fits, NAME_predicted_ttft, NAME_predicted_tpot, NAME_throughput_per_chip,
-        NAME_slots_load, NAME_prompts_share };
+        NAME_replica_fits, NAME_predicted_ttft, NAME_predicted_tpot, NAME_throughput_per_chip,
+        NAME_slots_load, NAME_prefill_overload };
     struct arena *arena = choice->trial.arena;
     struct candidates candidates = { .count = 0 };
     struct values values;

@@ -146,7 +146,7 @@ static bool parse(struct given *given, const char *text)
 static const bool *read_choice(struct scenario *scenario)
 {
     static const char *const rows[] = { NAME_predicted_ttft, NAME_predicted_tpot,
-                                        NAME_throughput_per_chip, NAME_held_most, NAME_slots_load,
+                                        NAME_throughput_per_chip, NAME_rank_running_max, NAME_slots_load,
                                         NAME_ttft_limit, NAME_tpot_limit, NAME_layout_startable };
     enum { ROWS = sizeof rows / sizeof *rows };
     const struct expr *wanted[ROWS];

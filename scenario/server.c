@@ -49,9 +49,9 @@ const char *server_verdict(const struct server *server)
     if (width < 1 || width != floor(width))
         return arena_print(server->scenario.arena, "no such server: %s GPUs to each attention rank of "
                            "a stage", row_text(server, SERVER_tensor_parallel, 4));
-    if (!(server_at(server, SERVER_server_fits) > 0))
+    if (!(server_at(server, SERVER_replica_fits) > 0))
         return "no request fits beside the weights: nothing is served";
-    if (!(server_at(server, SERVER_server_stable) > 0))
+    if (!(server_at(server, SERVER_stable) > 0))
         return arena_print(server->scenario.arena, "not stable: %s requests a second want %s, "
                            "it can do %s", count_text(server->scenario.arena, server_at(server, SERVER_arrival_rate), 6),
                            quantity_text(server->scenario.arena,
@@ -165,7 +165,7 @@ void deployment_engine(const struct scenario *scenario, struct doc *doc)
 static void add_broken(struct scenario *scenario, struct doc *list)
 {
     static const char *const rules[] = { NAME_tensor_whole, NAME_stages_whole, NAME_stages_few,
-                                         NAME_heads_divide, NAME_ranks_share, NAME_layout_on_hosts,
+                                         NAME_heads_divisible, NAME_ranks_share, NAME_layout_on_hosts,
                                          NAME_tensor_usual, NAME_stages_needed };
     enum { RULES = sizeof rules / sizeof *rules };
     struct values values;
@@ -206,7 +206,7 @@ void server_deployment(const struct server *server, struct doc *answer)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         add_row(server, one, sizes[i]);
     doc_add_number(arena, one, "spare_experts", 0);
-    doc_add_number(arena, one, "prefill_chunk", server_at(server, SERVER_prefill_size));
+    doc_add_number(arena, one, "prefill_chunk", server_at(server, SERVER_chunked_prefill_size));
     struct scenario scenario = server->scenario, *const kinds[] = { &scenario };
     deployment_engine(&scenario, doc);
     deployment_rules(server_at(server, SERVER_layout_startable) > 0, kinds, 1, doc);
@@ -254,12 +254,12 @@ static bool open_as(struct server *server, const struct scenario *scenario,
         !(parts ? values_of_parts : values_of)(&server->scenario, texts, SERVER_ROW_COUNT + count,
                                                &server->values, error))
         return false;
-    server->row_count = server_at(server, SERVER_server_stable) > 0 ? SERVER_ROW_COUNT
+    server->row_count = server_at(server, SERVER_stable) > 0 ? SERVER_ROW_COUNT
                                                                     : SERVER_KNOWN;
-    if (!(server_at(server, SERVER_heads_divide) > 0))
+    if (!(server_at(server, SERVER_heads_divisible) > 0))
         facts_note(&server->scenario.facts, "no engine runs this server: TP %s does not cut the heads "
                    "evenly", row_text(server, SERVER_tensor_parallel, 4));
-    if (server_at(server, SERVER_family_band) > 1)
+    if (server_at(server, SERVER_band_exponent) > 1)
         facts_note(&server->scenario.facts, "few or no measurements of such chips: the server's "
                    "band is widened");
     return true;
@@ -288,7 +288,7 @@ void server_note_unstable(struct scenario *scenario, const struct list *list)
     struct error ignored;
     double stable;
     if (list_depends(scenario->arena, list, NAME_arrival_rate) &&
-        value_of(scenario, NAME_server_stable, &stable, &ignored) && !(stable > 0))
+        value_of(scenario, NAME_stable, &stable, &ignored) && !(stable > 0))
         facts_note(&scenario->facts, "not stable: more arrives than the server can do, and queues "
                    "grow without end");
 }

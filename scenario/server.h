@@ -11,11 +11,11 @@
 /* The first are known of every server, the others of one that keeps up. */
 #define SERVER_ROWS(X)                                                                      \
     X(concurrency) X(arrival_rate) X(prompt_tokens) X(output_tokens) X(tensor_parallel)     \
-    X(attention_dp) X(pipeline_parallel) X(rank_seats) X(saturated_throughput) X(batch) X(chips) X(expert_parallel) X(context_parallel) \
-    X(prefill_size) X(replicas) X(deployment_chips) X(host_chips) X(hosts) X(chips_paid)       \
+    X(attention_dp) X(pipeline_parallel) X(rank_slots) X(saturated_throughput) X(batch) X(chips) X(expert_parallel) X(context_parallel) \
+    X(chunked_prefill_size) X(replicas) X(deployment_chips) X(host_chips) X(hosts) X(chips_paid)       \
     X(layout_startable)              \
-    X(server_stable) X(server_fits) X(family_band) X(heads_divide)                          \
-    X(server_load) X(loaded_running)                                                        \
+    X(stable) X(replica_fits) X(band_exponent) X(heads_divisible)                          \
+    X(utilization) X(rank_running_mean)                                                        \
     X(predicted_tpot) X(predicted_ttft) X(predicted_e2e) X(predicted_throughput)            \
     X(throughput_per_chip) X(speed_per_user) X(predicted_energy_per_token)                  \
     X(input_cost_per_token) X(output_cost_per_token) X(blended_cost_per_token)              \
@@ -26,7 +26,7 @@ enum server_row {
 #define X(name) SERVER_##name,
     SERVER_ROWS(X)
 #undef X
-    SERVER_ROW_COUNT, SERVER_KNOWN = SERVER_server_load
+    SERVER_ROW_COUNT, SERVER_KNOWN = SERVER_utilization
 };
 extern const char *const server_rows[SERVER_ROW_COUNT];
 

@@ -9,7 +9,7 @@
 
 const struct setting_input servers_inputs[SERVERS_INPUTS] = {
     { NAME_chips, 0 }, { NAME_attention_dp, 0 }, { NAME_pipeline_parallel, 0 },
-    { NAME_expert_parallel, 0 }, { NAME_draft_tokens, 1 }, { NAME_prefill_size, 2 } };
+    { NAME_expert_parallel, 0 }, { NAME_draft_tokens, 1 }, { NAME_chunked_prefill_size, 2 } };
 
 bool given_number(const struct scenario *scenario, const char *row, double *value)
 {
@@ -28,10 +28,10 @@ void servers_open_loop(struct facts *facts, const char *source)
         if (!fact_given(facts_find(facts, servers_inputs[i].row)))
             facts_set(facts, servers_inputs[i].row,
                       !strcmp(servers_inputs[i].row, NAME_draft_tokens) ? 0 : 1, ORIGIN_CHOSEN, source);
-    facts_bind(facts, NAME_loaded_running, NAME_held, ORIGIN_AXIS, source);
-    facts_bind(facts, NAME_arrival_rate, NAME_held_rate, ORIGIN_AXIS, source);
-    facts_set(facts, NAME_others, 1, ORIGIN_AXIS, source);
-    facts_set(facts, NAME_waves, 0, ORIGIN_AXIS, source);
+    facts_bind(facts, NAME_rank_running_mean, NAME_rank_running_target, ORIGIN_AXIS, source);
+    facts_bind(facts, NAME_arrival_rate, NAME_rate_at_target, ORIGIN_AXIS, source);
+    facts_set(facts, NAME_other_prompts_share, 1, ORIGIN_AXIS, source);
+    facts_set(facts, NAME_closed_loop_waves, 0, ORIGIN_AXIS, source);
 }
 
 double rate_down(double value)
@@ -48,15 +48,15 @@ double rate_down(double value)
 
 bool servers_read(struct servers *servers, struct error *error)
 {
-    static const char *const texts[] = { NAME_scale_up_chips, NAME_server_chips_most,
-                                         NAME_sequences_most, NAME_output_tokens, NAME_load_margin,
+    static const char *const texts[] = { NAME_scale_up_chips, NAME_replica_chips_max,
+                                         NAME_max_num_seqs, NAME_output_tokens, NAME_load_margin,
                                          NAME_ttft_limit, NAME_tpot_limit };
     struct values values;
     if (!values_of(servers->scenario, texts, sizeof texts / sizeof *texts, &values, error))
         return false;
     servers->domain = values.at[0];
     servers->chips_most = values.at[1];
-    servers->sequences_most = values.at[2];
+    servers->max_num_seqs = values.at[2];
     servers->output_tokens = values.at[3];
     servers->margin = values.at[4];
     if (!(servers->ttft > 0))
@@ -120,7 +120,7 @@ bool servers_layouts(const struct servers *servers, struct layouts *layouts, str
 {
     static const char *const names[3] = { NAME_chips, NAME_attention_dp, NAME_pipeline_parallel };
     static const char *const rows[] = { [LAYOUT_STARTABLE] = NAME_layout_startable,
-                                        [LAYOUT_EVEN] = NAME_layout_legal };
+                                        [LAYOUT_EVEN] = NAME_layout_valid };
     struct layouts all = { 0 };
     double most = fmin(servers->chips_most, servers->chips), *out[1];
     *layouts = (struct layouts){ 0 };
@@ -221,9 +221,9 @@ static struct interval range_of(const char *input)
 {
     if (!strcmp(input, NAME_draft_tokens))
         return (struct interval){ 0, 64 };
-    if (!strcmp(input, NAME_split_prefill))
+    if (!strcmp(input, NAME_disagg_prefill_time))
         return (struct interval){ 0, INFINITY };
-    if (!strcmp(input, NAME_held))
+    if (!strcmp(input, NAME_rank_running_target))
         return (struct interval){ 1e-3, 1e7 };
     return (struct interval){ 1, 1e7 };
 }
@@ -239,7 +239,7 @@ bool servers_list(struct arena *arena, struct scenario *scenario,
         return false;
     bool *vary = arena_array(arena, values.list.input_count + 1, sizeof *vary);
     for (size_t i = 0; i <= input_count; i++) {
-        int input = list_input(&values.list, i < input_count ? inputs[i].row : NAME_held);
+        int input = list_input(&values.list, i < input_count ? inputs[i].row : NAME_rank_running_target);
         if (input >= 0)
             vary[input] = true;
     }
@@ -267,10 +267,10 @@ static size_t fill_loads(double *loads, double most)
 void servers_loads(const struct servers *servers, struct search_space *space)
 {
     enum { LOADS_MOST = 65536, MORE = 128 };
-    double most = fmin(floor(servers->sequences_most), LOADS_MOST), *loads;
+    double most = fmin(floor(servers->max_num_seqs), LOADS_MOST), *loads;
     loads = arena_array(servers->arena, (size_t)most + MORE, sizeof *loads);
     space->loads = loads;
-    if (given_number(servers->scenario, NAME_held, loads))
+    if (given_number(servers->scenario, NAME_rank_running_target, loads))
         space->load_count = 1;
     else
         space->load_count = fill_loads(loads, most);
@@ -303,7 +303,7 @@ void servers_columns(struct arena *arena, const struct setting_input *inputs, si
         input[i] = at < 0 ? SEARCH_UNREAD : (size_t)at;
         axis[i] = inputs[i].axis;
     }
-    int held = list_input(&space->list, NAME_held);
+    int held = list_input(&space->list, NAME_rank_running_target);
     space->inputs = count;
     space->input = input;
     space->axis = axis;
@@ -313,9 +313,9 @@ void servers_columns(struct arena *arena, const struct setting_input *inputs, si
 bool servers_space(const struct servers *servers, struct search_space *space, struct error *error)
 {
     const char *texts[SERVERS_ALL] = {
-        NAME_speed_per_user, NAME_deployed_per_gpu, NAME_held_most, NAME_predicted_ttft,
-        NAME_predicted_tpot, NAME_prompts_share, NAME_slots_load, NAME_gpus_needed,
-        NAME_held_rate, NAME_replicas_needed };
+        NAME_speed_per_user, NAME_deployment_throughput_per_chip, NAME_rank_running_max, NAME_predicted_ttft,
+        NAME_predicted_tpot, NAME_prefill_overload, NAME_slots_load, NAME_gpus_needed,
+        NAME_rate_at_target, NAME_replicas_needed };
     if (servers->by_demand)
         texts[SERVERS_WORTH] = servers->by_cost ? NAME_fewest_rent : NAME_fewest_gpus;
     else if (servers->by_cost)

@@ -32,7 +32,7 @@ struct servers {
     bool own_rows;                  /* --rows: limits may fall as the load rises, so skip nothing */
     bool layouts_only;              /* one setting a layout: the chunk, the draft tokens as they are */
     bool tell_rate;                 /* outputs also SERVERS_RATE and SERVERS_REPLICAS */
-    double domain, chips_most, sequences_most, output_tokens, margin;   /* servers_read */
+    double domain, chips_most, max_num_seqs, output_tokens, margin;   /* servers_read */
 };
 
 /* A layout of chips; tensor parallelism follows. */

@@ -26,9 +26,9 @@ static void read_stage(struct arena *arena, const struct csv *csv, size_t row,
     measured_input(point, NAME_prompt_tokens, input);
     measured_input(point, NAME_output_tokens, output);
     /* the profiles send the same prompts again and again: all but the last block is cached */
-    measured_input(point, NAME_prefix_cached, input > BLOCK ? 1 - BLOCK / input : 0);
-    measured_input(point, NAME_prefill_size, PASS);
-    measured_input(point, NAME_sequences_most, SEATS);
+    measured_input(point, NAME_prefix_hit_share, input > BLOCK ? 1 - BLOCK / input : 0);
+    measured_input(point, NAME_chunked_prefill_size, PASS);
+    measured_input(point, NAME_max_num_seqs, SEATS);
     const struct { enum metric metric; const char *row, *column; } figures[] = {
         { METRIC_TTFT, NAME_predicted_ttft, "ttft_mean" }, { METRIC_TPOT, NAME_predicted_tpot, "tpot_mean" },
         { METRIC_E2E, NAME_predicted_e2e, "e2e_mean" },

@@ -76,7 +76,7 @@ static void read_aggregated(struct arena *arena, const struct csv *csv, size_t r
     measured_input(point, NAME_chips, sizes.chips);
     measured_input(point, NAME_attention_dp, sizes.attention_dp);
     measured_input(point, NAME_expert_parallel, sizes.expert_parallel);
-    measured_input(point, NAME_equal_requests, equal);
+    measured_input(point, NAME_fixed_lengths, equal);
     if (!strcmp(point->machine, "gb200-nvl72") && point->chips >= 12)
         point->refused = "a split server without its pools";
 }
@@ -123,9 +123,9 @@ static void read_point(struct arena *arena, const struct csv *csv, size_t row,
     measured_input(point, NAME_concurrency, point->concurrency);
     measured_input(point, NAME_prompt_tokens, input);
     measured_input(point, NAME_output_tokens, output);
-    measured_value(point, METRIC_TPOT, split ? NAME_split_tpot : NAME_predicted_tpot,
+    measured_value(point, METRIC_TPOT, split ? NAME_disagg_tpot : NAME_predicted_tpot,
                    1e-3 * measured_number(csv, row, "silicon_tpot_ms"));
-    measured_value(point, METRIC_TTFT, split ? NAME_split_ttft : NAME_predicted_ttft,
+    measured_value(point, METRIC_TTFT, split ? NAME_disagg_ttft : NAME_predicted_ttft,
                    1e-3 * measured_number(csv, row, "silicon_ttft_ms"));
     if (strstr(point->source, "gtl_"))
         point->refused = "several replicas behind a router";

@@ -16,15 +16,15 @@ static const struct figure {
     const char *row, *split;
     enum { AS_IS, MILLISECONDS, PER_CHIP, PER_NODE, PER_USER } scale;
 } figures[] = {
-    { "output_throughput_total", METRIC_THROUGHPUT, NAME_predicted_throughput, NAME_split_throughput,
+    { "output_throughput_total", METRIC_THROUGHPUT, NAME_predicted_throughput, NAME_disagg_throughput,
       AS_IS },
     { "total_throughput_per_gpu", METRIC_THROUGHPUT, NAME_total_throughput_per_chip,
       NAME_split_total_throughput_per_chip, AS_IS },
-    { "tpot_median", METRIC_TPOT, NAME_predicted_tpot, NAME_split_tpot, MILLISECONDS },
-    { "tpot_mean", METRIC_TPOT, NAME_predicted_tpot, NAME_split_tpot, MILLISECONDS },
-    { "itl_mean", METRIC_TPOT, NAME_predicted_tpot, NAME_split_tpot, MILLISECONDS },
-    { "ttft_mean", METRIC_TTFT, NAME_predicted_ttft, NAME_split_ttft, MILLISECONDS },
-    { "output_speed_per_user", METRIC_TPOT, NAME_predicted_tpot, NAME_split_tpot, PER_USER },
+    { "tpot_median", METRIC_TPOT, NAME_predicted_tpot, NAME_disagg_tpot, MILLISECONDS },
+    { "tpot_mean", METRIC_TPOT, NAME_predicted_tpot, NAME_disagg_tpot, MILLISECONDS },
+    { "itl_mean", METRIC_TPOT, NAME_predicted_tpot, NAME_disagg_tpot, MILLISECONDS },
+    { "ttft_mean", METRIC_TTFT, NAME_predicted_ttft, NAME_disagg_ttft, MILLISECONDS },
+    { "output_speed_per_user", METRIC_TPOT, NAME_predicted_tpot, NAME_disagg_tpot, PER_USER },
     { "energy_per_output_token", METRIC_ENERGY, NAME_predicted_energy_per_token,
       NAME_split_energy_per_token, AS_IS },
     { "prefill_throughput_total", METRIC_PREFILL, NAME_prefill_alone, NULL, AS_IS },
@@ -138,7 +138,7 @@ static void read_layout(const struct reading *reading, struct measured *point)
     double data = ranks ? reading->tensor : reading->data;
     measured_input(point, NAME_attention_dp, data > 1 ? data : 1);
     if (reading->offline)
-        measured_input(point, NAME_sequences_most, OFFLINE_SEQUENCES);
+        measured_input(point, NAME_max_num_seqs, OFFLINE_SEQUENCES);
     if (reading->pipeline > 1)
         measured_input(point, NAME_pipeline_parallel, reading->pipeline);
     if (!(reading->tensor >= 1) && reading->chips != 1)
@@ -180,9 +180,9 @@ static void read_phase(struct reading *reading, struct measured *point)
         reading->at_speed = true;
     }
     if (pass > 0)
-        measured_input(point, NAME_prefill_size, pass);
+        measured_input(point, NAME_chunked_prefill_size, pass);
     if (strstr(reading->note, "two-batch overlap") || reading->chips > NODE_CHIPS)
-        measured_input(point, NAME_links_hidden, 1);
+        measured_input(point, NAME_comm_overlap_share, 1);
     if (!prefill && !(reading->input > 0))
         reading->input = 1;
 }

@@ -176,7 +176,7 @@ static void read_layout(struct run *run, struct measured *point)
     assume(point, NAME_pipeline_parallel, run->pipeline);
     assume(point, NAME_context_parallel, run->context);
     assume(point, NAME_expert_parallel, run->experts);
-    assume(point, NAME_training_chip_count, run->chips);
+    assume(point, NAME_training_chips, run->chips);
     assume(point, NAME_training_sequences, run->sequences);
     assume(point, NAME_sequence_length, run->length);
 }
@@ -197,7 +197,7 @@ static void read_figure(const struct run *run, double value, struct measured *po
         if (!(value > 0))
             return;
         measured_input(point, NAME_stated_chip_flops, value * teraflop);
-        measured_input(point, NAME_stated_again, run->figure->says == FLOPS_AGAIN);
+        measured_input(point, NAME_recompute_counted, run->figure->says == FLOPS_AGAIN);
         measured_from(point, METRIC_STEP, NAME_train_step, NAME_stated_step);
         return;
     case WHOLE:

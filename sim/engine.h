@@ -49,7 +49,7 @@ struct engine {
 };
 
 /* A usual server, of the reference runs; a scheduler adds what it has beside that. */
-#define SIM_USUAL .block = 16, .chunk = 512, .sequences_most = 128, .accepted = 0.6
+#define SIM_USUAL .block = 16, .chunk = 512, .max_num_seqs = 128, .accepted = 0.6
 
 /* ---- moments -------------------------------------------------------------------------------- */
 

@@ -59,10 +59,10 @@ enum { SETTINGS_MOST = 4 };
 /* A replica. Its scheduler says in `can` what of this it reads. */
 struct sim_server {
     const struct scheduler *scheduler;
-    size_t sequences_most;
+    size_t max_num_seqs;
     size_t chunk;                   /* tokens of a batch, or of its prompts */
     size_t batch_tokens_most;       /* sequences of a batch times the longest, or its prompts */
-    size_t blocks, block;           /* of the KV cache, of each attention rank (row rank_blocks);
+    size_t blocks, block;           /* of the KV cache, of each attention rank (row kv_blocks_per_rank);
                                        tokens of one. A cache by tokens has blocks * block */
     double watermark;               /* share of the blocks that admission leaves free */
     bool synchronous;               /* a step is formed when the one before has ended */
@@ -73,7 +73,7 @@ struct sim_server {
     size_t draft;                   /* tokens that each decode proposes */
     double accepted;                /* probability that one is accepted after those before it */
     size_t lane_most[TRACE_LANES];  /* sequences of a step that has one of the lane; 0:
-                                       sequences_most. Earlier lanes go first */
+                                       max_num_seqs. Earlier lanes go first */
     double own[SETTINGS_MOST];      /* settings that only this scheduler has */
     sim_seconds *seconds;
     void *context;                  /* of `seconds` */

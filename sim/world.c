@@ -349,10 +349,10 @@ static const struct sim_options *with_seats(struct arena *arena, const struct si
 {
     struct sim_options *own = arena_alloc(arena, sizeof *own);
     *own = *options;
-    if (own->server.sequences_most > requests)
-        own->server.sequences_most = requests;
-    if (own->split.server.sequences_most > requests)
-        own->split.server.sequences_most = requests;
+    if (own->server.max_num_seqs > requests)
+        own->server.max_num_seqs = requests;
+    if (own->split.server.max_num_seqs > requests)
+        own->split.server.max_num_seqs = requests;
     return own;
 }
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # check_expressions.sh -- formulas live in formulas/ only: no string literal of the product has a row's
-# name beside an operator, or inside a call of the row language ("AT(rank_blocks, cache_blocks = 0)").
+# name beside an operator, or inside a call of the row language ("AT(kv_blocks_per_rank, kv_blocks_reported = 0)").
 # Literals that only look so stand in tests/expressions_in_c.txt with the reason; a line of it that
 # nothing needs is an offence too. Prints each offending line.
 set -u

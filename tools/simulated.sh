@@ -45,9 +45,9 @@ replay() {
     "$CHALKLINE" simulate "$file" --rules vllm-v1 --model "$(setting "$meta" model)" \
         --on "$(setting "$meta" hardware)" --ranks "$ranks" \
         --gpus $((ranks * $(setting "$meta" tensor_parallel_size))) \
-        --set sequences_most="$(setting "$meta" max_num_seqs)" \
-        --set prefill_size="$(setting "$meta" max_num_batched_tokens)" \
-        --set cache_fraction=0.9 --set host_hidden=1 --requests "$here/requests" --json "$@" >"$here/answer"
+        --set max_num_seqs="$(setting "$meta" max_num_seqs)" \
+        --set chunked_prefill_size="$(setting "$meta" max_num_batched_tokens)" \
+        --set gpu_memory_utilization=0.9 --set host_hidden=1 --requests "$here/requests" --json "$@" >"$here/answer"
     score "$run" "" "$file" "$here/requests" >>"$here/lines"
     echo "$run: $(counted iterations) steps, $(counted preemptions) preemptions" >>"$here/counts"
 }
@@ -89,7 +89,7 @@ one_experiment() {
     awk -f tools/simulated.awk -v what=trace -v experiment="$1" -v begin="$4" -v answer="$5" \
         "$load" >"$here/trace.csv"
     "$CHALKLINE" simulate "$here/trace.csv" --rules vllm-v1 --model "$2" --on h100-sxm --gpus "$3" \
-        --ranks 1 --set sequences_most=128 --set prefill_size=2048 --set cache_fraction=0.9 \
+        --ranks 1 --set max_num_seqs=128 --set chunked_prefill_size=2048 --set gpu_memory_utilization=0.9 \
         --set host_hidden=1 --patience 300s --requests "$here/requests" >/dev/null
     awk -f tools/simulated.awk -v what=stages -v experiment="$1" -v name="${2##*/}" \
         -v patience=300 -v api="$("$CHALKLINE" eval api_time --engine vllm --model "$2" \

@@ -207,7 +207,7 @@ bool bill_model(struct bill *bill, const struct reading *reading, struct doc *li
 
 static void answer_workload(struct bill *bill)
 {
-    static const char *const asked[] = { NAME_task_requests, NAME_task_rate, NAME_turns, NAME_repeating_share,
+    static const char *const asked[] = { NAME_task_requests, NAME_task_rate, NAME_task_turns, NAME_repeating_share,
                                          NAME_fixed_prefix, NAME_can_wait_share };
     struct bill_cost cost = bill_cost(bill, bill->sheet.prices, as_it_is);
     struct buffer *out = &bill->answer->text;
@@ -285,7 +285,7 @@ static bool open_bill(struct bill *bill)
 /* What the costs of a task and of a month depend on; the lines of habits say theirs. */
 static void note_assumed(struct bill *bill)
 {
-    static const char *const rows[] = { NAME_month };
+    static const char *const rows[] = { NAME_billing_month };
     struct values values;
     struct error ignored;
     if (values_of(&bill->scenario, rows, 1, &values, &ignored))

@@ -76,7 +76,7 @@ static void read_numbers(struct bill *bill)
         bill->rule_default[i] = bill_number(bill, rule_facts[i]);
         bill->rule_given[i] = is_given(bill, rule_facts[i]);
     }
-    bill->turns = bill_number(bill, NAME_turns);
+    bill->turns = bill_number(bill, NAME_task_turns);
     bill->compaction_turns = bill_number(bill, NAME_compaction_turns);
 }
 
@@ -277,7 +277,7 @@ void bill_costs(const struct bill *bill, const struct bill_point *points, size_t
     struct arena scratch = arena_beside(bill->arena);
     struct run *run = arena_alloc(&scratch, sizeof *run);
     double turns = bill->turns, compaction = bill->compaction_turns;
-    if (change.row && !strcmp(change.row, NAME_turns))
+    if (change.row && !strcmp(change.row, NAME_task_turns))
         turns = change.value;
     if (change.row && !strcmp(change.row, NAME_compaction_turns))
         compaction = change.value;

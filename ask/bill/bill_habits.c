@@ -102,10 +102,10 @@ static void shorter_output(struct habits *habits)
 
 static void fewer_turns(struct habits *habits)
 {
-    double turns = bill_number(habits->bill, NAME_turns);
+    double turns = bill_number(habits->bill, NAME_task_turns);
     if (turns > 1)
         add_habit(habits, "fewer_turns", "one turn less",
-                  (struct bill_change){ NAME_turns, turns - 1 },
+                  (struct bill_change){ NAME_task_turns, turns - 1 },
                   arena_print(habits->bill->arena, "%.0f of %.0f", turns - 1, turns));
 }
 

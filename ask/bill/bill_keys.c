@@ -9,7 +9,7 @@ static const char *const words[SCHEMES] = {
 #undef SCHEME
 };
 
-static const char *const workload_rows[] = { NAME_task_requests, NAME_task_rate, NAME_turns,
+static const char *const workload_rows[] = { NAME_task_requests, NAME_task_rate, NAME_task_turns,
                                              NAME_repeating_share, NAME_fixed_prefix,
                                              NAME_can_wait_share };
 
@@ -85,7 +85,7 @@ static const struct record load_record = { "OwnLoad", (const struct answer_field
     { 0 } } };
 
 static const char *const own_rows[] = {
-    NAME_own_request_rate, NAME_server_task_rate, NAME_server_price, NAME_prefix_cached, NAME_own_life,
+    NAME_own_request_rate, NAME_server_task_rate, NAME_server_price, NAME_prefix_hit_share, NAME_own_life,
     NAME_own_cache_lasts, NAME_own_pays_rate, NAME_own_pays_surely };
 
 static const struct record own_record = { "OwnMachines", (const struct answer_field[]){

@@ -30,7 +30,7 @@ static void count_requests(const struct own *own, const struct scenario *scenari
     struct bill engine = *bill;
     struct error ignored;
     double block = 1;
-    value_of(&here, NAME_cache_block, &block, &ignored);
+    value_of(&here, NAME_kv_block_tokens, &block, &ignored);
     for (int i = 0; i < RULES_FACTS; i++) {
         const char *fact = rule_facts[i];
         rule.at[i] = !strcmp(fact, NAME_output_cached) ? 1
@@ -72,7 +72,7 @@ static bool open_server(struct own *own, struct error *error)
 {
     struct bill_cost cost;
     count_requests(own, &own->scenario, &cost);
-    set_request(own, NAME_prefix_cached, cost.read / cost.prompt);
+    set_request(own, NAME_prefix_hit_share, cost.read / cost.prompt);
     return server_open(&own->server, &own->scenario, error);
 }
 
@@ -241,7 +241,7 @@ static void answer_server(struct own *own, struct doc *doc)
     double now = bill_number(bill, NAME_task_rate);
     double tasks = own_row(own, NAME_server_task_rate, now, 1);
     double rent = own_row(own, NAME_server_price, now, 1);
-    double cached = own_row(own, NAME_prefix_cached, now, 1);
+    double cached = own_row(own, NAME_prefix_hit_share, now, 1);
     doc_add_string(bill->arena, doc, "model", scenario->model);
     doc_add_string(bill->arena, doc, "machine", scenario->machine);
     struct scenario asked = own_scenario(own, now, own->bought_cost.task[own->bought_cost.best]);
@@ -249,7 +249,7 @@ static void answer_server(struct own *own, struct doc *doc)
     doc_add_number(bill->arena, doc, NAME_own_request_rate, own->request_rate);
     doc_add_number(bill->arena, doc, NAME_server_task_rate, tasks);
     doc_add_number(bill->arena, doc, NAME_server_price, rent);
-    doc_add_number(bill->arena, doc, NAME_prefix_cached, cached);
+    doc_add_number(bill->arena, doc, NAME_prefix_hit_share, cached);
     doc_add_number(bill->arena, doc, NAME_own_life, own->life);
     doc_add_number(bill->arena, doc, NAME_own_cache_lasts, own_row(own, NAME_own_cache_lasts, now, 1));
     buffer_print(out, "\non one's own: %s on %s, GPUs of a server %s, %s; %s\n", scenario->model,
@@ -267,7 +267,7 @@ static void answer_server(struct own *own, struct doc *doc)
 static void note_shown(struct own *own, struct bill_idle *idle)
 {
     static const char *const rows[] = {
-        NAME_own_task_cost, NAME_server_task_rate, NAME_own_cache_lasts, NAME_prefix_cached,
+        NAME_own_task_cost, NAME_server_task_rate, NAME_own_cache_lasts, NAME_prefix_hit_share,
         NAME_predicted_ttft, NAME_predicted_tpot, NAME_own_keeps_limits, NAME_own_pays_rate };
     enum { ROWS = sizeof rows / sizeof *rows };
     struct scenario asked = own_scenario(own, bill_number(own->bill, NAME_task_rate),
@@ -303,7 +303,7 @@ static void answer_none(struct own *own, struct doc *doc)
 {
     struct bill *bill = own->bill;
     double width = server_at(&own->server, SERVER_tensor_parallel);
-    bool runs = server_at(&own->server, SERVER_server_fits) > 0 && width >= 1 &&
+    bool runs = server_at(&own->server, SERVER_replica_fits) > 0 && width >= 1 &&
                 width == floor(width);
     const char *verdict = runs ? "no load, however small, keeps the limits: ttft_limit, tpot_limit"
                                : server_verdict(&own->server);

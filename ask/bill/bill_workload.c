@@ -189,7 +189,7 @@ static bool check(struct reader *reader)
         error_set(reader->error, "%s: gap is not given", reader->file);
         return error_hint(reader->error, "gap = 30s, gap = exponential(2min), gap = FILE.csv");
     }
-    return single_numbers(reader) && in_range(reader) && whole_number(reader, NAME_turns) &&
+    return single_numbers(reader) && in_range(reader) && whole_number(reader, NAME_task_turns) &&
            whole_number(reader, NAME_compaction_turns);
 }
 

@@ -57,8 +57,8 @@ static const struct outcome *times_of(const struct check *check, size_t i)
 static bool add_turns(struct ranked *ranked)
 {
     struct check *check = ranked->check;
-    static const char *const rows[] = { NAME_turn_speed, NAME_turn_per_gpu };
-    static const char *const inputs[] = { NAME_concurrency, NAME_output_tokens, NAME_turn_ttft, NAME_turn_tpot,
+    static const char *const rows[] = { NAME_turn_speed, NAME_measured_throughput_per_chip };
+    static const char *const inputs[] = { NAME_concurrency, NAME_output_tokens, NAME_measured_ttft, NAME_measured_tpot,
                                           NAME_turn_chips };
     enum { INPUTS = sizeof inputs / sizeof *inputs };
     struct scenario scenario;

@@ -90,7 +90,7 @@ static void note_assumed(struct life *life)
 {
     struct facts *facts = &life->scenario.facts;
     const bool served = row_given(life, NAME_served_tokens) || row_given(life, NAME_inference_tokens);
-    if (!served && (!row_given(life, NAME_token_rate) || !row_given(life, NAME_lifetime)))
+    if (!served && (!row_given(life, NAME_token_rate) || !row_given(life, NAME_model_lifetime)))
         facts_note(facts, "the lecture's provider: 500 million token/s for 60 days (--served, or "
                    "--set token_rate, lifetime)");
     if (!row_given(life, NAME_rl_share) && !row_given(life, NAME_rl_tokens_fixed))

@@ -54,19 +54,19 @@ static void open_loop(struct variant *variant)
     static const char *const inputs[] = {
         NAME_prefill_chips, NAME_prefill_attention_dp, NAME_prefill_pipeline_parallel,
         NAME_decode_workers, NAME_prefill_workers };
-    const struct fact *chunk = facts_find(facts, NAME_prefill_size);
+    const struct fact *chunk = facts_find(facts, NAME_chunked_prefill_size);
     const struct fact before = chunk ? *chunk : (struct fact){ 0 };
     servers_open_loop(facts, "plan");
     if (variant->kind != PLAN_POOLS)
         return;
     if (chunk)                                  /* of pools it is no input */
-        facts_set(facts, NAME_prefill_size, before.value, before.origin, before.source);
+        facts_set(facts, NAME_chunked_prefill_size, before.value, before.origin, before.source);
     else
-        facts_remove(facts, NAME_prefill_size);
+        facts_remove(facts, NAME_chunked_prefill_size);
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
         if (!fact_given(facts_find(facts, inputs[i])))
             facts_set(facts, inputs[i], 1, ORIGIN_AXIS, "plan");
-    facts_bind(facts, NAME_split_running, NAME_held, ORIGIN_AXIS, "plan");
+    facts_bind(facts, NAME_disagg_rank_running, NAME_rank_running_target, ORIGIN_AXIS, "plan");
 }
 
 static bool read_limit(struct plan *plan, struct scenario *scenario, const char *row,
@@ -129,11 +129,11 @@ static bool read_demand(struct plan *plan, struct scenario *scenario)
     const struct fact *tokens = facts_find(&scenario->facts, NAME_tokens_per_day);
     double demand;
     if (fact_given(tokens)) {
-        if (!value_of(scenario, NAME_demand, &demand, plan->error))
+        if (!value_of(scenario, NAME_request_demand, &demand, plan->error))
             return false;
-        facts_set(&scenario->facts, NAME_demand, demand, ORIGIN_AXIS, tokens->source);
+        facts_set(&scenario->facts, NAME_request_demand, demand, ORIGIN_AXIS, tokens->source);
     }
-    plan->by_demand = facts_find(&scenario->facts, NAME_demand) != NULL;
+    plan->by_demand = facts_find(&scenario->facts, NAME_request_demand) != NULL;
     return true;
 }
 
@@ -167,7 +167,7 @@ static bool take_reach(struct plan *plan, struct variant *variant, struct scenar
     if (!scenario_choose(chosen, texts, 2, plan->error) ||
         !value_of(chosen, NAME_chips, &chips, plan->error) ||
         !value_of(chosen, NAME_layout_startable, &startable, plan->error) ||
-        !value_of(chosen, NAME_server_chips_most, &most, plan->error) ||
+        !value_of(chosen, NAME_replica_chips_max, &most, plan->error) ||
         !value_of(chosen, NAME_scale_up_chips, &variant->reach, plan->error))
         return false;
     while (variant->reach < chips)

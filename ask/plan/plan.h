@@ -18,27 +18,27 @@ enum plan_kind { PLAN_TOGETHER, PLAN_POOLS, PLAN_KINDS };
 #define PLAN_POOLS_INPUTS(X)                                                                \
     X(chips, 0) X(attention_dp, 0) X(pipeline_parallel, 0) X(expert_parallel, 0)             \
     X(draft_tokens, 0) X(prefill_chips, 1) X(prefill_attention_dp, 1)                        \
-    X(prefill_pipeline_parallel, 1) X(split_prefill, 1) X(decode_workers, 2)                \
+    X(prefill_pipeline_parallel, 1) X(disagg_prefill_time, 1) X(decode_workers, 2)                \
     X(prefill_workers, 2)
 
 /* What is told of a point: X(name, row of servers that do both, row of pools). */
 #define PLAN_FIGURES(X)                                                                     \
-    X(speed_per_user, NAME_speed_per_user, NAME_pool_speed)                           \
-    X(per_gpu, NAME_deployed_per_gpu, NAME_pool_per_gpu)                                          \
+    X(speed_per_user, NAME_speed_per_user, NAME_disagg_speed_per_user)                           \
+    X(per_gpu, NAME_deployment_throughput_per_chip, NAME_disagg_throughput_per_chip)                                          \
     X(input_cost_per_token, NAME_input_cost_per_token, NAME_pool_input_cost_per_token)            \
     X(output_cost_per_token, NAME_output_cost_per_token, NAME_pool_output_cost_per_token)         \
     X(blended_cost_per_token, NAME_blended_cost_per_token, NAME_pool_blended_cost_per_token)      \
-    X(cost, NAME_deployed_cost, NAME_pool_cost)     /* all rent over output tokens: until the next version */ \
-    X(ttft, NAME_predicted_ttft, NAME_pool_ttft)                                                  \
-    X(tpot, NAME_predicted_tpot, NAME_split_tpot)                                                 \
+    X(cost, NAME_deployment_cost_per_token, NAME_disagg_cost_per_token)     /* all rent over output tokens: until the next version */ \
+    X(ttft, NAME_predicted_ttft, NAME_disagg_deployment_ttft)                                                  \
+    X(tpot, NAME_predicted_tpot, NAME_disagg_tpot)                                                 \
     X(e2e, NAME_predicted_e2e, NAME_pool_e2e)                        \
-    X(rate, NAME_demand, NAME_pool_rate)                                                   \
+    X(rate, NAME_request_demand, NAME_disagg_deployment_rate)                                                   \
     X(server_rate, NAME_arrival_rate, NAME_pool_pair_rate)                                \
     X(replicas, NAME_replicas, NAME_pool_replicas)                                                \
-    X(server_gpus, NAME_chips, NAME_split_chips)                                                  \
-    X(load, NAME_prefill_load, NAME_pool_load)                                                    \
+    X(server_gpus, NAME_chips, NAME_disaggregated_chips)                                                  \
+    X(load, NAME_prefill_utilization, NAME_pool_load)                                                    \
     X(tensor_parallel, NAME_tensor_parallel, NAME_tensor_parallel)                                \
-    X(rank_seats, NAME_rank_seats, NAME_rank_seats)                                               \
+    X(rank_slots, NAME_rank_slots, NAME_rank_slots)                                               \
     X(tpot_low, NAME_tpot_band_low, NAME_tpot_band_low)                                           \
     X(tpot_high, NAME_tpot_band_high, NAME_tpot_band_high)                                        \
     X(ttft_low, NAME_ttft_band_low, NAME_ttft_band_low)                                           \

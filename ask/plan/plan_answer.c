@@ -14,8 +14,8 @@ enum { SHOWN = 12 };
 
 static const char *const setting_rows[] = {
     NAME_chips, NAME_attention_dp, NAME_pipeline_parallel, NAME_expert_parallel, NAME_draft_tokens,
-    NAME_prefill_size, NAME_prefill_workers, NAME_prefill_chips, NAME_prefill_attention_dp,
-    NAME_prefill_pipeline_parallel, NAME_decode_workers, NAME_held };
+    NAME_chunked_prefill_size, NAME_prefill_workers, NAME_prefill_chips, NAME_prefill_attention_dp,
+    NAME_prefill_pipeline_parallel, NAME_decode_workers, NAME_rank_running_target };
 enum { SETTING_ROWS = sizeof setting_rows / sizeof *setting_rows };
 
 static const char *const kinds[PLAN_KINDS] = { [PLAN_TOGETHER] = "together", [PLAN_POOLS] = "pools" };
@@ -30,12 +30,12 @@ static void add_once(struct plan *plan, struct doc *doc, const char *key, double
 static double chunk_of(struct plan *plan, const struct plan_point *point)
 {
     struct variant *variant = &plan->variants[point->at.space];
-    const double chunk = plan_input(plan, &point->at, NAME_prefill_size);
+    const double chunk = plan_input(plan, &point->at, NAME_chunked_prefill_size);
     struct error ignored;
     if (!isnan(chunk))
         return chunk;
     if (!(variant->chunk > 0))
-        value_of(&variant->scenario, NAME_prefill_size, &variant->chunk, &ignored);
+        value_of(&variant->scenario, NAME_chunked_prefill_size, &variant->chunk, &ignored);
     return variant->chunk;
 }
 
@@ -47,7 +47,7 @@ static void one_server(struct plan *plan, struct doc *list, const struct plan_po
     const double ranks = plan_input(plan, &point->at, rows[1]);
     const double stages = plan_input(plan, &point->at, rows[2]);
     const bool prefill = !strcmp(role, "prefill");
-    const double held = plan_input(plan, &point->at, NAME_held);
+    const double held = plan_input(plan, &point->at, NAME_rank_running_target);
     doc_add_string(plan->arena, one, "role", role);
     doc_add_number(plan->arena, one, "count", count);
     doc_add_string(plan->arena, one, "machine", plan->variants[point->at.space].machine);
@@ -115,7 +115,7 @@ static void point_document(struct plan *plan, struct doc *doc, const struct plan
     servers_document(plan, doc, point);
     for (int i = 0; i < SETTING_ROWS; i++) {
         const double value = plan_input(plan, &point->at, setting_rows[i]);
-        const bool load = !strcmp(setting_rows[i], NAME_held) && variant->kind != PLAN_POOLS;
+        const bool load = !strcmp(setting_rows[i], NAME_rank_running_target) && variant->kind != PLAN_POOLS;
         if (!isnan(value) && !load)
             doc_add_number(plan->arena, doc, setting_rows[i], value);
     }
@@ -148,11 +148,11 @@ static void count_document(struct plan *plan)
 }
 
 static const char *const limit_rows[] = {
-    NAME_ttft_limit, NAME_tpot_limit, NAME_load_margin, NAME_prefill_load_most, NAME_cache_fraction,
-    NAME_hbm_reported, NAME_server_chips_most, NAME_stages_most, NAME_sequences_most,
+    NAME_ttft_limit, NAME_tpot_limit, NAME_load_margin, NAME_prefill_utilization_max, NAME_gpu_memory_utilization,
+    NAME_hbm_reported, NAME_replica_chips_max, NAME_pipeline_parallel_max, NAME_max_num_seqs,
     NAME_tensor_parallel_most };
 enum { LIMIT_ROWS = sizeof limit_rows / sizeof *limit_rows };
-static const char *const asked_limit_rows[] = { NAME_deployment_chips, NAME_demand };
+static const char *const asked_limit_rows[] = { NAME_deployment_chips, NAME_request_demand };
 
 /* What deployments had to keep, of the first machine: the question's own words ask for it again. No
  * limit is where none can be kept, or chips are as many as needed. */
@@ -173,8 +173,8 @@ static void limits_document(struct plan *plan)
         doc_add_string(plan->arena, doc, "reason", "no server keeps the usual TTFT");
     if (chips && !plan->alone && (fact_given(chips) || !plan->by_demand))
         doc_add_number(plan->arena, doc, NAME_deployment_chips, plan->gpus);
-    if (plan->by_demand && value_of(asked, NAME_demand, &value, &ignored))
-        doc_add_number(plan->arena, doc, NAME_demand, value);
+    if (plan->by_demand && value_of(asked, NAME_request_demand, &value, &ignored))
+        doc_add_number(plan->arena, doc, NAME_request_demand, value);
 }
 
 /* A measured deployment needs measurements that can be planned by: there are none yet. */
@@ -192,7 +192,7 @@ static void head_line(struct plan *plan)
     const struct scenario *scenario = &plan->variants->scenario;
     struct buffer *out = &plan->answer->text;
     struct values values;
-    static const char *const lengths[] = { NAME_prompt_tokens, NAME_output_tokens, NAME_demand };
+    static const char *const lengths[] = { NAME_prompt_tokens, NAME_output_tokens, NAME_request_demand };
     buffer_print(out, "%s on %s", scenario->model, plan->scope);
     if (values_of(&plan->variants->scenario, lengths, 3, &values, plan->error)) {
         buffer_print(out, ": %s tokens in, %s out", count_text(plan->arena, values.at[0], 12),
@@ -221,7 +221,7 @@ static const char *what_binds(const char *limit)
 {
     static const struct { const char *limit, *text; } words[] = {
         { "", "nothing but speed: one more sequence in each rank and all are slower" },
-        { "seats", "the engine's most sequences: sequences_most" },
+        { "seats", "the engine's most sequences: max_num_seqs" },
         { "memory", "memory: no room for one more sequence in each rank" },
         { "prompts", "prompts: with one more sequence they come faster than they are done" },
         { "stability", "stability: one more sequence in each rank leaves a queue that may not drain" },
@@ -319,7 +319,7 @@ static void check_line(struct plan *plan, const struct plan_point *best)
     struct scenario told = plan_told(plan, best);
     size_t count;
     const char *const *words = scenario_words(&told, &count);
-    buffer_print(&out, "chalkline eval %s", pools ? "pool_ttft split_tpot pool_rate"
+    buffer_print(&out, "chalkline eval %s", pools ? "disagg_deployment_ttft disagg_tpot disagg_deployment_rate"
                  : "predicted_ttft predicted_tpot predicted_throughput");
     for (size_t i = 0; i < count; i++)
         buffer_print(&out, strpbrk(words[i], " *()<>&;|$") ? " '%s'" : " %s", words[i]);
@@ -500,7 +500,7 @@ static bool nothing_lines(struct plan *plan, struct plan_point *nearest, bool *f
     plan->answer->status = 1;
     if (!plan->result.count.points) {
         buffer_print(out, "  best     none: heads, layers and ranks come out even in no layout of so many "
-                     "GPUs\n           with the sizes that were set (`chalkline why layout_legal`)\n");
+                     "GPUs\n           with the sizes that were set (`chalkline why layout_valid`)\n");
         return true;
     }
     if (!plan->result.miss_found) {
@@ -586,9 +586,9 @@ static void add_notes(struct plan *plan, const struct plan_point *point)
 {
     struct scenario *scenario = &plan->variants->scenario;
     static const char *const rows[] = {
-        NAME_deployed_per_gpu, NAME_blended_cost_per_token, NAME_predicted_ttft, NAME_predicted_tpot, NAME_gpus_needed,
-        NAME_pool_per_gpu, NAME_pool_ttft, NAME_split_tpot, NAME_demand, NAME_ttft_limit, NAME_tpot_limit,
-        NAME_server_chips_most, NAME_stages_most, NAME_sequences_most, NAME_layout_legal, NAME_prefill_load_most };
+        NAME_deployment_throughput_per_chip, NAME_blended_cost_per_token, NAME_predicted_ttft, NAME_predicted_tpot, NAME_gpus_needed,
+        NAME_disagg_throughput_per_chip, NAME_disagg_deployment_ttft, NAME_disagg_tpot, NAME_request_demand, NAME_ttft_limit, NAME_tpot_limit,
+        NAME_replica_chips_max, NAME_pipeline_parallel_max, NAME_max_num_seqs, NAME_layout_valid, NAME_prefill_utilization_max };
     note_limits(plan);
     note_variants(plan);
     scenario_note_length(scenario);

@@ -26,7 +26,7 @@ const char *const plan_figure_rows[PLAN_KINDS][PLAN_FIGURE_COUNT] = {
 /* With a demand the chips of pools are those that it needs, not those that there are. */
 const char *const plan_demand_rows[PLAN_FIGURE_COUNT] = {
     [PLAN_per_gpu] = NAME_pool_needed_per_gpu, [PLAN_cost] = NAME_pool_needed_cost,
-    [PLAN_rate] = NAME_demand, [PLAN_replicas] = NAME_pool_pairs_needed };
+    [PLAN_rate] = NAME_request_demand, [PLAN_replicas] = NAME_pool_pairs_needed };
 
 const char *plan_row(const struct plan *plan, enum plan_kind kind, int figure)
 {
@@ -40,11 +40,11 @@ const char *plan_row(const struct plan *plan, enum plan_kind kind, int figure)
  * the load that was searched. */
 static const char *const told_together[] = {
     NAME_chips, NAME_attention_dp, NAME_pipeline_parallel, NAME_expert_parallel, NAME_draft_tokens,
-    NAME_prefill_size, NAME_replicas, NAME_demand, NAME_batch };
+    NAME_chunked_prefill_size, NAME_replicas, NAME_request_demand, NAME_batch };
 static const char *const told_pools[] = {
     NAME_chips, NAME_attention_dp, NAME_pipeline_parallel, NAME_expert_parallel, NAME_draft_tokens,
     NAME_prefill_chips, NAME_prefill_attention_dp, NAME_prefill_pipeline_parallel,
-    NAME_split_prefill, NAME_decode_workers, NAME_prefill_workers, NAME_held,
+    NAME_disagg_prefill_time, NAME_decode_workers, NAME_prefill_workers, NAME_rank_running_target,
     NAME_deployment_chips, NAME_batch };
 enum { TOGETHER_REPLICAS = 6, TOGETHER_DEMAND, TOGETHER_BATCH, TOGETHER_COUNT,
        POOLS_SEARCHED = 12, POOLS_CHIPS = POOLS_SEARCHED, POOLS_BATCH, POOLS_COUNT };
@@ -58,8 +58,8 @@ static const char *const *told_inputs(enum plan_kind kind, size_t *count)
 /* Rate of a replica, replicas that there are chips for, replicas that a demand needs. */
 enum { SIZE_RATE, SIZE_COPIES, SIZE_NEEDED, SIZES };
 static const char *const size_rows[PLAN_KINDS][SIZES] = {
-    { NAME_held_rate, NAME_replicas, NAME_replicas_needed },
-    { NAME_split_chips, NAME_pool_replicas, NAME_pool_pairs_needed } };
+    { NAME_rate_at_target, NAME_replicas, NAME_replicas_needed },
+    { NAME_disaggregated_chips, NAME_pool_replicas, NAME_pool_pairs_needed } };
 
 /* Is the input set from the point? What the user gave, as a number or an expression, stays. */
 static bool is_told(const struct variant *variant, const char *name)
@@ -72,7 +72,7 @@ static bool is_told(const struct variant *variant, const char *name)
 enum { RUNNING = PLAN_FIGURE_COUNT, OUTPUTS };
 
 /* The sequences that decode: a ROOT, which a breakdown holds at its value. */
-static const char *const running_rows[PLAN_KINDS] = { NAME_loaded_running, NAME_split_running };
+static const char *const running_rows[PLAN_KINDS] = { NAME_rank_running_mean, NAME_disagg_rank_running };
 
 /* The list of TPOT with only what a point tells, the sequences that decode and the scales of the
  * parts left to vary. */
@@ -140,7 +140,7 @@ static void set_told(struct plan *plan, const struct variant *variant, struct pl
         inputs[i] = plan_input(plan, at, list->inputs[i].name);
     list_value(&scratch, list, inputs, NULL, sizes);
     const double copies = sizes[plan->by_demand ? SIZE_NEEDED : SIZE_COPIES];
-    const double batch = fmax(1, plan_input(plan, at, NAME_held) *
+    const double batch = fmax(1, plan_input(plan, at, NAME_rank_running_target) *
                                  plan_input(plan, at, NAME_attention_dp) /
                                  plan_input(plan, at, NAME_pipeline_parallel));
     for (size_t i = 0; i < count; i++)
@@ -292,7 +292,7 @@ const char *plan_deployment(const struct plan *plan, const struct plan_point *po
                                plan_input(plan, at, NAME_attention_dp),
                                plan_input(plan, at, NAME_pipeline_parallel),
                                plan_input(plan, at, NAME_expert_parallel));
-    const double draft = plan_input(plan, at, NAME_draft_tokens), held = plan_input(plan, at, NAME_held);
+    const double draft = plan_input(plan, at, NAME_draft_tokens), held = plan_input(plan, at, NAME_rank_running_target);
     const double copies = point->figures[PLAN_replicas];
     if (pools && copies > 1)
         buffer_print(&out, "%.0f x (", copies);
@@ -309,7 +309,7 @@ const char *plan_deployment(const struct plan *plan, const struct plan_point *po
         buffer_print(&out, ")");
     buffer_print(&out, ", %.4g at once", held * plan_input(plan, at, NAME_attention_dp));
     if (!pools)
-        buffer_print(&out, ", chunks of %.0f", plan_input(plan, at, NAME_prefill_size));
+        buffer_print(&out, ", chunks of %.0f", plan_input(plan, at, NAME_chunked_prefill_size));
     if (draft > 0)
         buffer_print(&out, ", %.0f guess%s", draft, draft > 1 ? "es" : "");
     return out.data;

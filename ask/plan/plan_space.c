@@ -107,7 +107,7 @@ static bool best_prefills(struct plan *plan, struct scenario *scenario,
 {
     static const char *const names[3] = { NAME_prefill_chips, NAME_prefill_attention_dp,
                                           NAME_prefill_pipeline_parallel };
-    static const char *const rows[] = { NAME_split_prefill, NAME_pool_prefill_capacity,
+    static const char *const rows[] = { NAME_disagg_prefill_time, NAME_pool_prefill_capacity,
                                         NAME_pool_prefill_fits };
     double *out[3];
     if (!layouts_rows(scenario, legal, names, rows, 3, out, plan->error))
@@ -180,7 +180,7 @@ static bool list_settings(struct plan *plan, struct variant *variant, const stru
 static void search_texts(const struct plan *plan, const char *texts[SERVERS_OUTPUTS])
 {
     static const char *const what[SERVERS_OUTPUTS] = {
-        NAME_pool_speed, NAME_pool_per_gpu, NAME_held_most, NAME_pool_ttft, NAME_split_tpot,
+        NAME_disagg_speed_per_user, NAME_disagg_throughput_per_chip, NAME_rank_running_max, NAME_disagg_deployment_ttft, NAME_disagg_tpot,
         NAME_pool_prompts_share, NAME_pool_slots_load, NAME_pool_gpus_needed };
     memcpy(texts, what, sizeof what);
     if (plan->by_demand)
@@ -195,7 +195,7 @@ bool plan_list(struct plan *plan, struct variant *variant, const char *const *te
     size_t input_count;
     const struct setting_input *inputs = inputs_of(variant->kind, &input_count);
     if (variant->kind == PLAN_POOLS)                /* found before, by best_prefills */
-        facts_set(&variant->scenario.facts, NAME_split_prefill, 1, ORIGIN_AXIS, "plan");
+        facts_set(&variant->scenario.facts, NAME_disagg_prefill_time, 1, ORIGIN_AXIS, "plan");
     return servers_list(plan->arena, &variant->scenario, inputs, input_count, texts, count, list,
                         plan->error);
 }
@@ -239,7 +239,7 @@ double plan_input(const struct plan *plan, const struct search_point *point, con
     const struct search_space *space = &plan->spaces[point->space];
     size_t count;
     const struct setting_input *inputs = inputs_of(plan->variants[point->space].kind, &count);
-    if (!strcmp(row, NAME_held))
+    if (!strcmp(row, NAME_rank_running_target))
         return space->loads[point->load];
     for (size_t i = 0; i < count; i++)
         if (!strcmp(inputs[i].row, row))
@@ -260,7 +260,7 @@ struct scenario plan_scenario(const struct plan *plan, const struct search_point
     memcpy(facts->scalars, variant->scenario.facts.scalars,
            facts->scalar_count * sizeof *facts->scalars);
     for (size_t i = 0; i <= count; i++) {
-        const char *row = i < count ? inputs[i].row : NAME_held;
+        const char *row = i < count ? inputs[i].row : NAME_rank_running_target;
         const struct fact *fact = facts_find(facts, row);
         if (!fact || !fact->expression)
             facts_set(facts, row, plan_input(plan, point, row),

@@ -24,12 +24,12 @@ static bool traffic(struct plan *plan, const struct plan_point *point, const cha
 {
     struct scenario *scenario = &plan->variants[point->at.space].scenario;
     struct values values;
-    static const char *const rows[] = { NAME_prompt_tokens, NAME_output_tokens, NAME_prefix_cached };
+    static const char *const rows[] = { NAME_prompt_tokens, NAME_output_tokens, NAME_prefix_hit_share };
     const bool predicted = !trace || !strcmp(trace, "poisson") || !strcmp(trace, "constant");
     if (!values_of(scenario, rows, 3, &values, plan->error))
         return false;
     if (values.at[2] > 0 && predicted) {
-        error_set(plan->error, "--validate: prefix_cached needs requests that share prefixes");
+        error_set(plan->error, "--validate: prefix_hit_share needs requests that share prefixes");
         return error_hint(plan->error, "--traffic TRACE with prefix blocks (Mooncake, Qwen-Bailian)");
     }
     command_put_word(plan->arena, command, !predicted ? trace
@@ -86,7 +86,7 @@ static bool trial_question(struct plan *plan, const struct plan_point *point, co
         { "prefill-replicas",
           pools ? copies * plan_input(plan, at, NAME_prefill_workers) : NAN },
         { "prefill-gpus", pools ? plan_input(plan, at, NAME_prefill_chips) : NAN },
-        { "chunk", pools ? NAN : plan_input(plan, at, NAME_prefill_size) },
+        { "chunk", pools ? NAN : plan_input(plan, at, NAME_chunked_prefill_size) },
         { "draft", plan_input(plan, at, NAME_draft_tokens) },
         { "ttft", plan->ttft }, { "tpot", plan->tpot } };
     static const char *const layout[] = { NAME_attention_dp, NAME_expert_parallel,

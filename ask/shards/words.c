@@ -1,7 +1,7 @@
 /* What a search was asked, as JSON for a store, and back: the verb, the model, then options in the
  * order in which the verb declares them.
  *
- *     [ "plan", "qwen3-32b", "--on=h200-sxm", "--set=sequences_most=512" ] */
+ *     [ "plan", "qwen3-32b", "--on=h200-sxm", "--set=max_num_seqs=512" ] */
 #include "ask/shards/shards.h"
 
 #include "import/import.h"

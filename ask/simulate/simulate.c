@@ -40,7 +40,7 @@ static const char *verdict_of(const struct simulated *outcome)
     const double most = 0.5, too_many = 0.05;
     size_t servers = sim->scaling.most ? sim->scaling.most : sim->replicas + sim->split.replicas;
     size_t ranks = sim->server.ranks ? sim->server.ranks : 1;
-    if (result->waiting_at_last > fmin((double)(sim->server.sequences_most * servers * ranks),
+    if (result->waiting_at_last > fmin((double)(sim->server.max_num_seqs * servers * ranks),
                                        fmax(too_many * (double)outcome->trace.count, 1)))
         return "overloaded";
     return result->queued > most * result->busy ? "backlogged" : "stable";
@@ -188,11 +188,11 @@ bool simulate_run(struct arena *arena, const struct simulation *simulation,
     sim->server = simulate_own(arena, &simulation->options.server);
     sim->split.server = simulate_own(arena, &simulation->options.split.server);
     sim->server.chunk = either(variation->chunk, sim->server.chunk);
-    sim->server.sequences_most = either(variation->sequences_most, sim->server.sequences_most);
+    sim->server.max_num_seqs = either(variation->max_num_seqs, sim->server.max_num_seqs);
     sim->server.blocks = either(variation->blocks, sim->server.blocks);
     sim->split.server.chunk = either(variation->chunk, sim->split.server.chunk);
-    sim->split.server.sequences_most = either(variation->sequences_most,
-                                              sim->split.server.sequences_most);
+    sim->split.server.max_num_seqs = either(variation->max_num_seqs,
+                                              sim->split.server.max_num_seqs);
     sim->split.server.blocks = either(variation->blocks, sim->split.server.blocks);
     sim->replicas = either(variation->replicas, sim->replicas);
     sim->users = either(variation->users, sim->users);

@@ -85,7 +85,7 @@ struct simulated {
 struct variation {
     double scale;                           /* times that of the question */
     uint64_t seed;                          /* added to the question's seeds */
-    size_t replicas, chunk, sequences_most, blocks, users, waiting_most;    /* 0: as asked */
+    size_t replicas, chunk, max_num_seqs, blocks, users, waiting_most;    /* 0: as asked */
 };
 
 bool simulate_run(struct arena *arena, const struct simulation *simulation,

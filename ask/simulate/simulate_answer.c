@@ -276,8 +276,8 @@ static bool run_rows(struct scenario *scenario, const struct simulated *outcome,
     const struct sim_result *result = &outcome->result;
     const double requests = (double)outcome->all.answered;
     const struct { const char *row; double value; } counted[] = {
-        { NAME_replica_time, result->pool_there[pool] * outcome->counted.time_share },
-        { NAME_running_time, result->pool_busy[pool] * outcome->counted.time_share },
+        { NAME_replica_seconds, result->pool_there[pool] * outcome->counted.time_share },
+        { NAME_replica_busy_seconds, result->pool_busy[pool] * outcome->counted.time_share },
         { NAME_run_outputs, (double)outcome->all.outputs },
         { NAME_run_sequences, simulate_sequences(outcome, pool) },
         { NAME_prompt_tokens, (double)outcome->all.inputs / requests },
@@ -329,8 +329,8 @@ static bool answer_money(struct arena *arena, struct simulation *simulation,
     if (outcome->options.split.replicas) {
         if (!run_rows(&simulation->prompts, outcome, 1, beside, 2, &values, error))
             return false;
-        facts_set(facts, NAME_cost_beside, values.at[0], ORIGIN_DERIVED, "simulated");
-        facts_set(facts, NAME_energy_beside, values.at[1], ORIGIN_DERIVED, "simulated");
+        facts_set(facts, NAME_prefill_pool_cost, values.at[0], ORIGIN_DERIVED, "simulated");
+        facts_set(facts, NAME_prefill_pool_energy, values.at[1], ORIGIN_DERIVED, "simulated");
     }
     if (!run_rows(&simulation->scenario, outcome, 0, rows, ROWS, &values, error))
         return false;
@@ -358,7 +358,7 @@ static void answer_prompts(struct arena *arena, const struct simulated *outcome,
     struct doc *pool = doc_add(arena, settings, "prompts", DOC_OBJECT);
     doc_add_number(arena, pool, "servers", (double)split->replicas);
     doc_add_number(arena, pool, "blocks", (double)server->blocks);
-    doc_add_number(arena, pool, "max_seqs", (double)server->sequences_most);
+    doc_add_number(arena, pool, "max_seqs", (double)server->max_num_seqs);
     doc_add_number(arena, pool, "chunk", (double)server->chunk);
     doc_add_number(arena, pool, "ranks", (double)(server->ranks ? server->ranks : 1));
     doc_add_number(arena, pool, "stages", (double)(server->stages ? server->stages : 1));
@@ -383,7 +383,7 @@ static void answer_settings(struct arena *arena, const struct simulated *outcome
     doc_add_number(arena, doc, "servers", (double)outcome->options.replicas);
     doc_add_number(arena, doc, "blocks", (double)server->blocks);
     doc_add_number(arena, doc, "block", (double)server->block);
-    doc_add_number(arena, doc, "max_seqs", (double)server->sequences_most);
+    doc_add_number(arena, doc, "max_seqs", (double)server->max_num_seqs);
     doc_add_number(arena, doc, "chunk", (double)server->chunk);
     doc_add_number(arena, doc, "ranks", (double)(server->ranks ? server->ranks : 1));
     doc_add_number(arena, doc, "stages", (double)(server->stages ? server->stages : 1));
@@ -392,13 +392,13 @@ static void answer_settings(struct arena *arena, const struct simulated *outcome
     buffer_print(&answer->text, "\n  quantiles within 1 %%; rules %s; ", server->scheduler->name);
     if (!isnan(cadence)) {
         buffer_print(&answer->text, "a train of %zu seats leaves every %.6g s\n",
-                     server->sequences_most, cadence);
+                     server->max_num_seqs, cadence);
         return;
     }
     const size_t tokens = server->scheduler->can & SCHEDULER_CHUNK ? server->chunk
                                                                    : server->batch_tokens_most;
     buffer_print(&answer->text, "a server has %zu blocks of %zu tokens, %zu sequences at most%s%s\n",
-                 server->blocks, server->block, server->sequences_most,
+                 server->blocks, server->block, server->max_num_seqs,
                  tokens ? arena_print(arena, ", %zu tokens a batch", tokens) : "",
                  server->ranks > 1 ? ", of each of its attention ranks" : "");
     if (server->stages > 1)

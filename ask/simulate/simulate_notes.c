@@ -30,7 +30,7 @@ static double mean_sequences(const struct simulation *simulation, const struct s
     const double ranks = server->ranks ? (double)server->ranks : 1;
     if (outcome)
         return fmax(1, simulate_sequences(outcome, 0) / ranks);
-    return fmax(1, fmin((double)server->sequences_most,
+    return fmax(1, fmin((double)server->max_num_seqs,
                         floor((double)server->blocks * (double)server->block / length)));
 }
 
@@ -43,7 +43,7 @@ static void set_step(struct simulation *simulation, const struct simulated *outc
     const double chunk = simulation->options.split.replicas
                          ? 0 : fmin((double)server->chunk, sequences * prompt / output);
     const struct { const char *row; double value; } facts[] = {
-        { NAME_running, sequences }, { NAME_context, prompt + output / 2 },
+        { NAME_rank_running, sequences }, { NAME_context, prompt + output / 2 },
         { NAME_prefill_chunk, chunk }, { NAME_prefill_done, prompt / 2 },
         { NAME_prompts_begun, chunk / prompt }, { NAME_prompt_tokens, prompt },
         { NAME_output_tokens, output } };
@@ -55,10 +55,10 @@ static void set_step(struct simulation *simulation, const struct simulated *outc
 /* Rows that the simulator reads, beside those of a tier: first those of which the answer tells. */
 enum { SHOWN = 4, SHOWN_OF_RUN = 6 };
 static const char *const rows[] = {
-    NAME_server_step, NAME_rank_blocks, NAME_sequences_most, NAME_cache_block,
+    NAME_server_step, NAME_kv_blocks_per_rank, NAME_max_num_seqs, NAME_kv_block_tokens,
     NAME_run_cost_per_token, NAME_run_energy_per_token,
-    NAME_api_time, NAME_prefill_size, NAME_attention_dp, NAME_pipeline_parallel, NAME_draft_tokens,
-    NAME_accepted_share, NAME_steps_ahead, NAME_kv_per_token, NAME_tensor_parallel,
+    NAME_api_time, NAME_chunked_prefill_size, NAME_attention_dp, NAME_pipeline_parallel, NAME_draft_tokens,
+    NAME_acceptance_rate, NAME_steps_ahead, NAME_kv_per_token, NAME_tensor_parallel,
     NAME_server_price };
 static const char *const tier_rows[] = {
     NAME_tier_capacity, NAME_tier_bandwidth, NAME_tier_hold_per_byte,

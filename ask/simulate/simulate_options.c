@@ -87,9 +87,9 @@ static bool set_shared(const struct command *command, struct scenario *scenario,
 {
     static const struct { const char *option, *source, *row; } shared[] = {
         { "dp", "--dp", NAME_attention_dp }, { "draft", "--draft", NAME_draft_tokens },
-        { "accepted", "--accepted", NAME_accepted_share }, { "chunk", "--chunk", NAME_prefill_size },
-        { "max-seqs", "--max-seqs", NAME_sequences_most },
-        { "blocks", "--blocks", NAME_cache_blocks } };
+        { "accepted", "--accepted", NAME_acceptance_rate }, { "chunk", "--chunk", NAME_chunked_prefill_size },
+        { "max-seqs", "--max-seqs", NAME_max_num_seqs },
+        { "blocks", "--blocks", NAME_kv_blocks_reported } };
     for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
         if (command_given(command, shared[i].option) &&
             !scenario_set_number(scenario, shared[i].row, command_number(command, shared[i].option),
@@ -123,7 +123,7 @@ static void tell_load(const struct simulation *simulation, struct facts *facts, 
             facts_set(facts, NAME_concurrency, command_number(command, "users") / replicas,
                       ORIGIN_AXIS, "--users");
     } else if (whole)
-        facts_set(facts, NAME_demand, rate, ORIGIN_AXIS, "the trace");
+        facts_set(facts, NAME_request_demand, rate, ORIGIN_AXIS, "the trace");
     else
         facts_set(facts, NAME_arrival_rate, rate / replicas, ORIGIN_AXIS, "the trace");
 }
@@ -147,7 +147,7 @@ static bool choose_server(struct simulation *simulation, struct scenario *scenar
                           const struct scheduler *scheduler, struct error *error)
 {
     static const char *const chosen[] = { NAME_chips, NAME_attention_dp, NAME_pipeline_parallel,
-                                          NAME_expert_parallel, NAME_prefill_size, NAME_replicas };
+                                          NAME_expert_parallel, NAME_chunked_prefill_size, NAME_replicas };
     static const char *const asked[] = { NAME_predicted_tpot };
     struct facts *facts = &scenario->facts;
     struct scenario trial = *scenario;
@@ -266,7 +266,7 @@ static bool read_server(const struct command *command, struct sim_server *server
                         struct error *error)
 {
     command_take_count(command, "chunk", &server->chunk);
-    command_take_count(command, "max-seqs", &server->sequences_most);
+    command_take_count(command, "max-seqs", &server->max_num_seqs);
     command_take_count(command, "max-batch-tokens", &server->batch_tokens_most);
     command_take_count(command, "blocks", &server->blocks);
     command_take_count(command, "dp", &server->ranks);
@@ -358,7 +358,7 @@ static void take_world(const struct command *command, struct simulation *simulat
     sim->scaling = (struct sim_scaling){ .most = command_count(command, "scale-to"),
                                          .every = command_number(command, "scale-every"),
                                          .start_up = command_number(command, "start-up"),
-                                         .load = (double)sim->server.sequences_most / 2 };
+                                         .load = (double)sim->server.max_num_seqs / 2 };
     sim->stepping = command_given(command, "stepping");
     sim->seed = command_count(command, "seed");
     simulation->scale = command_number(command, "time-scale");

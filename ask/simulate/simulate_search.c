@@ -23,7 +23,7 @@ static void vary(struct variation *variation, int what, double value)
     case 0: variation->scale = value; break;
     case 1: variation->replicas = count; break;
     case 2: variation->chunk = count; break;
-    case 3: variation->sequences_most = count; break;
+    case 3: variation->max_num_seqs = count; break;
     case 4: variation->blocks = count; break;
     case 5: variation->users = count; break;
     default: variation->waiting_most = count; break;

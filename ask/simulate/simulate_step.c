@@ -154,7 +154,7 @@ bool simulate_formula(struct arena *arena, const char *formula, struct sim_serve
 /* ---- the prediction: what is left of its rows when all but the batch is fixed --------------- */
 
 enum { RUNNING, CONTEXT, CHUNK, DONE, FULLEST, BEGUN, MOVES };
-static const char *const moves[MOVES] = { NAME_running, NAME_context, NAME_prefill_chunk, NAME_prefill_done,
+static const char *const moves[MOVES] = { NAME_rank_running, NAME_context, NAME_prefill_chunk, NAME_prefill_done,
                                           NAME_rank_imbalance, NAME_prompts_begun };
 
 struct predicted {
@@ -246,8 +246,8 @@ bool simulate_predicted(struct scenario *scenario, struct sim_server *server, do
     enum { BLOCKS, SEATS, BUDGET, BLOCK, RANKS, STAGES, DRAFT, ACCEPTED, AHEAD, BYTES, TENSOR, ROOM,
            ROWS };
     static const char *const texts[ROWS] = {
-        NAME_rank_blocks, NAME_sequences_most, NAME_prefill_size, NAME_cache_block, NAME_attention_dp,
-        NAME_pipeline_parallel, NAME_draft_tokens, NAME_accepted_share, NAME_steps_ahead,
+        NAME_kv_blocks_per_rank, NAME_max_num_seqs, NAME_chunked_prefill_size, NAME_kv_block_tokens, NAME_attention_dp,
+        NAME_pipeline_parallel, NAME_draft_tokens, NAME_acceptance_rate, NAME_steps_ahead,
         NAME_kv_per_token, NAME_tensor_parallel,
         NAME_rank_blocks_room };
     struct predicted *predicted = arena_alloc(scenario->arena, sizeof *predicted);
@@ -275,7 +275,7 @@ bool simulate_predicted(struct scenario *scenario, struct sim_server *server, do
         return error_hint(error, "more --gpus, a narrower --precision, or --blocks");
     }
     server->blocks = (size_t)values.at[BLOCKS];
-    server->sequences_most = (size_t)values.at[SEATS];
+    server->max_num_seqs = (size_t)values.at[SEATS];
     server->chunk = (size_t)values.at[BUDGET];
     server->block = (size_t)values.at[BLOCK];
     server->draft = (size_t)values.at[DRAFT];

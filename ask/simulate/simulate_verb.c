@@ -28,7 +28,7 @@ static const struct option server_list[] = {
     { "draft", "N", OPTION_COUNT, .low = 1, .high = 64, .otherwise = "of a model its draft_tokens",
       .help = "vllm-v1: tokens that each decode guesses ahead" },
     { "accepted", "SHARE", OPTION_QUANTITY, .unit = "1", .high = 1,
-      .otherwise = "of a model its accepted_share", .fallback = "0.6",
+      .otherwise = "of a model its acceptance_rate", .fallback = "0.6",
       .help = "probability that a guess is right after right ones" },
     { "sync", NULL, OPTION_SWITCH, .help = "a step is formed when the one before has ended" },
     { "even-stages", NULL, OPTION_SWITCH,

@@ -48,7 +48,7 @@ static bool row_of_each(const struct simulation *simulation, int pool, const cha
                         struct error *error)
 {
     enum { THERE, OUTPUTS, BESIDE, COUNTED };
-    static const char *const counted[COUNTED] = { NAME_replica_time, NAME_run_outputs, NAME_cost_beside };
+    static const char *const counted[COUNTED] = { NAME_replica_seconds, NAME_run_outputs, NAME_prefill_pool_cost };
     struct scenario scenario = pool ? simulation->prompts : simulation->scenario;
     struct values values;
     for (int i = 0; i < COUNTED; i++)

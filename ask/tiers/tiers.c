@@ -311,7 +311,7 @@ bool ask_tiers(struct arena *arena, const struct command *command, struct answer
     tiers_csv(tiers, &answer->csv);
     tiers_text(tiers, &answer->text);
     scenario_notes(scenario, answer);
-    answer->status = scenario->model && scenario->machine && tiers->whole[WHOLE_users_that_fit] < 1;
+    answer->status = scenario->model && scenario->machine && tiers->whole[WHOLE_sequences_that_fit] < 1;
     return !picture || answer_plot(tiers, picture, answer, error);
 }
 

@@ -58,7 +58,7 @@ bool places_on_path(const struct places *places, size_t place);
 #define WHOLE_FIGURES(X)                                                                    \
     X(context) X(kv_per_token) X(kv_stored) X(hold_time) X(resume_limit)                    \
     X(copy_occupancy) X(recompute_cost) X(recompute_pause_cost) X(recompute_pause_time)     \
-    X(cheapest_pause_cost) X(users_that_fit) X(host_conversations)                          \
+    X(cheapest_pause_cost) X(sequences_that_fit) X(host_conversations)                          \
     X(memory_share_of_cost) X(memory_share_quoted)
 
 enum tier_figure {

@@ -68,7 +68,7 @@ static void head_lines(const struct tiers_answer *tiers, struct buffer *out)
                  shown(tiers, tiers->whole[WHOLE_context], one),
              whole_text(tiers, WHOLE_recompute_pause_time),
                  whole_text(tiers, WHOLE_recompute_pause_cost));
-    if (tiers->whole[WHOLE_users_that_fit] < 1)
+    if (tiers->whole[WHOLE_sequences_that_fit] < 1)
         buffer_print(out, "  fit     not one such conversation fits in HBM beside the weights\n");
     buffer_print(out, "\n");
 }
@@ -98,9 +98,9 @@ static void never_lines(const struct tiers_answer *tiers, struct buffer *out)
 static void room_lines(const struct tiers_answer *tiers, struct buffer *out)
 {
     bool hosts = isfinite(tiers->whole[WHOLE_host_conversations]);
-    size_t large = tiers->whole[WHOLE_users_that_fit] >= 1;
+    size_t large = tiers->whole[WHOLE_sequences_that_fit] >= 1;
     buffer_print(out, "  room    HBM beside the weights: %s such conversations; memory of the "
-                 "hosts: %s\n", whole_text(tiers, WHOLE_users_that_fit),
+                 "hosts: %s\n", whole_text(tiers, WHOLE_sequences_that_fit),
                  hosts ? whole_text(tiers, WHOLE_host_conversations) : "not known (host_memory)");
     for (size_t i = 0; i < tiers->places.tiers; i++) {
         const double *at = tiers->tier[i].at;

@@ -11,12 +11,12 @@
 static bool set_chips(struct train *train)
 {
     enum { MOST = 10000000 };
-    const struct fact *chips = facts_find(&train->scenario.facts, NAME_training_chip_count);
+    const struct fact *chips = facts_find(&train->scenario.facts, NAME_training_chips);
     if (!fact_given(chips)) {
         error_set(train->error, "train needs a number of GPUs: --gpus");
         return error_hint(train->error, "%s", train->command->verb->examples[0]);
     }
-    if (!value_of(&train->scenario, NAME_training_chip_count, &train->chips, train->error))
+    if (!value_of(&train->scenario, NAME_training_chips, &train->chips, train->error))
         return false;
     if (train->chips >= 1 && train->chips <= MOST && train->chips == floor(train->chips))
         return true;
@@ -117,7 +117,7 @@ bool ask_train(struct arena *arena, const struct command *command, struct answer
 }
 
 static const struct option train_list[] = {
-    { "gpus", "N", OPTION_ROW, .row = NAME_training_chip_count,
+    { "gpus", "N", OPTION_ROW, .row = NAME_training_chips,
       .otherwise = "none: it must be given", .help = "chips of the run" },
     { "plan", NULL, OPTION_SWITCH, .help = "also the best layouts at each need of memory" },
     { "sweep", "NAME=LOW..HIGH", OPTION_TEXT,

@@ -284,7 +284,7 @@ static void note_point(struct train *train, const struct train_point *point)
     const size_t before = scenario.facts.note_count;
     const char *texts[TRAIN_FIGURE_COUNT + 1];
     memcpy(texts, train_figures, sizeof train_figures);
-    texts[TRAIN_FIGURE_COUNT] = NAME_train_possible;
+    texts[TRAIN_FIGURE_COUNT] = NAME_train_layout_valid;
     shown_notes(&scenario, texts, TRAIN_FIGURE_COUNT + 1, "this layout");
     for (size_t i = before; i < scenario.facts.note_count; i++)
         facts_note(&train->scenario.facts, "%s", scenario.facts.notes[i]);

@@ -121,7 +121,7 @@ bool train_nothing(struct train *train)
     size_t counts[TRAIN_EVEN_COUNT];
     struct doc *list = doc_add(train->arena, train->answer->doc, "uneven", DOC_ARRAY);
     buffer_print(&train->answer->text, "  layout   none comes out even (`chalkline why "
-                 "train_possible`)\n");
+                 "train_layout_valid`)\n");
     if (!train->result.count.points) {
         no_product(train, list);
         return true;

@@ -310,7 +310,7 @@ void radix_batch_empty(struct radix_batch *batch)
 void radix_batch_open(struct radix_batch *batch, struct arena *arena, struct world *world,
                       const struct sim_server *server, size_t unit, size_t capacity)
 {
-    const size_t most = server->sequences_most + 1;
+    const size_t most = server->max_num_seqs + 1;
     if (!world->shared)
         world->shared = arena_array(arena, world->trace->count, sizeof *batch->requests);
     batch->engine = (struct engine){ .server = server, .world = world };

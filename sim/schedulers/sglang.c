@@ -283,7 +283,7 @@ static bool form_prompts(struct sglang *sglang, struct forming *forming)
     if ((sglang->full || !core->queue.count) && core->cut == NOBODY)
         return false;
     size_t listed = core->decodes.count + sglang->gone;
-    size_t seats = server->sequences_most > listed ? server->sequences_most - listed : 0;
+    size_t seats = server->max_num_seqs > listed ? server->max_num_seqs - listed : 0;
     size_t mixed = sglang->mixed_chunk ? listed : 0;
     if (!seats && core->cut == NOBODY) {
         sglang->full = true;
@@ -432,7 +432,7 @@ static struct engine *sglang_open(struct arena *arena, struct world *world,
     radix_batch_open(&sglang->core, arena, world, server, 1, server->blocks * server->block);
     sglang->core.grow = grow;
     sglang->mixed_chunk = server->own[MIXED_CHUNK] > 0;
-    sglang->last = arena_array(arena, server->sequences_most + 1, sizeof *sglang->last);
+    sglang->last = arena_array(arena, server->max_num_seqs + 1, sizeof *sglang->last);
     empty(sglang);
     return &sglang->core.engine;
 }

@@ -96,7 +96,7 @@ static void train_start(struct engine *engine, double now)
         return;
     assert(departure(train, riders->launched) <= now);
     train->boarded_count = 0;
-    while (train->queue.count && riders->count < engine->server->sequences_most)
+    while (train->queue.count && riders->count < engine->server->max_num_seqs)
         board(train, &step, queue_pop(engine->world, &train->queue));
     train->rides = riders->count > 0;
     engine->next = INFINITY;
@@ -219,7 +219,7 @@ static void train_clear(struct engine *engine, double now)
 static struct engine *train_open(struct arena *arena, struct world *world,
                                  const struct sim_server *server)
 {
-    size_t most = server->sequences_most + 1;
+    size_t most = server->max_num_seqs + 1;
     struct train *train = arena_alloc(arena, sizeof *train);
     assert(server->own[CADENCE] > 0);
     *train = (struct train){ .engine = { .server = server, .world = world, .next = INFINITY },

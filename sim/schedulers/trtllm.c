@@ -103,7 +103,7 @@ struct forming {
 static size_t seats(const struct trtllm *trtllm)
 {
     const struct sim_server *server = server_of(trtllm);
-    return server->sequences_most < server->chunk ? server->sequences_most : server->chunk;
+    return server->max_num_seqs < server->chunk ? server->max_num_seqs : server->chunk;
 }
 
 /* Blocks that those who decode take in the turn launched next. */
@@ -358,7 +358,7 @@ static struct engine *trtllm_open(struct arena *arena, struct world *world,
     trtllm->eager = server->own[MAX_UTILIZATION] > 0;
     trtllm->core.reuse = world->trace->block || world->trace->before || trtllm->eager;
     trtllm->core.grow = grow;
-    trtllm->began = arena_array(arena, server->sequences_most + 1, sizeof *trtllm->began);
+    trtllm->began = arena_array(arena, server->max_num_seqs + 1, sizeof *trtllm->began);
     trtllm->takes = arena_array(arena, server->block, sizeof *trtllm->takes);
     return &trtllm->core.engine;
 }

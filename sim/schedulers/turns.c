@@ -91,7 +91,7 @@ static void end_batch(struct replica *replica)
 static bool nobody_enters(const struct replica *replica)
 {
     const struct sim_server *server = replica->engine.server;
-    if (!replica->queue.count || replica->running_count >= server->sequences_most)
+    if (!replica->queue.count || replica->running_count >= server->max_num_seqs)
         return true;
     if (replica->cuts && replica->decoding >= server->chunk)
         return true;
@@ -247,7 +247,7 @@ static void turns_clear(struct engine *engine, double now)
 static struct engine *turns_open(struct arena *arena, struct world *world,
                                  const struct sim_server *server)
 {
-    size_t most = server->sequences_most + 1, count = world->trace->count;
+    size_t most = server->max_num_seqs + 1, count = world->trace->count;
     struct replica *replica = arena_alloc(arena, sizeof *replica);
     if (!world->shared) {
         struct requests *requests = world->shared = arena_alloc(arena, sizeof *requests);

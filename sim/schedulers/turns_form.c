@@ -43,8 +43,8 @@ static void add_prompt(struct replica *replica, struct batch *batch, uint32_t id
 static bool admit_one(struct replica *replica, struct batch *batch)
 {
     const struct sim_server *server = replica->engine.server;
-    if (!replica->queue.count || replica->running_count >= server->sequences_most ||
-        batch->step.sequences >= (double)server->sequences_most)
+    if (!replica->queue.count || replica->running_count >= server->max_num_seqs ||
+        batch->step.sequences >= (double)server->max_num_seqs)
         return false;
     uint32_t id = replica->queue.head;
     uint64_t prompt = replica->requests->prompt[id], tokens = prompt;
@@ -112,7 +112,7 @@ static void decode_one_by_one(struct replica *replica, struct batch *batch,
 {
     struct requests *requests = replica->requests;
     for (size_t i = 0; i < replica->running_count &&
-                       batch->step.sequences < (double)replica->engine.server->sequences_most; i++) {
+                       batch->step.sequences < (double)replica->engine.server->max_num_seqs; i++) {
         uint32_t id = replica->running[i];
         if (requests->done[id] < requests->prompt[id]) {
             prefills[(*prefill_count)++] = id;

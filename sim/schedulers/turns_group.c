@@ -126,7 +126,7 @@ void turns_leave(struct replica *replica)
 bool turns_are_safe(const struct replica *replica)
 {
     return !replica->engine.world->options->stepping &&
-           replica->decoding <= replica->engine.server->sequences_most &&
+           replica->decoding <= replica->engine.server->max_num_seqs &&
            replica->free_blocks > replica->takes[replica->turns % replica->engine.server->block];
 }
 

@@ -204,17 +204,17 @@ static void open_rank(struct arena *arena, struct vllm *vllm, struct rank *rank)
 {
     const struct sim_server *server = vllm->engine.server;
     *rank = (struct rank){ .fetching = QUEUE_EMPTY, .fetched = QUEUE_EMPTY,
-                           .turns = arena_array(arena, server->sequences_most + 1,
+                           .turns = arena_array(arena, server->max_num_seqs + 1,
                                                 sizeof *rank->turns),
                            .due = arena_array(arena, server->block + 2, sizeof *rank->due),
                            .blocks = blocks_open(arena, server->blocks),
-                           .running = arena_array(arena, server->sequences_most + 1,
+                           .running = arena_array(arena, server->max_num_seqs + 1,
                                                   sizeof *rank->running) };
     for (size_t lane = 0; lane < TRACE_LANES; lane++)
         rank->queue[lane] = QUEUE_EMPTY;
     rank->flights = arena_array(arena, vllm_room(vllm), sizeof *rank->flights);
     for (size_t i = 0; i < vllm_room(vllm); i++)
-        rank->flights[i].parts = arena_array(arena, server->sequences_most + 1,
+        rank->flights[i].parts = arena_array(arena, server->max_num_seqs + 1,
                                              sizeof(struct part));
 }
 

@@ -59,7 +59,7 @@ size_t vllm_lane_most(const struct vllm *vllm, uint32_t id)
 {
     const struct sim_server *server = vllm->engine.server;
     size_t most = server->lane_most[vllm_lane_of(vllm, id)];
-    return most ? most : server->sequences_most;
+    return most ? most : server->max_num_seqs;
 }
 
 /* Sequences of a step that it takes part in. */
@@ -233,7 +233,7 @@ static bool admit_fetched(struct vllm *vllm, struct rank *rank, struct forming *
 {
     struct queue *queue = &rank->fetched;
     if (!queue->count || !forming->budget || forming->flight->count >= forming->most ||
-        rank->running_count >= vllm->engine.server->sequences_most)
+        rank->running_count >= vllm->engine.server->max_num_seqs)
         return false;
     uint32_t id = queue->head, last = queue->tail;
     const struct request *request = &vllm->shared->requests[id];
@@ -258,7 +258,7 @@ static bool admit_one(struct vllm *vllm, struct rank *rank, struct forming *form
     struct world *world = vllm->engine.world;
     size_t run;
     if (!queue->count || !forming->budget ||
-        rank->running_count >= vllm->engine.server->sequences_most)
+        rank->running_count >= vllm->engine.server->max_num_seqs)
         return false;
     uint32_t id = queue->head;
     if (forming->flight->count >= most_with(vllm, forming, id) ||
@@ -305,7 +305,7 @@ static void form_rank(struct vllm *vllm, struct rank *rank, struct forming *form
 {
     struct flight *flight = &rank->flights[vllm->flight_count];
     *forming = (struct forming){ .flight = flight, .budget = vllm->engine.server->chunk,
-                                 .most = vllm->engine.server->sequences_most,
+                                 .most = vllm->engine.server->max_num_seqs,
                                  .decodes_most = INFINITY };
     if (vllm->stages > 1 && vllm->engine.server->own[VLLM_EVEN_STAGES] > 0)
         forming->decodes_most = ceil((double)rank->running_count / (double)vllm->stages);

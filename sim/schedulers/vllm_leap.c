@@ -8,7 +8,7 @@
 static bool nobody_enters(const struct vllm *vllm, const struct rank *rank)
 {
     const struct sim_server *server = vllm->engine.server;
-    size_t count = 0, most = server->sequences_most, run;
+    size_t count = 0, most = server->max_num_seqs, run;
     for (size_t lane = 0; lane < vllm->lanes; lane++) {
         const struct queue *queue = &rank->queue[lane];
         for (size_t i = 0; i < rank->running_count; i++) {
@@ -25,7 +25,7 @@ static bool nobody_enters(const struct vllm *vllm, const struct rank *rank)
         if (rank->running_count && vllm->lanes > 1 &&
             vllm_lane_of(vllm, rank->running[vllm_last_of_all(vllm, rank)]) > lane)
             return false;
-        if (rank->running_count >= server->sequences_most)
+        if (rank->running_count >= server->max_num_seqs)
             continue;
         if (vllm->engine.world->trace->before && vllm->engine.world->options->users)
             return false;                           /* turns of a session beside each other: what one

@@ -25,7 +25,7 @@ static double asked(const struct trace *trace, const struct sim_result *result, 
 static void replay(struct arena *arena, const struct trace *trace)
 {
     struct sim_options options = { .replicas = 2,
-                                   .server = { .sequences_most = 8, .chunk = 64,
+                                   .server = { .max_num_seqs = 8, .chunk = 64,
                                                .batch_tokens_most = 4096, .blocks = 256,
                                                .block = 16, .watermark = 0.01,
                                                .seconds = seconds } };

@@ -161,7 +161,7 @@ static void idle_is_named(void **state)
           "turn_output", "500" },
         { "plan llama-3.1-8b --on h100-sxm --gpus 1 --aggregated", "loss_floor", "output_tokens", "200" },
         { "simulate constant:rate=5,count=20 --model llama-3.1-8b --on h100-sxm --gpus 1", "loss_floor",
-          "sequences_most", "64" },
+          "max_num_seqs", "64" },
     };
     for (size_t i = 0; i < COUNT(asked); i++) {
         struct arena arena = { 0 };

@@ -419,7 +419,7 @@ static void hits_to_pay(void **state)
     struct bill_point point = { world.bill.sheet.prices, rule, NAN };
     struct bill_cost cost[3];
     for (int turns = 1; turns <= 3; turns++)
-        bill_costs(&world.bill, &point, 1, (struct bill_change){ "turns", turns },
+        bill_costs(&world.bill, &point, 1, (struct bill_change){ "task_turns", turns },
                    &cost[turns - 1]);
     assert_true(cost[0].task[SCHEME_SHORT] > cost[0].task[SCHEME_PLAIN]);
     assert_true(cost[1].task[SCHEME_SHORT] < cost[1].task[SCHEME_PLAIN]);
@@ -698,7 +698,7 @@ static void owning_wins(void **state)
                                   subject_of(NULL, NULL), &world.error));
         assert_true(value_of(&scenario, "server_price", &price, &world.error));
         bought = price / cap / shares[i];       /* a full server costs this share of it */
-        facts_set(&scenario.facts, "turns", 5, ORIGIN_GIVEN, "test");
+        facts_set(&scenario.facts, "task_turns", 5, ORIGIN_GIVEN, "test");
         facts_set(&scenario.facts, "own_request_rate", 5 * cap, ORIGIN_GIVEN, "test");
         facts_set(&scenario.facts, "task_cost", bought, ORIGIN_GIVEN, "test");
         assert_true(value_of(&scenario, "own_pays_rate", &pays, &world.error));
@@ -725,7 +725,7 @@ static bool keeps(const struct doc *own, double rate)
     struct scenario scenario;
     struct error error;
     double at[5];
-    static const char *const rows[] = { "predicted_ttft", "predicted_tpot", "server_load",
+    static const char *const rows[] = { "predicted_ttft", "predicted_tpot", "utilization",
                                         "ttft_limit", "tpot_limit" };
     struct command eval = { .verb = &verb_eval };
     for (const struct doc *word = doc_get(own, "words")->first; word; word = word->next->next) {

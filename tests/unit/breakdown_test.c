@@ -24,13 +24,13 @@ static const struct {
       { "chips=72", "attention_dp=72", "concurrency=4608", "prompt_tokens=4000",
         "output_tokens=500" }, false },
     { "deepseek-v3", "gb200-nvl72",
-      { "chips=72", "attention_dp=72", "concurrency=2304", "draft_tokens=2", "links_hidden=0.5" },
+      { "chips=72", "attention_dp=72", "concurrency=2304", "draft_tokens=2", "comm_overlap_share=0.5" },
       false },
     { "deepseek-v3", "gb200-nvl72",
       { "chips=72", "attention_dp=8", "arrival_rate=5", "prompt_tokens=2000",
         "output_tokens=500" }, true },
     { "deepseek-v3", "h100-sxm",
-      { "chips=16", "pipeline_parallel=2", "concurrency=64", "prefill_size=2048" }, false },
+      { "chips=16", "pipeline_parallel=2", "concurrency=64", "chunked_prefill_size=2048" }, false },
     { "gpt-oss-120b", "mi300x",
       { "chips=2", "concurrency=100", "prompt_tokens=1000", "output_tokens=300" }, false },
     { "qwen3.5-397b-a17b", "b200-sxm", { "chips=8", "concurrency=128" }, false },
@@ -53,7 +53,7 @@ static void open_world(size_t i, struct arena *arena, struct command *command,
     *command = (struct command){ .verb = &verb_eval };
     for (int k = 0; k < 8 && worlds[i].sets[k]; k++)
         command_set(arena, command, "set", worlds[i].sets[k]);
-    command_set(arena, command, "set", "training_chip_count=64");
+    command_set(arena, command, "set", "training_chips=64");
     if (!scenario_open(scenario, arena, command, subject_of(worlds[i].model, worlds[i].machine),
                        &error) ||
         !scenario_choose(scenario, outputs, COUNT(outputs), &error))
@@ -264,8 +264,8 @@ static void as_rows_written_twice(void **state)
             const struct breakdown parts = parts_at(&scenario, output, &values, true);
             write_all(&twice, &scenario, outputs[output]);
             if (output != TRAIN) {
-                assert_true(value_of(&scenario, "loaded_running", &running, &error));
-                facts_set(&scenario.facts, "loaded_running", running, ORIGIN_GIVEN, "test");
+                assert_true(value_of(&scenario, "rank_running_mean", &running, &error));
+                facts_set(&scenario.facts, "rank_running_mean", running, ORIGIN_GIVEN, "test");
             }
             write_all(&held, &scenario, outputs[output]);
             for (size_t k = 0; k < parts.count; k++) {
@@ -303,7 +303,7 @@ static void as_the_lists_said(void **state)
         const char *label, *beside, *text;
     } steps[] = {
         { "experts", "expert permutation",
-          "SUM(operator, operator_routed * operator_time) + expert_copies_time" },
+          "SUM(operator, operator_routed * operator_time) + moe_permute_time" },
         { "shared experts", "", "SUM(operator, operator_shared * operator_time)" },
         { "dense FFN", "", "SUM(operator, operator_dense_ffn * operator_time)" },
         { "router and norms", "", "SUM(operator, operator_router * operator_time)" },
@@ -312,17 +312,17 @@ static void as_the_lists_said(void **state)
           "SUM(operator, operator_time) - SUM(operator, (operator_routed + operator_shared"
           " + operator_dense_ffn + operator_router + operator_head) * operator_time)" },
         { "attention over the KV cache", "", "attention_decode_time" },
-        { "launch overhead", "", "launch_time" },
-        { "communication", "", "link_time" },
+        { "launch overhead", "", "kernel_overhead_time" },
+        { "communication", "", "comm_time" },
         { "host overhead", "", "host_exposed" },
         { "prefill interference", "", "accepted * running * others * prefill_per_token" },
     }, train[] = {
-        { "GEMMs", "", "train_micro_batches * (matrices_forward + matrices_backward)" },
-        { "attention", "", "train_micro_batches * (scores_forward + scores_backward)" },
+        { "GEMMs", "", "train_micro_batches * (gemm_forward + gemm_backward)" },
+        { "attention", "", "train_micro_batches * (attention_forward + attention_backward)" },
         { "elementwise", "",
-          "train_micro_batches * (between_forward + between_backward + quantise_forward"
+          "train_micro_batches * (elementwise_forward + elementwise_backward + quantise_forward"
           " + quantise_backward + gaps + gaps)" },
-        { "recomputation", "", "train_micro_batches * layers_again" },
+        { "recomputation", "", "train_micro_batches * activation_recompute_time" },
         { "TP communication", "", "train_micro_batches * (tensor_forward + tensor_backward)" },
         { "CP communication", "", "train_micro_batches * 2 * ring_forward" },
         { "experts", "",
@@ -330,16 +330,16 @@ static void as_the_lists_said(void **state)
           " + expert_gaps)" },
         { "head", "", "train_micro_batches * head_train_time" },
         { "uneven stages", "",
-          "train_micro_batches * (pipeline_parallel * micro_period - layers_time"
+          "train_micro_batches * (pipeline_parallel * micro_batch_interval - layers_time"
           " - head_train_time)" },
         { "pipeline fill", "", "pipeline_parallel * pipeline_fill" },
-        { "DP communication", "", "pipeline_parallel * replicas_time" },
+        { "DP communication", "", "pipeline_parallel * dp_comm_time" },
         { "optimizer", "", "pipeline_parallel * (optimizer_time + step_overhead)" },
         { "host memory", "",
           "train_micro_batches * pipeline_parallel * (host_forward + host_backward)"
           " + pipeline_parallel * optimizer_transfer" },
         { "stragglers", "",
-          "pipeline_parallel * (train_step - (pipeline_time + replicas_time + optimizer_time"
+          "pipeline_parallel * (train_step - (pipeline_time + dp_comm_time + optimizer_time"
           " + optimizer_transfer + step_overhead))" },
     };
     for (size_t i = 0; i < COUNT(worlds); i++) {
@@ -352,7 +352,7 @@ static void as_the_lists_said(void **state)
         const struct breakdown of_step = parts_at(&scenario, TPOT, &values, false);
         const struct breakdown of_train = parts_at(&scenario, TRAIN, &values, false);
         /* the list gave all that overlaps to the links */
-        const bool overlaps = facts_find(&scenario.facts, "links_hidden") != NULL;
+        const bool overlaps = facts_find(&scenario.facts, "comm_overlap_share") != NULL;
         for (size_t k = overlaps ? COUNT(steps) : 0; k < COUNT(steps) + COUNT(train); k++) {
             const bool step = k < COUNT(steps);
             const struct breakdown *parts = step ? &of_step : &of_train;
@@ -469,8 +469,8 @@ static void no_gap_at_the_peak(void **state)
 {
     (void)state;
     static const char *const shares[] = {
-        "software_share", "reach_bf16", "reach_fp8", "reach_fp4", "reach_int8", "reach_experts",
-        "reach_weights", "reach_weights_fp4", "reach_kv", "reach_attention" };
+        "software_efficiency", "efficiency_bf16", "efficiency_fp8", "efficiency_fp4", "efficiency_int8", "efficiency_moe",
+        "bandwidth_efficiency_weights", "bandwidth_efficiency_weights_fp4", "bandwidth_efficiency_kv", "efficiency_attention" };
     int below = 0;
     while (strcmp(waterfall_rows[below], "gap_efficiency"))
         below++;

@@ -94,7 +94,7 @@ static bool search_all(struct world *world, bool ttft, struct all *all, double *
 {
     double domain, most;
     if (!value_of(&world->chosen, NAME_scale_up_chips, &domain, &world->error) ||
-        !value_of(&world->chosen, NAME_server_chips_most, &most, &world->error))
+        !value_of(&world->chosen, NAME_replica_chips_max, &most, &world->error))
         fail_msg("%s: %s", world->line, world->error.what);
     for (int rule = LAYOUT_STARTABLE; rule <= LAYOUT_EVEN; rule++)
         for (int domains = 1; domains <= DOMAINS_MOST; domains *= 2) {
@@ -212,7 +212,7 @@ static void compare(struct world *world, struct tally *tally)
                              all.result.front.points->setting * all.space.inputs;
         print_message("%s: the choice (%g chips, chunk %g, load %g) is worth %.12g, the best (%g chips, dp %g, pp %g, "
                       "ep %g, chunk %g, load %g) %.12g\n", world->line,
-                      chosen_number(world, NAME_chips), chosen_number(world, NAME_prefill_size),
+                      chosen_number(world, NAME_chips), chosen_number(world, NAME_chunked_prefill_size),
                       all.space.loads[point.load], point.along, best[0], best[1], best[2],
                       best[3], best[5], all.space.loads[all.result.front.points->load],
                       all.result.front.points->along);
@@ -260,7 +260,7 @@ static void choices_are_the_cheapest(void **state)
 static void same_as_plan(const struct world *world, const struct doc *best)
 {
     static const char *const rows[] = { NAME_chips, NAME_attention_dp, NAME_pipeline_parallel,
-                                        NAME_expert_parallel, NAME_prefill_size, NAME_arrival_rate };
+                                        NAME_expert_parallel, NAME_chunked_prefill_size, NAME_arrival_rate };
     for (size_t i = 0; i < COUNT(rows); i++) {
         const struct doc *figure = doc_get(best, rows[i]);
         if (!figure || figure->number != chosen_number(world, rows[i]))

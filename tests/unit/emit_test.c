@@ -41,7 +41,7 @@ static void check_seats(const struct doc *point, double seats)
 {
     const struct doc *servers = doc_get(point, "servers");
     const double held = figure(servers->last, "concurrency") / figure(servers->last, "attention_dp");
-    const double room = floor(figure(point, "rank_seats"));
+    const double room = floor(figure(point, "rank_slots"));
     double term = exp(-held), below = 0;
     for (double n = 0; n <= seats && term > 0; n++, term *= held / n)
         below += term;
@@ -124,7 +124,7 @@ static void check_command(struct arena *arena, const struct emitted *wanted,
                           const struct launched *command)
 {
     struct settings got;
-    const double chunk = is_kind(point, "together") ? figure(point, "prefill_size") : 8192;
+    const double chunk = is_kind(point, "together") ? figure(point, "chunked_prefill_size") : 8192;
     read_settings(script, command, wanted->engine, &got);
     check_environment(wanted, point, command);
     check_sizes(arena, point, &got);
@@ -357,8 +357,8 @@ static void engines_get_the_same_cache(void **state)
         struct settings got;
         struct script *script = arena_alloc(&arena, sizeof *script);
         ask_well(&arena, arena_print(&arena, "llama-3.1-8b --on h100-sxm --gpus 1 --isl 1000 "
-                 "--osl 200 --set prefill_size=2048 --set engine_context=1GB "
-                 "--set activation_widths=12 --emit %s", engine_names[engine]), &answer);
+                 "--osl 200 --set chunked_prefill_size=2048 --set runtime_memory=1GB "
+                 "--set activation_vectors_per_token=12 --emit %s", engine_names[engine]), &answer);
         read_script(&arena, answer.text.data, script);
         assert_int_equal(script->count, 1);
         read_settings(script, &script->commands[0], (enum engine)engine, &got);

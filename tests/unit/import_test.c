@@ -76,7 +76,7 @@ static struct sums sums_of(struct facts *facts)
     for (size_t i = 0; i < table->entries; i++) {
         double entries = cell(table, i, "entries_per_token");
         if (entries == 0)
-            entries = cell(table, i, "window") > 0;
+            entries = cell(table, i, "attention_window") > 0;
         sums.cached += cell(table, i, "layers_storing") * cell(table, i, "cache_elements") * entries;
     }
     return sums;

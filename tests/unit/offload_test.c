@@ -16,7 +16,7 @@ static const double P = 6738415616, L = 32, h = 4096, f = 11008, m = 8192, V = 3
 static void llama_open(struct world *world)
 {
     world_open(world, "llama-2-7b");
-    give(world, "training_chip_count", 8);
+    give(world, "training_chips", 8);
     give(world, "training_sequences", 64);
     give(world, "micro_batch", 2);
     give(world, "sequence_length", 4096);
@@ -32,7 +32,7 @@ static double kept(void)
 /* Of 8 replicas, three doublings. */
 static double jitter(struct world *world)
 {
-    return 1 + 3 * value(world, "replica_jitter");
+    return 1 + 3 * value(world, "straggler_per_doubling");
 }
 
 /* ---- reversible layers ------------------------------------------------------------------------- */
@@ -51,7 +51,7 @@ static void reversible_layers_keep_their_output(void **unused)
     arena_free(&world.arena);
     /* the same of 96 layers, h = 12,288 */
     world_open(&world, "gpt-3-175b");
-    give(&world, "training_chip_count", 8);
+    give(&world, "training_chips", 8);
     give(&world, "micro_batch", 4);
     give(&world, "sequence_length", 2048);
     give(&world, "recompute_reversible", 1);
@@ -185,7 +185,7 @@ static void as_far_from_calculon_as_told(void **unused)
 {
     (void)unused;
     static const struct { const char *row; double value; } job[] = {
-        { "training_chip_count", 5128 }, { "training_sequences", 1923 },
+        { "training_chips", 5128 }, { "training_sequences", 1923 },
         { "sequence_length", 2048 }, { "tensor_parallel", 8 }, { "micro_batch", 3 }, { "zero_stage", 2 },
         { "sequence_parallel", 1 }, { "attention_unfused", 1 }, { "recompute_attention", 1 },
         { "rotary_passes", 1 }, { "offload_weights", 1 }, { "offload_activations", 1 },

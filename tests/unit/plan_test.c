@@ -30,7 +30,7 @@ struct fixture {
 /* Few loads, so that every one can be tried by itself. */
 static void open_job(struct fixture *fixture, const struct job *job)
 {
-    static const char *const sets[] = { "sequences_most=40", "output_tokens=300",
+    static const char *const sets[] = { "max_num_seqs=40", "output_tokens=300",
                                         "prompt_tokens=1500" };
     *fixture = (struct fixture){ .command = { .verb = &verb_plan } };
     struct arena *arena = &fixture->arena;
@@ -63,10 +63,10 @@ static void set(struct scenario *scenario, const char *row, double value)
  * is, and the loop finds the load. */
 static void closed_loop(struct plan *plan, const struct plan_point *point)
 {
-    static const char *const rows[] = { "loaded_running", "predicted_tpot", "predicted_ttft",
+    static const char *const rows[] = { "rank_running_mean", "predicted_tpot", "predicted_ttft",
                                         "predicted_throughput" };
     static const char *const layout[] = { "chips", "attention_dp", "pipeline_parallel",
-                                          "expert_parallel", "draft_tokens", "prefill_size" };
+                                          "expert_parallel", "draft_tokens", "chunked_prefill_size" };
     struct scenario scenario;
     struct values values;
     if (!scenario_read(&scenario, plan->arena,
@@ -281,9 +281,9 @@ static void all_pools(double gpus, bool experts, struct pools *pools)
 
 /* As plan_space asks, but of rows only, legality of both servers among them. */
 static const char *const pool_rows[] = {
-    "one_token / split_tpot", "pool_per_gpu", "rank_seats * server_fits * pool_prefill_fits",
-    "pool_ttft", "split_tpot", "pool_load / prefill_load_most", "layout_legal",
-    ("AT(layout_legal, chips = prefill_chips, attention_dp = prefill_attention_dp,"
+    "one_token / disagg_tpot", "disagg_throughput_per_chip", "rank_slots * replica_fits * pool_prefill_fits",
+    "disagg_deployment_ttft", "disagg_tpot", "pool_load / prefill_utilization_max", "layout_valid",
+    ("AT(layout_valid, chips = prefill_chips, attention_dp = prefill_attention_dp,"
      " pipeline_parallel = prefill_pipeline_parallel)"), "pool_slots_load / load_margin" };
 
 static void run_pools(struct plan *plan, struct scenario *scenario, const struct pools *pools,
@@ -316,7 +316,7 @@ static void check_pools(struct plan *plan, const struct scenario *variant)
         set(&scenario, pool_inputs[i], 1);
     }
     set(&scenario, "deployment_chips", plan->gpus);
-    facts_bind(&scenario.facts, "split_running", "held", ORIGIN_GIVEN, "test");
+    facts_bind(&scenario.facts, "disagg_rank_running", "held", ORIGIN_GIVEN, "test");
     const struct fact *sparse = facts_find(&scenario.facts, "moe_layers");
     all_pools(plan->gpus, sparse && sparse->value > 0, &pools);
     run_pools(plan, &scenario, &pools, out);

@@ -79,18 +79,18 @@ static void limits_hold(void **state)
     struct world world;
     world_open(&world, "llama-3.1-70b", "h100-sxm");
     /* one chip has nothing to reduce; a free network costs nothing */
-    assert_true(value(&world, "AT(link_time, chips = 1)") == 0);
-    assert_true(value(&world, "AT(link_time, scale_up_bandwidth = 1e200 * scale_up_bandwidth, reduce_start = 0,"
-                              " reduce_per_chip = 0)") < 1e-15);
+    assert_true(value(&world, "AT(comm_time, chips = 1)") == 0);
+    assert_true(value(&world, "AT(comm_time, scale_up_bandwidth = 1e200 * scale_up_bandwidth, all_reduce_latency = 0,"
+                              " all_reduce_latency_per_chip = 0)") < 1e-15);
     /* without weights and cache to read, the products are left */
-    double products = value(&world, "AT(products_time, hbm_bandwidth = 1e200 * hbm_bandwidth)");
+    double products = value(&world, "AT(gemm_time, hbm_bandwidth = 1e200 * hbm_bandwidth)");
     double compute = value(&world, "SUM(operator, operator_compute)");
     assert_true(fabs(products / compute - 1) < 1e-12);
     /* everything reached and nothing fixed is the bound, where memory binds */
-    const char *ideal = "AT(step_time, reach_weights = 1, reach_kv = 1, reach_bf16 = 1,"
-        " reach_attention = 1, reach_link = 1, launch_bf16 = 0, launch_fp8 = 0, launch_fp4 = 0,"
-        " launch_attention = 0, launch_small = 0, launch_experts = 0, reduce_start = 0,"
-        " reduce_per_chip = 0, scale_up_bandwidth = 1e200 * scale_up_bandwidth, host_step = 0, host_sequence = 0)";
+    const char *ideal = "AT(step_time, bandwidth_efficiency_weights = 1, bandwidth_efficiency_kv = 1, efficiency_bf16 = 1,"
+        " efficiency_attention = 1, all_reduce_efficiency = 1, kernel_overhead_bf16 = 0, kernel_overhead_fp8 = 0, kernel_overhead_fp4 = 0,"
+        " kernel_overhead_attention = 0, kernel_overhead_small = 0, kernel_overhead_moe = 0, all_reduce_latency = 0,"
+        " all_reduce_latency_per_chip = 0, scale_up_bandwidth = 1e200 * scale_up_bandwidth, host_overhead_per_step = 0, host_overhead_per_sequence = 0)";
     double over = value(&world, ideal) / value(&world, "bound_step");
     assert_true(over >= 1 && over < 1.02);
     /* the same where compute binds: at an endless batch a token costs what the bound says */
@@ -112,17 +112,17 @@ static void counts_by_hand(void **state)
     (void)state;
     struct world world;
     world_open(&world, "llama-3.1-70b", "h100-sxm");
-    double reach = value(&world, "reach_kv"), read = 64.0 * 4096 * 2 * 80 * 8 * 128 * 2;
+    double reach = value(&world, "bandwidth_efficiency_kv"), read = 64.0 * 4096 * 2 * 80 * 8 * 128 * 2;
     double cache = read / (8 * 3.35e12 * reach);
     assert_true(fabs(value(&world, "SUM(layer, layer_cache_time)") / cache - 1) < 1e-12);
     /* a layer: q with k and v, o, gate with up, down; attention; four small and two small; and
        the head once */
-    double launches = 80 * (4 * value(&world, "launch_bf16") + value(&world, "launch_attention") +
-                            (4 + 2) * value(&world, "launch_small")) +
-                      value(&world, "launch_bf16");
-    assert_true(fabs(value(&world, "launch_time") / launches - 1) < 1e-12);
-    double reduces = 2 * 80 * (value(&world, "reduce_start") + 8 * value(&world, "reduce_per_chip"));
-    assert_true(fabs(value(&world, "reduce_fixed_time") / reduces - 1) < 1e-12);
+    double launches = 80 * (4 * value(&world, "kernel_overhead_bf16") + value(&world, "kernel_overhead_attention") +
+                            (4 + 2) * value(&world, "kernel_overhead_small")) +
+                      value(&world, "kernel_overhead_bf16");
+    assert_true(fabs(value(&world, "kernel_overhead_time") / launches - 1) < 1e-12);
+    double reduces = 2 * 80 * (value(&world, "all_reduce_latency") + 8 * value(&world, "all_reduce_latency_per_chip"));
+    assert_true(fabs(value(&world, "all_reduce_latency_time") / reduces - 1) < 1e-12);
     arena_free(&world.arena);
 }
 
@@ -134,18 +134,18 @@ static void experts_and_latent_by_hand(void **state)
     struct world world;
     world_open(&world, "deepseek-v3", "h200-sxm");
     double bandwidth = 4.8e12, tokens = 64.0 * 4096;
-    double cache = tokens * 576 * 2 * 61 / (bandwidth * value(&world, "reach_kv"));
+    double cache = tokens * 576 * 2 * 61 / (bandwidth * value(&world, "bandwidth_efficiency_kv"));
     double compute = tokens * 128 * (576 + 512) * 2 * 61 /
-                     (8 * 989.5e12 * value(&world, "reach_attention"));
+                     (8 * 989.5e12 * value(&world, "efficiency_attention"));
     assert_true(near(value(&world, "attention_decode_time"), cache + compute, 1e-3));
     double touched = 256 * (1 - pow(1 - 8.0 / 256, 64));
     double bytes = touched * 3 * 7168 * 2048 * 58 * (1 + 4.0 / (128 * 128));
     assert_true(near(value(&world, "SUM(operator, operator_routed * operator_stream)"),
-                     bytes / (8 * bandwidth * value(&world, "reach_weights")), 1e-9));
+                     bytes / (8 * bandwidth * value(&world, "bandwidth_efficiency_weights")), 1e-9));
     double seen = value(&world, "accepted");
     assert_true(seen == 1);
-    assert_true(near(value(&world, "AT(accepted, draft_tokens = 2, accepted_share = 0.5)"), 1.75, 1e-12));
-    assert_true(near(value(&world, "AT(accepted, draft_tokens = 2, accepted_share = 1)"), 3, 1e-12));
+    assert_true(near(value(&world, "AT(acceptance_length, draft_tokens = 2, acceptance_rate = 0.5)"), 1.75, 1e-12));
+    assert_true(near(value(&world, "AT(acceptance_length, draft_tokens = 2, acceptance_rate = 1)"), 3, 1e-12));
     arena_free(&world.arena);
 }
 
@@ -156,11 +156,11 @@ static void mixed_steps_are_priced_once(void **state)
     (void)state;
     struct world world;
     world_open(&world, "llama-3.1-70b", "h100-sxm");
-    double both = value(&world, "AT(products_time, prefill_chunk = 512 * one_token)");
-    double decode = value(&world, "products_time");
-    double prompt = value(&world, "AT(products_time, stage_running = 0, prefill_chunk = 512 * one_token)");
+    double both = value(&world, "AT(gemm_time, prefill_chunk = 512 * one_token)");
+    double decode = value(&world, "gemm_time");
+    double prompt = value(&world, "AT(gemm_time, stage_running = 0, prefill_chunk = 512 * one_token)");
     assert_true(both > fmax(decode, prompt) && both < decode + prompt);
-    double more = value(&world, "AT(products_time - SUM(operator, operator_head * operator_time),"
+    double more = value(&world, "AT(gemm_time - SUM(operator, operator_head * operator_time),"
                                 " batch = 576)");
     assert_true(near(both - value(&world, "SUM(operator, operator_head * operator_time)"), more,
                      1e-12));
@@ -201,10 +201,10 @@ static void stages_take_turns(void **state)
     struct world world;
     world_open(&world, "llama-3.1-70b", "h100-sxm");
     double one = value(&world, "AT(step_time, chips = 4, batch = 32)");
-    double two = value(&world, "AT(step_time - stage_hand_over_time, chips = 8, batch = 32,"
+    double two = value(&world, "AT(step_time - pp_send_time, chips = 8, batch = 32,"
                        " pipeline_parallel = 2)");
     assert_true(near(two, one, 1e-12));
-    assert_true(value(&world, "AT(stage_hand_over_time, chips = 8, pipeline_parallel = 2)") > 0);
+    assert_true(value(&world, "AT(pp_send_time, chips = 8, pipeline_parallel = 2)") > 0);
     arena_free(&world.arena);
 }
 
@@ -219,15 +219,15 @@ static void loops_agree(void **state)
     facts_set(&world.scenario.facts, "prompt_tokens", 2000, ORIGIN_GIVEN, "test");
     facts_set(&world.scenario.facts, "output_tokens", 500, ORIGIN_GIVEN, "test");
     facts_set(&world.scenario.facts, "others", 1, ORIGIN_GIVEN, "test");
-    double running = value(&world, "loaded_running"), tpot = value(&world, "predicted_tpot");
+    double running = value(&world, "rank_running_mean"), tpot = value(&world, "predicted_tpot");
     assert_true(running > 0 && running < 64);
     facts_set(&world.scenario.facts, "arrival_rate", running / (499 * tpot), ORIGIN_GIVEN, "test");
-    assert_true(near(value(&world, "loaded_running"), running, 1e-9));
+    assert_true(near(value(&world, "rank_running_mean"), running, 1e-9));
     assert_true(near(value(&world, "predicted_tpot"), tpot, 1e-9));
-    assert_true(value(&world, "server_stable") == 1);
+    assert_true(value(&world, "stable") == 1);
     double most = value(&world, "saturated_throughput / output_tokens");
     facts_set(&world.scenario.facts, "arrival_rate", 1.5 * most, ORIGIN_GIVEN, "test");
-    assert_true(value(&world, "server_stable") == 0 && value(&world, "server_load") > 1.49);
+    assert_true(value(&world, "stable") == 0 && value(&world, "utilization") > 1.49);
     assert_true(near(value(&world, "predicted_throughput / output_tokens"), most, 0.02));
     arena_free(&world.arena);
 }
@@ -243,16 +243,16 @@ static void pools_balance(void **state)
     facts_set(&world.scenario.facts, "prompt_tokens", 2000, ORIGIN_GIVEN, "test");
     facts_set(&world.scenario.facts, "output_tokens", 500, ORIGIN_GIVEN, "test");
     /* Little's law from outside: requests in the loop are the rate times a whole turn */
-    double rate = value(&world, "split_throughput / output_tokens");
-    double turn = value(&world, "split_ttft + answer_steps * split_tpot");
+    double rate = value(&world, "disagg_throughput / output_tokens");
+    double turn = value(&world, "disagg_ttft + decode_steps * disagg_tpot");
     assert_true(near(rate * turn, 64, 1e-6));
-    double power = value(&world, "split_energy_per_token * split_throughput / split_chips");
+    double power = value(&world, "split_energy_per_token * disagg_throughput / disaggregated_chips");
     assert_true(power > 0.3 * 700 && power < 700);
     /* one prefill worker too few: it is the one that is full */
     facts_set(&world.scenario.facts, "prefill_workers", 1, ORIGIN_GIVEN, "test");
     facts_set(&world.scenario.facts, "prefill_chips", 1, ORIGIN_GIVEN, "test");
     facts_set(&world.scenario.facts, "batch", 512, ORIGIN_GIVEN, "test");
-    double load = value(&world, "AT(split_prefill_load, running = split_running)");
+    double load = value(&world, "AT(disagg_prefill_utilization, running = disagg_rank_running)");
     assert_true(load > 0.9 && load < 1);
     arena_free(&world.arena);
 }
@@ -285,15 +285,15 @@ static void prompts_fit_in_time(void **state)
     for (int first = 0; first < 2; first++)
         for (int equal = 0; equal < 2; equal++) {
             facts_set(&world.scenario.facts, "prefill_first", first, ORIGIN_GIVEN, "test");
-            facts_set(&world.scenario.facts, "equal_requests", equal, ORIGIN_GIVEN, "test");
-            double busy = value(&world, "saturated_throughput / output_tokens * prefill_taken");
+            facts_set(&world.scenario.facts, "fixed_lengths", equal, ORIGIN_GIVEN, "test");
+            double busy = value(&world, "saturated_throughput / output_tokens * steady_prefill_time");
             assert_true(busy > 0.5 && busy <= 1);
         }
     /* arrivals at random queue, however equal the requests */
     facts_set(&world.scenario.facts, "arrival_rate", 0.5, ORIGIN_GIVEN, "test");
     for (int equal = 0; equal < 2; equal++) {
-        facts_set(&world.scenario.facts, "equal_requests", equal, ORIGIN_GIVEN, "test");
-        assert_true(value(&world, "prompt_queue_time") > 0 && value(&world, "interference") == 1);
+        facts_set(&world.scenario.facts, "fixed_lengths", equal, ORIGIN_GIVEN, "test");
+        assert_true(value(&world, "prefill_queue_time") > 0 && value(&world, "interference") == 1);
         }
     arena_free(&world.arena);
 }
@@ -331,10 +331,10 @@ static void stages_take_prompts(void **state)
     world_open(&world, "llama-3.1-70b", "h100-sxm");
     facts_set(&world.scenario.facts, "prompt_tokens", 4000, ORIGIN_GIVEN, "test");
     facts_set(&world.scenario.facts, "concurrency", 64, ORIGIN_GIVEN, "test");
-    double one = value(&world, "prefill_alone"), load = value(&world, "prefill_load");
+    double one = value(&world, "prefill_alone"), load = value(&world, "prefill_utilization");
     facts_set(&world.scenario.facts, "pipeline_parallel", 4, ORIGIN_GIVEN, "test");
     assert_true(value(&world, "prefill_alone") > 1.2 * one);
-    assert_true(value(&world, "prefill_load") < load);
+    assert_true(value(&world, "prefill_utilization") < load);
     arena_free(&world.arena);
 }
 
@@ -346,11 +346,11 @@ static void blocks_as_vllm_counts(void **state)
     struct world world;
     world_open(&world, "llama-3.1-8b", "rtx-4090");
     facts_set(&world.scenario.facts, "chips", 1, ORIGIN_GIVEN, "test");
-    facts_set(&world.scenario.facts, "cache_fraction", 0.9, ORIGIN_GIVEN, "test");
-    facts_set(&world.scenario.facts, "prefill_size", 2048, ORIGIN_GIVEN, "test");
-    double blocks = value(&world, "cache_room / (kv_per_token * cache_block)");
+    facts_set(&world.scenario.facts, "gpu_memory_utilization", 0.9, ORIGIN_GIVEN, "test");
+    facts_set(&world.scenario.facts, "chunked_prefill_size", 2048, ORIGIN_GIVEN, "test");
+    double blocks = value(&world, "kv_capacity_per_chip / (kv_per_token * kv_block_tokens)");
     assert_true(near(blocks, 2588, 0.03));
-    double seats = value(&world, "AT(seats, cache_blocks = 2588)");
+    double seats = value(&world, "AT(kv_slots, kv_blocks_reported = 2588)");
     assert_true(near(value(&world, "seats"), seats, 0.03));
     arena_free(&world.arena);
 }

@@ -40,7 +40,7 @@ static struct sim_options server(const struct scheduler *scheduler, size_t seats
     const bool named = scheduler == &scheduler_vllm_v1;     /* it has something of each block */
     const size_t blocks = named ? 100000 : PLENTY;
     return (struct sim_options){ .replicas = 1,
-                                 .server = { .scheduler = scheduler, .sequences_most = seats,
+                                 .server = { .scheduler = scheduler, .max_num_seqs = seats,
                                              .chunk = 1000, .batch_tokens_most = PLENTY,
                                              .block = 16, .blocks = blocks, .synchronous = true,
                                              .seconds = seconds } };

@@ -214,10 +214,10 @@ static void check_point(struct trial *trial, const struct doc *point)
     static const char *const of_both[] = { NAME_load_margin, NAME_deployment_chips, NAME_ttft_limit,
                                            NAME_tpot_limit };
     static const char *const of_kind[2][4] = {
-        { NAME_server_stable, NAME_slots_load, NAME_server_fits, NAME_layout_startable },
+        { NAME_stable, NAME_slots_load, NAME_replica_fits, NAME_layout_startable },
         { NAME_pool_prompts_share, NAME_pool_slots_load } };
-    const char *ttft = pools ? NAME_pool_ttft : NAME_predicted_ttft;
-    const char *tpot = pools ? NAME_split_tpot : NAME_predicted_tpot;
+    const char *ttft = pools ? NAME_disagg_deployment_ttft : NAME_predicted_ttft;
+    const char *tpot = pools ? NAME_disagg_tpot : NAME_predicted_tpot;
     struct words eval_words = { { "eval" }, 1 }, step_words = { { "step" }, 1 };
     for (const struct doc *one = point->first; one; one = one->next)
         if (is_figure(one))
@@ -251,8 +251,8 @@ static void check_point(struct trial *trial, const struct doc *point)
                 evaluated(eval, NAME_load_margin));
         return;
     }
-    is_one(trial, eval, NAME_server_stable);
-    is_one(trial, eval, NAME_server_fits);
+    is_one(trial, eval, NAME_stable);
+    is_one(trial, eval, NAME_replica_fits);
     is_one(trial, eval, NAME_layout_startable);
     at_most(trial, NAME_slots_load, evaluated(eval, NAME_slots_load),
             evaluated(eval, NAME_load_margin));

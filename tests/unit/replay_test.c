@@ -93,12 +93,12 @@ static void replay(struct fixture *fixture, const struct search_point *at, struc
     struct plan *plan = &fixture->plan;
     struct simulation *simulation = arena_alloc(&fixture->arena, sizeof *simulation);
     struct simulated *outcome = arena_alloc(&fixture->arena, sizeof *outcome);
-    const double held = plan_input(plan, at, NAME_held);
+    const double held = plan_input(plan, at, NAME_rank_running_target);
     const double ranks = plan_input(plan, at, NAME_attention_dp);
     double tpot, rate;
     assert_true(plan_tell(plan, at, point));
     *out = (struct replay){ .running = held * ranks, .ranks = ranks > 1,
-                            .seats_taken = held / point->figures[PLAN_rank_seats],
+                            .seats_taken = held / point->figures[PLAN_rank_slots],
                             .pools = plan->variants[at->space].kind == PLAN_POOLS };
     const double all = out->running * point->figures[PLAN_replicas] *
                        (out->pools ? plan_input(plan, at, NAME_decode_workers) : 1);

@@ -460,7 +460,7 @@ static void sglang_prompts(struct plain *p, struct batch *batch)
     double chunk = (double)server->chunk - (double)mixed;
     if (p->cut == NONE && (p->full || !p->waiting_count))
         return;
-    if (p->cut == NONE && listed >= server->sequences_most) {
+    if (p->cut == NONE && listed >= server->max_num_seqs) {
         p->full = true;
         return;
     }
@@ -482,7 +482,7 @@ static void sglang_prompts(struct plain *p, struct batch *batch)
         }
     }
     while (p->waiting_count) {
-        if (batch->count + listed >= server->sequences_most)
+        if (batch->count + listed >= server->max_num_seqs)
             p->full = true;
         if (p->full)
             return;
@@ -715,7 +715,7 @@ static bool trtllm_form(struct plain *p)
     const struct sim_server *server = p->server;
     struct batch *batch = &p->batch[p->batch_count];
     uint64_t room = server->chunk;
-    size_t seats = server->sequences_most < server->chunk ? server->sequences_most : server->chunk;
+    size_t seats = server->max_num_seqs < server->chunk ? server->max_num_seqs : server->chunk;
     batch->count = 0;
     bool goes_on = !p->eager || trtllm_blocks(p);
     for (size_t i = 0; i < p->running_count; i++)
@@ -845,7 +845,7 @@ static void train_run(struct plain *p)
             plain_done(p, id);
         }
         plain_arrivals(p);
-        while (p->waiting_count && p->running_count < p->server->sequences_most) {
+        while (p->waiting_count && p->running_count < p->server->max_num_seqs) {
             size_t id = p->waiting[0];
             drop_at(p->waiting, &p->waiting_count, 0);
             p->running[p->running_count++] = id;
@@ -918,7 +918,7 @@ static void draw_server(uint64_t *seed, const struct trace *trace,
                   ? trace->prompt[i] + trace->output[i] : longest;
     *server = (struct sim_server){
         .scheduler = scheduler,
-        .sequences_most = 1 + (size_t)(draw(seed) * 40), .chunk = 8 + (size_t)(draw(seed) * 300),
+        .max_num_seqs = 1 + (size_t)(draw(seed) * 40), .chunk = 8 + (size_t)(draw(seed) * 300),
         .block = sizes[(size_t)(draw(seed) * 3)], .seconds = linear, .context = cost,
         .synchronous = draw(seed) < 0.4,
         .batch_tokens_most = draw(seed) < 0.5 ? 0 : 20 + (size_t)(draw(seed) * 500),
@@ -1116,7 +1116,7 @@ static void sglang_by_hand(void **state)
     struct arena arena = { 0 };
     struct hand hand = { .arrival = { 0, 1 }, .prompt = { 150, 10 }, .output = { 3, 2 },
                          .options.server = { .scheduler = &scheduler_sglang,
-                                             .sequences_most = 8, .chunk = 100, .blocks = 10000,
+                                             .max_num_seqs = 8, .chunk = 100, .blocks = 10000,
                                              .block = 1, .synchronous = true } };
     by_hand(&arena, &hand, 2);
     assert_true(hand.result.first_token[0] == 4 && hand.result.first_token[1] == 4);
@@ -1145,7 +1145,7 @@ static void sglang_retracts(void **state)
     struct arena arena = { 0 };
     struct hand hand = { .arrival = { 0, 0.5 }, .prompt = { 10, 10 }, .output = { 6, 6 },
                          .options.server = { .scheduler = &scheduler_sglang,
-                                             .sequences_most = 8, .chunk = 100, .blocks = 24,
+                                             .max_num_seqs = 8, .chunk = 100, .blocks = 24,
                                              .block = 1, .synchronous = true } };
     by_hand(&arena, &hand, 2);
     assert_int_equal(hand.result.preemptions, 0);
@@ -1169,7 +1169,7 @@ static void sglang_clips(void **state)
     struct arena arena = { 0 };
     struct hand hand = { .arrival = { 0, 0.5 }, .prompt = { 10, 10 }, .output = { 6000, 6000 },
                          .options.server = { .scheduler = &scheduler_sglang,
-                                             .sequences_most = 8, .chunk = 100, .blocks = 8213,
+                                             .max_num_seqs = 8, .chunk = 100, .blocks = 8213,
                                              .block = 1, .synchronous = true } };
     sim_set(&hand.options.server, "conservativeness", 2);
     by_hand(&arena, &hand, 2);
@@ -1189,7 +1189,7 @@ static void trtllm_by_hand(void **state)
     struct arena arena = { 0 };
     struct hand hand = { .arrival = { 0, 0 }, .prompt = { 40, 40 }, .output = { 3, 3 },
                          .options.server = { .scheduler = &scheduler_trtllm,
-                                             .sequences_most = 8, .chunk = 64, .blocks = 10,
+                                             .max_num_seqs = 8, .chunk = 64, .blocks = 10,
                                              .block = 32, .synchronous = true } };
     by_hand(&arena, &hand, 2);
     assert_true(hand.result.first_token[0] == 2 && hand.result.first_token[1] == 4);
@@ -1217,7 +1217,7 @@ static void trtllm_pauses(void **state)
     struct arena arena = { 0 };
     struct hand hand = { .arrival = { 0, 0 }, .prompt = { 2, 2 }, .output = { 6, 6 },
                          .options.server = { .scheduler = &scheduler_trtllm,
-                                             .sequences_most = 8, .chunk = 64, .blocks = 3,
+                                             .max_num_seqs = 8, .chunk = 64, .blocks = 3,
                                              .block = 4, .synchronous = true } };
     sim_set(&hand.options.server, "max-utilization", 1);
     by_hand(&arena, &hand, 2);
@@ -1242,7 +1242,7 @@ static void prefixes_are_shared(void **state)
     struct error error;
     struct hand hand = { .arrival = { 0, 0, 100 }, .prompt = { 70, 70, 70 }, .output = { 2, 2, 2 },
                          .options.replicas = 1,
-                         .options.server = { .sequences_most = 8, .chunk = 1000, .blocks = 100,
+                         .options.server = { .max_num_seqs = 8, .chunk = 1000, .blocks = 100,
                                              .block = 32, .synchronous = true,
                                              .seconds = by_part } };
     hand.trace = (struct trace){ .count = 3, .arrival = hand.arrival, .prompt = hand.prompt,
@@ -1270,7 +1270,7 @@ static void train_takes_two_periods(void **state)
     const double period = 0.02;
     struct arena arena = { 0 };
     struct sim_options options = { .replicas = 1, .server = { .scheduler = &scheduler_train,
-                                   .block = 1, .sequences_most = 2000 } };
+                                   .block = 1, .max_num_seqs = 2000 } };
     struct trace trace = { .count = ALL, .arrival = arena_array(&arena, ALL, sizeof(double)),
                            .prompt = arena_array(&arena, ALL, sizeof(uint32_t)),
                            .output = arena_array(&arena, ALL, sizeof(uint32_t)) };
@@ -1307,7 +1307,7 @@ static void train_is_full(void **state)
     enum { ALL = 20000, SEATS = 50, OUTPUTS = 20 };
     struct arena arena = { 0 };
     struct sim_options options = { .replicas = 1, .server = { .scheduler = &scheduler_train,
-                                   .block = 1, .sequences_most = SEATS } };
+                                   .block = 1, .max_num_seqs = SEATS } };
     struct trace trace = { .count = ALL, .arrival = arena_array(&arena, ALL, sizeof(double)),
                            .prompt = arena_array(&arena, ALL, sizeof(uint32_t)),
                            .output = arena_array(&arena, ALL, sizeof(uint32_t)) };

@@ -63,7 +63,7 @@ static bool fcfs_drop(struct engine *engine, uint32_t id)
 static void admit(struct fcfs *fcfs)
 {
     struct engine *engine = &fcfs->engine;
-    while (fcfs->queue.count && engine->running < engine->server->sequences_most &&
+    while (fcfs->queue.count && engine->running < engine->server->max_num_seqs &&
            blocks_for(fcfs, fcfs->queue.head) <= fcfs->free) {
         const uint32_t id = queue_pop(engine->world, &fcfs->queue);
         fcfs->free -= blocks_for(fcfs, id);
@@ -139,7 +139,7 @@ static struct engine *fcfs_open(struct arena *arena, struct world *world,
 {
     struct fcfs *fcfs = arena_alloc(arena, sizeof *fcfs);
     *fcfs = (struct fcfs){ .engine = { .world = world, .server = server }, .queue = QUEUE_EMPTY,
-                           .running = arena_array(arena, server->sequences_most,
+                           .running = arena_array(arena, server->max_num_seqs,
                                                   sizeof *fcfs->running),
                            .free = server->blocks };
     return &fcfs->engine;

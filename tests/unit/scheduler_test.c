@@ -24,7 +24,7 @@ static double linear(void *context, const struct sim_step *step)
 static void draw_options(uint64_t *seed, struct sim_options *options)
 {
     struct sim_server *server = &options->server;
-    server->sequences_most = 1 + (size_t)(draw(seed) * 30);
+    server->max_num_seqs = 1 + (size_t)(draw(seed) * 30);
     server->chunk = 16 + (size_t)(draw(seed) * 400);
     server->blocks = 60 + (size_t)(draw(seed) * 200);
     server->synchronous = draw(seed) < 0.3;
@@ -222,7 +222,7 @@ static void rows_are_complete(void **state)
                     scheduler->clear);
         assert_ptr_equal(scheduler_named(scheduler->name), scheduler);
         assert_ptr_equal(server.scheduler, scheduler);
-        assert_true(server.block && server.sequences_most && server.chunk);
+        assert_true(server.block && server.max_num_seqs && server.chunk);
         for (size_t s = 0; scheduler->setting[s].name; s++) {
             const struct scheduler_setting *setting = &scheduler->setting[s];
             assert_true(server.own[s] >= setting->least);

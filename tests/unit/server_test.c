@@ -13,7 +13,7 @@ static const struct {
     { "llama-3.1-8b", "h100-sxm", { "chips=1" } },
     { "llama-3.1-70b", "h100-sxm", { "batch=64" } },
     { "deepseek-v3", "gb200-nvl72", { "batch=512" } },
-    { "deepseek-v3", "gb200-nvl72", { "batch=512", "draft_tokens=2", "links_hidden=0.5" } },
+    { "deepseek-v3", "gb200-nvl72", { "batch=512", "draft_tokens=2", "comm_overlap_share=0.5" } },
     { "deepseek-v3", "gb200-nvl72", { "attention_dp=8", "arrival_rate=5" } },
     { "deepseek-v3", "gb200-nvl72", { "pipeline_parallel=2" } },
     { "gpt-oss-120b", "mi300x", { "prompt_tokens=1000", "output_tokens=300" } },

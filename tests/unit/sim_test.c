@@ -102,7 +102,7 @@ static size_t plain_walk(struct plain *p, size_t *aside)
 {
     size_t count = 0;
     qsort(p->running, p->running_count, sizeof *p->running, by_id);
-    while (p->running_count && p->batch_count < p->options->server.sequences_most) {
+    while (p->running_count && p->batch_count < p->options->server.max_num_seqs) {
         size_t id = p->running[0];
         drop(p->running, &p->running_count, 0);
         if (p->done[id] < p->prompt[id]) {
@@ -127,8 +127,8 @@ static size_t plain_walk(struct plain *p, size_t *aside)
 static bool plain_admit(struct plain *p)
 {
     const struct sim_options *o = p->options;
-    if (!p->waiting_count || plain_admitted(p) == o->server.sequences_most ||
-        p->batch_count == o->server.sequences_most)
+    if (!p->waiting_count || plain_admitted(p) == o->server.max_num_seqs ||
+        p->batch_count == o->server.max_num_seqs)
         return false;
     size_t id = p->waiting[0];
     uint64_t needed = ceiling(p->prompt[id], o->server.block), tokens = p->prompt[id];
@@ -255,7 +255,7 @@ static void draw_options(uint64_t *seed, struct sim_options *options, struct cos
     static const size_t sizes[] = { 1, 4, 16 };
     *options = (struct sim_options){
         .server.scheduler = draw(seed) < 0.5 ? &scheduler_sarathi : &scheduler_vllm_2023,
-        .replicas = 1, .server.sequences_most = 1 + (size_t)(draw(seed) * 40), .server.chunk = 8 + (size_t)(draw(seed) * 300),
+        .replicas = 1, .server.max_num_seqs = 1 + (size_t)(draw(seed) * 40), .server.chunk = 8 + (size_t)(draw(seed) * 300),
         .server.batch_tokens_most = 600 + (size_t)(draw(seed) * 2000),
         .server.block = sizes[(size_t)(draw(seed) * 3)], .server.watermark = draw(seed) < 0.5 ? 0 : 0.01,
         .server.seconds = linear, .server.context = cost,
@@ -352,7 +352,7 @@ static void routers_share(void **state)
     struct arena arena = { 0 };
     uint64_t seed = 11;
     struct cost cost = { 0.01, 5e-5, 8e-8, 0 };
-    struct sim_options options = { .replicas = SERVERS, .server.sequences_most = 16, .server.chunk = 256,
+    struct sim_options options = { .replicas = SERVERS, .server.max_num_seqs = 16, .server.chunk = 256,
                                    .server.blocks = 4000, .server.block = 16, .server.watermark = 0.01,
                                    .server.seconds = linear, .server.context = &cost };
     struct trace trace = { .count = ALL, .arrival = arena_array(&arena, ALL, sizeof(double)),
@@ -391,7 +391,7 @@ static void vllm_by_hand(void **state)
     uint32_t prompt[] = { 250, 50 }, output[] = { 4, 2 };
     struct trace trace = { .count = 2, .arrival = arrival, .prompt = prompt, .output = output };
     struct sim_options options = { .server.scheduler = &scheduler_vllm_v1, .replicas = 1,
-                                   .server.sequences_most = 8,
+                                   .server.max_num_seqs = 8,
                                    .server.chunk = 100, .server.blocks = 100, .server.block = 16, .server.seconds = by_part };
     struct sim_result result;
     struct error error;
@@ -418,7 +418,7 @@ static void vllm_finds_prefixes(void **state)
     struct trace trace;
     struct error error;
     struct sim_options options = { .server.scheduler = &scheduler_vllm_v1, .replicas = 1,
-                                   .server.sequences_most = 8,
+                                   .server.max_num_seqs = 8,
                                    .server.chunk = 100, .server.blocks = 100, .server.block = 16, .server.seconds = by_part };
     struct sim_result result;
     assert_true(trace_read(&arena, "tests/fixtures/traces/names.csv", 1, &trace, &error));
@@ -513,7 +513,7 @@ static void vllm_real_run(void **state)
     struct trace trace;
     struct error error;
     struct sim_options options = { .server.scheduler = &scheduler_vllm_v1, .replicas = 1,
-                                   .server.sequences_most = 256,
+                                   .server.max_num_seqs = 256,
                                    .server.chunk = 2048, .server.blocks = 2588, .server.block = 16,
                                    .server.seconds = like_a_4090 };
     struct sim_result result;
@@ -545,7 +545,7 @@ static void waits_follow_theory(void **state)
     for (size_t c = 0; c < COUNT(cases); c++) {
         struct arena arena = { 0 };
         struct sim_options options = { .replicas = 1, .server.scheduler = &scheduler_sarathi,
-                                       .server.sequences_most = 1, .server.chunk = 1000000000,
+                                       .server.max_num_seqs = 1, .server.chunk = 1000000000,
                                        .server.blocks = 1000000000, .server.block = 16, .server.seconds = linear,
                                        .server.context = &(struct cost){ 0, 1.0 / SCALE, 0, 0 } };
         struct trace trace = { .count = COUNT_ALL,
@@ -714,7 +714,7 @@ static void reference_runs(void **state)
     for (size_t i = 0; i < COUNT(runs); i++) {
         struct arena arena = { 0 };
         struct sim_options options = { .replicas = 1, .server.scheduler = &scheduler_sarathi,
-                                       .server.sequences_most = 128, .server.chunk = 512,
+                                       .server.max_num_seqs = 128, .server.chunk = 512,
                                        .server.blocks = runs[i].blocks, .server.block = 16, .server.watermark = 0.01,
                                        .server.seconds = linear,
                                        .server.context = &(struct cost){ 0.01, 5e-5, 8e-8, 0 } };

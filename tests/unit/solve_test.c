@@ -599,7 +599,7 @@ static const struct { const char *unknown, *equation; } equations[] = {
     { "peak_flops", "bound_mfu=0.5" }, { "peak_flops", "bound_mfu=1" },
     { "chip_price", "bound_cost_per_token=1e-6USD/token" }, { "chips", "latency_floor=2ms" },
     { "hold_time", "tier_total[hbm]=recompute_cost" }, { "hold_time", "tier_total[ddr]=tier_total[flash]" },
-    { "scale_up_bandwidth", "bound_step=exchange_time_in_rack" }, { "params_active", "bound_mfu=0.5" },
+    { "scale_up_bandwidth", "bound_step=all_to_all_time_one_domain" }, { "params_active", "bound_mfu=0.5" },
 };
 
 static void scenarios_are_solved(void **state)

@@ -58,7 +58,7 @@ static int open_fixture(void **state)
     struct fixture *fixture = calloc(1, sizeof *fixture);
     fixture->command = (struct command){ .verb = &verb_plan };
     command_put_word(&fixture->arena, &fixture->command, "qwen3-30b-a3b");
-    command_set(&fixture->arena, &fixture->command, "set", "sequences_most=64");
+    command_set(&fixture->arena, &fixture->command, "set", "max_num_seqs=64");
     command_set(&fixture->arena, &fixture->command, "on", "h100-sxm");
     fixture->plan = (struct plan){ .arena = &fixture->arena, .command = &fixture->command,
                                    .model = "qwen3-30b-a3b",

@@ -61,7 +61,7 @@ static void megatron_open(struct megatron *megatron, const char *layout)
     give(world, "virtual_stages", at[2]);
     give(world, "training_sequences", at[3]);
     give(world, "micro_batch", at[4]);
-    give(world, "training_chip_count", at[0] * at[1]);
+    give(world, "training_chips", at[0] * at[1]);
     give(world, "sequence_length", 2048);
     give(world, "zero_stage", 0);
     give(world, "gradient_bytes", 4);
@@ -212,7 +212,7 @@ static void parts_by_hand(void **unused)
     (void)unused;
     struct world world;
     world_open(&world, "llama-2-7b");
-    give(&world, "training_chip_count", 8);
+    give(&world, "training_chips", 8);
     give(&world, "training_sequences", 64);
     give(&world, "micro_batch", 2);
     give(&world, "sequence_length", 4096);
@@ -231,7 +231,7 @@ static void parts_by_hand(void **unused)
     /* scores and values: half of 4096 x 4096, 2 FLOPs, 2 x 128 elements, 32 heads, 2 sequences */
     double scores = 32 * 2 * 0.5 * 4096.0 * 4096 * 2 * 256 * 32;
     double reach = value(&world, "train_reach_attention") * 4096 / (4096 + 900.0);
-    within("attention", value(&world, "scores_forward"), scores / (312e12 * reach), 1e-12);
+    within("attention", value(&world, "attention_forward"), scores / (312e12 * reach), 1e-12);
     /* gradients of 2 B out and weights of 2 B back, 7/8 each at 0.74 x 300 GB/s, and the starts */
     double params = 6738415616, sum = 4 * params * 7 / 8 / (0.74 * 300e9) + 2 * 32 * 12e6 / (0.74 * 300e9);
     within("gradients", value(&world, "gradient_sum"), sum, 1e-12);
@@ -248,12 +248,12 @@ static void experts_have_their_own_replicas(void **unused)
     (void)unused;
     struct world world;
     world_open(&world, "mixtral-8x7b");
-    give(&world, "training_chip_count", 8);
+    give(&world, "training_chips", 8);
     give(&world, "expert_parallel", 8);
     double routed = 32 * 8 * 3 * 4096.0 * 14336, dense = value(&world, "params_total") - routed;
     within("kept", value(&world, "chip_updated"), dense / 8 + routed / 8, 1e-12);
     within("moved", value(&world, "params_move"), dense * 7 / 8 / (0.74 * 300e9), 1e-12);
-    give(&world, "training_chip_count", 16);
+    give(&world, "training_chips", 16);
     within("kept by 16", value(&world, "chip_updated"), dense / 16 + routed / 8 / 2, 1e-12);
     arena_free(&world.arena);
 }
@@ -263,13 +263,13 @@ static void parts_add_up(void **unused)
 {
     (void)unused;
     static const struct { const char *row; double value; } layouts[][8] = {
-        { { "training_chip_count", 8 } },
-        { { "training_chip_count", 256 }, { "expert_parallel", 8 }, { "pipeline_parallel", 4 }, { "tensor_parallel", 2 },
+        { { "training_chips", 8 } },
+        { { "training_chips", 256 }, { "expert_parallel", 8 }, { "pipeline_parallel", 4 }, { "tensor_parallel", 2 },
           { "context_parallel", 2 }, { "virtual_stages", 2 }, { "recompute_full", 1 } },
-        { { "training_chip_count", 128 }, { "expert_parallel", 16 }, { "pipeline_parallel", 2 },
+        { { "training_chips", 128 }, { "expert_parallel", 16 }, { "pipeline_parallel", 2 },
           { "zero_stage", 3 }, { "recompute_between", 0.5 }, { "attention_unfused", 1 },
-          { "recompute_attention", 1 }, { "one_graph", 1 } },
-        { { "training_chip_count", 64 }, { "pipeline_parallel", 4 }, { "tensor_parallel", 2 },
+          { "recompute_attention", 1 }, { "cuda_graphs", 1 } },
+        { { "training_chips", 64 }, { "pipeline_parallel", 4 }, { "tensor_parallel", 2 },
           { "recompute_reversible", 1 }, { "offload_optimizer", 1 }, { "offload_weights", 0.5 },
           { "host_link", 5e9 } },
     };
@@ -350,7 +350,7 @@ static void a_run_is_one_point(void **unused)
     assert_true(input_of(&points[5], "attention_portable") == 1);
     assert_string_equal(points[6].values[0].from, "stated_step");
     assert_true(input_of(&points[6], "stated_chip_flops") == 140e12);
-    assert_true(input_of(&points[6], "stated_again") == 1);
+    assert_true(input_of(&points[6], "recompute_counted") == 1);
     assert_string_equal(points[7].refused, "a layout that does not multiply to its chips");
     assert_int_equal(points[8].value_count, 0);
     arena_free(&arena);
@@ -364,12 +364,12 @@ static void stated_flops_become_a_step(void **unused)
     struct world world;
     double L = 24, h = 2304, s = 2048, V = 51200, B = 512;
     world_open(&world, "gpt-1.7b");
-    give(&world, "training_chip_count", 32);
+    give(&world, "training_chips", 32);
     give(&world, "training_sequences", B);
     give(&world, "sequence_length", s);
     give(&world, "train_attention_full", 1);
     give(&world, "recompute_full", 1);
-    give(&world, "stated_again", 1);
+    give(&world, "recompute_counted", 1);
     give(&world, "stated_chip_flops", 137e12);
     double flops = 96 * B * s * L * h * h * (1 + s / (6 * h) + V / (16 * L * h));
     within("stated", value(&world, "stated_step"), flops / (32 * 137e12), 0.001);

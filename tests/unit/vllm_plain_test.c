@@ -190,7 +190,7 @@ static bool form(struct plain *p)
         schedule(p, step, id, r);
     }
     while (!preempted && p->waiting_count && budget &&
-           p->running_count < (int)p->server->sequences_most) {
+           p->running_count < (int)p->server->max_num_seqs) {
         int id = p->waiting[0], hits = 0, block = (int)p->server->block;
         while (hits < (p->known[id] - 1) / block && find(p, id, hits) != NOBODY)
             hits++;
@@ -318,7 +318,7 @@ static void draw_options(uint64_t *seed, bool drafts, bool stages, struct sim_op
     static const size_t sizes[] = { 1, 4, 16 };
     *options = (struct sim_options){
         .server.scheduler = &scheduler_vllm_v1, .replicas = 1,
-        .server.sequences_most = 1 + (size_t)(draw(seed) * 40),
+        .server.max_num_seqs = 1 + (size_t)(draw(seed) * 40),
         .server.chunk = 8 + (size_t)(draw(seed) * 300),
         .server.block = sizes[(size_t)(draw(seed) * 3)], .server.synchronous = draw(seed) < 0.5,
         .server.seconds = linear, .server.context = cost,

@@ -26,7 +26,7 @@ static struct cost usual_cost = { 0.01, 5e-5, 8e-8 };
 static struct sim_options usual_options(void)
 {
     return (struct sim_options){
-        .server = { .scheduler = &scheduler_vllm_v1, .sequences_most = 32, .chunk = 512,
+        .server = { .scheduler = &scheduler_vllm_v1, .max_num_seqs = 32, .chunk = 512,
                     .blocks = 4000, .block = 16, .seconds = linear, .context = &usual_cost },
         .replicas = 1, .router = ROUTER_LEAST_PENDING, .seed = 1 };
 }
@@ -70,7 +70,7 @@ static void draw_world(uint64_t *seed, struct sim_options *options, struct tier_
     size_t most = (size_t)(draw(seed) * 8);
     struct sim_server *server = &options->server;
     *options = usual_options();
-    server->sequences_most = 2 + (size_t)(draw(seed) * 30);
+    server->max_num_seqs = 2 + (size_t)(draw(seed) * 30);
     server->chunk = 64 + (size_t)(draw(seed) * 400);
     server->blocks = 60 + (size_t)(draw(seed) * 300);
     server->synchronous = draw(seed) < 0.3;
@@ -298,7 +298,7 @@ static void names_come_in_order(void **state)
     struct sim_result leaps, steps;
     options.users = 5;
     options.server.blocks = 18;
-    options.server.sequences_most = 5;
+    options.server.max_num_seqs = 5;
     options.server.synchronous = true;
     run(&arena, &trace, &options, &leaps);
     options.stepping = true;
@@ -400,7 +400,7 @@ static void open_single(struct arena *arena, struct sim_options *options, double
     static struct cost by_step = { 1e-4, 0, 0 };
     *options = usual_options();
     options->server.scheduler = &scheduler_sarathi;
-    options->server.sequences_most = 1;
+    options->server.max_num_seqs = 1;
     options->server.chunk = 100000;
     options->server.blocks = 1000000;
     options->server.context = &by_step;

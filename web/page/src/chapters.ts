@@ -76,13 +76,13 @@ const drawn = (y: ArrayLike<number>, stable: ArrayLike<number> | null): (number 
 
 /* Up to the batch that memory holds. */
 const fitting = (context: Context, x: number[], y: (number | null)[]): (number | null)[] => {
-  const most = Math.max(context.live.value("users_that_fit"), 1);
+  const most = Math.max(context.live.value("sequences_that_fit"), 1);
   return y.map((v, i) => x[i] <= most ? v : null);
 };
 
 function band(context: Context, of: string, low: string, high: string, colour: number, name: string): Line[] {
   const y = predicted(context, of), a = predicted(context, low), b = predicted(context, high);
-  const stable = predicted(context, "server_stable");
+  const stable = predicted(context, "stable");
   if (!y || !a || !b) return [];
   const edge = (by: Float64Array): (number | null)[] => fitting(context, batches(), drawn(Array.from(y, (v, i) => v * by[i]), stable));
   return [{ name, y: fitting(context, batches(), drawn(y, stable)), colour, band: { low: edge(a), high: edge(b) } }];
@@ -91,7 +91,7 @@ function band(context: Context, of: string, low: string, high: string, colour: n
 /* ---- pictures of a step --------------------------------------------------------------------- */
 
 const latency: PictureOf = {
-  id: "latency", needs: ["bound_step", "bound_compute", "bound_memory", "latency_floor_touched", "users_that_fit"],
+  id: "latency", needs: ["bound_step", "bound_compute", "bound_memory", "latency_floor_touched", "sequences_that_fit"],
   draw(context) {
     const x = batches(), curve = context.live.sweep("batch", x);
     const step = curve?.("bound_step");
@@ -110,7 +110,7 @@ const latency: PictureOf = {
 };
 
 const cost: PictureOf = {
-  id: "cost", needs: ["bound_cost_per_token", "cost_floor", "users_that_fit"],
+  id: "cost", needs: ["bound_cost_per_token", "cost_floor", "sequences_that_fit"],
   draw(context) {
     const x = batches(), curve = context.live.sweep("batch", x);
     const y = curve?.("bound_cost_per_token");
@@ -118,13 +118,13 @@ const cost: PictureOf = {
     const fit = fitting(context, x, drawn(y, null)), least = Math.min(...fit.map(v => v ?? Infinity));
     if (least === Infinity) return "No batch fits in memory";
     const cheap = x[fit.findIndex(v => v !== null && v <= 1.05 * least)], full = fit[fit.length - 1] === null;
-    const end = context.live.value("users_that_fit");
+    const end = context.live.value("sequences_that_fit");
     return { kind: "curves", xLog: true, yLog: true, x, xName: "batch", yName: "USD for a million tokens",
       title: full && cheap > 0.6 * end ? `Cheapest when memory is full, at batch ${count(context)(end)}` : `Within 5 % of cheapest from batch ${count(context)(cheap)}; beyond it nothing is gained`,
       xUnit: "1", yUnit: "USD/token",
       lines: [{ name: "bound", y: fit, colour: 0, thin: true },
               ...(predicted(context, "output_cost_per_token")
-                ? [{ name: "predicted", y: fitting(context, x, drawn(predicted(context, "output_cost_per_token")!, predicted(context, "server_stable"))), colour: 1 }] : [])],
+                ? [{ name: "predicted", y: fitting(context, x, drawn(predicted(context, "output_cost_per_token")!, predicted(context, "stable"))), colour: 1 }] : [])],
       mark: { x: context.live.value("batch"), text: "here" }, xWrite: count(context), yWrite: usd() };
   },
 };
@@ -220,15 +220,15 @@ const frontier: PictureOf = {
     const reply = context.replies.get("frontier");
     if (!reply) return "Every layout at every load: searching…";
     if (reply.error) return `${reply.error.what}: ${reply.error.hint}`;
-    const front = ((reply.answer?.front ?? []) as { speed_per_user?: number; pool_speed?: number; per_gpu: number; deployment: string }[])
-      .map(p => ({ ...p, speed_per_user: p.pool_speed ?? p.speed_per_user ?? 0 }));
+    const front = ((reply.answer?.front ?? []) as { speed_per_user?: number; disagg_speed_per_user?: number; per_gpu: number; deployment: string }[])
+      .map(p => ({ ...p, speed_per_user: p.disagg_speed_per_user ?? p.speed_per_user ?? 0 }));
     if (!front.length) return "No layout meets the limits";
     const best = reply.answer.best;
     const points = [...front].sort((a, b) => a.speed_per_user - b.speed_per_user);
     const rows = measuredOf(context, "throughput");
     const rate = (v: number): string => context.engine.write(v, "token/s"), short = (v: number): string => context.engine.write(v, "1", 3);
     return { kind: "curves", xLog: true, yLog: true, x: points.map(p => p.speed_per_user), xName: "tokens/s a user", yName: "tokens/s a GPU",
-      title: best ? `Best within plan's own limits on TTFT and TPOT: ${best.deployment}, ${rate(best.per_gpu)} a GPU at ${rate(best.pool_speed ?? best.speed_per_user)} a user` : "Speed against throughput",
+      title: best ? `Best within plan's own limits on TTFT and TPOT: ${best.deployment}, ${rate(best.per_gpu)} a GPU at ${rate(best.disagg_speed_per_user ?? best.speed_per_user)} a user` : "Speed against throughput",
       xUnit: "token/s", yUnit: "token/s",
       lines: [{ name: "best", y: points.map(p => p.per_gpu), colour: 0 },
               { name: "a layout", x: points.map(p => p.speed_per_user), y: points.map(p => p.per_gpu), sources: points.map(p => p.deployment), colour: 2, points: true },
@@ -256,9 +256,9 @@ const short = (v: number): string => v >= 1e6 ? `${Number((v / 1e6).toPrecision(
 const seconds = (context: Context) => ({ xWrite: count(context), yWrite: ms(context) });
 
 const exchange = along("exchange", "batch", 1, 65536, true,
-  [["exchange_time", "exchange", 1], ["bound_step", "step", 0], ["exchange_time_two_racks", "over two racks", 3]],
-  context => ({ title: context.live.value("exchange_share") < 1 ? `The exchange hides behind the step: ${(100 * context.live.value("exchange_share")).toFixed(0)} % of it`
-                                                               : `The exchange takes ${context.live.value("exchange_share").toFixed(1)} times the step`,
+  [["all_to_all_time", "exchange", 1], ["bound_step", "step", 0], ["all_to_all_time_two_domains", "over two racks", 3]],
+  context => ({ title: context.live.value("all_to_all_share") < 1 ? `The exchange hides behind the step: ${(100 * context.live.value("all_to_all_share")).toFixed(0)} % of it`
+                                                               : `The exchange takes ${context.live.value("all_to_all_share").toFixed(1)} times the step`,
                xName: "batch", yName: "time of a pass", ...seconds(context) }));
 
 const idle = along("idle", "chips", 1, 576, true, [["idle_chips", "idle chips", 3], ["experts_per_chip", "experts on a chip", 0]],
@@ -371,7 +371,7 @@ const inversion = along("inversion", "stacked_layers", 1, 512, true, [["inversio
 /* ---- the seven -------------------------------------------------------------------------------- */
 
 const SERVER = ["predicted_tpot", "predicted_ttft", "predicted_throughput", "throughput_per_chip", "speed_per_user", "output_cost_per_token", "input_cost_per_token",
-  "tpot_band_low", "tpot_band_high", "ttft_band_low", "ttft_band_high", "throughput_band_low", "throughput_band_high", "server_load", "server_stable", "predicted_energy_per_token", "prompt_tokens", "output_tokens"];
+  "tpot_band_low", "tpot_band_high", "ttft_band_low", "ttft_band_high", "throughput_band_low", "throughput_band_high", "utilization", "stable", "predicted_energy_per_token", "prompt_tokens", "output_tokens"];
 
 export const CHAPTERS: Chapter[] = [
   { id: "batch", name: "batch", model: true, server: SERVER,
@@ -384,11 +384,11 @@ export const CHAPTERS: Chapter[] = [
     },
     pictures: [latency, cost, time, memory, frontier, roofline] },
   { id: "experts", name: "experts", model: true,
-    lines: ["exchange_share", "exchange_time", "exchange_time_in_rack", "exchange_bytes", "copies_sent", "experts_per_chip", "exchange_slowdown"],
-    results: ["exchange_share", "exchange_time", "exchange_time_two_racks", "idle_chips", "sparsity"],
+    lines: ["all_to_all_share", "all_to_all_time", "all_to_all_time_one_domain", "all_to_all_bytes", "copies_sent", "experts_per_chip", "two_domain_slowdown"],
+    results: ["all_to_all_share", "all_to_all_time", "all_to_all_time_two_domains", "idle_chips", "sparsity"],
     inputs: ["batch", "chips", "context", "scale_up_bandwidth", "scale_out_bandwidth", "dispatch_bytes", "racks"],
     claim: context => {
-      const inside = context.live.value("exchange_time_in_rack"), two = context.live.value("exchange_time_two_racks"), step = context.live.value("bound_step");
+      const inside = context.live.value("all_to_all_time_one_domain"), two = context.live.value("all_to_all_time_two_domains"), step = context.live.value("bound_step");
       const times = `Inside one scale-up domain the exchange takes ${ms(context)(inside)}, over two ${ms(context)(two)}, beside a step of ${ms(context)(step)}`;
       return two > step && inside < step ? `${times}: experts want one domain. The lecture's conclusion holds here.`
         : inside >= step ? `${times}: it does not hide even inside one.` : `${times}: at this batch even two domains hide it, and the lecture's conclusion does not bind.`;
@@ -416,8 +416,8 @@ export const CHAPTERS: Chapter[] = [
     claim: context => `Output costs ${context.engine.write(context.live.value("output_input_ratio"), "1", 2)} times input here, from costs alone; sellers ask 3 to 6 times. A step at ${tokens(context)(context.live.value("price_step_context"))} would mean ${context.engine.write(context.live.value("implied_kv_per_token"), "B/token")} of cache; this model has ${context.engine.write(context.live.value("kv_per_token"), "B/token")}.`,
     pictures: [deduced, priceStep] },
   { id: "memory", name: "memory", model: true, server: SERVER,
-    lines: ["cheapest_pause_cost", "recompute_pause_cost", "recompute_cost", "hbm_hold_cost", "hbm_hold_break_even", "users_that_fit"],
-    results: ["cheapest_pause_cost", "recompute_pause_cost", "hbm_hold_break_even", "users_that_fit", "kv_per_token"],
+    lines: ["cheapest_pause_cost", "recompute_pause_cost", "recompute_cost", "hbm_hold_cost", "hbm_hold_break_even", "sequences_that_fit"],
+    results: ["cheapest_pause_cost", "recompute_pause_cost", "hbm_hold_break_even", "sequences_that_fit", "kv_per_token"],
     inputs: ["hold_time", "context", "batch", "chips", "chip_price", "resume_limit"],
     claim: context => {
       const at = (of: string): number => context.live.value(of), slower = at("tier_pause_cost[ddr]");
@@ -435,7 +435,7 @@ export const CHAPTERS: Chapter[] = [
 
 /* Rows that a chapter's sentence, pictures and sliders read. */
 export function quantitiesOf(chapter: Chapter): string[] {
-  const extra = ["bound_step", "bound_weights", "batch", "chips", "context", "exchange_share", "exchange_time_in_rack", "exchange_time_two_racks", "idle_chips", "experts", "unbatched_cost_ratio",
+  const extra = ["bound_step", "bound_weights", "batch", "chips", "context", "all_to_all_share", "all_to_all_time_one_domain", "all_to_all_time_two_domains", "idle_chips", "experts", "unbatched_cost_ratio",
     "output_input_ratio", "price_step_context", "implied_kv_per_token"];
   return [...new Set([...chapter.lines, ...chapter.results, ...chapter.inputs, ...chapter.pictures.flatMap(p => p.needs ?? []), ...extra,
     ...(chapter.id === "prices" ? ["params_active", "params_total", "kv_per_token", "batch", "margin"] : [])])];

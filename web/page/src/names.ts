@@ -3,17 +3,17 @@ import type { Engine } from "./engine";
 
 const NAMES: Record<string, string> = {
   bound_step: "a step, at least", user_speed: "a user", bound_throughput: "in all", bound_cost_per_token: "of output, at least", bound_mfu: "MFU",
-  exchange_share: "exchange over step", exchange_time: "exchange", exchange_time_two_racks: "over two domains", idle_chips: "idle chips",
+  all_to_all_share: "exchange over step", all_to_all_time: "exchange", all_to_all_time_two_domains: "over two domains", idle_chips: "idle chips",
   sparsity: "total over active parameters", weights_per_chip: "weights of a chip", kv_per_chip: "KV cache of a chip", memory_per_chip: "memory of a chip",
   pp_weights_equal_kv: "stages at which the KV cache is as large", pipeline_bubble: "idle share of a sweep",
   optimal_pretrain_tokens: "cheapest pre-training", optimal_overtraining: "times Chinchilla", pretrain_tokens: "by equal costs", rl_tokens: "of reinforcement learning",
   inference_tokens: "served", output_input_ratio: "output over input", implied_kv_per_token: "implied KV cache", context_crossover: "context crossover",
   hits_to_pay_short: "hits until a short write pays", hbm_hold_break_even: "in HBM, then computing again is cheaper",
-  cheapest_pause_cost: "cheapest for a pause", recompute_pause_cost: "computing again after it", users_that_fit: "users that fit",
+  cheapest_pause_cost: "cheapest for a pause", recompute_pause_cost: "computing again after it", sequences_that_fit: "users that fit",
   kv_per_token: "KV cache of a token", activations_kept: "all kept", activations_checkpointed: "with checkpoints", activations_reversible: "reversible",
   reversible_flops: "times the FLOPs", inversion_error: "error of undoing, at most",
 };
-const SHARES = new Set(["bound_mfu", "exchange_share", "pipeline_bubble", "inversion_error"]);
+const SHARES = new Set(["bound_mfu", "all_to_all_share", "pipeline_bubble", "inversion_error"]);
 
 export const named = (of: string): string => NAMES[of] ?? of.replace(/_/g, " ");
 

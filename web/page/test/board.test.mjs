@@ -17,7 +17,7 @@ test("a refused board leaves the one before as it was", async () => {
 });
 
 test("a condition under a sum's sign has no branch taken, and is no output", async () => {
-  const page = await engine(), doc = page.board(0, WORDS, ["matrices_last"]);
+  const page = await engine(), doc = page.board(0, WORDS, ["gemm_last"]);
   assert.ok(doc.bound.rows[0].formula.includes("<mtext>else</mtext>"));
   assert.deepEqual(doc.bound.outputs.filter(output => output.decides), []);
 });

@@ -59,7 +59,7 @@ test("a program that reads named, typed fields compiles, and says what the comma
   assert.equal(got.tensor_parallel, step.server.servers[0].tensor_parallel);
   assert.equal(got.hosts, step.server.hosts);
   assert.ok(Math.abs(got.parts / step.predicted_tpot - 1) < 1e-9);
-  assert.equal(got.best.ttft, plan.best.predicted_ttft ?? plan.best.pool_ttft);
+  assert.equal(got.best.ttft, plan.best.predicted_ttft ?? plan.best.disagg_deployment_ttft);
   assert.equal(got.best.chips, plan.best.deployment_chips);
   assert.equal(got.best.role, plan.best.servers[0].role);
   assert.equal(got.best.binds, plan.best.binds);

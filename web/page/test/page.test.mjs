@@ -286,7 +286,7 @@ for (const [what, name, text, told] of [
     await page.waitForTimeout(400);
     assert.notEqual(await shown(page, "bound_step"), was, "a slider still moves the number");
     await page.click('#chapters a[data-chapter="experts"]');
-    await page.waitForSelector('#results [data-why="exchange_share"]', { timeout: 3000 });
+    await page.waitForSelector('#results [data-why="all_to_all_share"]', { timeout: 3000 });
     await page.fill("#model", "llama-3.1-8b");
     await page.press("#model", "Enter");
     await page.waitForSelector("#error", { state: "hidden" });

@@ -7,7 +7,7 @@ import { engine, random, root } from "./engine.mjs";
 const COUNT = 500;
 const program = process.env.CHALKLINE ?? root + "chalkline";
 
-const ROWS = ["bound_step", "bound_compute", "bound_memory", "bound_cost_per_token", "bound_throughput", "hbm_share", "users_that_fit", "exchange_time",
+const ROWS = ["bound_step", "bound_compute", "bound_memory", "bound_cost_per_token", "bound_throughput", "hbm_share", "sequences_that_fit", "all_to_all_time",
   "context_crossover", "batch_crossover", "optimal_pretrain_tokens", "cheapest_pause_cost", "recompute_cost", "output_input_ratio", "pp_weights_equal_kv"];
 
 const run = words => new Promise(resolve => {
