@@ -1,4 +1,10 @@
-/* Books: the rows of formula files. formulas/README.md has the format. */
+/* Books: reads formula files (formulas/README.md has the format) into rows.
+ *
+ * A row may use only rows above it, so that one pass suffices. Names and aliases are found through
+ * one open-addressing hash. The built-in book is shared by all questions and never changes; a copy
+ * shares its rows, and gets arrays of its own before a user's file adds or redefines a row. A
+ * redefinition keeps the place of the row and remembers the one before it. Units are checked
+ * separately (check.c), after everything is read. */
 #include "rows/rows.h"
 
 #include <float.h>
@@ -339,8 +345,9 @@ static void read_body(struct reader *reader, struct row *row, int *expression_li
             take_line(trimmed, "was:", " ", &was) || take_line(trimmed, "part:", "", &part))
             continue;
         take_source(&trimmed, &source);
-        buffer_print(&meaning, "%s%.*s", meaning.size ? " " : "", (int)trimmed.size,
-                     trimmed.data);
+        if (trimmed.size)               /* not a line with the source alone */
+            buffer_print(&meaning, "%s%.*s", meaning.size ? " " : "", (int)trimmed.size,
+                         trimmed.data);
     }
     row->meaning = meaning.data;
     row->fit = fit.data;
