@@ -1,4 +1,11 @@
-/* brief: the whole lecture for one model on one machine, on one screen. brief.layout is its text. */
+/* brief: the figures of the lecture for one model on one machine, on one screen. brief.layout is
+ * its text.
+ *
+ * Every figure is a row. One graph has all of them; it is evaluated at the chosen batch for the
+ * lines and at a few other batches for the table, which are one user, powers between, the chosen
+ * batch, and the batch beyond which nothing is gained. Lines that need a price, a tier or a batch
+ * that does not exist are left out. Ranges are accepted only in the inputs of the training line,
+ * since the other lines have no room for them. */
 #include "ask/ask.h"
 #include "build/row_names.h"
 #include "scenario/server.h"

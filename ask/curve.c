@@ -1,4 +1,11 @@
-/* curve: any quantity against any other, or over machines and models. */
+/* curve: any quantity as a function of one row, or for several machines or models.
+ *
+ * Over a row, one graph is built with the axis as its input and run over all points at once;
+ * whatever the axis does not reach is computed once. Choices that the command leaves open (a
+ * layout, a batch) are made for the scenario and then held, so that the curve shows the effect of
+ * the axis alone. Over names, each machine or model is a scenario of its own with its own choices.
+ * A point where the model does not fit in memory keeps its value and gets a note. Points of a row
+ * that only takes whole numbers are whole. */
 #define _GNU_SOURCE
 #include "ask/ask.h"
 #include "build/row_names.h"

@@ -1,4 +1,8 @@
-/* eval: any rows or expressions, as numbers. */
+/* eval: any rows or expressions, as numbers.
+ *
+ * A row of a table's chapter stands for its value at every entry. Ranges and distributions that
+ * were given appear beside a value. The document has the same figures under the rows' names; these
+ * are the reference that all other verbs must agree with, bit for bit. */
 #include "ask/ask.h"
 #include "scenario/server.h"
 

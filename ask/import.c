@@ -1,4 +1,8 @@
-/* import: what a config.json or GGUF file says, as facts. */
+/* import: what a config.json or GGUF file says, as facts.
+ *
+ * The tables of operators and layers are shown as the importer made them: entries as rows, columns
+ * for the document, and a selection of columns for the screen. Parameters are printed with every
+ * digit, since they are counted and not measured. */
 #include "ask/ask.h"
 
 #include "build/row_names.h"

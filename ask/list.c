@@ -1,4 +1,9 @@
-/* list: what is known by name. */
+/* list: everything that has a name: models, machines, engines, tiers, prices, formats, rows, old
+ * row names.
+ *
+ * Each list is a table for people, and a document with all facts. A row is listed with its
+ * aliases, unit and meaning; `list renamed` has the rows whose name changed since the last
+ * version. */
 #include "ask/ask.h"
 
 #include "build/row_names.h"

@@ -1,4 +1,12 @@
-/* solve: any input from any equation, the lecture's "set A equal to B and figure it out". */
+/* solve: the values of one input for which an equation or inequality between two expressions
+ * holds.
+ *
+ * The unknown may be any row; a formula row becomes an input for the question. The difference of
+ * the two sides becomes one graph, whose zeros rows/solve.c brackets, with the interval reading as
+ * proof that no other exists in the range. Where nothing solves the equation, the answer says
+ * where the sides come closest, or at which jump they pass each other. Roots of a row that takes
+ * whole numbers are shown with the values at both neighbouring whole numbers, since the equation
+ * does not say which is wanted. */
 #include "ask/ask.h"
 
 #include <float.h>

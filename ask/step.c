@@ -1,5 +1,9 @@
-/* step: one forward pass, what binds it, what it yields; beside it what a server reaches,
- * and where its time goes. step.layout is its text. */
+/* step: one forward pass: its lower bound, what binds, what it yields, and beside it the predicted
+ * time of a deployment and where that time goes. step.layout is its text.
+ *
+ * Every number is a row, read from one graph at the scenario's point: rows of the bound, rows of
+ * the prediction (scenario/server.c), the waterfall between them, and two times of each operator.
+ * Parts of TPOT below one per cent are shown together. */
 #include "ask/ask.h"
 #include "build/row_names.h"
 #include "scenario/server.h"

@@ -1,5 +1,12 @@
-/* why: the algebra of a row, the same line with numbers, what binds, what matters. why.layout is its
- * text. */
+/* why: the algebra of a row, the same line with numbers, what binds, and which inputs matter.
+ * why.layout is its text.
+ *
+ * All figures are read from graphs built at the scenario's point. Operands of `max`, `min` and
+ * sums, and the entries of a SUM, are shown as terms with the binding one marked; parts of a
+ * breakdown are derivatives by a scale on each part (list_breakdown). An elasticity is the change
+ * for 1 % more of an input; where a floor or ceil makes the derivative meaningless, the change is
+ * measured by evaluating at the other point. Choices such as a layout are held, since 1 % more of
+ * them would be another deployment. */
 #include "ask/ask.h"
 
 #include <math.h>

@@ -1,3 +1,9 @@
+/* Arenas: memory in chunks, all freed together.
+ *
+ * Chunks double from a small first size, so that a small arena costs little. A large allocation
+ * gets a chunk of its own behind the current one, which continues to be used for small ones. When
+ * memory is exhausted the arena calls its handler, which must not return; no caller checks for
+ * NULL. */
 #include "base/base.h"
 
 #include <stdio.h>

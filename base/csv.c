@@ -1,3 +1,7 @@
+/* Reads CSV (RFC 4180) one record at a time: cells are unquoted into one run of bytes.
+ *
+ * A cell with its terminator needs no more room than it takes in the file with its comma, so that
+ * one allocation of the file's size is sufficient. */
 #include "base/base.h"
 
 #include <string.h>

@@ -1,3 +1,8 @@
+/* Documents: trees of objects, arrays, strings, numbers and booleans, and their text as JSON.
+ *
+ * A number is printed with the fewest digits that read back to the same bits; one that is NaN or
+ * infinite is null. Strings are escaped such that no control character and no invalid UTF-8
+ * reaches the output: a byte that is not valid becomes U+FFFD. Keys keep their order. */
 #include "base/base.h"
 
 #include <math.h>

@@ -1,4 +1,9 @@
-/* Files: those of the system, or of the shelf that a question brought along. */
+/* Files: those of the system, or those of the shelf that a question brought along.
+ *
+ * With a shelf (the HTTP server, the page) no file of the system is opened, whatever a question
+ * names: a path that is not on the shelf is an error that lists what is. Reading has a limit of
+ * bytes, so that a wrong path cannot exhaust memory. Nothing is written there either: the answer
+ * is all there is. */
 #include "base/base.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
-/* Of many: in the place of ranks.c in the program that is built with MPI=1. */
+/* Processes that answer together, over MPI: replaces ranks.c in a program built with MPI=1.
+ *
+ * MPI is initialized only if a launcher started the program (Open MPI's mpirun, or one that speaks
+ * PMI or PMIx), so that the same program runs alone. Long messages are sent in pieces, since MPI
+ * counts bytes in an int. An error of one rank is agreed on by all, so that none waits forever. */
 #include "base/ranks.h"
 
 #include <mpi.h>

@@ -1,3 +1,10 @@
+/* Text: slices, buffers, checks of text that others wrote, and distances between names.
+ *
+ * A struct text is a pointer and a size and is not terminated. Text from files and clients is
+ * checked to be valid UTF-8 without control characters before it can reach a message or an answer.
+ * Names are compared without case and punctuation; the nearest name is found by Damerau's distance
+ * (a swap of neighbours counts one), with a limit beyond which nothing is suggested. A buffer
+ * grows in its arena and is never freed alone. */
 #include "base/base.h"
 
 #include <ctype.h>

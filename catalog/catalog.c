@@ -1,3 +1,12 @@
+/* Reads the sheets of data/ (machines, engines, tiers, models, measurements) and finds entries by
+ * name.
+ *
+ * A sheet is a CSV with one fact per line: entry, fact, value, unit, source, date. A fact is a row
+ * of the formulas in its unit, such a row with _low or _high for a range, or one of the listed
+ * words that only people read. Every line is checked when it is read: the row must exist, the unit
+ * must agree, the date must be a date, and an entry has one chosen line per fact; other lines of
+ * the fact remain as alternatives with their sources. Names are compared without case and
+ * punctuation, and a miss names the nearest entry. */
 #include "catalog/catalog.h"
 
 #include "rows/rows.h"

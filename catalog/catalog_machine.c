@@ -1,4 +1,9 @@
-/* Machines and tiers: rows of the catalog become facts in base units. */
+/* Machines, engines and tiers: lines of the catalog become facts in base units.
+ *
+ * A peak rate for a format that the chip has no units for is bound to the next wider format that
+ * it has. The topology becomes a number of torus axes, 0 for a switch. Constants are applied in
+ * the order: all engines, the family of chips, the engine's base version, the engine; a later one
+ * replaces an earlier one. One note each names doubtful figures and figures that nobody knows. */
 #include "catalog/catalog.h"
 #include "catalog/sheet.h"
 

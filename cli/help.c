@@ -1,4 +1,8 @@
-/* Help and the man page, written from the declarations of verbs and options. */
+/* Help and the man page, generated from the declarations of verbs and options.
+ *
+ * The default and the range of an option that sets a row are the row's own. Groups with the same
+ * title are printed together. Text is wrapped to the width of the terminal. Words that would have
+ * no effect beside --help are refused, so that a mistyped command does not silently print help. */
 #include "cli/cli.h"
 
 #include <string.h>

@@ -1,4 +1,10 @@
-/* The command line: words to a question, its answer to the terminal. */
+/* The program: a command line becomes a command, its answer goes to the terminal, to files, or to
+ * other processes.
+ *
+ * The exit status is 0 for an answer, 1 where nothing is feasible and 2 for errors of use. When
+ * memory is exhausted the process ends at once. With MPI only searches are distributed; for
+ * everything else the first rank answers. Escape sequences in names of others do not reach the
+ * terminal. A progress bar appears for answers that take longer than a second. */
 #include "cli/cli.h"
 
 #include <stdio.h>

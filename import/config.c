@@ -1,3 +1,10 @@
+/* Fields of a Hugging Face configuration: found under the names that families use, checked, and
+ * marked as read.
+ *
+ * A field has several spellings and places (fields.def); a missing one may have the default of the
+ * family's own class. Numbers must be finite, whole where they count something, and within bounds.
+ * Every key that is used is marked, and keys that nobody used are reported by ignore.c, so that an
+ * unknown feature of a new model is not silently left out. */
 #include "import/model.h"
 
 #include <math.h>

@@ -1,3 +1,9 @@
+/* Feed-forward layers of an imported model: gate, up- and down-projection, once, or once per
+ * expert with a router and perhaps shared experts.
+ *
+ * Variants that models differ in are functions here: a correction bias of the router (DeepSeek's
+ * "noaux_tc"), experts that work on a narrower latent (Nemotron-3 Ultra, Kimi-K3), biases, and a
+ * dense block beside the experts (Gemma-4). */
 #include "import/model.h"
 
 #include <string.h>

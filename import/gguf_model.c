@@ -1,3 +1,11 @@
+/* Models from a GGUF header. It is read twice: its metadata, renamed to the fields of a Hugging
+ * Face configuration, give the layers through the same builders as config.json; its tensors give
+ * the operators.
+ *
+ * Experts of one kind are one tensor whose last dimension counts them. Tensors that are copies of
+ * others, rotation tables and multi-token prediction layers are left out. The format of a tensor
+ * is its GGUF type, so that mixed quantization is exact. Only the header is needed, not the
+ * weights. */
 #include "import/model.h"
 
 #include <stdio.h>

@@ -1,3 +1,10 @@
+/* An imported model as a whole: norms, residual streams and embeddings around attention and feed-
+ * forward blocks, layer by layer.
+ *
+ * attention.c, state.c and ffn.c build the halves of a layer; weights.c merges equal ones into
+ * tables. What only some families have (residual streams of DeepSeek-V4, embeddings of each layer
+ * in Gemma, attention over earlier blocks in Kimi-K3) is built here if the configuration says so.
+ * Parts that are left out, such as vision towers, are named in a note. */
 #include "import/model.h"
 
 #include "build/row_names.h"

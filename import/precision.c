@@ -1,3 +1,11 @@
+/* The formats of a checkpoint's weights, from the quantization section of its configuration.
+ *
+ *   1. The base format (torch_dtype) is that of everything the quantizer left alone.
+ *   2. The method says the format of the matrices that it took, perhaps another for the experts.
+ *   3. A list of modules, under one of three names, says what was left alone (ignore.c).
+ *
+ * --precision replaces the format of what the checkpoint quantizes, or would quantize; --experts-
+ * precision that of the experts alone. A method that is not known is an error and never a guess. */
 #include "import/model.h"
 
 #include <string.h>

@@ -1,3 +1,10 @@
+/* Price lists of others: LiteLLM's JSON, models.dev's CSV and our own format, read into one list
+ * of prices.
+ *
+ * An entry is kept if it has an input and an output price. Prices become USD per token; one above
+ * 1 USD per token is an error of units and is refused. Names such as "..._above_200k_tokens" give
+ * a long-context step, of which the first counts. A price of 0 is not kept: it is counted, and the
+ * quantity has no price. Nothing is read from prose. */
 #include "import/prices.h"
 
 #include "catalog/catalog.h"

@@ -1,3 +1,12 @@
+/* The operators and caches of an imported model: equal ones are merged, and become tables of
+ * facts.
+ *
+ * Weights of the same shape, format and role in all layers are one entry with a count; caches of
+ * equal layers likewise. An entry's name is the last part of its module's name, with a number
+ * behind it if another entry has that name. Matrices that engines fuse (keys and values with
+ * queries, up with gate) are marked, and each matrix is assigned to a part of the breakdown by the
+ * first matching pattern of its name. Nothing here knows a model family: families.c and
+ * attention.c decide what exists. */
 #include "import/model.h"
 
 #include "build/row_names.h"

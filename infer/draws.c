@@ -1,3 +1,8 @@
+/* Makes draws and keeps them as cells of a logarithmic grid (32 per octave, 16 bits).
+ *
+ * Draws are made in blocks, by the rows of priors and prices (stage.c), and quantized column by
+ * column, so that a million draws fit in memory and a likelihood becomes a table lookup. The
+ * histogram of each quantity under the prior is kept for comparison. Same seed, same draws. */
 #include "infer/draws.h"
 
 #include <math.h>

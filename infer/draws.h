@@ -1,4 +1,8 @@
-/* draws -- samples of the priors, run through the rows, kept as cells. Private to infer/. */
+/* draws -- samples of the priors, run through the rows and kept as cells. Private to infer/.
+ *
+ * A block has BLOCK draws: coordinates (uniform in (0, 1) or standard normal), the unknowns that the
+ * rows of priors make of them, and the prices that follow. Of a draw only the cell of each value in a
+ * logarithmic grid is kept, 32 cells per octave. */
 #ifndef INFER_DRAWS_H
 #define INFER_DRAWS_H
 
@@ -53,10 +57,10 @@ struct draws {
 
 struct draws *draws_new(struct arena *arena, const struct stage *stage, uint64_t seed,
                         size_t count, bool all);
-/* Keep the block as draws at..at + count. */
+/* Keep the first `count` draws of the block as draws at, at + 1, ... */
 void draws_keep(struct draws *draws, const struct block *block, size_t at, size_t count);
 
-/* Of the cells; without weights each counts 1. */
+/* Add the cells to a histogram of DEDUCE_CELLS; without weights each counts 1. */
 void cells_fill(double *histogram, const uint16_t *cells, const double *weight, size_t count);
 
 /* ---- the grid ---------------------------------------------------------------------------- */

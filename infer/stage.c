@@ -1,4 +1,10 @@
-/* From coordinates to values: the rows, compiled or interpreted. */
+/* From coordinates to values: the rows of priors and prices at each draw, compiled or interpreted.
+ *
+ * Where no formula was changed, two kernels that the build compiled are used; otherwise one graph
+ * goes from coordinates to prices. Both give the same bits. Unknowns that are given as facts
+ * replace their draws. Each block of draws has a random stream of its own, so that draw i is the
+ * same whatever the total number. Columns are padded because columns a power of two apart share
+ * cache sets. */
 #include "infer/draws.h"
 
 #include "build/row_names.h"

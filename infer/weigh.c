@@ -1,4 +1,12 @@
-/* A sheet weighs the draws. */
+/* Weighs draws by one price list: likelihoods, quantiles, and what the list says against the
+ * prior.
+ *
+ * Draws are kept as cells of a logarithmic grid, so that the likelihood of a price is a table over
+ * cells and the weight of a draw a product of a few entries. A price is either its cost times a
+ * margin that is lognormal, or, with a given probability, policy that has nothing to do with cost;
+ * the likelihood is their mixture. Quantiles are sums over histograms, uniform within a cell.
+ * Information is the Kullback-Leibler divergence of the posterior from the prior in bins of a
+ * quarter of an octave. */
 #include "infer/weigh.h"
 
 #include <math.h>

@@ -1,4 +1,8 @@
-/* Sections of figures, and their readings as JSON and CSV. */
+/* Sections of figures and their readings as JSON and CSV; figures.h tells the idea.
+ *
+ * The order of figures in a section is the order in which they were added, and stays the same in
+ * every reading. A key that exists twice keeps its first figure. Numbers that are not known are
+ * null in JSON. */
 #include "report/figures.h"
 
 #include <math.h>

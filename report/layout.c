@@ -1,4 +1,9 @@
-/* layout: prints the figures of an answer as its layout says. */
+/* Prints the figures of an answer as its layout says; layout.h has the language.
+ *
+ * A name is looked up from the innermost record outward. Formats convert a figure to text with
+ * unit, digits, interval or bar; conditions are evaluated on figures and words, and a comparison
+ * with a missing figure is false. Rows of cells are collected into a table first, so that columns
+ * align over all records. Nothing is computed: every number is in the section already. */
 #include "report/layout_parts.h"
 
 #include <math.h>

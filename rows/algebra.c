@@ -1,4 +1,9 @@
-/* Algebra: an expression printed from its tree, with names, symbols or numbers. */
+/* Algebra: an expression printed from its tree, with names, symbols or numbers.
+ *
+ * Parentheses appear only where precedence requires them; a number with a unit counts as a
+ * product. Nested max and min are flattened. A caller can print numbers in the place of rows and
+ * choose the branch of a select, so that the same function gives the formula and the formula with
+ * numbers. */
 #include "rows/rows.h"
 
 #include <string.h>

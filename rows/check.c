@@ -1,4 +1,9 @@
-/* Units of expressions. A literal zero has every unit; another number has that written with it. */
+/* Checks the units of expressions.
+ *
+ * Operands of sums, comparisons, max and min must have the same unit; exp and log take none; a
+ * power with a literal exponent n or n/2 scales the unit. A literal zero has every unit; another
+ * bare number has none. The error shows both units and the part of the expression where they
+ * disagree. */
 #include "rows/rows.h"
 
 #include <math.h>

@@ -1,3 +1,8 @@
+/* Facts and tables of facts, in an arena.
+ *
+ * Scalars are an array in the order in which they were first set; a fact set again replaces the
+ * earlier one in place. A copy has scalars and notes of its own and shares the tables. Tables are
+ * small: adding an entry or a column lays out all cells anew. */
 #include "rows/facts.h"
 
 #include <stdio.h>

@@ -1,5 +1,9 @@
-/* MathML: an expression set from its tree, as the blackboard has it, or with numbers in the
- * places of rows. Every row's symbol carries data-row, every number data-of. */
+/* Formulas as MathML, for the page: the same tree that algebra.c prints as text.
+ *
+ * A row is an <mrow> that carries its name, so that the page can link it; AT is a bar with what
+ * changes, SUM, LEAST and MOST are operators over their table, ROOT is the x between two ends
+ * where an expression is 0, and select is a list of cases. A caller may put numbers in the place
+ * of rows (struct algebra). Parentheses follow the operators' precedence and nothing else. */
 #include "rows/rows.h"
 
 #include <string.h>

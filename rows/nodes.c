@@ -1,3 +1,10 @@
+/* A set of nodes in which equal nodes exist once, and its conversion to a graph.
+ *
+ * A node is found by a hash over operator and operands. -0 is distinguished from 0 where it could
+ * appear, so that sharing never changes a bit. Each node knows which ROOT variables it depends on.
+ * nodes_finish places reachable nodes after their operands; the body of a ROOT stands between its
+ * variable and the ROOT, and whatever does not depend on the variable is placed before it, outside
+ * of the loop. */
 #include "rows/nodes.h"
 
 #include <math.h>

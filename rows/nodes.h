@@ -1,7 +1,8 @@
-/* nodes -- private to rows/: a growing set of nodes, equal ones once, and its finish.
+/* nodes -- private to rows/: a growing set of nodes without duplicates, and its conversion to a graph.
  *
- * A node knows which VARs of ROOTs it moves with, so that finish can put the body of a
- * ROOT between its VAR and its ROOT, and all that does not move with the VAR before it. */
+ * Each node knows on which ROOT variables (VAR) it depends. nodes_finish can therefore place the body
+ * of a ROOT between its VAR and the ROOT, and everything that does not depend on the VAR before it.
+ * Operands must be added before the node that uses them. */
 #ifndef ROWS_NODES_H
 #define ROWS_NODES_H
 
@@ -34,14 +35,14 @@ static inline struct node node_of(enum op op, int a, int b, int c)
     return (struct node){ .op = op, .a = a, .b = b, .c = c, .first = -1, .row = -1, .input = -1 };
 }
 
-/* The index of the node, which may have been there already. */
+/* Add a node, or find the equal one that exists; its index. */
 int nodes_add(struct nodes *set, const struct node *node);
 int nodes_number(struct nodes *set, double value);
 /* The node of the input of that row and entry; -1: there is none yet. */
 int nodes_input_find(const struct nodes *set, int row, int entry);
 int nodes_input(struct nodes *set, struct input input);
-/* The list of the wanted nodes, in `arena`: what they reach, in order; inputs that nothing needs
- * are dropped. */
+/* Make the graph of the wanted nodes, in `arena`: all nodes that they need, each after its operands.
+ * Inputs that no node needs are dropped. */
 void nodes_finish(struct nodes *set, const int *wanted, size_t count, struct arena *arena,
                   struct list *list);
 

@@ -1,5 +1,9 @@
-/* Quantiles of an output when inputs are uncertain: seeded draws of every input that has a range or
- * a distribution, one run over all of them, and the sorted values. */
+/* Quantiles of an output when inputs are uncertain: seeded draws of every input that has a range
+ * or a distribution, one run over all of them, and the sorted values.
+ *
+ * The stream of an input is seeded by its name, so that adding a row does not change what the
+ * others draw. A distribution is truncated at the range of its row by drawing again. Inputs are
+ * independent. */
 #include "rows/rows.h"
 
 #include <math.h>

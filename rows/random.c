@@ -1,3 +1,10 @@
+/* Random numbers that are the same on every machine: PCG (O'Neill 2014) with streams by name, and
+ * distributions.
+ *
+ * A stream's state and increment are both mixed from seed, name and number, because PCG's
+ * sequences of one seed differ only by an affine map. Logarithms and powers are those of the rows.
+ * Normal draws use Marsaglia's polar method, or the ziggurat where there are many; gamma draws
+ * Marsaglia and Tsang (2000). */
 #include "rows/random.h"
 
 #include "rows/rows.h"

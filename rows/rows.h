@@ -194,10 +194,10 @@ bool list_build_parts(struct arena *arena, const struct book *book, const struct
 /* What is left when every input but the `vary` ones is fixed at `values`. */
 void list_fix(struct arena *arena, const struct list *list, const double *values,
               const bool *vary, struct list *left);
-/* The same at nodes[count], the values that list_value gave, for who has them. */
+/* The same, from the nodes[count] that list_value computed at these inputs. */
 void list_fix_nodes(struct arena *arena, const struct list *list, const double *nodes,
                     const bool *vary, struct list *left);
-/* Does an output move with one input while all others stay? `nodes` are the values at the point. */
+/* Does any output depend on one input with all others fixed? `nodes` are the values at the point. */
 bool list_moves(const struct arena *arena, const struct list *list, const double *nodes,
                 size_t input);
 int list_input(const struct list *list, const char *name);             /* -1: none */
@@ -226,7 +226,7 @@ void list_run(const struct list *list, const struct column *inputs, double *cons
 void list_run_with(const char *set, const struct list *list, const struct column *inputs,
                    double *const *outputs, size_t points);
 bool list_run_has(const char *set);
-/* The same in two parts, for who runs one list often: columns with stride 0 are fixed at
+/* The same in two steps, for callers that run one graph often. Columns with stride 0 are fixed at
  * their number when the program is made. A program lives in its arena. */
 struct list_program *list_program_make(struct arena *arena, const char *set,
                                        const struct list *list, const struct column *inputs);
@@ -237,7 +237,7 @@ const char *list_run_set(void);                 /* the one list_run uses */
 /* d output / d inputs[i], reverse mode; returns the value. */
 double list_gradient(struct arena *arena, const struct list *list, size_t output,
                      const double *inputs, double *gradient);
-/* The same from the nodes[count] that list_value gave, for who wants several outputs. */
+/* The same from the nodes[count] that list_value computed, for callers that need several outputs. */
 void list_slopes(struct arena *arena, const struct list *list, size_t output,
                  const double *nodes, double *gradient);
 

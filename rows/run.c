@@ -1,4 +1,11 @@
-/* Values: of one point, and of many in blocks. */
+/* Evaluates a graph at one point, or at many points in blocks of BLOCK values.
+ *
+ * For many points, each node becomes a step over a block; a block is reused when its last reader
+ * has run, so that the working set stays in the first-level cache. A ROOT is a loop of a fixed
+ * number of steps over its body. A program has two bodies: the whole graph, and a shorter one that
+ * list_within derives for the usual range of the inputs, in which terms vanish and conditions are
+ * decided; a block takes the shorter one only if all of its inputs are in that range. Both give
+ * the same bits, as do all instruction sets. */
 #include "rows/run.h"
 
 #include <assert.h>

@@ -1,8 +1,9 @@
-/* run -- private to rows/: a list made ready for blocks of points.
+/* run -- private to rows/: a graph compiled to steps over blocks of points.
  *
- * Each step reads and writes blocks of BLOCK doubles; blocks are used again once nobody
- * reads them, so that a whole program stays in the first cache. For the same reason a
- * number is one vector only as an operand of `+ - * / max min` or as the base of a power. */
+ * Each step reads and writes blocks of BLOCK doubles. A block is reused when no later step reads it,
+ * so that the working set stays in the first-level cache. For the same reason a number that is the
+ * same for all points is stored as a single vector, where its readers are `+ - * / max min` or a
+ * power with it as the base, and as a whole block otherwise. */
 #ifndef ROWS_RUN_H
 #define ROWS_RUN_H
 
@@ -23,7 +24,7 @@ typedef void run_steps(const struct step *steps, size_t count);
 run_steps run_steps_scalar, run_steps_portable, run_steps_avx2, run_steps_avx512;
 /* What a step of a power, as FORM_NUMBER_A of one point, may have at `c`: the logarithm of |a|. */
 void run_log(double x, double parts[2]);
-/* Does each of so many values lie in the range? */
+/* Do all `count` values lie in the range? */
 typedef bool run_inside(const double *x, size_t count, struct interval range);
 run_inside run_inside_portable, run_inside_avx2, run_inside_avx512;
 

@@ -1,5 +1,9 @@
-/* The interpreter's inner loops. Compiled once per instruction set, with LANES its width
- * and SET its name; the scalar one works on single points. */
+/* The interpreter's inner loops, compiled once per instruction set with LANES as its width and SET
+ * as its name; the scalar one works on single points.
+ *
+ * Only operations with one correct rounding are used, and exp, log and pow are those of lanes.h,
+ * so that all instruction sets give the same bits. Conditions are 1 and 0 in memory. An operand
+ * that is a number for all points stays in a register. */
 #ifdef SCALAR
 #define LANES 1
 #define POINTS 1

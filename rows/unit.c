@@ -1,4 +1,10 @@
-/* Units, and quantities as people write them. */
+/* Units, and quantities as people write and read them.
+ *
+ * A unit is a vector of exponents of s, B, FLOP, token, USD and J, stored doubled so that a square
+ * root has a unit. Reading accepts SI prefixes, time words and currency per time, number suffixes
+ * (128k, 671B), ranges and distributions; a comma is accepted only where it groups three digits.
+ * Printing chooses the prefix that people expect for the unit. Values inside the program are
+ * always in base units: scaling exists only in this file. */
 #include "rows/rows.h"
 
 #include <math.h>

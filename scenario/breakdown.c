@@ -1,5 +1,8 @@
 /* Parts of an output for people and programs: the contributions of the rows that have a part name
- * (rows/breakdown.c), which the answers of `step`, `why`, `plan` and `train` show alike. */
+ * (rows/breakdown.c), which the answers of `step`, `why`, `plan` and `train` show alike.
+ *
+ * For an output of degree one in its parts, as a time made of times is, the parts add up to it.
+ * Rows that share a label are added for people; the document has each row by its name. */
 #include "scenario/scenario.h"
 
 #include <math.h>

@@ -1,5 +1,9 @@
-/* The best server for a load of one replica that is known: sequences in flight, or requests a
- * second. Each layout that can be started is one point. */
+/* The best replica for a known load: a concurrency, or an arrival rate, of one replica.
+ *
+ * Each layout that engines and hosts can start is one point. Of those within the limits the one
+ * with the most tokens per chip is chosen; if there is none, the one that exceeds a limit by the
+ * least. Overloaded candidates are compared by how much they are overloaded, since their TPOT only
+ * says how many slots there are. */
 #include "scenario/choice.h"
 
 #include "build/row_names.h"

@@ -1,4 +1,9 @@
-/* Rows as figures: their values with unit, interval, origin and source. */
+/* Rows as figures: their values with unit, 80 % interval, origin and source.
+ *
+ * All rows asked for are read from one graph. Predictions have an interval: the value times the
+ * band rows of their metric, which are read from the same graph. A figure's origin says how its
+ * value came about (given, sheet, model, derived, ...), so that an answer can state what it rests
+ * on. */
 #include "scenario/scenario.h"
 
 #include "build/row_names.h"

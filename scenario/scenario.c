@@ -1,4 +1,11 @@
-/* Scenarios: what the words and options of a question mean. */
+/* Scenarios: turns the words and options of a command into a book of rows and a set of facts.
+ *
+ * A later fact replaces an earlier one of the same name, so the order decides: tiers, constants of
+ * the engine, machine, model, then the user's rows and options, --set among them; at the end come
+ * the facts that a real model needs and nobody gave, each with a note. A fact that the user sets
+ * twice in different words is an error, and so is a value outside the row's range. Nothing is
+ * computed here: expressions are checked for names and units, and evaluated later under all facts
+ * (values.c). */
 #include "scenario/scenario.h"
 
 #include "build/row_names.h"

@@ -1,3 +1,11 @@
+/* The prediction for one deployment: opens its rows, evaluates them, and describes it in words and
+ * as a document.
+ *
+ * `step`, `brief`, the page's board and `bill` use it, so that the same deployment has the same
+ * figures in all of them. The rows are read from one graph under the scenario's facts, including
+ * the layout and load that choice.c chose. A deployment that does not fit or cannot keep up with
+ * its arrivals is an answer with a verdict, not an error. The records declare its keys for the
+ * API. */
 #include "scenario/server.h"
 
 #include "build/row_names.h"

@@ -1,14 +1,14 @@
-/* server -- what a server reaches with the same model and machine, beside the bound.
+/* server -- the prediction for a replica with the same model and machine as the bound.
  *
- * The bound speaks of a step, a server of requests. Who names no requests gets those that
- * make the same step: `batch` of them at once, whose mean context is `context`. Of a model
- * with experts the attention ranks are chosen too: the layout with the shortest answers. */
+ * The bound describes one step, the prediction a replica under load. Where no request lengths are
+ * given, the load is `batch` concurrent requests whose mean context is `context`, so that both
+ * describe the same step. What the command leaves open of the layout is chosen (choice.h). */
 #ifndef SCENARIO_SERVER_H
 #define SCENARIO_SERVER_H
 
 #include "scenario/scenario.h"
 
-/* The first are known of every server, the others of one that keeps up. */
+/* The first rows exist for every replica, the others only for one that keeps up with its arrivals. */
 #define SERVER_ROWS(X)                                                                      \
     X(concurrency) X(arrival_rate) X(prompt_tokens) X(output_tokens) X(tensor_parallel)     \
     X(attention_dp) X(pipeline_parallel) X(rank_slots) X(saturated_throughput) X(batch) X(chips) X(expert_parallel) X(context_parallel) \
@@ -38,18 +38,18 @@ struct server {
 };
 
 bool server_open(struct server *server, const struct scenario *scenario, struct error *error);
-/* The same, with more texts in the same graph: their values stand behind those of server_rows. */
+/* The same with more expressions in the same graph; their values follow those of server_rows. */
 bool server_open_with(struct server *server, const struct scenario *scenario,
                       const char *const *more, size_t count, struct error *error);
-/* The same, with the parts of a token's time. */
+/* The same with the breakdown of TPOT. */
 bool server_open_parts(struct server *server, const struct scenario *scenario,
                        const char *const *more, size_t count, struct error *error);
-/* Those values alone. */
+/* The values of `more` alone. */
 struct values server_more(const struct server *server);
 double server_at(const struct server *server, enum server_row row);
 /* "TP 8 x attention DP 9" */
 const char *server_layout(const struct server *server);
-/* Why nothing is served, or NULL. */
+/* Why the replica serves nothing (out of memory, overloaded), or NULL. */
 const char *server_verdict(const struct server *server);
 /* assumed_notes of what the server reaches and costs. */
 void server_assumed(struct server *server);

@@ -1,3 +1,11 @@
+/* The search space of serving layouts: which layouts of a number of chips are valid, with which
+ * loads and limits.
+ *
+ * All ways of writing the chips as attention ranks x stages x tensor parallelism are listed, and
+ * the rows layout_valid and layout_startable, evaluated at all of them at once, remove those that
+ * engines cannot run. Loads are the decoding sequences of a rank, from less than one in steps of a
+ * quarter to what fits. `plan` and the choice of a deployment for `step` search the same space.
+ * What the user gave excludes other settings. */
 #include "scenario/servers.h"
 
 #include "build/row_names.h"

@@ -3,17 +3,17 @@
  *     layouts (chips, attention ranks, stages, experts) x chunk x draft tokens
  *         x sequences that each rank decodes  ->  throughput, TTFT, TPOT, what fits
  *
- * Traffic comes at random and the load is an input: what flow balance finds by closing its loop is
- * given, and each load of a layout is one point without a search of its own. `plan` looks at this
- * space, and so does a command that leaves its server open (scenario_choose), so that both find
- * the same server. */
+ * Traffic is random and the load is an input: the number of decoding sequences, for which flow balance
+ * otherwise solves, is given, so that each load of a layout is one point without a solver of its own.
+ * `plan` searches this space, and so does a command that leaves its deployment open
+ * (scenario_choose), so that both find the same one. */
 #ifndef SCENARIO_SERVERS_H
 #define SCENARIO_SERVERS_H
 
 #include "scenario/scenario.h"
 #include "search/search.h"
 
-/* Which layouts are looked at: those that engines and hosts can start; those that come out even;
+/* Which layouts are considered: those that engines and hosts can start; those that divide evenly;
  * every product. */
 enum layout_rule { LAYOUT_STARTABLE, LAYOUT_EVEN, LAYOUT_ANY };
 
@@ -52,7 +52,7 @@ struct setting_input {
 extern const struct setting_input servers_inputs[];
 enum { SERVERS_INPUTS = 6 };
 
-/* The load of a scenario becomes an input, `held`. */
+/* Make the load an input, rank_running_target, instead of the result of flow balance. */
 void servers_open_loop(struct facts *facts, const char *source);
 /* Rounds a rate down to four digits, so that the rate which is printed can be asked for again and
  * never asks more of the server than was found. */
@@ -66,11 +66,13 @@ bool servers_layouts(const struct servers *servers, struct layouts *layouts, str
  * all, chunks and draft tokens; what is given leaves out other values. */
 bool servers_settings(const struct servers *servers, const double **settings, size_t *count,
                       struct error *error);
-/* Rows of every layout, out[row][layout]; the names say where chips, ranks and stages go. */
+/* Evaluate rows for every layout: out[row][layout]. `names` are the inputs that receive chips, ranks
+ * and stages. */
 bool layouts_rows(struct scenario *scenario, const struct layouts *layouts,
                   const char *const names[3], const char *const *rows, size_t row_count,
                   double **out, struct error *error);
-/* Over how many chips whole experts may lie: 1 (each is cut) or all of a stage; how many ways. */
+/* Possible sizes of expert parallelism: 1 (every expert is split) or all chips of a stage; their
+ * number. */
 size_t layout_experts(const struct scenario *scenario, const struct layout *layout, double ways[2]);
 /* The number the user gave a row, perhaps as an expression. */
 bool given_number(const struct scenario *scenario, const char *row, double *value);
@@ -79,9 +81,9 @@ bool given_number(const struct scenario *scenario, const char *row, double *valu
 bool servers_list(struct arena *arena, struct scenario *scenario,
                   const struct setting_input *inputs, size_t input_count,
                   const char *const *texts, size_t count, struct list *list, struct error *error);
-/* The loads that are looked at, of a rank: space->loads. */
+/* Set space->loads, the numbers of decoding sequences of a rank that are searched. */
 void servers_loads(const struct servers *servers, struct search_space *space);
-/* Where the space's list has the inputs: space->input, axis, column. */
+/* Find the inputs in the space's graph: set space->input, axis and column. */
 void servers_columns(struct arena *arena, const struct setting_input *inputs, size_t count,
                      struct search_space *space);
 /* The whole space. Points that break a limit are counted by the first of: memory, prompts,

@@ -1,4 +1,10 @@
-/* Values of expressions under a scenario. */
+/* Values of expressions under a scenario: builds a graph, evaluates it, and explains values that
+ * do not exist.
+ *
+ * A value that is not finite is an error that names the first row without one. If it would be
+ * finite at another price, the machine has no price, and the value is NAN instead: not known.
+ * Ranges and distributions that the user gave are propagated only to outputs that depend on them:
+ * bounds by the interval reading, quantiles by seeded draws. */
 #include "scenario/scenario.h"
 
 #include "build/row_names.h"

@@ -1,3 +1,8 @@
+/* The waterfall from lower bound to prediction, as a section of an answer: rows of
+ * formulas/serving/waterfall.chalk with bars.
+ *
+ * The gaps and the bound add up to the prediction. A gap below a small share of the prediction has
+ * no line of its own; such gaps are added up in one. All times are rows. */
 #include "scenario/waterfall.h"
 
 #include "build/row_names.h"

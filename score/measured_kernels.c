@@ -1,4 +1,8 @@
-/* kernels.csv: single kernels, alone on a chip. */
+/* Reads kernels.csv: measured times of single kernels, alone on a chip.
+ *
+ * Each operation and data type is the row of a kernel (formulas/serving/kernels.chalk), and the
+ * columns of its shape set that row's inputs. Measurements that contradict the hardware, such as
+ * more bytes per second than the memory has, are refused with that reason. */
 #include "score/measured.h"
 
 #include "build/row_names.h"

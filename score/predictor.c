@@ -1,3 +1,9 @@
+/* Predictions for measured points: one graph for all points with the same setup (model, machine,
+ * formats, layout, engine), evaluated at each point's load.
+ *
+ * A setup is found by a key of everything that decides its graph. The scenario is read as a user's
+ * command would be, so that the score applies to what users see. Fits take the gradient along the
+ * constants from the same graph. */
 #include "score/predictor.h"
 
 #include "build/row_names.h"

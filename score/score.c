@@ -1,3 +1,7 @@
+/* Scores of predictions: errors against measurements by group and metric, and what summarizes them
+ * (score.h).
+ *
+ * Groups are sorted by name with runs of digits as numbers. */
 #include "score/score.h"
 
 #include <ctype.h>

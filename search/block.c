@@ -1,3 +1,9 @@
+/* Blocks of a search as bytes, and digests of what a search reads. block.h has the format.
+ *
+ * Numbers are written lowest byte first, whatever the machine's order. Everything read is checked:
+ * sums of counts, points within their space, the order of the front, the check sum. A block with
+ * any fault is refused as a whole. The digest covers graphs, settings, loads and limits, so that a
+ * block computed with other formulas or data cannot be combined with this search. */
 #include "search/block.h"
 
 #include <assert.h>

@@ -1,3 +1,9 @@
+/* The Pareto front of points as they come: both values larger is better.
+ *
+ * Two sieves reject most dominated points at once: the best point of each narrow step across, and
+ * the best value along of all steps beyond it. The steps are the exponent and six bits of the
+ * value. What passes is kept and sorted at the end. Of equal points the one with the lowest space,
+ * setting and load stays, so that the order in which points come does not matter. */
 #include "search/front.h"
 
 #include <math.h>

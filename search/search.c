@@ -1,5 +1,12 @@
-/* A walk over the settings of a space: numbers are entered where they change, loads go in
- * columns. All that a thread needs is its own; what threads found is put together in the end. */
+/* Exhaustive search of the settings and loads of some spaces, in parallel.
+ *
+ * A thread walks settings in order. A number is entered into the loop nest only when it changes,
+ * and whatever depends on the outer axes is then not computed again; loads are processed as a
+ * column of up to STAGES_POINTS values. A limit that rises with the load ends the column early:
+ * higher loads are counted as breaking it without being evaluated, unless the block shows that the
+ * limit falls somewhere. Each thread has its own front, counts and scratch memory; when these are
+ * merged, ties are resolved by space, setting and load, so that the result does not depend on the
+ * number of threads. */
 #include "search/search.h"
 
 #include "search/front.h"

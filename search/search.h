@@ -1,11 +1,11 @@
-/* search -- every point of some spaces, and those that nothing beats.
+/* search -- evaluate every point of some spaces and keep those on the Pareto front.
  *
  *     space:   settings (numbers on nested axes)  x  loads (a column)
  *                 |                                    |
  *              what moves with an axis is computed once for each of its values
  *                 |
  *     point -> verdict: the first limit that it breaks, or none
- *           -> front: points that no other beats both across and along
+ *           -> front: points that no other dominates in `across` and `along`
  *
  * A point is (space, setting, load). Points that break a limit are counted by the first one
  * that they break, never dropped in silence. The answer does not depend on the number of
@@ -18,8 +18,9 @@
 enum { SEARCH_LIMITS = 8 };
 #define SEARCH_UNREAD ((size_t)-1)             /* of an input that the list does not have */
 
-/* An output that must be at most so much. Where it `rises` with the load, loads beyond one that
- * breaks it are counted with it unseen; in a block where it is seen to fall all are looked at. */
+/* An output that must not exceed `bound`. If it `rises` with the load, all loads above one that breaks
+ * it are counted as breaking it without being evaluated; in a block where the output is seen to fall,
+ * all loads are evaluated. */
 struct search_limit {
     const char *name;
     size_t output;
@@ -72,7 +73,8 @@ struct search_result {
     struct search_point moved[SEARCH_LIMITS];
 };
 
-/* False: a list has a ROOT. */
+/* Search all spaces, in parallel. Limits have the same order in all of them. The result does not
+ * depend on the number of threads. Fails if a graph has a ROOT, which a loop nest cannot hold. */
 bool search_run(struct arena *arena, const struct search_space *spaces, size_t count,
                 struct search_result *result, struct error *error);
 
@@ -95,15 +97,15 @@ struct search_block {
     struct search_point moved[SEARCH_LIMITS];   /* the best of those that only a wider one lets in */
 };
 
-/* All blocks, in order, with nothing found yet. */
+/* Divide the search into blocks, in order, with nothing found yet. */
 struct search_block *search_blocks(struct arena *arena, const struct search_space *spaces,
                                    size_t count, size_t *blocks);
-/* Which of so many shards a block is of: of any stretch each has nearly as many as another, in
- * step with no period of the settings. */
+/* The shard, of `shards`, to which a block belongs. Any range of blocks is divided almost evenly over
+ * the shards, and no period of the settings coincides with them. */
 uint32_t search_shard(const struct search_block *block, uint32_t shards);
 
-/* Who keeps blocks as they are found: one at a time, until one is refused. A block's front is
- * there only during the call. */
+/* Receives finished blocks, one at a time, in any order; a refusal ends the search. A block's front
+ * is valid only during the call. */
 struct search_keeper {
     bool (*keep)(void *context, const struct search_block *block, struct error *error);
     void *context;
@@ -113,7 +115,7 @@ bool search_each(const struct search_space *spaces, struct search_block *const *
 void search_join(struct arena *arena, const struct search_block *blocks, size_t count,
                  struct search_result *result);
 
-/* All outputs of a point's list. */
+/* Evaluate all outputs of the graph of a point's space at that point. */
 void search_values(struct arena *scratch, const struct search_space *spaces,
                    const struct search_point *point, double *outputs);
 

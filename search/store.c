@@ -1,3 +1,10 @@
+/* The SQLite file of a search: finished blocks survive the end of the process.
+ *
+ * Rows are committed every STORE_SECONDS. The file is locked exclusively while it is open, so that
+ * SQLite needs no shared memory beside it, which also works on network file systems. Before
+ * anything is written the file is checked to be ours, or empty. The stored question is compared
+ * item by item, so that an error can name the first option that differs. Blocks are not
+ * interpreted here: block.c checks their sums and contents. */
 #include "search/store.h"
 
 #include <errno.h>

@@ -21,9 +21,9 @@ struct world {
     const struct trace *trace;
     const struct sim_options *options;
     struct sim_result *result;
-    uint32_t *want;         /* outputs after which an engine lets go of a request */
+    uint32_t *want;         /* outputs after which a request leaves its replica */
     uint32_t *got;          /* outputs its user had when it came to its engine */
-    uint32_t *ready;        /* tokens whose cache comes with it, from another pool */
+    uint32_t *ready;        /* tokens whose KV cache was transferred with it from the prefill pool */
     uint32_t *next;         /* the request behind it in the queue that it is in */
     struct tiers *tiers;    /* below the caches of all engines; NULL: none */
     void *shared;           /* what a scheduler keeps of requests; its first engine opens it */
@@ -39,7 +39,7 @@ struct engine {
     struct world *world;
     size_t index;                   /* of all replicas */
     double next;                    /* s; INFINITY: it has nothing to do */
-    bool asks;                      /* who came may have a step beside those that run: to be started */
+    bool asks;                      /* a request that arrived may start another step now */
     size_t waiting, running;        /* requests */
     uint64_t tokens_left;           /* prompt and output tokens to process, of both */
     size_t blocks_used;             /* blocks of the cache in use */
@@ -48,15 +48,15 @@ struct engine {
     bool tells_gaps;                /* by world_gap: its steps say nothing of them */
 };
 
-/* A usual server, of the reference runs; a scheduler adds what it has beside that. */
+/* Settings of the reference runs; a scheduler adds its own. */
 #define SIM_USUAL .block = 16, .chunk = 512, .max_num_seqs = 128, .accepted = 0.6
 
 /* ---- moments -------------------------------------------------------------------------------- */
 
-/* Sums of the same seconds in another order differ by rounding: so do the ends of leaps and of
- * steps. Times as close as that are one moment, in which the world says what comes first. Compared
- * exactly, two replicas that end together would be told apart by their last bits, and who asks
- * because of the one would find the other's next batch formed or not. */
+/* Sums of the same seconds in a different order differ by rounding, and so do the ends of
+ * fast-forwarded runs and of single steps. Times that are this close count as one moment, in which
+ * the world decides the order. If they were compared exactly, the last bits would decide which of two
+ * replicas ends first, and whether a user who reacts to one finds the other's next batch formed. */
 static inline double moment_end(double start)
 {
     return start + 1e-12 * start;
@@ -80,16 +80,18 @@ struct stretch {
     uint64_t steps;
     struct sim_step step;           /* the first */
 };
-/* Of at most `most` steps, each one token longer for each request, the first ones over which the
- * step grows evenly. */
+/* The longest run of at most `most` steps, each with one more cached token per request, over which
+ * the step time grows linearly, so that its sum has a closed form. */
 struct stretch stretch_of(const struct sim_server *server, double from, const struct sim_step *step,
                           uint64_t most);
-double stretch_seconds(const struct stretch *stretch, double steps);    /* of its first steps */
-uint64_t stretch_before(const struct stretch *stretch, double now);     /* steps that end before */
+/* Seconds of the first `steps` steps; number of steps that end before `now`. */
+double stretch_seconds(const struct stretch *stretch, double steps);
+uint64_t stretch_before(const struct stretch *stretch, double now);
 
 /* ---- what engines tell the world ---------------------------------------------------------- */
 
-/* A batch runs from a time on; the first steps of a stretch did. `waiting` is of meanwhile. */
+/* A batch starts to run at `from` for `seconds`; the first `steps` steps of a stretch have run.
+ * `waiting` of the engine is the queue's length in the meantime. */
 void world_ran(struct engine *engine, double from, double seconds, const struct sim_step *step);
 void world_stretched(struct engine *engine, const struct stretch *stretch, uint64_t steps);
 
@@ -98,7 +100,7 @@ void world_first_token(struct world *world, uint32_t id, double now);   /* the f
 void world_done(struct world *world, uint32_t id, double now);
 void world_restarted(struct world *world, uint32_t id);
 
-/* What a request brings: tokens to process before its next output; when it is done. */
+/* Tokens of a request that must be processed before its next output; tokens when it is done. */
 static inline uint64_t world_prompt(const struct world *world, uint32_t id)
 {
     return (uint64_t)world->trace->prompt[id] + world->got[id];

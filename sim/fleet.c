@@ -1,3 +1,12 @@
+/* The fleet of a simulation: the router, pools, KV transfers, failures and scaling of replicas.
+ *
+ * Planned events are kept in a binary heap ordered by time and, within one moment, by the order in
+ * which they were planned. Times that differ only by rounding are one moment (engine.h): all
+ * events due in it are collected first and then acted on in a fixed order, transfers by request
+ * number, so that the result does not depend on the last bits of sums. A request that finds no
+ * replica up waits in `homeless` until one is. A failed replica loses its batches and its cache;
+ * its requests are routed again from their start, and tokens that their users already have are not
+ * counted twice. */
 #include "sim/fleet.h"
 
 #include <math.h>

@@ -1,5 +1,8 @@
-/* fleet -- the replicas of a run, and what happens to them: who takes which request, caches that
- * move from the pool of prompts to the one that decodes, failures, replicas that come and go. */
+/* fleet -- the replicas of a run and what happens to them: routing, KV transfers from the prefill
+ * pool to the decode pool, failures, autoscaling.
+ *
+ * world.c runs the clock: it asks for the next event here and for the next end of a batch from the
+ * engines, and takes the earlier. All events of one moment are acted on in a fixed order. */
 #ifndef SIM_FLEET_H
 #define SIM_FLEET_H
 
@@ -69,14 +72,14 @@ const struct sim_server *fleet_server(const struct sim_options *options, size_t 
 void fleet_open(struct arena *arena, struct run *run);
 void fleet_close(struct run *run);
 
-/* The request goes to a replica, or is refused. */
+/* Route the request to a replica, or refuse it. */
 void fleet_route(struct run *run, uint32_t id, double now);
-/* Its cache sets out from the pool of prompts. */
+/* Start the KV transfer of a request whose prefill has ended. */
 void fleet_move(struct run *run, uint32_t id, double now);
 
 void fleet_plan(struct run *run, double time, enum event_kind kind, uint32_t id);
 double fleet_next(const struct run *run);                   /* INFINITY: nothing is planned */
-/* What is due next, if it is by `until`; the clock goes on to it. */
+/* The next event, if it is due by `until`; the clock advances to it. */
 bool fleet_due(struct run *run, double until, struct event *event);
 void fleet_act(struct run *run, const struct event *event, double now);
 bool fleet_expects(const struct run *run);                  /* a request or a replica will come */

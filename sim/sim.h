@@ -36,7 +36,7 @@ extern const char *const router_names[ROUTER_COUNT + 1];         /* ended by NUL
 /* What a step holds. */
 struct sim_step {
     double decoding, decode_cached;         /* requests that decode; tokens they had before */
-    double drafts;                          /* tokens they guess ahead, all together */
+    double drafts;                          /* draft tokens of all of them together */
     double prompt, prompt_cached;           /* prompt tokens; tokens their requests had before */
     double prompt_pairs;                    /* of prompt tokens with those before them */
     double sequences;                       /* requests in all */
@@ -44,10 +44,11 @@ struct sim_step {
     double imbalance;                       /* where ranks step together this is the fullest one, with
                                                so many times the mean's tokens; else 0 or 1 */
 };
-/* Its seconds, above 0; convex in decode_cached while all else stays. */
+/* Seconds of the step, above 0. It must be convex in decode_cached with everything else fixed:
+ * fast-forwarding relies on that. */
 typedef double sim_seconds(void *context, const struct sim_step *step);
 
-/* A moment, over all replicas. */
+/* The state of all replicas at one time. */
 struct sim_sample {
     size_t waiting, running, replicas;      /* requests; replicas that are up */
     size_t blocks_used;
@@ -79,8 +80,8 @@ struct sim_server {
     void *context;                  /* of `seconds` */
 };
 
-/* What a scheduler reads of a server and can do. Prefixes are found where it has `cached`, tiers
- * are used where it has `fetched`. */
+/* What a scheduler reads of a server, and what it supports. It finds cached prefixes if it has the
+ * function `cached`, and uses tiers if it has `fetched`. */
 enum scheduler_can {
     SCHEDULER_STEP_TIME = 1 << 0,   /* `seconds`: without it, steps take a time of their own */
     SCHEDULER_BLOCKS = 1 << 1,      /* `blocks`: without them there is always room */
@@ -102,8 +103,8 @@ struct scheduler_setting {
     const char *example;            /* where `least` is above 0: what to give instead */
 };
 
-/* What enters a batch. schedulers/ has one file group for each, and a row of schedulers.def; what
- * its functions have to do is told in engine.h. */
+/* A scheduler decides which requests enter a batch. Each has a group of files in schedulers/ and a
+ * row of schedulers.def; engine.h says what its functions have to do. */
 struct scheduler {
     const char *name;
     const char *engine;             /* the sheet of constants that goes with it; NULL: none does */
@@ -117,26 +118,26 @@ struct scheduler {
     void (*take)(struct engine *engine, uint32_t id, double now);
     void (*end)(struct engine *engine, double now);         /* called at `next` only */
     void (*start)(struct engine *engine, double now);       /* called after `end`, or when idle */
-    /* All is lost: its requests, which the world knows, and its cache. `got` of each is what its
-     * user has. */
+    /* The replica failed: it loses its requests, which the world routes again, and its cache. `got`
+     * of each request is the number of outputs that its user has. */
     void (*clear)(struct engine *engine, double now);
-    /* Steps that ended before now are counted: `tokens_left` and `blocks_used` are right. NULL:
-     * they always are. */
+    /* Count the steps of a stretch that ended before now, so that `tokens_left` and `blocks_used`
+     * are up to date. NULL: they always are. */
     void (*settle)(struct engine *engine, double now);
-    /* tokens_left as of now, without that. NULL: settle says. */
+    /* tokens_left as of now, without settling. NULL: call settle first. */
     uint64_t (*left)(const struct engine *engine, double now);
-    /* It leaves the queue, after `settle`; a stretch ends, since who was behind it may enter.
-     * False: it does not wait. NULL: requests cannot be taken back. */
+    /* Remove a request from the queue, after `settle`. A stretch ends, since the request behind it
+     * may enter. False: it is not waiting. NULL: requests cannot be taken back. */
     bool (*drop)(struct engine *engine, uint32_t id);
-    /* Tokens of a request's prompt that the cache has, or tiers below. NULL: none. */
+    /* Tokens of a request's prompt that the cache or a tier below it has. NULL: none. */
     size_t (*cached)(struct engine *engine, uint32_t id, double now);
-    /* What of its cache was fetched from a tier is there. NULL: it uses no tiers. */
+    /* The blocks of a request that were fetched from a tier have arrived. NULL: it uses no tiers. */
     void (*fetched)(struct engine *engine, uint32_t id, double now);
-    /* Blocks that a request cannot have even where it is alone. NULL: it can have all. */
+    /* Number of blocks that a request cannot use even if it is alone. NULL: it can use all. */
     size_t (*spare)(const struct sim_server *server);
 };
 
-/* All that a name may choose, in the order of schedulers.def. A test may run others. */
+/* The schedulers that can be chosen by name, in the order of schedulers.def. Tests may run others. */
 extern const struct scheduler *const schedulers[];
 extern const size_t scheduler_count;
 const struct scheduler *scheduler_named(const char *name);              /* NULL: none */
@@ -144,12 +145,13 @@ const struct scheduler *scheduler_of_engine(const char *engine);        /* the f
 
 /* The scheduler's usual server. */
 struct sim_server sim_server_of(const struct scheduler *scheduler);
-/* A setting of its scheduler's own, by name. NAN, false: it has none of that name. */
+/* Read or set a setting that only its scheduler has, by name; NAN or false if there is none of that
+ * name. */
 double sim_setting(const struct sim_server *server, const char *name);
 bool sim_set(struct sim_server *server, const char *name, double value);
 
-/* A pool of its own for prompts: `server` then only decodes, and the cache of a prompt moves over
- * a link that all transfers share equally. */
+/* Disaggregated serving: a pool of prefill replicas. `server` then only decodes, and the KV cache of
+ * a prompt is transferred over a link that all transfers share equally. */
 struct sim_split {
     size_t replicas;                        /* 0: no such pool */
     struct sim_server server;
@@ -157,18 +159,18 @@ struct sim_split {
     double token_bytes;                     /* of the cache */
 };
 
-/* Replicas that come and go with the load: looked at every `every` s, as many are wanted as keep
- * `load` requests each; a new one takes requests `start_up` s later, one too many takes none any
- * more and leaves when it is empty. */
+/* Autoscaling: every `every` s the wanted number of replicas is set such that each has `load`
+ * requests. A new replica takes requests after `start_up` s; a superfluous one takes no new requests
+ * and leaves when it is empty. */
 struct sim_scaling {
     size_t most;                            /* 0: their number stays */
     double load, every, start_up;
 };
 
-/* What somebody may want to see while it runs; either may be NULL. */
+/* Callbacks that observe a run; either may be NULL. They must not change it. */
 struct sim_watch {
     void *context;
-    /* Steps with the same requests, one behind the other; `first` is the first of them. */
+    /* Consecutive steps with the same requests; `first` is the first of them. */
     void (*ran)(void *context, size_t replica, double from, double seconds, uint64_t steps,
                 const struct sim_step *first);
     /* Every `every` s. */
@@ -241,7 +243,9 @@ struct sim_result {
     double moved_bytes, moving;             /* over the link between pools: bytes, s all together */
 };
 
-/* Error: a request that no empty replica could take. */
+/* Run the trace to its end. All arrays of the result have the length of the trace and live in the
+ * arena. Fails if a request is too large for an empty replica, or if requests restart forever. The
+ * result depends on the trace, the options and the seed only, never on threads or time. */
 bool sim_run(struct arena *arena, const struct trace *trace, const struct sim_options *options,
              struct sim_result *result, struct error *error);
 

@@ -1,4 +1,11 @@
-/* The board: two lists and what a page needs to set them in type. */
+/* The interactive board of the page: two lists of quantities (bound and prediction), their inputs,
+ * and everything needed to typeset their formulas.
+ *
+ * A board keeps one graph per list, with the inputs that sliders move left open, and evaluates it
+ * again when one moves. Each formula is printed twice: once to collect the numbers and conditions
+ * in it, and once, with their values, to write MathML. Quantities that follow from other rows
+ * become plain numbers while a slider moves; when it rests, the question is asked again with that
+ * number given. */
 #include "web/web.h"
 
 #include "scenario/server.h"

@@ -1,4 +1,10 @@
-/* The API, described by what it is made from: verbs, their options, outcome.def. */
+/* The OpenAPI description of the HTTP interface, generated from what the server itself is made of.
+ *
+ * Paths are the verbs, parameters and members are their options with unit, range and default,
+ * responses are the rows of outcome.def, and the schema of an answer comes from its record
+ * (schema.c). Options of one name that verbs declare differently have schemas of their own
+ * ("gpus", "plan.gpus"). Nothing is written here by hand, so that the description cannot disagree
+ * with the server. */
 #include "web/server.h"
 
 #include <math.h>

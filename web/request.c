@@ -1,5 +1,11 @@
-/* A request's members, or its ?name=value, to a command: a number becomes the number of an option,
- * a string is read as on the command line. */
+/* Requests to commands: the members of a JSON body, or ?name=value pairs, become options of a
+ * verb.
+ *
+ * A number is in base units or in the option's unit, a string is read as on the command line, true
+ * sets a switch, and an object sets rows by name. Files are given as members with their content,
+ * since the server reads no path of a client. Unknown members and wrong types are errors that name
+ * the member and what it accepts. The same checks run afterwards as for a command line
+ * (command.c). */
 #include "web/server.h"
 
 #include <stdio.h>

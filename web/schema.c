@@ -1,5 +1,9 @@
-/* What the API says of answers: a schema for each record that verbs declare. A client that is
- * generated from it has a named, typed field for each row. */
+/* JSON schemas of answers, from the records that verbs declare, so that a client generated from
+ * the API has a named, typed field for every row.
+ *
+ * The unit and the meaning of a row's field come from the row. A number that is NaN or infinite
+ * does not exist in an answer: it is null, and the schema says so. Records may share others; each
+ * is described once and referenced. */
 #include "web/server.h"
 
 #include <string.h>

@@ -1,4 +1,13 @@
-/* The server: connections, who may ask, whose turn it is. */
+/* The HTTP server of `serve`: connections, who may ask, and the order in which questions are
+ * answered.
+ *
+ * One thread runs libmicrohttpd and the loop below; answers are computed in worker processes
+ * (worker.c), so that a question cannot delay the others, exhaust their memory or crash the
+ * server. A request passes through the stages: read its head, check origin, method, type and size,
+ * read its body, wait for a worker, answer. Every stage has a deadline; clients that are too slow
+ * are disconnected. Limits on connections, waiting requests and bytes are options, and every
+ * refusal is counted for /metrics. The first signal closes the listener and lets the requests in
+ * progress finish; the second does not wait for them. */
 #define _GNU_SOURCE
 #include "web/server.h"
 

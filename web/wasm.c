@@ -1,5 +1,9 @@
-/* What the page calls. Texts go in and out as bytes in this memory; what is returned lives
- * until the next call of its kind. There is one thread, and no file but those shelved. */
+/* The functions that the page calls in WebAssembly.
+ *
+ * Texts go in and out as bytes in this memory; a returned text lives until the next call of its
+ * kind. There is one thread, and no file but those that the page put on the shelf. Each question
+ * has an arena of its own, freed before the next. A board stays open in its slot until another was
+ * opened successfully, so that a mistyped question does not lose it. */
 #include "web/web.h"
 
 #include <stdlib.h>

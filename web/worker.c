@@ -1,5 +1,10 @@
-/* A question in a process of its own: time and memory end with it, and it can open no file.
- * The server has one thread, so a fork is all there is to it. */
+/* Answers one question in a process of its own, so that its time and memory end with it and it can
+ * open no file.
+ *
+ * The server has one thread, so that a fork is sufficient. The child keeps one pipe, limits its
+ * memory and CPU time, can open no further file, and writes the outcome and the answer to the
+ * pipe. The parent treats what it reads as untrusted: an unknown outcome, a signal or a silent end
+ * becomes an error. A child that exceeds its time is killed. */
 #define _GNU_SOURCE
 #include "web/server.h"
 

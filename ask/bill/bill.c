@@ -1,4 +1,10 @@
-/* bill: what a workload costs, entry by entry and scheme by scheme. */
+/* bill: the monthly cost of a workload for each entry of a price list and each caching scheme.
+ *
+ * The verb reads a workload and a price list, computes all schemes that each seller offers
+ * (bill_cost.c), and answers a page for one to four entries or a table for more. It adds what
+ * habits of the user would save (bill_habits.c) and, where a model and a machine are named, the
+ * cost on one's own machines (bill_own.c). Facts that a seller's rule leaves open are taken as the
+ * middle of a range, with a note. */
 #include "ask/ask.h"
 #include "ask/bill/bill.h"
 #include "build/row_names.h"

@@ -1,4 +1,9 @@
-/* How sellers bill what they have seen: data/caching.csv. */
+/* How sellers bill cached tokens (data/caching.csv): minimum prefix, granularity, lifetimes,
+ * whether outputs are cached.
+ *
+ * A rule matches by parts of the seller's or the model's name; the longest match wins, and "other"
+ * is for entries without a match. A fact that a rule does not state is taken from the rule that it
+ * is "as". Ranges are kept as such: bill.c notes where it uses their middle. */
 #include "ask/bill/bill.h"
 #include "build/row_names.h"
 #include "catalog/sheet.h"

@@ -1,4 +1,11 @@
-/* The rows of a turn at every request of a task, for many points at once. */
+/* Costs of a task: the rows of a turn (formulas/prices/bill.chalk) at every request of the task,
+ * for many price points at once.
+ *
+ * Each point is a price, a caching rule and the shares of gaps; its columns are run through one
+ * graph, and the requests of a task are added up with their multiplicity, since turns between two
+ * compactions repeat. The cost of a scheme that the seller has no price for is NAN: it is not
+ * offered. A fact that neither the rule nor the price list states is the row's default, and is
+ * reported as assumed. */
 #include "ask/bill/bill.h"
 
 #include "build/row_names.h"

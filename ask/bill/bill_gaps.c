@@ -1,4 +1,8 @@
-/* Gaps between the requests of a task: drawn, or measured. */
+/* Gaps between the requests of a task: a distribution, or a list of measured gaps.
+ *
+ * For a given lifetime of a cache it gives the share of gaps within it, and the mean gap with
+ * longer ones cut to it; both are rows' inputs. Another mean stretches all gaps by one factor and
+ * keeps their shape. */
 #include "ask/bill/bill.h"
 
 #include <math.h>

@@ -1,5 +1,9 @@
-/* What each habit would save: the same rows at another point. When caches pay: the gap at which
- * two schemes cost the same. */
+/* What changes of habit would save in a bill, and from which pause each caching scheme is cheaper.
+ *
+ * Every habit (a stable prefix, staying below the long-context step, shorter outputs, fewer turns,
+ * compaction, waiting for batch prices) is the same rows at another point, compared with the
+ * cheapest scheme now. The pause at which the cheapest scheme changes is bracketed on a
+ * logarithmic grid of mean gaps and then bisected. A habit that saves nothing is not listed. */
 #include "ask/bill/bill.h"
 
 #include "build/row_names.h"

@@ -1,4 +1,6 @@
-/* The keys of the answer of bill. */
+/* The keys of the answer of `bill`, as records for the API and its schemas.
+ *
+ * A key that is a row has the row's unit and meaning; the others are declared here with their own. */
 #include "ask/bill/bill.h"
 
 #include "build/row_names.h"

@@ -1,5 +1,10 @@
-/* The same workload on machines of one's own: what a server takes by the prediction behind
- * `step`, cost of a task against load, and the load at which owning wins. */
+/* The workload of `bill` on one's own machines: what one replica serves by the prediction behind
+ * `step`, the cost of a task by load, and the load above which owning is cheaper.
+ *
+ * The highest rate within the limits is searched on a grid of rates, which is narrowed ROUNDS
+ * times. The lifetime of a cached conversation is a fixed point: a longer lifetime saves
+ * recomputation, which admits more requests, whose tokens fill the cache sooner; it is found by
+ * bisection. The engine's cache has blocks of its own size, includes outputs, and is not billed. */
 #include "ask/bill/bill.h"
 #include "build/row_names.h"
 #include "scenario/server.h"

@@ -1,4 +1,7 @@
-/* A whole sheet: the cheapest entries, each in its cheapest scheme. */
+/* `bill` for a whole price list: every entry in its cheapest scheme, sorted by cost.
+ *
+ * Entries whose prices are suspicious, or that cannot take the workload's longest prompt, are
+ * counted but not ranked. The text shows the cheapest ones, the CSV all of them. */
 #include "ask/bill/bill.h"
 
 #include "build/row_names.h"

@@ -1,4 +1,10 @@
-/* The workload: lines NAME = VALUE. */
+/* Reads a workload: a file of lines NAME = VALUE, where each name is a row of
+ * formulas/prices/bill.chalk.
+ *
+ * A value may be a quantity with a unit, or an expression over other rows. --set wins over the
+ * file, whose line is then only checked. Numbers are checked against the row's range when they are
+ * read, expressions when all facts are there. The rest of the file is checked as a whole: a task
+ * needs at least one turn, and counts must be whole. */
 #include "ask/bill/bill.h"
 #include "build/row_names.h"
 #include "catalog/sheet.h"

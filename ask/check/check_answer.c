@@ -1,4 +1,7 @@
-/* The answer of `check`: tables, document and lines. */
+/* The answer of `check`: scores of the predictions against published measurements, by group and
+ * metric, and the measurements that are predicted worst.
+ *
+ * Errors and their quantiles are computed in score/; this file groups, sorts and prints them. */
 #include "ask/check/check.h"
 
 #include "build/row_names.h"

@@ -1,4 +1,9 @@
-/* The picture of `check`: predicted against measured, a panel per metric. */
+/* The plot of `check`: predicted against measured values, one panel per metric, both axes
+ * logarithmic, with the diagonal and the 80 % interval.
+ *
+ * The drawn interval is the median of the intervals of the points, since machines that nobody
+ * measured have wider ones. Panels are side by side in a picture, and one after the other on a
+ * terminal. */
 #include "report/plot.h"
 #include "score/score.h"
 

@@ -1,4 +1,9 @@
-/* What changed since an older sheet, and which conclusions move. */
+/* `deduce` for two price lists of different dates: which prices changed, and which conclusions
+ * move.
+ *
+ * Entries are matched by seller and model; lists from different makers spell these differently,
+ * and are then matched by the model alone if the seller agrees. A conclusion is reported as moved
+ * when its median changes by 5 % or more. */
 #include "ask/deduce/deduce.h"
 
 #include "build/row_names.h"

@@ -1,4 +1,10 @@
-/* What the hosts of one open model say of it, by what they ask. */
+/* What the prices of several hosts say about an open model, by the laws fitted over the market of
+ * open models (formulas/prices/price-list.chalk).
+ *
+ * Each host counts once, with its lowest price; prices more than ten times off the median are
+ * errors of units and are dropped. The tenth percentile over hosts is the input of the laws.
+ * Prices outside the range that a law was fitted on are refused. Where the model is in the
+ * catalog, its true parameters are shown beside the estimate. */
 #include "ask/deduce/deduce.h"
 
 #include "build/row_names.h"

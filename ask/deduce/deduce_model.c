@@ -1,4 +1,11 @@
-/* The report of one model: in order of the strength of its ground. */
+/* The report of `deduce` for one model, in order of how strongly the price list supports each
+ * statement.
+ *
+ * First come prices and ratios as read, then quantities that the posterior narrows by a stated
+ * number of bits against their prior, then quantities that the prices do not identify. Two checks
+ * follow: whether long-context step, output price and fast mode agree (any two predict the third
+ * in closed form), and which prices are better explained by policy than by cost. The report sets
+ * facts of its own to evaluate rows; they are removed before the next model. */
 #include "ask/deduce/deduce.h"
 
 #include "build/row_names.h"

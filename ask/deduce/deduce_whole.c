@@ -1,4 +1,9 @@
-/* A whole sheet: a line for each entry. Entries that show the same are weighed once. */
+/* `deduce` for a whole price list: one line per entry, with the quantities that the prices
+ * identify.
+ *
+ * Entries that show the same prices have the same posterior and are weighed once. All entries
+ * share one set of draws. The summary counts suspicious entries, and those to which too few draws
+ * come near. */
 #include "ask/deduce/deduce.h"
 
 #include "build/row_names.h"

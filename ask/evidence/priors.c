@@ -1,4 +1,9 @@
-/* What deduce thinks before it reads: data/priors.csv. */
+/* Priors of `deduce` (data/priors.csv): ranges of unknowns, which machines may serve, which tiers
+ * may keep a cache.
+ *
+ * Machines and tiers become tables whose entries have a probability and facts of the catalog. A
+ * peak rate that a machine lacks is that of the next wider format. Everything is set as facts, so
+ * that --set can replace any prior. */
 #include "ask/evidence/evidence.h"
 #include "build/row_names.h"
 #include "catalog/sheet.h"

@@ -1,4 +1,9 @@
-/* Prices as the rows of a sheet see them, and which of them look wrong. */
+/* Prices as inputs of the rows of a price list, and signs that a price is wrong.
+ *
+ * A reading is one entry of a list, with the inputs that its prices set. It is suspicious where a
+ * ratio of prices lies outside the usual range of data/priors.csv, or where many entries of a
+ * seller have the same value, which then says more about the list than about costs. Suspicious
+ * readings are marked and not removed. */
 #include "ask/evidence/evidence.h"
 
 #include "build/row_names.h"

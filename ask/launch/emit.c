@@ -1,4 +1,10 @@
-/* Which engine starts a deployment, whether it can, and what stands above the commands. */
+/* Chooses the engine that starts a deployment, checks whether it can, and writes the comment lines
+ * above its commands.
+ *
+ * The engine is the one the plan was made for, and another is refused, since its predictions would
+ * not apply. Formats that no flag of the engine produces must be those of the checkpoint. The
+ * model gets its public name. emit_flags.c writes the flags, emit_shell.c and emit_manifest.c the
+ * commands and manifests. */
 #include "ask/launch/launch.h"
 
 #include "build/row_names.h"

@@ -1,5 +1,8 @@
-/* Documents as YAML, in the subset that all readers agree on: blocks of two spaces; strings plain
- * where they are words or flags, of several lines behind a bar, else as JSON writes them. */
+/* Documents as YAML, in a subset that all readers agree on: block style with two spaces; strings
+ * plain where they are words or flags, as block scalars where they have several lines, and quoted
+ * as in JSON otherwise.
+ *
+ * A string that some YAML version takes for a boolean, null, a number or a date is always quoted. */
 #include "ask/launch/launch.h"
 
 #include <string.h>

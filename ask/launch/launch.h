@@ -1,14 +1,13 @@
-/* launch -- a deployment as the commands that start its servers, or as a manifest.
+/* launch -- a deployment as the commands that start its replicas, or as a Kubernetes manifest.
  *
  *     deployment --> servers of a role --> parts on hosts --> words, file, environment
  *                    4 x decode, 18 GPUs   rank 0, 1, 2       by the rows of data/flags.csv
  *
- * Whoever chose the deployment hands over a scenario in which its sizes are facts; all that
- * engines are told are rows of that scenario.
+ * The caller passes a scenario in which the sizes of the chosen deployment are facts; every flag of an
+ * engine is a row of that scenario.
  *
- * A part is what one command starts: a whole server, or the share of one host. What stands
- * for something that only the user knows is $NAME in a command; a manifest has the name
- * that Kubernetes gives it. */
+ * A part is what one command starts: a whole replica, or one host's share of it. Values that only the
+ * user knows are $NAME in a command, and the names that Kubernetes assigns in a manifest. */
 #ifndef ASK_LAUNCH_H
 #define ASK_LAUNCH_H
 
@@ -71,10 +70,11 @@ extern const char *const emit_targets[];        /* what can be written, then NUL
  * model, its formats and its machine at all. */
 bool emit_open(struct emit *emit, struct arena *arena, struct launch *launch, const char *name,
                const char *engine, struct error *error);
-/* The pools of a deployment; what the engine cannot run as the reason and a way out, else NULL. */
+/* Take a deployment's pools. If the engine cannot run them, *reason says why and *way_out what to
+ * change; otherwise both are NULL. False only for errors. */
 bool emit_take(struct emit *emit, struct launch *launch, const char **reason,
                const char **way_out, struct error *error);
-/* What starts the deployment that was taken: as text, and in `doc`. */
+/* Write what starts the deployment that was taken, as text and into `doc`. */
 bool emit_write(struct emit *emit, struct buffer *out, struct doc *doc, struct error *error);
 
 /* ---- flags --------------------------------------------------------------------------- */
@@ -88,7 +88,7 @@ bool emit_values(struct emit *emit, enum emit_role role, const char **reason,
 void emit_start(const struct emit *emit, const struct emit_part *part, struct emit_start *start);
 
 /* ---- hosts --------------------------------------------------------------------------- */
-/* Pools into parts, and parts onto hosts. */
+/* Divide pools into parts and place the parts on hosts. */
 void emit_place(struct emit *emit);
 
 /* ---- text and documents ---------------------------------------------------------------- */

@@ -1,4 +1,10 @@
-/* life: how many tokens, and of which size, for all that a model will serve. */
+/* life: compute-optimal tokens and size of a model over its lifetime, training and serving
+ * included.
+ *
+ * The question has one of three forms: the tokens for a given size, size and tokens for a compute
+ * budget, or for a target loss. The verb decides which from what was given, evaluates the chosen
+ * law (life_laws.c) and answers (life_answer.c). Tokens that the model was actually trained on
+ * take the place of the rule's, so that the answer says what they waste. */
 #include "ask/ask.h"
 #include "ask/life/life.h"
 #include "build/row_names.h"

@@ -1,4 +1,11 @@
-/* The answer of `life`. */
+/* The answer of `life`: compute-optimal tokens and size over a model's lifetime, how uncertain
+ * they are, and what other laws say.
+ *
+ * Intervals come from the standard errors of the law's exponents and from ranges that the user
+ * gave, by seeded draws (list_quantiles). The lines under "moves" evaluate the optimum again with
+ * one input changed. A law that has no loss term can answer only a question about compute for
+ * training, and its other columns stay empty. Sizes beyond the largest experiment of a law are
+ * answered with a note. */
 #include "ask/life/life.h"
 
 #include "build/row_names.h"

@@ -1,4 +1,10 @@
-/* Laws of the loss, and what each calls the best choice. */
+/* Scaling laws of the loss (data/loss_laws.csv), and the optimum that each of them gives.
+ *
+ * The constants of a law replace the rows' own, in a copy of the scenario for each law; what the
+ * user set stays for the law that was asked for. The size is solved first, so that budget, loss
+ * and size lead to the same further questions; then the tokens. A law without standard errors has
+ * no interval. Where nothing is served, the rule of equal costs gives no tokens, and the
+ * comparison with it is left out. */
 #include "ask/life/life.h"
 
 #include "build/row_names.h"

@@ -1,8 +1,8 @@
 /* plan -- which deployment is best: words -> variants -> spaces -> search -> answer.
  *
- * A variant is a machine, formats, and a kind: servers that do both, or two pools. It has a
- * scenario of its own, in which the load is an input, and two lists over the same inputs: a
- * short one that is searched and a long one that tells of single points. */
+ * A variant is a machine, formats, and a kind of deployment: aggregated, or disaggregated in two
+ * pools. It has a scenario of its own, in which the load is an input, and two graphs over the same
+ * inputs: a small one for the search, and a large one for the figures of single points. */
 #ifndef ASK_PLAN_H
 #define ASK_PLAN_H
 

@@ -1,5 +1,12 @@
-/* The answer of `plan`: the best, what holds it, what would move it, the front, and how all of
- * that is known. */
+/* The answer of `plan`: the best deployment, the constraint that binds it, what relaxing a limit
+ * would gain, the Pareto front, and how much of the space was searched.
+ *
+ * The document is complete and holds every figure under its row's name; the text shows about a
+ * dozen points of the front, spaced evenly in the logarithm of speed. Figures of a point come from
+ * plan_point.c, which evaluates the rows again at that point, so that `eval` with the words of the
+ * `check` line gives the same bits. Where no deployment meets the limits, the answer is the
+ * nearest one and the limit that it exceeds most. The records at the end declare the keys of the
+ * document for the API. */
 #include "ask/plan/plan.h"
 
 #include "build/row_names.h"

@@ -1,4 +1,9 @@
-/* plan --emit: which point of the front is started, and its scenario for ask/launch. */
+/* plan --emit: chooses a point of the front and makes the scenario from which ask/launch writes
+ * commands or manifests.
+ *
+ * The point is the best one, or the one whose speed is closest to --pick. If the engine cannot run
+ * it, the answer names the nearest point that it can. Where nothing is feasible the text becomes
+ * comments, since it may be piped into a shell. */
 #include "ask/launch/launch.h"
 #include "ask/plan/plan.h"
 

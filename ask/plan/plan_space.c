@@ -1,4 +1,11 @@
-/* The spaces of `plan`: which layouts there are, and what is asked of each. */
+/* The search spaces of `plan`: aggregated and disaggregated deployments of each machine and
+ * format.
+ *
+ * An aggregated deployment is a layout of one replica. A disaggregated one is a layout of decode
+ * workers and a number of them; all other chips prefill, with those prefill workers that no other
+ * dominates in chips, time, capacity and number of ranks. With a demand the fewest chips are
+ * wanted, so that smaller pools are added. Sizes of two pools are sampled: the GPUs divided among
+ * 1 to 4 pairs, and larger pairs up to a fixed list. What the user gave excludes other settings. */
 #include "ask/plan/plan.h"
 
 #include "build/row_names.h"

@@ -1,5 +1,9 @@
-/* shards -- the search of a question, whole or in parts: blocks in stores, of shards and ranks
- * (search/block.h, search/store.h). `plan` and `train` ask; `merge` puts parts together. */
+/* shards -- the search of a command, whole or distributed over processes and machines.
+ *
+ * A search consists of blocks (search/search.h). With --shard a process searches only its share of
+ * them, with --store they are kept in a file (search/store.h), and with MPI the ranks divide them.
+ * `plan` and `train` search; `merge` combines the stores of shards into the answer that a single
+ * process would have given, bit for bit. */
 #ifndef ASK_SHARDS_H
 #define ASK_SHARDS_H
 
@@ -19,15 +23,15 @@ struct quest {
     bool elsewhere;                 /* this was a part of a search: the answer is another's */
 };
 
-/* Is what --shard and --store say possible? */
+/* Check --shard and --store against each other. */
 bool parts_check(const struct command *command, struct error *error);
-/* All of it, or the blocks that are this process's and are not in its store yet, or those of the
- * stores to be merged, where what misses becomes the answer. */
+/* Search the whole space, or only this process's blocks that its store lacks. For `merge`, read the
+ * blocks of the given stores; missing blocks are then the answer. */
 bool parts_search(struct quest *quest);
 
-/* Does the option only say how the answer is shown? */
+/* Does the option only affect how the answer is shown, and not what is searched? */
 bool words_shown(const char *option);
-/* What was asked as JSON, and back: all that tells one search from another. */
+/* The command as JSON, and back: everything that distinguishes one search from another. */
 const char *words_write(struct arena *arena, const struct command *command);
 bool words_read(struct arena *arena, const char *path, const char *words,
                 struct command *command, struct error *error);

@@ -1,4 +1,10 @@
-/* simulate: a trace of requests through a server's scheduler. */
+/* simulate: runs a trace of requests through the scheduler of a deployment.
+ *
+ * A run reads or draws the requests, calls sim_run, and scores each request against the limits.
+ * With users (a closed loop) they start spread over one turn, whose length Little's law gives from
+ * a short run, so that the run starts near its steady state; the start and the end are left out of
+ * the statistics. The verdict says whether requests queue for most of the time, in which case TTFT
+ * is sensitive to small errors of the step time, or whether the load exceeds the capacity. */
 #include "ask/ask.h"
 #include "ask/simulate/simulate.h"
 #include "build/row_names.h"

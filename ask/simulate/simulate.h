@@ -1,10 +1,11 @@
-/* simulate -- the parts of the question `simulate`.
+/* simulate -- the verb `simulate`, in parts.
  *
  *     options --simulate_read--> struct simulation --simulate_run--> struct simulated
  *                                        |                                |
  *                          searches, sweeps, repeats              table, JSON, files, pictures
  *
- * A simulation may be run many times, at other loads, in threads: a run changes nothing of it. */
+ * A simulation may be run many times with variations, also in threads, since a run does not change
+ * it. */
 #ifndef ASK_SIMULATE_H
 #define ASK_SIMULATE_H
 

@@ -1,4 +1,10 @@
-/* What a simulation says: counts, times, caches, tiers, classes, money. */
+/* The answer of a simulation: counts, latencies, caches, tiers, priority classes, cost and energy.
+ *
+ * Times are quantiles of sketches (1 % relative error). In a run with users, the start and the end
+ * are left out of the statistics, and the answer says so. Cost and energy are rows
+ * (formulas/serving/simulation.chalk) evaluated at what the run counted, once per pool. Requests
+ * without an answer are counted by reason: refused, gave up, not asked because the turn before was
+ * never answered. */
 #include "ask/simulate/simulate.h"
 
 #include "build/row_names.h"

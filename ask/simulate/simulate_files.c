@@ -1,4 +1,10 @@
-/* What a simulation writes: a line for each request, a time series, trace events, a picture. */
+/* The files of a simulation: one line per request, a time series, trace events for Perfetto, a
+ * plot.
+ *
+ * The recorder watches the run through callbacks and writes as it goes, so that memory does not
+ * grow with the run; only the series is kept until the end. "-" as a path means that the file is
+ * the answer; at most one output may be the terminal, and none may overwrite the trace. Times of
+ * requests that were never answered are empty cells. */
 #include "report/plot.h"
 #include "ask/simulate/simulate.h"
 

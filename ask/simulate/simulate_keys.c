@@ -1,4 +1,8 @@
-/* The keys of the answer of simulate. No key of a statistic is the name of a row. */
+/* The keys of the answer of `simulate`, as records for the API and its schemas.
+ *
+ * A key that is a row has the row's unit and meaning; the others are declared here with their own.
+ * No statistic is the name of a row. tests/unit/serve_test.c checks that an answer has no other
+ * keys. */
 #include "ask/simulate/trials.h"
 
 #include "build/row_names.h"

@@ -1,5 +1,11 @@
-/* Several runs of a simulation: a sweep, repeats with other seeds, the highest rate, the fewest
- * servers. */
+/* Several runs of one simulation: sweeps, repetitions with other seeds, the highest sustainable
+ * rate, the fewest GPUs.
+ *
+ * A search brackets a limit by doubling or halving from a start value and then narrows it with
+ * SECTIONS values at a time. It assumes that meeting the limits is monotonic in the searched
+ * value, and stops at neighbouring counts, or at rates 1 % apart. Repetitions change the seeds of
+ * arrivals and failures; their interval is Student's t over the runs. Each run is simulate_run
+ * with one thing varied, so that a single run with the same words gives the same numbers. */
 #include "ask/simulate/trials.h"
 
 #include "build/row_names.h"

@@ -1,4 +1,11 @@
-/* The step time of a simulation: a formula, or the prediction for a model on a machine. */
+/* The step time of a simulation: a formula that the user gave, or the prediction for a model on a
+ * machine.
+ *
+ * A user's formula must be linear in what a batch holds, which makes sums over fast-forwarded
+ * steps exact; other formulas are refused. The prediction is the graph of `server_step` with
+ * everything but the batch fixed, evaluated at each batch; decoding requests count at their mean
+ * context. A layout with features that the scheduler does not simulate is refused, because its
+ * times would be those of another deployment. */
 #include "ask/simulate/simulate.h"
 
 #include "build/row_names.h"

@@ -1,4 +1,8 @@
-/* Classes and tiers of a simulation. */
+/* Priority classes and memory tiers of a simulation, from --lane and --tier.
+ *
+ * A class has a name of the trace and a largest number of sequences; the classes' order is that of
+ * the options. A tier is an entry of the catalog or is described by keys; its capacity is counted
+ * in KV blocks of the model. */
 #include "ask/simulate/simulate.h"
 
 #include "build/row_names.h"

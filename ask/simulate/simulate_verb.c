@@ -1,4 +1,7 @@
-/* What `simulate` can be asked. */
+/* The verb `simulate` as declared: its options, in groups, with unit, range, default and help.
+ *
+ * Help, completion, the man page and the API are generated from these tables, and command.c checks
+ * values against them. What an option means for a run is read in simulate_options.c. */
 #include "ask/ask.h"
 #include "ask/simulate/simulate.h"
 

@@ -1,3 +1,8 @@
+/* Runs several variations of a simulation in parallel and makes a table of their results.
+ *
+ * The runs share everything but what is varied, and each has its own arena. Cost per token is a
+ * row, evaluated for each run at what it counted, one run after the other, since rows share the
+ * scenario. Columns for limits and rent appear only where limits and a machine are given. */
 #include "ask/simulate/trials.h"
 
 #include "build/row_names.h"

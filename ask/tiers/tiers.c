@@ -1,4 +1,9 @@
-/* tiers: where the cache of a paused conversation should wait, and for how long. */
+/* tiers: the cheapest place for the KV cache of an idle conversation, by length of the pause.
+ *
+ * The cost of a tier grows with the pause and that of recomputation does not; tiers_path.c finds
+ * the pauses at which the cheapest place changes. Every cost is a row. A tier that takes longer to
+ * fetch than the limit counts as recomputation. For a tier that is never the cheapest, the answer
+ * names the one that beats it where it comes closest. */
 #include "ask/ask.h"
 #include "ask/tiers/tiers.h"
 #include "build/row_names.h"

@@ -1,4 +1,10 @@
-/* The answer of `tiers`: text, CSV and document. */
+/* The answer of `tiers` as text, CSV and document.
+ *
+ * A place is a memory tier or recomputation. The text gives the cheapest place by length of pause,
+ * then a table of tiers (rent, retrieval, wear, break-even interval, capacity in conversations)
+ * and a table of costs at chosen pauses. All values were computed by tiers.c from rows; this file
+ * only chooses units and words. At a pause where two places cost the same, both are named. The
+ * records at the end declare the keys of the document for the API. */
 #include "ask/tiers/tiers.h"
 
 #include "build/row_names.h"

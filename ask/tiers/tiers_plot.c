@@ -1,4 +1,8 @@
-/* The picture of `tiers`: cost of a pause against its length, both logarithmic. */
+/* The plot of `tiers`: cost of a pause by its length, both axes logarithmic.
+ *
+ * The range covers all pauses at which the cheapest place changes, with at least 100 ms to a
+ * month. The lower envelope is drawn under the curves of a picture, and over those of a terminal
+ * plot. Curves that would coincide with recomputation, or that are zero everywhere, are left out. */
 #include "report/plot.h"
 #include "ask/tiers/tiers.h"
 

@@ -1,4 +1,9 @@
-/* train: a training run: step time, MFU, memory, layout, duration, cost. */
+/* train: the time, memory, utilization and cost of training steps, over all layouts of a number of
+ * GPUs or for a given one.
+ *
+ * The verb sets the inputs of the rows, searches the space of layouts (train_space.c), and
+ * answers. What the user gives is held. Layout sizes must be whole. Where no layout is possible,
+ * train_nothing.c says why. */
 #include "ask/ask.h"
 #include "ask/train/train.h"
 #include "build/row_names.h"

@@ -1,4 +1,10 @@
-/* The answer of `train`. */
+/* The answer of `train`: the fastest layout, its memory, what more memory would gain, the front of
+ * layouts, and how they were searched.
+ *
+ * Figures of a layout come from the rows, evaluated at that layout as a scenario of its own, so
+ * that `eval` with the words shown gives the same bits. Where no layout fits or divides evenly,
+ * the answer says which constraint failed and by how much (train_nothing.c). The records at the
+ * end declare the keys of the document for the API. */
 #include "ask/train/train.h"
 
 #include "build/row_names.h"

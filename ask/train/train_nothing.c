@@ -1,4 +1,9 @@
-/* train, where no layout comes out even: what must divide what, and how many layouts it stops. */
+/* `train` where no layout divides evenly: which sizes must divide which numbers, and how many
+ * layouts each rule excludes.
+ *
+ * The space is searched once more with each kind of unevenness as a limit of its own. Where even
+ * no product of sizes gives the number of chips, the answer says that instead and names the sizes
+ * that were given. */
 #include "ask/train/train.h"
 
 #include "build/row_names.h"

@@ -1,4 +1,11 @@
-/* The space of `train`: every layout of so many chips that comes out even. */
+/* The search space of `train`: every layout of the given number of chips that divides evenly.
+ *
+ * Axes are nested: tensor, pipeline, context and expert parallelism, virtual stages, sharding
+ * (ZeRO), recomputation, offloading; the candidates of an axis depend on the axes above it.
+ * Whatever the user gave is a fixed axis. Micro-batch sizes are the column: all up to 64, then
+ * steps of a quarter of a power of two. Layouts that do not divide evenly are removed by rows, and
+ * only if nothing is left are they searched again with each kind of unevenness as a limit, to say
+ * which one failed. */
 #include "ask/train/train.h"
 
 #include "build/row_names.h"

@@ -1,3 +1,11 @@
+/* The least-squares fit of efficiency constants to measurements, shared by the programs of this
+ * folder.
+ *
+ * A residual is ln(predicted / measured), with soft-L1 loss so that outliers have bounded
+ * influence; the minimizer is Levenberg-Marquardt (MINPACK's lmder) on the logarithms of the
+ * constants, with exact derivatives from the graphs. A constant at a bound stays there and has no
+ * derivative. Reported errors come from fits that leave out alike rows (one model, one family) in
+ * turn, so that no row is scored by constants that have seen it. */
 #include "score/fit/fit.h"
 
 #include <cminpack-1/cminpack.h>

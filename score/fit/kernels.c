@@ -1,5 +1,8 @@
-/* Kernels: one set of constants for all chips and one for each family; and for all families
- * but one, which scores that one and gives the band. */
+/* The fit of single kernels: one set of constants for all chips, and one per family.
+ *
+ * Each family is also scored by constants fitted on all other families, which gives the prediction
+ * interval for chips that nobody measured. A row is scored only by a fit that includes some row of
+ * the same prediction. */
 #include "score/fit/fit.h"
 
 #include "build/row_names.h"

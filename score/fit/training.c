@@ -1,5 +1,8 @@
-/* Training: the time of a step. Each source in turn is left out of the fit and scored by it, or
- * each generation of chips: the error a user must expect of a stack, or a chip, that is new. */
+/* The fit of training steps. Each source, or each generation of chips, in turn is left out of the
+ * fit and scored by it: the error that a user must expect for a stack, or a chip, that is new.
+ *
+ * A source is a publisher: rows of one paper, or of one container, are left out together. The
+ * quantiles of what was left out become the prediction interval in data/efficiency.csv. */
 #include "score/fit/fit.h"
 
 #include "build/row_names.h"

@@ -1,3 +1,10 @@
+/* The block pool of vLLM v1: numbered KV blocks with names, reference counts and a queue of free
+ * blocks.
+ *
+ * Free blocks are a doubly linked list in the order of their release, so that taking from its
+ * front evicts the least recently used. Names are in a chained hash. Blocks of the same name stay
+ * in the order in which they were named. Memory is allocated when a block is first taken, so that
+ * a large pool costs nothing until it is used; blocks never taken come first in the queue. */
 #include "sim/cache/blocks.h"
 
 #include <assert.h>

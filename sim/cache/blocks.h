@@ -12,13 +12,13 @@ struct blocks;
 
 struct blocks *blocks_open(struct arena *arena, size_t count);
 size_t blocks_free(const struct blocks *blocks);
-/* A block nobody uses, with no name yet. There must be one. */
+/* Take the block at the front of the free queue; it loses its name. There must be a free block. */
 uint32_t blocks_take(struct blocks *blocks);
 /* The name that taking one now would forget; false: it has none. */
 bool blocks_next_name(const struct blocks *blocks, uint64_t *name);
 /* Blocks that can be taken before a name is forgotten, at least. */
 size_t blocks_nameless(const struct blocks *blocks);
-/* What it holds from now on. Of equal names the last given is found. */
+/* Name a block. Of blocks with the same name the last one named is found. */
 void blocks_name(struct blocks *blocks, uint32_t block, uint64_t name);
 /* The block of a name, or BLOCKS_NONE; whether nobody uses it. */
 enum { BLOCKS_NONE = UINT32_MAX };
@@ -27,7 +27,7 @@ bool blocks_idle(const struct blocks *blocks, uint32_t block);
 /* One more uses it; one fewer: the last one puts it at the end of the queue. */
 void blocks_share(struct blocks *blocks, uint32_t block);
 void blocks_release(struct blocks *blocks, uint32_t block);
-/* All names are lost. Nobody may use a block. */
+/* Forget all names. No block may be in use. */
 void blocks_forget(struct blocks *blocks);
 
 #endif

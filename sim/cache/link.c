@@ -1,5 +1,11 @@
-/* Egalitarian processor sharing by attained service (Kleinrock 1967; as virtual time in Demers,
- * Keshav and Shenker 1989). */
+/* A link shared equally by its transfers: egalitarian processor sharing by attained service
+ * (Kleinrock 1967; as virtual time in Demers, Keshav and Shenker 1989).
+ *
+ * `served` counts the bytes that each transfer in progress has received since the link was last
+ * idle, which is the same for all of them; a transfer ends when that count reaches its value at
+ * the start plus the transfer's bytes. A heap by that end and a queue of transfers still in their
+ * latency suffice: no transfer is updated while others start or end. Background writes share as
+ * one transfer. A forecast repeats the same changes on a copy and does not affect the state. */
 #include "sim/cache/link.h"
 
 #include <assert.h>

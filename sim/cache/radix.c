@@ -1,3 +1,11 @@
+/* A prefix cache as a radix tree, as SGLang keeps it, over units of a fixed number of tokens.
+ *
+ * A node is a run of units of one request; children are found through a hash of (parent, identity
+ * of the first unit), so that no tokens are compared. Two units are the same if they are in a
+ * prefix block of the same name, or come from the same turn of a session. A lock count on a node
+ * counts running requests below it. Unlocked leaves are in a heap by the time of their last lock,
+ * and eviction removes units from the oldest leaf, one at a time. Splitting a node keeps its lock
+ * count on both parts. */
 #include "sim/cache/radix.h"
 
 #include <assert.h>

@@ -1,3 +1,12 @@
+/* KV blocks in memory tiers below HBM: host memory, flash, disk, each with least-recently-used
+ * eviction.
+ *
+ * A tier has a hash from block name to entry (linear probing, deletion by moving back: Knuth,
+ * volume 3, 6.4, algorithm R) and a doubly linked list in the order of use. Blocks of a prefix are
+ * touched so that no block leaves before those that follow it. A block that is evicted is written
+ * to the next tier if that tier's link has room for the write, and is lost otherwise. Transfers
+ * share a link as processor sharing (link.c). A tournament tree over the links gives the next
+ * transfer that ends, so that the cost of a step does not grow with the number of replicas. */
 #include "sim/cache/tiers.h"
 
 #include "sim/cache/link.h"

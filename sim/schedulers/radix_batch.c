@@ -1,3 +1,11 @@
+/* The part that SGLang's and TensorRT-LLM's simulated schedulers share: a queue, a batch, and a
+ * radix cache.
+ *
+ * It admits requests with their cached prefix locked, adds prompt chunks and decode steps to the
+ * batch in flight, and returns tokens and cache when requests end, restart or are cut short. Up to
+ * two batches are in flight: the next is formed while one runs, from what is known when it is
+ * launched. Runs of steps that only decode are one stretch, whose steps are counted when somebody
+ * asks. The schedulers decide who is admitted and in which order (sglang.c, trtllm.c). */
 #include "sim/schedulers/radix_batch.h"
 
 #include <assert.h>

@@ -1,3 +1,10 @@
+/* The schedulers sarathi and vllm-2023: end a step, fast-forward, and answer the simulation's
+ * calls.
+ *
+ * turns_form.c decides which requests a step has; this file counts what each request got when a
+ * step ends, and sums runs of steps in which nobody enters or leaves in closed form. A run ends
+ * before the first event that could change the batch: a request that ends, an arrival that could
+ * enter, a cache without room. `stepping` disables it, and a test shows that both agree. */
 #include "sim/schedulers/turns.h"
 #include "sim/schedulers/schedulers.h"
 

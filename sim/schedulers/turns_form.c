@@ -1,3 +1,10 @@
+/* Forms a batch for the schedulers sarathi and vllm-2023.
+ *
+ * sarathi mixes decodes with chunks of prompts under one token budget; vllm-2023 does not cut
+ * prompts. Requests are handled in order of arrival. A decoding request that needs a block when
+ * none is free makes the last one that has not been handled restart, or itself; what it had is
+ * then part of its prompt. Where blocks are certainly sufficient, all decoding requests are
+ * handled as one group (turns_group.c), with the same result. */
 #include "sim/schedulers/turns.h"
 
 #include <math.h>

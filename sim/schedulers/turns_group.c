@@ -1,3 +1,10 @@
+/* The decoding requests of turns.c as one group.
+ *
+ * While the group decodes, each request gets one token per step, so that counts of steps replace
+ * counts per request: a request is done at the step at which it joined plus its remaining tokens,
+ * which orders a heap. Blocks needed by a step depend only on how many requests have each
+ * remainder modulo the block size, of which there is a histogram. The result is the same as
+ * handling requests one by one. */
 #include "sim/schedulers/turns.h"
 
 #include <math.h>

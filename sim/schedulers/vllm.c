@@ -1,3 +1,12 @@
+/* vLLM v1 as a simulated scheduler: receives what a step computed, and answers the simulation's
+ * calls.
+ *
+ * A step is formed by vllm_form.c, its blocks are managed by vllm_cache.c, and runs of steps that
+ * only decode are summed in closed form by vllm_leap.c. With asynchronous scheduling two steps are
+ * in flight, and the next is formed before the tokens of the last are known. Accepted draft tokens
+ * are drawn per request and position, so that the same request gets the same tokens in whatever
+ * batch it runs. A new request goes to the rank with the least 4 x waiting + running, as vLLM's
+ * data-parallel balancer does. Source: vLLM v1 scheduler. */
 #include "sim/schedulers/vllm.h"
 #include "sim/schedulers/schedulers.h"
 

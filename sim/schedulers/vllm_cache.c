@@ -1,3 +1,9 @@
+/* Prefix cache of the vLLM v1 scheduler: names of full blocks, finding a cached prefix, and
+ * taking, sharing and releasing blocks.
+ *
+ * A full block is named by the trace's prefix block if there is one, otherwise by a hash of its
+ * turn and position, so that only the same prefix has the same name. Evicted blocks go to the
+ * tiers below. Lists of blocks are allocated in classes of size and reused. */
 #include "sim/schedulers/vllm.h"
 
 #include <math.h>

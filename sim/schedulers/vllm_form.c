@@ -1,3 +1,16 @@
+/* vLLM v1: forms the next step of each attention rank.
+ *
+ *   1. Requests that run continue in order of admission: decodes with their draft tokens, prompts with
+ *      a chunk, as far as the token budget and the blocks allow. A request without a block preempts the
+ *      last admitted one of the lowest priority class, which may be itself.
+ *   2. Requests whose blocks have arrived from a tier are admitted.
+ *   3. Waiting requests are admitted by priority class, first come first served, while sequences, tokens
+ *      and blocks above the watermark are left. Cached prefixes are shared; blocks in a lower tier are
+ *      fetched where that is sooner, or cheaper, than recomputing them.
+ *
+ * With a single priority class no request is admitted in a step that preempted one. Ranks step
+ * together: the step takes the time of the fullest one. With pipeline stages a step follows the
+ * ones before it through all stages and overtakes none. */
 #include "sim/schedulers/vllm.h"
 
 #include <math.h>

@@ -1,3 +1,10 @@
+/* Amounts that are drawn: a constant, a range, or a lognormal distribution by mean and variation,
+ * with mean and truncated mean in closed form.
+ *
+ * amount_within gives the probability of staying below a limit and amount_cut the mean with larger
+ * values cut to it; `bill` uses them for gaps between requests. The normal distribution function
+ * is the series of Abramowitz and Stegun 26.2.11, whose terms have one sign, so that no digits
+ * cancel. */
 #include "sim/traffic/amount.h"
 
 #include "rows/rows.h"

@@ -1,3 +1,10 @@
+/* Draws the requests of a synthetic load: arrivals, lengths, sessions and classes.
+ *
+ * Every session draws its quantities from random streams of its own, named by what is drawn, so
+ * that changing one distribution leaves all other draws the same, and a longer trace begins with
+ * the shorter one. Gaps between arrivals are exponential, constant, or gamma with a given
+ * coefficient of variation. Turns of a session contain the turns before them as their prefix.
+ * Requests are sorted by arrival, ties in the order of sessions. */
 #include "sim/traffic/generate_plan.h"
 #include "rows/random.h"
 

@@ -1,5 +1,8 @@
-/* Descriptions in words. A key is a row: its name, its default, what it accepts; `readers` says
- * how its value is read. */
+/* Reads the description of a synthetic load, such as "poisson:rate=20,count=2000,output=64".
+ *
+ * Each key is a row: the row gives its name, default and accepted range, and `readers` says how
+ * its value is read (a rate, a number, a distribution of lengths, classes with shares). Keys that
+ * have no effect with others are refused. The result is a plan; generate.c draws the requests. */
 #include "sim/traffic/generate_plan.h"
 
 #include "rows/rows.h"

@@ -1,3 +1,9 @@
+/* Traces: reads a file of requests in any known format, as a table or as JSON lines, and checks
+ * it.
+ *
+ * Arrivals must not go back, lengths must be whole and positive. `scale` multiplies all gaps
+ * between arrivals. Names of priority classes become numbers in the order of their first
+ * appearance. */
 #include "sim/traffic/trace_read.h"
 
 #include <math.h>

@@ -1,4 +1,10 @@
-/* Traces as tables. A format is what its columns are called. */
+/* Traces as CSV tables: recognizes a published format by its column names and reads it.
+ *
+ * A format says how arrival, prompt length, output length, class, session and block names are
+ * called, and in which unit times are. Dates are kept as days and seconds, since their difference
+ * in a single double would lose digits. Arrivals become seconds from the first request. A row
+ * whose numbers are missing, negative or too large is an error that names line and column; nothing
+ * is skipped silently. */
 #include "sim/traffic/trace_read.h"
 
 #include <math.h>
