@@ -356,7 +356,7 @@ bool ask_plan(struct arena *arena, const struct command *command, struct answer 
 
 static const struct option gpus_list[] = {
     { "gpus", "N", OPTION_ROW, .row = NAME_deployment_chips, .otherwise = "one scale-up domain",
-      .help = "GPUs available in all" },
+      .help = "GPUs of the deployment, at most" },
     { 0 } };
 static const struct option search_list[] = {
     { "aggregated", NULL, OPTION_SWITCH,

@@ -116,7 +116,7 @@ static const struct option search_list[] = {
       .help = "find the highest rate that meets the limits, or is stable" },
     { "min-gpus", NULL, OPTION_SWITCH, .help = "find the fewest replicas that meet the limits" },
     { "sweep", "NAME=LOW..HIGH", OPTION_TEXT,
-      .help = "a run per value of time-scale, replicas, chunk, max-seqs, ..." },
+      .help = "a run per value of time-scale, replicas, chunk, users, ..." },
     { "points", "N", OPTION_COUNT, .low = 1, .fallback = "10",
       .help = "number of runs of a --sweep" },
     { "repeat", "N", OPTION_COUNT, .low = 1, .high = 100000,

@@ -72,6 +72,9 @@ static void check_kind(const struct verb *verb, const struct option *option)
         fail_msg("%s --%s: no choice", verb->name, option->name);
     if (option->row && book_find(book_built_in(BOOK_ALL), option->row) < 0)
         fail_msg("%s --%s: no row is called '%s'", verb->name, option->name, option->row);
+    if (strlen(option->help) > 60 || strstr(option->help, "default:"))
+        fail_msg("%s --%s: help of %zu letters: '%s'", verb->name, option->name,
+                 strlen(option->help), option->help);
 }
 
 static void check_unit(const struct verb *verb, const struct option *option)
