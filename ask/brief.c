@@ -271,9 +271,9 @@ static bool no_ranges(struct brief *brief)
             return false;
         if (!list_depends(brief->arena, &rest.list, input->name))
             continue;
-        error_set(brief->error, "brief: %s is given a %s, by %s", input->name,
+        error_set(brief->error, "brief: %s is a %s, set by %s", input->name,
                   input->spread == SPREAD_RANGE ? "range" : "distribution", input->source);
-        return error_hint(brief->error, "a number here; `chalkline step` and `chalkline eval` "
+        return error_hint(brief->error, "a single number; `chalkline step` and `chalkline eval` "
                           "take ranges");
     }
     return true;
@@ -357,7 +357,7 @@ const struct record answer_brief = { "Brief", (const struct answer_field[]){
     { 0 } } };
 
 const struct verb verb_brief = {
-    "brief", "MODEL --on HARDWARE", "the whole lecture for this model on this machine",
+    "brief", "MODEL --on HARDWARE", "Summarize bounds, predicted speed, cost and memory of a model on a machine.",
     { "chalkline deepseek-v3 --on gb200-nvl72",
       "chalkline brief llama-3.3-70b --on h100-sxm --gpus 8 --precision fp8",
       "chalkline brief ./config.json --on gb200-nvl72" },

@@ -73,7 +73,7 @@ static bool read_words(struct curve *curve)
                                              !strcmp(curve->axis.name, "model"));
     if (curve->quantity_count && curve->axis.name)
         return true;
-    error_set(curve->error, curve->axis.name ? "curve: no quantity" : "curve: no axis");
+    error_set(curve->error, curve->axis.name ? "curve needs a quantity" : "curve needs an axis");
     return error_hint(curve->error, "chalkline curve bound_step batch=1..4096, or "
                       "on=a100,h100,b200");
 }
@@ -153,8 +153,8 @@ static bool read_axis(struct curve *curve, const struct scenario *scenario,
     curve->axis.row = the->name;
     const struct fact *given = facts_find(&scenario->facts, the->name);
     if (fact_given(given)) {
-        error_set(curve->error, "'%s' is the axis, and given by %s", the->name, given->source);
-        return error_hint(curve->error, "one of the two");
+        error_set(curve->error, "'%s' is both the axis and set by %s", the->name, given->source);
+        return error_hint(curve->error, "one of them");
     }
     if (strchr(curve->axis.value, ',') && !strstr(curve->axis.value, "..")) {
         if (!read_list(curve, the, range))
@@ -162,12 +162,12 @@ static bool read_axis(struct curve *curve, const struct scenario *scenario,
     } else if (!quantity_parse(text_of(curve->axis.value), the->unit, range, curve->error)) {
         return false;
     } else if (range->spread != SPREAD_RANGE || range->low >= range->high) {
-        error_set(curve->error, "%s=%s is not a range", the->name, curve->axis.value);
+        error_set(curve->error, "invalid range '%s=%s'", the->name, curve->axis.value);
         return error_hint(curve->error, "%s=LOW..HIGH, or %s=A,B,C", the->name, the->name);
     }
     if (!the->input || (range->low >= the->low && range->high <= the->high))
         return true;
-    error_set(curve->error, "%s=%s leaves its range", the->name, curve->axis.value);
+    error_set(curve->error, "%s=%s is out of range", the->name, curve->axis.value);
     return error_hint(curve->error, "%s to %s",
                       quantity_text(curve->arena, the->low, the->unit, 4),
                       quantity_text(curve->arena, the->high, the->unit, 4));
@@ -350,9 +350,9 @@ static bool over_names(struct curve *curve)
     struct subject subject = command_subject(curve->command);
     enum { MOST_NAMES = 200 };
     if (machines ? subject.machine : subject.model) {
-        error_set(curve->error, "'%s' is the axis, and given by --%s", curve->axis.name,
+        error_set(curve->error, "'%s' is both the axis and set by --%s", curve->axis.name,
                   curve->axis.name);
-        return error_hint(curve->error, "one of the two");
+        return error_hint(curve->error, "one of them");
     }
     curve->labels = arena_array(curve->arena, MOST_NAMES, sizeof *curve->labels);
     curve->at = arena_array(curve->arena, MOST_NAMES, sizeof *curve->at);
@@ -418,7 +418,7 @@ static const char *price_words(struct curve *curve, size_t i)
         return "unknown";
     return arena_print(curve->arena, "%s%s", quantity_text(curve->arena, price->value,
                                                            unit_usd_per_second, 3),
-                       fact_given(price) ? "" : " rent");
+                       fact_given(price) ? "" : " (rental)");
 }
 
 static void answer_document(struct curve *curve)
@@ -493,7 +493,7 @@ static void answer_notes(struct curve *curve)
         scenario_notes(curve->notes, curve->answer);
         return;
     }
-    buffer_print(&curve->answer->text, "  assumed  server, load and price are each one's own unless "
+    buffer_print(&curve->answer->text, "  assumed  layout, load and price are each point's own unless "
                  "given; `step` names them\n");
     print_basis(curve);
     for (size_t i = 0; i < curve->idle_count; i++) {
@@ -524,7 +524,7 @@ static void answer_tables(struct curve *curve)
         table_cell(&csv, "%s", curve->quantities[j]);
     }
     if (curve->fits) {
-        static const char *const heads[] = { "fits", "server", "price of a GPU" };
+        static const char *const heads[] = { "fits", "server", "price per GPU" };
         for (int k = 0; k < 3; k++) {
             table_cell(&text, "%s", heads[k]);
             table_cell(&csv, "%s", heads[k]);
@@ -668,12 +668,12 @@ bool ask_curve(struct arena *arena, const struct command *command, struct answer
 
 static const struct option curve_list[] = {
     { "points", "N", OPTION_COUNT, .low = 2, .high = 100000, .fallback = "33",
-      .help = "points along X" },
+      .help = "number of points along X" },
     { 0 } };
 static const struct option_group curve_options = { "Curve", curve_list };
 
 const struct verb verb_curve = {
-    "curve", "QUANTITY... X=LOW..HIGH", "any quantity against any other",
+    "curve", "QUANTITY... X=LOW..HIGH", "Tabulate or plot quantities over a range of an input, or over several models or machines.",
     { "chalkline curve bound_step batch=1..4096 --model deepseek-v3 --on gb200-nvl72",
       "chalkline curve predicted_tpot on=h100-sxm,h200-sxm,b200 --model llama-3.3-70b --gpus 8",
       "chalkline curve bound_cost_per_token context=1k..1M --plot cost.svg" },

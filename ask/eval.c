@@ -116,7 +116,7 @@ const struct record answer_eval = { "Eval", (const struct answer_field[]){
     { 0 } } };
 
 const struct verb verb_eval = {
-    "eval", "QUANTITY...", "any rows or expressions, as numbers",
+    "eval", "QUANTITY...", "Evaluate rows and expressions.",
     { "chalkline eval inference_tokens",
       "chalkline eval predicted_tpot throughput_per_chip --model llama-3.3-70b --on h100-sxm",
       "chalkline eval 'bound_step * 2' --set batch=64 --set hbm_bandwidth=3TB/s..5TB/s" },

@@ -77,7 +77,7 @@ bool ask_import(struct arena *arena, const struct command *command, struct answe
     struct scenario scenario;
     struct values values;
     if (command->word_count != 1) {
-        error_set(error, "import reads one model, %zu were given", command->word_count);
+        error_set(error, "import takes one model, %zu were given", command->word_count);
         return error_hint(error, "a config.json, a GGUF file, or a catalog name");
     }
     struct subject subject = command_no_subject(command);
@@ -103,6 +103,6 @@ bool ask_import(struct arena *arena, const struct command *command, struct answe
 }
 
 const struct verb verb_import = {
-    "import", "FILE", "what a config.json or GGUF file says, as facts",
+    "import", "FILE", "Read a config.json or GGUF file and print its facts.",
     { "chalkline import config.json", "chalkline import model.gguf --json" },
     { &weight_options, &cache_options, &assume_options, &row_options, &output_options }, .ask = ask_import };

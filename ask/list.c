@@ -148,13 +148,13 @@ bool ask_list(struct arena *arena, const struct command *command, struct answer 
     else if (!strcmp(what, "formats"))
         list_formats(arena, answer);
     else {
-        error_set(error, *what ? "list: '%.60s' is no list" : "list what?", what);
+        error_set(error, *what ? "unknown list '%.60s'" : "list needs a name", what);
         return error_hint(error, "%s", names);
     }
     return true;
 }
 
 const struct verb verb_list = {
-    "list", "models | hardware | tiers | prices | rows | renamed | formats", "what is known by name",
+    "list", "models | hardware | tiers | prices | rows | renamed | formats", "List models, hardware, tiers, prices, rows, old names or formats.",
     { "chalkline list hardware", "chalkline list rows --csv" },
     { &table_options, &output_options }, .ask = ask_list };

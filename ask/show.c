@@ -85,11 +85,11 @@ bool ask_show(struct arena *arena, const struct command *command, struct answer 
     found |= show_row(arena, name, answer);
     if (found)
         return true;
-    error_set(error, "nothing is called '%.100s': no machine, model, tier, price or row", name);
+    error_set(error, "unknown name '%.100s' (looked in machines, models, tiers, prices, rows)", name);
     return error_hint(error, "`chalkline list hardware`, `models`, `tiers`, `prices`, `rows`");
 }
 
 const struct verb verb_show = {
-    "show", "NAME", "a machine, model, tier or row with its sources",
+    "show", "NAME", "Show a machine, model, tier, price list entry or row with its sources.",
     { "chalkline show h100-sxm", "chalkline show deepseek-v3", "chalkline show bound_step" },
     { &table_options, &output_options }, .ask = ask_show };

@@ -118,8 +118,8 @@ static bool free_unknown(struct scenario *scenario, const char *name, double *lo
     const struct fact *given = facts_find(&scenario->facts, row->name);
     double value;
     if (fact_given(given)) {
-        error_set(error, "'%s' is to be found, and given by %s", name, given->source);
-        return error_hint(error, "one of the two");
+        error_set(error, "'%s' is both the unknown and set by %s", name, given->source);
+        return error_hint(error, "one of them");
     }
     if (row->table) {
         error_set(error, "'%s' has one value per %s", name, row->table);
@@ -238,7 +238,7 @@ static const char *whole_ends(const struct solved *solved, const struct extent *
     if (!in_wholes(solved->row))
         return "";
     if (!any_low && !any_high && low > high)
-        return " (no whole number)";
+        return " (not a whole number)";
     const char *from = quantity_text(arena, low, unit_one, 9);
     const char *to = quantity_text(arena, high, unit_one, 9);
     if ((any_low || (one->low_closed && !strcmp(quantity_text(arena, one->low, unit_one, 5), from))) &&
@@ -487,7 +487,7 @@ bool ask_solve(struct arena *arena, const struct command *command, struct answer
     struct solved solved = { .scenario = &scenario, .answer = answer, .equation = &equation };
     struct values values;
     if (command->word_count != 1) {
-        error_set(error, "solve finds one input, %zu were given", command->word_count);
+        error_set(error, "solve takes one input, %zu were given", command->word_count);
         return error_hint(error, "chalkline solve batch --where bound_compute=bound_weights");
     }
     const char *name = solved.name = command->words[0];
@@ -542,7 +542,7 @@ static const struct option solve_list[] = {
 static const struct option_group solve_options = { "Equation", solve_list };
 
 const struct verb verb_solve = {
-    "solve", "INPUT --where A=B", "any input from any equation",
+    "solve", "INPUT --where A=B", "Solve an equation or inequality over rows for one input.",
     { "chalkline solve batch --where bound_compute=bound_weights",
       "chalkline solve context --where bound_kv=bound_weights --model deepseek-v3 --on gb200-nvl72" },
     { &solve_options, ANSWER_OPTIONS, &output_options }, .ask = ask_solve };

@@ -193,7 +193,7 @@ const struct record answer_step = { "Step", (const struct answer_field[]){
     { 0 } } };
 
 const struct verb verb_step = {
-    "step", "MODEL --on HARDWARE", "one forward pass: time, what binds, tokens/s, cost, memory",
+    "step", "MODEL --on HARDWARE", "Bound and predict one forward pass: time, binding limit, throughput, cost, memory.",
     { "chalkline step llama-3.3-70b --on h100-sxm --batch 64",
       "chalkline step deepseek-v3 --on gb200-nvl72 --isl 4000 --osl 500 --engine sglang",
       "chalkline step qwen3-32b --on h200-sxm --gpus 8 --precision fp8 --json" },

@@ -171,7 +171,7 @@ static void add_terms(struct why *why, const struct expr *expr, struct unit unit
         section_word(term, "expression", parts[i].name);
         section_number(term, "term", parts[i].value, unit);
         if (extreme)
-            section_word(term, "mark", &parts[i] == binding ? "binds" : "")->layout = true;
+            section_word(term, "mark", &parts[i] == binding ? "binding" : "")->layout = true;
         else if (total != 0 && isfinite(total))
             section_number(term, "share", parts[i].value / total, unit_one)->layout = true;
     }
@@ -415,7 +415,7 @@ static bool find_word(struct why *why, const char *word, int *index, struct erro
         return true;
     const struct fact_table *known = facts_table_find(&scenario->facts, table);
     if (known && !known->entries)
-        return error_set(error, "the table '%s' has no entries", table);
+        return error_set(error, "table '%s' has no entries", table);
     why->entry = arena_print(scenario->arena, "[%s]", known ? known->entry[0] : "default");
     return true;
 }
@@ -428,7 +428,7 @@ bool ask_why(struct arena *arena, const struct command *command, struct answer *
     int index;
     double value;
     if (command->word_count != 1) {
-        error_set(error, "why explains one row, %zu were given", command->word_count);
+        error_set(error, "why takes one row, %zu were given", command->word_count);
         return error_hint(error, "chalkline why bound_step --model deepseek-v3 --on gb200-nvl72");
     }
     if (!scenario_open(&scenario, arena, command, command_subject(command), error) ||
@@ -510,12 +510,12 @@ const struct record answer_why = { "Why", (const struct answer_field[]){
     { 0 } } };
 
 static const struct option why_list[] = {
-    { "deep", NULL, OPTION_SWITCH, .help = "go down to the inputs" },
+    { "deep", NULL, OPTION_SWITCH, .help = "expand the rows down to the inputs" },
     { 0 } };
 static const struct option_group why_options = { "Explanation", why_list };
 
 const struct verb verb_why = {
-    "why", "QUANTITY", "the algebra, the same line with numbers, what binds, what matters most",
+    "why", "QUANTITY", "Explain a quantity: its algebra, the numbers, the binding operand, the elasticities.",
     { "chalkline why bound_step --model deepseek-v3 --on gb200-nvl72",
       "chalkline why predicted_tpot --model llama-3.3-70b --on h100-sxm --batch 64",
       "chalkline why inference_tokens --deep" },

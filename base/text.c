@@ -123,7 +123,7 @@ bool text_check(struct text text, const char *place, struct error *error)
         return true;
     uint32_t code;
     const char *fault = !text_character((struct text){ text.data + at, text.size - at }, &code)
-                        ? "bytes that are no UTF-8" : character_fault(code);
+                        ? "bytes that are not UTF-8" : character_fault(code);
     size_t from = at > around ? at - around : 0, size = text.size - from;
     while (from < at && (text.data[from] & 0xc0) == 0x80)
         from++, size--;

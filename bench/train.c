@@ -40,8 +40,8 @@ static bool ask(const struct job *job, int way, struct counts *counts)
     command_put_word(&arena, &command, job->model);
     command_set(&arena, &command, "on", job->machine);
     command_set(&arena, &command, "gpus", job->gpus);
-    command_set(&arena, &command, "sequences", job->sequences);
-    command_set(&arena, &command, "length", job->length);
+    command_set(&arena, &command, "global-batch", job->sequences);
+    command_set(&arena, &command, "seq-length", job->length);
     const bool good = train_open(&train) &&
                       search_run(&arena, &train.space, 1, &train.result, &error);
     if (!good)

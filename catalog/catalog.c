@@ -430,9 +430,9 @@ static void name_unknown(struct arena *arena, const struct catalog_sheet *sheet,
                     catalog_row(entry, j).value;
     }
     const char *list = kinds[sheet->kind].list, *near = name_nearest(name, names, count);
-    error_set(error, "no %s is called '%s'", kinds[sheet->kind].what, name);
+    error_set(error, "unknown %s '%s'", kinds[sheet->kind].what, name);
     if (near)
-        error_hint(error, "%s", near);
+        error_hint(error, "did you mean '%s'?", near);
     else if (built_in && list)
         error_hint(error, "one of the %zu of `chalkline list %s`, or a file", sheet->count, list);
     else

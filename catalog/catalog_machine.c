@@ -89,7 +89,7 @@ static void note_doubts(const struct catalog_entry *entry, struct facts *facts)
         facts_note(facts, "%s is announced: %zu of its figures are the vendor's plans",
                    entry->title, announced);
     if (memory)
-        facts_note(facts, "%zu figure%s of %s %s from memory, not re-read", memory,
+        facts_note(facts, "%zu figure%s of %s %s unverified", memory,
                    memory == 1 ? "" : "s", entry->title, memory == 1 ? "is" : "are");
     char unknown[128] = "";
     catalog_number(entry, NAME_scale_up_chips, &chips);

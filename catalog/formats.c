@@ -69,7 +69,7 @@ bool formats_need(const struct formats *formats, const char *name, const char *w
     for (size_t i = 0; i < count; i++)
         names[i] = formats->format[i].name;
     const char *near = name_nearest(name, names, count);
-    error_set(error, "%s: no number format '%s'", what, name);
-    return error_hint(error, "%s%s", near ? "did you mean " : "a name of data/formats.csv",
-                      near ? near : "");
+    error_set(error, "%s: unknown number format '%s'", what, name);
+    return error_hint(error, "%s%s%s", near ? "did you mean " : "a name of data/formats.csv",
+                      near ? near : "", near ? "?" : "");
 }

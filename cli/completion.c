@@ -360,7 +360,7 @@ bool completion_print(struct buffer *out, const char *shell, struct error *error
             shells[i].print(out);
             return true;
         }
-    error_set(error, "completion: %s%s%s", shell ? "not for '" : "no shell given",
+    error_set(error, "completion: %s%s%s", shell ? "unknown shell '" : "no shell given",
               shell ? shell : "", shell ? "'" : "");
     return error_hint(error, "completion bash, zsh or fish");
 }

@@ -170,15 +170,15 @@ void help_verb(struct arena *arena, struct buffer *out, const struct verb *verb,
 
 void help_all(struct buffer *out, size_t width)
 {
-    buffer_print(out, "chalkline -- the lines nobody serving or training a large language model can "
-                 "cross\n\n  chalkline MODEL --on HARDWARE   is the main job, `brief`\n\n");
+    buffer_print(out, "chalkline -- speed, memory, concurrency and cost of serving and training large "
+                 "language models\n\n  chalkline MODEL --on HARDWARE   is short for `brief`\n\n");
     for (const struct verb *const *verb = cli_verbs; *verb; verb++) {
         buffer_print(out, "  %-9s ", (*verb)->name);
         print_wrapped(out, (*verb)->summary, 12, 12, width);
     }
-    buffer_print(out, "\n`chalkline help VERB` explains a verb and its options, `chalkline VERB -h` on "
-                 "one screen.\n`chalkline reference` has every row, `chalkline man` the man page, "
-                 "`chalkline completion bash`,\n`zsh` or `fish` what completes words in a shell.\n");
+    buffer_print(out, "\n`chalkline help VERB` explains a command and its options, `chalkline VERB -h` lists "
+                 "them.\n`chalkline reference` has every row, `chalkline man` the man page, "
+                 "`chalkline completion bash`,\n`zsh` or `fish` prints completions for a shell.\n");
 }
 
 /* ---- man page ------------------------------------------------------------------------------ */
@@ -194,13 +194,13 @@ static void print_man_option(struct arena *arena, struct buffer *out, const stru
 
 static void man_print(struct arena *arena, struct buffer *out)
 {
-    buffer_print(out, ".TH CHALKLINE 1\n.SH NAME\nchalkline \\- how fast, how big, how many at "
-                 "once, at what price: large language models on real machines\n"
+    buffer_print(out, ".TH CHALKLINE 1\n.SH NAME\nchalkline \\- speed, memory, concurrency and "
+                 "cost of serving and training large language models\n"
                  ".SH SYNOPSIS\n.B chalkline\nMODEL \\-\\-on HARDWARE\n.br\n.B chalkline\n"
                  "VERB [WORDS] [OPTIONS]\n.SH VERBS\n");
     for (const struct verb *const *verb = cli_verbs; *verb; verb++) {
         const struct option *option;
-        buffer_print(out, ".SS %s %s\n%s. Example:\n.PP\n%s\n", (*verb)->name, (*verb)->words,
+        buffer_print(out, ".SS %s %s\n%s Example:\n.PP\n%s\n", (*verb)->name, (*verb)->words,
                      (*verb)->summary, (*verb)->examples[0]);
         for (struct option_at at = { 0 }; (option = verb_next_option(*verb, &at));)
             print_man_option(arena, out, book_built_in(BOOK_ALL), option);
@@ -220,7 +220,7 @@ static bool no_verb(struct arena *arena, const char *name, struct error *error)
         *(const char **)arena_push(arena, &names, &count, &room, sizeof *names) = (*verb)->name;
     }
     const char *near = name_nearest(name, names, count);
-    error_set(error, "help: no verb is called '%.60s'", name);
+    error_set(error, "help: unknown command '%.60s'", name);
     return near ? error_hint(error, "did you mean '%s'? One of: %s", near, all.data)
                 : error_hint(error, "one of: %s", all.data);
 }
@@ -230,7 +230,7 @@ static bool no_more(int count, char **words, int most, struct error *error)
 {
     if (count - 1 <= most)
         return true;
-    error_set(error, "%s: '%.60s' is one word too many", words[1], words[most + 1]);
+    error_set(error, "%s: unexpected word '%.60s'", words[1], words[most + 1]);
     return error_hint(error, "chalkline %s%s%s", words[1], most > 1 ? " " : "",
                       most > 1 ? words[2] : "");
 }

@@ -18,7 +18,7 @@ bool tool_run(const struct command *command, struct error *error)
     struct serve_options terms;
     if (command->verb == &verb_serve)
         return serve_read(command, &terms, error) && serve(&terms, say_where, error);
-    error_set(error, "'%s' stands before its question", command->verb->name);
+    error_set(error, "'%s' stands before its command", command->verb->name);
     return error_hint(error, "%s", command->verb->examples[0]);
 }
 
@@ -37,7 +37,7 @@ static bool take_output(int *count, char **words, const char **path, struct erro
         if (!whole && !joined) {
             words[kept++] = words[i];
         } else if (*path || (whole && i + 1 == *count)) {
-            error_set(error, *path ? "--output is given twice" : "--output needs a value");
+            error_set(error, *path ? "--output is set twice" : "--output needs a value");
             return error_hint(error, "--output FILE, once");
         } else {
             *path = joined ? words[i] + size + 1 : words[++i];
@@ -92,7 +92,7 @@ static const struct option report_list[] = {
 static const struct option_group report_options = { "Report", report_list };
 
 const struct verb verb_report = {
-    "report", "VERB WORDS...", "the page with its answer inside, as one file to send",
+    "report", "VERB WORDS...", "Write an answer as one self-contained HTML file.",
     { "chalkline report step deepseek-v3 --on gb200-nvl72 --output report.html",
       "chalkline report plan qwen3-32b --on h200-sxm --gpus 32 -o plan.html" },
     { &report_options, &output_options }, .ask = NULL };

@@ -52,7 +52,7 @@ static bool fail(struct reader *reader, const char *what)
 
 static bool short_header(struct reader *reader)
 {
-    fail(reader, "the GGUF header ends in the middle");
+    fail(reader, "the GGUF header is truncated");
     return error_hint(reader->error, "a whole header, which is at the start of the file");
 }
 

@@ -151,12 +151,12 @@ static bool price_number(struct reader *reader, const char *entry, const struct 
     if (field->kind == DOC_NUMBER && *value >= 0 && *value <= PRICE_MOST)
         return true;
     if (field->kind != DOC_NUMBER)
-        error_set(reader->error, "%.200s: '%.100s', %s is no number", reader->sheet->file, entry,
+        error_set(reader->error, "%.200s: '%.100s': %s is not a number", reader->sheet->file, entry,
                   field->key);
     else
-        error_set(reader->error, "%.200s: '%.100s', %s is %g", reader->sheet->file, entry,
+        error_set(reader->error, "%.200s: '%.100s': %s = %g is out of range", reader->sheet->file, entry,
                   field->key, *value);
-    return error_hint(reader->error, "USD for one token, from 0 to %g", PRICE_MOST);
+    return error_hint(reader->error, "USD per token, from 0 to %g", PRICE_MOST);
 }
 
 /* The first step counts: prices above a second one are left out. */
@@ -222,7 +222,7 @@ static bool read_litellm(struct reader *reader, struct text text)
     reader->sheet->kind = "LiteLLM";
     for (const struct doc *entry = doc->first; entry; entry = entry->next) {
         if (entry->kind != DOC_OBJECT) {
-            error_set(reader->error, "%.200s: '%.100s' is no object", reader->sheet->file,
+            error_set(reader->error, "%.200s: '%.100s' is not an object", reader->sheet->file,
                       entry->key ? entry->key : "");
             return error_hint(reader->error, "\"MODEL\": { \"input_cost_per_token\": 3e-6, ... }");
         }
@@ -248,8 +248,8 @@ static bool cell_number(struct reader *reader, const struct csv *csv, size_t row
     *value = NAN;
     if (!*cell || (text_number(text_of(cell), value) && *value >= 0))
         return true;
-    error_set(reader->error, "%s:%d: %s '%.60s'", csv->file, csv->lines[row], column, cell);
-    return error_hint(reader->error, "a number from 0, or nothing");
+    error_set(reader->error, "%s:%d: invalid %s '%.60s'", csv->file, csv->lines[row], column, cell);
+    return error_hint(reader->error, "a number from 0 on, or an empty cell");
 }
 
 static bool read_row(struct reader *reader, const struct csv *csv, size_t row)
@@ -346,8 +346,8 @@ static bool read_csv(struct reader *reader, struct text text)
     if (csv_column(&csv, "provider") >= 0 && csv_column(&csv, "model") >= 0 &&
         csv_column(&csv, "input") >= 0 && csv_column(&csv, "output") >= 0)
         return read_models_dev(reader, &csv);
-    error_set(reader->error, "%s: no price sheet by its columns", reader->sheet->file);
-    return error_hint(reader->error, "provider,model,input,output,... in USD a million tokens, or "
+    error_set(reader->error, "%s: not the columns of a price list", reader->sheet->file);
+    return error_hint(reader->error, "provider,model,input,output,... in USD per million tokens, or "
                       "provider,model,fact,value,unit,source,date,mark; or LiteLLM's JSON");
 }
 
@@ -362,7 +362,7 @@ bool prices_read(struct arena *arena, const char *file, struct text text,
         return false;
     if (sheet->count)
         return true;
-    error_set(error, "%s: nothing with an input and an output price above 0 for a token", file);
+    error_set(error, "%s: no entry with an input and an output price above 0 per token", file);
     return error_hint(error, "a chat model with both");
 }
 

@@ -123,9 +123,7 @@ static void print_wrapped(struct buffer *out, const char *text, size_t width)
 
 static void print_ends(struct buffer *out, double low, double high, struct unit unit, int digits)
 {
-    quantity_print(out, low, unit, digits);
-    buffer_print(out, " to ");
-    quantity_print(out, high, unit, digits);
+    buffer_print(out, "%s", quantity_range(out->arena, low, high, unit, digits));
 }
 
 static void print_value(struct buffer *out, const struct part *part, const struct figure *figure,

@@ -5,10 +5,10 @@
  * A line is printed as it stands, but for what is in braces and brackets:
  *
  *     {row:3}           a value with its unit, 3 digits (4 where none are said); a word by its key
- *     {row:3-}          the same, and " (range 1.2 ms to 3.4 ms)" where what was given has a range
- *     {row-3}           that range alone: "1.2 ms to 3.4 ms"
+ *     {row:3-}          the same, and " (range 1.2 to 3.4 ms)" where what was given has a range
+ *     {row-3}           that range alone: "1.2 to 3.4 ms"
  *     {row#6}  {row#6-} without the unit
- *     {row~3}           the 80 % interval of a prediction: "32.5 ms to 45.7 ms"
+ *     {row~3}           the 80 % interval of a prediction: "32.5 to 45.7 ms"
  *     {row%}   {row%1}  a share, in per cent
  *     {row.2 ms}        so many decimals in that unit, which is not printed; {row.0} a whole number
  *     {row@}            a large whole number: 671 B

@@ -122,7 +122,7 @@ bool book_unknown(const struct book *book, const char *name, struct error *error
         if (!book->aliases[i].old)
             names[count++] = book->aliases[i].name;
     const char *near = name_nearest(name, names, count);
-    error_set(error, "no row is called '%.100s'", name);
+    error_set(error, "unknown row '%.100s'", name);
     if (near)
         error_hint(error, "did you mean '%s'? `chalkline list rows` shows all", near);
     else
@@ -219,7 +219,7 @@ static bool read_default(struct reader *reader, int line, struct text text, stru
                                    &row->likely_high))
         return false;
     if (row->value < row->low || row->value > row->high)
-        return wrong(reader, line, "the default lies outside the range", "low <= default <= high");
+        return wrong(reader, line, "the default is out of range", "low <= default <= high");
     return true;
 }
 

@@ -31,11 +31,11 @@ static bool disagree(struct checker *checker, const struct expr *expr, struct un
     const struct row *row = checker->row;
     int size = expr->text.size > 100 ? 100 : (int)expr->text.size;
     if (row)
-        error_set(checker->error, "%s:%d: %s: units differ in '%.*s': %s and %s", row->file,
+        error_set(checker->error, "%s:%d: %s: unit mismatch in '%.*s': %s and %s", row->file,
                   row->line, row->name, size, expr->text.data, unit_words(checker, a),
                   unit_words(checker, b));
     else
-        error_set(checker->error, "units differ in '%.*s': %s and %s", size, expr->text.data,
+        error_set(checker->error, "unit mismatch in '%.*s': %s and %s", size, expr->text.data,
                   unit_words(checker, a), unit_words(checker, b));
     return error_hint(checker->error, "equal units on both sides");
 }

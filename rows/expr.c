@@ -167,7 +167,7 @@ static bool parse_condition(struct parser *parser, struct expr **out)
         bool less = !at_most && !at_least && take(parser, "<");
         bool more = !at_most && !at_least && !less && take(parser, ">");
         if (!at_most && !at_least && !less && !more)
-            return failed(parser, "no comparison", "one of < <= > >=");
+            return failed(parser, "a comparison is missing", "one of < <= > >=");
         if (!parse_sum(parser, &b))
             return false;
         if (at_least || more) {
@@ -248,7 +248,7 @@ static bool parse_at(struct parser *parser, const char *start, struct expr **out
         last = &binding->next;
     }
     if (!bindings)
-        return failed(parser, "AT changes nothing", "AT(row, input = expression)");
+        return failed(parser, "AT without a change", "AT(row, input = expression)");
     if (!expect(parser, ")"))
         return false;
     *out = expr_new(parser, OP_AT, start);
@@ -279,7 +279,7 @@ static bool no_table(struct parser *parser)
         if (first)
             buffer_print(&tables, "%s%s", tables.size ? ", " : "one of: ", table);
     }
-    return failed(parser, "no such table",
+    return failed(parser, "unknown table",
                   tables.size ? tables.data : "a table, which a chapter above names after EACH");
 }
 
@@ -548,7 +548,7 @@ bool expr_parse(const struct book *book, const char *file, int line, struct text
         return failed(&parser, "the expression is too long", "several rows");
     skip(&parser);
     return !parser.rest.size ||
-           failed(&parser, "the expression goes on", "an operator, or the end of the line");
+           failed(&parser, "unexpected text after the expression", "an operator, or the end of the line");
 }
 
 /* 1 or 0; -1: it compares numbers. */

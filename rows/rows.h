@@ -44,6 +44,8 @@ bool quantity_parse(struct text text, struct unit unit, struct quantity *out,
 /* For people, with a prefix: "3.55 ms", "576 TB/s", "USD 0.039 /Mtoken", "4,768". */
 void quantity_print(struct buffer *out, double value, struct unit unit, int digits);
 const char *quantity_text(struct arena *arena, double value, struct unit unit, int digits);
+/* "42.6 to 59.9 ms": a unit that both ends have is printed once. */
+const char *quantity_range(struct arena *arena, double low, double high, struct unit unit, int digits);
 
 /* ---- book: the rows ---------------------------------------------------------------- */
 

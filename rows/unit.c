@@ -550,3 +550,12 @@ const char *quantity_text(struct arena *arena, double value, struct unit unit, i
     quantity_print(&buffer, value, unit, digits);
     return buffer.data;
 }
+
+const char *quantity_range(struct arena *arena, double low, double high, struct unit unit, int digits)
+{
+    const char *from = quantity_text(arena, low, unit, digits);
+    const char *to = quantity_text(arena, high, unit, digits);
+    const size_t number = strcspn(from, " ");
+    const bool same = !strcmp(from + number, to + strcspn(to, " "));
+    return arena_print(arena, "%.*s to %s", (int)(same ? number : strlen(from)), from, to);
+}

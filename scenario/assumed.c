@@ -111,7 +111,7 @@ void basis_notes(struct scenario *scenario, struct basis *basis)
         qsort(basis->at, basis->count, sizeof *basis->at, strongest_first);
     for (size_t i = 0; i < basis->count && i < SHOWN; i++) {
         const struct rested *one = &basis->at[i];
-        facts_note(facts, "%s = %s by default: %+.2g %% for 1 %% more", one->row->name,
+        facts_note(facts, "%s = %s by default: %+.2g %% per 1 %% more", one->row->name,
                    quantity_text(scenario->arena, one->value, one->row->unit, 6), one->elasticity);
     }
     if (basis->count > SHOWN)

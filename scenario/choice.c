@@ -177,7 +177,7 @@ static const char *limits_text(const struct choice *choice)
     struct arena *arena = choice->scenario->arena;
     const char *tpot = quantity_text(arena, choice->servers.tpot, unit_second, 4);
     if (choice->ttft_missed > 0)
-        return arena_print(arena, "TPOT within %s (none has TTFT within %s)", tpot,
+        return arena_print(arena, "TPOT within %s (none meets TTFT within %s)", tpot,
                            quantity_text(arena, choice->ttft_missed, unit_second, 4));
     return arena_print(arena, "TPOT within %s, TTFT within %s", tpot,
                        quantity_text(arena, choice->servers.ttft, unit_second, 4));
@@ -187,8 +187,8 @@ static const char *rule_text(const struct choice *choice, const struct found *fo
 {
     struct arena *arena = choice->scenario->arena;
     static const char *const kinds[] = {
-        [LAYOUT_STARTABLE] = "startable server", [LAYOUT_EVEN] = "server, which no host packs,",
-        [LAYOUT_ANY] = "server, which no engine starts," };
+        [LAYOUT_STARTABLE] = "startable layout", [LAYOUT_EVEN] = "layout, which no host packs,",
+        [LAYOUT_ANY] = "layout, which no engine starts," };
     const char *kind = kinds[choice->servers.rule];
     if (!found->any)
         return "nothing fits";
@@ -213,7 +213,7 @@ static void note_choice(struct choice *choice, const struct found *found)
     struct scenario *scenario = choice->scenario;
     struct buffer out = { .arena = scenario->arena };
     const double *layout = found->layout;
-    buffer_print(&out, "server: %.0f GPU%s, TP %.0f", layout[0], layout[0] > 1 ? "s" : "",
+    buffer_print(&out, "layout: %.0f GPU%s, TP %.0f", layout[0], layout[0] > 1 ? "s" : "",
                  layout[0] / layout[1] / layout[2]);
     if (layout[1] > 1)
         buffer_print(&out, " x DP %.0f", layout[1]);

@@ -141,7 +141,7 @@ static bool parse_choice(const struct option *option, struct value *value, struc
     struct buffer all = { .arena = &arena };
     for (size_t i = 0; i < count; i++)
         buffer_print(&all, "%s%s", i ? ", " : "", option->choices[i]);
-    error_set(error, "--%s: no choice is called '%.60s'", option->name, value->text);
+    error_set(error, "--%s: unknown value '%.60s'", option->name, value->text);
     error_hint(error, "one of: %s", all.data);
     arena_free(&arena);
     return false;
@@ -151,8 +151,8 @@ static bool keep(struct arena *arena, struct command *command, const struct valu
                  struct error *error)
 {
     if (!value->option->many && command_given(command, value->option->name)) {
-        error_set(error, "--%s is given twice", value->option->name);
-        return error_hint(error, "once");
+        error_set(error, "--%s is set twice", value->option->name);
+        return error_hint(error, "--%s once", value->option->name);
     }
     *(struct value *)arena_push(arena, &command->values, &command->value_count,
                                 &command->value_room, sizeof *value) = *value;
@@ -346,10 +346,10 @@ static bool option_unknown(const struct command *command, const char *word, stru
     const char *near = word[1] != '-' ? NULL
                      : name_nearest(arena_copy(&arena, word + 2, (size_t)size - 2), names, count);
     if (*others) {
-        error_set(error, "%s has no option %.*s", command->verb->name, size, word);
+        error_set(error, "%.*s is not an option of %s", size, word, command->verb->name);
         error_hint(error, "it is an option of: %s", others);
     } else {
-        error_set(error, "no option is called '%.60s'", word);
+        error_set(error, "unknown option '%.60s'", word);
         error_hint(error, "%s%s%s`chalkline help %s` lists them%s", near ? "did you mean --" : "",
                    near ? near : "", near ? "? " : "", command->verb->name,
                    word[1] == '-' ? "" : "; -- before words that start with -");
@@ -417,7 +417,7 @@ static bool verb_meant(const struct command *command, struct error *error)
     const char *near = name_nearest(command->words[0], names, count);
     if (!near)
         return true;
-    error_set(error, "no verb is called '%.60s'", command->words[0]);
+    error_set(error, "unknown command '%.60s'", command->words[0]);
     if (command->word_count > 1)
         return error_hint(error, "did you mean '%s'? `chalkline help` lists them", near);
     return error_hint(error, "did you mean '%s'? A model needs a machine: MODEL --on HARDWARE",
@@ -427,12 +427,12 @@ static bool verb_meant(const struct command *command, struct error *error)
 bool command_complete(const struct command *command, struct error *error)
 {
     if (command_given(command, "version")) {
-        error_set(error, "--version stands alone");
+        error_set(error, "--version takes no other words");
         return error_hint(error, "chalkline --version");
     }
     if (command_given(command, "json") && command_given(command, "csv")) {
-        error_set(error, "--json and --csv are both given");
-        return error_hint(error, "one of the two");
+        error_set(error, "--json and --csv exclude each other");
+        return error_hint(error, "one of them");
     }
     return true;
 }

@@ -19,7 +19,7 @@ extern const struct option_group
     length_options,                 /* --isl, --osl, --prefix-hit */
     rate_options,                   /* --users, --concurrency, --rate, --tokens-per-day */
     limit_options,                  /* --speed, --ttft, --tpot */
-    run_options,                    /* --tokens, --sequences, --length of a training run */
+    run_options,                    /* --tokens, --global-batch, --seq-length of a training run */
     served_options,                 /* --served */
     tier_options,                   /* --tiers */
     row_options,                    /* --set, --rows */

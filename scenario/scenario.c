@@ -38,7 +38,7 @@ static bool model_unknown(const struct catalog *catalog, const char *name, struc
     if (last && catalog_find(catalog, CATALOG_MODEL, last + 1, &near))
         return error_hint(error, "did you mean '%.100s'?", last + 1);
     catalog_find(catalog, CATALOG_MODEL, last ? last + 1 : name, &near);
-    return error_hint(error, "%.300s; or the path of its config.json or GGUF file", near.hint);
+    return error_hint(error, "%.300s or the path of its config.json or GGUF file", near.hint);
 }
 
 static const char *file_title(const char *path)
@@ -110,7 +110,7 @@ static bool read_machine(struct scenario *scenario, const char *name, struct err
 static bool out_of_range(const struct row *row, const char *value, const char *source,
                          struct arena *arena, struct error *error)
 {
-    error_set(error, "%s: %s = %.100s lies outside its range", source, row->name, value);
+    error_set(error, "%s: %s = %.100s is out of range", source, row->name, value);
     return error_hint(error, "%s to %s", quantity_text(arena, row->low, row->unit, 4),
                       quantity_text(arena, row->high, row->unit, 4));
 }
@@ -128,10 +128,10 @@ static bool given_twice(const char *name, const char *source, const struct fact 
     if (strcmp(first, name)) {
         error_set(error, "%s is set twice: by %s and by %s", before->name,
                   written(arena, before->source, first), written(arena, source, name));
-        return error_hint(error, "one of the two: they are names of one row");
+        return error_hint(error, "one of them: both are names of one row");
     }
-    error_set(error, "%s: %s is given twice, first by %s", source, name, before->source);
-    return error_hint(error, "once");
+    error_set(error, "%s is set twice: by %s and by %s", name, before->source, source);
+    return error_hint(error, "one of them");
 }
 
 static void set_quantity(struct scenario *scenario, const char *name,
@@ -160,9 +160,9 @@ static bool entry_unknown(struct arena *arena, const struct fact_table *table,
     buffer_add(&all, "", 0);
     for (size_t i = 0; i < count && i < 32; i++)
         buffer_print(&all, "%s%s", i ? ", " : "", names[i]);
-    error_set(error, "%s: %s: no entry is called '%.60s'", source, name, entry);
+    error_set(error, "%s: %s: unknown entry '%.60s'", source, name, entry);
     if (near)
-        return error_hint(error, "did you mean '%s'? there are %s%s", near, all.data,
+        return error_hint(error, "did you mean '%s'? entries: %s%s", near, all.data,
                           count > 32 ? ", ..." : "");
     return error_hint(error, "one of: %s%s", all.data, count > 32 ? ", ..." : "");
 }
@@ -388,11 +388,10 @@ bool scenario_assume(struct scenario *scenario, struct error *error)
         facts_note(&scenario->facts, "KV cache and attention in bf16");
     const struct fact *price = facts_find(&scenario->facts, NAME_chip_price);
     if (scenario->machine && price && price->origin == ORIGIN_SHEET && price->value > 0) {
-        facts_note(&scenario->facts, "%s a chip (rent)",
-                   quantity_text(scenario->arena, price->value, unit_usd_per_second, 4));
+        facts_note(&scenario->facts, "%s", rental_text(scenario->arena, price->value, ""));
     } else if (!scenario->machine && !price) {
-        facts_note(&scenario->facts, "no machine: the lecture's 64 chips, B200 as in its data "
-                   "sheet, at 2 USD/h");
+        facts_note(&scenario->facts, "no machine: the lecture's 64 GPUs, B200 as in its "
+                   "datasheet, at 2 USD per GPU-hour");
     }
     return scenario->machine || facts_find(&scenario->facts, NAME_batch) ||
            scenario_batch(scenario, error);
@@ -469,7 +468,7 @@ static void price_unknown(struct scenario *scenario)
     if (!scenario->machine || facts_find(&scenario->facts, NAME_chip_price))
         return;
     facts_set(&scenario->facts, NAME_chip_price, NAN, ORIGIN_SHEET, "no price is known");
-    facts_note(&scenario->facts, "no price of %s is known, so no USD: --set chip_price=2USD/h",
+    facts_note(&scenario->facts, "no price of %s is known, so no costs: --set chip_price=2USD/h",
                scenario->machine);
 }
 
@@ -569,7 +568,15 @@ const char *scenario_misfit(struct scenario *scenario)
         if (strcmp(needed, room))
             break;
     }
-    return arena_print(scenario->arena, "does not fit: needs %s of %s", needed, room);
+    return arena_print(scenario->arena, "out of memory: needs %s, has %s", needed, room);
+}
+
+const char *rental_text(struct arena *arena, double price, const char *machine)
+{
+    static const double seconds_per_hour = 3600;
+    return arena_print(arena, "%s USD per GPU-hour%s%s (rental)",
+                       count_text(arena, price * seconds_per_hour, 4), *machine ? " of " : "",
+                       machine);
 }
 
 void scenario_note_misfit(struct scenario *scenario)
@@ -588,7 +595,7 @@ void scenario_note_length(struct scenario *scenario)
         length <= most->value)
         return;
     const struct unit tokens = scenario_unit(scenario, NAME_prompt_tokens);
-    facts_note(&scenario->facts, "prompt and answer of %s are longer than the %s that the model's "
+    facts_note(&scenario->facts, "prompt and output of %s exceed the %s that the model's "
                "configuration allows", quantity_text(scenario->arena, length, tokens, 9),
                quantity_text(scenario->arena, most->value, tokens, 9));
 }

@@ -100,6 +100,8 @@ const char *scenario_misfit(struct scenario *scenario);
 void scenario_note_misfit(struct scenario *scenario);
 /* A note where prompt and answer are longer than the model's configuration allows. */
 void scenario_note_length(struct scenario *scenario);
+/* "3.3 USD per GPU-hour (rental)"; of `machine` where that is not "". */
+const char *rental_text(struct arena *arena, double price, const char *machine);
 /* Do GPUs and layout of a replica agree, where all of them are given? */
 bool scenario_layout_agrees(const struct scenario *scenario, struct error *error);
 /* A note for each name in the command that a row had until the last version: its new one. */

@@ -52,16 +52,16 @@ const char *server_verdict(const struct server *server)
     const double width = server_at(server, SERVER_tensor_parallel);
     const double ranks = server_at(server, SERVER_attention_dp);
     if (ranks != floor(ranks))
-        return arena_print(server->scenario.arena, "no such server: %s attention ranks",
+        return arena_print(server->scenario.arena, "no such layout: %s attention ranks",
                            row_text(server, SERVER_attention_dp, 4));
     if (width < 1 || width != floor(width))
-        return arena_print(server->scenario.arena, "no such server: %s GPUs to each attention rank of "
-                           "a stage", row_text(server, SERVER_tensor_parallel, 4));
+        return arena_print(server->scenario.arena, "no such layout: %s GPUs per attention rank of a "
+                           "stage", row_text(server, SERVER_tensor_parallel, 4));
     if (!(server_at(server, SERVER_replica_fits) > 0))
-        return "no request fits beside the weights: nothing is served";
+        return "out of memory: no request fits beside the weights";
     if (!(server_at(server, SERVER_stable) > 0))
-        return arena_print(server->scenario.arena, "not stable: %s requests a second want %s, "
-                           "it can do %s", count_text(server->scenario.arena, server_at(server, SERVER_arrival_rate), 6),
+        return arena_print(server->scenario.arena, "overloaded: %s requests/s need %s, "
+                           "saturated throughput is %s", count_text(server->scenario.arena, server_at(server, SERVER_arrival_rate), 6),
                            quantity_text(server->scenario.arena,
                                          server_at(server, SERVER_arrival_rate) *
                                          server_at(server, SERVER_output_tokens),
@@ -265,11 +265,11 @@ static bool open_as(struct server *server, const struct scenario *scenario,
     server->row_count = server_at(server, SERVER_stable) > 0 ? SERVER_ROW_COUNT
                                                                     : SERVER_KNOWN;
     if (!(server_at(server, SERVER_heads_divisible) > 0))
-        facts_note(&server->scenario.facts, "no engine runs this server: TP %s does not cut the heads "
+        facts_note(&server->scenario.facts, "no engine runs this layout: TP %s does not divide the heads "
                    "evenly", row_text(server, SERVER_tensor_parallel, 4));
     if (server_at(server, SERVER_band_exponent) > 1)
-        facts_note(&server->scenario.facts, "few or no measurements of such chips: the server's "
-                   "band is widened");
+        facts_note(&server->scenario.facts, "few or no measurements of such GPUs: the prediction "
+                   "interval is widened");
     return true;
 }
 
@@ -297,6 +297,6 @@ void server_note_unstable(struct scenario *scenario, const struct list *list)
     double stable;
     if (list_depends(scenario->arena, list, NAME_arrival_rate) &&
         value_of(scenario, NAME_stable, &stable, &ignored) && !(stable > 0))
-        facts_note(&scenario->facts, "not stable: more arrives than the server can do, and queues "
-                   "grow without end");
+        facts_note(&scenario->facts, "overloaded: arrivals exceed the capacity of the replica, and "
+                   "queues grow without bound");
 }

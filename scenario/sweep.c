@@ -5,7 +5,7 @@
 
 static bool no_sweep(const char *text, struct error *error)
 {
-    error_set(error, "--sweep: '%.80s' is no list of values", text);
+    error_set(error, "--sweep: invalid list of values '%.80s'", text);
     return error_hint(error, "ROW=LOW..HIGH or ROW=A,B,C: scale_up_chips=8,72,144, "
                       "hbm_bandwidth=4TB/s..16TB/s");
 }

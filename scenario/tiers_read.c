@@ -23,7 +23,7 @@ static bool cell_in_range(const struct book *book, const struct catalog_entry *e
     if (!catalog_row_number(row, &value) || known->expr ||
         (value >= known->low && value <= known->high))
         return true;
-    error_set(error, "%s:%d: %s = %s %s lies outside its range", file, row->line, row->fact,
+    error_set(error, "%s:%d: %s = %s %s is out of range", file, row->line, row->fact,
               row->value, row->unit);
     return error_hint(error, "%s to %s", quantity_text(arena, known->low, known->unit, 4),
                       quantity_text(arena, known->high, known->unit, 4));
@@ -34,7 +34,7 @@ static bool entry_good(const struct scenario *scenario, const struct catalog_ent
                        struct error *error)
 {
     if (strpbrk(entry->name, "[]\"'\n")) {
-        error_set(error, "%s: '%.60s' is no name of a tier", entry->sheet->csv.file, entry->name);
+        error_set(error, "%s: invalid name of a tier '%.60s'", entry->sheet->csv.file, entry->name);
         return error_hint(error, "letters, digits, '-' and '_'");
     }
     for (size_t i = 0; i < entry->rows; i++) {

@@ -58,7 +58,7 @@ bool values_finite(const struct scenario *scenario, const struct list *list,
         if (isfinite(nodes[i]) || node->row < 0)
             continue;
         const struct row *row = scenario->book.rows[node->row];
-        error_set(error, "'%s' has no finite value here", row->name);
+        error_set(error, "'%s' is not finite for these inputs", row->name);
         error_hint(error, node->op == OP_ROOT ? "no change of sign between the ends of its ROOT; "
                    "`chalkline why %s` shows them" : "`chalkline why %s` shows what it is made of",
                    row->name);
@@ -68,7 +68,7 @@ bool values_finite(const struct scenario *scenario, const struct list *list,
     arena_free(&scratch);
     if (finite)
         return true;
-    error_set(error, "the expression has no finite value here");
+    error_set(error, "the expression is not finite for these inputs");
     return error_hint(error, "no division by zero, no logarithm or root of a negative number, "
                       "a change of sign inside every ROOT");
 }

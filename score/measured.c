@@ -76,7 +76,7 @@ bool measured_read(struct arena *arena, const struct csv *csv, struct measured_l
             readers[i].read(arena, csv, list);
             return true;
         }
-    error_set(error, "%s: no measurements that are understood", csv->file);
+    error_set(error, "%s: not the columns of measurements", csv->file);
     return error_hint(error, "the columns of serving_points.csv, serving.csv, training.csv, "
                              "vllm_load_h100.csv or kernels.csv");
 }

@@ -30,7 +30,7 @@ static bool fails(const struct store *store, struct error *error)
 {
     const int code = store->file ? sqlite3_errcode(store->file) & 0xff : SQLITE_NOMEM;
     static const struct { int code; const char *what, *hint; } words[] = {
-        { SQLITE_NOTADB, "no store of a search", "a file that plan --store or train --store wrote" },
+        { SQLITE_NOTADB, "not a store of a search", "a file that plan --store or train --store wrote" },
         { SQLITE_CORRUPT, "damaged", "a whole file; delete it to search again" },
         { SQLITE_BUSY, "in use by another process", "one process a store" },
         { SQLITE_LOCKED, "in use by another process", "one process a store" },
@@ -146,7 +146,7 @@ static bool check_kind(const struct store *store, bool *fresh, struct error *err
         return false;
     *fresh = !application && !layout && !tables;
     if (!*fresh && application != APPLICATION)
-        return no_store(store, "a SQLite database, but no store of a search", error);
+        return no_store(store, "a SQLite database, but not a store of a search", error);
     if (!*fresh && layout != LAYOUT)
         return no_store(store, "a store of another layout", error);
     return true;

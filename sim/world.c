@@ -240,8 +240,8 @@ static bool fits_server(const struct sim_server *server, size_t id, uint64_t tok
         size_t spare = scheduler->spare ? scheduler->spare(server) : 0;
         size_t needed = (size_t)((tokens + server->block - 1) / server->block) + spare;
         if (needed > server->blocks) {
-            error_set(error, "request %zu needs %zu blocks of cache for %llu tokens, a replica has "
-                      "%zu, of which %zu stay free", id, needed, (unsigned long long)tokens,
+            error_set(error, "request %zu needs %zu KV blocks for %llu tokens, a replica has "
+                      "%zu, %zu of them in reserve", id, needed, (unsigned long long)tokens,
                       server->blocks, spare);
             return error_hint(error, "--blocks %zu or more", needed);
         }

@@ -146,7 +146,7 @@ if [ -x "$ranks" ] && mpirun --oversubscribe -n 2 true >/dev/null 2>&1; then
     mpirun --oversubscribe -n 4 "$ranks" $many --json --store "$here/k" >"$here/merged"
     same "$here/merged" "killed ranks, gone on with by more"
     said=$(mpirun --oversubscribe -n 3 "$ranks" plan deepsek-v3 --on gb200-nvl72 2>&1 >"$here/out" |
-           grep -c '^chalkline: no model is called')
+           grep -c '^chalkline: unknown model')
     [ "$said" = 1 ] || say "three ranks, one error: said $said times"
     mkdir "$here/x.2"                                           # of one rank alone
     mpirun --oversubscribe -n 3 "$ranks" $many --store "$here/x" >"$here/out" 2>"$here/err"

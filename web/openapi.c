@@ -353,7 +353,7 @@ void openapi_print(struct arena *arena, struct buffer *json)
     doc_add_string(arena, info, "title", "chalkline");
     doc_add_string(arena, info, "version", CHALKLINE_VERSION);
     doc_add_string(arena, info, "description",
-                   "How fast, how big, how many at once, at what price: large language models on "
+                   "Speed, memory, concurrency and cost of large language models on "
                    "real machines. Values carry units: 20ms, 8TB/s; ranges 1..2; distributions.");
     struct doc *license = add_object(arena, info, "license");
     doc_add_string(arena, license, "name", "Apache-2.0");

@@ -254,7 +254,7 @@ static bool read_body(struct reading *reading, struct text body)
     if (!json_read(reading->arena, "request", body, &doc, reading->error))
         return false;
     if (doc->kind != DOC_OBJECT) {
-        error_set(reading->error, "request: the JSON is no object");
+        error_set(reading->error, "request: the JSON is not an object");
         return error_hint(reading->error, "{\"words\": [...], \"OPTION\": ...}");
     }
     for (const struct doc *kid = doc->first; kid; kid = kid->next)

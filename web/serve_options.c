@@ -15,8 +15,8 @@ bool serve_read(const struct command *command, struct serve_options *to, struct 
         .body = command_count(command, "body-limit"),
         .at_once = cores > 1 ? (size_t)cores : 1, .page = embedded_page };
     if (command->word_count) {
-        error_set(error, "serve takes no words, '%.60s' was given", command->words[0]);
-        return error_hint(error, "questions come over HTTP; `chalkline help serve`");
+        error_set(error, "serve: unexpected word '%.60s'", command->words[0]);
+        return error_hint(error, "commands come over HTTP; `chalkline help serve`");
     }
     command_take_count(command, "at-once", &to->at_once);
     to->waiting = command_count(command, "max-waiting") * to->at_once;
@@ -25,23 +25,23 @@ bool serve_read(const struct command *command, struct serve_options *to, struct 
 
 static const struct option serve_list[] = {
     { "port", "N", OPTION_COUNT, .low = 0, .high = 65535, .fallback = "8080",
-      .help = "where it listens; 0: any that is free" },
-    { "bind", "ADDRESS", OPTION_TEXT, .otherwise = "127.0.0.1, this machine alone",
-      .help = "0.0.0.0 or :: for all addresses of this machine" },
+      .help = "port to listen on; 0: any free port" },
+    { "bind", "ADDRESS", OPTION_TEXT, .otherwise = "127.0.0.1, local only",
+      .help = "address to bind; 0.0.0.0 or :: for all interfaces" },
     { "time-limit", "TIME", OPTION_QUANTITY, .unit = "s", .low = 0.1, .high = 86400,
-      .fallback = "30s", .help = "for a question, and for its request to come" },
+      .fallback = "30s", .help = "time limit of a request, and of receiving it" },
     { "memory-limit", "SIZE", OPTION_QUANTITY, .unit = "B", .low = 64e6, .high = 1e12,
-      .fallback = "2GB", .help = "memory of a question" },
+      .fallback = "2GB", .help = "memory limit of a request" },
     { "body-limit", "SIZE", OPTION_QUANTITY, .unit = "B", .low = 1e3, .high = 256e6,
-      .fallback = "16MB", .help = "size of a request, with its files" },
-    { "at-once", "N", OPTION_COUNT, .low = 1, .high = 256, .otherwise = "one a core",
-      .help = "questions answered at once; others wait" },
+      .fallback = "16MB", .help = "size limit of a request, with its files" },
+    { "at-once", "N", OPTION_COUNT, .low = 1, .high = 256, .otherwise = "one per core",
+      .help = "requests answered concurrently; others wait" },
     { "max-waiting", "N", OPTION_COUNT, .low = 1, .high = 1e6, .fallback = "64",
-      .help = "questions that wait for each of --at-once; more are refused" },
+      .help = "requests that wait per --at-once; more are refused" },
     { 0 } };
 static const struct option_group serve_group = { "Server", serve_list };
 
 const struct verb verb_serve = {
-    "serve", "", "the page, and every question as JSON, over HTTP",
+    "serve", "", "Serve the page and every command as JSON over HTTP.",
     { "chalkline serve --port 8080", "chalkline serve --bind 0.0.0.0 --time-limit 5s" },
     { &serve_group, &output_options }, .ask = NULL };

@@ -136,7 +136,7 @@ static void add_scheme(struct bill *bill, const struct bill_cost *cost, enum sch
 
 static void answer_schemes(struct bill *bill, const struct bill_cost *cost, struct doc *doc)
 {
-    static const char *const heads[] = { "", "", "a task", "a month", "saves a month" };
+    static const char *const heads[] = { "", "", "per task", "per month", "saves per month" };
     struct table table = { .arena = bill->arena, .columns = 5, .left = "llrrr" };
     struct doc *list = doc_add(bill->arena, doc, "schemes", DOC_OBJECT);
     for (int i = 0; i < 5; i++)
@@ -171,7 +171,7 @@ static void note_rule(struct bill *bill, const struct rule *rule)
                                          scenario_unit(scenario, rule_facts[i]), 4);
         note_once(&scenario->facts,
                   arena_print(bill->arena, "%s: %s %s, %s", rule->name, rule_facts[i], text,
-                              strcmp(rule->mark[i], "middle") ? "nothing is published"
+                              strcmp(rule->mark[i], "middle") ? "no value is published"
                                                               : "the middle of what is published"));
     }
 }
@@ -184,7 +184,7 @@ static void answer_warnings(struct bill *bill, const struct reading *reading,
         buffer_print(out, "suspicious, used as they stand: %s\n",
                      reading_suspicious(bill->arena, reading));
     if (reading->price->context < cost->prompt_most)
-        buffer_print(out, "takes prompts up to %.0f tokens, this needs %.0f: it cannot be served\n",
+        buffer_print(out, "takes prompts up to %.0f tokens, this workload needs %.0f\n",
                      reading->price->context, cost->prompt_most);
 }
 
@@ -229,11 +229,11 @@ static void answer_workload(struct bill *bill)
     doc_add_number(bill->arena, doc, "task_prompt_tokens", cost.prompt);
     doc_add_number(bill->arena, doc, "task_output_tokens", cost.reply);
     doc_add_number(bill->arena, doc, "longest_prompt", cost.prompt_most);
-    buffer_print(out, "%s: %s tasks a day of %s requests, gaps %s (mean %s)\n",
+    buffer_print(out, "%s: %s tasks per day of %s requests, gaps %s (mean %s)\n",
                  bill->workload.name, count_text(bill->arena, bill_number(bill, NAME_task_rate) * day, 6),
                  count_text(bill->arena, requests, 6), bill->workload.gaps.words,
                  quantity_text(bill->arena, mean, unit_second, 3));
-    buffer_print(out, "a task: %s prompt tokens, the longest prompt %s; %s output tokens\n\n",
+    buffer_print(out, "per task: %s prompt tokens, longest prompt %s; %s output tokens\n\n",
                  count_text(bill->arena, floor(cost.prompt + 0.5), 6), count_text(bill->arena, cost.prompt_most, 6),
                  count_text(bill->arena, floor(cost.reply + 0.5), 6));
 }
@@ -327,7 +327,7 @@ static bool answer_entries(struct bill *bill)
     for (size_t i = 0; i < bill->sheet.count; i++)
         count += bill_chosen(bill, &bill->sheet.prices[i]);
     if (!count) {
-        error_set(bill->error, "no entry has both that --model and that --seller");
+        error_set(bill->error, "no entry has both this --model and this --seller");
         return error_hint(bill->error, "a model that the seller sells");
     }
     if (count > FEW || !command_given(bill->command, "model"))
@@ -369,21 +369,21 @@ bool ask_bill(struct arena *arena, const struct command *command, struct answer 
 
 static const struct option bill_list[] = {
     { "prices", "FILE", OPTION_FILE, .otherwise = "data/prices.csv, built in",
-      .help = "the sheet to bill by: LiteLLM's JSON, models.dev's CSV" },
-    { "model", "NAME", OPTION_TEXT, .help = "only these entries of the sheet, with commas" },
+      .help = "price list: LiteLLM's JSON or models.dev's CSV" },
+    { "model", "NAME", OPTION_TEXT, .help = "only these entries of the price list, with commas" },
     { "seller", "NAME", OPTION_TEXT, .help = "only entries of these sellers, with commas" },
     { "gap", "TIME", OPTION_TEXT, .otherwise = "the workload's",
-      .help = "between turns: 30s, exponential(2min), or a CSV file" },
+      .help = "gap between turns: 30s, exponential(2min) or a CSV file" },
     { 0 } };
 static const struct option own_list[] = {
-    { "own", "MODEL", OPTION_TEXT, .help = "the same on machines of one's own: cost against load" },
+    { "own", "MODEL", OPTION_TEXT, .help = "also the cost on own GPUs, over load" },
     { 0 } };
 static const struct option_group bill_options = { "Prices", bill_list },
                                  own_options = { "Own machines", own_list };
 
 const struct verb verb_bill = {
     "bill", "WORKLOAD",
-    "what a workload costs at each seller, with which caching, or on one's own GPUs",
+    "Compute the cost of a workload at each seller, by caching mode, or on own GPUs.",
     { "chalkline bill agent --model claude-opus-4-7",
       "chalkline bill agent --model deepseek-v3 --own deepseek-v3 --on h200-sxm --gpus 8",
       "chalkline bill my.workload --prices litellm.json --seller anthropic,openai" },

@@ -14,7 +14,7 @@ static const double GAP_MOST = 1e8;
 
 static bool gap_wrong(const char *where, const char *what, struct error *error)
 {
-    error_set(error, "%s: '%.80s'", where, what);
+    error_set(error, "%s: invalid gap '%.80s'", where, what);
     return error_hint(error, "a time, LOW..HIGH, exponential(MEAN) or lognormal(MEAN,cv=X), up to "
                       "1e8 s; or a CSV file with a column gap, in seconds");
 }
@@ -45,7 +45,7 @@ static bool read_measured(struct arena *arena, const char *path, struct gaps *ga
         double *gap = &gaps->measured[i];
         if (text_number(text_of(csv_cell(&csv, i, column)), gap) && *gap >= 0 && *gap <= GAP_MOST)
             continue;
-        error_set(error, "%s:%d: gap '%.60s'", path, csv.lines[i], csv_cell(&csv, i, column));
+        error_set(error, "%s:%d: invalid gap '%.60s'", path, csv.lines[i], csv_cell(&csv, i, column));
         return error_hint(error, "seconds, from 0 to %g", GAP_MOST);
     }
     gaps->count = csv.rows;

@@ -58,7 +58,7 @@ static void stable_prefix(struct habits *habits)
     if (share < 1)
         add_habit(habits, "stable_prefix", "stable prefix first",
                   (struct bill_change){ NAME_repeating_share, 1 },
-                  arena_print(habits->bill->arena, "all of it the same, not %.3g %%", 100 * share));
+                  arena_print(habits->bill->arena, "the whole prefix, not %.3g %% of it", 100 * share));
 }
 
 /* The most turns between two compactions that keep every prompt below a length; 0: none do. */
@@ -99,7 +99,7 @@ static void shorter_output(struct habits *habits)
 {
     struct bill *bill = habits->bill;
     double share = bill_number(bill, NAME_shorter_output);
-    add_habit(habits, NAME_shorter_output, "shorter answers",
+    add_habit(habits, NAME_shorter_output, "shorter outputs",
               (struct bill_change){ NAME_turn_output, bill_number(bill, NAME_turn_output) * share },
               arena_print(bill->arena, "%.3g %% of the tokens", 100 * share));
 }
@@ -281,7 +281,7 @@ void bill_habits(struct bill *bill, const struct reading *reading, const struct 
                              .table = { .arena = bill->arena, .columns = 3, .left = "lrl" },
                              .doc = doc_add(bill->arena, doc, "habits", DOC_OBJECT) };
     table_cell(&habits.table, "habit");
-    table_cell(&habits.table, "saves a month");
+    table_cell(&habits.table, "saves per month");
     table_cell(&habits.table, "%s", "");
     stable_prefix(&habits);
     under_the_step(&habits);

@@ -188,7 +188,7 @@ static const char *rate_text(const struct own *own, double rate)
 static void answer_loads(struct own *own, struct doc *doc)
 {
     static const double times[] = { 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100 };
-    static const char *const heads[] = { "", "tasks a day", "servers", "own, a task", "bought" };
+    static const char *const heads[] = { "", "tasks per day", "servers", "own, per task", "bought" };
     struct bill *bill = own->bill;
     double now = bill_number(bill, NAME_task_rate);
     struct table table = { .arena = bill->arena, .columns = 5, .left = "lrrrr" };
@@ -228,14 +228,14 @@ static void answer_break_even(struct own *own, struct doc *doc)
     doc_add_number(bill->arena, doc, NAME_own_pays_rate, pays);
     doc_add_number(bill->arena, doc, NAME_own_pays_surely, surely);
     if (!(pays > 0))
-        buffer_print(out, "  owning never wins: a task of a full server costs %s, bought %s\n",
+        buffer_print(out, "  owning never pays: a task costs %s on a full replica, %s bought\n",
                      bill_usd(bill, own_row(own, NAME_own_cost_least, now, bought)),
                      bill_usd(bill, bought));
     else if (surely > pays)
-        buffer_print(out, "  owning wins from %s tasks a day, at any load above from %s\n",
+        buffer_print(out, "  owning pays from %s tasks per day, at any load from %s on\n",
                      rate_text(own, pays), rate_text(own, surely));
     else
-        buffer_print(out, "  owning wins from %s tasks a day\n", rate_text(own, pays));
+        buffer_print(out, "  owning pays from %s tasks per day\n", rate_text(own, pays));
 }
 
 static void answer_server(struct own *own, struct doc *doc)
@@ -257,14 +257,14 @@ static void answer_server(struct own *own, struct doc *doc)
     doc_add_number(bill->arena, doc, NAME_prefix_hit_share, cached);
     doc_add_number(bill->arena, doc, NAME_own_life, own->life);
     doc_add_number(bill->arena, doc, NAME_own_cache_lasts, own_row(own, NAME_own_cache_lasts, now, 1));
-    buffer_print(out, "\non one's own: %s on %s, GPUs of a server %s, %s; %s\n", scenario->model,
+    buffer_print(out, "\nown GPUs: %s on %s, %s GPUs per replica, %s; %s\n", scenario->model,
                  scenario->machine, quantity_text(bill->arena, own_row(own, NAME_chips, now, 1),
                                                   unit_one, 6),
                  server_layout(&own->server), quantity_text(bill->arena, rent, unit_usd_per_second, 4));
-    buffer_print(out, "  a server takes %.3g requests/s, %s tasks a day; %.0f %% of a prompt is in "
-                 "its cache\n", own->request_rate, rate_text(own, tasks), 100 * cached);
+    buffer_print(out, "  a replica serves %.3g requests/s, %s tasks per day; %.0f %% of a prompt is "
+                 "cached\n", own->request_rate, rate_text(own, tasks), 100 * cached);
     buffer_print(out, "  bought: %s of %s, %s\n\n", own->bought->price->model,
-                 *own->bought->price->seller ? own->bought->price->seller : "the sheet",
+                 *own->bought->price->seller ? own->bought->price->seller : "the price list",
                  schemes[own->bought_cost.best].name);
 }
 
@@ -291,14 +291,14 @@ static void note_own(struct own *own)
     struct facts *facts = &own->bill->scenario.facts;
     const struct scenario *scenario = &own->server.scenario;
     double ttft = own_row(own, NAME_ttft_limit, 1, 1), tpot = own_row(own, NAME_tpot_limit, 1, 1);
-    facts_note(facts, "own: first token within %s, a token every %s (ttft_limit, tpot_limit)",
+    facts_note(facts, "own: TTFT within %s, TPOT within %s (ttft_limit, tpot_limit)",
                quantity_text(arena, ttft, unit_second, 3), quantity_text(arena, tpot, unit_second, 3));
     if (own->request_rate > 0)
-        facts_note(facts, "own: a conversation stays in the server's cache for %s (own_life); "
-                   "newer tokens have filled it after %s",
+        facts_note(facts, "own: a conversation stays in the KV cache for %s (own_life); "
+                   "newer tokens fill it after %s",
                    quantity_text(arena, own->life, unit_second, 2),
                    quantity_text(arena, own_row(own, NAME_own_cache_lasts, 1, 1), unit_second, 2));
-    facts_note(facts, "own: servers run day and night, whole ones; every request is the mean one");
+    facts_note(facts, "own: whole replicas that run all day; every request is the mean one");
     for (size_t i = 0; i < scenario->facts.note_count; i++)
         facts_note(facts, "own: %s", scenario->facts.notes[i]);
 }
@@ -310,9 +310,9 @@ static void answer_none(struct own *own, struct doc *doc)
     double width = server_at(&own->server, SERVER_tensor_parallel);
     bool runs = server_at(&own->server, SERVER_replica_fits) > 0 && width >= 1 &&
                 width == floor(width);
-    const char *verdict = runs ? "no load, however small, keeps the limits: ttft_limit, tpot_limit"
+    const char *verdict = runs ? "no load, however small, meets ttft_limit and tpot_limit"
                                : server_verdict(&own->server);
-    buffer_print(&bill->answer->text, "\non one's own: %s\n", verdict);
+    buffer_print(&bill->answer->text, "\nown GPUs: %s\n", verdict);
     doc_add_string(bill->arena, doc, "verdict", verdict);
     bill->answer->status = 1;
 }
@@ -323,7 +323,7 @@ bool bill_own(struct bill *bill, struct bill_idle *idle)
     *own = (struct own){ .bill = bill };
     own->bought = bill_cheapest(bill, &own->bought_cost);
     if (!own->bought) {
-        error_set(bill->error, "no entry of the sheet takes these prompts");
+        error_set(bill->error, "no entry of the price list takes these prompts");
         return error_hint(bill->error, "another --prices, --model or --seller");
     }
     if (!open_scenario(own, bill->error) || !open_steady(own, bill->error))

@@ -120,8 +120,8 @@ static void print_counts(struct bill *bill, const struct line *lines, size_t cou
 bool bill_whole(struct bill *bill)
 {
     enum { SHOWN = 15 };
-    static const char *const heads[] = { "seller", "model", "in", "out", "cheapest", "a task",
-                                         "a month", "saved" };
+    static const char *const heads[] = { "seller", "model", "in", "out", "cheapest", "per task",
+                                         "per month", "saved" };
     size_t count, shown = 0;
     const struct line *lines = list_lines(bill, &count);
     double month = bill_task_row(bill, NAME_month_cost, 1, 1);

@@ -56,15 +56,15 @@ static bool name_unknown(const struct reader *reader, const char *name)
     struct buffer all = { .arena = reader->scenario->arena };
     for (size_t i = 0; i < count; i++)
         buffer_print(&all, "%s%s", i ? ", " : "", names[i]);
-    error_set(reader->error, "%s: a workload has no '%.60s'", place(reader), name);
+    error_set(reader->error, "%s: unknown name '%.60s'", place(reader), name);
     return near ? error_hint(reader->error, "did you mean '%s'?", near)
                 : error_hint(reader->error, "one of: %s", all.data);
 }
 
 static bool twice(const struct reader *reader, const char *name)
 {
-    error_set(reader->error, "%s: %s is given twice", place(reader), name);
-    return error_hint(reader->error, "once");
+    error_set(reader->error, "%s: %s is set twice", place(reader), name);
+    return error_hint(reader->error, "one of the two lines");
 }
 
 /* What --set says counts, and the line is only checked. */
@@ -141,7 +141,7 @@ static bool single_numbers(struct reader *reader)
             continue;
         if (fact->spread != SPREAD_NONE) {
             error_set(reader->error, "%s: %s is a range", fact->source, fact->name);
-            return error_hint(reader->error, "one number: a bill is added up turn by turn");
+            return error_hint(reader->error, "a single number");
         }
         *(struct fact *)arena_push(scenario->arena, &reader->workload->facts,
                                    &reader->workload->fact_count, &reader->workload->fact_room,
@@ -158,7 +158,7 @@ static bool whole_number(struct reader *reader, const char *row)
         return false;
     if (value == floor(value))
         return true;
-    error_set(reader->error, "%s: %s = %g", fact ? fact->source : reader->file, row, value);
+    error_set(reader->error, "%s: %s = %g is not a whole number", fact ? fact->source : reader->file, row, value);
     return error_hint(reader->error, "a whole number");
 }
 
@@ -177,7 +177,7 @@ static bool in_range(struct reader *reader)
             return false;
         if (value >= row->low && value <= row->high)
             continue;
-        error_set(reader->error, "%s: %s = %.100s lies outside its range", fact.source, fact.name,
+        error_set(reader->error, "%s: %s = %.100s is out of range", fact.source, fact.name,
                   fact.expression);
         return error_hint(reader->error, "%s to %s", quantity_text(arena, row->low, row->unit, 4),
                           quantity_text(arena, row->high, row->unit, 4));
@@ -211,7 +211,7 @@ bool workload_parse(struct scenario *scenario, const char *file, struct text tex
 static bool word_unknown(const char *name, struct error *error)
 {
     const char *near = name_nearest(name, WORDS, WORD_COUNT);
-    error_set(error, "no workload is called '%.100s'", name);
+    error_set(error, "unknown workload '%.100s'", name);
     if (near)
         return error_hint(error, "did you mean '%s'?", near);
     return error_hint(error, "agent, document-chat, or a file of lines NAME = VALUE");

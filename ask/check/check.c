@@ -164,14 +164,14 @@ static bool read_question(struct check *check)
     const struct command *command = check->command;
     struct scenario *scenario = arena_alloc(check->arena, sizeof *scenario);
     if (command->word_count) {
-        error_set(check->error, "check takes no words, '%.60s' was given", command->words[0]);
+        error_set(check->error, "check: unexpected word '%.60s'", command->words[0]);
         return error_hint(check->error, "--measured FILE");
     }
     const char *const *rows;
     const size_t row_count = command_texts(check->arena, command, "rows", &rows);
     for (size_t i = 0; i < row_count; i++)
         if (!strcmp(rows[i], "-")) {
-            error_set(check->error, "check reads --rows for every model, '-' can be read once");
+            error_set(check->error, "check reads --rows for every model, '-' can be read only once");
             return error_hint(check->error, "the path of a file");
         }
     catalog_open(&check->catalog, check->arena);
@@ -212,14 +212,14 @@ static const struct option check_list[] = {
     { "by", "WHAT", OPTION_CHOICE, .choices = groupings, .fallback = "model",
       .help = "group by model, hardware or source" },
     { "worst", "N", OPTION_COUNT, .low = 1, .high = 10000,
-      .help = "also the N values predicted worst, with file and line" },
+      .help = "also list the N worst predictions, with file and line" },
     { "rank", NULL, OPTION_SWITCH,
-      .help = "also how good the layout is that the prediction ranks first" },
+      .help = "also score the layout that the prediction ranks first" },
     { 0 } };
 static const struct option_group check_options = { "Measurements", check_list };
 
 const struct verb verb_check = {
-    "check", "[--measured FILE...]", "predicted against measured, scored",
+    "check", "[--measured FILE...]", "Score the predictions against measurements.",
     { "chalkline check --by hardware", "chalkline check --measured points.csv --worst 10" },
     { &check_options, &assume_options, &row_options, &table_options, &plot_options,
       &output_options }, .ask = ask_check };

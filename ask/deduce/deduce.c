@@ -73,16 +73,16 @@ bool deduce_draw(struct deduction *deduction, bool all)
 static bool read_words(const struct command *command, struct error *error)
 {
     if (command->word_count != 1) {
-        error_set(error, command->word_count ? "deduce takes one price sheet, %zu were given"
-                  : "deduce needs a price sheet", command->word_count);
-        return error_hint(error, "the path of LiteLLM's JSON, of a CSV file, or `prices`, the built "
-                          "in ones");
+        error_set(error, command->word_count ? "deduce takes one price list, %zu were given"
+                  : "deduce needs a price list", command->word_count);
+        return error_hint(error, "the path of LiteLLM's JSON or of a CSV file, or `prices` for the "
+                          "built-in list");
     }
     int ways = (command_given(command, "model")) + (command_given(command, "market")) +
                (command_given(command, "diff"));
     if (ways < 2)
         return true;
-    error_set(error, "two of --model, --market and --diff are given");
+    error_set(error, "--model, --market and --diff exclude each other");
     return error_hint(error, "one of them");
 }
 
@@ -110,17 +110,17 @@ bool ask_deduce(struct arena *arena, const struct command *command, struct answe
 }
 
 static const struct option deduce_list[] = {
-    { "model", "NAME", OPTION_TEXT, .help = "a report on these entries of the sheet, with commas" },
-    { "market", "MODEL", OPTION_TEXT, .help = "what the hosts of one open model say of it" },
-    { "diff", "OLD", OPTION_FILE, .help = "what changed since an older sheet" },
+    { "model", "NAME", OPTION_TEXT, .help = "report on these entries of the price list, with commas" },
+    { "market", "MODEL", OPTION_TEXT, .help = "infer the size of an open model from its hosts' prices" },
+    { "diff", "OLD", OPTION_FILE, .help = "changes since an older price list" },
     { "draws", "N", OPTION_COUNT, .low = 1000, .high = 1 << 24,
-      .otherwise = "1,048,576 for one model, 100,000 for a sheet", .help = "draws of the unknowns" },
-    { "seed", "N", OPTION_COUNT, .high = 1e15, .fallback = "1", .help = "of the draws" },
+      .otherwise = "1,048,576 for one model, 100,000 for a list", .help = "number of draws of the unknowns" },
+    { "seed", "N", OPTION_COUNT, .high = 1e15, .fallback = "1", .help = "seed of the draws" },
     { 0 } };
-static const struct option_group deduce_options = { "Price sheet", deduce_list };
+static const struct option_group deduce_options = { "Price list", deduce_list };
 
 const struct verb verb_deduce = {
-    "deduce", "PRICES", "what a price sheet implies, how surely, and where it contradicts itself",
+    "deduce", "PRICES", "Infer costs and sizes from a price list, with credible intervals and its contradictions.",
     { "chalkline deduce prices --model claude-opus-4-7", "chalkline deduce litellm.json --csv",
       "chalkline deduce prices --diff older.csv" },
     { &deduce_options, &row_options, &table_options, &output_options }, .ask = ask_deduce };

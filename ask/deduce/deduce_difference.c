@@ -118,7 +118,7 @@ static void compare(struct difference *difference, const struct reading *before,
     }
     if (!same(ceiling(before), ceiling(after)))
         add_change(difference, doc, "context ceiling", NAME_context, ceiling(before), ceiling(after), 1);
-    add_conclusion(difference, &before->span[0], &after->span[0], "decode utilisation", 1);
+    add_conclusion(difference, &before->span[0], &after->span[0], "decode utilization", 1);
     add_conclusion(difference, &before->span[1], &after->span[1], "active parameters (B)", billion);
     buffer_print(&deduction->answer->text, "\n");
 }
@@ -148,7 +148,7 @@ bool deduce_difference(struct deduction *deduction, const char *old_path)
                                       &difference.sheet.prices[i]);
     doc_add_number(deduction->arena, answer->doc, "came", (double)difference.came);
     doc_add_number(deduction->arena, answer->doc, "gone", (double)difference.gone);
-    buffer_print(&answer->text, "%s%zu changed, %zu came, %zu are gone (%s -> %s)\n",
+    buffer_print(&answer->text, "%s%zu changed, %zu added, %zu removed (%s -> %s)\n",
                  answer->text.size ? "\n" : "", difference.changed, difference.came,
                  difference.gone, difference.sheet.file, deduction->sheet.file);
     return true;

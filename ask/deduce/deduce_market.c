@@ -110,7 +110,7 @@ static bool in_range(struct deduction *deduction, double price)
     const struct row *row = book->rows[book_find(book, NAME_market_output)];
     if (price >= row->low && price <= row->high)
         return true;
-    error_set(deduction->error, "the cheap end of the output price is %s",
+    error_set(deduction->error, "the low end of the output price is %s, out of range",
               quantity_text(deduction->arena, price, row->unit, 3));
     return error_hint(deduction->error, "%s to %s, for which the law was fitted",
                       quantity_text(deduction->arena, row->low, row->unit, 3),
@@ -161,7 +161,7 @@ static bool market_unknown(struct deduction *deduction, const char *model, size_
     if (hosts) {
         error_set(deduction->error, "%.200s: '%.100s' has %zu host%s", sheet->file, model, hosts,
                   hosts == 1 ? "" : "s");
-        return error_hint(deduction->error, "3 hosts or more: one seller's price is no market");
+        return error_hint(deduction->error, "3 hosts or more");
     }
     const char **names = arena_array(deduction->arena, sheet->count, sizeof *names);
     for (size_t i = 0; i < sheet->count; i++)
@@ -198,12 +198,12 @@ bool deduce_market(struct deduction *deduction, const char *model)
     doc_add_number(arena, deduction->answer->doc, NAME_market_output, output);
     doc_add_number(arena, deduction->answer->doc, NAME_market_input, input);
     buffer_print(text, "%s, %zu hosts (%zu dropped: more than ten times off the median)\n"
-                 "  cheap end (tenth percentile): in %.4g, out %.4g USD/Mtoken\n", model,
+                 "  tenth percentile: in %.4g, out %.4g USD/Mtoken\n", model,
                  hosts.count, dropped, input * million, output * million);
     if (!say(deduction, NAME_market_params_total, NAME_market_law_error, "total parameters") ||
         !say(deduction, NAME_market_params_active, NAME_market_active_error, "active parameters"))
         return false;
-    buffer_print(text, "  KV bytes           not at all: prices of 26 open models carry none of it\n");
+    buffer_print(text, "  KV bytes           not identifiable from prices of 26 open models\n");
     say_truth(deduction, wanted.entry);
     buffer_print(text, "The law holds for models that several hosts sell; one seller's own price "
                  "follows other laws.\n`chalkline why market_params_total` explains it.\n");

@@ -117,11 +117,11 @@ static void report_ratios(const struct report *report)
     }
     buffer_print(report->text, "\n");
     if (reading->vendor) {
-        buffer_print(report->text, "policy of the seller, whatever a model costs:");
+        buffer_print(report->text, "seller's policy, independent of a model's cost:");
         for (int i = 0; i < FIELD_COUNT; i++)
             if (reading->vendor >> i & 1)
                 buffer_print(report->text, " %s;", fields[i].label);
-        buffer_print(report->text, " one decision, not many\n");
+        buffer_print(report->text, " one decision, counted once\n");
     }
     const char *suspicious = reading_suspicious(arena_of(report), reading);
     buffer_print(report->text, "suspicious, not used: %s\n", *suspicious ? suspicious : "none");
@@ -137,9 +137,9 @@ struct line {
 };
 
 static const struct line said[] = {
-    { "decode utilisation, of prefill", QUANTITY_UTILISATION, false, false },
-    { "  = one output token costs, input", QUANTITY_UTILISATION, true, false },
-    { "holding, of input price", QUANTITY_HOLD, false, false },
+    { "decode utilization, of prefill", QUANTITY_UTILISATION, false, false },
+    { "  = input tokens per output token, by cost", QUANTITY_UTILISATION, true, false },
+    { "holding, share of input price", QUANTITY_HOLD, false, false },
     { "drain time of the store", QUANTITY_DRAIN, false, false },
     { "retrieval bandwidth", QUANTITY_FETCH_RATE, false, false },
     { "KV bytes per token", QUANTITY_KV_PER_TOKEN, false, true },
@@ -149,7 +149,7 @@ static const struct line said[] = {
 static const struct line levels[] = {
     { "active parameters", QUANTITY_PARAMS_ACTIVE, false, false },
     { "total parameters", QUANTITY_PARAMS_TOTAL, false, false },
-    { "cache a chip makes", QUANTITY_CACHE_MADE, false, false },
+    { "KV cache written per GPU", QUANTITY_CACHE_MADE, false, false },
     { "price over cost", QUANTITY_MARGIN, false, false },
 };
 
@@ -240,7 +240,7 @@ static bool is_said(const struct report *report, const struct line *line)
 
 static void add_header(const struct report *report, struct table *table, const char *title)
 {
-    static const char *const heads[] = { "50 %", "90 %", "prior 90 %", "bits", "rests on" };
+    static const char *const heads[] = { "50 %", "90 %", "prior 90 %", "bits", "driven by" };
     *table = (struct table){ .arena = arena_of(report), .columns = 6, .left = "llllrl" };
     table_cell(table, "%s", title);
     for (int i = 0; i < 5; i++)
@@ -260,7 +260,7 @@ static void report_tier(const struct report *report, struct table *table)
         buffer_print(&before, "%s%.2f", i ? " " : "", priors->tier_share[i]);
         doc_add_number(arena_of(report), doc, priors->tier[i], report->posterior.tier[i]);
     }
-    table_cell(table, "tier that keeps the cache");
+    table_cell(table, "tier of the prompt cache");
     table_cell(table, "%s", now.data);
     table_cell(table, "%s", "");
     table_cell(table, "%s", before.data);
@@ -274,22 +274,22 @@ static void report_quantities(const struct report *report)
     struct buffer *text = report->text;
     enum { SAID = sizeof said / sizeof *said };
     doc_add(arena_of(report), report->doc, "quantities", DOC_OBJECT);
-    add_header(report, &table, "WHAT THE SHEET SAYS");
+    add_header(report, &table, "Identified by the price list");
     for (int i = 0; i < SAID; i++)
         if (is_said(report, &said[i]))
             add_line(report, &said[i], &table);
     if (table.count == table.columns)
-        buffer_print(text, "\nTHE SHEET SAYS nothing that its priors do not\n");
+        buffer_print(text, "\nThe price list identifies nothing beyond its priors\n");
     else {
         buffer_print(text, "\n");
         table_print(&table, text, "");
     }
-    add_header(report, &table, "ONLY WITH A PRICE LEVEL");
+    add_header(report, &table, "Identified with a price level");
     for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
         add_line(report, &levels[i], &table);
     buffer_print(text, "\n");
     table_print(&table, text, "");
-    add_header(report, &table, "WHAT IT DOES NOT SAY");
+    add_header(report, &table, "Not identified");
     for (int i = 0; i < SAID; i++)
         if (!is_said(report, &said[i]) && !said[i].inverse)
             add_line(report, &said[i], &table);
@@ -335,25 +335,25 @@ static void report_priced(const struct report *report)
             return;
         doc_add_number(arena_of(report), doc, rows[i], value[i]);
     }
-    buffer_print(report->text, "\nas priced, if hit and both writes are cost at one margin: holding "
-                 "%s of the input price, drain time of the store and mean pause between hits at "
-                 "most %s\n", text_of_value(report, rows[0], value[0]),
+    buffer_print(report->text, "\nas priced, if the hit and both writes carry one margin: holding "
+                 "%s of the input price; drain time of the store and mean pause between hits "
+                 "at most %s\n", text_of_value(report, rows[0], value[0]),
                  text_of_value(report, rows[2], value[2]));
 }
 
 /* ---- contradictions ----------------------------------------------------------------------- */
 
-static void add_miss(const struct report *report, struct doc *doc, const char *kept,
-                     const char *row, double predicted, double seen, const char *sentence)
+static void add_miss(const struct report *report, struct doc *doc, const char *key,
+                     const char *kept, const char *row, double predicted, double seen, const char *sentence)
 {
-    struct doc *one = doc_add(arena_of(report), doc, kept, DOC_OBJECT);
+    struct doc *one = doc_add(arena_of(report), doc, key, DOC_OBJECT);
     double miss = fabs(scalar_log(predicted / seen));
     doc_add_string(arena_of(report), one, "predicts", row);
     doc_add_number(arena_of(report), one, "predicted", predicted);
     doc_add_number(arena_of(report), one, "seen", seen);
     doc_add_number(arena_of(report), one, "miss", miss);
-    buffer_print(report->text, "  keep %s: ", kept);
-    buffer_print(report->text, "%s %.3g, seen %.3g (apart by a factor of %.1f)\n", sentence,
+    buffer_print(report->text, "  keeping %s: ", kept);
+    buffer_print(report->text, "%s %.3g, observed %.3g (a factor of %.1f apart)\n", sentence,
                  predicted, seen, scalar_exp(miss));
 }
 
@@ -375,21 +375,21 @@ static void report_triangle(const struct report *report, struct doc *doc)
                ORIGIN_DERIVED, "deduce");
     row_value(report, NAME_speed_ratio, &speed);
     if (fast)
-        buffer_print(report->text, "  fast mode: %.3g times the speed (speed_ratio), which is in no "
-                     "sheet\n", speed);
+        buffer_print(report->text, "  fast mode: %.3g times the speed (speed_ratio), assumed: no price "
+                     "list has it\n", speed);
     if (fast && output && row_value(report, NAME_output_kept_step, &value))
-        add_miss(report, doc, "out/in and fast mode", NAME_step_output_cost, value, step,
-                 "an output token far above the step costs, over one far below,");
+        add_miss(report, doc, "output_and_fast", "out/in and fast mode", NAME_step_output_cost, value, step,
+                 "cost of an output token far above the step, over one far below,");
     if (stepped && output && row_value(report, NAME_step_kept_speed, &value)) {
         if (fast)
-            add_miss(report, doc, "step and out/in", NAME_speed_ratio, value, speed,
-                     "a smaller batch can at most speed up by");
+            add_miss(report, doc, "step_and_output", "step and out/in", NAME_speed_ratio, value, speed,
+                     "the most that a smaller batch speeds up is");
         else
-            buffer_print(report->text, "  step and out/in as cost leave a smaller batch a speed-up of "
-                         "%.3g at most: no fast mode could be sold\n", value);
+            buffer_print(report->text, "  if step and out/in are cost, a smaller batch speeds up by %.3g at "
+                         "most: no room for a fast mode\n", value);
     }
     if (stepped && fast && row_value(report, NAME_fast_kept_output, &value))
-        add_miss(report, doc, "step and fast mode", NAME_output_over_input, value,
+        add_miss(report, doc, "step_and_fast", "step and fast mode", NAME_output_over_input, value,
                  output ? seen[FIELD_OUTPUT] : 1, "out/in is");
 }
 
@@ -415,17 +415,17 @@ static void report_policy(const struct report *report)
         doc_add_number(arena_of(report), one, "probability", report->posterior.policy[i]);
         doc_add_number(arena_of(report), one, "log10_evidence", gain);
         if (!told)
-            buffer_print(report->text, "  best single repair: %s is policy, not cost%s (log10 evidence "
-                         "%+.2f)\n  odds of policy:", fields[i].label, i == FIELD_FAST
-                         ? ", or made by more chips a copy or by speculation" : "", gain);
+            buffer_print(report->text, "  best single explanation: %s is policy, not cost%s (log10 evidence "
+                         "%+.2f)\n  probability of policy:", fields[i].label, i == FIELD_FAST
+                         ? ", or comes from more GPUs per replica or speculation" : "", gain);
         buffer_print(report->text, " %s %.2f;", fields[i].label, report->posterior.policy[i]);
     }
-    buffer_print(report->text, "%s", told ? "\n" : "  no ratio is seen\n");
+    buffer_print(report->text, "%s", told ? "\n" : "  no ratio is observed\n");
 }
 
 static void report_contradictions(const struct report *report)
 {
-    buffer_print(report->text, "\nCONTRADICTIONS\n");
+    buffer_print(report->text, "\nContradictions\n");
     report_triangle(report, doc_add(arena_of(report), report->doc, "contradictions", DOC_OBJECT));
     report_policy(report);
 }
@@ -442,13 +442,13 @@ static void report_draws(const struct report *report)
     if (isfinite(posterior->log_evidence))
         doc_add_number(arena_of(report), doc, "log_evidence", posterior->log_evidence);
     doc_add_bool(arena_of(report), doc, "outside_priors", posterior->outside);
-    buffer_print(report->text, "\nCANNOT BE KNOWN FROM PRICES: active and KV bytes apart, precision, "
-                 "machine, context mix, margin of each product\n");
+    buffer_print(report->text, "\nNot identifiable from prices: active parameters and KV bytes separately, "
+                 "precision, machine, context mix, margin per product\n");
     if (posterior->outside)
-        buffer_print(report->text, "THE SHEET LIES OUTSIDE THE PRIORS: few draws come near it, read the "
-                     "ranges as the least that is unknown\n");
-    buffer_print(report->text, "draws %zu, effective %.0f; `chalkline why decode_utilisation` and the "
-                 "other names of --json explain any line\n", draws_count(posterior->draws),
+        buffer_print(report->text, "The price list lies outside the priors: few draws come near it, the true "
+                     "ranges are wider\n");
+    buffer_print(report->text, "%zu draws, effective sample size %.0f; `chalkline why decode_utilization` and "
+                 "the other keys of --json explain each line\n", draws_count(posterior->draws),
                  posterior->effective);
 }
 

@@ -119,11 +119,11 @@ static void add_summary(struct deduction *deduction, size_t suspicious, size_t u
     doc_add_number(deduction->arena, doc, "read", (double)sheet->count);
     doc_add_number(deduction->arena, doc, "left_out", (double)sheet->left_out);
     doc_add_number(deduction->arena, doc, "suspicious", (double)suspicious);
-    buffer_print(&deduction->answer->text, "\n%zu entries read (%s), %zu left out: not text by the "
+    buffer_print(&deduction->answer->text, "\n%zu entries read (%s), %zu left out: not priced per text "
                  "token, or no price. %zu have ratios outside the usual set, which are not used.\n"
-                 "Utilisation is of decode over prefill, active parameters in billions: 90 %% ranges, "
+                 "Utilization is of decode over prefill, active parameters in billions: 90 %% intervals, "
                  "%zu draws; %zu entries lie outside the priors: fewer than 200 draws come near.\n"
-                 "Active parameters rest on the price level (prior_multiple): --model says how much.\n",
+                 "Active parameters depend on the price level (prior_multiple): --model shows how much.\n",
                  sheet->count, sheet->kind, sheet->left_out, suspicious,
                  draws_count(deduction->draws), unlikely);
 }

@@ -27,7 +27,7 @@ static bool read_kind(struct life *life)
                              : command_given(command, "loss") ? LIFE_LOSS : LIFE_TOKENS];
     if (!command_given(command, "budget") || !command_given(command, "loss"))
         return true;
-    error_set(life->error, "--budget and --loss each say how large the model becomes");
+    error_set(life->error, "--budget and --loss exclude each other");
     return error_hint(life->error, "one of them");
 }
 
@@ -58,8 +58,8 @@ static bool take_tokens(struct life *life)
     if (!command_given(life->command, "tokens"))
         return true;
     if (fact_given(facts_find(facts, NAME_pretrain_tokens))) {
-        error_set(life->error, "--tokens: pretrain_tokens is given twice, first by --set");
-        return error_hint(life->error, "once");
+        error_set(life->error, "pretrain_tokens is set twice: by --set and by --tokens");
+        return error_hint(life->error, "one of them");
     }
     facts_bind(facts, NAME_pretrain_tokens, NAME_training_tokens, ORIGIN_GIVEN, "--tokens");
     return true;
@@ -80,9 +80,9 @@ static bool check_counts(struct life *life)
         if (value >= least && !(fact->spread != SPREAD_NONE && fact->low < least &&
                                 fact->spread <= SPREAD_UNIFORM))
             continue;
-        error_set(life->error, "%s: %s = %.6g", fact->source, rows[i], fact->low < value
+        error_set(life->error, "%s: %s = %.6g is out of range", fact->source, rows[i], fact->low < value
                   && fact->spread != SPREAD_NONE ? fact->low : value);
-        return error_hint(life->error, least > 0 ? "1 or more" : "none or more");
+        return error_hint(life->error, least > 0 ? "1 or more" : "0 or more");
     }
     return true;
 }
@@ -97,21 +97,21 @@ static void note_assumed(struct life *life)
     struct facts *facts = &life->scenario.facts;
     const bool served = row_given(life, NAME_served_tokens) || row_given(life, NAME_inference_tokens);
     if (!served && (!row_given(life, NAME_token_rate) || !row_given(life, NAME_model_lifetime)))
-        facts_note(facts, "the lecture's provider: 500 million token/s for 60 days (--served, or "
+        facts_note(facts, "the lecture's provider: 500 million token/s over 60 days (--served, or "
                    "--set token_rate, lifetime)");
     if (!row_given(life, NAME_rl_share) && !row_given(life, NAME_rl_tokens_fixed))
         facts_note(facts, "no reinforcement learning (rl_share; the lecture's equal thirds: 1)");
     if (!row_given(life, NAME_inference_efficiency))
-        facts_note(facts, "serving uses chips a third as well as training (inference_efficiency)");
+        facts_note(facts, "serving utilizes GPUs a third as well as training (inference_efficiency)");
     if (life->kind != &life_kinds[LIFE_TOKENS] && life->scenario.model)
-        facts_note(facts, "the size is what is asked for: of the model only its experts count");
+        facts_note(facts, "the size is the unknown: of the model only its experts are used");
 }
 
 static void note_idle(struct life *life)
 {
     const struct life_kind *kind = life->kind;
     const char *const texts[] = { kind->params, kind->tokens, NAME_rule_excess, NAME_overtraining };
-    given_note(&life->scenario, texts, 4, "the life of a model");
+    given_note(&life->scenario, texts, 4, "this answer");
 }
 
 bool ask_life(struct arena *arena, const struct command *command, struct answer *answer,
@@ -131,22 +131,22 @@ bool ask_life(struct arena *arena, const struct command *command, struct answer 
 }
 
 static const struct option life_list[] = {
-    { "tokens", "N", OPTION_ROW, .row = NAME_training_tokens, .otherwise = "the rule's",
+    { "tokens", "N", OPTION_ROW, .row = NAME_training_tokens, .otherwise = "compute-optimal",
       .help = "tokens that the model was trained on" },
     { "served", "N", OPTION_ROW, .row = NAME_served_tokens, .otherwise = "token_rate x lifetime",
-      .help = "tokens that it serves in its life if it ships" },
+      .help = "tokens that the model serves over its lifetime" },
     { "budget", "FLOP", OPTION_ROW, .row = NAME_life_budget,
-      .help = "compute of its whole life: size and tokens of the lowest loss" },
+      .help = "lifetime compute; finds size and tokens of the lowest loss" },
     { "loss", "X", OPTION_ROW, .row = NAME_target_loss,
-      .help = "loss to reach: size and tokens of the least compute" },
+      .help = "target loss; finds size and tokens of the least compute" },
     { "law", "NAME", OPTION_TEXT, .otherwise = "besiroglu",
-      .help = "a law of data/loss_laws.csv; the others stand beside it" },
+      .help = "scaling law of data/loss_laws.csv; the others are listed too" },
     { 0 } };
-static const struct option_group life_options = { "Life of a model", life_list };
+static const struct option_group life_options = { "Scaling", life_list };
 
 const struct verb verb_life = {
     "life", "[MODEL]",
-    "how many tokens a model should be trained on, and how large it should be, for all it will serve",
+    "Choose the training tokens and the size of a model for the least compute of training and serving.",
     { "chalkline life deepseek-v3 --served 200T", "chalkline life --budget 1e26",
       "chalkline life --loss 1.95 --law llama-3" },
     { &life_options, &model_options, &assume_options, &row_options, &table_options,

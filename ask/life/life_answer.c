@@ -28,7 +28,7 @@ static const char *flops_text(const struct life *life, double value)
 
 static void line(struct life *life, const char *name, const char *text)
 {
-    buffer_print(&life->answer->text, "  %-9s%s\n", name, text);
+    buffer_print(&life->answer->text, "  %-14s%s\n", name, text);
 }
 #define LINE(name, ...) line(life, name, arena_print(life->arena, __VA_ARGS__))
 
@@ -43,18 +43,18 @@ static void head_line(struct life *life)
     const char *tokens = large_text(life->arena, law->tokens);
     const char *each = number_text(life, law->tokens / law->params, 3);
     if (life->kind == &life_kinds[LIFE_TOKENS])
-        buffer_print(out, "%s%s%s tokens, %s for each of %s active parameters: %s x the %s of "
+        buffer_print(out, "%s%s%s tokens, %s per active parameter (%s): %s x the %s of "
                      "Chinchilla\n\n", life->scenario.model ? life->scenario.model : "",
                      life->scenario.model ? ": " : "", tokens, each, params,
                      number_text(life, AT(overtraining), 3),
                      number_text(life, AT(tokens_per_param), 3));
     else if (life->kind == &life_kinds[LIFE_BUDGET])
-        buffer_print(out, "%s active parameters on %s tokens, %s each: the lowest loss, %s, for a "
-                     "life of %s\n\n", params, tokens, each, number_text(life, AT(model_loss), 4),
+        buffer_print(out, "%s active parameters on %s tokens, %s per parameter: the lowest loss, %s, "
+                     "for a lifetime compute of %s\n\n", params, tokens, each, number_text(life, AT(model_loss), 4),
                      flops_text(life, AT(life_flops)));
     else
-        buffer_print(out, "%s active parameters on %s tokens, %s each: the least compute of a "
-                     "life, %s, at a loss of %s\n\n", params, tokens, each,
+        buffer_print(out, "%s active parameters on %s tokens, %s per parameter: the least lifetime "
+                     "compute, %s, at a loss of %s\n\n", params, tokens, each,
                      flops_text(life, AT(life_flops)), number_text(life, AT(model_loss), 4));
 }
 
@@ -63,7 +63,7 @@ static void served_line(struct life *life)
     const char *all = large_text(life->arena, AT(served_tokens));
     if (AT(inference_tokens) == AT(served_tokens) * AT(ship_probability) &&
         AT(ship_probability) < 1)
-        LINE("served", "%s tokens: %s with a chance of %s that it ships",
+        LINE("served", "%s tokens: %s with probability %s of shipping",
              large_text(life->arena, AT(inference_tokens)), all,
              number_text(life, AT(ship_probability), 3));
     else
@@ -80,7 +80,7 @@ static void compute_line(struct life *life)
 
 static void loss_line(struct life *life)
 {
-    LINE("loss", "%s: floor %s, too few parameters %.3g, too few tokens %.3g",
+    LINE("loss", "%s: irreducible %s, from finite parameters %.3g, from finite tokens %.3g",
          number_text(life, AT(model_loss), 4), number_text(life, AT(loss_floor), 4),
          AT(loss_of_params), AT(loss_of_tokens));
 }
@@ -89,17 +89,17 @@ static void loss_line(struct life *life)
 static void rule_line(struct life *life)
 {
     const struct fact *given = facts_find(&life->scenario.facts, NAME_pretrain_tokens);
-    const char *name = fact_given(given) ? "it had" : "rule";
+    const char *name = fact_given(given) ? "trained" : "rule";
     const char *what = fact_given(given) ? "" : "equal cost is ";
     const char *tokens = large_text(life->arena, RULE(pretrain_tokens));
     if (!(RULE(rule_room) > 0))
-        LINE(name, "%s%s tokens: no number of parameters reaches this loss with them", what,
+        LINE(name, "%s%s tokens: no number of parameters reaches this loss", what,
              tokens);
     else
         LINE(name, "%s%s tokens: this loss with %s parameters at %.3g %% more compute", what,
              tokens, large_text(life->arena, RULE(rule_params)), 100 * RULE(rule_excess));
     if (RULE(rule_exact_params) > 0)
-        LINE("", "so many are the best choice for %s parameters",
+        LINE("", "compute-optimal for %s parameters",
              large_text(life->arena, RULE(rule_exact_params)));
 }
 
@@ -169,9 +169,9 @@ static bool law_range(struct life *life)
     for (size_t i = 0; i < 2; i++)
         ranges[i] = values_range(&scenario, &values, i);
     add_ranges(life, "range_of_law", ranges);
-    range_line(life, "sure", ranges, given_ranges(life, &values, off)
-               ? "5-95 % by the errors of the law's powers and the ranges given"
-               : "5-95 % by the errors of the law's powers");
+    range_line(life, "90 % interval", ranges, given_ranges(life, &values, off)
+               ? "from the standard errors of the exponents and the ranges given"
+               : "from the standard errors of the exponents");
     return true;
 }
 
@@ -206,8 +206,8 @@ static bool likely_range(struct life *life)
     if (!wide(ranges[0]) && !wide(ranges[1]))
         return true;
     add_ranges(life, "range_of_inputs", ranges);
-    range_line(life, life->chosen->uncertain ? "" : "sure", ranges,
-               arena_print(life->arena, "%s as likely", uncertain_inputs(life, &values)));
+    range_line(life, life->chosen->uncertain ? "" : "90 % interval", ranges,
+               arena_print(life->arena, "from the distribution of %s", uncertain_inputs(life, &values)));
     return true;
 }
 
@@ -233,7 +233,7 @@ static const char *changed_text(struct life *life, const char *change)
 static void moves_line(struct life *life)
 {
     const char *more = changed_text(life, "rl_share = 1");
-    LINE("moves", "1 %% more served, this size: %.2g %% more tokens; 1 %% more parameters: %.2g %%",
+    LINE("per 1 %", "more served at this size: %+.2g %% tokens; more parameters: %+.2g %%",
          RULE(served_elasticity), RULE(params_elasticity));
     if (more)
         LINE("", "with as much reinforcement learning as pre-training: %s", more);
@@ -248,16 +248,16 @@ static void experts_line(struct life *life)
         !value_of(&life->chosen->scenario, NAME_experts, &experts, &ignored) || !(experts > 1) ||
         !value_of(&life->chosen->scenario, NAME_expert_gain_most, &gain, &ignored))
         return;
-    LINE("experts", "only active parameters count; if %.0f experts make them as good as %.2f times",
+    LINE("experts", "only active parameters count; if %.0f experts were worth %.2f times",
          experts, gain);
-    LINE("", "as many (expert_quality=1): %s", more);
+    LINE("", "as many parameters (expert_quality=1): %s", more);
 }
 
 /* ---- laws beside each other ---------------------------------------------------------------- */
 
 enum { COLUMNS = 9 };
 static const char *const heads[COLUMNS] = {
-    "law", "parameters", "tokens", "each", "x Chinchilla", "inf./train.", "loss", "unserved",
+    "law", "parameters", "tokens", "per parameter", "x Chinchilla", "inf./train.", "loss", "unserved",
     "equal cost" };
 static const char *const csv_heads[COLUMNS] = {
     "law", NAME_params_active, "tokens", NAME_tokens_per_param, NAME_overtraining,

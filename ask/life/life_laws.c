@@ -78,10 +78,10 @@ static bool law_unknown(struct life *life, const char *name)
         else if (name_same(life->laws[i].name, name))
             frontier = life->laws[i].name;
     if (frontier)
-        error_set(life->error, "--law: %s says only how many tokens a compute should buy, and no "
+        error_set(life->error, "--law: %s gives tokens for a compute budget, but no "
                   "loss", frontier);
     else
-        error_set(life->error, "--law: no law of the loss is called '%.60s'", name);
+        error_set(life->error, "--law: unknown scaling law '%.60s'", name);
     return error_hint(life->error, "one of: %s", all.data);
 }
 

@@ -77,7 +77,7 @@ static bool read_limit(struct plan *plan, struct scenario *scenario, const char 
         return false;
     if (*value > 0)
         return true;
-    error_set(plan->error, "%s: '%g': nothing is so fast", fact ? fact->source : row, *value);
+    error_set(plan->error, "%s: invalid time '%g'", fact ? fact->source : row, *value);
     return error_hint(plan->error, "a time above 0: 300ms, 2s");
 }
 
@@ -90,7 +90,7 @@ static bool check_gpus(struct plan *plan, struct scenario *scenario)
     if (!fact_given(fact) ||
         (plan->gpus >= 1 && plan->gpus <= MOST && plan->gpus == floor(plan->gpus)))
         return true;
-    error_set(plan->error, "%s: '%.12g' is no number of GPUs", fact->source, plan->gpus);
+    error_set(plan->error, "%s: invalid number of GPUs '%.12g'", fact->source, plan->gpus);
     return error_hint(plan->error, "a whole number from 1 to %d", MOST);
 }
 
@@ -117,8 +117,8 @@ static bool nothing_found_is_given(struct plan *plan, const struct scenario *sce
         if (!fact_given(fact))
             continue;
         error_set(plan->error, "%s: plan finds %s itself", fact->source, found[i]);
-        return error_hint(plan->error, "--rate or --tokens-per-day for what all of it serves, --gpus for "
-                                       "how large it is; `chalkline step` takes %s", fact->source);
+        return error_hint(plan->error, "--rate or --tokens-per-day for the load of the deployment, --gpus "
+                                       "for its size; `chalkline step` takes %s", fact->source);
     }
     return true;
 }
@@ -193,7 +193,7 @@ static bool take_tensor(struct plan *plan, struct scenario *scenario)
     if (!value_of(scenario, NAME_tensor_parallel, &plan->tensor, plan->error))
         return false;
     if (!(plan->tensor >= 1) || plan->tensor != floor(plan->tensor)) {
-        error_set(plan->error, "%s: tensor_parallel: '%g' is no number of GPUs", fact->source,
+        error_set(plan->error, "%s: tensor_parallel: invalid number of GPUs '%g'", fact->source,
                   plan->tensor);
         return error_hint(plan->error, "a whole number");
     }
@@ -257,7 +257,7 @@ static const char *scope_text(struct plan *plan)
     if (plan->by_demand && !fact_given(facts_find(&plan->variants->scenario.facts, NAME_deployment_chips)))
         buffer_print(&out, "as many as needed of ");
     else if (plan->alone)
-        buffer_print(&out, "one server of ");
+        buffer_print(&out, "one replica of ");
     else
         buffer_print(&out, "%.0f x ", plan->gpus);
     for (size_t i = 0; i < plan->count; i++)
@@ -307,7 +307,7 @@ static bool sweep_alone(struct plan *plan)
     static const char *const others[] = { "emit", "pick", "plot", "validate" };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (command_given(plan->command, others[i])) {
-            error_set(plan->error, "--sweep and --%s are both given", others[i]);
+            error_set(plan->error, "--sweep and --%s exclude each other", others[i]);
             return error_hint(plan->error, "one of them");
         }
     return true;
@@ -356,27 +356,27 @@ bool ask_plan(struct arena *arena, const struct command *command, struct answer 
 
 static const struct option gpus_list[] = {
     { "gpus", "N", OPTION_ROW, .row = NAME_deployment_chips, .otherwise = "one scale-up domain",
-      .help = "GPUs there are" },
+      .help = "GPUs of the deployment, at most" },
     { 0 } };
 static const struct option search_list[] = {
     { "aggregated", NULL, OPTION_SWITCH,
-      .help = "only servers that prefill and decode; one, if no --gpus" },
+      .help = "aggregated replicas only; one replica without --gpus" },
     { "draft", "N", OPTION_COUNT, .low = 0, .high = 16, .fallback = "0",
-      .help = "layouts with up to N guesses ahead" },
+      .help = "also layouts with up to N draft tokens" },
     { "sweep", "NAME=LOW..HIGH", OPTION_TEXT,
-      .help = "the best deployment at each value of a row, or NAME=A,B,C" },
+      .help = "best deployment at each value of a row; also NAME=A,B,C" },
     { "points", "N", OPTION_COUNT, .low = 2, .high = SWEEP_VALUES, .fallback = "7",
-      .help = "values of a --sweep over a range" },
+      .help = "number of values of a --sweep over a range" },
     { "validate", "N", OPTION_COUNT, .low = 1, .high = 64,
-      .help = "the best N layouts through the simulator, ranked by it" },
+      .help = "simulate the best N layouts and rank them by goodput" },
     { "traffic", "TRACE", OPTION_TEXT, .otherwise = "Poisson at the predicted rate",
-      .help = "requests of --validate: a trace, a description, or constant" },
+      .help = "requests of --validate: a trace, a description or constant" },
     { 0 } };
 static const struct option launch_list[] = {
     { "emit", "WHAT", OPTION_CHOICE, .choices = emit_targets,
-      .help = "in place of the table, what starts the best deployment" },
+      .help = "print commands or manifests that start the best deployment" },
     { "pick", "SPEED", OPTION_QUANTITY, .unit = "token/s", .low = 1e-9, .otherwise = "the best",
-      .help = "of --emit: the deployment nearest to this speed of a user" },
+      .help = "speed per user of the deployment that --emit takes" },
     { 0 } };
 static const struct option_group gpus_options = { "Limits", gpus_list },
                                  search_options = { "Search", search_list },
@@ -384,7 +384,7 @@ static const struct option_group gpus_options = { "Limits", gpus_list },
 
 const struct verb verb_plan = {
     "plan", "MODEL --on HARDWARE",
-    "the best deployments under limits of TTFT, TPOT and GPUs, and how the best is known",
+    "Find the best deployments under TTFT, TPOT and GPU limits, with the extent of the search.",
     { "chalkline plan qwen3-32b --on h200-sxm --gpus 32 --isl 4000 --osl 500 --ttft 300ms --tpot 10ms",
       "chalkline plan deepseek-v3 --on gb200-nvl72,h200-sxm --precision fp8,fp4 --rate 50",
       "chalkline plan llama-3.3-70b --on h100-sxm --gpus 8 --emit vllm" },

@@ -177,7 +177,7 @@ static void limits_document(struct plan *plan)
         else if (value_of(asked, limit_rows[i], &value, &ignored))
             doc_add_number(plan->arena, doc, limit_rows[i], value);
     if (isinf(plan->variants->ttft))
-        doc_add_string(plan->arena, doc, "reason", "no server keeps the usual TTFT");
+        doc_add_string(plan->arena, doc, "reason", "no layout meets the default TTFT");
     if (chips && !plan->alone && (fact_given(chips) || !plan->by_demand))
         doc_add_number(plan->arena, doc, NAME_deployment_chips, plan->gpus);
     if (plan->by_demand && value_of(asked, NAME_request_demand, &value, &ignored))
@@ -202,10 +202,10 @@ static void head_line(struct plan *plan)
     static const char *const lengths[] = { NAME_prompt_tokens, NAME_output_tokens, NAME_request_demand };
     buffer_print(out, "%s on %s", scenario->model, plan->scope);
     if (values_of(&plan->variants->scenario, lengths, 3, &values, plan->error)) {
-        buffer_print(out, ": %s tokens in, %s out", count_text(plan->arena, values.at[0], 12),
+        buffer_print(out, ": ISL %s, OSL %s", count_text(plan->arena, values.at[0], 12),
                      count_text(plan->arena, values.at[1], 12));
         if (plan->by_demand)
-            buffer_print(out, ", %s requests a second", count_text(plan->arena, values.at[2], 12));
+            buffer_print(out, ", %s requests/s", count_text(plan->arena, values.at[2], 12));
     }
     buffer_print(out, ", %sTTFT within %s, TPOT within %s",
                  isinf(plan->variants->ttft) ? "no " : "",
@@ -217,24 +217,21 @@ static void head_line(struct plan *plan)
 static const char *band(const struct plan *plan, const struct plan_point *point,
                         enum plan_figure figure, enum plan_figure low, enum plan_figure high)
 {
-    struct plan_point end = *point;
-    end.figures[figure] = point->figures[figure] * point->figures[low];
-    const char *from = plan_text(plan, &end, figure, 3);
-    end.figures[figure] = point->figures[figure] * point->figures[high];
-    return arena_print(plan->arena, "%s to %s", from, plan_text(plan, &end, figure, 3));
+    return quantity_range(plan->arena, point->figures[figure] * point->figures[low],
+                          point->figures[figure] * point->figures[high], unit_second, 3);
 }
 
 static const char *what_binds(const char *limit)
 {
     static const struct { const char *limit, *text; } words[] = {
-        { "", "nothing but speed: one more sequence in each rank and all are slower" },
-        { "seats", "the engine's most sequences: max_num_seqs" },
-        { "memory", "memory: no room for one more sequence in each rank" },
-        { "prompts", "prompts: with one more sequence they come faster than they are done" },
-        { "stability", "stability: one more sequence in each rank leaves a queue that may not drain" },
-        { "TTFT", "TTFT: one more sequence in each rank breaks it" },
-        { "TPOT", "TPOT: one more sequence in each rank breaks it" },
-        { "GPUs", "GPUs: what else there is needs more of them" } };
+        { "", "speed alone: one more sequence per rank makes each slower" },
+        { "seats", "max_num_seqs: the engine runs no more sequences per rank" },
+        { "memory", "memory: the KV cache has no room for one more sequence per rank" },
+        { "prompts", "prefill: one more sequence per rank overloads it" },
+        { "stability", "stability: one more sequence per rank lets the queue grow" },
+        { "TTFT", "TTFT: one more sequence per rank violates it" },
+        { "TPOT", "TPOT: one more sequence per rank violates it" },
+        { "GPUs", "GPUs: every other layout needs more of them" } };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!strcmp(limit, words[i].limit))
             return words[i].text;
@@ -253,22 +250,22 @@ static void best_lines(struct plan *plan, const struct plan_point *best)
     if (plan->by_demand)
         buffer_print(out, "           %.0f GPUs\n", best->figures[PLAN_replicas] *
                      best->figures[PLAN_server_gpus]);
-    buffer_print(out, "           %s a GPU, %s a user, %s requests a second\n",
+    buffer_print(out, "           %s per GPU, %s per user, %s requests/s\n",
                  plan_text(plan, best, PLAN_per_gpu, 4),
                  plan_text(plan, best, PLAN_speed_per_user, 3),
                  count_text(plan->arena, floor(best->figures[PLAN_rate] * 100 + 0.5) / 100, 12));
-    buffer_print(out, "           TTFT %s (4 of 5 in %s), TPOT %s (%s)\n",
+    buffer_print(out, "           TTFT %s (80 %% interval %s), TPOT %s (%s)\n",
                  plan_text(plan, best, PLAN_ttft, 3),
                  band(plan, best, PLAN_ttft, PLAN_ttft_low, PLAN_ttft_high),
                  plan_text(plan, best, PLAN_tpot, 3),
                  band(plan, best, PLAN_tpot, PLAN_tpot_low, PLAN_tpot_high));
     if (best->figures[PLAN_blended_cost_per_token] > 0)
-        buffer_print(out, "           %s in, %s out, %s blended\n",
+        buffer_print(out, "           %s input, %s output, %s blended\n",
                      plan_text(plan, best, PLAN_input_cost_per_token, 3),
                      plan_text(plan, best, PLAN_output_cost_per_token, 3),
                      plan_text(plan, best, PLAN_blended_cost_per_token, 3));
-    buffer_print(out, "  holds    %s\n", what_binds(binds));
-    buffer_print(out, "  a token  %s\n", breakdown_largest(plan->arena, &best->parts, 4));
+    buffer_print(out, "  binding  %s\n", what_binds(binds));
+    buffer_print(out, "  TPOT     %s\n", breakdown_largest(plan->arena, &best->parts, 4));
 }
 
 /* Does the band of the better one reach down to the other? */
@@ -311,10 +308,10 @@ static bool simplest_line(struct plan *plan, const struct plan_point *best)
     /* the name of one version */
     point_document(plan, doc_add(plan->arena, plan->answer->doc, "simpler", DOC_OBJECT), &point);
     const char *variant = plan_variant(plan, &point);
-    buffer_print(&plan->answer->text, "  simpler  %s%s%s: %s a GPU%s\n",
+    buffer_print(&plan->answer->text, "  simplest in the band\n           %s%s%s: %s per GPU%s\n",
                  plan_deployment(plan, &point), *variant ? "; " : "", variant,
                  plan_text(plan, &point, PLAN_per_gpu, 4),
-                 within_band(best, &point) ? ", within the band of the best" : "");
+                 within_band(best, &point) ? ", within the prediction interval of the best" : "");
     return true;
 }
 
@@ -331,7 +328,7 @@ static void check_line(struct plan *plan, const struct plan_point *best)
     for (size_t i = 0; i < count; i++)
         buffer_print(&out, strpbrk(words[i], " *()<>&;|$") ? " '%s'" : " %s", words[i]);
     doc_add_string(plan->arena, plan->answer->doc, "check", out.data);
-    buffer_print(&plan->answer->text, "  check    %s\n", out.data);
+    buffer_print(&plan->answer->text, "  reproduce\n           %s\n", out.data);
 }
 
 /* ---- what would move it ------------------------------------------------------------------------------ */
@@ -351,9 +348,9 @@ static bool move_lines(struct plan *plan)
         const char *bound = quantity_text(plan->arena, limit->wider, unit_second, 4);
         double gain = 100 * (moved->along / best->along - 1);
         const char *variant = plan_variant(plan, &point);
-        buffer_print(&plan->answer->text, "%s%s within %s: %+.0f %% %s, %s%s%s\n",
-                     first ? "  moves    " : "           ", limit->name, bound, gain,
-                     !plan->by_demand ? plan->by_cost ? "tokens for the money" : "tokens a GPU"
+        buffer_print(&plan->answer->text, "%srelaxing %s to %s: %+.0f %% %s, %s%s%s\n",
+                     first ? "\n  " : "  ", limit->name, bound, gain,
+                     !plan->by_demand ? plan->by_cost ? "tokens per USD" : "tokens/s per GPU"
                      : plan->by_cost ? "rent" : "GPUs",
                      plan_deployment(plan, &point), *variant ? "; " : "", variant);
         first = false;
@@ -421,8 +418,8 @@ static bool shown(const struct search_front *front, size_t i, double *next)
 
 static bool front_lines(struct plan *plan)
 {
-    static const char *const head[] = { "tokens/s a user", "a GPU", "TTFT", "TPOT", "blended",
-                                        "prompts", "longest", "deployment" };
+    static const char *const head[] = { "token/s per user", "per GPU", "TTFT", "TPOT", "blended",
+                                        "prefill", "largest part", "deployment" };
     const struct search_front *front = &plan->result.front;
     struct table table = { .arena = plan->arena, .columns = 8, .left = "rrrrrrll" };
     struct table csv = { .arena = plan->arena, .columns = 4 + SETTING_ROWS + PLAN_FIGURE_COUNT };
@@ -443,13 +440,20 @@ static bool front_lines(struct plan *plan)
     }
     buffer_print(&plan->answer->text, "\n");
     table_print(&table, &plan->answer->text, "  ");
-    buffer_print(&plan->answer->text, "  ~ within the band of the line above: which of the two is "
-                 "better is not known\n");
+    buffer_print(&plan->answer->text, "  ~ within the prediction interval of the line above: not "
+                 "distinguishable\n");
     table_csv(&csv, &plan->answer->csv);
     return true;
 }
 
 /* ---- how it is known ------------------------------------------------------------------------------- */
+
+/* What is wrong with the points that a limit excludes. */
+static const char *violated(const char *limit)
+{
+    return !strcmp(limit, "prompts") ? "prefill overloaded"
+           : !strcmp(limit, "stability") ? "unstable" : limit;
+}
 
 static void count_words(struct plan *plan, const char **between, const char *what, size_t count)
 {
@@ -467,15 +471,15 @@ static void known_lines(struct plan *plan)
     size_t settings = 0;
     for (size_t s = 0; s < plan->count; s++)
         settings += plan->spaces[s].setting_count;
-    buffer_print(out, "\n  known    exhaustive: %s points, %s layouts at up to %s loads\n",
+    buffer_print(out, "\n  search   exhaustive: %s points, %s layouts at up to %s loads\n",
                  count_text(plan->arena, (double)count->points, 12), count_text(plan->arena, (double)settings, 12),
                  count_text(plan->arena, (double)plan->spaces->load_count, 12));
     const char *between = "           ";
-    count_words(plan, &between, "weights do not fit", count->no_fit);
-    count_words(plan, &between, "no room in the cache", count->no_room);
+    count_words(plan, &between, "weights out of memory", count->no_fit);
+    count_words(plan, &between, "KV cache full", count->no_room);
     for (size_t l = 0; l < plan->spaces->limit_count; l++)
-        count_words(plan, &between, plan->spaces->limits[l].name, count->broken[l]);
-    buffer_print(out, "%swithin all limits: %s, on the front %s\n", between,
+        count_words(plan, &between, violated(plan->spaces->limits[l].name), count->broken[l]);
+    buffer_print(out, "%sfeasible: %s; Pareto-optimal: %s\n", between,
                  count_text(plan->arena, (double)count->met, 12),
                  count_text(plan->arena, (double)plan->result.front.count, 12));
 }
@@ -494,6 +498,13 @@ static const char *worst_limit(struct plan *plan, const struct search_point *at)
     return space->limits[worst].name;
 }
 
+/* "by 43 %", or "to 265 x" where per cent would be hard to read. */
+static const char *relaxed_by(const struct plan *plan, double factor)
+{
+    return factor > 3 ? arena_print(plan->arena, "to %.3g x", factor)
+           : arena_print(plan->arena, "by %.0f %%", 100 * (factor - 1));
+}
+
 /* There is no deployment; `nearest` and `found`: the one that comes closest. */
 static bool nothing_lines(struct plan *plan, struct plan_point *nearest, bool *found)
 {
@@ -506,8 +517,8 @@ static bool nothing_lines(struct plan *plan, struct plan_point *nearest, bool *f
     table_csv(&csv, &plan->answer->csv);
     plan->answer->status = 1;
     if (!plan->result.count.points) {
-        buffer_print(out, "  best     none: heads, layers and ranks come out even in no layout of so many "
-                     "GPUs\n           with the sizes that were set (`chalkline why layout_valid`)\n");
+        buffer_print(out, "  best     none: no layout of so many GPUs divides heads, layers and ranks "
+                     "evenly\n           with the sizes that were set (`chalkline why layout_valid`)\n");
         return true;
     }
     if (!plan->result.miss_found) {
@@ -517,17 +528,16 @@ static bool nothing_lines(struct plan *plan, struct plan_point *nearest, bool *f
                       plan->error))
             return false;
         struct unit bytes = scenario_unit(&plan->variants->scenario, NAME_weights_stored);
-        buffer_print(out, "  best     none: no layout holds the weights and one sequence: weights %s, "
-                     "the GPUs' memory %s\n", quantity_text(plan->arena, needed, bytes, 3),
+        buffer_print(out, "  best     none: out of memory: the weights need %s, the GPUs have %s\n", quantity_text(plan->arena, needed, bytes, 3),
                      quantity_text(plan->arena, room, bytes, 3));
         return true;
     }
     if (!plan_tell(plan, &plan->result.miss, nearest))
         return false;
     *found = true;
-    buffer_print(out, "  best     none within the limits; nearest, %s wider by %.0f %%:\n"
-                 "           %s, %.0f GPUs\n           TTFT %s, TPOT %s, %s a GPU\n",
-                 worst_limit(plan, &plan->result.miss), 100 * (plan->result.miss_by - 1),
+    buffer_print(out, "  best     none is feasible; nearest, with %s relaxed %s:\n"
+                 "           %s, %.0f GPUs\n           TTFT %s, TPOT %s, %s per GPU\n",
+                 worst_limit(plan, &plan->result.miss), relaxed_by(plan, plan->result.miss_by),
                  plan_deployment(plan, nearest),
                  nearest->figures[PLAN_replicas] * nearest->figures[PLAN_server_gpus],
                  plan_text(plan, nearest, PLAN_ttft, 3), plan_text(plan, nearest, PLAN_tpot, 3),
@@ -545,9 +555,9 @@ static void note_limits(struct plan *plan)
     const double bounds[] = { plan->ttft, plan->tpot };
     for (size_t i = 0; i < 2; i++)
         if (!command_given(plan->command, limits[i].option))
-            facts_note(&plan->variants->scenario.facts, "%s within %s, not given%s", limits[i].name,
+            facts_note(&plan->variants->scenario.facts, "%s within %s by default%s", limits[i].name,
                        quantity_text(plan->arena, bounds[i], unit_second, 4),
-                       i == 0 && isinf(plan->variants->ttft) ? ": no server keeps it" : "");
+                       i == 0 && isinf(plan->variants->ttft) ? ": no layout meets it" : "");
 }
 
 /* Formats and rents of each machine. */
@@ -557,16 +567,15 @@ static void note_variants(struct plan *plan)
     const struct fact *weights = facts_find(facts, NAME_weight_bytes);
     const char *before = NULL;
     if (!command_given(plan->command, "precision") && weights)
-        facts_note(facts, "weights as in the checkpoint, %.3g byte%s each: --precision fp8,fp4 looks "
-                   "at others", weights->value, weights->value > 1.01 ? "s" : "");
+        facts_note(facts, "weights as in the checkpoint, %.3g byte%s each: --precision fp8,fp4 "
+                   "compares others", weights->value, weights->value > 1.01 ? "s" : "");
     if (!command_given(plan->command, "kv-precision"))
-        facts_note(facts, "KV cache in bf16: --kv-precision bf16,fp8 looks at both");
+        facts_note(facts, "KV cache in bf16: --kv-precision bf16,fp8 compares both");
     for (size_t i = 0; i < plan->count; i++) {
         const struct fact *rent = facts_find(&plan->variants[i].scenario.facts, NAME_chip_price);
         if (plan->variants[i].machine != before && rent)
-            facts_note(facts, "%s a chip of %s (rent)",
-                       quantity_text(plan->arena, rent->value, unit_usd_per_second, 4),
-                       plan->variants[i].scenario.machine);
+            facts_note(facts, "%s", rental_text(plan->arena, rent->value,
+                                                plan->variants[i].scenario.machine));
         before = plan->variants[i].machine;
     }
 }
@@ -640,7 +649,7 @@ bool plan_answer(struct plan *plan)
 /* Rows depend on the kind and on whether there is a demand. */
 static const struct record point_record = { "PlanDeployment", (const struct answer_field[]){
     { FIELD_TEXT, "deployment", .help = "in words", .always = true },
-    { FIELD_TEXT, "kind", .help = "servers that do both, or pools for prompts and for answers",
+    { FIELD_TEXT, "kind", .help = "aggregated replicas, or pools for prefill and for decode",
       .names = kinds, .count = PLAN_KINDS, .always = true },
     { FIELD_TEXT, "machine", .help = "its title", .always = true },
     { FIELD_TEXT, "precision", .help = "of the weights, unless they are as in the checkpoint" },
@@ -657,12 +666,12 @@ static const struct record point_record = { "PlanDeployment", (const struct answ
 
 static const struct record best_record = { "PlanBest", (const struct answer_field[]){
     { FIELD_ALSO, .record = &point_record },
-    { FIELD_TEXT, "binds", .help = "the limit that a little more load breaks", .always = true },
+    { FIELD_TEXT, "binds", .help = "the limit that a little more load violates", .always = true },
     { 0 } } };
 
 static const struct record nearest_record = { "PlanNearest", (const struct answer_field[]){
     { FIELD_ALSO, .record = &point_record },
-    { FIELD_NUMBER, "wider_by", .help = "a limit wider by this factor lets it pass",
+    { FIELD_NUMBER, "wider_by", .help = "a limit relaxed by this factor admits it",
       .always = true },
     { 0 } } };
 
@@ -676,10 +685,10 @@ static const struct record points_record = { "PlanPoints", (const struct answer_
     { FIELD_NUMBER, "all", .help = "layouts at loads", .always = true },
     { FIELD_NUMBER, "evaluated", .help = "of them, those that were looked at", .always = true },
     { FIELD_NUMBER, "infeasible_weights", .help = "the weights do not fit", .always = true },
-    { FIELD_NUMBER, "infeasible_kv", .help = "no room in the cache", .always = true },
+    { FIELD_NUMBER, "infeasible_kv", .help = "KV cache full", .always = true },
     { FIELD_NUMBER, .help = "beyond this limit", .names = infeasible, .count = SEARCH_LIMITS },
     { FIELD_NUMBER, "feasible", .help = "within all limits", .always = true },
-    { FIELD_NUMBER, "pareto", .help = "on the front", .always = true },
+    { FIELD_NUMBER, "pareto", .help = "Pareto-optimal", .always = true },
     { 0 } } };
 
 static const struct record limits_record = { "PlanLimits", (const struct answer_field[]){
@@ -707,13 +716,13 @@ const struct record answer_plan = { "Plan", (const struct answer_field[]){
     { FIELD_RECORD, "measured", .help = "the best of those that were measured", .record = &point_record,
       .null = true },
     { FIELD_TEXT, "measured_reason", .help = "why there is none" },
-    { FIELD_RECORD, "simplest", .help = "the best servers that do both, without stages",
+    { FIELD_RECORD, "simplest", .help = "the best aggregated replicas without pipeline stages",
       .record = &point_record, .null = true },
     { FIELD_RECORD, "simpler", .help = "until the next version: simplest, where the best is another kind",
       .record = &point_record },
     { FIELD_RECORD, "limits", .help = "what deployments had to keep", .record = &limits_record },
     { FIELD_LIST, "moves", .help = "what wider limits would buy", .record = &move_record },
-    { FIELD_LIST, "front", .help = "throughput a GPU over speed, the best first",
+    { FIELD_LIST, "front", .help = "throughput per GPU over speed per user, the best first",
       .record = &point_record },
     { FIELD_LIST, "validated", .help = "--validate: simulated", .record = &plan_validated },
     { FIELD_TEXT, "check", .help = "the best as a question of its own" },

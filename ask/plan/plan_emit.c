@@ -19,7 +19,7 @@ bool plan_emit_asked(const struct command *command, struct error *error)
         return error_hint(error, "--emit vllm --pick %.60s", command_text(command, "pick"));
     }
     if (emit && command_given(command, "csv")) {
-        error_set(error, "--csv and --emit are both given");
+        error_set(error, "--csv and --emit exclude each other");
         return error_hint(error, "--csv for the table, --emit for the commands, --json for both");
     }
     return true;
@@ -52,7 +52,7 @@ static bool launch_point(struct plan *plan, size_t at, struct launch *launch)
         .machine = variant->machine, .weights = variant->precision,
         .experts = command_text(plan->command, "experts-precision"), .cache = variant->kv,
         .title = plan_deployment(plan, &point), .gpus = plan->alone ? point.figures[PLAN_deployment_chips] : plan->gpus,
-        .predicted = arena_print(plan->arena, "%s a GPU, %s a user, TTFT %s, TPOT %s",
+        .predicted = arena_print(plan->arena, "%s per GPU, %s per user, TTFT %s, TPOT %s",
                                  plan_text(plan, &point, PLAN_per_gpu, 4),
                                  plan_text(plan, &point, PLAN_speed_per_user, 3),
                                  plan_text(plan, &point, PLAN_ttft, 3),
@@ -66,7 +66,7 @@ static bool launch_point(struct plan *plan, size_t at, struct launch *launch)
     return true;
 }
 
-/* "--pick 101.3 for 4 x TP 8, 14 at once, or ": the nearest of the front that it can run. */
+/* "--pick 101.3 for 4 x TP 8, concurrency 14, or ": the nearest of the front that it can run. */
 static const char *other_point(struct plan *plan, const struct emit *emit, size_t from)
 {
     enum { TRIES = 100 };

@@ -26,7 +26,7 @@ bool plan_plot(struct plan *plan, const char *path)
     for (size_t i = 0; i < front->count; i++)
         kinds[plan->variants[front->points[i].space].kind] = true;
     buffer_print(&script, "%sset title %s noenhanced\nset key top right\n"
-                 "set xlabel 'tokens/s a user'\nset ylabel 'tokens/s a GPU'\nset yrange [0:*]\n",
+                 "set xlabel 'token/s per user'\nset ylabel 'token/s per GPU'\nset yrange [0:*]\n",
                  strcmp(path, "-") ? "set grid lt 1 lc rgb '#dddddd'\n" : "",
                  plot_quoted(plan->arena, arena_print(plan->arena, "%s on %s",
                                                       plan->variants->scenario.model,

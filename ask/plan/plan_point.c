@@ -314,11 +314,11 @@ const char *plan_deployment(const struct plan *plan, const struct plan_point *po
         buffer_print(&out, "%.0f x %s", copies, server);
     if (pools && copies > 1)
         buffer_print(&out, ")");
-    buffer_print(&out, ", %.4g at once", held * plan_input(plan, at, NAME_attention_dp));
+    buffer_print(&out, ", concurrency %.4g", held * plan_input(plan, at, NAME_attention_dp));
     if (!pools)
         buffer_print(&out, ", chunks of %.0f", plan_input(plan, at, NAME_chunked_prefill_size));
     if (draft > 0)
-        buffer_print(&out, ", %.0f guess%s", draft, draft > 1 ? "es" : "");
+        buffer_print(&out, ", %.0f draft token%s", draft, draft > 1 ? "s" : "");
     return out.data;
 }
 

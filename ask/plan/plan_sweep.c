@@ -48,7 +48,7 @@ static bool add_value(struct plan *plan, const struct sweep *sweep, size_t i,
 
 bool plan_sweep(struct plan *plan)
 {
-    static const char *const head[] = { "a GPU", "a user", "TTFT", "blended", "binds",
+    static const char *const head[] = { "per GPU", "per user", "TTFT", "blended", "binding",
                                         "best deployment" };
     struct table table = { .arena = plan->arena, .columns = 7, .left = "rrrrrll" };
     struct doc *list = doc_add(plan->arena, plan->answer->doc, "sweep", DOC_ARRAY);

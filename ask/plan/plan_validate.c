@@ -79,7 +79,7 @@ static bool trial_question(struct plan *plan, const struct plan_point *point, co
         { "model", plan->model }, { "on", variant->machine }, { "precision", variant->precision },
         { "kv-precision", variant->kv }, 
         { "engine", variant->scenario.subject.engine ? variant->scenario.subject.engine : "any" },
-        { "rules", rules_of(plan, at) } };
+        { "scheduler", rules_of(plan, at) } };
     const struct { const char *option; double number; } numbers[] = {
         { "gpus", plan_input(plan, at, NAME_chips) },
         { "replicas", copies * (pools ? plan_input(plan, at, NAME_decode_workers) : 1) },
@@ -197,7 +197,7 @@ static void add_line(struct plan *plan, const struct trial_run *run, struct tabl
 
 bool plan_validate(struct plan *plan)
 {
-    static const char *const head[] = { "goodput/s a GPU", "came/s", "met", "TTFT mean, p99", "predicted",
+    static const char *const head[] = { "goodput/s per GPU", "arrived/s", "attained", "TTFT mean, p99", "predicted",
                                         "TPOT mean, p99", "predicted", "deployment" };
     struct table table = { .arena = plan->arena, .columns = 8, .left = "rrrrrrrl" };
     const struct search_front *tops = &plan->result.tops;
@@ -214,8 +214,8 @@ bool plan_validate(struct plan *plan)
         table_cell(&table, "%s", head[i]);
     for (size_t i = 0; i < count; i++)
         add_line(plan, &runs[i], &table, list);
-    buffer_print(&plan->answer->text, "\n  the best layouts through the simulator, requests "
-                 "within both limits; each goes to the server with the fewest tokens waiting:\n");
+    buffer_print(&plan->answer->text, "\n  the best layouts, simulated; goodput counts requests within both limits, "
+                 "and the router picks the replica with the fewest tokens waiting:\n");
     table_print(&table, &plan->answer->text, "  ");
     return true;
 }

@@ -43,8 +43,8 @@ static bool take_shown(struct arena *arena, const struct command *command, struc
         if (!words_shown(value->option->name))
             continue;
         if (!option) {
-            error_set(error, "%s has no option --%s", asked->verb->name, value->option->name);
-            return error_hint(error, "`chalkline help %s` lists what it has", asked->verb->name);
+            error_set(error, "--%s is not an option of %s", value->option->name, asked->verb->name);
+            return error_hint(error, "`chalkline help %s` lists its options", asked->verb->name);
         }
         if (!command_put(arena, asked, option, value->text, error))
             return false;
@@ -79,14 +79,14 @@ bool ask_merge(struct arena *arena, const struct command *command, struct answer
 }
 
 static const struct option merge_list[] = {
-    { "plan", NULL, OPTION_SWITCH, .help = "of train: also the best layouts at each need of memory" },
-    { "emit", "WHAT", OPTION_TEXT, .help = "of plan: what starts the best deployment" },
-    { "pick", "SPEED", OPTION_TEXT, .help = "of plan: the deployment of the table to start" },
+    { "plan", NULL, OPTION_SWITCH, .help = "of train: list the fastest layout at each memory need" },
+    { "emit", "WHAT", OPTION_TEXT, .help = "of plan: print what starts the best deployment" },
+    { "pick", "SPEED", OPTION_TEXT, .help = "of plan: speed per user of the deployment to start" },
     { 0 } };
 static const struct option_group merge_options = { "Answer", merge_list };
 
 const struct verb verb_merge = {
     "merge", "STORE...",
-    "the answer of plan or train from the stores of its shards: --shard I/N --store STORE",
+    "Merge the shards of a distributed `plan` or `train` search.",
     { "chalkline merge part1.store part2.store", "chalkline merge part1.store part2.store --emit k8s" },
     { &merge_options, &table_options, &plot_options, &output_options }, .ask = ask_merge };

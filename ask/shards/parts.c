@@ -60,22 +60,22 @@ static bool shard_possible(const struct command *command, struct error *error)
     const char *shard = command_text(command, "shard");
     uint32_t one, all;
     if (!read_shard(shard, &one, &all)) {
-        error_set(error, "--shard: '%.60s' is no part of a search", shard);
+        error_set(error, "--shard: invalid shard '%.60s'", shard);
         return error_hint(error, "I/N, 1 <= I <= N <= 65536: --shard 3/16");
     }
     if (command->ranks && command->ranks->count > 1) {
-        error_set(error, "--shard: the ranks of mpirun are the shards");
-        return error_hint(error, "one of the two");
+        error_set(error, "--shard and mpirun exclude each other: the ranks are the shards");
+        return error_hint(error, "one of them");
     }
     if (!command_given(command, "store")) {
-        error_set(error, "--shard needs a store to leave its blocks in");
-        return error_hint(error, "--store part1.store; `chalkline merge` puts the stores together");
+        error_set(error, "--shard needs a store for its results");
+        return error_hint(error, "--store part1.store; `chalkline merge` merges the stores");
     }
     for (size_t i = 0; i < command->value_count; i++) {
         const char *name = command->values[i].option->name;
         if (words_shown(name) && strcmp(name, "json")) {
-            error_set(error, "--%s: a shard alone has no answer", name);
-            return error_hint(error, "`chalkline merge` has it, of all shards");
+            error_set(error, "--%s: a single shard has no answer", name);
+            return error_hint(error, "`chalkline merge` prints the answer of all shards");
         }
     }
     return true;
@@ -96,15 +96,15 @@ bool parts_check(const struct command *command, struct error *error)
 {
     const char *store = command_text(command, "store");
     if (store && !*store) {
-        error_set(error, "--store: no file is named");
+        error_set(error, "--store needs a file name");
         return error_hint(error, "--store part1.store");
     }
     if (store && command_text(command, "sweep")) {
-        error_set(error, "--sweep is a search for each value, a store has one");
+        error_set(error, "--sweep and --store exclude each other: a store holds one search");
         return error_hint(error, "a store for each: --set ROW=VALUE");
     }
     if (parts_given(command) && from_standard_input(command)) {
-        error_set(error, "a search in parts cannot read '-' again");
+        error_set(error, "a sharded search cannot read standard input");
         return error_hint(error, "a file's name");
     }
     return !command_given(command, "shard") || shard_possible(command, error);

@@ -239,7 +239,7 @@ static bool answer_hits(const struct simulation *simulation, struct answer *answ
     struct arena *arena = simulation->arena;
     struct table table = { .arena = arena, .columns = 2, .left = "rr" };
     if (!simulation->trace.block) {
-        error_set(error, "--hits: the trace names no prefix blocks");
+        error_set(error, "--hit-rates: the trace names no prefix blocks");
         return error_hint(error, "a trace with hash_ids (Mooncake, Qwen-Bailian)");
     }
     struct doc *list = doc_add(arena, answer->doc, "hits", DOC_ARRAY);
@@ -272,7 +272,7 @@ bool ask_simulate(struct arena *arena, const struct command *command, struct ans
     bool searched;
     if (!simulate_read(arena, command, simulation, error))
         return false;
-    if (command_given(command, "hits"))
+    if (command_given(command, "hit-rates"))
         return answer_hits(simulation, answer, error);
     if (!simulate_search(simulation, answer, &searched, error))
         return false;

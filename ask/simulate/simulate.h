@@ -46,7 +46,7 @@ bool simulate_predicted(struct scenario *scenario, struct sim_server *server, do
 struct sim_server simulate_own(struct arena *arena, const struct sim_server *server);
 void simulate_give_back(struct sim_server *own);
 
-/* simulate_tiers.c: --lane and --tier, of the trace and the servers that are there. */
+/* simulate_tiers.c: --priority-class and --tier, of the trace and the servers that are there. */
 bool simulate_lanes(struct simulation *simulation, struct error *error);
 /* The classes of a trace in the order that another has them. */
 void simulate_order_lanes(struct trace *trace, const struct trace *like);

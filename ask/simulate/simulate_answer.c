@@ -100,7 +100,9 @@ static void answer_counts(struct arena *arena, const struct simulated *outcome, 
         { "iterations", (double)result->iterations },
         { "batch_tokens", (double)result->batch_tokens },
         { "preemptions", (double)result->preemptions }, { "makespan", result->makespan },
-        { "utilisation", utilisation },           { "queued", queued },
+        { "busy", utilisation },
+        { "utilisation", utilisation },         /* the name of one version */
+        { "queued", queued },
         { "waiting_at_last", result->waiting_at_last },
         { "requests_per_s", outcome->rate },      { "output_rate", outcome->output_rate },
         { "input_rate", outcome->input_rate },
@@ -112,15 +114,15 @@ static void answer_counts(struct arena *arena, const struct simulated *outcome, 
                  (unsigned long long)result->iterations, (unsigned long long)result->batch_tokens,
                  (unsigned long long)result->preemptions);
     doc_add_string(arena, answer->doc, "verdict", outcome->verdict);
-    buffer_print(&answer->text, "%s: batches ran %.1f %% of the time, requests waited in %.1f %%, %.0f "
-                 "when the last one came\n", outcome->verdict, 100 * utilisation, 100 * queued,
+    buffer_print(&answer->text, "%s: busy %.1f %% of the time, requests waited in %.1f %% of it, %.0f "
+                 "at the last arrival\n", outcome->verdict, 100 * utilisation, 100 * queued,
                  result->waiting_at_last);
     buffer_print(&answer->text, outcome->rate < 1000 ? "%.3g" : "%.0f", outcome->rate);
-    buffer_print(&answer->text, " requests/s came, %.0f output and %.0f input tokens/s went\n",
+    buffer_print(&answer->text, " requests/s arrived; %.0f output and %.0f input tokens/s\n",
                  outcome->output_rate, outcome->input_rate);
     if (outcome->options.scaling.most) {
         doc_add_number(arena, answer->doc, "servers_mean", there / result->makespan);
-        buffer_print(&answer->text, "%.2f servers were there in the mean\n",
+        buffer_print(&answer->text, "%.2f replicas on average\n",
                      there / result->makespan);
     }
 }
@@ -136,11 +138,11 @@ static void answer_left_out(struct arena *arena, const struct simulated *outcome
     doc_add_number(arena, doc, "requests", (double)(counted->first + behind));
     if (!counted->first && !behind)
         return;
-    buffer_print(&answer->text, "left out of rates, TTFT, TPOT and E2E: %zu requests of the first %s, in "
-                 "which users came one after the other", counted->first,
+    buffer_print(&answer->text, "not counted in rates, TTFT, TPOT and E2E: %zu requests of the first %s, the "
+                 "warm-up", counted->first,
                  simulate_seconds(arena, counted->warm_up));
     if (behind)
-        buffer_print(&answer->text, ", and the last %zu, when users had nothing more to ask", behind);
+        buffer_print(&answer->text, ", and the last %zu, when users ran out of requests", behind);
     buffer_print(&answer->text, "\n");
 }
 
@@ -149,11 +151,11 @@ static void answer_losses(struct arena *arena, const struct simulated *outcome, 
 {
     const struct sim_result *result = &outcome->result;
     const struct { const char *key, *text; uint64_t count; } losses[] = {
-        { "refused", "found a full queue", result->refused },
-        { "gave_up", "lost patience", result->gave_up },
-        { "unasked", "were later turns of these", result->unasked },
-        { "failures", "failures of a server", result->failures },
-        { "lost", "began again after one", result->lost },
+        { "refused", "refused by a full queue", result->refused },
+        { "gave_up", "abandoned after --patience", result->gave_up },
+        { "unasked", "not sent, later turns of these", result->unasked },
+        { "failures", "failures of a replica", result->failures },
+        { "lost", "restarted after one", result->lost },
     };
     const char *comma = "";
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) {
@@ -177,7 +179,7 @@ static void answer_goodput(struct arena *arena, const struct simulation *simulat
         return;
     doc_add_number(arena, answer->doc, "good_requests_per_s", outcome->goodput);
     doc_add_number(arena, answer->doc, "met", share);
-    buffer_print(&answer->text, "goodput %.4g requests/s: %.2f %% met", outcome->goodput, 100 * share);
+    buffer_print(&answer->text, "goodput %.4g requests/s: %.2f %% meet", outcome->goodput, 100 * share);
     if (isfinite(simulation->ttft_most))
         buffer_print(&answer->text, " TTFT %s", simulate_seconds(arena, simulation->ttft_most));
     if (isfinite(simulation->tpot_most))
@@ -209,7 +211,7 @@ static void answer_caches(struct arena *arena, const struct simulated *outcome, 
         buffer_print(&answer->text, "%.2f %% of the prompt tokens were in the cache",
                      100 * (double)result->cached_tokens / tokens);
         if (outcome->options.tiers)
-            buffer_print(&answer->text, ", %.2f %% were brought from tiers",
+            buffer_print(&answer->text, ", %.2f %% were fetched from tiers",
                          100 * (double)result->fetched_tokens / tokens);
         buffer_print(&answer->text, "\n");
     }
@@ -217,7 +219,7 @@ static void answer_caches(struct arena *arena, const struct simulated *outcome, 
         doc_add_number(arena, answer->doc, "moved_bytes", result->moved_bytes);
         doc_add_number(arena, answer->doc, "move_time",
                        result->moving / (double)outcome->all.requests);
-        buffer_print(&answer->text, "%s of cache moved from prompts to decodes, %s each on its way\n",
+        buffer_print(&answer->text, "%s of KV cache transferred from prefill to decode, %s each\n",
                      in_unit(arena, result->moved_bytes, "B"),
                      simulate_seconds(arena, result->moving / (double)outcome->all.requests));
     }
@@ -227,7 +229,7 @@ static void tier_lines(struct arena *arena, const struct simulation *simulation,
                          const struct simulated *outcome, struct answer *answer)
 {
     const struct sim_options *sim = &outcome->options;
-    static const char *const head[] = { "tier", "hits", "read", "written", "held at most", "busy",
+    static const char *const head[] = { "tier", "hits", "read", "written", "peak", "busy",
                                         "wear", "USD" };
     struct table table = { .arena = arena, .columns = 8, .left = "lrrrrrrr" };
     const double block_bytes = sim->token_bytes * (double)sim->server.block;
@@ -343,7 +345,7 @@ static bool answer_money(struct arena *arena, struct simulation *simulation,
     doc_add_number(arena, answer->doc, "rent", values.at[TOTAL]);
     doc_add_number(arena, answer->doc, "rent_per_token", values.at[PER_TOKEN]);
     doc_add_number(arena, answer->doc, "joules_per_token", values.at[ENERGY]);
-    buffer_print(&answer->text, "rent of the servers while they were there, over output tokens alone: "
+    buffer_print(&answer->text, "rental of the replicas over their lifetime, per output token: "
                  "%s; energy %s\n",
                  in_unit(arena, values.at[PER_TOKEN], "USD/token"),
                  in_unit(arena, values.at[ENERGY], "J/token"));
@@ -370,7 +372,7 @@ static void answer_prompts(struct arena *arena, const struct simulated *outcome,
     doc_add_number(arena, pool, "stages", (double)(server->stages ? server->stages : 1));
     doc_add_number(arena, pool, "busy", prompts);
     doc_add_number(arena, settings, "decodes_busy", decode);
-    buffer_print(text, "\n  %zu server%s for prompts ran %.1f %% of the time (%zu blocks, %zu tokens a "
+    buffer_print(text, "\n  %zu prefill replica%s ran %.1f %% of the time (%zu blocks, %zu tokens a "
                  "batch%s%s), %zu that decode %.1f %%\n", split->replicas,
                  split->replicas == 1 ? "" : "s", 100 * prompts, server->blocks, server->chunk,
                  server->ranks > 1 ? arena_print(arena, ", %zu attention ranks", server->ranks) : "",
@@ -384,7 +386,8 @@ static void answer_settings(struct arena *arena, const struct simulated *outcome
     const struct sim_server *server = &outcome->options.server;
     const double cadence = sim_setting(server, "cadence");
     struct doc *doc = doc_add(arena, answer->doc, "settings", DOC_OBJECT);
-    doc_add_string(arena, doc, "rules", server->scheduler->name);
+    doc_add_string(arena, doc, "scheduler", server->scheduler->name);
+    doc_add_string(arena, doc, "rules", server->scheduler->name);       /* the name of one version */
     doc_add_string(arena, doc, "router", router_names[outcome->options.router]);
     doc_add_number(arena, doc, "servers", (double)outcome->options.replicas);
     doc_add_number(arena, doc, "blocks", (double)server->blocks);
@@ -395,18 +398,18 @@ static void answer_settings(struct arena *arena, const struct simulated *outcome
     doc_add_number(arena, doc, "stages", (double)(server->stages ? server->stages : 1));
     doc_add_number(arena, doc, "ahead", !server->synchronous);
     answer_prompts(arena, outcome, doc, &answer->text);
-    buffer_print(&answer->text, "\n  quantiles within 1 %%; rules %s; ", server->scheduler->name);
+    buffer_print(&answer->text, "\n  quantiles within 1 %%; scheduler %s; ", server->scheduler->name);
     if (!isnan(cadence)) {
-        buffer_print(&answer->text, "a train of %zu seats leaves every %.6g s\n",
+        buffer_print(&answer->text, "a train of %zu requests leaves every %.6g s\n",
                      server->max_num_seqs, cadence);
         return;
     }
     const size_t tokens = server->scheduler->can & SCHEDULER_CHUNK ? server->chunk
                                                                    : server->batch_tokens_most;
-    buffer_print(&answer->text, "a server has %zu blocks of %zu tokens, %zu sequences at most%s%s\n",
+    buffer_print(&answer->text, "per replica %zu blocks of %zu tokens, at most %zu sequences%s%s\n",
                  server->blocks, server->block, server->max_num_seqs,
-                 tokens ? arena_print(arena, ", %zu tokens a batch", tokens) : "",
-                 server->ranks > 1 ? ", of each of its attention ranks" : "");
+                 tokens ? arena_print(arena, ", %zu tokens per step", tokens) : "",
+                 server->ranks > 1 ? ", on each attention rank" : "");
     if (server->stages > 1)
         buffer_print(&answer->text, "  %zu pipeline stages, a step in each\n", server->stages);
 }

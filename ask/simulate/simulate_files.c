@@ -237,8 +237,8 @@ static bool outputs_fit(const struct recorder *recorder, struct error *error)
         if (path && (!strcmp(path, command->words[0]) ||
                      (!strcmp(path, "-") && (i || command_given(command, "json"))))) {
             error_set(error, "--%s: '%.60s' is %s", written[i], path,
-                      strcmp(path, "-") ? "the trace itself" : i ? "no file" :
-                      "the terminal, which --json has");
+                      strcmp(path, "-") ? "the trace itself" : i ? "not a file" :
+                      "the terminal, which --json uses");
             return error_hint(error, "the name of another file");
         }
     }

@@ -60,7 +60,8 @@ static const struct record prompts_record = { "PromptPool", (const struct answer
     { 0 } } };
 
 static const struct record settings_record = { "SimulatedServers", (const struct answer_field[]){
-    { FIELD_TEXT, "rules", .help = "of which scheduler", .always = true },
+    { FIELD_TEXT, "scheduler", .help = "which requests enter a step", .always = true },
+    { FIELD_TEXT, "rules", .help = "until the next version: scheduler", .always = true },
     { FIELD_TEXT, "router", .help = "where a request goes", .always = true },
     { FIELD_NUMBER, .help = "of the servers", .names = sizes, .count = 6, .always = true },
     { FIELD_NUMBER, "block", .help = "tokens of a block", .unit = "token", .always = true },
@@ -88,7 +89,7 @@ static const struct record repeated_record = { "Repeated", (const struct answer_
 /* --find-saturation of users: as many as meet the limits. */
 static const char *const found_rows[] = { NAME_users };
 
-/* Of one run; with a search or a sweep `runs`, with --repeat means; with --hits that alone. */
+/* Of one run; with a search or a sweep `runs`, with --repeat means; with --hit-rates that alone. */
 const struct record answer_simulate = { "Simulate", (const struct answer_field[]){
 #define COUNT(key, words) { FIELD_NUMBER, key, .help = words },
     COUNT("requests", "of the trace")
@@ -113,7 +114,8 @@ const struct record answer_simulate = { "Simulate", (const struct answer_field[]
 #undef COUNT
     { FIELD_ROWS, .names = found_rows, .count = 1 },
     { FIELD_NUMBER, "makespan", .help = "from the first arrival to the last token", .unit = "s" },
-    { FIELD_NUMBER, "utilisation", .help = "share of the time in which servers ran",
+    { FIELD_NUMBER, "busy", .help = "share of the time in which replicas ran" },
+    { FIELD_NUMBER, "utilisation", .help = "until the next version: busy",
       .record = &repeated_record },
     { FIELD_NUMBER, "requests_per_s", .help = "that came", .unit = "1/s", .record = &repeated_record },
     { FIELD_NUMBER, "good_requests_per_s", .help = "that met the limits", .unit = "1/s", .null = true,
@@ -141,7 +143,7 @@ const struct record answer_simulate = { "Simulate", (const struct answer_field[]
       .null = true },
     { FIELD_RECORD, "class_rent_per_token", .help = "of each class", .record = &rents_record },
     { FIELD_RECORD, "settings", .help = "of the servers", .record = &settings_record },
-    { FIELD_LIST, "hits", .help = "--hits: what caches of some sizes find", .record = &hit_record },
+    { FIELD_LIST, "hits", .help = "--hit-rates: what caches of some sizes find", .record = &hit_record },
     { FIELD_LIST, "runs", .help = "of a search or a sweep", .record = &run_record },
     { FIELD_NUMBER, .help = "--repeat", .unit = "", .names = number_names, .count = NUMBER_COUNT,
       .record = &repeated_record, .null = true },

@@ -22,7 +22,7 @@ static const char usual_scheduler[] = "vllm-v1";
 static bool read_scheduler(struct simulation *simulation, struct error *error)
 {
     static const char split[] = "disaggregated";
-    const char *name = command_text(simulation->command, "rules");
+    const char *name = command_text(simulation->command, "scheduler");
     const int router = command_choice(simulation->command, "router");
     const bool disaggregated = name && !strcmp(name, split);
     const struct scheduler *scheduler =
@@ -31,7 +31,7 @@ static bool read_scheduler(struct simulation *simulation, struct error *error)
         struct buffer all = { .arena = simulation->arena };
         for (size_t i = 0; i < scheduler_count; i++)
             buffer_print(&all, "%s, ", schedulers[i]->name);
-        error_set(error, "no rules are called '%.60s'", name);
+        error_set(error, "--scheduler: unknown scheduler '%.60s'", name);
         return error_hint(error, "one of: %s%s", all.data, split);
     }
     simulation->options.split.replicas = disaggregated;
@@ -59,8 +59,8 @@ static bool options_fit_scheduler(const struct command *command,
 {
     static const struct { const char *option; unsigned needs; } only[] = {
         { "dp", SCHEDULER_RANKS },           { "draft", SCHEDULER_DRAFTS },
-        { "accepted", SCHEDULER_DRAFTS },       { "watermark", SCHEDULER_WATERMARK },
-        { "chunk", SCHEDULER_CHUNK },           { "sync", SCHEDULER_AHEAD },
+        { "acceptance", SCHEDULER_DRAFTS },       { "watermark", SCHEDULER_WATERMARK },
+        { "chunk", SCHEDULER_CHUNK },           { "no-async-scheduling", SCHEDULER_AHEAD },
         { "max-batch-tokens", SCHEDULER_BATCH_TOKENS },
         { "prefill-replicas", SCHEDULER_POOLS }, { "model", SCHEDULER_STEP_TIME },
     };
@@ -73,12 +73,12 @@ static bool options_fit_scheduler(const struct command *command,
         wrong = "router prefix";
     if (command_given(command, "tier") && !scheduler->fetched)
         wrong = "tier";
-    if (command_given(command, "lane") && !(scheduler->can & SCHEDULER_LANES))
-        wrong = "lane";
+    if (command_given(command, "priority-class") && !(scheduler->can & SCHEDULER_LANES))
+        wrong = "priority-class";
     if (!wrong)
         return true;
-    error_set(error, "--%s is no option of the rules %s", wrong, scheduler->name);
-    return error_hint(error, "`chalkline help simulate` says to which it does");
+    error_set(error, "--%s has no effect with scheduler %s", wrong, scheduler->name);
+    return error_hint(error, "`chalkline help simulate` names its scheduler");
 }
 
 /* ---- servers -------------------------------------------------------------------------------- */
@@ -95,7 +95,7 @@ static bool set_shared(const struct command *command, struct scenario *scenario,
 {
     static const struct { const char *option, *source, *row; } shared[] = {
         { "dp", "--dp", NAME_attention_dp }, { "draft", "--draft", NAME_draft_tokens },
-        { "accepted", "--accepted", NAME_acceptance_rate }, { "chunk", "--chunk", NAME_chunked_prefill_size },
+        { "acceptance", "--acceptance", NAME_acceptance_rate }, { "chunk", "--chunk", NAME_chunked_prefill_size },
         { "max-seqs", "--max-seqs", NAME_max_num_seqs },
         { "blocks", "--blocks", NAME_kv_blocks_reported } };
     for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
@@ -103,8 +103,8 @@ static bool set_shared(const struct command *command, struct scenario *scenario,
             !scenario_set_number(scenario, shared[i].row, command_number(command, shared[i].option),
                                  ORIGIN_GIVEN, shared[i].source, error))
             return false;
-    return !command_given(command, "sync") ||
-           scenario_set_number(scenario, NAME_steps_ahead, 0, ORIGIN_GIVEN, "--sync", error);
+    return !command_given(command, "no-async-scheduling") ||
+           scenario_set_number(scenario, NAME_steps_ahead, 0, ORIGIN_GIVEN, "--no-async-scheduling", error);
 }
 
 /* Facts by which a server is chosen: mean lengths of the trace, how many requests there are, limits. */
@@ -231,8 +231,8 @@ static bool open_model(struct simulation *simulation, struct scenario *scenario,
 static bool nothing_contradicts(const struct scenario *scenario, struct error *error)
 {
     static const struct { const char *row, *instead; } said[] = {
-        { NAME_arrival_rate, "the trace's own times, faster or slower by --time-scale" },
-        { NAME_concurrency, "--users, or --max-seqs for the most that run at once" } };
+        { NAME_arrival_rate, "the trace's own arrival times, scaled by --time-scale" },
+        { NAME_concurrency, "--users, or --max-seqs for the most running sequences" } };
     for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
         const struct fact *fact = facts_find(&scenario->facts, said[i].row);
         if (!fact_given(fact))
@@ -247,7 +247,7 @@ static bool read_model(struct simulation *simulation, struct error *error)
 {
     const struct command *command = simulation->command;
     if (!command_given(command, "model") || !command_given(command, "on")) {
-        error_set(error, "simulate needs the time of a step");
+        error_set(error, "simulate needs a step time");
         return error_hint(error, "--model MODEL --on HARDWARE, or --step-time \"10ms + "
                                  "0.05ms*tokens + 8e-5ms*cached\" and --blocks N");
     }
@@ -279,7 +279,7 @@ static bool read_server(const struct command *command, struct sim_server *server
     command_take_count(command, "blocks", &server->blocks);
     command_take_count(command, "dp", &server->ranks);
     command_take_count(command, "draft", &server->draft);
-    command_take(command, "accepted", &server->accepted);
+    command_take(command, "acceptance", &server->accepted);
     command_take(command, "watermark", &server->watermark);
     read_settings(command, server);
     if (command_given(command, "block-size")) {
@@ -290,7 +290,7 @@ static bool read_server(const struct command *command, struct sim_server *server
     }
     if (server->blocks || !(server->scheduler->can & SCHEDULER_BLOCKS))
         return true;
-    error_set(error, "simulate needs the size of the cache");
+    error_set(error, "simulate needs the size of the KV cache");
     return error_hint(error, "--blocks N, of %zu tokens each", server->block);
 }
 
@@ -300,7 +300,7 @@ static bool read_servers(struct simulation *simulation, struct error *error)
     struct sim_server *server = &simulation->options.server;
     const char *formula = command_text(command, "step-time");
     *server = sim_server_of(server->scheduler);
-    server->synchronous = command_given(command, "sync");
+    server->synchronous = command_given(command, "no-async-scheduling");
     if (!options_fit_scheduler(command, server, error))
         return false;
     const bool model = command_given(command, "model") || command_given(command, "on");
@@ -331,12 +331,12 @@ static bool read_split(struct simulation *simulation, struct error *error)
         return error_hint(error, "--prefill-replicas N");
     }
     if (machine && !gpus) {
-        error_set(error, "--prefill-on without --prefill-gpus: how many chips of %s each server for "
-                  "prompts has", machine);
+        error_set(error, "--prefill-on without --prefill-gpus: the number of %s per prefill "
+                  "replica", machine);
         return error_hint(error, "--prefill-gpus N");
     }
     if (split->replicas && !(simulation->options.token_bytes > 0)) {
-        error_set(error, "--prefill-replicas: how many bytes a token takes is not known");
+        error_set(error, "--prefill-replicas: the KV bytes per token are unknown");
         return error_hint(error, "--model MODEL --on HARDWARE, beside --step-time or instead of it");
     }
     split->server = simulation->options.server;
@@ -370,7 +370,7 @@ static void take_world(const struct command *command, struct simulation *simulat
     sim->stepping = command_given(command, "stepping");
     sim->seed = command_count(command, "seed");
     simulation->scale = command_number(command, "time-scale");
-    simulation->met = command_number(command, "met");
+    simulation->met = command_number(command, "attainment");
     simulation->ttft_most = simulation->tpot_most = INFINITY;
     simulation->warm_up = NAN;
     command_take(command, "warm-up", &simulation->warm_up);
@@ -388,7 +388,7 @@ static bool partners_are_there(const struct command *command, struct error *erro
     static const struct { const char *option, *needs[3]; } pairs[] = {
         { "warm-up", { "users" } },           { "think", { "users" } },
                  { "restart", { "fails-every" } },
-        { "met", { "ttft", "tpot" } },        { "start-up", { "scale-to" } },
+        { "attainment", { "ttft", "tpot" } },        { "start-up", { "scale-to" } },
         { "scale-every", { "scale-to" } },    { "scale-load", { "scale-to" } },
         { "points", { "sweep" } },            { "every", { "series", "plot", "trace" } },
     };
@@ -412,7 +412,7 @@ static bool read_world(struct simulation *simulation, struct error *error)
     if (!partners_are_there(simulation->command, error))
         return false;
     if (sim->scaling.most && sim->scaling.most <= sim->replicas) {
-        error_set(error, "--scale-to %zu is no more than the %zu of --replicas", sim->scaling.most,
+        error_set(error, "--scale-to %zu is not above --replicas %zu", sim->scaling.most,
                   sim->replicas);
         return error_hint(error, "more than --replicas");
     }
@@ -453,7 +453,7 @@ bool simulate_read(struct arena *arena, const struct command *command,
         return error_hint(error, "chalkline simulate trace.csv --blocks 28000 --step-time ...");
     }
     *simulation = (struct simulation){ .arena = arena, .command = command };
-    if (command_given(command, "hits"))                  /* of the trace alone */
+    if (command_given(command, "hit-rates"))                  /* of the trace alone */
         return read_trace(simulation, error);
     return read_scheduler(simulation, error) && read_trace(simulation, error) &&
            read_servers(simulation, error) && read_split(simulation, error) &&

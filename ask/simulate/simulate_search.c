@@ -45,14 +45,14 @@ static bool read_sweep(const char *text, int *what, double *low, double *high,
             !memcmp(sweep_names[*what], text, (size_t)(equals - text)))
             break;
     if (!equals || *what == SWEEPS) {
-        error_set(error, "--sweep: '%.60s' names nothing that can be swept", text);
+        error_set(error, "--sweep: unknown quantity '%.60s'", text);
         return error_hint(error, "time-scale, replicas, chunk, max-seqs, blocks, users, "
                                  "max-waiting: --sweep replicas=1..8");
     }
     if (!dots || !text_number((struct text){ equals + 1, (size_t)(dots - equals - 1) }, low) ||
         !text_number(text_of(dots + 2), high) || !(*low > 0) || !(*high >= *low) ||
         (*what && !(*low >= 1 && *high <= 1e9))) {
-        error_set(error, "--sweep: '%.60s' is no range", equals + 1);
+        error_set(error, "--sweep: invalid range '%.60s'", equals + 1);
         return error_hint(error, *what ? "counts: 1..8" : "above 0: 0.5..4");
     }
     return true;
@@ -110,7 +110,7 @@ static bool repeats_differ(const struct simulation *simulation, size_t count, st
     if (count > 1 && (simulation->drawn || sim->fails_every > 0 || sim->server.draft))
         return true;
     if (count > 1)
-        error_set(error, "--repeat: nothing is drawn, every run would be the same");
+        error_set(error, "--repeat: nothing is random, every run would be the same");
     else
         error_set(error, "--repeat: one run has no interval");
     return error_hint(error, count > 1
@@ -296,11 +296,11 @@ static bool find_saturation(const struct simulation *simulation, struct answer *
                  MOST, &meets, &misses, &found, error))
         return false;
     if (found && isnan(misses)) {
-        buffer_print(&answer->text, "never saturates: even all at once these %zu requests meet the "
-                     "limits; a longer trace may not\n\n", simulation->trace.count);
+        buffer_print(&answer->text, "never saturates: these %zu requests meet the limits even as one "
+                     "burst; a longer trace may not\n\n", simulation->trace.count);
         answer->status = 1;
     } else if (!found) {
-        buffer_print(&answer->text, "no rate meets the limits, not even %.3g times as slow\n\n",
+        buffer_print(&answer->text, "no rate meets the limits, not even one %.3g times lower\n\n",
                      1 / search->values[search->count - 1]);
         answer->status = 1;
     } else if (users) {
@@ -330,10 +330,10 @@ static bool min_gpus(const struct simulation *simulation, struct answer *answer,
                  error))
         return false;
     if (!found) {
-        buffer_print(&answer->text, "not even %.0f servers meet the limits: %s\n\n",
+        buffer_print(&answer->text, "not even %.0f replicas meet the limits: %s\n\n",
                      search->values[search->count - 1], simulation->options.split.replicas
-                     ? "the pool for prompts is too small, or a request alone takes longer"
-                     : "each request alone takes longer");
+                     ? "the prefill pool is too small, or a single request takes longer"
+                     : "a single request takes longer");
         answer->status = 1;
     } else {
         struct scenario scenario = simulation->scenario;
@@ -346,11 +346,11 @@ static bool min_gpus(const struct simulation *simulation, struct answer *answer,
         const double gpus = meets * chips + (double)prompts * beside;
         doc_add_number(simulation->arena, answer->doc, "servers", meets);
         doc_add_number(simulation->arena, answer->doc, "gpus", gpus);
-        buffer_print(&answer->text, "%.0f server%s", meets, meets == 1 ? "" : "s");
+        buffer_print(&answer->text, "%.0f replica%s", meets, meets == 1 ? "" : "s");
         if (prompts)
-            buffer_print(&answer->text, " beside %zu for prompts", prompts);
+            buffer_print(&answer->text, " with %zu for prefill", prompts);
         buffer_print(&answer->text, ", %.0f GPU%s: the fewest that meet the limits%s\n\n", gpus,
-                     gpus == 1 ? "" : "s", isnan(misses) ? "" : ", with one fewer they do not");
+                     gpus == 1 ? "" : "s", isnan(misses) ? "" : "; one fewer does not");
     }
     answer_search(search, answer);
     return true;
@@ -370,18 +370,18 @@ bool simulate_search(const struct simulation *simulation, struct answer *answer,
         if (!command_given(simulation->command, searches[i].option))
             continue;
         if (chosen >= 0) {
-            error_set(error, "--%s and --%s are both given", searches[chosen].option,
+            error_set(error, "--%s and --%s exclude each other", searches[chosen].option,
                       searches[i].option);
-            return error_hint(error, "one of the two");
+            return error_hint(error, "one of them");
         }
         chosen = i;
     }
     *asked = chosen >= 0;
     for (int i = 0; *asked && i < 4; i++)
         if (command_given(simulation->command, files[i])) {
-            error_set(error, "--%s is of one run, --%s makes many", files[i],
+            error_set(error, "--%s needs a single run, --%s makes many", files[i],
                       searches[chosen].option);
-            return error_hint(error, "one of the two");
+            return error_hint(error, "one of them");
         }
     return !*asked || searches[chosen].search(simulation, answer, error);
 }

@@ -48,7 +48,7 @@ static bool without_units(struct arena *arena, const char *formula, const char *
             continue;
         }
         if (end == at) {
-            error_set(error, "--step-time: '%.60s' is no number", at);
+            error_set(error, "--step-time: invalid number '%.60s'", at);
             return error_hint(error, "10ms + 0.05ms*tokens + 8e-5ms*cached");
         }
         while (is_letter(end[letters]))
@@ -60,7 +60,7 @@ static bool without_units(struct arena *arena, const char *formula, const char *
         } else {
             unit_parse(text_of("s"), &second, &(double){ 0 }, error);
             if (!unit_same(unit, second)) {
-                error_set(error, "--step-time: '%.*s' is no unit of time", (int)letters, end);
+                error_set(error, "--step-time: unknown unit of time '%.*s'", (int)letters, end);
                 return error_hint(error, "s, ms, us, ns");
             }
             buffer_print(&plain, "(%.17g * second)", number * scale);
@@ -105,7 +105,7 @@ static bool formula_list(struct arena *arena, const char *formula, struct list *
         !expr_unit(book, expr, &unit, error) || !unit_parse(text_of("s"), &second, &scale, error))
         return false;
     if (!unit_same(unit, second)) {
-        error_set(error, "--step-time: '%.100s' is no time", formula);
+        error_set(error, "--step-time: invalid time '%.100s'", formula);
         return error_hint(error, "10ms + 0.05ms*tokens + 8e-5ms*cached");
     }
     if (!list_build(arena, book, &facts, &expr, 1, list, error))
@@ -153,7 +153,7 @@ bool simulate_formula(struct arena *arena, const char *formula, struct sim_serve
         !(cost->by_sequence >= 0) ||
         !(cost->base + cost->by_token + cost->by_sequence > 0)) {
         error_set(error, "--step-time: '%.100s' is not above 0 for every batch", formula);
-        return error_hint(error, "no part below 0, and some time for a token");
+        return error_hint(error, "no negative part, and a time per token");
     }
     return true;
 }
@@ -243,8 +243,8 @@ static bool rules_have(const struct scheduler *scheduler, double count, unsigned
 {
     if (count <= 1 || (scheduler->can & needed))
         return true;
-    error_set(error, "the rules %s have no %s", scheduler->name, what);
-    return error_hint(error, "--rules vllm-v1, with --engine for the times of another engine");
+    error_set(error, "scheduler %s has no %s", scheduler->name, what);
+    return error_hint(error, "--scheduler vllm-v1, with --engine for the times of another engine");
 }
 
 bool simulate_predicted(struct scenario *scenario, struct sim_server *server, double *token_bytes,
@@ -264,19 +264,19 @@ bool simulate_predicted(struct scenario *scenario, struct sim_server *server, do
         !predicted_list(scenario, predicted, error) ||
         !rules_have(server->scheduler, values.at[RANKS], SCHEDULER_RANKS, "attention ranks", error) ||
         !rules_have(server->scheduler, values.at[STAGES], SCHEDULER_STAGES, "pipeline stages", error) ||
-        !rules_have(server->scheduler, 1 + values.at[DRAFT], SCHEDULER_DRAFTS, "guesses ahead", error))
+        !rules_have(server->scheduler, 1 + values.at[DRAFT], SCHEDULER_DRAFTS, "draft tokens", error))
         return false;
     if (values.at[TENSOR] < 1 || values.at[TENSOR] != floor(values.at[TENSOR]) ||
         values.at[RANKS] != floor(values.at[RANKS])) {
-        error_set(error, "TP %.4g x DP %.4g: no whole number of GPUs", values.at[TENSOR],
+        error_set(error, "TP %.4g x DP %.4g is not a whole number of GPUs", values.at[TENSOR],
                   values.at[RANKS]);
         return error_hint(error, "--tp, --dp and --pp whose product is --gpus");
     }
     if (values.at[BLOCKS] > values.at[ROOM])
-        facts_note(&scenario->facts, "%.0f blocks of cache as given: the memory has room for %.0f",
+        facts_note(&scenario->facts, "%.0f KV blocks as set: the memory has room for %.0f",
                    values.at[BLOCKS], fmax(values.at[ROOM], 0));
     if (values.at[BLOCKS] < 1) {
-        error_set(error, "%s on %s: the weights leave no room for a cache",
+        error_set(error, "%s on %s: out of memory: the weights leave no room for a KV cache",
                   scenario->model ? scenario->model : "the model",
                   scenario->machine ? scenario->machine : "the machine");
         return error_hint(error, "more --gpus, a narrower --precision, or --blocks");

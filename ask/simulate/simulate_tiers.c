@@ -41,8 +41,8 @@ static bool read_lane(const char *text, struct trace *trace, struct sim_server *
                                    memcmp(trace->lane_names[lane], text, size)))
         lane++;
     if (lane == trace->lanes || lane < at) {
-        error_set(error, "--lane: '%.60s' is no class of the trace%s", text,
-                  lane < trace->lanes ? " that was not given before" : "");
+        error_set(error, "--priority-class: unknown class '%.60s'%s", text,
+                  lane < trace->lanes ? ", or one set before" : "");
         char names[160] = "";
         for (size_t i = at; i < trace->lanes; i++)
             snprintf(names + strlen(names), sizeof names - strlen(names), "%s%.20s",
@@ -52,7 +52,7 @@ static bool read_lane(const char *text, struct trace *trace, struct sim_server *
     }
     if (equals && (!text_number(text_of(equals + 1), &most) || !(most >= 1) ||
                    most != floor(most))) {
-        error_set(error, "--lane: '%.60s' is no count", equals + 1);
+        error_set(error, "--priority-class: invalid count '%.60s'", equals + 1);
         return error_hint(error, "fast=8: no more than 8 sequences in a step with one of class fast");
     }
     swap_lanes(trace, lane, at);                        /* they go in the order given */
@@ -63,7 +63,7 @@ static bool read_lane(const char *text, struct trace *trace, struct sim_server *
 bool simulate_lanes(struct simulation *simulation, struct error *error)
 {
     const char *const *lanes;
-    const size_t count = command_texts(simulation->arena, simulation->command, "lane", &lanes);
+    const size_t count = command_texts(simulation->arena, simulation->command, "priority-class", &lanes);
     for (size_t i = 0; i < count; i++)
         if (!read_lane(lanes[i], &simulation->trace, &simulation->options.server, i,
                        error))
@@ -94,7 +94,7 @@ static bool known_tier(struct simulation *simulation, const char *name, double b
             return error_hint(error, "ddr, flash or disk: `chalkline list tiers`");
         }
     if (in_place) {
-        error_set(error, "--tier: '%.60s' is where the cache leaves from", name);
+        error_set(error, "--tier: '%.60s' is the GPU memory itself", name);
         return error_hint(error, "ddr, flash or disk: `chalkline list tiers`");
     }
     tier->capacity = (size_t)fmin(floor(capacity / block_bytes), 1e15);
@@ -128,7 +128,7 @@ static bool tier_key(const char *key, const char *value, double block_bytes,
             tier->capacity = (size_t)fmin(capacity / block_bytes, 1e15);
         return true;
     }
-    error_set(error, "--tier: no key is called '%.60s'", key);
+    error_set(error, "--tier: unknown key '%.60s'", key);
     return error_hint(error, "capacity, bandwidth, latency, lifetime, endurance, price, shared");
 }
 
@@ -140,7 +140,7 @@ static bool read_tier(struct simulation *simulation, const char *text, size_t at
                                (double)simulation->options.server.block;
     char *words = arena_copy(simulation->arena, text, strlen(text)), *colon = strchr(words, ':');
     if (at >= TIERS_MOST) {
-        error_set(error, "--tier is given more than %d times", TIERS_MOST);
+        error_set(error, "--tier is set more than %d times", TIERS_MOST);
         return error_hint(error, "%d tiers at most", TIERS_MOST);
     }
     if (colon)
@@ -167,7 +167,7 @@ static bool read_tier(struct simulation *simulation, const char *text, size_t at
         tier->endurance *= (double)tier->capacity / (double)whole;
     for (size_t i = 0; i < at; i++)
         if (!strcmp(simulation->tier_names[i], words)) {
-            error_set(error, "--tier %.60s is given twice", words);
+            error_set(error, "--tier %.60s is set twice", words);
             return error_hint(error, "once, with its keys");
         }
     if (tier->bandwidth > 0 && tier->capacity > 0)
@@ -182,7 +182,7 @@ bool simulate_tiers(struct simulation *simulation, struct error *error)
     const char *const *tiers;
     const size_t count = command_texts(simulation->arena, command, "tier", &tiers);
     if (count && !(simulation->options.token_bytes > 0)) {
-        error_set(error, "--tier: how many bytes a token takes is not known");
+        error_set(error, "--tier: the KV bytes per token are unknown");
         return error_hint(error, "--model MODEL --on HARDWARE, beside --step-time or instead of it");
     }
     if (command_given(command, "fetch") && !count) {

@@ -86,9 +86,9 @@ static bool no_ranges(struct scenario *scenario, struct error *error)
         const struct input *input = &values.list.inputs[i];
         if (input->spread == SPREAD_NONE)
             continue;
-        error_set(error, "tiers: %s is given a %s, by %s", input->name,
+        error_set(error, "tiers: %s is a %s, set by %s", input->name,
                   input->spread == SPREAD_RANGE ? "range" : "distribution", input->source);
-        return error_hint(error, "a number here; `chalkline eval tier_pause_cost` takes ranges");
+        return error_hint(error, "a single number; `chalkline eval tier_pause_cost` takes ranges");
     }
     return true;
 }
@@ -100,8 +100,8 @@ static bool has_cache(struct scenario *scenario, struct error *error)
         return false;
     if (stored > 0)
         return true;
-    error_set(error, "tiers: a conversation of this context has no cache");
-    return error_hint(error, "--context 1 or more, a model with a cache");
+    error_set(error, "tiers: a conversation of this context has no KV cache");
+    return error_hint(error, "--context 1 or more, and a model with a KV cache");
 }
 
 /* ---- figures ---------------------------------------------------------------------------- */
@@ -147,11 +147,11 @@ static const char *why_never(const struct tiers_answer *tiers, size_t i)
     if (places_on_path(&tiers->places, i))
         return NULL;
     if (tiers_late(tiers, i))
-        return arena_print(arena, "never: its cache is back after %s, later than resume_limit, %s",
+        return arena_print(arena, "never: fetching takes %s, more than resume_limit, %s",
                            quantity_text(arena, tier->at[TIER_tier_fetch_time], unit_second, 3),
                            quantity_text(arena, tiers->whole[WHOLE_resume_limit], unit_second, 3));
     if (tier->again == 0)
-        return "never: computing again costs less than the shortest pause there";
+        return "never: recomputing costs less than the shortest pause in it";
     return beaten_by(tiers, i);
 }
 
@@ -250,16 +250,16 @@ static void note_tiers(struct tiers_answer *tiers)
     const char *limit = quantity_text(scenario->arena, tiers->whole[WHOLE_resume_limit],
                                       unit_second, 3);
     if (memory)
-        facts_note(&scenario->facts, "%zu figures of the tiers are from memory, not re-read: "
-                   "--tiers FILE has your own", memory);
+        facts_note(&scenario->facts, "%zu figures of the tiers are unverified: --tiers FILE "
+                   "replaces them", memory);
     if (!facts_find(&scenario->facts, NAME_resume_limit))
-        facts_note(&scenario->facts, "a cache that takes longer than %s to come back is computed "
-                   "again (resume_limit)", limit);
+        facts_note(&scenario->facts, "a KV cache that takes longer than %s to fetch is recomputed "
+                   "(resume_limit)", limit);
     if (!facts_find(&scenario->facts, NAME_copy_occupancy))
-        facts_note(&scenario->facts, "one reader at a time, no network on the way, no time of "
-                   "the chips for copying (copy_occupancy)");
+        facts_note(&scenario->facts, "one reader at a time, no network, no GPU time for copying "
+                   "(copy_occupancy)");
     if (tiers->whole[WHOLE_recompute_pause_time] > tiers->whole[WHOLE_resume_limit])
-        facts_note(&scenario->facts, "computing again is not held to resume_limit: it takes %s",
+        facts_note(&scenario->facts, "resume_limit does not apply to recomputing, which takes %s",
                    quantity_text(scenario->arena, tiers->whole[WHOLE_recompute_pause_time],
                                  unit_second, 3));
 }
@@ -322,7 +322,7 @@ bool ask_tiers(struct arena *arena, const struct command *command, struct answer
 
 const struct verb verb_tiers = {
     "tiers", "MODEL --on HARDWARE",
-    "where the cache of a paused conversation should wait, and for how long",
+    "Choose the memory tier for the KV cache of an idle conversation, by cost and time to resume.",
     { "chalkline tiers deepseek-v3 --on gb200-nvl72 --context 32768",
       "chalkline tiers llama-3.3-70b --on h100-sxm --plot tiers.svg" },
     { ANSWER_OPTIONS, &table_options, &plot_options, &output_options }, .ask = ask_tiers };

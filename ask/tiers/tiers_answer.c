@@ -45,7 +45,7 @@ static const char *without_unit(const struct tiers_answer *tiers, const char *te
 
 static const char *place_text(const struct tiers_answer *tiers, size_t place)
 {
-    return place == tiers->places.tiers ? "compute again"
+    return place == tiers->places.tiers ? "recompute"
            : arena_print(tiers->scenario.arena, "in %s", tiers->tier[place].name);
 }
 
@@ -67,15 +67,15 @@ static const char *path_text(const struct tiers_answer *tiers)
 
 static void head_lines(const struct tiers_answer *tiers, struct buffer *out)
 {
-    buffer_print(out, "%s: where the cache of a paused conversation should wait\n\n"
+    buffer_print(out, "%s: the cheapest tier for the KV cache of an idle conversation\n\n"
                  "  best    %s\n"
-                 "  cache   %s for %s tokens; computed again in %s for %s\n", tiers_title(tiers),
+                 "  KV      %s for %s tokens; recomputed in %s for %s\n", tiers_title(tiers),
                  path_text(tiers), whole_text(tiers, WHOLE_kv_stored),
                  shown(tiers, tiers->whole[WHOLE_context], one),
              whole_text(tiers, WHOLE_recompute_pause_time),
                  whole_text(tiers, WHOLE_recompute_pause_cost));
     if (tiers->whole[WHOLE_sequences_that_fit] < 1)
-        buffer_print(out, "  fit     not one such conversation fits in HBM beside the weights\n");
+        buffer_print(out, "  HBM     has no room for one such conversation beside the weights\n");
     buffer_print(out, "\n");
 }
 
@@ -83,8 +83,8 @@ static void wear_lines(const struct tiers_answer *tiers, struct buffer *out)
 {
     for (size_t i = 0; i < tiers->places.tiers; i++)
         if (tiers->tier[i].at[TIER_tier_write_cost] > 0)
-            buffer_print(out, "  wear    %s: a write wears %s off; a unit bears %s a day, its life "
-                         "long;\n          pauses under %s pay for wear, longer ones for rent\n",
+            buffer_print(out, "  wear    %s: a write costs %s of endurance; a unit endures %s writes "
+                         "per day over its lifetime;\n          pauses under %s pay for wear, longer ones for capacity\n",
                          tiers->tier[i].name, figure_text(tiers, i, TIER_tier_write_cost),
                          figure_text(tiers, i, TIER_tier_daily_writes),
                          figure_text(tiers, i, TIER_tier_wear_time));
@@ -96,7 +96,7 @@ static void never_lines(const struct tiers_answer *tiers, struct buffer *out)
         if (tiers->tier[i].never)
             buffer_print(out, "  %-7s %s\n", tiers->tier[i].name, tiers->tier[i].never);
     if (!places_on_path(&tiers->places, tiers->places.tiers))
-        buffer_print(out, "  %-7s computing again is never the cheapest, up to a pause of %s\n",
+        buffer_print(out, "  %-7s recomputing is never the cheapest, up to a pause of %s\n",
                      "recompute", shown(tiers, tiers->places.longest, seconds));
 }
 
@@ -105,20 +105,20 @@ static void room_lines(const struct tiers_answer *tiers, struct buffer *out)
 {
     bool hosts = isfinite(tiers->whole[WHOLE_host_conversations]);
     size_t large = tiers->whole[WHOLE_sequences_that_fit] >= 1;
-    buffer_print(out, "  room    HBM beside the weights: %s such conversations; memory of the "
-                 "hosts: %s\n", whole_text(tiers, WHOLE_sequences_that_fit),
-                 hosts ? whole_text(tiers, WHOLE_host_conversations) : "not known (host_memory)");
+    buffer_print(out, "  room    conversations in HBM beside the weights: %s; in host memory: "
+                 "%s\n", whole_text(tiers, WHOLE_sequences_that_fit),
+                 hosts ? whole_text(tiers, WHOLE_host_conversations) : "unknown (host_memory)");
     for (size_t i = 0; i < tiers->places.tiers; i++) {
         const double *at = tiers->tier[i].at;
         if (at[TIER_tier_in_place] > 0)
             continue;
         large += at[TIER_tier_conversations] >= 1;
         if (at[TIER_tier_conversations] < 1)
-            buffer_print(out, "          one is larger than a unit of %s, %s\n",
+            buffer_print(out, "          one conversation exceeds a unit of %s, %s\n",
                          tiers->tier[i].name, figure_text(tiers, i, TIER_tier_capacity));
     }
     if (!large)
-        buffer_print(out, "          it fits no tier: what is paid is its share of several "
+        buffer_print(out, "          it exceeds a unit of every tier: its cost is a share of several "
                      "units\n");
 }
 
@@ -133,7 +133,7 @@ static void memory_line(const struct tiers_answer *tiers, struct buffer *out)
     const struct range *range = &tiers->memory;
     buffer_print(out, "  memory  ");
     if (!tiers->memory_known)
-        buffer_print(out, "the price of %s is not known (machine_cost), nor memory's share of it",
+        buffer_print(out, "the price of %s is unknown (machine_cost), and so is memory's share",
                      machine);
     else
         buffer_print(out, "%s %% of the machine's price",
@@ -142,10 +142,10 @@ static void memory_line(const struct tiers_answer *tiers, struct buffer *out)
         buffer_print(out, " (%s to %s %%)", percent(tiers, range->low),
                      percent(tiers, range->high));
     if (isfinite(tiers->memory_listed_low))
-        buffer_print(out, "; in a bill of materials %s to %s %%",
+        buffer_print(out, "; bill of materials: %s to %s %%",
                      percent(tiers, tiers->memory_listed_low),
                      percent(tiers, tiers->memory_listed_high));
-    buffer_print(out, ";\n          the lecture repeats %s %% of all spending\n",
+    buffer_print(out, ";\n          the lecture quotes %s %% of all spending\n",
                  percent(tiers, tiers->whole[WHOLE_memory_share_quoted]));
 }
 
@@ -155,13 +155,12 @@ static const char *quoted_text(const struct tiers_answer *tiers, const struct ti
 {
     if (!(tier->quoted_low < tier->quoted_high))
         return shown(tiers, tier->quoted, seconds);
-    return arena_print(tiers->scenario.arena, "%s to %s", shown(tiers, tier->quoted_low, seconds),
-                       shown(tiers, tier->quoted_high, seconds));
+    return quantity_range(tiers->scenario.arena, tier->quoted_low, tier->quoted_high, seconds, 3);
 }
 
 static const char *again_text(const struct tiers_answer *tiers, const struct tier_answer *tier)
 {
-    return tier->again == 0 ? "at once" : shown(tiers, tier->again, seconds);
+    return tier->again == 0 ? "0 s" : shown(tiers, tier->again, seconds);
 }
 
 static void tier_line(const struct tiers_answer *tiers, struct table *table, size_t i)
@@ -181,9 +180,9 @@ static void tier_line(const struct tiers_answer *tiers, struct table *table, siz
 static void tier_table(const struct tiers_answer *tiers, struct buffer *out)
 {
     static const char *const head[] = { "", "hold", "retrieve", "drain", "quoted", "lifetime",
-                                        "again after", "fetch", "unit holds" };
-    static const char *const units[] = { "tier", "USD/Mtok/h", "USD/Mtok", "time", "drain", "", "",
-                                         "time", "such ones" };
+                                        "break-even", "fetch", "conversations" };
+    static const char *const units[] = { "tier", "USD/Mtok/h", "USD/Mtok", "time", "drain", "", "interval",
+                                         "time", "per unit" };
     struct table table = { .arena = tiers->scenario.arena, .columns = 9, .left = "lrrrrrrrr" };
     for (int i = 0; i < 9; i++)
         table_cell(&table, "%s", head[i]);
@@ -241,7 +240,7 @@ static void pause_table(struct tiers_answer *tiers, struct buffer *out)
     table_cell(&table, "cheapest");
     for (size_t i = 0; i < tiers->pause_count; i++)
         pause_line(tiers, &table, tiers->pauses[i]);
-    buffer_print(out, "\n  USD a million such pauses\n");
+    buffer_print(out, "\n  USD per million such pauses\n");
     table_print(&table, out, "  ");
 }
 
@@ -459,11 +458,11 @@ static const char *const shares[] = { "memory_share_of_cost_low", "memory_share_
 static const char *const pause_rows[] = { NAME_hold_time, NAME_cheapest_pause_cost };
 
 static const struct record tier_record = { "Tier", (const struct answer_field[]){
-    { FIELD_TEXT, "title", .help = "as the sheet calls it", .always = true },
+    { FIELD_TEXT, "title", .help = "as the tier sheet calls it", .always = true },
     { FIELD_ROWS, .names = all_tier_figures, .count = TIER_FIGURE_COUNT, .always = true },
     { FIELD_NUMBER, .help = "of the drain time, as it was said", .unit = "s", .names = drains, .count = 3,
       .always = true, .null = true },
-    { FIELD_NUMBER, "recompute_after", .help = "a longer pause is cheaper to compute again", .unit = "s",
+    { FIELD_NUMBER, "recompute_after", .help = "break-even interval: a longer pause is cheaper to recompute", .unit = "s",
       .always = true, .null = true },
     { FIELD_TEXT, "never", .help = "why it is never the cheapest" },
     { 0 } } };

@@ -62,7 +62,7 @@ static void plot_axes(const struct tiers_answer *tiers, const struct view *view,
     struct arena *arena = tiers->scenario.arena;
     buffer_print(script, "set title %s noenhanced%s\nset logscale xy\n"
                  "set xrange [%.9g:%.9g]\nset yrange [%.9g:%.9g]\n"
-                 "set xlabel 'pause of a conversation'\nset ylabel 'USD a million pauses'\n"
+                 "set xlabel 'pause of a conversation'\nset ylabel 'USD per million pauses'\n"
                  "set xtics nomirror (",
                  plot_quoted(arena, arena_print(arena, "%s, %s tokens", tiers_title(tiers),
                                                 quantity_text(arena, tiers->whole[WHOLE_context],

@@ -25,7 +25,7 @@ static bool set_chips(struct train *train)
         return false;
     if (train->chips >= 1 && train->chips <= MOST && train->chips == floor(train->chips))
         return true;
-    error_set(train->error, "%s: %.12g is no number of GPUs", chips->source, train->chips);
+    error_set(train->error, "%s: invalid number of GPUs '%.12g'", chips->source, train->chips);
     return error_hint(train->error, "a whole number from 1 to %d", MOST);
 }
 
@@ -34,7 +34,7 @@ static bool check_recomputation(struct train *train)
     if (!(train_given(train, NAME_recompute_full) > 0 &&
           train_given(train, NAME_recompute_reversible) > 0))
         return true;
-    error_set(train->error, "recompute_full and recompute_reversible both compute layers again");
+    error_set(train->error, "recompute_full and recompute_reversible exclude each other");
     return error_hint(train->error, "one of them");
 }
 
@@ -47,7 +47,7 @@ static void note_link(struct train *train)
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
         offloaded |= train_given(train, shares[i]) > 0;
     if (offloaded && !facts_find(facts, NAME_host_link))
-        facts_note(facts, "link to the host as of an H100, PCIe 5 (host_link)");
+        facts_note(facts, "host link as of an H100, PCIe 5 (host_link)");
 }
 
 /* What a setting gives stands at its start until it does. What is given is whole. */
@@ -60,10 +60,10 @@ static bool set_input(struct train *train, const char *row, double start, double
     if (isnan(given)) {
         facts_set(&train->scenario.facts, row, start, ORIGIN_AXIS, "train");
     } else if (given != floor(given)) {
-        error_set(train->error, "%s: %s: %.12g is no whole number", source, row, given);
+        error_set(train->error, "%s: %s: '%.12g' is not a whole number", source, row, given);
         return error_hint(train->error, "%s=%.0f", row, floor(given));
     } else if (given < least || given > most) {
-        error_set(train->error, "%s: %s = %.12g lies outside its range", source, row, given);
+        error_set(train->error, "%s: %s = %.12g is out of range", source, row, given);
         return error_hint(train->error, "%s to %s", count_text(train->arena, least, 9),
                           count_text(train->arena, most, 9));
     }
@@ -97,7 +97,7 @@ static bool sweep_alone(const struct command *command, struct error *error)
 {
     if (!command_given(command, "plan"))
         return true;
-    error_set(error, "--sweep and --plan are both given");
+    error_set(error, "--sweep and --plan exclude each other");
     return error_hint(error, "one of them");
 }
 
@@ -123,20 +123,20 @@ bool ask_train(struct arena *arena, const struct command *command, struct answer
 
 static const struct option train_list[] = {
     { "gpus", "N", OPTION_ROW, .row = NAME_training_chips,
-      .otherwise = "none: it must be given", .help = "chips of the run" },
-    { "plan", NULL, OPTION_SWITCH, .help = "also the best layouts at each need of memory" },
+      .otherwise = "none, required", .help = "GPUs of the training run" },
+    { "plan", NULL, OPTION_SWITCH, .help = "list the fastest layout at each memory need" },
     { "sweep", "NAME=LOW..HIGH", OPTION_TEXT,
-      .help = "the best layout at each value of a row, or NAME=A,B,C" },
+      .help = "best layout at each value of a row; also NAME=A,B,C" },
     { "points", "N", OPTION_COUNT, .low = 2, .high = SWEEP_VALUES, .fallback = "7",
-      .help = "values of a --sweep over a range" },
+      .help = "number of values of a --sweep over a range" },
     { 0 } };
 static const struct option_group train_options = { "Training run", train_list };
 
 const struct verb verb_train = {
     "train", "MODEL --on HARDWARE --gpus N",
-    "a training run: the best layout, step time, MFU, memory, duration, cost",
-    { "chalkline train llama-3.1-405b --on h100-sxm --gpus 16384 --tokens 15.6T --sequences 2048 "
-      "--length 8192",
+    "Find the best layout of a training run: step time, MFU, memory, duration and cost.",
+    { "chalkline train llama-3.1-405b --on h100-sxm --gpus 16384 --tokens 15.6T --global-batch "
+      "2048 --seq-length 8192",
       "chalkline train llama-3.3-70b --on h200-sxm --gpus 1024 --sweep training_sequences=256..4096",
       "chalkline train deepseek-v3 --on h800-sxm --gpus 2048 --plan --csv" },
     { &train_options, &run_options, &layout_options, &model_options, &machine_options, &weight_options,

@@ -59,7 +59,7 @@ const char *train_layout(const struct train *train, const struct train_point *po
     buffer_print(&out, " x DP %.0f", point->figures[TRAIN_data_parallel]);
     double chunks = train_input(train, &point->at, NAME_virtual_stages);
     if (chunks > 1)
-        buffer_print(&out, ", %.0f pieces a stage", chunks);
+        buffer_print(&out, ", VPP %.0f", chunks);
     buffer_print(&out, ", micro-batches of %g", train_input(train, &point->at, NAME_micro_batch));
     double zero = train_input(train, &point->at, NAME_zero_stage);
     buffer_print(&out, zero >= 3 ? ", FSDP" : ", ZeRO %.0f", zero);
@@ -112,7 +112,7 @@ static bool head_line(struct train *train)
         return false;
     doc_add_string(train->arena, train->answer->doc, "model", train->scenario.model);
     doc_add_string(train->arena, train->answer->doc, "machine", train->scenario.machine);
-    buffer_print(&train->answer->text, "%s on %s x %s: %s sequences of %s tokens a step, "
+    buffer_print(&train->answer->text, "%s on %s x %s: %s sequences of %s tokens per step, "
                  "%s tokens\n\n",
                  train->scenario.model, count_text(train->arena, train->chips, 12), train->scenario.machine,
                  count_text(train->arena, values.at[0], 12), count_text(train->arena, values.at[1], 12),
@@ -128,7 +128,7 @@ static void host_line(struct train *train, const struct train_point *point)
     static const char *const rows[] = { NAME_host_memory };
     if (!(point->figures[TRAIN_train_host_memory] > 0))
         return;
-    buffer_print(out, "           in host memory %s a GPU",
+    buffer_print(out, "           host memory %s per GPU",
                  train_text(train, point, TRAIN_train_host_memory, 3));
     if (train_host_known(train) && values_of(&train->scenario, rows, 1, &values, train->error))
         buffer_print(out, " of %s", quantity_text(train->arena, values.at[0],
@@ -141,12 +141,12 @@ static void best_lines(struct train *train, const struct train_point *best)
     struct buffer *out = &train->answer->text;
     point_document(train, best, doc_add(train->arena, train->answer->doc, "best", DOC_OBJECT));
     buffer_print(out, "  layout   %s\n", train_layout(train, best));
-    buffer_print(out, "  step     %s, %s micro-batch%s; %s a GPU\n",
+    buffer_print(out, "  step     %s, %s micro-batch%s; %s per GPU\n",
                  train_text(train, best, TRAIN_train_step, 4),
                  count_text(train->arena, best->figures[TRAIN_train_micro_batches], 12),
                  best->figures[TRAIN_train_micro_batches] > 1 ? "es" : "",
                  train_text(train, best, TRAIN_train_tokens_per_chip, 4));
-    buffer_print(out, "           %s a GPU, MFU %.1f %% of the bf16 peak\n",
+    buffer_print(out, "           %s per GPU, MFU %.1f %% of the bf16 peak\n",
                  train_text(train, best, TRAIN_train_flops_per_chip, 4),
                  100 * best->figures[TRAIN_train_mfu]);
     buffer_print(out, "  time     %s\n", breakdown_largest(train->arena, &best->parts, 6));
@@ -163,7 +163,7 @@ static void best_lines(struct train *train, const struct train_point *best)
                                unit_one, 3),
                  train_text(train, best, TRAIN_train_run_cost, 3));
     buffer_print(out, "           a failure every %s, a checkpoint every %s: %.1f %% of the time "
-                 "is lost\n",
+                 "lost\n",
                  train_text(train, best, TRAIN_run_failure_time, 3),
                  train_text(train, best, TRAIN_checkpoint_interval, 3),
                  100 * (1 - best->figures[TRAIN_train_goodput]));
@@ -183,8 +183,8 @@ static void move_line(struct train *train, const struct train_point *best)
             continue;
         point_document(train, &point,
                        doc_add(train->arena, train->answer->doc, "moved", DOC_OBJECT));
-        buffer_print(&train->answer->text, "  moves    %.0f %% more %s: %+.1f %% tokens a GPU, "
-                     "%s\n", 100 * (wider - 1), train->space.limits[l].name, 100 * gain,
+        buffer_print(&train->answer->text, "  relaxing %s by %.0f %%: %+.1f %% tokens/s per GPU,\n"
+                     "           %s\n", train->space.limits[l].name, 100 * (wider - 1), 100 * gain,
                      train_layout(train, &point));
     }
 }
@@ -227,7 +227,7 @@ static void add_row(const struct train *train, const struct train_point *point,
 /* All of it for programs, about SHOWN lines for people who ask. */
 static void front_lines(struct train *train)
 {
-    static const char *const head[] = { "step", "MFU %", "memory", "longest", "layout" };
+    static const char *const head[] = { "step", "MFU %", "memory", "largest parts", "layout" };
     const struct search_front *front = &train->result.front;
     struct table table = { .arena = train->arena, .columns = 5, .left = "rrrll" };
     struct table csv = { .arena = train->arena,
@@ -254,8 +254,8 @@ static void front_lines(struct train *train)
 static void known_lines(struct train *train)
 {
     const struct search_count *count = &train->result.count;
-    buffer_print(&train->answer->text, "  known    exhaustive: %s layouts, TP and CP up to 64; "
-                 "%s do not come out even, %s do not fit, %s do\n",
+    buffer_print(&train->answer->text, "  search   exhaustive: %s layouts, TP and CP up to 64; "
+                 "%s not divisible, %s out of memory, %s feasible\n",
                  count_text(train->arena, (double)count->points, 12),
                  count_text(train->arena, (double)(count->broken[0] + count->no_room + count->no_fit), 12),
                  count_text(train->arena, (double)(count->broken[1] + count->broken[2]), 12),
@@ -271,7 +271,7 @@ static void short_line(struct train *train, const struct train_point *point)
 {
     const double over = point->figures[TRAIN_train_memory] - point->figures[TRAIN_hbm_reported];
     struct buffer *out = &train->answer->text;
-    buffer_print(out, "           needs %s of %s", train_text(train, point, TRAIN_train_memory, 3),
+    buffer_print(out, "           needs %s, has %s", train_text(train, point, TRAIN_train_memory, 3),
                  train_text(train, point, TRAIN_hbm_reported, 3));
     if (over > 0)
         buffer_print(out, ", %s short: state %s, activations %s",
@@ -308,7 +308,7 @@ static bool nothing_lines(struct train *train)
         train->result.miss_by > 1e6)
         return train_nothing(train);
     train_tell(train, &train->result.miss, &point);
-    buffer_print(&train->answer->text, "  layout   none fits; nearest: %s\n",
+    buffer_print(&train->answer->text, "  layout   none fits in memory; nearest: %s\n",
                  train_layout(train, &point));
     short_line(train, &point);
     host_line(train, &point);
@@ -359,7 +359,7 @@ static const struct record point_record = { "TrainLayout", (const struct answer_
 
 static const struct record points_record = { "TrainPoints", (const struct answer_field[]){
     { FIELD_NUMBER, "all", .help = "layouts", .always = true },
-    { FIELD_NUMBER, "infeasible_memory", .help = "of them, those that do not fit", .always = true },
+    { FIELD_NUMBER, "infeasible_memory", .help = "of them, those out of memory", .always = true },
     { FIELD_NUMBER, "feasible", .help = "those that do", .always = true },
     { 0 } } };
 
@@ -376,8 +376,8 @@ const struct record answer_train = { "Train", (const struct answer_field[]){
     { FIELD_RECORD, "best", .help = "the fastest layout that fits", .record = &point_record },
     { FIELD_RECORD, "moved", .help = "the fastest with more memory", .record = &point_record },
     { FIELD_RECORD, "nearest", .help = "where none fits", .record = &point_record },
-    { FIELD_LIST, "front", .help = "tokens a GPU over memory", .record = &point_record },
-    { FIELD_TEXTS, "uneven", .help = "where no layout comes out even, what does not" },
+    { FIELD_LIST, "front", .help = "tokens/s per GPU over memory", .record = &point_record },
+    { FIELD_TEXTS, "uneven", .help = "where no layout divides evenly, what does not" },
     { FIELD_RECORD, "points", .help = "what was searched", .record = &points_record },
     { FIELD_TEXTS, "assumed", .help = "what nobody gave, and what to know of it" },
     { FIELD_LIST, "sweep", .help = "--sweep: the best at each value", .record = &sweep_record },

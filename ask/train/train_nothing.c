@@ -40,9 +40,9 @@ static const char *stage_line(struct train *train)
 {
     const double layers = number(train, NAME_mixer_layers);
     const double chunks = train_given(train, NAME_virtual_stages);
-    const char *pieces = "pieces a stage";
+    const char *pieces = "VPP";
     if (!isnan(chunks))
-        pieces = arena_print(train->arena, "%s pieces a stage", count_text(train->arena, chunks, 12));
+        pieces = arena_print(train->arena, "VPP %s", count_text(train->arena, chunks, 12));
     return arena_print(train->arena, "%s x %s must divide %s layers, or %s with one less on the "
                        "first and last stage%s", size_text(train, "PP", NAME_pipeline_parallel), pieces,
                        count_text(train->arena, layers, 12), count_text(train->arena, layers + 2, 12),
@@ -125,7 +125,7 @@ bool train_nothing(struct train *train)
 {
     size_t counts[TRAIN_EVEN_COUNT];
     struct doc *list = doc_add(train->arena, train->answer->doc, "uneven", DOC_ARRAY);
-    buffer_print(&train->answer->text, "  layout   none comes out even (`chalkline why "
+    buffer_print(&train->answer->text, "  layout   none divides evenly (`chalkline why "
                  "train_layout_valid`)\n");
     if (!train->result.count.points) {
         no_product(train, list);

@@ -39,7 +39,7 @@ static bool add_value(struct train *train, const struct sweep *sweep, size_t i,
     } else if (good) {
         for (int k = 0; k < 7; k++)
             table_cell(table, "-");
-        table_cell(table, "no layout fits");
+        table_cell(table, "no layout fits in memory");
     }
     if (good && !train->title)
         train->title = arena_print(train->arena, "%s on %s", one.scenario.model,
@@ -50,8 +50,8 @@ static bool add_value(struct train *train, const struct sweep *sweep, size_t i,
 
 bool train_sweep(struct train *train)
 {
-    static const char *const head[] = { "step", "a GPU", "MFU %", "memory", "run", "cost",
-                                        "longest", "best layout" };
+    static const char *const head[] = { "step", "per GPU", "MFU %", "memory", "run", "cost",
+                                        "largest parts", "best layout" };
     struct table table = { .arena = train->arena, .columns = 9, .left = "rrrrrrrll" };
     struct doc *list = doc_add(train->arena, train->answer->doc, "sweep", DOC_ARRAY);
     struct sweep sweep;

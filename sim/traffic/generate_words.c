@@ -190,9 +190,9 @@ static bool unknown_key(const struct reader *reader, struct text pair, struct te
     const char *word = arena_copy(reader->arena, name.data, (size_t)shown(name));
     const char *near = name_nearest(word, names, KEYS);
     if (name.size == pair.size)
-        error_set(reader->error, "%s: '%s' is no key=value", kind, word);
+        error_set(reader->error, "%s: '%s' is not key=value", kind, word);
     else
-        error_set(reader->error, "%s: no key is called '%s'", kind, word);
+        error_set(reader->error, "%s: unknown key '%s'", kind, word);
     if (near)
         return error_hint(reader->error, "did you mean %s=?", near);
     return error_hint(reader->error, "key=value with the keys rate, cv, count, duration, input, "
@@ -209,7 +209,7 @@ static bool read_pair(struct reader *reader, struct text pair)
     if (key == KEYS || !equals)
         return unknown_key(reader, pair, name);
     if (reader->given[key].data) {
-        error_set(reader->error, "%s: %s is given twice", generate_kinds[reader->plan->kind],
+        error_set(reader->error, "%s: %s is set twice", generate_kinds[reader->plan->kind],
                   generate_keys[key].name);
         return error_hint(reader->error, "once");
     }
@@ -246,7 +246,7 @@ static bool read_values(struct reader *reader)
             text = generate_keys[key].usual ? text_of(generate_keys[key].usual) : text;
         if (!text.data || !readers[key] || readers[key](reader, text))
             continue;
-        error_set(reader->error, "%s: %s cannot be '%.*s'", generate_kinds[reader->plan->kind],
+        error_set(reader->error, "%s: invalid %s '%.*s'", generate_kinds[reader->plan->kind],
                   generate_keys[key].name, shown(text), text.data);
         return error_hint(reader->error, "%s: %s", generate_keys[key].help,
                           generate_keys[key].accepted);
@@ -279,7 +279,7 @@ bool generate_read(struct arena *arena, const char *words, struct plan *plan, st
     struct text rest;
     *plan = (struct plan){ .duration = INFINITY };
     if (!kind_of(words, &plan->kind, &rest)) {
-        error_set(error, "'%.*s' describes no requests", SHOWN, words);
+        error_set(error, "unknown description of requests '%.*s'", SHOWN, words);
         return error_hint(error, "poisson, gamma or constant: poisson:rate=5,count=1000");
     }
     bool more = rest.size > 0;

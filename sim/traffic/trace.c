@@ -17,9 +17,9 @@ bool trace_length(const char *path, int line, double number, const char *words, 
         return true;
     }
     if (words)
-        error_set(error, "%s:%d: '%.40s' is no length of a request", path, line, words);
+        error_set(error, "%s:%d: invalid length of a request '%.40s'", path, line, words);
     else
-        error_set(error, "%s:%d: %.17g is no length of a request", path, line, number);
+        error_set(error, "%s:%d: invalid length of a request '%.17g'", path, line, number);
     return error_hint(error, "a whole number of tokens from 1 to %d", LENGTH_MOST);
 }
 

@@ -179,7 +179,7 @@ static bool read_arrivals(struct reader *reader)
     struct stamp first = { 0, 0 }, time;
     for (size_t row = 0; row < csv->rows; row++) {
         if (!read_time(csv_cell(csv, row, reader->arrival), &time)) {
-            wrong(reader, row, reader->arrival, "is no time");
+            wrong(reader, row, reader->arrival, "is not a time");
             return error_hint(reader->error, "seconds, or 2023-11-16 18:15:46.68");
         }
         if (!row)
@@ -231,7 +231,7 @@ static bool read_classes(struct reader *reader)
     for (size_t row = 0; row < trace->count; row++) {
         const char *word = csv_cell(&reader->csv, row, reader->class);
         if (!trace_word(word)) {
-            wrong(reader, row, reader->class, "is no class");
+            wrong(reader, row, reader->class, "is not a class");
             return error_hint(reader->error, "a word of letters, digits, '-', '_' and '.'");
         }
         size_t lane = trace_lane(trace, word);
@@ -253,7 +253,7 @@ static bool read_wait(struct reader *reader, size_t row)
     if (!*cell)
         return true;
     if (!text_number(text_of(cell), &number) || number < 0 || number > TIME_MOST) {
-        wrong(reader, row, reader->wait, "is no wait");
+        wrong(reader, row, reader->wait, "is not a wait");
         return error_hint(reader->error, "seconds from 0 to %d after the turn before is "
                                          "answered, or an empty cell", TIME_MOST);
     }
@@ -312,7 +312,7 @@ static bool read_names(struct reader *reader, size_t row)
         good = good && from <= to && to < largest &&
                to - from < most - (reader->block_count - trace->first[row]);
         if (!good || (*end && *end != ' ')) {
-            wrong(reader, row, reader->names, "names no blocks");
+            wrong(reader, row, reader->names, "is not a list of blocks");
             return error_hint(reader->error, "numbers and runs of them, as many as the prompt has "
                               "blocks of %d tokens: 0-146 207", NAMED_BLOCK);
         }

@@ -27,7 +27,7 @@ static bool missing(const struct reader *reader, const char *key)
 
 static bool no_blocks(const struct reader *reader)
 {
-    error_set(reader->error, "%s:%d: 'hash_ids' names no blocks", reader->path, reader->line);
+    error_set(reader->error, "%s:%d: invalid block names in 'hash_ids'", reader->path, reader->line);
     return error_hint(reader->error, "a list of whole numbers: [46, 47, 48]");
 }
 
@@ -62,7 +62,7 @@ static bool read_id(struct reader *reader, const struct doc *line, const char *k
 {
     const struct doc *number = doc_get(line, key);
     if (number && !whole(number, id)) {
-        error_set(reader->error, "%s:%d: '%s' is no whole number", reader->path, reader->line, key);
+        error_set(reader->error, "%s:%d: '%s' is not a whole number", reader->path, reader->line, key);
         return error_hint(reader->error, "chat_id: 159, parent_chat_id: 55, or -1 for none");
     }
     return true;

@@ -39,7 +39,7 @@ static bool unpack_gzip(const char *path, struct text packed, size_t limit, stru
     if (out->size > limit)
         return too_large(path, limit, error);
     return state == Z_STREAM_END ||
-           broken(path, "gzip", state == Z_BUF_ERROR ? "is cut off" : "is damaged", error);
+           broken(path, "gzip", state == Z_BUF_ERROR ? "is truncated" : "is damaged", error);
 }
 
 static bool unpack_zstd(const char *path, struct text packed, size_t limit, struct buffer *out,
@@ -59,7 +59,7 @@ static bool unpack_zstd(const char *path, struct text packed, size_t limit, stru
     ZSTD_freeDStream(stream);
     if (out->size > limit)
         return too_large(path, limit, error);
-    return left == 0 || broken(path, "zstd", ZSTD_isError(left) ? "is damaged" : "is cut off", error);
+    return left == 0 || broken(path, "zstd", ZSTD_isError(left) ? "is damaged" : "is truncated", error);
 }
 
 bool trace_unpack(struct arena *arena, const char *path, struct text packed, size_t limit,

@@ -26,7 +26,7 @@ static const struct {
     { "solve context --where bound_kv=bound_weights --set batch=200", 3 },
     { "solve batch --where bound_cost_per_token<=1USD/Mtoken --set context=4000", 2 },
     { "train llama-3.1-8b --on h100-sxm --gpus 8 --tp 1 --pp 1 --cp 1 --set micro_batch=1 --set "
-      "zero_stage=2 --set recompute_full=0 --sequences 1024 --length 4096", 4 },
+      "zero_stage=2 --set recompute_full=0 --global-batch 1024 --seq-length 4096", 4 },
     { "tiers --set context=20000", 3 },
     { "bill agent --model claude-opus-4-7", 2 },
 };

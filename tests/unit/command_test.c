@@ -72,6 +72,9 @@ static void check_kind(const struct verb *verb, const struct option *option)
         fail_msg("%s --%s: no choice", verb->name, option->name);
     if (option->row && book_find(book_built_in(BOOK_ALL), option->row) < 0)
         fail_msg("%s --%s: no row is called '%s'", verb->name, option->name, option->row);
+    if (strlen(option->help) > 60 || strstr(option->help, "default:"))
+        fail_msg("%s --%s: help of %zu letters: '%s'", verb->name, option->name,
+                 strlen(option->help), option->help);
 }
 
 static void check_unit(const struct verb *verb, const struct option *option)
@@ -285,7 +288,7 @@ static void all_ways_to_write_an_option_agree(void **state)
         }
         if (stands_alone(option)) {
             assert_false(READ(&arena, &after, &error, verb->name, name));
-            assert_string_equal(error.what, "--version stands alone");
+            assert_string_equal(error.what, "--version takes no other words");
             arena_free(&arena);
             continue;
         }
@@ -327,7 +330,7 @@ static void twice_is_refused_or_both_kept(void **state)
         if (good)
             assert_int_equal(command_texts(&arena, &command, option->name, &texts), 2);
         else
-            assert_string_equal(error.what, arena_print(&arena, "--%s is given twice", option->name));
+            assert_string_equal(error.what, arena_print(&arena, "--%s is set twice", option->name));
         arena_free(&arena);
     }
 }
@@ -370,8 +373,8 @@ static void unknown_options_name_their_owners(void **state)
             if (!verb_option(*other, option->name)) {
                 const char *name = arena_print(&arena, "--%s", option->name);
                 assert_false(READ(&arena, &command, &error, (*other)->name, name, "x"));
-                assert_string_equal(error.what, arena_print(&arena, "%s has no option %s",
-                                                            (*other)->name, name));
+                assert_string_equal(error.what, arena_print(&arena, "%s is not an option of %s",
+                                                            name, (*other)->name));
                 const char *owners = verbs_with(&arena, all_verbs(), option->name);
                 assert_non_null(strstr(owners, verb->name));
                 assert_string_equal(error.hint, arena_print(&arena, "it is an option of: %s", owners));
@@ -410,7 +413,7 @@ static void words_by_hand(void **state)
     assert_string_equal(command.values[0].text, "");
     /* No verb has it. */
     assert_false(READ(&arena, &command, &error, "step", "--modle", "x"));
-    assert_string_equal(error.what, "no option is called '--modle'");
+    assert_string_equal(error.what, "unknown option '--modle'");
     assert_non_null(strstr(error.hint, "did you mean --model?"));
     assert_false(READ(&arena, &command, &error, "step", "-x"));
     assert_false(READ(&arena, &command, &error, "step", "-hV"));

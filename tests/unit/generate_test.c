@@ -355,66 +355,66 @@ static void bad_descriptions(void **state)
 {
     (void)state;
     static const struct { const char *words, *what, *hint; } cases[] = {
-        { "uniform:rate=3", "'uniform:rate=3' describes no requests",
+        { "uniform:rate=3", "unknown description of requests 'uniform:rate=3'",
           "poisson, gamma or constant: poisson:rate=5,count=1000" },
-        { "poisson:", "poisson: '' is no key=value", "key=value with the keys rate, cv, count, "
+        { "poisson:", "poisson: '' is not key=value", "key=value with the keys rate, cv, count, "
           "duration, input, output, lengths, turns, wait, class, seed" },
-        { "poisson:rate=1,", "poisson: '' is no key=value", NULL },
-        { "poisson:rate", "poisson: 'rate' is no key=value", "did you mean rate=?" },
-        { "poisson:rats=3", "poisson: no key is called 'rats'", "did you mean rate=?" },
-        { "poisson:rate=1,rate=2", "poisson: rate is given twice", "once" },
-        { "poisson:rate=0", "poisson: rate cannot be '0'",
+        { "poisson:rate=1,", "poisson: '' is not key=value", NULL },
+        { "poisson:rate", "poisson: 'rate' is not key=value", "did you mean rate=?" },
+        { "poisson:rats=3", "poisson: unknown key 'rats'", "did you mean rate=?" },
+        { "poisson:rate=1,rate=2", "poisson: rate is set twice", "once" },
+        { "poisson:rate=0", "poisson: invalid rate '0'",
           "sessions that arrive: 1e-9 to 1e9 a second: 5, 5/s, 300/min" },
-        { "poisson:rate=5/fortnight", "poisson: rate cannot be '5/fortnight'", NULL },
-        { "poisson:rate=5s", "poisson: rate cannot be '5s'", NULL },
-        { "poisson:rate=5/", "poisson: rate cannot be '5/'", NULL },
+        { "poisson:rate=5/fortnight", "poisson: invalid rate '5/fortnight'", NULL },
+        { "poisson:rate=5s", "poisson: invalid rate '5s'", NULL },
+        { "poisson:rate=5/", "poisson: invalid rate '5/'", NULL },
         { "poisson:cv=2", "poisson: cv means nothing without gamma",
           "cv: deviation of the gaps between arrivals over their mean" },
-        { "gamma:cv=0", "gamma: cv cannot be '0'", NULL },
-        { "poisson:count=0", "poisson: count cannot be '0'",
+        { "gamma:cv=0", "gamma: invalid cv '0'", NULL },
+        { "poisson:count=0", "poisson: invalid count '0'",
           "sessions: a whole number from 1 to 10M" },
-        { "poisson:count=1.5", "poisson: count cannot be '1.5'", NULL },
-        { "poisson:count=11M", "poisson: count cannot be '11M'", NULL },
+        { "poisson:count=1.5", "poisson: invalid count '1.5'", NULL },
+        { "poisson:count=11M", "poisson: invalid count '11M'", NULL },
         { "poisson:count=3,duration=3s", "poisson: duration means nothing beside count",
           "duration: instead of count: sessions arrive so long" },
-        { "poisson:duration=0", "poisson: duration cannot be '0'", NULL },
-        { "poisson:input=0", "poisson: input cannot be '0'", "new tokens of a prompt: a whole "
+        { "poisson:duration=0", "poisson: invalid duration '0'", NULL },
+        { "poisson:input=0", "poisson: invalid input '0'", "new tokens of a prompt: a whole "
           "number, LOW..HIGH, exponential(MEAN) or lognormal(MEAN,cv=X), each from 1 to 10M" },
-        { "poisson:input=300..100", "poisson: input cannot be '300..100'", NULL },
-        { "poisson:input=1.5..3", "poisson: input cannot be '1.5..3'", NULL },
-        { "poisson:input=normal(100, 10)", "poisson: input cannot be 'normal(100, 10)'", NULL },
-        { "poisson:output=lognormal(200,0.8)", "poisson: output cannot be 'lognormal(200,0.8)'",
+        { "poisson:input=300..100", "poisson: invalid input '300..100'", NULL },
+        { "poisson:input=1.5..3", "poisson: invalid input '1.5..3'", NULL },
+        { "poisson:input=normal(100, 10)", "poisson: invalid input 'normal(100, 10)'", NULL },
+        { "poisson:output=lognormal(200,0.8)", "poisson: invalid output 'lognormal(200,0.8)'",
           NULL },
         { "poisson:output=lognormal(200,cv=-1)",
-          "poisson: output cannot be 'lognormal(200,cv=-1)'", NULL },
-        { "poisson:output=exponential(200", "poisson: output cannot be 'exponential(200'", NULL },
-        { "poisson:output=200GB", "poisson: output cannot be '200GB'", NULL },
+          "poisson: invalid output 'lognormal(200,cv=-1)'", NULL },
+        { "poisson:output=exponential(200", "poisson: invalid output 'exponential(200'", NULL },
+        { "poisson:output=200GB", "poisson: invalid output '200GB'", NULL },
         { "poisson:lengths=nothere.csv", "nothere.csv: No such file or directory", "" },
         { "poisson:lengths=nothere.csv,input=3", "poisson: lengths means nothing beside input",
           "lengths: instead of input and output: draws pairs of a file" },
         { "poisson:lengths=tests/fixtures/bad/trace-zero.csv",
-          "tests/fixtures/bad/trace-zero.csv:2: '0' is no length of a request", NULL },
-        { "poisson:turns=0", "poisson: turns cannot be '0'",
+          "tests/fixtures/bad/trace-zero.csv:2: invalid length of a request '0'", NULL },
+        { "poisson:turns=0", "poisson: invalid turns '0'",
           "requests of a session: a whole number or geometric(MEAN), from 1 to 10000" },
-        { "poisson:turns=2.5", "poisson: turns cannot be '2.5'", NULL },
-        { "poisson:turns=geometric(0.5)", "poisson: turns cannot be 'geometric(0.5)'", NULL },
+        { "poisson:turns=2.5", "poisson: invalid turns '2.5'", NULL },
+        { "poisson:turns=geometric(0.5)", "poisson: invalid turns 'geometric(0.5)'", NULL },
         { "poisson:wait=3s", "poisson: wait means nothing without turns",
           "wait: from an answer to the next turn" },
-        { "poisson:turns=2,wait=-3s", "poisson: wait cannot be '-3s'", "from an answer to the next "
+        { "poisson:turns=2,wait=-3s", "poisson: invalid wait '-3s'", "from an answer to the next "
           "turn: a time, LOW..HIGH, exponential(MEAN) or lognormal(MEAN,cv=X), up to 1e6 s" },
-        { "poisson:turns=2,wait=3 tokens", "poisson: wait cannot be '3 tokens'", NULL },
-        { "poisson:class=", "poisson: class cannot be ''", "classes, in proportion to their "
+        { "poisson:turns=2,wait=3 tokens", "poisson: invalid wait '3 tokens'", NULL },
+        { "poisson:class=", "poisson: invalid class ''", "classes, in proportion to their "
           "shares: NAME(SHARE)|NAME(SHARE), at most 8: words of letters, digits, '-', '_' and "
           "'.'" },
-        { "poisson:class=a|a", "poisson: class cannot be 'a|a'", NULL },
-        { "poisson:class=a(0)|b", "poisson: class cannot be 'a(0)|b'", NULL },
-        { "poisson:class=a|b(1", "poisson: class cannot be 'a|b(1'", NULL },
-        { "poisson:class=a|", "poisson: class cannot be 'a|'", NULL },
-        { "poisson:class=a b", "poisson: class cannot be 'a b'", NULL },
-        { "poisson:class=a|b|c|d|e|f|g|h|i", "poisson: class cannot be 'a|b|c|d|e|f|g|h|i'", NULL },
-        { "poisson:seed=-1", "poisson: seed cannot be '-1'",
+        { "poisson:class=a|a", "poisson: invalid class 'a|a'", NULL },
+        { "poisson:class=a(0)|b", "poisson: invalid class 'a(0)|b'", NULL },
+        { "poisson:class=a|b(1", "poisson: invalid class 'a|b(1'", NULL },
+        { "poisson:class=a|", "poisson: invalid class 'a|'", NULL },
+        { "poisson:class=a b", "poisson: invalid class 'a b'", NULL },
+        { "poisson:class=a|b|c|d|e|f|g|h|i", "poisson: invalid class 'a|b|c|d|e|f|g|h|i'", NULL },
+        { "poisson:seed=-1", "poisson: invalid seed '-1'",
           "of the draws: a whole number below 2^64" },
-        { "poisson:seed=18446744073709551616", "poisson: seed cannot be '18446744073709551616'",
+        { "poisson:seed=18446744073709551616", "poisson: invalid seed '18446744073709551616'",
           NULL },
         { "poisson:input=1e7,turns=20,count=1",
           "poisson: turn 10 of session 1 has a prompt of 100001800",
@@ -547,11 +547,11 @@ static void bad_traces(void **state)
           "the columns TIMESTAMP,ContextTokens,GeneratedTokens (Azure), Timestamp,Request tokens,"
           "Response tokens (BurstGPT), arrived_at,num_prefill_tokens,num_decode_tokens (Vidur) or "
           "arrival,input,output[,class][,session][,wait]; or JSON lines as Mooncake's" },
-        { "arrival,input,output\n0,1e30,1\n", "csv:2: '1e30' is no length of a request",
+        { "arrival,input,output\n0,1e30,1\n", "csv:2: invalid length of a request '1e30'",
           "a whole number of tokens from 1 to 100000000" },
         { "arrival,input,output\n0,10,100000001\n",
-          "csv:2: '100000001' is no length of a request", NULL },
-        { "arrival,input,output\n0,-5,1\n", "csv:2: '-5' is no length of a request", NULL },
+          "csv:2: invalid length of a request '100000001'", NULL },
+        { "arrival,input,output\n0,-5,1\n", "csv:2: invalid length of a request '-5'", NULL },
         { "arrival,input,output,input\n0,10,1,20\n", "csv: the header has the column 'input' twice",
           "one column of that name" },
         { "arrival,input,output,class,class\n0,10,1,a,b\n",
@@ -561,12 +561,12 @@ static void bad_traces(void **state)
           "poisson:rate=5/s,count=1000,lengths=csv" },
         { "prompt_len,output_len\n10,1\n",
           "csv: lengths without arrivals: the columns prompt_len,output_len", NULL },
-        { "arrival,input,output,class\n0,10,1,\n", "csv:2: '' is no class",
+        { "arrival,input,output,class\n0,10,1,\n", "csv:2: '' is not a class",
           "a word of letters, digits, '-', '_' and '.'" },
         { "arrival,input,output,class\n0,1,1,a\n0,1,1,b\n0,1,1,c\n0,1,1,d\n0,1,1,e\n0,1,1,f\n"
           "0,1,1,g\n0,1,1,h\n0,1,1,a\n0,1,1,i\n", "csv:11: 'i' is one class too many",
           "at most 8" },
-        { "arrival,input,output,session,wait\n0,10,1,a,\n0,10,1,a,-1\n", "csv:3: '-1' is no wait",
+        { "arrival,input,output,session,wait\n0,10,1,a,\n0,10,1,a,-1\n", "csv:3: '-1' is not a wait",
           "seconds from 0 to 1000000000 after the turn before is answered, or an empty cell" },
         { "arrival,input,output,session,wait\n0,10,1,a,3\n",
           "csv:2: '3' waits for nothing: no turn of its session is above it",
@@ -574,22 +574,22 @@ static void bad_traces(void **state)
         { "arrival,input,output,wait\n0,10,1,3\n",
           "csv:2: '3' waits for nothing: no turn of its session is above it", NULL },
         { "Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n5,ChatGPT,4,0,4,A\n",
-          "csv:2: '0' is no length of a request",
+          "csv:2: invalid length of a request '0'",
           "a file without the requests that failed: BurstGPT_without_fails_1.csv" },
         { "TIMESTAMP,ContextTokens,GeneratedTokens\n2024-05-10 00:00:00+0,5,5\n",
-          "csv:2: '2024-05-10 00:00:00+0' is no time", NULL },
+          "csv:2: '2024-05-10 00:00:00+0' is not a time", NULL },
         { "{\"timestamp\":0,\"input_length\":1,\"output_length\":2}\n"
           "{\"timestamp\":0,\"input_length\":1.5,\"output_length\":2}\n",
-          "csv:2: 1.5 is no length of a request", NULL },
+          "csv:2: invalid length of a request '1.5'", NULL },
         { "{\"timestamp\":0,\"input_length\":1,\"output_length\":2}\n"
           "{\"timestamp\":1,\"input_length\":1,\"output_length\":2,\"chat_id\":1}\n",
           "csv:2: a chat_id, unlike the lines above",
           "all lines as Mooncake's (ms), or all as Qwen-Bailian's (s)" },
         { "{\"timestamp\":0,\"input_length\":1,\"output_length\":2,\"chat_id\":\"a\"}\n",
-          "csv:1: 'chat_id' is no whole number",
+          "csv:1: 'chat_id' is not a whole number",
           "chat_id: 159, parent_chat_id: 55, or -1 for none" },
         { "{\"timestamp\":0,\"input_length\":1,\"output_length\":2,\"hash_ids\":3}\n",
-          "csv:1: 'hash_ids' names no blocks", "a list of whole numbers: [46, 47, 48]" },
+          "csv:1: invalid block names in 'hash_ids'", "a list of whole numbers: [46, 47, 48]" },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct arena arena = { 0 };
@@ -619,9 +619,9 @@ static void files_that_are_cut(void **state)
     struct trace_lengths lengths;
     struct error error;
     assert_false(trace_read(&arena, "tests/fixtures/bad/trace-cut.gz", 1, &trace, &error));
-    assert_string_equal(error.what, "tests/fixtures/bad/trace-cut.gz: gzip file is cut off");
+    assert_string_equal(error.what, "tests/fixtures/bad/trace-cut.gz: gzip file is truncated");
     assert_false(trace_lengths(&arena, "tests/fixtures/bad/trace-cut.gz", &lengths, &error));
-    assert_string_equal(error.what, "tests/fixtures/bad/trace-cut.gz: gzip file is cut off");
+    assert_string_equal(error.what, "tests/fixtures/bad/trace-cut.gz: gzip file is truncated");
     assert_false(trace_lengths(&arena, "tests/fixtures/bad/trace-none.csv", &lengths, &error));
     assert_string_equal(error.what, "tests/fixtures/bad/trace-none.csv: no requests");
     arena_free(&arena);

@@ -96,8 +96,8 @@ static void printed(const char *text, const char *want)
 static void formats(void **state)
 {
     (void)state;
-    printed("{time:3} {time:3-} {time-2}\n", "10 ms 10 ms (range 5 ms to 20 ms) 5 ms to 20 ms\n");
-    printed("{time~3}; {time.2 us}; {time#2}\n", "8 ms to 12.5 ms; 10000.00; 0.01\n");
+    printed("{time:3} {time:3-} {time-2}\n", "10 ms 10 ms (range 5 to 20 ms) 5 to 20 ms\n");
+    printed("{time~3}; {time.2 us}; {time#2}\n", "8 to 12.5 ms; 10000.00; 0.01\n");
     printed("{params@} {params.0} {time%1}\n", "671 B 6.71e11 1.0 %\n");
     printed("{limit}, {cost:3}\n", "KV cache, unknown\n");
     printed("a  {notes<12}\n", "a  one price;\n   two tiers\n");

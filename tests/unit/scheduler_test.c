@@ -206,7 +206,7 @@ static void sample_by_hand(void **state)
     assert_int_equal(result.iterations, 3);
     options.server.blocks = 0;
     assert_false(sim_run(&arena, &trace, &options, &result, &error));
-    assert_non_null(strstr(error.what, "request 0 needs 1 blocks"));
+    assert_non_null(strstr(error.what, "request 0 needs 1 KV blocks"));
     arena_free(&arena);
 }
 

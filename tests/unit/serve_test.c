@@ -119,7 +119,7 @@ static const struct {
     const char *says;
 } refused[] = {
     { "/v1/step", "{\"words\": [1,}", 400, "request:1:14:" },
-    { "/v1/step", "[1]", 400, "no object" },
+    { "/v1/step", "[1]", 400, "not an object" },
     { "/v1/step", "{} {}", 400, "end of file expected" },
     { "/v1/step", "{\"on\": \"a\", \"on\": \"b\"}", 400, "duplicate" },
     { "/v1/step", "{\"words\": \"deepseek-v3\", \"on\": \"gb200-nvl27\"}", 400, "gb200-nvl72" },
@@ -628,7 +628,7 @@ static void answers_are_described(void **state)
         "chalkline solve batch --where bound_step=1us --model llama-3.1-8b --on h100-sxm",
         "chalkline train llama-3.1-8b --on h100-sxm --gpus 64 --plan",
         "chalkline train llama-3.1-405b --on h100-sxm --gpus 8 --set offload_optimizer=1",
-        "chalkline train llama-3.1-8b --on h100-sxm --gpus 7 --sequences 16 --length 4096",
+        "chalkline train llama-3.1-8b --on h100-sxm --gpus 7 --global-batch 16 --seq-length 4096",
         "chalkline train llama-3.1-8b --on h100-sxm --gpus 8 --sweep sequence_length=4096,8192",
         "chalkline tiers deepseek-v3 --on gb200-nvl72 --context 32768",
         "chalkline tiers",

@@ -27,7 +27,7 @@ static void verdicts(void **state)
     static const struct {
         const char *model, *machine, *set, *says;
     } cases[] = { { "deepseek-v3", "rtx-4090", "batch=1", "no request fits" },
-                  { "llama-3.1-70b", "h100-sxm", "arrival_rate=1000", "not stable" } };
+                  { "llama-3.1-70b", "h100-sxm", "arrival_rate=1000", "overloaded" } };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct arena arena = { 0 };
         struct command command = { .verb = &verb_step };

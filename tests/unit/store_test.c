@@ -292,13 +292,13 @@ static void others_are_refused(void **state)
     refuse(fixture, &fixture->asked, "in use by another process");
     assert_true(store_close(store, &fixture->error));
     write_file(fixture, "a text\n", 7);
-    refuse(fixture, &fixture->asked, "no store of a search");
+    refuse(fixture, &fixture->asked, "not a store of a search");
     unlink(fixture->path);
     assert_int_equal(sqlite3_open(fixture->path, &stranger), SQLITE_OK);
     assert_int_equal(sqlite3_exec(stranger, "CREATE TABLE t(a)", NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(stranger);
     const struct text before = slurp(fixture);
-    refuse(fixture, &fixture->asked, "a SQLite database, but no store of a search");
+    refuse(fixture, &fixture->asked, "a SQLite database, but not a store of a search");
     const struct text after = slurp(fixture);
     assert_int_equal(before.size, after.size);
     assert_memory_equal(before.data, after.data, before.size);
