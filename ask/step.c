@@ -59,10 +59,12 @@ static double longer(const struct section *operator)
     return compute > read ? compute : read;
 }
 
+/* Operators that take as long as each other go by name, so that the order is the same everywhere. */
 static int longest_first(const void *a, const void *b)
 {
-    double x = longer(*(struct section *const *)a), y = longer(*(struct section *const *)b);
-    return (x < y) - (x > y);
+    const struct section *p = *(struct section *const *)a, *q = *(struct section *const *)b;
+    const double x = longer(p), y = longer(q);
+    return x != y ? (x < y) - (x > y) : strcmp(p->figures[0].name, q->figures[0].name);
 }
 
 /* The weights operator by operator: what each must compute and read. */

@@ -50,6 +50,8 @@ void scenario_note_old_names(struct scenario *scenario)
 
 /* ---- names in answers ----------------------------------------------------------------------- */
 
+/* Only numbers: records under names of rows, such as the parts of a time, add up, each of them once. */
+
 static void add_old_names(struct arena *arena, const struct book *book, struct doc *doc)
 {
     const size_t count = doc->count;
@@ -57,7 +59,8 @@ static void add_old_names(struct arena *arena, const struct book *book, struct d
     for (size_t i = 0; i < count; i++, kid = kid->next) {
         if (kid->kind == DOC_ARRAY || kid->kind == DOC_OBJECT)
             add_old_names(arena, book, kid);
-        const int row = doc->kind == DOC_OBJECT ? book_find(book, kid->key) : -1;
+        const bool number = kid->kind == DOC_NUMBER || kid->kind == DOC_NULL;
+        const int row = number && doc->kind == DOC_OBJECT ? book_find(book, kid->key) : -1;
         if (row < 0 || !book->rows[row]->was || strcmp(book->rows[row]->name, kid->key))
             continue;
         char *names = arena_copy(arena, book->rows[row]->was, strlen(book->rows[row]->was));

@@ -44,9 +44,9 @@ export const RANGES: Record<string, [number, number, boolean]> = {
   batch: [1, 65536, true], context: [128, 4194304, true], chips: [1, 2304, true],
   prompt_tokens: [16, 262144, true], output_tokens: [1, 32768, true], pipeline_parallel: [1, 64, true],
   tokens_per_pass: [1, 4096, true], chip_price: [0.2 / 3600, 30 / 3600, false],
-  hold_time: [1, 2.6e6, false], lifetime: [7 * 86400, 730 * 86400, false], ship_probability: [0.05, 1, false],
-  stacked_layers: [1, 512, true], micro_batches: [1, 128, true], racks: [1, 16, true],
-  price_step_context: [8192, 2097152, true], price_step: [1.05, 4, false], family_size: [1, 100, true], margin: [0.1, 20, false],
+  hold_time: [1, 2.6e6, false], model_lifetime: [7 * 86400, 730 * 86400, false], ship_probability: [0.05, 1, false],
+  stacked_layers: [1, 512, true], micro_batches: [1, 128, true], scale_up_domains: [1, 16, true],
+  price_step_context: [8192, 2097152, true], price_step: [1.05, 4, false], family_size: [1, 100, true], price_over_cost: [0.1, 20, false],
   hop_time: [1e-5, 0.05, false], coupling_slope: [0.001, 2, false], inference_efficiency: [0.05, 1, false],
   token_rate: [1e6, 1e10, false], resume_limit: [0.05, 100, false], hit_ratio: [0.01, 1, false],
 };
@@ -275,7 +275,7 @@ const bubble = along("bubble", "pipeline_parallel", 1, 64, true, [["pipeline_bub
   context => ({ title: `${count(context)(context.live.value("pipeline_parallel"))} stages, ${count(context)(context.live.value("micro_batches"))} micro-batches: ${(100 * context.live.value("pipeline_bubble")).toFixed(0)} % of a sweep is filling and draining`,
                xName: "pipeline stages", yName: "idle share", xWrite: count(context), yWrite: v => `${(100 * v).toFixed(0)} %` }), { x: true, y: false });
 
-const balance = along("tokens", "lifetime", 7 * 86400, 730 * 86400, false, [["pretrain_tokens", "equal costs", 0], ["optimal_pretrain_tokens", "cheapest", 1], ["training_optimal_tokens", "nothing served", 2]],
+const balance = along("tokens", "model_lifetime", 7 * 86400, 730 * 86400, false, [["pretrain_tokens", "equal costs", 0], ["optimal_pretrain_tokens", "cheapest", 1], ["training_optimal_tokens", "nothing served", 2]],
   context => ({ title: `Serve ${tokens(context)(context.live.value("inference_tokens"))}: train on ${tokens(context)(context.live.value("optimal_pretrain_tokens"))}`,
                xName: "life of the model", yName: "tokens of pre-training", xWrite: v => context.engine.write(v, "s"), yWrite: tokens(context) }));
 
@@ -386,7 +386,7 @@ export const CHAPTERS: Chapter[] = [
   { id: "experts", name: "experts", model: true,
     lines: ["all_to_all_share", "all_to_all_time", "all_to_all_time_one_domain", "all_to_all_bytes", "copies_sent", "experts_per_chip", "two_domain_slowdown"],
     results: ["all_to_all_share", "all_to_all_time", "all_to_all_time_two_domains", "idle_chips", "sparsity"],
-    inputs: ["batch", "chips", "context", "scale_up_bandwidth", "scale_out_bandwidth", "dispatch_bytes", "racks"],
+    inputs: ["batch", "chips", "context", "scale_up_bandwidth", "scale_out_bandwidth", "dispatch_bytes", "scale_up_domains"],
     claim: context => {
       const inside = context.live.value("all_to_all_time_one_domain"), two = context.live.value("all_to_all_time_two_domains"), step = context.live.value("bound_step");
       const times = `Inside one scale-up domain the exchange takes ${ms(context)(inside)}, over two ${ms(context)(two)}, beside a step of ${ms(context)(step)}`;
@@ -406,13 +406,13 @@ export const CHAPTERS: Chapter[] = [
   { id: "training", name: "training", model: true,
     lines: ["optimal_pretrain_tokens", "life_balance", "pretrain_tokens", "inference_tokens", "optimal_overtraining", "rl_tokens", "pretrain_flops"],
     results: ["optimal_pretrain_tokens", "optimal_overtraining", "pretrain_tokens", "rl_tokens", "inference_tokens"],
-    inputs: ["lifetime", "token_rate", "family_size", "ship_probability", "inference_efficiency", "rl_flop_per_param", "params_active", "training_tokens", "training_sequences", "sequence_length"],
+    inputs: ["model_lifetime", "token_rate", "family_size", "ship_probability", "inference_efficiency", "rl_flop_per_param", "params_active", "training_tokens", "training_sequences", "sequence_length"],
     claim: context => `With ${tokens(context)(context.live.value("inference_tokens"))} served, the cheapest model of this size sees ${context.engine.write(context.live.value("optimal_overtraining"), "1", 2)} times the tokens that training alone would want; equal costs is a rule of thumb beside it. The lecture lets ten models share a provider's tokens: family_size says how many do.`,
     pictures: [balance, laws, training] },
   { id: "prices", name: "prices", model: true,
     lines: ["cost_growth", "implied_kv_per_token", "context_crossover", "output_input_ratio", "price_step_break_even", "hbm_hold_break_even"],
     results: ["output_input_ratio", "implied_kv_per_token", "context_crossover", "hits_to_pay_short", "hbm_hold_break_even"],
-    inputs: ["price_step_context", "price_step", "margin", "batch", "context", "hit_ratio", "mfu_prefill", "prompt_tokens"],
+    inputs: ["price_step_context", "price_step", "price_over_cost", "batch", "context", "hit_ratio", "mfu_prefill", "prompt_tokens"],
     claim: context => `Output costs ${context.engine.write(context.live.value("output_input_ratio"), "1", 2)} times input here, from costs alone; sellers ask 3 to 6 times. A step at ${tokens(context)(context.live.value("price_step_context"))} would mean ${context.engine.write(context.live.value("implied_kv_per_token"), "B/token")} of cache; this model has ${context.engine.write(context.live.value("kv_per_token"), "B/token")}.`,
     pictures: [deduced, priceStep] },
   { id: "memory", name: "memory", model: true, server: SERVER,
@@ -438,5 +438,5 @@ export function quantitiesOf(chapter: Chapter): string[] {
   const extra = ["bound_step", "bound_weights", "batch", "chips", "context", "all_to_all_share", "all_to_all_time_one_domain", "all_to_all_time_two_domains", "idle_chips", "experts", "unbatched_cost_ratio",
     "output_input_ratio", "price_step_context", "implied_kv_per_token"];
   return [...new Set([...chapter.lines, ...chapter.results, ...chapter.inputs, ...chapter.pictures.flatMap(p => p.needs ?? []), ...extra,
-    ...(chapter.id === "prices" ? ["params_active", "params_total", "kv_per_token", "batch", "margin"] : [])])];
+    ...(chapter.id === "prices" ? ["params_active", "params_total", "kv_per_token", "batch", "price_over_cost"] : [])])];
 }

@@ -22,7 +22,7 @@ const STARTS: [string, string][] = [
   ["Llama-3.3-70B on 8 × H100: how fast, how many users, what per million tokens?", "#batch?model=llama-3.3-70b&on=h100-sxm"],
   ["Why does output cost five times input?", "#prices?model=deepseek-v3&on=gb200-nvl72"],
   ["What does a price step at 200k tokens say about the cache?", "#prices?model=deepseek-v3&on=gb200-nvl72&set=price_step_context%3D200000"],
-  ["One rack or two for a 5T-parameter mixture of experts?", "#experts?on=gb200-nvl72&set=params_total%3D5T&set=params_active%3D100B&set=racks%3D2"],
+  ["One rack or two for a 5T-parameter mixture of experts?", "#experts?on=gb200-nvl72&set=params_total%3D5T&set=params_active%3D100B&set=scale_up_domains%3D2"],
   ["Keep the cache for five minutes or an hour, and where?", "#memory?model=deepseek-v3&on=gb200-nvl72&context=32768&set=hold_time%3D5min"],
   ["How many tokens should this model have been trained on?", "#training?model=llama-3.3-70b&on=h100-sxm"],
 ];
@@ -410,7 +410,7 @@ class Page {
       box("lecture_form", "the lecture's own form: all weights read, no attention FLOPs", "1", "0", !real) +
       (real ? box("count_touched_experts", "read only the experts that are chosen", "1", "0", of.sets.get("lecture_form") !== "1")
             + box("count_attention_flops", "attention multiplies too", "1", "0", of.sets.get("lecture_form") !== "1") : "") +
-      box("overlap", "memory and compute overlap", "0", "2", true);
+      box("bound_overlap", "memory and compute overlap", "0", "2", true);
   }
 
   private header(): void {

@@ -26,7 +26,7 @@ function scenarioOf(draw, models, machines) {
   if (draw() < 0.2) words.push("--lecture");
   if (draw() < 0.3) words.push("--set", `hbm_bandwidth=${log(0.5, 20).toFixed(3)}TB/s`);
   if (draw() < 0.3) words.push("--set", `chip_price=${log(0.5, 10).toFixed(2)}USD/h`);
-  if (draw() < 0.2) words.push("--set", "overlap=2");
+  if (draw() < 0.2) words.push("--set", "bound_overlap=2");
   if (draw() < 0.2) words.push("--set", `hold_time=${Math.round(log(1, 1e6))}s`);
   if (draw() < 0.2) words.push("--set", `pp=${2 ** Math.floor(draw() * 4)}`);
   return words;
