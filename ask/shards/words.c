@@ -91,7 +91,7 @@ bool words_read(struct arena *arena, const char *path, const char *words,
 
 static const struct option shard_list[] = {
     { "store", "FILE", OPTION_FILE,
-      .help = "keep each finished block in FILE, and go on from what is there" },
+      .help = "keep finished chunks in FILE and resume from them" },
     { "shard", "I/N", OPTION_TEXT, .help = "search the I-th of N shards, into --store FILE" },
     { 0 } };
 const struct option_group shard_options = { "Search in parts", shard_list };
