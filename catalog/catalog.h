@@ -1,4 +1,4 @@
-/* catalog -- what is known: machines, models, tiers and prices, one fact a row.
+/* catalog -- facts about machines, engines, models, tiers and prices, one fact per row.
  *
  *     hardware.csv                                      facts of a scenario
  *     name        fact          value unit  source ...

@@ -1,4 +1,4 @@
-/* import -- a stranger's file becomes our facts.
+/* import -- model files of others (config.json, GGUF) become facts.
  *
  *     config.json --json_read--> doc --model_config--+
  *                                                    +--> facts: scalars, table "operator",

@@ -1,4 +1,4 @@
-/* prices -- a stranger's price sheet.
+/* prices -- price lists of others, read into one form.
  *
  *     LiteLLM's JSON         \
  *     models.dev as CSV       >--prices_read-->  prices: one a model and seller

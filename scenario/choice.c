@@ -20,7 +20,7 @@
 enum { LOAD_ROWS = 6, DOMAINS_MOST = 8 };
 static const char *const layout_rows[LAYOUT_ROWS] = { NAME_chips, NAME_attention_dp,
                                                       NAME_pipeline_parallel, NAME_expert_parallel };
-/* Loads that a user may give: of a closed loop, then of an open one. */
+/* Rows by which a user may give the load: those of a closed loop, then those of an open one. */
 static const char *const load_rows[LOAD_ROWS] = { NAME_batch, NAME_concurrency, NAME_users,
                                                   NAME_arrival_rate, NAME_request_demand,
                                                   NAME_tokens_per_day };
@@ -103,7 +103,7 @@ static bool open_trial(struct choice *choice)
 
 /* ---- what is within reach ----------------------------------------------------------------------- */
 
-/* The best replica of `least` to `most` chips. */
+/* Find the best replica with `least` to `most` chips. */
 static bool choose_within(struct choice *choice, double least, double most, struct found *found)
 {
     struct servers *servers = &choice->servers;

@@ -13,7 +13,7 @@
 
 enum { FITS, TTFT, TPOT, WORTH, LOAD, PROMPTS, OUTPUTS };
 
-/* The settings, a column for each row of the layout. */
+/* Candidate settings: a column for each input of the layout. */
 struct candidates {
     double *columns[LAYOUT_ROWS];
     size_t count;

@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Settings, evaluated together, each at a load of its own. */
+/* A batch of settings that are evaluated together, each at a load of its own. */
 struct sweepers {
     struct search_space space;      /* of these settings alone */
     double *settings;               /* the space's */
@@ -27,7 +27,7 @@ struct sweepers {
     double *least, *most;           /* [settings] what they are worth there: between these */
 };
 
-/* Room for so many settings, which are the caller's to fill in. */
+/* Allocate room for `count` settings; the caller fills them in. */
 static struct sweepers sweepers_open(struct arena *arena, const struct search_space *space,
                                      size_t count)
 {
@@ -90,7 +90,7 @@ static double chips_of(const struct sweepers *all, size_t setting)
 
 /* ---- halving ------------------------------------------------------------------------------- */
 
-/* Those that are kept move up, in their order. */
+/* Remove the other settings and keep the order of the rest. */
 static void keep(struct sweepers *all, const bool *kept)
 {
     size_t to = 0;
@@ -185,7 +185,7 @@ static bool preferred(const struct choice *choice, const struct sweepers *all, s
     return all->out[SERVERS_WORTH][a] > all->out[SERVERS_WORTH][b];
 }
 
-/* Of some settings every load. */
+/* Evaluate every load of some settings. */
 static struct sweepers every_load(struct arena *arena, const struct sweepers *all,
                                   const bool *wanted)
 {

@@ -320,7 +320,7 @@ static const struct option *option_of(const struct verb *verb, const char *word,
     return verb_option(verb, name);
 }
 
-/* Of any verb. */
+/* Find an option of any verb. */
 static const struct option *any_option(const struct verb *const *verbs, const char *word,
                                        const char **value)
 {

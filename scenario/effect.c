@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is asked, and how much memory there is for it: the list of one set of facts. */
+/* The graph, for one set of facts, of what is asked and of the memory that it needs. */
 struct reach {
     struct list asked, room;
     const double *nodes;            /* values of those of `asked` */
@@ -26,7 +26,7 @@ struct given {
     struct reach reach;             /* as the facts are */
 };
 
-/* The values of its nodes where its inputs are. */
+/* Values of its nodes at its inputs. */
 static double *nodes_at(struct arena *arena, const struct list *list)
 {
     double *inputs = arena_array(arena, list->input_count + 1, sizeof *inputs);
@@ -88,7 +88,7 @@ static bool reaches(const struct given *given, const struct reach *reach, const 
            (given->chosen && room_moves(arena, &reach->room, input));
 }
 
-/* The rows by which a server was chosen read it. */
+/* Do the rows by which a deployment was chosen read it? */
 static bool chose(const struct given *given, const struct fact *fact)
 {
     const int row = book_find(&given->scenario->book, fact->name);
@@ -123,7 +123,7 @@ static const char *label_of(const struct scenario *scenario, const struct fact *
                                                        fact->given_as ? fact->given_as : fact->name);
 }
 
-/* One option may set several rows: one that acts is enough. */
+/* An option that sets several rows has an effect if one of them has. */
 static bool label_acts(const struct given *given, const char *label)
 {
     const struct facts *facts = &given->scenario->facts;

@@ -35,7 +35,7 @@ static const struct band *band_of(const char *name)
 
 /* ---- where a number comes from ---------------------------------------------------------------- */
 
-/* Of "operator_in[gate_proj]" the cell of its table, or NULL. */
+/* The table cell of a name such as "operator_in[gate_proj]", or NULL. */
 static const struct fact *cell_of(const struct scenario *scenario, const struct row *row,
                                   const char *entry, size_t size)
 {
@@ -99,7 +99,7 @@ static void set_interval(const struct values *values, const char *const *names, 
     figure->high = figure->value * *high;
 }
 
-/* The first `count` of `all` names. */
+/* Add figures for the first `count` of the `all` names. */
 static void fill(struct scenario *scenario, struct values *values, const char *const *names, size_t count,
                  size_t all, const struct layout *layout, struct section *section)
 {

@@ -13,7 +13,7 @@ static bool in_name(char c)
     return islower((unsigned char)c) || isdigit((unsigned char)c) || c == '_';
 }
 
-/* A note for each old name in a text. */
+/* Add a note for each old row name in an expression. */
 static void note_in(struct scenario *scenario, const char *text)
 {
     const struct book *book = &scenario->book;

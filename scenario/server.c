@@ -99,7 +99,7 @@ static void add_row(const struct server *server, struct doc *doc, size_t row)
         doc_add_number(server->scenario.arena, doc, server_rows[row], server->values.at[row]);
 }
 
-/* The sizes of one kind of server. */
+/* Keys of the sizes of one kind of replica. */
 #define SIZES(X)                                                                            \
     X(chips) X(tensor_parallel) X(attention_dp) X(pipeline_parallel) X(expert_parallel)     \
     X(context_parallel) X(concurrency)
@@ -124,7 +124,7 @@ static const struct record kind_record = { "Server", (const struct answer_field[
       .always = true },
     { 0 } } };
 
-/* What is paid for. */
+/* Keys of the hosts and chips that are paid for. */
 static const char *const paid_rows[] = { NAME_deployment_chips, NAME_host_chips, NAME_hosts,
                                          NAME_chips_paid };
 
@@ -141,7 +141,7 @@ const struct record deployment_record = { "Deployment", (const struct answer_fie
       .always = true },
     { 0 } } };
 
-/* One that keeps up has all rows. */
+/* A deployment that keeps up with its arrivals has all rows. */
 static const struct record served_record = { "ServerDeployment", (const struct answer_field[]){
     { FIELD_ALSO, .record = &deployment_record },
     { FIELD_ROWS, .names = server_rows, .count = SERVER_KNOWN, .always = true },
@@ -169,7 +169,7 @@ void deployment_engine(const struct scenario *scenario, struct doc *doc)
         doc_add(scenario->arena, doc, "engine_version", DOC_NULL);
 }
 
-/* The rows that layout_startable is made of; their names are added once. */
+/* Add the names of the rows that make layout_startable 0, each once. */
 static void add_broken(struct scenario *scenario, struct doc *list)
 {
     static const char *const rules[] = { NAME_tensor_whole, NAME_stages_whole, NAME_stages_few,

@@ -167,7 +167,7 @@ struct settings {
     double only[SERVERS_INPUTS];    /* the user's number, or NAN */
 };
 
-/* Those that the user's numbers exclude are left out. */
+/* Add a setting, unless a number that the user gave excludes it. */
 static void add_setting(struct settings *settings, const double values[SERVERS_INPUTS])
 {
     const double tensor = settings->servers->tensor;
@@ -236,7 +236,7 @@ static struct interval range_of(const char *input)
     return (struct interval){ 1, 1e7 };
 }
 
-/* What varies is known to be 1 or more, which decides many conditions. */
+/* The inputs that vary are known to be at least 1, which decides many conditions in the graph. */
 bool servers_list(struct arena *arena, struct scenario *scenario,
                   const struct setting_input *inputs, size_t input_count,
                   const char *const *texts, size_t count, struct list *list, struct error *error)
@@ -284,7 +284,7 @@ void servers_loads(const struct servers *servers, struct search_space *space)
         space->load_count = fill_loads(loads, most);
 }
 
-/* An answer of one token has no time between tokens. */
+/* With a single output token there is no time between tokens, and no limit of TPOT. */
 void servers_limits(const struct servers *servers, struct search_space *space)
 {
     const bool one_token = servers->output_tokens < 2, rises = !servers->own_rows;

@@ -29,7 +29,7 @@ static bool cell_in_range(const struct book *book, const struct catalog_entry *e
                       quantity_text(arena, known->high, known->unit, 4));
 }
 
-/* Entries are asked for as row[entry]. */
+/* The rows of an entry are evaluated under the name row[entry]. */
 static bool entry_good(const struct scenario *scenario, const struct catalog_entry *entry,
                        struct error *error)
 {

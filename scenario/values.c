@@ -43,7 +43,7 @@ double log_between(double low, double high, double share)
     return low * scalar_exp(share * scalar_log(high / low));
 }
 
-/* The first node without a finite value belongs to some row: name it. */
+/* Name the row to which the first node without a finite value belongs. */
 bool values_finite(const struct scenario *scenario, const struct list *list,
                    const double *inputs, struct error *error)
 {
@@ -90,7 +90,7 @@ void values_unpriced(const struct list *list, const double *inputs, double *at)
     arena_free(&scratch);
 }
 
-/* At another price all is finite. */
+/* Would all values be finite if the machine had a price? */
 static bool finite_if_priced(struct scenario *scenario, const struct values *values, int price,
                              struct error *error)
 {
@@ -128,7 +128,7 @@ static bool values_by(struct scenario *scenario, const char *const *texts, size_
     return true;
 }
 
-/* All are finite, or would be at another price. */
+/* Check that all values are finite, or would be if the machine had a price. */
 static bool check_values(struct scenario *scenario, const struct values *values, struct error *error)
 {
     const int price = list_input(&values->list, NAME_chip_price);
@@ -192,7 +192,7 @@ bool values_uncertain(struct scenario *scenario, struct values *values)
     return any;
 }
 
-/* Which inputs an output is made from. */
+/* Mark the nodes, inputs among them, on which an output depends. */
 static void mark_reached(const struct list *list, size_t output, uint8_t *reached)
 {
     reached[list->outputs[output]] = 1;

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-/* How tables and sentences call each row. */
+/* Labels of the rows in tables and sentences. */
 #define STEPS(X)                                                                            \
     X(bound_step, "bound") X(gap_batch, "fewer sequences decode")                         \
     X(gap_overlap, "operators not overlapped") X(gap_imbalance, "imbalance")           \
@@ -38,7 +38,7 @@ static bool is_shown(const double *at, int i)
            fabs(at[i]) >= least_shown * at[WATERFALL_ROWS - 1];
 }
 
-/* What the gaps without a line add up to. */
+/* Sum of the gaps that have no line of their own. */
 static double small_gaps(const double *at)
 {
     double sum = 0;
@@ -81,7 +81,7 @@ static void add_gaps(const double *at, struct section *section)
     add_line(list, labels[WATERFALL_ROWS - 1], 0, tpot, "", whole);
 }
 
-/* In milliseconds, on one line. */
+/* The sum of bound and gaps on one line, in milliseconds. */
 static const char *sum_text(struct arena *arena, const double *at)
 {
     struct buffer out = { .arena = arena };

@@ -107,7 +107,8 @@ static double worst_of(const struct search_space *space, const struct column *li
     return worst;
 }
 
-/* A point without room is no miss: another layout is needed, not another limit. */
+/* Remember the nearest miss. A point that does not fit in memory is none: it needs another layout,
+ * not another limit. */
 static void look_near(struct walk *walk, const struct column *limit, struct search_point point,
                       size_t i)
 {
@@ -135,7 +136,7 @@ static void judge(const struct search_space *space, const struct column *limit, 
     }
 }
 
-/* More along; of equal ones the one further across, or the first. */
+/* Order of points: larger `along`, then larger `across`, then the earlier one. */
 static bool better(const struct search_point *a, const struct search_point *b)
 {
     return a->along != b->along ? a->along > b->along
@@ -173,7 +174,7 @@ static void take_moved(struct walk *walk, const struct column *limit, size_t l,
         add_moved(&walk->block->moved_found, walk->block->moved, l, point);
 }
 
-/* Rounding may make a level stretch fall by a few bits. */
+/* Does the column fall? Rounding may make a constant column fall by a few bits, which is ignored. */
 static bool falls(const struct column *column, size_t count)
 {
     const double level = 1 - 1e-9, *value = column->data;
@@ -235,7 +236,7 @@ static void enter(struct walk *walk, size_t setting, int axis)
         stages_enter(walk->stages, i);
 }
 
-/* Loads of this setting that there is room for. */
+/* Number of loads for which this setting has room. */
 static size_t room_for(const struct walk *walk)
 {
     const struct column most = stages_output(walk->stages, walk->space->most);
@@ -292,7 +293,7 @@ static void walk_loads(struct walk *walk, struct search_block *block)
     }
 }
 
-/* Where a limit that should rise with the load was seen to fall, nothing is skipped. */
+/* Walk a block; if a limit that should rise with the load was seen to fall, again without skipping. */
 static void walk_block(struct walk *walk, struct search_block *block)
 {
     const struct search_count before = walk->count;
@@ -433,7 +434,7 @@ bool search_run(struct arena *arena, const struct search_space *spaces, size_t c
 
 /* ---- block by block ------------------------------------------------------------------------ */
 
-/* Nothing of another block is in its count, front and miss. */
+/* Walk one block with a fresh count, front and nearest miss. */
 static void walk_alone(struct walk *walk, struct search_block *block)
 {
     front_clear(&walk->front);

@@ -64,7 +64,7 @@ double fleet_next(const struct run *run)
     return run->world.tiers ? fmin(next, tiers_next(run->world.tiers)) : next;
 }
 
-/* Among those from `from` on, by order. */
+/* Insert an event among those due from index `from` on, by order. */
 static void add_due(struct run *run, size_t from, struct event event)
 {
     arena_push(run->arena, &run->due, &run->due_count, &run->due_room, sizeof event);
@@ -121,7 +121,7 @@ bool fleet_expects(const struct run *run)
 
 /* ---- the router ----------------------------------------------------------------------------- */
 
-/* What it looks at: the least is chosen. */
+/* The load by which the router compares replicas; the smallest is chosen. */
 static uint64_t load_of(struct engine *engine, enum router router, double now)
 {
     if (router == ROUTER_LEAST_PENDING)
@@ -176,7 +176,7 @@ static struct engine *by_prefix(struct run *run, struct pool *pool, uint32_t id,
     return chosen;
 }
 
-/* NULL: none is up. */
+/* The replica that takes a request, or NULL if none is up. */
 static struct engine *choose(struct run *run, struct pool *pool, uint32_t id, double now)
 {
     const enum router router = run->world.options->router;
@@ -240,7 +240,7 @@ void fleet_route(struct run *run, uint32_t id, double now)
     send(run, pool, id, now);
 }
 
-/* Who waits behind it may enter now: a stretch ends. */
+/* Take a request back from the queue of a replica; a stretch ends, since the one behind may enter. */
 static bool take_back(struct engine *engine, uint32_t id, double now)
 {
     const struct scheduler *scheduler = engine->scheduler;
@@ -420,7 +420,7 @@ static void start_one(struct run *run, double now)
         }
 }
 
-/* One that is not ready yet first. */
+/* Stop a replica, preferably one that is still starting. */
 static void send_one_away(struct run *run, double now)
 {
     struct pool *pool = &run->decodes;

@@ -42,7 +42,7 @@ bool bill_chosen(const struct bill *bill, const struct price *price)
            (!seller || in_names(bill->arena, seller, price->seller, price->seller));
 }
 
-/* The sellers of a sheet, each once, as far as there is room. */
+/* The sellers of a price list, each once, cut off where the message gets too long. */
 static const char *list_sellers(const struct bill *bill)
 {
     enum { MOST = 24 };
@@ -76,7 +76,7 @@ static bool name_unknown(struct bill *bill, const char *name, const char *const 
                       sheet->count);
 }
 
-/* Each name has to be there. */
+/* Check that the price list has every name that was asked for. */
 static bool check_names(struct bill *bill, const char *names, bool sellers)
 {
     const struct price_sheet *sheet = &bill->sheet;
@@ -157,7 +157,7 @@ static void note_once(struct facts *facts, const char *note)
     facts_note(facts, "%s", note);
 }
 
-/* What the rule only supposes: middles of ranges, and what nobody says. */
+/* Notes on facts that the rule assumes: middles of ranges, and facts without a source. */
 static void note_rule(struct bill *bill, const struct rule *rule)
 {
     struct scenario *scenario = &bill->scenario;
@@ -288,7 +288,7 @@ static bool open_bill(struct bill *bill)
            check_names(bill, command_text(command, "seller"), true);
 }
 
-/* What the costs of a task and of a month depend on; the lines of habits say theirs. */
+/* Notes on the assumptions behind the costs of a task and a month. */
 static void note_assumed(struct bill *bill)
 {
     static const char *const rows[] = { NAME_billing_month };
@@ -299,7 +299,7 @@ static void note_assumed(struct bill *bill)
     basis_notes(&bill->scenario, &bill->basis);
 }
 
-/* What was given and moves nothing here, nor on one's own machines. */
+/* Notes on given options that affect neither the bill nor the cost on one's own machines. */
 static void note_idle(struct bill *bill, const struct bill_idle *own)
 {
     enum { MORE = 4 };
@@ -320,7 +320,7 @@ static void note_idle(struct bill *bill, const struct bill_idle *own)
 
 enum { FEW = 4 };
 
-/* One to four entries get a page of their own. */
+/* One to four entries are answered in full, each on a page. */
 static bool answer_entries(struct bill *bill)
 {
     size_t count = 0;

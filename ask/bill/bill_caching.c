@@ -28,7 +28,7 @@ static struct rule *find_rule(struct arena *arena, struct caching *caching, size
     return rule;
 }
 
-/* What an entry does not say is said by the one it is "as". */
+/* A fact that an entry does not state is taken from the entry that it is "as". */
 static void read_fact(const struct sheet *sheet, struct rule *rule, int i)
 {
     const char *name = rule->name, *base = sheet_text(sheet, name, "as");
@@ -87,7 +87,7 @@ static bool contains(const char *name, const char *part)
     return false;
 }
 
-/* The last, "other", is for what none matches. */
+/* The longest match wins; the last rule, "other", is for entries without a match. */
 const struct rule *caching_find(const struct caching *caching, const struct price *price)
 {
     const struct rule *found = &caching->rule[caching->count - 1];

@@ -19,7 +19,7 @@ const struct scheme_row schemes[SCHEMES] = {
 #undef SCHEME
 };
 
-/* What a point gives the rows: prices, then two of another kind, caching, counts of gaps. */
+/* Name of the i-th input that a point sets: prices, cache granularity and lifetimes, shares of gaps. */
 static const struct {
     const char *row;
     enum price_tier tier;
@@ -76,7 +76,7 @@ static bool is_given(const struct bill *bill, const char *row)
     return fact_given(fact);
 }
 
-/* What every run asks for, once. */
+/* Read the inputs that are the same for all points, once. */
 static void read_numbers(struct bill *bill)
 {
     for (int i = 0; i < RULES_FACTS; i++) {
@@ -124,7 +124,7 @@ static double or_zero(double x)
     return isnan(x) ? 0 : x;
 }
 
-/* A fact that the rule does not say, or that --set says, is the row's. */
+/* A fact comes from the rule, unless --set gives it or the rule does not state it. */
 static double fact_of(const struct bill *bill, const struct rule *rule, int i)
 {
     return isnan(rule->at[i]) || bill->rule_given[i] ? bill->rule_default[i] : rule->at[i];
@@ -154,7 +154,7 @@ static void fill_charges(const struct bill *bill, const struct bill_point *point
     }
 }
 
-/* Which schemes a seller has: what it published prices for. */
+/* Does the seller offer the scheme? It does if it published the prices that the scheme needs. */
 static bool offered(const struct bill_point *point, enum scheme scheme)
 {
     const struct price *price = point->price;
@@ -367,7 +367,7 @@ void bill_basis(struct bill *bill, const struct price *price, enum scheme scheme
 
 /* ---- asking why ---------------------------------------------------------------------------- */
 
-/* What stands in an input at the last turn. */
+/* Value of an input at the last turn of a task. */
 static double input_at_last(const struct bill *bill, const double *charges, const char *name,
                             double value)
 {

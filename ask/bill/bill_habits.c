@@ -113,7 +113,7 @@ static void fewer_turns(struct habits *habits)
                   arena_print(habits->bill->arena, "%.0f of %.0f", turns - 1, turns));
 }
 
-/* The best n, of all up to the last turn. */
+/* Try compaction after every n turns and keep the cheapest n. */
 static void compaction(struct habits *habits)
 {
     struct bill *bill = habits->bill;
@@ -149,7 +149,7 @@ static void waiting(struct habits *habits)
 enum { GRID = 97, ROUNDS = 4 };
 static const double GAP_LEAST = 1, GAP_MOST = 3e6;
 
-/* Which is cheaper at a mean gap: of all schemes, or of one and none. */
+/* The cheapest scheme at a mean gap, among all schemes, or between one scheme and no caching. */
 typedef enum scheme chooser(const struct bill_cost *cost, enum scheme one);
 
 static enum scheme of_all(const struct bill_cost *cost, enum scheme one)
@@ -163,7 +163,7 @@ static enum scheme of_two(const struct bill_cost *cost, enum scheme one)
     return cost->task[one] < cost->task[SCHEME_PLAIN] ? one : SCHEME_PLAIN;
 }
 
-/* What is chosen on a grid of mean gaps from low to high. */
+/* The cheapest scheme at each point of a grid of mean gaps from low to high. */
 static void choose(const struct habits *habits, chooser *choice, enum scheme one, double low,
                    double high, double *mean, enum scheme *chosen)
 {
@@ -180,7 +180,7 @@ static void choose(const struct habits *habits, chooser *choice, enum scheme one
         chosen[i] = choice(&costs[i], one);
 }
 
-/* The mean gap at which the choice changes, between two where it differs. */
+/* Bisect for the mean gap at which the cheapest scheme changes, between two where it differs. */
 static double change_between(const struct habits *habits, chooser *choice, enum scheme one,
                              double low, double high)
 {
@@ -226,7 +226,7 @@ static void tell_changes(const struct habits *habits, chooser *choice, enum sche
     buffer_print(out, "\n");
 }
 
-/* Hits after which a write has paid, by the rows of the lecture's chapter. */
+/* Number of hits after which a write has paid for itself: rows of formulas/prices/prices.chalk. */
 static void hits_to_pay(const struct habits *habits, struct doc *doc)
 {
     struct bill *bill = habits->bill;

@@ -47,7 +47,7 @@ static void count_requests(const struct own *own, const struct scenario *scenari
                (struct bill_change){ NULL, 0 }, cost);
 }
 
-/* What the user set stays. */
+/* Set a row, unless the user gave it. */
 static void set_request(struct own *own, const char *row, double value)
 {
     const struct fact *before = facts_find(&own->scenario.facts, row);
@@ -184,7 +184,7 @@ static const char *rate_text(const struct own *own, double rate)
     return quantity_text(own->bill->arena, rate * day, unit_one, 4);
 }
 
-/* A line at each load: the workload's, and loads around it. */
+/* A line for the workload's load and for loads around it. */
 static void answer_loads(struct own *own, struct doc *doc)
 {
     static const double times[] = { 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100 };
@@ -268,7 +268,7 @@ static void answer_server(struct own *own, struct doc *doc)
                  schemes[own->bought_cost.best].name);
 }
 
-/* What its figures depend on, and what moves none of them. */
+/* Notes on what the figures depend on, and on given options without effect. */
 static void note_shown(struct own *own, struct bill_idle *idle)
 {
     static const char *const rows[] = {
@@ -303,7 +303,7 @@ static void note_own(struct own *own)
         facts_note(facts, "own: %s", scenario->facts.notes[i]);
 }
 
-/* No such server, or none that keeps its limits. */
+/* No replica fits, or none meets the limits. */
 static void answer_none(struct own *own, struct doc *doc)
 {
     struct bill *bill = own->bill;

@@ -34,7 +34,7 @@ static bool ranked(const struct line *line)
     return !line->reading->suspicious && takes(line);
 }
 
-/* All chosen entries, the cheapest first. */
+/* List the selected entries, cheapest first. */
 static struct line *list_lines(struct bill *bill, size_t *count)
 {
     size_t all = bill->sheet.count;

@@ -36,7 +36,7 @@ static const char *place(const struct reader *reader)
     return arena_print(reader->scenario->arena, "%s:%d", reader->file, reader->line);
 }
 
-/* The names that a workload may give. */
+/* List the names that a workload file may set. */
 static size_t list_names(const struct reader *reader, const char **names)
 {
     const struct book *book = &reader->scenario->book;
@@ -67,7 +67,7 @@ static bool twice(const struct reader *reader, const char *name)
     return error_hint(reader->error, "one of the two lines");
 }
 
-/* What --set says counts, and the line is only checked. */
+/* A value of --set wins; the line of the file is then only checked. */
 static bool read_value(struct reader *reader, const char *name, const char *value)
 {
     struct scenario *scenario = reader->scenario;

@@ -1,4 +1,4 @@
-/* check -- predicted against measured: what was read, what came of it, and how it is told.
+/* check -- scores predictions against published measurements.
  *
  *     files -> points -> outcomes -> scores, counts, lines, worst, picture
  *
@@ -47,7 +47,7 @@ void check_lines(struct check *check);              /* CSV: a line per value or 
 void check_worst(struct check *check, size_t most);
 bool check_rank(struct check *check);               /* in the place of the lines: the choices */
 
-/* One name for all spellings of a machine or model: the first that was met. */
+/* One name for all spellings of a machine or model: the first one that was read. */
 const char *check_label(struct check *check, enum catalog_kind kind, const char *spelling);
 
 #endif

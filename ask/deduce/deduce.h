@@ -1,8 +1,9 @@
-/* deduce -- what a price sheet says: what was read, what it means, how it is told.
+/* deduce -- what a price list implies about the models and the hardware behind it.
  *
  *     file -> prices -> ratios -> suspicious ones marked -> draws weighed -> report
  *
- * One model gets a report of its own, a sheet a line for each. */
+ * One model gets a report of its own, a whole list one line per entry. The inference is in infer/;
+ * prices become evidence in ask/evidence/. */
 #ifndef ASK_DEDUCE_H
 #define ASK_DEDUCE_H
 
@@ -24,7 +25,7 @@ struct deduction {
 
 bool deduce_draw(struct deduction *deduction, bool all);
 bool deduce_model(struct deduction *deduction, const struct reading *reading);
-/* Fill span and effective of each. */
+/* Weigh the draws by each reading and fill its span and effective sample size. */
 void deduce_conclude(struct deduction *deduction, struct reading *readings, size_t count);
 bool deduce_whole(struct deduction *deduction);
 bool deduce_market(struct deduction *deduction, const char *model);

@@ -59,7 +59,7 @@ static bool is_model(const struct wanted *wanted, const struct price *price)
            entry_called(wanted->entry, model);
 }
 
-/* One price a host: its lowest for this model. */
+/* Keep one price per host: its lowest for this model. */
 static void add_host(struct arena *arena, struct hosts *hosts, const struct reading *reading)
 {
     double input = reading->price->at[0][0][PRICE_INPUT];
@@ -79,7 +79,7 @@ static void add_host(struct arena *arena, struct hosts *hosts, const struct read
                                sizeof(char *)) = reading->price->seller;
 }
 
-/* More than ten times off the median is a mistake of units, not a price. */
+/* Drop prices more than ten times off the median, which are errors of units. */
 static size_t drop_outliers(struct arena *arena, struct hosts *hosts)
 {
     const double most = 10;
@@ -138,7 +138,7 @@ static bool say(struct deduction *deduction, const char *row, const char *error_
     return true;
 }
 
-/* What is known of an open model, beside it. */
+/* Show the model's true parameters beside the estimate, where the catalog has them. */
 static void say_truth(struct deduction *deduction, const struct catalog_entry *entry)
 {
     static const char *const keys[] = { "params_total_published", "params_active_published" };

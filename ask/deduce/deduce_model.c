@@ -393,7 +393,7 @@ static void report_triangle(const struct report *report, struct doc *doc)
                  output ? seen[FIELD_OUTPUT] : 1, "out/in is");
 }
 
-/* Fields by how much the evidence gains when they are policy, most first. */
+/* The field, not yet reported, whose explanation as policy raises the evidence most. */
 static int best_field(const struct report *report, unsigned told)
 {
     int best = -1;

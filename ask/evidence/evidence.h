@@ -1,8 +1,8 @@
-/* evidence -- a price sheet as the rows see it: ratios, suspicious ones, priors.
+/* evidence -- a price list as inputs of rows: ratios of prices, which of them look wrong, priors.
  *
  *     file -> prices -> ratios ("seen_..." rows) -> suspicious ones marked -> readings
  *
- * `deduce` weighs readings, `bill` passes over the suspicious ones. */
+ * `deduce` weighs readings, `bill` skips the suspicious ones. */
 #ifndef ASK_EVIDENCE_H
 #define ASK_EVIDENCE_H
 
@@ -50,7 +50,8 @@ struct seen_rows {                  /* the rows "seen_..." as one list */
 bool seen_open(struct scenario *scenario, struct seen_rows *rows, struct error *error);
 void reading_make(struct arena *arena, const struct seen_rows *rows, const struct priors *priors,
                   const struct price *price, struct reading *reading);
-/* One seller, one decision: what many models of a seller share, at prices far apart, is policy. */
+/* Mark values that many models of a seller share although their prices are far apart: such a value is
+ * the seller's policy and says nothing about cost. */
 void readings_vendors(struct arena *arena, struct reading *readings, size_t count,
                       const struct priors *priors);
 /* " --set seen_input=5e-06 ...": what is published, for `why`. */

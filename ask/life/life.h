@@ -1,8 +1,8 @@
-/* life -- how long a model should be trained, and how large it should be, for all that it will
- * serve: words -> scenario -> each law of the loss -> size and tokens -> the rows read there.
+/* life -- compute-optimal tokens and size of a model, with the tokens that it will serve:
+ * words -> scenario -> each scaling law of the loss -> size and tokens -> the rows evaluated there.
  *
- * The conditions of the best choice are rows (formulas/training/compute-optimal.chalk). Here a law is put in
- * their inputs, one after the other, and the one that was asked for is told at length. */
+ * The conditions of the optimum are rows (formulas/training/compute-optimal.chalk). The constants of
+ * each law are set as their inputs in turn; the law that was asked for is answered in detail. */
 #ifndef ASK_LIFE_H
 #define ASK_LIFE_H
 

@@ -47,7 +47,7 @@ static bool read_words(struct plan *plan)
 
 /* ---- variants --------------------------------------------------------------------------------- */
 
-/* The load is an input; of pools so are the prefill servers. */
+/* Make the load an input; in disaggregated deployments the prefill workers too. */
 static void open_loop(struct variant *variant)
 {
     struct facts *facts = &variant->scenario.facts;
@@ -94,7 +94,7 @@ static bool check_gpus(struct plan *plan, struct scenario *scenario)
     return error_hint(plan->error, "a whole number from 1 to %d", MOST);
 }
 
-/* Points have single numbers. */
+/* Refuse ranges and distributions, since a point has single numbers. */
 static bool no_ranges(struct plan *plan, const struct scenario *scenario)
 {
     for (size_t i = 0; i < scenario->facts.scalar_count; i++) {
@@ -123,7 +123,7 @@ static bool nothing_found_is_given(struct plan *plan, const struct scenario *sce
     return true;
 }
 
-/* Tokens a day as requests a second. */
+/* Convert tokens per day to requests per second. */
 static bool read_demand(struct plan *plan, struct scenario *scenario)
 {
     const struct fact *tokens = facts_find(&scenario->facts, NAME_tokens_per_day);
@@ -201,7 +201,7 @@ static bool take_tensor(struct plan *plan, struct scenario *scenario)
     return true;
 }
 
-/* A scenario with these names in the place of lists. */
+/* Open a scenario with one machine and format of the lists. */
 static bool read_variant(struct plan *plan, struct variant *variant)
 {
     struct subject subject = plan->subject;
@@ -313,7 +313,7 @@ static bool sweep_alone(struct plan *plan)
     return true;
 }
 
-/* The front as it is told, less what then breaks a limit. */
+/* Evaluate the front's points and drop those that then exceed a limit. */
 static bool keep_front(struct plan *plan)
 {
     struct search_front *front = &plan->result.front;

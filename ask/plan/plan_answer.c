@@ -33,7 +33,8 @@ static void add_once(struct plan *plan, struct doc *doc, const char *key, double
         doc_add_number(plan->arena, doc, key, value);
 }
 
-/* Of pools it is not searched: what was given, or the default. */
+/* The prefill chunk of a point. In disaggregated deployments it is not searched, but given or the
+ * default. */
 static double chunk_of(struct plan *plan, const struct plan_point *point)
 {
     struct variant *variant = &plan->variants[point->at.space];
@@ -71,7 +72,7 @@ static void one_server(struct plan *plan, struct doc *list, const struct plan_po
     doc_add_number(plan->arena, one, "prefill_chunk", chunk_of(plan, point));
 }
 
-/* The kinds of servers of a deployment, how many of each. */
+/* The kinds of replicas of a deployment and the number of each. */
 static void servers_document(struct plan *plan, struct doc *doc, const struct plan_point *point)
 {
     static const char *const decode[] = { NAME_chips, NAME_attention_dp, NAME_pipeline_parallel };
@@ -268,7 +269,7 @@ static void best_lines(struct plan *plan, const struct plan_point *best)
     buffer_print(out, "  TPOT     %s\n", breakdown_largest(plan->arena, &best->parts, 4));
 }
 
-/* Does the band of the better one reach down to the other? */
+/* Does the prediction interval of the better point include the other? */
 static bool within_band(const struct plan_point *better, const struct plan_point *point)
 {
     return better->figures[PLAN_per_gpu] * better->figures[PLAN_throughput_low] <=
@@ -291,7 +292,7 @@ static const struct search_point *simplest(const struct plan *plan)
     return NULL;
 }
 
-/* In words where the best is another kind. */
+/* Name the simplest deployment where the best one is of another kind. */
 static bool simplest_line(struct plan *plan, const struct plan_point *best)
 {
     struct plan_point point;
@@ -315,7 +316,7 @@ static bool simplest_line(struct plan *plan, const struct plan_point *best)
     return true;
 }
 
-/* The best point as a question of its own. */
+/* The command that evaluates the best point by itself. */
 static void check_line(struct plan *plan, const struct plan_point *best)
 {
     const bool pools = plan->variants[best->at.space].kind == PLAN_POOLS;
@@ -405,7 +406,7 @@ static void csv_head(struct table *table)
         table_cell(table, "%s", plan_figures[i]);
 }
 
-/* Of all points on the front about a dozen, even in the logarithm of speed; the first always. */
+/* Is the point shown? About a dozen are, evenly spaced in the logarithm of speed, and the first. */
 static bool shown(const struct search_front *front, size_t i, double *next)
 {
     const double low = front->points[0].across, high = front->points[front->count - 1].across;
@@ -484,7 +485,7 @@ static void known_lines(struct plan *plan)
                  count_text(plan->arena, (double)plan->result.front.count, 12));
 }
 
-/* The limit that a point breaks most. */
+/* The limit that a point exceeds by the largest factor. */
 static const char *worst_limit(struct plan *plan, const struct search_point *at)
 {
     const struct search_space *space = &plan->spaces[at->space];
@@ -560,7 +561,7 @@ static void note_limits(struct plan *plan)
                        i == 0 && isinf(plan->variants->ttft) ? ": no layout meets it" : "");
 }
 
-/* Formats and rents of each machine. */
+/* Notes on the formats and the rent of each machine. */
 static void note_variants(struct plan *plan)
 {
     struct facts *facts = &plan->variants->scenario.facts;
@@ -580,7 +581,7 @@ static void note_variants(struct plan *plan)
     }
 }
 
-/* What the figures of a point depend on, as notes of the answer. */
+/* Notes on the assumptions behind the figures of a point. */
 static void note_point(struct plan *plan, const struct plan_point *point)
 {
     static const enum plan_figure shown[] = {

@@ -27,7 +27,7 @@ bool plan_emit_asked(const struct command *command, struct error *error)
 
 /* ---- the point --------------------------------------------------------------------------- */
 
-/* Of the front the best, or that whose speed is nearest. */
+/* The best point of the front, or the one whose speed is nearest to --pick. */
 static size_t choose_point(const struct plan *plan)
 {
     const struct search_front *front = &plan->result.front;

@@ -27,7 +27,7 @@ static const struct setting_input *inputs_of(enum plan_kind kind, size_t *count)
     return kind == PLAN_POOLS ? pools_inputs : servers_inputs;
 }
 
-/* A server that only takes prompts, and what one takes of a rank. */
+/* A layout of a prefill worker, and the time of one prompt on one of its ranks. */
 struct prefill {
     struct layout layout;
     double time;
@@ -38,7 +38,7 @@ struct prefills {
     size_t count, room;
 };
 
-/* The most draft tokens that layouts have. */
+/* The largest number of draft tokens that is searched. */
 static double draft_most(struct plan *plan, const struct variant *variant)
 {
     double most;
@@ -72,7 +72,7 @@ struct settings {
     double *only;                   /* [input_count] the user's number, or NAN */
 };
 
-/* Those that the user's numbers exclude are left out. */
+/* Add a setting, unless a number that the user gave excludes it. */
 static void add_setting(struct settings *settings, const double *values)
 {
     for (size_t i = 0; i < settings->input_count; i++)
@@ -183,7 +183,7 @@ static bool list_settings(struct plan *plan, struct variant *variant, const stru
 
 /* ---- the list --------------------------------------------------------------------------------- */
 
-/* What is searched of two pools. */
+/* The expressions that the search of two pools evaluates. */
 static void search_texts(const struct plan *plan, const char *texts[SERVERS_OUTPUTS])
 {
     static const char *const what[SERVERS_OUTPUTS] = {
@@ -254,7 +254,7 @@ double plan_input(const struct plan *plan, const struct search_point *point, con
     return NAN;
 }
 
-/* What the user gave keeps its source; an expression is no input, and stays. */
+/* Facts that the user gave keep their source; an expression is not an input and stays. */
 struct scenario plan_scenario(const struct plan *plan, const struct search_point *point)
 {
     const struct variant *variant = &plan->variants[point->space];

@@ -77,7 +77,7 @@ static void score(struct arena *arena, const struct simulation *simulation, stru
     outcome->verdict = verdict_of(outcome);
 }
 
-/* The description with another seed. */
+/* The description of the load with `more` added to its seed. */
 static const char *reseeded(struct arena *arena, const char *words, uint64_t more)
 {
     const char *seed = strstr(words, ",seed=");
@@ -154,7 +154,7 @@ static bool turn_time(const struct trace *trace, const struct sim_options *optio
     return ran;
 }
 
-/* Users come spread over a turn, as they would be found at any time later. */
+/* Let users start spread over the time of one turn, as they would be in the steady state. */
 static bool stagger_users(const struct simulation *simulation, struct simulated *outcome,
                           double *turn, struct error *error)
 {
@@ -167,7 +167,7 @@ static bool stagger_users(const struct simulation *simulation, struct simulated 
     return true;
 }
 
-/* Of a short run half is left at the least, of which no end is cut off where little is. */
+/* Choose which requests count: at least half of them in a short run. */
 static void count_requests(const struct simulation *simulation, double turn,
                            struct simulated *outcome)
 {

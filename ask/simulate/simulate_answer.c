@@ -127,7 +127,8 @@ static void answer_counts(struct arena *arena, const struct simulated *outcome, 
     }
 }
 
-/* What of a run with users says nothing of a server that runs on. */
+/* Say which requests of a run with users are left out: those of its start and its end, which say
+ * nothing about the steady state. */
 static void answer_left_out(struct arena *arena, const struct simulated *outcome,
                             struct answer *answer)
 {
@@ -146,7 +147,7 @@ static void answer_left_out(struct arena *arena, const struct simulated *outcome
     buffer_print(&answer->text, "\n");
 }
 
-/* Requests that were not answered, and why. */
+/* Count the requests that were not answered, by reason. */
 static void answer_losses(struct arena *arena, const struct simulated *outcome, struct answer *answer)
 {
     const struct sim_result *result = &outcome->result;
@@ -276,7 +277,7 @@ double simulate_sequences(const struct simulated *outcome, int pool)
     return stages * outcome->result.sequence_seconds / outcome->result.busy;
 }
 
-/* Rows of a run, at what it counted, for the servers of a pool. */
+/* Evaluate rows of a pool (formulas/serving/simulation.chalk) at what the run counted. */
 static bool run_rows(struct scenario *scenario, const struct simulated *outcome, int pool,
                      const char *const *rows, size_t count, struct values *values,
                      struct error *error)
@@ -296,7 +297,7 @@ static bool run_rows(struct scenario *scenario, const struct simulated *outcome,
     return values_of(scenario, rows, count, values, error);
 }
 
-/* What a token of each class costs, where classes share servers. */
+/* Cost per token of each priority class, where classes share replicas. */
 static bool answer_classes(struct arena *arena, struct simulation *simulation,
                            const struct simulated *outcome, struct answer *answer,
                            struct error *error)

@@ -116,7 +116,7 @@ static bool finish(FILE *file, const char *path, struct error *error)
     return good || cannot_write(path, error);
 }
 
-/* Times of what never came are left empty. */
+/* Cells of times that never came are empty. */
 static void print_requests(FILE *file, const struct simulated *outcome)
 {
     const struct trace *trace = &outcome->trace;
@@ -227,7 +227,7 @@ static void keep(void *context, double now, const struct sim_sample *sample)
         command->progress((double)sample->done / (double)recorder->simulation->trace.count);
 }
 
-/* One of them on the terminal, none over the trace itself. */
+/* At most one output may be the terminal, and none may overwrite the trace. */
 static bool outputs_fit(const struct recorder *recorder, struct error *error)
 {
     const struct command *command = recorder->simulation->command;

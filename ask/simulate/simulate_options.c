@@ -53,7 +53,7 @@ static const char *setting_of_others(const struct command *command,
     return NULL;
 }
 
-/* An option that only some schedulers read is a mistake elsewhere. */
+/* Refuse an option that the chosen scheduler does not read. */
 static bool options_fit_scheduler(const struct command *command,
                                   const struct sim_server *server, struct error *error)
 {
@@ -89,7 +89,7 @@ static const char *engine_of(const struct command *command, const struct schedul
     return command_text(command, "engine") ? command_text(command, "engine") : scheduler->engine;
 }
 
-/* Rows that schedulers share with the prediction. */
+/* Set rows that the scheduler and the prediction have in common. */
 static bool set_shared(const struct command *command, struct scenario *scenario,
                        struct error *error)
 {
@@ -312,7 +312,7 @@ static bool read_servers(struct simulation *simulation, struct error *error)
     return read_server(command, server, error);
 }
 
-/* A pool for prompts: the same server but for machine and chips. */
+/* The prefill pool: the same settings, except for machine and chips. */
 static bool read_split(struct simulation *simulation, struct error *error)
 {
     const struct command *command = simulation->command;
@@ -382,7 +382,7 @@ static void take_world(const struct command *command, struct simulation *simulat
     command_take(command, "tpot", &simulation->tpot_most);
 }
 
-/* Options that act only beside another. */
+/* Refuse options that have an effect only together with another that is missing. */
 static bool partners_are_there(const struct command *command, struct error *error)
 {
     static const struct { const char *option, *needs[3]; } pairs[] = {
@@ -434,7 +434,7 @@ static bool read_trace(struct simulation *simulation, struct error *error)
                              : trace_read(simulation->arena, source, 1, &simulation->trace, error);
 }
 
-/* Prefixes are found by whole blocks of the trace. */
+/* Check that KV blocks and the trace's prefix blocks divide evenly: prefixes match by whole blocks. */
 static bool blocks_fit_names(const struct simulation *simulation, struct error *error)
 {
     const size_t named = simulation->trace.block, block = simulation->options.server.block;

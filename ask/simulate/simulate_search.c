@@ -183,7 +183,7 @@ static bool try_values(struct search *search, const double *values, size_t count
     return trials_run(search->simulation, runs, count, error);
 }
 
-/* Whether the run lies on the side from which the limit is looked for. */
+/* Is the run on the side of the limit from which the search approaches it? */
 static bool good(const struct search *search, size_t run)
 {
     return search->runs[run].meets;
@@ -218,7 +218,7 @@ static bool narrow(struct search *search, double *meets, double *misses, struct 
     }
 }
 
-/* The last run was as the one before: more of the same will not help. */
+/* Is the last run the same as the one before, so that a further step will not help? */
 static bool changed_nothing(const struct search *search)
 {
     const struct trial *last = &search->runs[search->count - 1];

@@ -47,7 +47,7 @@ static void run_one(const struct simulation *simulation, struct trial *run)
     arena_free(&arena);
 }
 
-/* A row of each run in turn, at what they counted. */
+/* Evaluate a row for each run, at what it counted. */
 static bool row_of_each(const struct simulation *simulation, int pool, const char *row,
                         const struct trial *runs, const double *beside, size_t count, double *out,
                         struct error *error)
@@ -108,7 +108,7 @@ static const enum number shown[] = { NUMBER_requests_per_s, NUMBER_ttft_mean, NU
                                      NUMBER_utilisation, NUMBER_met, NUMBER_rent_per_token };
 enum { SHOWN = sizeof shown / sizeof *shown };
 
-/* Only where there are limits to meet, and a machine to rent. */
+/* Columns of limits and rent are shown only if limits and a machine were given. */
 static bool is_shown(const struct simulation *simulation, enum number number)
 {
     return (number != NUMBER_met || isfinite(simulation->ttft_most) ||

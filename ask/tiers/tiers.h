@@ -1,4 +1,4 @@
-/* tiers -- where the cache of a paused conversation should wait.
+/* tiers -- the cheapest memory tier for the KV cache of an idle conversation.
  *
  *   cost of a pause
  *     |        hbm /        _ ddr
@@ -8,10 +8,11 @@
  *     |________/___________________________________ pause
  *         hbm  |    ddr    |    flash    | compute again
  *
- * A place is a tier or computing again. What a pause costs in each is a row,
- * tier_pause_cost and recompute_pause_cost, read here along hold_time; the path is the
- * cheapest place from the shortest pause to the longest. A tier that brings the cache
- * back too late computes it again, and is never the cheapest. */
+ * A place is a tier or recomputation. The cost of a pause in each place is a row, tier_pause_cost or
+ * recompute_pause_cost, evaluated here as a function of hold_time; the path is the sequence of
+ * cheapest places from the shortest pause to the longest. A tier that brings the cache back later
+ * than resume_limit has the cost of recomputation and is never the cheapest. Times in s, costs in
+ * USD. */
 #ifndef ASK_TIERS_H
 #define ASK_TIERS_H
 
@@ -36,13 +37,14 @@ struct places {                     /* lives in the scenario's arena */
 };
 
 bool places_open(struct scenario *scenario, struct places *places, struct error *error);
-/* What a pause costs in each place, until the next call. */
+/* Cost of a pause in each place; valid until the next call. */
 const double *places_costs(struct places *places, double pause);
-/* The cheapest, the first of several; computing again where no tier is cheaper. */
+/* The cheapest place, the first of several; recomputation where no tier is cheaper. */
 size_t places_best(struct places *places, double pause);
 /* The same at a point of the grid. */
 size_t places_best_of(const struct places *places, size_t point);
-/* From this pause on computing again costs no more; 0: always, INFINITY: never. */
+/* The break-even interval: the pause from which on recomputation costs no more. 0: always,
+ * INFINITY: never. */
 double places_again(struct places *places, size_t tier);
 bool places_on_path(const struct places *places, size_t place);
 

@@ -1,6 +1,6 @@
-/* train -- how long a training run takes, what it needs, and in which layout: words -> scenario ->
- * space of all layouts -> search -> the fastest that fits. What the user gives is no axis; who
- * gives all of it asks about one layout. */
+/* train -- time, memory and cost of a training run, and the layout for it: words -> scenario -> space
+ * of all layouts -> search -> the fastest one that fits. What the user gives is not an axis of the
+ * space; if everything is given, the space is a single layout. */
 #ifndef ASK_TRAIN_H
 #define ASK_TRAIN_H
 
@@ -64,17 +64,17 @@ extern const char *const train_figures[TRAIN_FIGURE_COUNT];
 /* From words and options to the space. */
 bool train_open(struct train *train);
 bool train_space(struct train *train);
-/* The user's number for a row, or NAN. */
+/* The number that the user gave a row, or NAN. */
 double train_given(const struct train *train, const char *row);
 bool train_host_known(const struct train *train);
 double train_input(const struct train *train, const struct search_point *at, const char *row);
 void train_tell(const struct train *train, const struct search_point *at,
                 struct train_point *point);
-/* What a layout that is not even breaks first. */
+/* The first rule of divisibility that a layout breaks. */
 enum train_even { TRAIN_EVEN_HEADS, TRAIN_EVEN_STAGES, TRAIN_EVEN_EXPERTS, TRAIN_EVEN_SEQUENCE,
                   TRAIN_EVEN_BATCH, TRAIN_EVEN_COUNT };
 bool train_uneven(struct train *train, size_t counts[TRAIN_EVEN_COUNT]);
-/* Why there is none, in lines. */
+/* Answer why there is no layout. */
 bool train_nothing(struct train *train);
 
 /* "TP 8 x PP 16 x DP 128, 8 pieces a stage, micro-batches of 1, ZeRO 1" */

@@ -1,13 +1,13 @@
-/* tiers -- where blocks of the cache wait that have left the chips' memory.
+/* tiers -- memory tiers below HBM, which keep KV blocks that were evicted from the cache.
  *
  *     HBM of a replica --put--> host memory --> flash --> disk --> gone
  *            ^                       |            |         |
  *            +-------- fetch --------+------------+---------+
  *
- * A block that leaves HBM is written to the first tier; one that has to make room there, the
- * least recently used, to the next. A block that is found stays where it is, as the most recently
- * used, and is copied up. Being put somewhere, or fetched from there, is a use; after its
- * lifetime without one a block is dropped, and not written further.
+ * A block that leaves HBM is written to the first tier; the least recently used block there, if it has
+ * to make room, is written to the next. A block that is found stays where it is, becomes the most
+ * recently used, and is copied up. Being put into a tier or fetched from it is a use; a block that is
+ * not used for its lifetime is dropped, and not written further.
  *
  * A tier is shared by all replicas, or each has its own. Fetches share its bandwidth (link.h);
  * writes are one transfer in the background, and a block is found from the moment it is put.

@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Steps of which each rank has room for the parts. */
+/* Number of steps for whose parts each rank has room. */
 static size_t vllm_room(const struct vllm *vllm)
 {
     return vllm->stages > FLIGHT ? vllm->stages : FLIGHT;
@@ -23,7 +23,7 @@ static size_t vllm_room(const struct vllm *vllm)
 
 /* ---- what a step gives -------------------------------------------------------------------- */
 
-/* One that had to start again may get its last token from a step that was in flight. */
+/* End a request. One that was preempted may get its last token from a step that was in flight. */
 static void finish(struct vllm *vllm, struct rank *rank, uint32_t id, double now)
 {
     size_t at = 0;
@@ -39,7 +39,7 @@ static void finish(struct vllm *vllm, struct rank *rank, uint32_t id, double now
     }
 }
 
-/* Of its drafts the first ones that are accepted; the same for the same token of a request. */
+/* Number of accepted draft tokens, the same for the same position of a request in any batch. */
 static uint32_t accepted_of(const struct vllm *vllm, uint32_t id, uint32_t known, uint32_t draft)
 {
     const struct sim_server *server = vllm->engine.server;
@@ -162,7 +162,7 @@ static void vllm_take(struct engine *engine, uint32_t id, double now)
     engine->asks = vllm->stages > 1;
 }
 
-/* Its cache has come from a tier. */
+/* The blocks of a request have arrived from a tier. */
 static void vllm_fetched(struct engine *engine, uint32_t id, double now)
 {
     struct vllm *vllm = (struct vllm *)engine;
@@ -241,7 +241,7 @@ static void give_back(struct vllm *vllm, struct rank *rank, uint32_t id)
     vllm_leave_cache(vllm, rank, id);
 }
 
-/* What was in flight is lost, and the cache with it. */
+/* Failure: drop the steps in flight and the cache. */
 static void vllm_clear(struct engine *engine, double now)
 {
     struct vllm *vllm = (struct vllm *)engine;

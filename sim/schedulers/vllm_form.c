@@ -75,7 +75,7 @@ size_t vllm_lane_most(const struct vllm *vllm, uint32_t id)
     return most ? most : server->max_num_seqs;
 }
 
-/* Sequences of a step that it takes part in. */
+/* Largest number of sequences of a step in which the request takes part. */
 static size_t most_with(const struct vllm *vllm, const struct forming *forming, uint32_t id)
 {
     const size_t most = vllm_lane_most(vllm, id);
@@ -92,7 +92,7 @@ static uint32_t tokens_left(const struct vllm *vllm, uint32_t id)
     return left == 1 && request->guesses ? left + (uint32_t)vllm->engine.server->draft : left;
 }
 
-/* One token and its guesses, after all that is known; not a part of a prompt. */
+/* Is this a decode: one token and its draft tokens after all known ones, and no part of a prompt? */
 static bool decodes(const struct vllm *vllm, uint32_t id, uint32_t tokens)
 {
     const struct request *request = &vllm->shared->requests[id];
@@ -134,7 +134,7 @@ static void add_part(struct vllm *vllm, struct rank *rank, struct forming *formi
     vllm_name_blocks(vllm, rank, id);
 }
 
-/* False: the request itself had to go. */
+/* Free blocks for a request by preempting others. False: the request itself was preempted. */
 static bool make_room(struct vllm *vllm, struct rank *rank, size_t at, uint64_t tokens)
 {
     const struct request *request = &vllm->shared->requests[rank->running[at]];
@@ -151,7 +151,7 @@ static bool make_room(struct vllm *vllm, struct rank *rank, size_t at, uint64_t 
     }
 }
 
-/* Those of a lane that run, in order of admission. */
+/* Continue the running requests of a priority class, in order of admission. */
 static void go_on(struct vllm *vllm, struct rank *rank, struct forming *forming, size_t lane)
 {
     for (size_t at = 0; at < rank->running_count && forming->budget; at++) {
@@ -182,7 +182,7 @@ static void count_cached(struct vllm *vllm, uint32_t id)
         world->result->cached_tokens += vllm->shared->requests[id].computed;
 }
 
-/* USD to bring up so many blocks. */
+/* Cost, in USD, of fetching these blocks from the tiers. */
 static double fetch_cost(const struct vllm *vllm, const size_t *per_tier)
 {
     const struct sim_options *options = vllm->engine.world->options;

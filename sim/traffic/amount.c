@@ -1,5 +1,5 @@
-/* Amounts that are drawn: a constant, a range, or a lognormal distribution by mean and variation,
- * with mean and truncated mean in closed form.
+/* Amounts that are drawn: a constant, a range, or an exponential, lognormal or geometric
+ * distribution, with their means, and the means cut at a limit, in closed form.
  *
  * amount_within gives the probability of staying below a limit and amount_cut the mean with larger
  * values cut to it; `bill` uses them for gaps between requests. The normal distribution function

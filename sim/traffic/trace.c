@@ -1,8 +1,8 @@
 /* Traces: reads a file of requests in any known format, as a table or as JSON lines, and checks
  * it.
  *
- * Arrivals must not go back, lengths must be whole and positive. `scale` multiplies all gaps
- * between arrivals. Names of priority classes become numbers in the order of their first
+ * Arrivals must not go back, lengths must be whole and positive. All times are divided by
+ * `scale`. Names of priority classes become numbers in the order of their first
  * appearance. */
 #include "sim/traffic/trace_read.h"
 

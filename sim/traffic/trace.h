@@ -1,4 +1,4 @@
-/* trace -- requests as they came: when, how long, which blocks of a prefix they share.
+/* trace -- requests: when they arrived, their lengths, and which prefix blocks they share.
  *
  *     file --trace_unpack--> text --CSV or JSON lines--> struct trace
  *
