@@ -28,11 +28,11 @@ ROWS     := $(filter-out rows/run_set.c,$(wildcard rows/*.c))
 BASE     := $(filter-out base/ranks_mpi.c,$(call sources,base))
 # The server's; the page has files of its own in web/.
 WEB      := $(addprefix web/,respond.c request.c route.c openapi.c schema.c metrics.c handout.c report.c \
-              worker.c server.c serve_options.c)
+              worker.c http_server.c serve_options.c)
 # Every room of the library; score/fit is a program of its own.
 ROOMS    := report catalog search infer import scenario score $(shell find sim ask -type d)
 LIBRARY  := $(BASE) $(ROWS) $(foreach room,$(ROOMS),$(call sources,$(room))) $(WEB)
-OBJECTS  := $(LIBRARY:%.c=$(B)/%.o) $(SETS:%=$(B)/rows/run_%.o) $(LANES:%=$(B)/kernels_%.o) \
+OBJECTS  := $(LIBRARY:%.c=$(B)/%.o) $(SETS:%=$(B)/rows/run_%.o) $(LANES:%=$(B)/compiled_%.o) \
             $(B)/built_in_formulas.o $(B)/built_in_sheets.o $(B)/embedded_data.o $(B)/embedded_page.o
 CLI      := $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c))
 TESTS    := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/*_test.c))
@@ -65,7 +65,7 @@ $(B)/%.o: %.c $(B)/flags | build/row_names.h
 	@mkdir -p $(@D)
 	@echo $(CC) $<; $(CC) $(FLAGS) -MMD -MP -c $< -o $@
 
-# ---- once per instruction set: the interpreter's inner loops, and the kernels -------------
+# ---- once per instruction set: the interpreter's inner loops, and compiled rows -------------
 set_scalar   := -DSCALAR
 set_portable := -DLANES=2
 set_avx2     := -DLANES=4 -mavx2
@@ -74,13 +74,13 @@ $(SETS:%=$(B)/rows/run_%.o): $(B)/rows/run_%.o: rows/run_set.c $(B)/flags
 	@mkdir -p $(@D)
 	@echo $(CC) $< for $*; $(CC) $(FLAGS) -MMD -MP $(set_$*) -DSET=$* -c $< -o $@
 
-EMIT := $(patsubst %.c,$(B)/%.o,$(filter-out base/json.c,$(BASE)) $(filter-out rows/kernels.c,$(ROWS))) \
+CODEGEN := $(patsubst %.c,$(B)/%.o,$(filter-out base/json.c,$(BASE)) $(filter-out rows/compiled.c,$(ROWS))) \
         $(SETS:%=$(B)/rows/run_%.o)
-$(B)/emit: tools/emit.c $(EMIT)
+$(B)/codegen: tools/codegen.c $(CODEGEN)
 	@$(CC) $(FLAGS) $^ -o $@ -lm
-$(B)/kernels.c: $(B)/emit formulas/kernels $(CHALK)
-	@echo write $@; $(B)/emit formulas/kernels $(CHALK) > $@ || { rm -f $@; exit 1; }
-$(LANES:%=$(B)/kernels_%.o): $(B)/kernels_%.o: $(B)/kernels.c $(B)/flags
+$(B)/compiled.c: $(B)/codegen formulas/compiled $(CHALK)
+	@echo write $@; $(B)/codegen formulas/compiled $(CHALK) > $@ || { rm -f $@; exit 1; }
+$(LANES:%=$(B)/compiled_%.o): $(B)/compiled_%.o: $(B)/compiled.c $(B)/flags
 	@echo $(CC) $< for $*; $(CC) $(FLAGS) -MMD -MP $(set_$*) -DSET=$* -c $< -o $@
 
 # ---- the names of rows, for C ------------------------------------------------------------------
@@ -89,11 +89,11 @@ build/row_names.h: tools/row_names.sh formulas/order.txt $(CHALK)
 	@mkdir -p $(@D); sh tools/row_names.sh $(CHALK) > $@.new && mv $@.new $@
 
 # ---- formulas and data inside the binary, as the build has read them ---------------------------
-$(B)/formulas: tools/formulas.c $(EMIT)
+$(B)/formulas: tools/formulas.c $(CODEGEN)
 	@$(CC) $(FLAGS) $^ -o $@ -lm
 $(B)/built_in_formulas.c: $(B)/formulas $(CHALK) formulas/order.txt
 	@echo write $@; $(B)/formulas $(CHALK) > $@ || { rm -f $@; exit 1; }
-$(B)/sheets: tools/sheets.c $(EMIT) $(B)/built_in_formulas.o $(B)/catalog/catalog.o $(B)/catalog/formats.o
+$(B)/sheets: tools/sheets.c $(CODEGEN) $(B)/built_in_formulas.o $(B)/catalog/catalog.o $(B)/catalog/formats.o
 	@$(CC) $(FLAGS) $^ -o $@ -lm
 $(B)/built_in_sheets.c: $(B)/sheets $(TABLES)
 	@echo write $@; $(B)/sheets $(TABLES) > $@ || { rm -f $@; exit 1; }

@@ -119,17 +119,17 @@ static size_t choose_batches(struct brief *brief, double balanced, double *batch
 static void run_batches(struct brief *brief, const double *batches, size_t count, double **at_batch)
 {
     const struct values *values = &brief->values;
-    const size_t input_count = values->list.input_count;
+    const size_t input_count = values->graph.input_count;
     struct column *inputs = arena_array(brief->arena, input_count + 1, sizeof *inputs);
     double *numbers = arena_array(brief->arena, input_count + 1, sizeof *numbers);
-    const int batch = list_input(&values->list, NAME_batch);
+    const int batch = graph_input(&values->graph, NAME_batch);
     for (size_t i = 0; i < input_count; i++) {
-        numbers[i] = values->list.inputs[i].value;
+        numbers[i] = values->graph.inputs[i].value;
         inputs[i] = (struct column){ &numbers[i], 0 };
     }
     if (batch >= 0)
         inputs[batch] = (struct column){ batches, 1 };
-    list_run(&values->list, inputs, at_batch, count);
+    graph_run(&values->graph, inputs, at_batch, count);
 }
 
 static void add_row(struct brief *brief, double batch, double *const *at_batch, size_t i,
@@ -256,23 +256,23 @@ static bool no_ranges(struct brief *brief)
 {
     static const enum shown training[] = { FIGURE_inference_tokens, FIGURE_pretrain_tokens,
                                             FIGURE_overtraining };
-    const struct list *list = &brief->values.list;
+    const struct graph *graph = &brief->values.graph;
     const char *texts[FIGURES_COUNT];
     size_t count = 0;
     struct values rest;
     for (int i = 0; i < FIGURES_COUNT; i++)
         if (i != (int)training[0] && i != (int)training[1] && i != (int)training[2])
             texts[count++] = figure_names[i];
-    for (size_t i = 0; i < list->input_count; i++) {
-        const struct input *input = &list->inputs[i];
-        if (input->spread == SPREAD_NONE)
+    for (size_t i = 0; i < graph->input_count; i++) {
+        const struct input *input = &graph->inputs[i];
+        if (input->distribution == DISTRIBUTION_NONE)
             continue;
         if (!values_of(&brief->scenario, texts, count, &rest, brief->error))
             return false;
-        if (!list_depends(brief->arena, &rest.list, input->name))
+        if (!graph_depends(brief->arena, &rest.graph, input->name))
             continue;
         error_set(brief->error, "brief: %s is a %s, set by %s", input->name,
-                  input->spread == SPREAD_RANGE ? "range" : "distribution", input->source);
+                  input->distribution == DISTRIBUTION_RANGE ? "range" : "distribution", input->source);
         return error_hint(brief->error, "a single number; `chalkline step` and `chalkline eval` "
                           "take ranges");
     }

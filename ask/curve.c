@@ -126,7 +126,7 @@ static bool read_list(struct curve *curve, const struct row *row, struct quantit
         const char *text = bare ? arena_print(curve->arena, "%s%s", one, unit) : one;
         if (!quantity_parse(text_of(text), row->unit, &quantity, curve->error))
             return false;
-        if (quantity.spread != SPREAD_NONE) {
+        if (quantity.distribution != DISTRIBUTION_NONE) {
             error_set(curve->error, "%s=%s: '%s' is not one value", row->name, curve->axis.value, one);
             return error_hint(curve->error, "%s=LOW..HIGH, or %s=A,B,C", row->name, row->name);
         }
@@ -146,10 +146,10 @@ static bool read_list(struct curve *curve, const struct row *row, struct quantit
 static bool read_axis(struct curve *curve, const struct scenario *scenario,
                       const struct row **row, struct quantity *range)
 {
-    int index = book_find(&scenario->book, curve->axis.name);
+    int index = formulas_find(&scenario->formulas, curve->axis.name);
     if (index < 0)
         return scenario_unknown(scenario, curve->axis.name, curve->error);
-    const struct row *the = *row = scenario->book.rows[index];
+    const struct row *the = *row = scenario->formulas.rows[index];
     curve->axis.row = the->name;
     const struct fact *given = facts_find(&scenario->facts, the->name);
     if (fact_given(given)) {
@@ -161,7 +161,7 @@ static bool read_axis(struct curve *curve, const struct scenario *scenario,
             return false;
     } else if (!quantity_parse(text_of(curve->axis.value), the->unit, range, curve->error)) {
         return false;
-    } else if (range->spread != SPREAD_RANGE || range->low >= range->high) {
+    } else if (range->distribution != DISTRIBUTION_RANGE || range->low >= range->high) {
         error_set(curve->error, "invalid range '%s=%s'", the->name, curve->axis.value);
         return error_hint(curve->error, "%s=LOW..HIGH, or %s=A,B,C", the->name, the->name);
     }
@@ -176,14 +176,14 @@ static bool read_axis(struct curve *curve, const struct scenario *scenario,
 /* One list, one run over all points of the axis. */
 static void run_axis(const struct curve *curve, const struct values *values, double *const *y)
 {
-    const struct list *list = &values->list;
-    struct column *inputs = arena_array(curve->arena, list->input_count + 1, sizeof *inputs);
-    for (size_t i = 0; i < list->input_count; i++)
+    const struct graph *graph = &values->graph;
+    struct column *inputs = arena_array(curve->arena, graph->input_count + 1, sizeof *inputs);
+    for (size_t i = 0; i < graph->input_count; i++)
         inputs[i] = (struct column){ &values->inputs[i], 0 };
-    int input = list_input(list, curve->axis.row);
+    int input = graph_input(graph, curve->axis.row);
     if (input >= 0)
         inputs[input] = (struct column){ curve->x, 1 };
-    list_run(list, inputs, y, curve->points);
+    graph_run(graph, inputs, y, curve->points);
 }
 
 /* What the curve depends on and nobody gave, of points all along it. */
@@ -191,18 +191,18 @@ static void note_assumed(struct curve *curve, const struct values *values)
 {
     enum { LOOKED_AT = 16 };
     struct arena scratch = arena_beside(curve->arena);
-    const struct list *list = &values->list;
-    const int input = list_input(list, curve->axis.row);
+    const struct graph *graph = &values->graph;
+    const int input = graph_input(graph, curve->axis.row);
     struct values moved = *values;
     struct basis basis = { 0 };
-    moved.inputs = arena_array(&scratch, list->input_count + 1, sizeof *moved.inputs);
-    moved.nodes = arena_array(&scratch, list->count + 1, sizeof *moved.nodes);
-    moved.at = arena_array(&scratch, list->output_count + 1, sizeof *moved.at);
-    memcpy(moved.inputs, values->inputs, list->input_count * sizeof *moved.inputs);
+    moved.inputs = arena_array(&scratch, graph->input_count + 1, sizeof *moved.inputs);
+    moved.nodes = arena_array(&scratch, graph->count + 1, sizeof *moved.nodes);
+    moved.at = arena_array(&scratch, graph->output_count + 1, sizeof *moved.at);
+    memcpy(moved.inputs, values->inputs, graph->input_count * sizeof *moved.inputs);
     for (size_t i = 0; i < curve->points; i += 1 + curve->points / LOOKED_AT) {
         if (input >= 0)
             moved.inputs[input] = curve->x[i];
-        list_value(&scratch, list, moved.inputs, moved.nodes, moved.at);
+        graph_value(&scratch, graph, moved.inputs, moved.nodes, moved.at);
         basis_values(curve->notes, &moved, NULL, curve->quantity_count, &basis);
     }
     basis_notes(curve->notes, &basis);
@@ -249,7 +249,7 @@ static const char *asked(const struct curve *curve)
 
 static bool axis_acts(struct curve *curve, const struct values *values)
 {
-    if (list_depends(curve->arena, &values->list, curve->axis.row))
+    if (graph_depends(curve->arena, &values->graph, curve->axis.row))
         return true;
     error_set(curve->error, "'%s' has no effect on %s", curve->axis.name, asked(curve));
     return error_hint(curve->error, "`chalkline why %s --deep` shows what does",

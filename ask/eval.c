@@ -13,8 +13,8 @@
 static void expand(struct scenario *scenario, const char *word, const char ***names,
                    size_t *count, size_t *room)
 {
-    int row = book_find(&scenario->book, word);
-    const char *table = row < 0 ? NULL : scenario->book.rows[row]->table;
+    int row = formulas_find(&scenario->formulas, word);
+    const char *table = row < 0 ? NULL : scenario->formulas.rows[row]->table;
     const struct fact_table *known = table ? facts_table_find(&scenario->facts, table) : NULL;
     size_t entries = known ? known->entries : 1;
     for (size_t i = 0; i < entries; i++) {
@@ -70,7 +70,7 @@ bool ask_eval(struct arena *arena, const struct command *command, struct answer 
         return false;
     assumed_notes(&scenario, &values, NULL, count);
     given_note_of(&scenario, names, count, &values, count == 1 ? names[0] : "any of these");
-    server_note_unstable(&scenario, &values.list);
+    server_note_unstable(&scenario, &values.graph);
     for (size_t i = 0; i < read->count; i++)
         figure_document(arena, &read->figures[i],
                         doc_add(arena, answer->doc, read->figures[i].name, DOC_OBJECT));

@@ -72,17 +72,17 @@ static const char *names_of(struct arena *arena, const struct row *row)
 
 static void list_rows(struct arena *arena, struct answer *answer)
 {
-    const struct book *book = book_built_in(0);
+    const struct formulas *formulas = formulas_built_in(0);
     struct table table = { .arena = arena, .columns = 5, .left = "lllll" };
     static const char *const head[] = { "name", "unit", "symbol", "meaning", aliases };
     for (int i = 0; i < 5; i++)
         table_cell(&table, "%s", head[i]);
-    for (size_t i = 0; i < book->count; i++) {
-        table_cell(&table, "%s", book->rows[i]->name);
-        table_cell(&table, "%s", book->rows[i]->unit_text);
-        table_cell(&table, "%s", book->rows[i]->symbol);
-        table_cell(&table, "%s", book->rows[i]->meaning);
-        table_cell(&table, "%s", names_of(arena, book->rows[i]));
+    for (size_t i = 0; i < formulas->count; i++) {
+        table_cell(&table, "%s", formulas->rows[i]->name);
+        table_cell(&table, "%s", formulas->rows[i]->unit_text);
+        table_cell(&table, "%s", formulas->rows[i]->symbol);
+        table_cell(&table, "%s", formulas->rows[i]->meaning);
+        table_cell(&table, "%s", names_of(arena, formulas->rows[i]));
     }
     finish(arena, "rows", &table, answer);
 }
@@ -90,14 +90,14 @@ static void list_rows(struct arena *arena, struct answer *answer)
 /* Rows that have another name since the last version. */
 static void list_renamed(struct arena *arena, struct answer *answer)
 {
-    const struct book *book = book_built_in(0);
+    const struct formulas *formulas = formulas_built_in(0);
     struct table table = { .arena = arena, .columns = 2, .left = "ll" };
     table_cell(&table, "old");
     table_cell(&table, "new");
-    for (size_t i = 0; i < book->alias_count; i++)
-        if (book->aliases[i].old) {
-            table_cell(&table, "%s", book->aliases[i].name);
-            table_cell(&table, "%s", book->rows[book->aliases[i].row]->name);
+    for (size_t i = 0; i < formulas->alias_count; i++)
+        if (formulas->aliases[i].old) {
+            table_cell(&table, "%s", formulas->aliases[i].name);
+            table_cell(&table, "%s", formulas->rows[formulas->aliases[i].row]->name);
         }
     finish(arena, "renamed", &table, answer);
 }

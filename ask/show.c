@@ -28,15 +28,15 @@ static void show_entry(struct arena *arena, const struct catalog_entry *entry,
 
 static bool show_row(struct arena *arena, const char *name, struct answer *answer)
 {
-    struct book book;
-    book_copy(&book, arena, book_built_in(BOOK_ALL));
-    int index = book_find(&book, name);
+    struct formulas formulas;
+    formulas_copy(&formulas, arena, formulas_built_in(FORMULAS_ALL));
+    int index = formulas_find(&formulas, name);
     if (index < 0)
         return false;
     struct doc *list = doc_add(arena, answer->doc, name, DOC_ARRAY);
-    if (book.rows[index]->aliases)
-        buffer_print(&answer->text, "also: %s\n", book.rows[index]->aliases);
-    for (const struct row *row = book.rows[index]; row; row = row->before) {
+    if (formulas.rows[index]->aliases)
+        buffer_print(&answer->text, "also: %s\n", formulas.rows[index]->aliases);
+    for (const struct row *row = formulas.rows[index]; row; row = row->before) {
         struct doc *one = doc_add(arena, list, NULL, DOC_OBJECT);
         buffer_print(&answer->text, "%s : %s   %s%s%s\n  %s\n", row->name, row->unit_text,
                      row->symbol, row->with ? "   WITH " : "", row->with ? row->with : "",
@@ -47,7 +47,7 @@ static bool show_row(struct arena *arena, const char *name, struct answer *answe
         doc_add_string(arena, one, "source", row->source);
         if (row->expr) {
             struct buffer algebra = { .arena = arena };
-            algebra_print(&algebra, &(struct algebra){ .book = &book }, row->expr);
+            algebra_print(&algebra, &(struct algebra){ .formulas = &formulas }, row->expr);
             buffer_print(&answer->text, "  = %s%s\n", algebra.data, row->input ? ", unless given" : "");
             doc_add_string(arena, one, "algebra", algebra.data);
         } else {

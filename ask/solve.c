@@ -79,11 +79,11 @@ static bool read_side(struct scenario *scenario, const char **side, const char *
     struct error inner;
     const bool number = begins_number(*side);
     if (number && quantity_parse(text_of(*side), scenario_unit(scenario, other), &quantity, &inner) &&
-        quantity.spread == SPREAD_NONE) {
+        quantity.distribution == DISTRIBUTION_NONE) {
         *side = arena_print(scenario->arena, "%.17g", quantity.value);
         return true;
     }
-    if (expr_parse(&scenario->book, "--where", 0, text_of(*side), &expr, error))
+    if (expr_parse(&scenario->formulas, "--where", 0, text_of(*side), &expr, error))
         return !number || expr->op != OP_NUMBER || error_set(error, "--where: %.500s", inner.what) ||
                error_hint(error, "%s", inner.hint);
     return false;
@@ -94,9 +94,9 @@ static bool same_units(struct scenario *scenario, const char *left, const char *
 {
     const struct expr *a, *b;
     struct unit ua, ub;
-    if (!expr_parse(&scenario->book, "--where", 0, text_of(left), &a, error) ||
-        !expr_parse(&scenario->book, "--where", 0, text_of(right), &b, error) ||
-        !expr_unit(&scenario->book, a, &ua, error) || !expr_unit(&scenario->book, b, &ub, error))
+    if (!expr_parse(&scenario->formulas, "--where", 0, text_of(left), &a, error) ||
+        !expr_parse(&scenario->formulas, "--where", 0, text_of(right), &b, error) ||
+        !expr_unit(&scenario->formulas, a, &ua, error) || !expr_unit(&scenario->formulas, b, &ub, error))
         return false;
     if (unit_same(ua, ub) || is_bare(a) || is_bare(b))
         return true;
@@ -111,10 +111,10 @@ static bool same_units(struct scenario *scenario, const char *left, const char *
 static bool free_unknown(struct scenario *scenario, const char *name, double *low, double *high,
                          struct error *error)
 {
-    int index = book_find(&scenario->book, name);
+    int index = formulas_find(&scenario->formulas, name);
     if (index < 0)
         return scenario_unknown(scenario, name, error);
-    const struct row *row = scenario->book.rows[index];
+    const struct row *row = scenario->formulas.rows[index];
     const struct fact *given = facts_find(&scenario->facts, row->name);
     double value;
     if (fact_given(given)) {
@@ -349,7 +349,7 @@ static bool moves(const struct solved *solved, const char *side)
     struct error ignored;
     facts_set(&solved->scenario->facts, solved->row->name, solved->found.closest, ORIGIN_AXIS, "solve");
     return values_of(solved->scenario, &side, 1, &values, &ignored) &&
-           list_depends(solved->scenario->arena, &values.list, solved->row->name);
+           graph_depends(solved->scenario->arena, &values.graph, solved->row->name);
 }
 
 static void answer_none(const struct solved *solved, struct doc *one)
@@ -423,25 +423,25 @@ static const double root_tolerance = 1e-6;
 /* What the solution depends on and nobody gave. By the implicit function theorem a root moves with an
  * input as that moves the difference of the sides, over how the unknown moves it; where there is no
  * root, at a jump or at none, it is what the sides depend on there. */
-static void note_assumed(struct solved *solved, const struct list *list, size_t unknown)
+static void note_assumed(struct solved *solved, const struct graph *graph, size_t unknown)
 {
     struct scenario *scenario = solved->scenario;
     const char *const sides[] = { solved->equation->left, solved->equation->right };
     struct arena scratch = arena_beside(scenario->arena);
-    double *inputs = arena_array(&scratch, list->input_count + 1, sizeof *inputs);
-    double *nodes = arena_array(&scratch, list->count + 1, sizeof *nodes);
-    double *slopes = arena_array(&scratch, list->input_count + 1, sizeof *slopes);
+    double *inputs = arena_array(&scratch, graph->input_count + 1, sizeof *inputs);
+    double *nodes = arena_array(&scratch, graph->count + 1, sizeof *nodes);
+    double *slopes = arena_array(&scratch, graph->input_count + 1, sizeof *slopes);
     const double at = solved->found.count ? boundary(solved, &solved->found.extents[0])
                                           : solved->found.closest;
     struct values values;
     struct basis basis = { 0 };
     struct error ignored;
     double difference;
-    for (size_t i = 0; i < list->input_count; i++)
-        inputs[i] = list->inputs[i].value;
+    for (size_t i = 0; i < graph->input_count; i++)
+        inputs[i] = graph->inputs[i].value;
     inputs[unknown] = at;
-    list_value(&scratch, list, inputs, nodes, &difference);
-    list_slopes(&scratch, list, 0, nodes, slopes);
+    graph_value(&scratch, graph, inputs, nodes, &difference);
+    graph_slopes(&scratch, graph, 0, nodes, slopes);
     const double whole = -slopes[unknown] * at;
     facts_set(&scenario->facts, solved->row->name, at, ORIGIN_AXIS, "solve");
     if (!values_of(scenario, sides, 2, &values, &ignored)) {
@@ -450,9 +450,9 @@ static void note_assumed(struct solved *solved, const struct list *list, size_t 
     }
     if (whole != 0 && isfinite(whole) &&
         fabs(difference) <= root_tolerance * fmax(fabs(values.at[0]), fabs(values.at[1]))) {
-        for (size_t i = 0; i < list->input_count; i++)
+        for (size_t i = 0; i < graph->input_count; i++)
             slopes[i] = slopes[i] * inputs[i] / whole;
-        basis_add(scenario, list, slopes, &basis);
+        basis_add(scenario, graph, slopes, &basis);
     } else {
         basis_values(scenario, &values, NULL, 2, &basis);
     }
@@ -466,8 +466,8 @@ static bool check_side(struct scenario *scenario, const char *side, struct error
     const struct expr *expr;
     struct unit unit;
     return begins_number(side) ||
-           (expr_parse(&scenario->book, "--where", 0, text_of(side), &expr, error) &&
-            expr_unit(&scenario->book, expr, &unit, error));
+           (expr_parse(&scenario->formulas, "--where", 0, text_of(side), &expr, error) &&
+            expr_unit(&scenario->formulas, expr, &unit, error));
 }
 
 static bool read_where(struct scenario *scenario, struct equation *equation, struct error *error)
@@ -498,7 +498,7 @@ bool ask_solve(struct arena *arena, const struct command *command, struct answer
         return false;
     const char *left = equation.left, *right = equation.right;
     const char *const sides[] = { left, right };
-    scenario.axis = book_name(&scenario.book, arena, name);
+    scenario.axis = formulas_name(&scenario.formulas, arena, name);
     if (!scenario_choose(&scenario, sides, 2, error) ||
         !free_unknown(&scenario, name, &solved.low, &solved.high, error))
         return false;
@@ -508,21 +508,21 @@ bool ask_solve(struct arena *arena, const struct command *command, struct answer
     double side;
     if (value_of(&scenario, left, &side, error) && isnan(side))
         return scenario_priced(&scenario, "solve", error);
-    if (!expr_parse(&scenario.book, "--where", 0, text_of(difference), &expr, error) ||
-        !list_build(arena, &scenario.book, &scenario.facts, &expr, 1, &values.list, error))
+    if (!expr_parse(&scenario.formulas, "--where", 0, text_of(difference), &expr, error) ||
+        !graph_build(arena, &scenario.formulas, &scenario.facts, &expr, 1, &values.graph, error))
         return false;
-    const int input = list_input(&values.list, scenario.axis);
-    if (input < 0 || !list_depends(arena, &values.list, scenario.axis)) {
+    const int input = graph_input(&values.graph, scenario.axis);
+    if (input < 0 || !graph_depends(arena, &values.graph, scenario.axis)) {
         error_set(error, "'%s' does not appear in %s %.*s %s", name, left, equation.sign_size,
                   equation.sign, right);
         return error_hint(error, "`chalkline why %s --deep` shows what does", left);
     }
     given_note(&scenario, sides, 2, equation.text);
-    solved.row = scenario.book.rows[book_find(&scenario.book, name)];
+    solved.row = scenario.formulas.rows[formulas_find(&scenario.formulas, name)];
     solved.unit = solved.row->unit;
     solved.side = scenario_unit(&scenario, begins_number(left) ? right : left);
-    list_solve(arena, &values.list, 0, (size_t)input, equation.relation, solved.low, solved.high,
-               &solved.found);
+    graph_solve(arena, &values.graph, 0, (size_t)input, equation.relation, solved.low, solved.high,
+                &solved.found);
     struct doc *one = answer_document(&solved);
     if (solved.found.count) {
         doc_add(arena, one, "closest", DOC_NULL);
@@ -531,7 +531,7 @@ bool ask_solve(struct arena *arena, const struct command *command, struct answer
         answer_none(&solved, one);
     }
     doc_add_string(arena, answer->doc, "where", equation.text);
-    note_assumed(&solved, &values.list, (size_t)input);
+    note_assumed(&solved, &values.graph, (size_t)input);
     scenario_notes(&scenario, answer);
     return true;
 }

@@ -3,7 +3,7 @@
  *
  * All figures are read from graphs built at the scenario's point. Operands of `max`, `min` and
  * sums, and the entries of a SUM, are shown as terms with the binding one marked; parts of a
- * breakdown are derivatives by a scale on each part (list_breakdown). An elasticity is the change
+ * breakdown are derivatives by a scale on each part (graph_breakdown). An elasticity is the change
  * for 1 % more of an input; where a floor or ceil makes the derivative meaningless, the change is
  * measured by evaluating at the other point. Choices such as a layout are held, since 1 % more of
  * them would be another deployment. */
@@ -28,7 +28,7 @@ static const char *outside(const struct why *why, const struct expr *expr)
 {
     struct arena *arena = why->scenario->arena;
     const char *text = arena_copy(arena, expr->text.data, expr->text.size);
-    if (expr->op == OP_ROW && why->scenario->book.rows[expr->row]->table)
+    if (expr->op == OP_ROW && why->scenario->formulas.rows[expr->row]->table)
         return arena_print(arena, "%s%s", text, why->entry);
     return text;
 }
@@ -45,7 +45,7 @@ static bool print_value(void *context, struct buffer *out, const struct expr *ex
     double value;
     struct unit unit;
     if (!number_of(why, expr, &value) ||
-        !expr_unit(&why->scenario->book, expr, &unit, why->error))
+        !expr_unit(&why->scenario->formulas, expr, &unit, why->error))
         return false;
     quantity_print(out, value, unit, DIGITS);
     return true;
@@ -79,7 +79,7 @@ static const struct expr *without_selects(struct why *why, const struct expr *ex
 static const char *algebra_text(struct why *why, const struct expr *expr, bool numbers)
 {
     struct buffer out = { .arena = why->scenario->arena };
-    struct algebra how = { .book = &why->scenario->book, .context = why };
+    struct algebra how = { .formulas = &why->scenario->formulas, .context = why };
     if (numbers) {
         how.number = print_value;
         how.taken = branch_taken;
@@ -135,7 +135,7 @@ static void find_entries(struct why *why, const struct expr *sum, struct part *p
         return;
     for (size_t i = 0; i < table->entries && *count < 64; i++) {
         const char *name = arena_print(scenario->arena, "%s[%s]",
-                                       scenario->book.rows[inner->row]->name, table->entry[i]);
+                                       scenario->formulas.rows[inner->row]->name, table->entry[i]);
         struct error ignored;
         double value;
         if (value_of(scenario, name, &value, &ignored))
@@ -165,7 +165,7 @@ static void add_terms(struct why *why, const struct expr *expr, struct unit unit
     struct section *operands = section_add(section, "operands", SECTION_RECORD);
     struct section *terms = section_add(section, "terms", SECTION_LIST);
     for (size_t i = 0; i < count; i++) {
-        if (book_find(&why->scenario->book, parts[i].name) >= 0 || strchr(parts[i].name, '['))
+        if (formulas_find(&why->scenario->formulas, parts[i].name) >= 0 || strchr(parts[i].name, '['))
             section_number(operands, parts[i].name, parts[i].value, unit);
         struct section *term = section_add(terms, NULL, SECTION_RECORD);
         section_word(term, "expression", parts[i].name);
@@ -192,7 +192,7 @@ static bool add_breakdown(struct why *why, const char *name, const struct row *r
         return false;
     const struct breakdown parts = breakdown_of(scenario, &values, 0, true);
     const double rounding = 1e-9 * fabs(parts.whole), other = breakdown_other(&parts);
-    if (!parts.count || !strcmp(scenario->book.rows[parts.at[0].row]->name, row->name) ||
+    if (!parts.count || !strcmp(scenario->formulas.rows[parts.at[0].row]->name, row->name) ||
         other < -rounding || other > parts.whole - rounding)
         return true;
     breakdown_section(scenario, &parts, row->unit, section);
@@ -212,11 +212,11 @@ static const char *short_source(struct arena *arena, const char *source)
 
 /* Does a floor or ceil on the way to the answer move with this input? Its derivative says nothing
  * then. */
-static bool stepped(struct arena *scratch, const struct list *list, size_t input)
+static bool stepped(struct arena *scratch, const struct graph *graph, size_t input)
 {
-    bool *moves = arena_array(scratch, list->count + 1, sizeof *moves);
-    for (size_t i = 0; i < list->count; i++) {
-        const struct node *node = &list->nodes[i];
+    bool *moves = arena_array(scratch, graph->count + 1, sizeof *moves);
+    for (size_t i = 0; i < graph->count; i++) {
+        const struct node *node = &graph->nodes[i];
         const int kids[] = { node->a, node->b, node->c };
         moves[i] = node->op == OP_INPUT && (size_t)node->input == input;
         for (int k = 0; k < 3; k++)
@@ -231,15 +231,15 @@ static bool stepped(struct arena *scratch, const struct list *list, size_t input
  * over that per cent. */
 static double changed(struct arena *scratch, const struct values *values, size_t input)
 {
-    const struct list *list = &values->list;
+    const struct graph *graph = &values->graph;
     const double share = 0.01;
-    double *inputs = arena_array(scratch, list->input_count + 1, sizeof *inputs), after;
-    double step = values->inputs[input] * (1 + share) > list->inputs[input].most ? -share : share;
-    memcpy(inputs, values->inputs, list->input_count * sizeof *inputs);
-    for (size_t i = 0; i < list->input_count; i++)
-        if (list->inputs[i].row == list->inputs[input].row)
+    double *inputs = arena_array(scratch, graph->input_count + 1, sizeof *inputs), after;
+    double step = values->inputs[input] * (1 + share) > graph->inputs[input].most ? -share : share;
+    memcpy(inputs, values->inputs, graph->input_count * sizeof *inputs);
+    for (size_t i = 0; i < graph->input_count; i++)
+        if (graph->inputs[i].row == graph->inputs[input].row)
             inputs[i] *= 1 + step;
-    list_value(scratch, list, inputs, NULL, &after);
+    graph_value(scratch, graph, inputs, NULL, &after);
     return (after / values->at[0] - 1) / step;
 }
 
@@ -258,8 +258,8 @@ static void add_held(struct why *why, const struct values *values, const size_t 
     struct buffer text = { .arena = why->scenario->arena };
     buffer_add(&text, "", 0);
     for (size_t i = 0; i < count; i++) {
-        const struct input *input = &values->list.inputs[held[i]];
-        const struct row *row = why->scenario->book.rows[input->row];
+        const struct input *input = &values->graph.inputs[held[i]];
+        const struct row *row = why->scenario->formulas.rows[input->row];
         section_number(chosen, input->name, values->inputs[held[i]], row->unit);
         buffer_print(&text, "%s%s = %s", i ? ", " : "", input->name,
                      quantity_text(text.arena, values->inputs[held[i]], row->unit, DIGITS));
@@ -275,21 +275,21 @@ static bool add_elasticities(struct why *why, const char *name, struct section *
     struct values values;
     if (!values_of(scenario, &name, 1, &values, why->error))
         return false;
-    const struct list *list = &values.list;
-    double *gradient = arena_array(arena, list->input_count + 1, sizeof *gradient);
-    double value = list_gradient(arena, list, 0, values.inputs, gradient);
-    struct part *parts = arena_array(arena, list->input_count + 1, sizeof *parts);
-    size_t *held = arena_array(arena, list->input_count + 1, sizeof *held);
+    const struct graph *graph = &values.graph;
+    double *gradient = arena_array(arena, graph->input_count + 1, sizeof *gradient);
+    double value = graph_gradient(arena, graph, 0, values.inputs, gradient);
+    struct part *parts = arena_array(arena, graph->input_count + 1, sizeof *parts);
+    size_t *held = arena_array(arena, graph->input_count + 1, sizeof *held);
     size_t count = 0, held_count = 0;
-    for (size_t i = 0; i < list->input_count && value != 0; i++) {
-        const struct row *row = scenario->book.rows[list->inputs[i].row];
+    for (size_t i = 0; i < graph->input_count && value != 0; i++) {
+        const struct row *row = scenario->formulas.rows[graph->inputs[i].row];
         double elasticity = gradient[i] * values.inputs[i] / value;
-        if (is_held(scenario, &list->inputs[i])) {
+        if (is_held(scenario, &graph->inputs[i])) {
             held[held_count] = i;
             held_count += elasticity != 0;
             continue;
         }
-        bool steps = stepped(arena, list, i);
+        bool steps = stepped(arena, graph, i);
         if (steps)
             elasticity = changed(arena, &values, i);
         if (elasticity == 0 || !isfinite(elasticity) || (row->input && row->low == row->high))
@@ -298,7 +298,7 @@ static bool add_elasticities(struct why *why, const char *name, struct section *
         while (k < count && strcmp(parts[k].name, row->name))
             k++;
         parts[k].name = row->name;
-        parts[k].source = list->inputs[i].source;
+        parts[k].source = graph->inputs[i].source;
         parts[k].value = steps ? elasticity : parts[k].value + elasticity;
         count += k == count;
     }
@@ -337,7 +337,7 @@ static void deeper_expr(struct why *why, const struct expr *expr, int depth, uin
 
 static void deeper(struct why *why, int index, int depth, uint8_t *seen, struct buffer *out)
 {
-    const struct row *row = why->scenario->book.rows[index];
+    const struct row *row = why->scenario->formulas.rows[index];
     const struct fact *fact = facts_find(&why->scenario->facts, row->name);
     struct error ignored;
     double value;
@@ -406,11 +406,11 @@ static bool find_word(struct why *why, const char *word, int *index, struct erro
     struct scenario *scenario = why->scenario;
     const char *bracket = strchr(word, '[');
     const char *name = bracket ? arena_copy(scenario->arena, word, (size_t)(bracket - word)) : word;
-    *index = book_find(&scenario->book, name);
+    *index = formulas_find(&scenario->formulas, name);
     if (*index < 0)
         return scenario_unknown(scenario, name, error);
     why->entry = bracket ? bracket : "";
-    const char *table = scenario->book.rows[*index]->table;
+    const char *table = scenario->formulas.rows[*index]->table;
     if (!table || bracket)
         return true;
     const struct fact_table *known = facts_table_find(&scenario->facts, table);
@@ -434,7 +434,7 @@ bool ask_why(struct arena *arena, const struct command *command, struct answer *
     if (!scenario_open(&scenario, arena, command, command_subject(command), error) ||
         !find_word(&why, command->words[0], &index, error))
         return false;
-    const struct row *row = scenario.book.rows[index];
+    const struct row *row = scenario.formulas.rows[index];
     const char *name = arena_print(arena, "%s%s", row->name, row->table ? why.entry : "");
     why.asked = row->table ? name : command->words[0];
     if (!scenario_choose(&scenario, &name, 1, error) || !value_of(&scenario, name, &value, error))
@@ -449,7 +449,7 @@ bool ask_why(struct arena *arena, const struct command *command, struct answer *
     if (command_text(command, "deep")) {
         struct buffer out = { .arena = arena };
         buffer_add(&out, "", 0);
-        deeper(&why, index, 0, arena_alloc(arena, scenario.book.count + 1), &out);
+        deeper(&why, index, 0, arena_alloc(arena, scenario.formulas.count + 1), &out);
         section_word(section, "deeper", out.data)->layout = true;
     }
     figures_words(&scenario, section);

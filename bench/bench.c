@@ -35,7 +35,7 @@ struct bench {
     struct scenario scenario;
     struct command command;
     struct hand hand;
-    struct list list;
+    struct graph graph;
     double *batch, *context, *out[KEEP], fixed[64];
     struct column *inputs;
 };
@@ -66,7 +66,7 @@ static double *column(struct bench *bench)
 static void prepare(struct bench *bench)
 {
     struct error error;
-    const struct kernel *kernel = kernel_find("portable", "roofline");
+    const struct compiled *compiled = compiled_find("portable", "roofline");
     const struct expr *exprs[KEEP];
     need(scenario_open(&bench->scenario, &bench->arena, &bench->command,
                        (struct subject){ 0 }, &error),
@@ -81,47 +81,47 @@ static void prepare(struct bench *bench)
         value(bench, "flop_per_mac"), value(bench, "params_active"), value(bench, "params_total"),
         value(bench, "weight_bytes"), value(bench, "kv_per_token"), value(bench, "chips"),
         value(bench, "peak_flops"), value(bench, "hbm_bandwidth"), value(bench, "chip_price") };
-    for (size_t i = 0; i < kernel->fixed_count; i++)
-        bench->fixed[i] = value(bench, kernel->fixed[i]);
+    for (size_t i = 0; i < compiled->fixed_count; i++)
+        bench->fixed[i] = value(bench, compiled->fixed[i]);
     for (int i = 0; i < KEEP; i++) {
         bench->out[i] = column(bench);
-        need(expr_parse(&bench->scenario.book, "bench", 1, text_of(kernel->keep[i]), &exprs[i],
+        need(expr_parse(&bench->scenario.formulas, "bench", 1, text_of(compiled->keep[i]), &exprs[i],
                         &error), &error);
     }
-    need(list_build(&bench->arena, &bench->scenario.book, &bench->scenario.facts, exprs, KEEP,
-                    &bench->list, &error), &error);
-    bench->inputs = arena_array(&bench->arena, bench->list.input_count, sizeof(struct column));
-    for (size_t i = 0; i < bench->list.input_count; i++)
-        bench->inputs[i] = (struct column){ &bench->list.inputs[i].value, 0 };
-    bench->inputs[list_input(&bench->list, "batch")] = (struct column){ bench->batch, 1 };
-    bench->inputs[list_input(&bench->list, "context")] = (struct column){ bench->context, 1 };
+    need(graph_build(&bench->arena, &bench->scenario.formulas, &bench->scenario.facts, exprs, KEEP,
+                     &bench->graph, &error), &error);
+    bench->inputs = arena_array(&bench->arena, bench->graph.input_count, sizeof(struct column));
+    for (size_t i = 0; i < bench->graph.input_count; i++)
+        bench->inputs[i] = (struct column){ &bench->graph.inputs[i].value, 0 };
+    bench->inputs[graph_input(&bench->graph, "batch")] = (struct column){ bench->batch, 1 };
+    bench->inputs[graph_input(&bench->graph, "context")] = (struct column){ bench->context, 1 };
 }
 
 enum way { HAND_LANES, HAND_PLAIN, COMPILED, INTERPRETED, WAYS };
 
-static void once(struct bench *bench, const struct set *set, const struct kernel *kernel,
-                 const struct list_program *program, enum way way)
+static void once(struct bench *bench, const struct set *set, const struct compiled *compiled,
+                 const struct graph_program *program, enum way way)
 {
     const double *vary[] = { bench->batch, bench->context };
     switch (way) {
     case HAND_LANES: set->lanes(&bench->hand, bench->batch, bench->context, bench->out, POINTS); break;
     case HAND_PLAIN: set->plain(&bench->hand, bench->batch, bench->context, bench->out, POINTS); break;
-    case COMPILED: kernel->run(bench->fixed, NULL, vary, bench->out, POINTS); break;
-    default: list_program_run(program, bench->inputs, bench->out, POINTS); break;
+    case COMPILED: compiled->run(bench->fixed, NULL, vary, bench->out, POINTS); break;
+    default: graph_program_run(program, bench->inputs, bench->out, POINTS); break;
     }
 }
 
 static void measure(struct bench *bench, const struct set *set)
 {
-    const struct kernel *kernel = kernel_find(set->name, "roofline");
-    struct list_program *program = list_program_make(&bench->arena, set->name, &bench->list,
-                                                     bench->inputs);
+    const struct compiled *compiled = compiled_find(set->name, "roofline");
+    struct graph_program *program = graph_program_make(&bench->arena, set->name, &bench->graph,
+                                                       bench->inputs);
     double best[WAYS] = { 0 };
     for (int turn = 0; turn < TURNS; turn++)
         for (int way = 0; way < WAYS; way++) {
             double start = seconds();
             for (int i = 0; i < REPEATS; i++)
-                once(bench, set, kernel, program, (enum way)way);
+                once(bench, set, compiled, program, (enum way)way);
             double rate = REPEATS * (double)POINTS / (seconds() - start) / 1e6;
             best[way] = rate > best[way] ? rate : best[way];
         }
@@ -155,7 +155,7 @@ struct points {
     struct arena arena;
     struct scenario scenario;
     struct command command;
-    struct list list;
+    struct graph graph;
     struct column *inputs;
     double *vary[VARY], *out[POINT_ROWS];
 };
@@ -182,32 +182,32 @@ static void prepare_points(struct points *points, size_t which)
     }
     for (int i = 0; i < POINT_ROWS; i++) {
         points->out[i] = padded(&points->arena);
-        need(expr_parse(&points->scenario.book, "bench", 1, text_of(point_rows[i]), &exprs[i],
+        need(expr_parse(&points->scenario.formulas, "bench", 1, text_of(point_rows[i]), &exprs[i],
                         &error), &error);
     }
-    need(list_build(&points->arena, &points->scenario.book, &points->scenario.facts, exprs,
-                    POINT_ROWS, &points->list, &error), &error);
-    points->inputs = arena_array(&points->arena, points->list.input_count, sizeof(struct column));
-    for (size_t i = 0; i < points->list.input_count; i++)
-        points->inputs[i] = (struct column){ &points->list.inputs[i].value, 0 };
+    need(graph_build(&points->arena, &points->scenario.formulas, &points->scenario.facts, exprs,
+                     POINT_ROWS, &points->graph, &error), &error);
+    points->inputs = arena_array(&points->arena, points->graph.input_count, sizeof(struct column));
+    for (size_t i = 0; i < points->graph.input_count; i++)
+        points->inputs[i] = (struct column){ &points->graph.inputs[i].value, 0 };
     for (int i = 0; i < VARY && serving[which].vary[i]; i++)
-        points->inputs[list_input(&points->list, serving[which].vary[i])] =
+        points->inputs[graph_input(&points->graph, serving[which].vary[i])] =
             (struct column){ points->vary[i], 1 };
 }
 
 static void measure_points(struct points *points, size_t which)
 {
-    struct list_program *program[SETS] = { 0 };
+    struct graph_program *program[SETS] = { 0 };
     double best[SETS] = { 0 };
     for (size_t s = 0; s < SETS; s++)
-        if (list_run_has(sets[s].name))
-            program[s] = list_program_make(&points->arena, sets[s].name, &points->list,
-                                           points->inputs);
+        if (graph_run_has(sets[s].name))
+            program[s] = graph_program_make(&points->arena, sets[s].name, &points->graph,
+                                            points->inputs);
     for (int turn = 0; turn < TURNS; turn++)
         for (size_t s = 0; s < SETS; s++) {
             double start = seconds();
             for (int i = 0; i < REPEATS / 10 && program[s]; i++)
-                list_program_run(program[s], points->inputs, points->out, POINTS);
+                graph_program_run(program[s], points->inputs, points->out, POINTS);
             double rate = REPEATS / 10 * (double)POINTS / (seconds() - start) / 1e6;
             best[s] = program[s] && rate > best[s] ? rate : best[s];
         }
@@ -241,7 +241,7 @@ int main(void)
            "interpreted", "compiled", "interpreted");
     printf("%-9s %8s %8s %9s %12s   %20s\n", "", "(lanes)", "", "", "", "of by hand");
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
-        if (list_run_has(sets[i].name))
+        if (graph_run_has(sets[i].name))
             measure(&bench, &sets[i]);
     arena_free(&bench.arena);
     bench_points();

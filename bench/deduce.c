@@ -22,7 +22,7 @@ int main(void)
     struct command command = { .verb = &verb_deduce };
     struct scenario scenario;
     struct priors priors;
-    struct stage stage;
+    struct sampler sampler;
     struct block block;
     struct ziggurat ziggurat;
     struct error error;
@@ -30,20 +30,20 @@ int main(void)
     bool good = scenario_read(&scenario, &arena, &command, (struct subject){ 0 }, &error);
     if (good)
         priors_read(&scenario, &priors);
-    if (!good || !stage_open(&arena, &scenario.book, &scenario.facts, &stage, &error)) {
+    if (!good || !sampler_open(&arena, &scenario.formulas, &scenario.facts, &sampler, &error)) {
         printf("deduce: %s\n", error.what);
         return 1;
     }
     ziggurat_open(&ziggurat);
-    block_open(&arena, &stage, &block);
+    block_open(&arena, &sampler, &block);
     for (int turn = 0; turn < TURNS; turn++) {
-        struct draws *draws = draws_new(&arena, &stage, 1, DRAWS, false);
+        struct draws *draws = draws_new(&arena, &sampler, 1, DRAWS, false);
         drawn[turn] = run[turn] = kept[turn] = 0;
         for (size_t at = 0; at < DRAWS; at += BLOCK) {
             double start = cpu();
-            block_draw(&stage, &ziggurat, 1, at / BLOCK, &block);
+            block_draw(&sampler, &ziggurat, 1, at / BLOCK, &block);
             double made = cpu();
-            block_run(&stage, &block, BLOCK);
+            block_run(&sampler, &block, BLOCK);
             double done = cpu();
             draws_keep(draws, &block, at, BLOCK);
             drawn[turn] += made - start;

@@ -177,16 +177,16 @@ static const struct known *known_find(const struct known *list, size_t count, co
 static const char *row_unit(const char *fact)
 {
     static const char *const ends[] = { "", "_low", "_high" };
-    const struct book *book = book_built_in(BOOK_ALL);
+    const struct formulas *formulas = formulas_built_in(FORMULAS_ALL);
     char name[64];
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         const size_t size = strlen(fact), end = strlen(ends[i]);
         if (size <= end || size - end >= sizeof name || strcmp(fact + size - end, ends[i]))
             continue;
         snprintf(name, sizeof name, "%.*s", (int)(size - end), fact);
-        const int row = book_find(book, name);
+        const int row = formulas_find(formulas, name);
         if (row >= 0)
-            return book->rows[row]->unit_text;
+            return formulas->rows[row]->unit_text;
     }
     return NULL;
 }
@@ -211,7 +211,7 @@ static bool fact_unknown(const struct catalog_sheet *sheet, const struct catalog
     const char *near = name_nearest(row->fact, names, count);
     fault(sheet, row->line, error, "unknown fact", row->fact);
     if (!near && kinds[sheet->kind].rows) {
-        book_unknown(book_built_in(BOOK_ALL), row->fact, &row_error);
+        formulas_unknown(formulas_built_in(FORMULAS_ALL), row->fact, &row_error);
         return error_hint(error, "%s", row_error.hint);
     }
     return error_hint(error, "%s", near ? near : "data/README.md lists the facts");

@@ -119,7 +119,7 @@ static void set_topology(const struct catalog_entry *entry, struct facts *facts)
 static const char *fact_row(const struct facts *facts, const struct catalog_row *row)
 {
     const char *name = strcmp(row->fact, NAME_chips) ? row->fact : NAME_scale_up_chips;
-    return book_name(book_built_in(BOOK_ALL), facts->arena, name);
+    return formulas_name(formulas_built_in(FORMULAS_ALL), facts->arena, name);
 }
 
 bool catalog_machine(const struct catalog *catalog, const char *name, struct facts *facts,

@@ -51,24 +51,24 @@ static void print_wrapped(struct buffer *out, const char *text, size_t at, size_
 /* ---- options ------------------------------------------------------------------------------- */
 
 /* For an option that sets a row, the row's default; "" where nothing needs to be said. */
-static const char *default_text(struct arena *arena, const struct book *book,
+static const char *default_text(struct arena *arena, const struct formulas *formulas,
                                 const struct option *option)
 {
-    const int row = option->row ? book_find(book, option->row) : -1;
+    const int row = option->row ? formulas_find(formulas, option->row) : -1;
     if (option->otherwise)
         return arena_print(arena, "%s%s%s", option->otherwise, option->fallback ? ", else " : "",
                            option->fallback ? option->fallback : "");
     if (option->fallback)
         return option->fallback;
-    return row >= 0 && !book->rows[row]->expr
-           ? quantity_text(arena, book->rows[row]->value, book->rows[row]->unit, 6) : "";
+    return row >= 0 && !formulas->rows[row]->expr
+           ? quantity_text(arena, formulas->rows[row]->value, formulas->rows[row]->unit, 6) : "";
 }
 
-static void print_option(struct arena *arena, struct buffer *out, const struct book *book,
+static void print_option(struct arena *arena, struct buffer *out, const struct formulas *formulas,
                          const struct option *option, size_t width)
 {
     struct buffer head = { .arena = arena }, text = { .arena = arena };
-    const char *fallback = default_text(arena, book, option);
+    const char *fallback = default_text(arena, formulas, option);
     const char *range = option->high > 0 ? option_range(arena, option) : "";
     buffer_print(&head, "  %s%c%s--%s%s%s", option->letter ? "-" : "", option->letter ? option->letter : ' ',
                  option->letter ? ", " : "   ", option->name, option->argument ? " " : "",
@@ -105,7 +105,7 @@ static bool title_first(const struct verb *verb, size_t group)
     return true;
 }
 
-static void print_groups(struct arena *arena, struct buffer *out, const struct book *book,
+static void print_groups(struct arena *arena, struct buffer *out, const struct formulas *formulas,
                          const struct verb *verb, size_t width)
 {
     for (size_t g = 0; g < VERB_GROUPS && verb->groups[g]; g++) {
@@ -115,7 +115,7 @@ static void print_groups(struct arena *arena, struct buffer *out, const struct b
         for (size_t k = g; k < VERB_GROUPS && verb->groups[k]; k++)
             for (const struct option *option = verb->groups[k]->options;
                  !strcmp(verb->groups[k]->title, verb->groups[g]->title) && option->name; option++)
-                print_option(arena, out, book, option, width);
+                print_option(arena, out, formulas, option, width);
     }
 }
 
@@ -161,7 +161,7 @@ void help_verb(struct arena *arena, struct buffer *out, const struct verb *verb,
         buffer_print(out, "\n`chalkline %s --help` says what each does.\n", verb->name);
         return;
     }
-    print_groups(arena, out, book_built_in(BOOK_ALL), verb, width);
+    print_groups(arena, out, formulas_built_in(FORMULAS_ALL), verb, width);
     buffer_print(out, "\n");
     print_wrapped(out, "Values carry units: 20ms, 8TB/s, 192GB, 2USD/h; options that set a row also take ranges 1..2, "
                   "distributions normal(mean, deviation), lognormal(median, factor), uniform(low, high), "
@@ -183,10 +183,10 @@ void help_all(struct buffer *out, size_t width)
 
 /* ---- man page ------------------------------------------------------------------------------ */
 
-static void print_man_option(struct arena *arena, struct buffer *out, const struct book *book,
+static void print_man_option(struct arena *arena, struct buffer *out, const struct formulas *formulas,
                              const struct option *option)
 {
-    const char *fallback = default_text(arena, book, option);
+    const char *fallback = default_text(arena, formulas, option);
     buffer_print(out, ".TP\n.B \\-\\-%s %s\n%s%s%s.\n", option->name,
                  option->argument ? option->argument : "", option->help,
                  *fallback ? "; default: " : "", fallback);
@@ -203,7 +203,7 @@ static void man_print(struct arena *arena, struct buffer *out)
         buffer_print(out, ".SS %s %s\n%s Example:\n.PP\n%s\n", (*verb)->name, (*verb)->words,
                      (*verb)->summary, (*verb)->examples[0]);
         for (struct option_at at = { 0 }; (option = verb_next_option(*verb, &at));)
-            print_man_option(arena, out, book_built_in(BOOK_ALL), option);
+            print_man_option(arena, out, formulas_built_in(FORMULAS_ALL), option);
     }
     buffer_print(out, ".SH EXIT STATUS\n0 an answer, 1 nothing feasible, 2 wrong usage or input.\n");
 }

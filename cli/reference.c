@@ -1,7 +1,7 @@
-/* The reference of all rows, as Markdown, written from the book itself. */
+/* The reference of all rows, as Markdown, written from the formulas themselves. */
 #include "cli/cli.h"
 
-static void print_row(struct buffer *out, const struct book *book, const struct row *row)
+static void print_row(struct buffer *out, const struct formulas *formulas, const struct row *row)
 {
     buffer_print(out, "**`%s`**%s%s%s · %s  \n%s", row->name, *row->symbol ? " · *" : "",
                  row->symbol, *row->symbol ? "*" : "", row->unit_text, row->meaning);
@@ -9,7 +9,7 @@ static void print_row(struct buffer *out, const struct book *book, const struct 
         buffer_print(out, "; also: %s", row->aliases);
     if (row->expr) {
         buffer_print(out, "  \n`= ");
-        algebra_print(out, &(struct algebra){ .book = book }, row->expr);
+        algebra_print(out, &(struct algebra){ .formulas = formulas }, row->expr);
         buffer_print(out, "`");
         if (row->input)
             buffer_print(out, "  \nunless given, %s to %s",
@@ -28,9 +28,9 @@ static void print_row(struct buffer *out, const struct book *book, const struct 
     buffer_print(out, "  \n%s (%s:%d)\n\n", row->source, row->file, row->line);
 }
 
-static void print_chapter(struct buffer *out, const struct book *book, size_t chapter)
+static void print_chapter(struct buffer *out, const struct formulas *formulas, size_t chapter)
 {
-    const struct chapter *the = &book->chapters[chapter];
+    const struct chapter *the = &formulas->chapters[chapter];
     buffer_print(out, "## %s\n\n", the->title);
     if (the->table)
         buffer_print(out, "Once per entry of the table `%s`.\n\n", the->table);
@@ -39,18 +39,18 @@ static void print_chapter(struct buffer *out, const struct book *book, size_t ch
                      the->with);
     if (*the->prose)
         buffer_print(out, "%s\n\n", the->prose);
-    for (size_t i = 0; i < book->count; i++)
-        for (const struct row *row = book->rows[i]; row; row = row->before)
+    for (size_t i = 0; i < formulas->count; i++)
+        for (const struct row *row = formulas->rows[i]; row; row = row->before)
             if (row->chapter == (int)chapter)
-                print_row(out, book, row);
+                print_row(out, formulas, row);
 }
 
 void reference_print(struct buffer *out)
 {
-    const struct book *book = book_built_in(BOOK_ALL);
+    const struct formulas *formulas = formulas_built_in(FORMULAS_ALL);
     buffer_print(out, "# Reference of all rows\n\nWritten by `chalkline reference` from the "
                  "formulas themselves; formulas/README.md has the\nformat. %zu rows.\n\n",
-                 book->count);
-    for (size_t i = 0; i < book->chapter_count; i++)
-        print_chapter(out, book, i);
+                 formulas->count);
+    for (size_t i = 0; i < formulas->chapter_count; i++)
+        print_chapter(out, formulas, i);
 }

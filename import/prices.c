@@ -37,7 +37,7 @@ static struct price *add_price(struct reader *reader, int line, const char *sell
                                      sizeof *price);
     *price = (struct price){ .seller = seller, .model = model, .date = reader->date, .line = line,
                              .storage = NAN, .threshold = NAN, .fast = NAN, .context = NAN };
-    for (int tier = 0; tier < PRICE_TIERS; tier++)
+    for (int tier = 0; tier < SERVICE_TIERS; tier++)
         for (int above = 0; above < 2; above++)
             for (int class = 0; class < PRICE_CLASSES; class++)
                 price->at[tier][above][class] = NAN;
@@ -89,7 +89,7 @@ static const struct { const char *field; enum price_class class; } classes[] = {
     { "cache_creation_input_token_cost_above_1hr", PRICE_WRITE_LONG },
 };
 
-static const char *const tier_ends[PRICE_TIERS] = { "", "_batches", "_flex", "_priority" };
+static const char *const tier_ends[SERVICE_TIERS] = { "", "_batches", "_flex", "_priority" };
 
 static bool cut_end(struct text *name, const char *end)
 {
@@ -121,7 +121,7 @@ static double cut_threshold(struct text *name)
 }
 
 struct place {
-    enum price_tier tier;
+    enum service_tier tier;
     enum price_class class;
     double threshold;               /* 0: below any */
 };
@@ -129,10 +129,10 @@ struct place {
 static bool find_place(const char *key, struct place *place)
 {
     struct text name = text_of(key);
-    *place = (struct place){ PRICE_STANDARD, PRICE_INPUT, 0 };
-    for (int tier = 1; tier < PRICE_TIERS; tier++)
+    *place = (struct place){ SERVICE_STANDARD, PRICE_INPUT, 0 };
+    for (int tier = 1; tier < SERVICE_TIERS; tier++)
         if (cut_end(&name, tier_ends[tier])) {
-            place->tier = (enum price_tier)tier;
+            place->tier = (enum service_tier)tier;
             break;
         }
     place->threshold = cut_threshold(&name);
@@ -172,7 +172,7 @@ static bool read_field(struct reader *reader, struct price *price, const char *e
     if (place.threshold && place.threshold > price->threshold)
         return true;
     if (place.threshold && place.threshold < price->threshold)
-        for (int tier = 0; tier < PRICE_TIERS; tier++)
+        for (int tier = 0; tier < SERVICE_TIERS; tier++)
             for (int class = 0; class < PRICE_CLASSES; class++)
                 price->at[tier][1][class] = NAN;
     if (place.threshold)
@@ -292,7 +292,7 @@ static bool read_models_dev(struct reader *reader, const struct csv *csv)
 
 /* ---- our own ----------------------------------------------------------------------------- */
 
-static const struct { const char *fact; enum price_tier tier; int above; enum price_class class; }
+static const struct { const char *fact; enum service_tier tier; int above; enum price_class class; }
 facts_of[] = {
     { "input", 0, 0, PRICE_INPUT },                     { "output", 0, 0, PRICE_OUTPUT },
     { "cached_read", 0, 0, PRICE_HIT },                 { "cache_write", 0, 0, PRICE_WRITE_SHORT },
@@ -301,7 +301,8 @@ facts_of[] = {
     { "cached_read_above", 0, 1, PRICE_HIT },
     { "cache_write_5m_above", 0, 1, PRICE_WRITE_SHORT },
     { "cache_write_1h_above", 0, 1, PRICE_WRITE_LONG },
-    { "input_batch", PRICE_BATCH, 0, PRICE_INPUT },     { "output_batch", PRICE_BATCH, 0, PRICE_OUTPUT },
+    { "input_batch", SERVICE_BATCH, 0, PRICE_INPUT },
+    { "output_batch", SERVICE_BATCH, 0, PRICE_OUTPUT },
 };
 
 static bool read_own(struct reader *reader, struct text text)

@@ -19,13 +19,13 @@
 enum price_class {
     PRICE_INPUT, PRICE_OUTPUT, PRICE_HIT, PRICE_WRITE_SHORT, PRICE_WRITE_LONG, PRICE_CLASSES
 };
-enum price_tier { PRICE_STANDARD, PRICE_BATCH, PRICE_FLEX, PRICE_PRIORITY, PRICE_TIERS };
+enum service_tier { SERVICE_STANDARD, SERVICE_BATCH, SERVICE_FLEX, SERVICE_PRIORITY, SERVICE_TIERS };
 
 struct price {
     const char *seller, *model;     /* "anthropic", "claude-opus-4-7"; as the sheet spells them */
     const char *date;               /* "2026-08-01", or "" */
     int line;                       /* in a CSV file, else 0 */
-    double at[PRICE_TIERS][2][PRICE_CLASSES];       /* [1]: above the threshold */
+    double at[SERVICE_TIERS][2][PRICE_CLASSES];     /* [1]: above the threshold */
     double storage;
     double threshold;               /* tokens; NAN: no step */
     double fast;                    /* multiple asked for fast mode; NAN: none */

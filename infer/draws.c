@@ -1,6 +1,6 @@
 /* Makes draws and keeps them as cells of a logarithmic grid (32 per octave, 16 bits).
  *
- * Draws are made in blocks, by the rows of priors and prices (stage.c), and quantized column by
+ * Draws are made in blocks, by the rows of priors and prices (sampler.c), and quantized column by
  * column, so that a million draws fit in memory and a likelihood becomes a table lookup. The
  * histogram of each quantity under the prior is kept for comparison. Same seed, same draws. */
 #include "infer/draws.h"
@@ -21,11 +21,11 @@ static uint16_t *new_cells(struct arena *arena, size_t count)
     return arena_array(arena, count + 1, sizeof(uint16_t));
 }
 
-struct draws *draws_new(struct arena *arena, const struct stage *stage, uint64_t seed,
+struct draws *draws_new(struct arena *arena, const struct sampler *sampler, uint64_t seed,
                         size_t count, bool all)
 {
     struct draws *draws = arena_alloc(arena, sizeof *draws);
-    draws->stage = *stage;
+    draws->sampler = *sampler;
     draws->seed = seed;
     draws->count = count;
     draws->logs = cell_logs(arena);
@@ -35,7 +35,7 @@ struct draws *draws_new(struct arena *arena, const struct stage *stage, uint64_t
     for (int i = 0; i < QUANTITY_COUNT; i++)
         draws->quantity[i] = new_cells(arena, count);
     draws->all = all;
-    for (size_t i = 0; all && i < stage->sheet->vary_count; i++)
+    for (size_t i = 0; all && i < sampler->sheet->vary_count; i++)
         draws->unknown[i] = new_cells(arena, count);
     draws->tier = arena_alloc(arena, count + 1);
     return draws;
@@ -49,12 +49,12 @@ static void keep_column(uint16_t *cells, const double *values, size_t count)
 
 void draws_keep(struct draws *draws, const struct block *block, size_t at, size_t count)
 {
-    const struct stage *stage = &draws->stage;
+    const struct sampler *sampler = &draws->sampler;
     for (int i = 0; i < FIELD_COUNT; i++)
-        keep_column(draws->field[i] + at, block_column(block, stage->field[i]), count);
+        keep_column(draws->field[i] + at, block_column(block, sampler->field[i]), count);
     for (int i = 0; i < QUANTITY_COUNT; i++)
-        keep_column(draws->quantity[i] + at, block_column(block, stage->quantity[i]), count);
-    for (size_t i = 0; draws->all && i < stage->sheet->vary_count; i++)
+        keep_column(draws->quantity[i] + at, block_column(block, sampler->quantity[i]), count);
+    for (size_t i = 0; draws->all && i < sampler->sheet->vary_count; i++)
         keep_column(draws->unknown[i] + at, block->unknown[i], count);
     for (size_t k = 0; k < count; k++) {
         double tier = block->tier[k];
@@ -78,45 +78,45 @@ static void keep_prior(struct arena *arena, struct draws *draws)
     }
 }
 
-bool draws_make(struct arena *arena, const struct book *book, const struct facts *facts,
+bool draws_make(struct arena *arena, const struct formulas *formulas, const struct facts *facts,
                 uint64_t seed, size_t count, bool all, struct draws **draws,
                 struct error *error)
 {
-    struct stage stage;
+    struct sampler sampler;
     struct block block;
-    if (!stage_open(arena, book, facts, &stage, error))
+    if (!sampler_open(arena, formulas, facts, &sampler, error))
         return false;
-    *draws = draws_new(arena, &stage, seed, count, all);
-    block_open(arena, &stage, &block);
+    *draws = draws_new(arena, &sampler, seed, count, all);
+    block_open(arena, &sampler, &block);
     for (size_t at = 0; at < count; at += BLOCK) {
         size_t size = count - at < BLOCK ? count - at : BLOCK;
-        block_draw(&stage, &(*draws)->ziggurat, seed, at / BLOCK, &block);
-        block_run(&stage, &block, size);
+        block_draw(&sampler, &(*draws)->ziggurat, seed, at / BLOCK, &block);
+        block_run(&sampler, &block, size);
         draws_keep(*draws, &block, at, size);
     }
     keep_prior(arena, *draws);
     return true;
 }
 
-bool draws_values(struct arena *arena, const struct book *book, const struct facts *facts,
+bool draws_values(struct arena *arena, const struct formulas *formulas, const struct facts *facts,
                   uint64_t seed, size_t count, double *const field[FIELD_COUNT],
                   double *const quantity[QUANTITY_COUNT], struct error *error)
 {
-    struct stage stage;
+    struct sampler sampler;
     struct block block;
     struct ziggurat ziggurat;
-    if (!stage_open(arena, book, facts, &stage, error))
+    if (!sampler_open(arena, formulas, facts, &sampler, error))
         return false;
     ziggurat_open(&ziggurat);
-    block_open(arena, &stage, &block);
+    block_open(arena, &sampler, &block);
     for (size_t at = 0; at < count; at += BLOCK) {
         size_t size = count - at < BLOCK ? count - at : BLOCK;
-        block_draw(&stage, &ziggurat, seed, at / BLOCK, &block);
-        block_run(&stage, &block, size);
+        block_draw(&sampler, &ziggurat, seed, at / BLOCK, &block);
+        block_run(&sampler, &block, size);
         for (int i = 0; i < FIELD_COUNT; i++)
-            memcpy(field[i] + at, block_column(&block, stage.field[i]), size * sizeof(double));
+            memcpy(field[i] + at, block_column(&block, sampler.field[i]), size * sizeof(double));
         for (int i = 0; i < QUANTITY_COUNT; i++)
-            memcpy(quantity[i] + at, block_column(&block, stage.quantity[i]),
+            memcpy(quantity[i] + at, block_column(&block, sampler.quantity[i]),
                    size * sizeof(double));
     }
     return true;
@@ -129,15 +129,15 @@ size_t draws_count(const struct draws *draws)
 
 bool draws_compiled(const struct draws *draws)
 {
-    return draws->stage.compiled;
+    return draws->sampler.compiled;
 }
 
 size_t draws_unknowns(const struct draws *draws)
 {
-    return draws->stage.sheet->vary_count;
+    return draws->sampler.sheet->vary_count;
 }
 
 const char *draws_unknown(const struct draws *draws, size_t index)
 {
-    return draws->stage.sheet->vary[index];
+    return draws->sampler.sheet->vary[index];
 }

@@ -11,16 +11,16 @@
 
 enum { BLOCK = 1024, COORDINATES = 64, UNKNOWNS = 64, KEPT = 64 };
 
-/* How a block of coordinates becomes values: two kernels, or one list of nodes. */
-struct stage {
+/* How a block of coordinates becomes values: two sets of compiled rows, or one graph of nodes. */
+struct sampler {
     struct arena *arena;
-    const struct book *book;
+    const struct formulas *formulas;
     const struct facts *facts;
-    const struct kernel *draw, *sheet;
+    const struct compiled *draw, *sheet;
     double *draw_fixed, *sheet_fixed;
-    struct kernel_table *draw_tables, *sheet_tables;
+    struct compiled_table *draw_tables, *sheet_tables;
     bool compiled;
-    struct list list;               /* not compiled: sheet's rows, unknowns, the tier */
+    struct graph graph;             /* not compiled: sheet's rows, unknowns, the tier */
     bool normal[COORDINATES];       /* or even */
     bool known[UNKNOWNS];           /* a fact gives it */
     double value[UNKNOWNS];
@@ -31,18 +31,18 @@ struct block {                      /* columns of BLOCK numbers */
     double *coordinate[COORDINATES], *unknown[UNKNOWNS], *kept[KEPT], *tier;
 };
 
-bool stage_open(struct arena *arena, const struct book *book, const struct facts *facts,
-                struct stage *stage, struct error *error);
-void block_open(struct arena *arena, const struct stage *stage, struct block *block);
+bool sampler_open(struct arena *arena, const struct formulas *formulas, const struct facts *facts,
+                  struct sampler *sampler, struct error *error);
+void block_open(struct arena *arena, const struct sampler *sampler, struct block *block);
 /* The coordinates of block `number` of the draws of a seed. */
-void block_draw(const struct stage *stage, const struct ziggurat *ziggurat, uint64_t seed,
+void block_draw(const struct sampler *sampler, const struct ziggurat *ziggurat, uint64_t seed,
                 size_t number, struct block *block);
-void block_run(const struct stage *stage, struct block *block, size_t count);
+void block_run(const struct sampler *sampler, struct block *block, size_t count);
 /* The column of a field or quantity. */
 const double *block_column(const struct block *block, int index);
 
 struct draws {
-    struct stage stage;
+    struct sampler sampler;
     struct ziggurat ziggurat;
     uint64_t seed;
     size_t count;
@@ -55,7 +55,7 @@ struct draws {
     double *coordinate[COORDINATES];        /* kept where `seed` does not give them; or NULL */
 };
 
-struct draws *draws_new(struct arena *arena, const struct stage *stage, uint64_t seed,
+struct draws *draws_new(struct arena *arena, const struct sampler *sampler, uint64_t seed,
                         size_t count, bool all);
 /* Keep the first `count` draws of the block as draws at, at + 1, ... */
 void draws_keep(struct draws *draws, const struct block *block, size_t at, size_t count);

@@ -61,7 +61,7 @@ struct draws;
 
 /* The rows and priors that the facts give. Tables "offer" and "tier" are filled by the caller.
  * A fact for an unknown ("params_active") makes it known. `all`: keep what deduce_shares needs. */
-bool draws_make(struct arena *arena, const struct book *book, const struct facts *facts,
+bool draws_make(struct arena *arena, const struct formulas *formulas, const struct facts *facts,
                 uint64_t seed, size_t count, bool all, struct draws **draws,
                 struct error *error);
 size_t draws_count(const struct draws *draws);
@@ -69,7 +69,7 @@ bool draws_compiled(const struct draws *draws);         /* or interpreted: a for
 size_t draws_unknowns(const struct draws *draws);
 const char *draws_unknown(const struct draws *draws, size_t index);    /* "params_active" */
 /* One draw's true value of a field or quantity, for who makes sheets of it (tests). */
-bool draws_values(struct arena *arena, const struct book *book, const struct facts *facts,
+bool draws_values(struct arena *arena, const struct formulas *formulas, const struct facts *facts,
                   uint64_t seed, size_t count, double *const field[FIELD_COUNT],
                   double *const quantity[QUANTITY_COUNT], struct error *error);
 

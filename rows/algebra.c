@@ -54,7 +54,7 @@ static void print_literal(struct buffer *out, const struct expr *expr, int aroun
 
 static void print_row(struct buffer *out, const struct algebra *how, const struct expr *expr)
 {
-    const struct row *row = how->book->rows[expr->row];
+    const struct row *row = how->formulas->rows[expr->row];
     buffer_print(out, "%s", how->symbols && *row->symbol ? row->symbol : row->name);
     if (expr->op == OP_ENTRY)
         buffer_print(out, "[%s]", expr->name);
@@ -64,7 +64,7 @@ static void print_list(struct buffer *out, const struct algebra *how, const stru
 {
     buffer_print(out, "%s(", spellings[expr->op]);
     if (expr->op == OP_ROOT)
-        buffer_print(out, "%s", how->book->rows[expr->row]->name);
+        buffer_print(out, "%s", how->formulas->rows[expr->row]->name);
     for (int i = 0; i < 3 && expr->kid[i]; i++) {
         if (i || expr->op == OP_ROOT)
             buffer_print(out, ", ");
@@ -92,7 +92,7 @@ static void print_special(struct buffer *out, const struct algebra *how, const s
         buffer_print(out, "AT(");
         print_expr(out, how, expr->kid[0], 0);
         for (const struct binding *at = expr->at; at; at = at->next) {
-            buffer_print(out, ", %s = ", how->book->rows[at->row]->name);
+            buffer_print(out, ", %s = ", how->formulas->rows[at->row]->name);
             print_expr(out, how, at->value, 0);
         }
         buffer_print(out, ")");

@@ -1,6 +1,6 @@
 /* Breakdowns: what the rows that have a part name contribute to an output.
  *
- * Such a row stands in the list of list_build_parts as scale * row. The contribution of the part
+ * Such a row stands in the graph of graph_build_parts as scale * row. The contribution of the part
  * is the derivative of the output by its scale, every ROOT held at its value. A time is made of
  * times by + - max min sqrt(a b) and by factors without time, which makes it of degree one in its
  * parts, and by Euler's theorem the contributions add up to it, overlap included. What a constant
@@ -20,19 +20,19 @@ static int largest_first(const void *a, const void *b)
     return p < q ? 1 : p > q ? -1 : (x->row > y->row) - (x->row < y->row);
 }
 
-struct contribution *list_breakdown(struct arena *arena, const struct book *book,
-                                    const struct list *list, size_t output, const double *nodes,
-                                    size_t *count)
+struct contribution *graph_breakdown(struct arena *arena, const struct formulas *formulas,
+                                     const struct graph *graph, size_t output, const double *nodes,
+                                     size_t *count)
 {
-    struct contribution *parts = arena_array(arena, list->input_count + 1, sizeof *parts);
+    struct contribution *parts = arena_array(arena, graph->input_count + 1, sizeof *parts);
     struct arena scratch = arena_beside(arena);
-    double *slope = arena_array(&scratch, list->input_count + 1, sizeof *slope);
-    list_slopes_held(&scratch, list, output, nodes, slope);
+    double *slope = arena_array(&scratch, graph->input_count + 1, sizeof *slope);
+    graph_slopes_held(&scratch, graph, output, nodes, slope);
     *count = 0;
-    for (size_t i = 0; i < list->input_count; i++) {
-        const int row = list->inputs[i].row;
-        if (list->inputs[i].entry == INPUT_SCALE && slope[i] != 0)
-            parts[(*count)++] = (struct contribution){ row, book->rows[row]->part, slope[i], NAN };
+    for (size_t i = 0; i < graph->input_count; i++) {
+        const int row = graph->inputs[i].row;
+        if (graph->inputs[i].entry == INPUT_SCALE && slope[i] != 0)
+            parts[(*count)++] = (struct contribution){ row, formulas->rows[row]->part, slope[i], NAN };
     }
     arena_free(&scratch);
     qsort(parts, *count, sizeof *parts, largest_first);
@@ -48,18 +48,18 @@ static size_t part_of(const struct input *input, const struct contribution *part
     return i;
 }
 
-void list_saved(const struct list *list, size_t output, const double *nodes,
-                struct contribution *parts, size_t count)
+void graph_saved(const struct graph *graph, size_t output, const double *nodes,
+                 struct contribution *parts, size_t count)
 {
     struct arena scratch = { 0 };
-    bool *vary = arena_array(&scratch, list->input_count + 1, sizeof *vary);
+    bool *vary = arena_array(&scratch, graph->input_count + 1, sizeof *vary);
     double *values = arena_array(&scratch, count + 1, sizeof *values);
-    struct list one = *list, left;
+    struct graph one = *graph, left;
     one.outputs += output;
     one.output_count = 1;
-    for (size_t i = 0; i < list->input_count; i++)
-        vary[i] = part_of(&list->inputs[i], parts, count) < count;
-    list_fix_nodes(&scratch, &one, nodes, vary, &left);
+    for (size_t i = 0; i < graph->input_count; i++)
+        vary[i] = part_of(&graph->inputs[i], parts, count) < count;
+    graph_specialize_nodes(&scratch, &one, nodes, vary, &left);
     struct column *columns = arena_array(&scratch, left.input_count + 1, sizeof *columns);
     for (size_t i = 0; i < left.input_count; i++) {
         const size_t part = part_of(&left.inputs[i], parts, count);
@@ -68,7 +68,7 @@ void list_saved(const struct list *list, size_t output, const double *nodes,
             scale[k] = k != part + 1;
         columns[i] = (struct column){ scale, 1 };
     }
-    list_run(&left, columns, &values, count + 1);
+    graph_run(&left, columns, &values, count + 1);
     for (size_t k = 0; k < count; k++)
         parts[k].saved = isfinite(values[k + 1]) ? values[0] - values[k + 1] : NAN;
     arena_free(&scratch);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 struct checker {
-    const struct book *book;
+    const struct formulas *formulas;
     const struct row *row;          /* whose expression it is, for messages; may be NULL */
     struct error *error;
 };
@@ -20,7 +20,7 @@ static bool check(struct checker *checker, const struct expr *expr, struct unit 
 
 static const char *unit_words(struct checker *checker, struct unit unit)
 {
-    struct buffer out = { .arena = checker->book->arena };
+    struct buffer out = { .arena = checker->formulas->arena };
     unit_print(&out, unit);
     return out.data;
 }
@@ -105,7 +105,7 @@ static bool check_infix(struct checker *checker, const struct expr *expr, struct
 static bool check_bindings(struct checker *checker, const struct expr *expr)
 {
     for (const struct binding *at = expr->at; at; at = at->next) {
-        struct unit unit, wanted = checker->book->rows[at->row]->unit;
+        struct unit unit, wanted = checker->formulas->rows[at->row]->unit;
         bool free;
         if (!check(checker, at->value, &unit, &free))
             return false;
@@ -120,7 +120,7 @@ static bool check_root(struct checker *checker, const struct expr *expr, struct 
 {
     struct unit other;
     bool free;
-    *unit = checker->book->rows[expr->row]->unit;
+    *unit = checker->formulas->rows[expr->row]->unit;
     for (int i = 0; i < 2; i++) {
         if (!check(checker, expr->kid[i], &other, &free))
             return false;
@@ -137,7 +137,7 @@ static bool check(struct checker *checker, const struct expr *expr, struct unit 
     *free = expr->op == OP_NUMBER && expr->number == 0 && unit_same(expr->unit, *unit);
     switch (expr->op) {
     case OP_NUMBER: *unit = expr->unit; return true;
-    case OP_ROW: case OP_ENTRY: *unit = checker->book->rows[expr->row]->unit; return true;
+    case OP_ROW: case OP_ENTRY: *unit = checker->formulas->rows[expr->row]->unit; return true;
     case OP_ADD: case OP_SUB: case OP_MAX: case OP_MIN:
         return check_equal(checker, expr, 0, unit, free);
     case OP_MUL: case OP_DIV: return check_infix(checker, expr, unit);
@@ -178,19 +178,19 @@ static bool check(struct checker *checker, const struct expr *expr, struct unit 
     return true;
 }
 
-bool expr_unit(const struct book *book, const struct expr *expr, struct unit *unit,
+bool expr_unit(const struct formulas *formulas, const struct expr *expr, struct unit *unit,
                struct error *error)
 {
-    struct checker checker = { book, NULL, error };
+    struct checker checker = { formulas, NULL, error };
     bool free;
     return check(&checker, expr, unit, &free);
 }
 
-bool book_check_units(const struct book *book, struct error *error)
+bool formulas_check_units(const struct formulas *formulas, struct error *error)
 {
-    for (size_t i = 0; i < book->count; i++) {
-        const struct row *row = book->rows[i];
-        struct checker checker = { book, row, error };
+    for (size_t i = 0; i < formulas->count; i++) {
+        const struct row *row = formulas->rows[i];
+        struct checker checker = { formulas, row, error };
         struct unit unit;
         bool free;
         if (!row->expr)

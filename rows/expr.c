@@ -18,7 +18,7 @@
 enum { DEPTH = 100, LENGTH = 2000 };
 
 struct parser {
-    const struct book *book;
+    const struct formulas *formulas;
     const char *file;
     int line;
     struct text whole, rest;
@@ -33,10 +33,10 @@ static const char *place(const struct parser *parser)
     if (!parser->file)
         return "";
     if (!parser->line)
-        return arena_print(parser->book->arena, "%s: ", parser->file);
+        return arena_print(parser->formulas->arena, "%s: ", parser->file);
     for (const char *at = parser->whole.data; at < parser->rest.data; at++)
         line += *at == '\n';
-    return arena_print(parser->book->arena, "%s:%d: ", parser->file, line);
+    return arena_print(parser->formulas->arena, "%s:%d: ", parser->file, line);
 }
 
 static bool failed(struct parser *parser, const char *what, const char *expected)
@@ -98,7 +98,7 @@ static struct text take_name(struct parser *parser)
 
 static struct expr *expr_new(struct parser *parser, enum op op, const char *start)
 {
-    struct expr *expr = arena_alloc(parser->book->arena, sizeof *expr);
+    struct expr *expr = arena_alloc(parser->formulas->arena, sizeof *expr);
     parser->length++;
     expr->op = op;
     expr->row = -1;
@@ -115,11 +115,11 @@ static bool find_row(struct parser *parser, struct text name, int *row)
         return failed(parser, "a name is too long", "at most 127 letters");
     memcpy(text, name.data, name.size);
     text[name.size] = 0;
-    *row = book_find(parser->book, text);
+    *row = formulas_find(parser->formulas, text);
     if (*row >= 0)
         return true;
     struct error unknown;
-    book_unknown(parser->book, text, &unknown);
+    formulas_unknown(parser->formulas, text, &unknown);
     error_set(parser->error, "%s%s", place(parser), unknown.what);
     return error_hint(parser->error, "%s", unknown.hint);
 }
@@ -137,7 +137,7 @@ static bool parse_given(struct parser *parser, const char *start, struct expr **
     if (!find_row(parser, name, &row) || !expect(parser, ")"))
         return false;
     *out = expr_new(parser, OP_GIVEN, start);
-    (*out)->name = parser->book->rows[row]->name;
+    (*out)->name = parser->formulas->rows[row]->name;
     return true;
 }
 
@@ -236,7 +236,7 @@ static bool parse_at(struct parser *parser, const char *start, struct expr **out
     if (!parse_sum(parser, &what))
         return false;
     while (take(parser, ",")) {
-        struct binding *binding = arena_alloc(parser->book->arena, sizeof *binding);
+        struct binding *binding = arena_alloc(parser->formulas->arena, sizeof *binding);
         struct text name = take_name(parser);
         if (!name.size)
             return failed(parser, "syntax error", "row = expression");
@@ -257,11 +257,11 @@ static bool parse_at(struct parser *parser, const char *start, struct expr **out
     return true;
 }
 
-static bool known_table(const struct book *book, struct text name, const char **table)
+static bool known_table(const struct formulas *formulas, struct text name, const char **table)
 {
-    for (size_t i = 0; i < book->chapter_count; i++)
-        if (book->chapters[i].table && text_is(name, book->chapters[i].table)) {
-            *table = book->chapters[i].table;
+    for (size_t i = 0; i < formulas->chapter_count; i++)
+        if (formulas->chapters[i].table && text_is(name, formulas->chapters[i].table)) {
+            *table = formulas->chapters[i].table;
             return true;
         }
     return false;
@@ -269,13 +269,13 @@ static bool known_table(const struct book *book, struct text name, const char **
 
 static bool no_table(struct parser *parser)
 {
-    struct buffer tables = { .arena = parser->book->arena };
-    for (size_t i = 0; i < parser->book->chapter_count && tables.size < 300; i++) {
-        const char *table = parser->book->chapters[i].table;
+    struct buffer tables = { .arena = parser->formulas->arena };
+    for (size_t i = 0; i < parser->formulas->chapter_count && tables.size < 300; i++) {
+        const char *table = parser->formulas->chapters[i].table;
         bool first = table != NULL;                 /* of the chapters of this table */
         for (size_t k = 0; k < i && first; k++)
-            first = !parser->book->chapters[k].table ||
-                    strcmp(parser->book->chapters[k].table, table);
+            first = !parser->formulas->chapters[k].table ||
+                    strcmp(parser->formulas->chapters[k].table, table);
         if (first)
             buffer_print(&tables, "%s%s", tables.size ? ", " : "one of: ", table);
     }
@@ -288,7 +288,7 @@ static bool parse_over(struct parser *parser, enum op op, const char *start, str
     struct text name = take_name(parser);
     const char *table;
     struct expr *what;
-    if (!known_table(parser->book, name, &table)) {
+    if (!known_table(parser->formulas, name, &table)) {
         parser->rest.size += (size_t)(parser->rest.data - name.data);
         parser->rest.data = name.data;
         return no_table(parser);
@@ -370,11 +370,11 @@ static bool parse_entry(struct parser *parser, struct expr *expr)
            parser->rest.data[size] != '\n')
         size++;
     parser->rest.data += size, parser->rest.size -= size;
-    if (!size || !parser->book->rows[expr->row]->table)
+    if (!size || !parser->formulas->rows[expr->row]->table)
         return failed(parser, "an entry in brackets", "row[entry] of a table's chapter");
     struct text name = text_trim((struct text){ start, size });
     expr->op = OP_ENTRY;
-    expr->name = arena_copy(parser->book->arena, name.data, name.size);
+    expr->name = arena_copy(parser->formulas->arena, name.data, name.size);
     return expect(parser, "]");
 }
 
@@ -535,10 +535,10 @@ static bool parse_sum(struct parser *parser, struct expr **out)
     return parse_infix(parser, out, parse_product, "+-", ops);
 }
 
-bool expr_parse(const struct book *book, const char *file, int line, struct text text,
+bool expr_parse(const struct formulas *formulas, const char *file, int line, struct text text,
                 const struct expr **out, struct error *error)
 {
-    struct parser parser = { .book = book, .file = file, .line = line, .whole = text,
+    struct parser parser = { .formulas = formulas, .file = file, .line = line, .whole = text,
                              .rest = text, .error = error };
     struct expr *whole;
     if (!parse_sum(&parser, &whole))

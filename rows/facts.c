@@ -39,14 +39,14 @@ void facts_set_range(struct facts *facts, const char *name, double low, double h
 {
     *fact_place(facts, name) = (struct fact){
         .name = copy(facts, name), .value = low + (high - low) / 2, .low = low, .high = high,
-        .spread = SPREAD_RANGE, .origin = origin, .source = copy(facts, source) };
+        .distribution = DISTRIBUTION_RANGE, .origin = origin, .source = copy(facts, source) };
 }
 
 void facts_set(struct facts *facts, const char *name, double value, enum origin origin, const char *source)
 {
     *fact_place(facts, name) = (struct fact){
         .name = copy(facts, name), .value = value, .low = value, .high = value,
-        .spread = SPREAD_NONE, .origin = origin, .source = copy(facts, source) };
+        .distribution = DISTRIBUTION_NONE, .origin = origin, .source = copy(facts, source) };
 }
 
 void facts_bind(struct facts *facts, const char *name, const char *expression, enum origin origin, const char *source)

@@ -24,18 +24,19 @@ enum origin {
     ORIGIN_FITTED,                  /* what chips and engines reach, fitted to measurements */
     ORIGIN_CHOSEN,                  /* nobody gave it, so a rule chose */
     ORIGIN_GIVEN,                   /* by the user */
-    ORIGIN_AXIS                     /* a search, a curve or a list of measurements moves it */
+    ORIGIN_AXIS                     /* a search, a curve or a graph of measurements moves it */
 };
 
-enum spread { SPREAD_NONE, SPREAD_RANGE, SPREAD_UNIFORM, SPREAD_NORMAL, SPREAD_LOGNORMAL };
+enum distribution { DISTRIBUTION_NONE, DISTRIBUTION_RANGE, DISTRIBUTION_UNIFORM,
+                    DISTRIBUTION_NORMAL, DISTRIBUTION_LOGNORMAL };
 
 struct fact {
     const char *name;       /* of the row */
     const char *given_as;   /* the alias of the row that the user wrote, or NULL */
     double value;
-    double low, high;       /* equal to value, or what `spread` says: bounds, mean and
+    double low, high;       /* equal to value, or what `distribution` says: bounds, mean and
                                deviation, median and factor */
-    enum spread spread;
+    enum distribution distribution;
     const char *expression; /* if not NULL, used instead of the number */
     enum origin origin;
     const char *source;     /* "data/hardware.csv", "config.json", "--set", ... */

@@ -11,7 +11,7 @@
 
 struct sweep {
     struct arena *arena;
-    const struct list *list;
+    const struct graph *graph;
     const double *value;
     double *adjoint;
     bool held;                      /* a ROOT is a number */
@@ -25,7 +25,7 @@ static void give(struct sweep *sweep, int node, double amount)
 
 static void sweep_node(struct sweep *sweep, size_t i)
 {
-    const struct node *node = &sweep->list->nodes[i];
+    const struct node *node = &sweep->graph->nodes[i];
     const double *v = sweep->value;
     const double d = sweep->adjoint[i];
     const int a = node->a, b = node->b;
@@ -58,26 +58,26 @@ static void sweep_root(struct sweep *sweep, size_t root);
 static void sweep_range(struct sweep *sweep, size_t first, size_t last)
 {
     for (size_t i = last + 1; i-- > first;) {
-        if (sweep->list->nodes[i].op != OP_ROOT) {
+        if (sweep->graph->nodes[i].op != OP_ROOT) {
             sweep_node(sweep, i);
             continue;
         }
         if (!sweep->held)
             sweep_root(sweep, i);
-        i = (size_t)sweep->list->nodes[i].first;
+        i = (size_t)sweep->graph->nodes[i].first;
     }
 }
 
 static void sweep_root(struct sweep *sweep, size_t root)
 {
-    const struct node *node = &sweep->list->nodes[root];
+    const struct node *node = &sweep->graph->nodes[root];
     const size_t first = (size_t)node->first, f = (size_t)node->c;
     const double d = sweep->adjoint[root];
     struct arena scratch = arena_beside(sweep->arena);
     struct sweep alone = *sweep;
     if (d == 0 || f < first)
         return;
-    alone.adjoint = arena_array(&scratch, sweep->list->count, sizeof(double));
+    alone.adjoint = arena_array(&scratch, sweep->graph->count, sizeof(double));
     alone.adjoint[f] = 1;
     sweep_range(&alone, first, root - 1);
     const double slope = alone.adjoint[first];
@@ -90,59 +90,59 @@ static void sweep_root(struct sweep *sweep, size_t root)
     sweep_range(sweep, first + 1, root - 1);
 }
 
-static void slopes(struct arena *arena, const struct list *list, size_t output,
+static void slopes(struct arena *arena, const struct graph *graph, size_t output,
                    const double *nodes, bool held, double *gradient)
 {
     struct arena scratch = arena_beside(arena);
-    double *adjoint = arena_array(&scratch, list->count + 1, sizeof *adjoint);
-    struct sweep sweep = { arena, list, nodes, adjoint, held };
-    const size_t top = (size_t)list->outputs[output];
+    double *adjoint = arena_array(&scratch, graph->count + 1, sizeof *adjoint);
+    struct sweep sweep = { arena, graph, nodes, adjoint, held };
+    const size_t top = (size_t)graph->outputs[output];
     adjoint[top] = 1;
     sweep_range(&sweep, 0, top);
-    for (size_t i = 0; i < list->input_count; i++)
-        gradient[i] = adjoint[list->inputs[i].node];
+    for (size_t i = 0; i < graph->input_count; i++)
+        gradient[i] = adjoint[graph->inputs[i].node];
     arena_free(&scratch);
 }
 
-void list_slopes(struct arena *arena, const struct list *list, size_t output,
-                 const double *nodes, double *gradient)
+void graph_slopes(struct arena *arena, const struct graph *graph, size_t output,
+                  const double *nodes, double *gradient)
 {
-    slopes(arena, list, output, nodes, false, gradient);
+    slopes(arena, graph, output, nodes, false, gradient);
 }
 
-void list_slopes_held(struct arena *arena, const struct list *list, size_t output,
-                      const double *nodes, double *gradient)
+void graph_slopes_held(struct arena *arena, const struct graph *graph, size_t output,
+                       const double *nodes, double *gradient)
 {
-    slopes(arena, list, output, nodes, true, gradient);
+    slopes(arena, graph, output, nodes, true, gradient);
 }
 
-double list_rounding(struct arena *arena, const struct list *list, size_t output,
-                     const double *nodes, size_t input, double *slope)
+double graph_rounding(struct arena *arena, const struct graph *graph, size_t output,
+                      const double *nodes, size_t input, double *slope)
 {
     struct arena scratch = arena_beside(arena);
-    double *adjoint = arena_array(&scratch, list->count + 1, sizeof *adjoint), sum = 0;
-    struct sweep sweep = { arena, list, nodes, adjoint, false };
-    const size_t top = (size_t)list->outputs[output];
+    double *adjoint = arena_array(&scratch, graph->count + 1, sizeof *adjoint), sum = 0;
+    struct sweep sweep = { arena, graph, nodes, adjoint, false };
+    const size_t top = (size_t)graph->outputs[output];
     adjoint[top] = 1;
     sweep_range(&sweep, 0, top);
     for (size_t i = 0; i <= top; i++) {
         const double part = fabs(nodes[i] * adjoint[i]);
-        if (list->nodes[i].op != OP_INPUT && isfinite(part))
+        if (graph->nodes[i].op != OP_INPUT && isfinite(part))
             sum += part * 2 * DBL_EPSILON;
     }
-    *slope = adjoint[list->inputs[input].node];
+    *slope = adjoint[graph->inputs[input].node];
     arena_free(&scratch);
     return sum;
 }
 
-double list_gradient(struct arena *arena, const struct list *list, size_t output,
-                     const double *inputs, double *gradient)
+double graph_gradient(struct arena *arena, const struct graph *graph, size_t output,
+                      const double *inputs, double *gradient)
 {
     struct arena scratch = arena_beside(arena);
-    double *nodes = arena_array(&scratch, list->count + 1, sizeof *nodes);
-    list_value(&scratch, list, inputs, nodes, NULL);
-    list_slopes(&scratch, list, output, nodes, gradient);
-    const double result = nodes[list->outputs[output]];
+    double *nodes = arena_array(&scratch, graph->count + 1, sizeof *nodes);
+    graph_value(&scratch, graph, inputs, nodes, NULL);
+    graph_slopes(&scratch, graph, output, nodes, gradient);
+    const double result = nodes[graph->outputs[output]];
     arena_free(&scratch);
     return result;
 }

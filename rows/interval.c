@@ -1,4 +1,4 @@
-/* Intervals: bounds of a list over a box of inputs.
+/* Intervals: bounds of a graph over a box of inputs.
  *
  * 1. Every node's interval, forward. Rounding to nearest is monotone, so the ends need
  *    no widening except for exp, log and pow, whose last digit is not guaranteed.
@@ -85,11 +85,11 @@ static span truth(bool surely, bool never)
     return (span){ surely ? 1 : 0, never ? 0 : 1 };
 }
 
-static span root_span(const struct list *list, size_t root, const bool *needed, span *values);
+static span root_span(const struct graph *graph, size_t root, const bool *needed, span *values);
 
-static span forward_node(const struct list *list, size_t i, const span *v)
+static span forward_node(const struct graph *graph, size_t i, const span *v)
 {
-    const struct node *node = &list->nodes[i];
+    const struct node *node = &graph->nodes[i];
     const span none = { 0, 0 };
     const span a = node->a < 0 ? none : v[node->a], b = node->b < 0 ? none : v[node->b];
     const span c = node->c < 0 ? none : v[node->c];
@@ -119,28 +119,28 @@ static span forward_node(const struct list *list, size_t i, const span *v)
     }
 }
 
-static void forward_range(const struct list *list, size_t first, size_t last,
+static void forward_range(const struct graph *graph, size_t first, size_t last,
                           const bool *needed, span *values)
 {
     for (size_t i = first; i <= last; i++) {
-        const struct node *node = &list->nodes[i];
+        const struct node *node = &graph->nodes[i];
         if (node->op == OP_INPUT || !needed[i])
             continue;
         if (node->op == OP_VAR)                     /* its body belongs to the ROOT */
             values[i] = hull(values[node->a], values[node->b]);
         else if (node->op == OP_ROOT)
-            values[i] = root_span(list, i, needed, values);
+            values[i] = root_span(graph, i, needed, values);
         else
-            values[i] = forward_node(list, i, values);
+            values[i] = forward_node(graph, i, values);
         if (isnan(values[i].low) || isnan(values[i].high))
             values[i] = (span){ -INFINITY, INFINITY };
     }
 }
 
 /* Pieces of the bracket whose f cannot be zero are cut off at both ends. */
-static span root_span(const struct list *list, size_t root, const bool *needed, span *values)
+static span root_span(const struct graph *graph, size_t root, const bool *needed, span *values)
 {
-    const struct node *node = &list->nodes[root];
+    const struct node *node = &graph->nodes[root];
     const size_t first = (size_t)node->first, f = (size_t)node->c;
     enum { PIECES = 16, TURNS = 12 };
     span bracket = hull(values[node->a], values[node->b]);
@@ -153,7 +153,7 @@ static span root_span(const struct list *list, size_t root, const bool *needed, 
                                            : bracket.low + width * (k + 1) / PIECES };
             values[first] = piece;
             if (f > first)
-                forward_range(list, first + 1, root - 1, needed, values);
+                forward_range(graph, first + 1, root - 1, needed, values);
             if (values[f].low <= 0 && values[f].high >= 0)
                 kept = hull(kept, piece);
         }
@@ -163,7 +163,7 @@ static span root_span(const struct list *list, size_t root, const bool *needed, 
     }
     values[first] = bracket;
     if (f > first)
-        forward_range(list, first + 1, root - 1, needed, values);
+        forward_range(graph, first + 1, root - 1, needed, values);
     return widen(bracket);
 }
 
@@ -197,9 +197,9 @@ static void backward_pow(const struct node *node, const span *v, span own, span 
     }
 }
 
-static void backward_node(const struct list *list, size_t i, const span *v, span *adjoint)
+static void backward_node(const struct graph *graph, size_t i, const span *v, span *adjoint)
 {
-    const struct node *node = &list->nodes[i];
+    const struct node *node = &graph->nodes[i];
     const span d = adjoint[i];
     const int ia = node->a, ib = node->b;
     const span a = ia < 0 ? zero : v[ia], b = ib < 0 ? zero : v[ib];
@@ -250,110 +250,110 @@ static void backward_node(const struct list *list, size_t i, const span *v, span
     }
 }
 
-static void backward(const struct list *list, size_t top, const span *values, span *adjoint)
+static void backward(const struct graph *graph, size_t top, const span *values, span *adjoint)
 {
-    memset(adjoint, 0, list->count * sizeof *adjoint);
+    memset(adjoint, 0, graph->count * sizeof *adjoint);
     adjoint[top] = (span){ 1, 1 };
     for (size_t i = top + 1; i-- > 0;)
-        backward_node(list, i, values, adjoint);
+        backward_node(graph, i, values, adjoint);
 }
 
 /* Which end of each input makes the output least: -1 the low, +1 the high, 0 unknown. */
-static void signs(const struct list *list, size_t top, const span *values, span *adjoint,
+static void signs(const struct graph *graph, size_t top, const span *values, span *adjoint,
                   int *sign)
 {
-    backward(list, top, values, adjoint);
-    for (size_t i = 0; i < list->input_count; i++) {
-        span d = adjoint[list->inputs[i].node];
+    backward(graph, top, values, adjoint);
+    for (size_t i = 0; i < graph->input_count; i++) {
+        span d = adjoint[graph->inputs[i].node];
         sign[i] = d.low >= 0 ? -1 : d.high <= 0 ? 1 : 0;
     }
 }
 
 /* What the last digits of all nodes that vary, or of the numbers too, may add up to in the output. */
-static double rounding(const struct list *list, size_t top, const span *values,
+static double rounding(const struct graph *graph, size_t top, const span *values,
                        const span *adjoint, bool numbers_too)
 {
     double sum = 0;
     for (size_t i = 0; i <= top; i++) {
         double size = fmax(fabs(values[i].low), fabs(values[i].high));
         double weight = fmax(fabs(adjoint[i].low), fabs(adjoint[i].high));
-        if (list->nodes[i].op != OP_INPUT && (numbers_too || values[i].low != values[i].high) &&
+        if (graph->nodes[i].op != OP_INPUT && (numbers_too || values[i].low != values[i].high) &&
             isfinite(size * weight))
             sum += size * weight * 2 * DBL_EPSILON;
     }
     return sum;
 }
 
-static span corner(const struct list *list, size_t top, const span *inputs, const int *sign,
+static span corner(const struct graph *graph, size_t top, const span *inputs, const int *sign,
                    int side, const bool *needed, span *values)
 {
-    for (size_t i = 0; i < list->input_count; i++) {
+    for (size_t i = 0; i < graph->input_count; i++) {
         double end = sign[i] * side < 0 ? inputs[i].low : inputs[i].high;
-        values[list->inputs[i].node] = sign[i] ? (span){ end, end } : inputs[i];
+        values[graph->inputs[i].node] = sign[i] ? (span){ end, end } : inputs[i];
     }
-    forward_range(list, 0, top, needed, values);
+    forward_range(graph, 0, top, needed, values);
     return values[top];
 }
 
-/* What the output reads: a list may hold many others. */
-static void mark_needed(const struct list *list, size_t top, bool *needed)
+/* What the output reads: a graph may hold many others. */
+static void mark_needed(const struct graph *graph, size_t top, bool *needed)
 {
     needed[top] = true;
     for (size_t i = top + 1; i-- > 0;) {
-        const int kids[] = { list->nodes[i].a, list->nodes[i].b, list->nodes[i].c };
+        const int kids[] = { graph->nodes[i].a, graph->nodes[i].b, graph->nodes[i].c };
         for (int k = 0; k < 3 && needed[i]; k++)
             if (kids[k] >= 0)
                 needed[kids[k]] = true;
     }
 }
 
-void bounds_open(struct bounds *bounds, struct arena *arena, const struct list *list, size_t output)
+void bounds_open(struct bounds *bounds, struct arena *arena, const struct graph *graph, size_t output)
 {
-    *bounds = (struct bounds){ .list = list, .top = (size_t)list->outputs[output] };
-    bounds->values = arena_array(arena, list->count + 1, sizeof *bounds->values);
-    bounds->adjoint = arena_array(arena, list->count + 1, sizeof *bounds->adjoint);
-    bounds->needed = arena_array(arena, list->count + 1, sizeof *bounds->needed);
-    mark_needed(list, bounds->top, bounds->needed);
+    *bounds = (struct bounds){ .graph = graph, .top = (size_t)graph->outputs[output] };
+    bounds->values = arena_array(arena, graph->count + 1, sizeof *bounds->values);
+    bounds->adjoint = arena_array(arena, graph->count + 1, sizeof *bounds->adjoint);
+    bounds->needed = arena_array(arena, graph->count + 1, sizeof *bounds->needed);
+    mark_needed(graph, bounds->top, bounds->needed);
 }
 
 struct interval bounds_read(struct bounds *bounds, const struct interval *inputs)
 {
-    const struct list *list = bounds->list;
-    for (size_t i = 0; i < list->input_count; i++)
-        bounds->values[list->inputs[i].node] = inputs[i];
-    forward_range(list, 0, bounds->top, bounds->needed, bounds->values);
+    const struct graph *graph = bounds->graph;
+    for (size_t i = 0; i < graph->input_count; i++)
+        bounds->values[graph->inputs[i].node] = inputs[i];
+    forward_range(graph, 0, bounds->top, bounds->needed, bounds->values);
     return bounds->values[bounds->top];
 }
 
 void bounds_node(struct bounds *bounds, size_t node)
 {
-    forward_range(bounds->list, node, node, bounds->needed, bounds->values);
+    forward_range(bounds->graph, node, node, bounds->needed, bounds->values);
 }
 
 struct interval bounds_slope(struct bounds *bounds, size_t input)
 {
-    backward(bounds->list, bounds->top, bounds->values, bounds->adjoint);
-    return bounds->adjoint[bounds->list->inputs[input].node];
+    backward(bounds->graph, bounds->top, bounds->values, bounds->adjoint);
+    return bounds->adjoint[bounds->graph->inputs[input].node];
 }
 
 double bounds_rounding(const struct bounds *bounds)
 {
-    return rounding(bounds->list, bounds->top, bounds->values, bounds->adjoint, true);
+    return rounding(bounds->graph, bounds->top, bounds->values, bounds->adjoint, true);
 }
 
-struct interval list_interval(struct arena *arena, const struct list *list, size_t output,
-                              const struct interval *inputs)
+struct interval graph_interval(struct arena *arena, const struct graph *graph, size_t output,
+                               const struct interval *inputs)
 {
     struct arena scratch = arena_beside(arena);
     struct bounds bounds;
-    bounds_open(&bounds, &scratch, list, output);
+    bounds_open(&bounds, &scratch, graph, output);
     const size_t top = bounds.top;
-    int *sign = arena_array(&scratch, list->input_count + 1, sizeof *sign);
+    int *sign = arena_array(&scratch, graph->input_count + 1, sizeof *sign);
     span plain = bounds_read(&bounds, inputs);
-    signs(list, top, bounds.values, bounds.adjoint, sign);
-    double slack = rounding(list, top, bounds.values, bounds.adjoint, false);
-    span low = corner(list, top, inputs, sign, 1, bounds.needed, bounds.values);
-    span high = corner(list, top, inputs, sign, -1, bounds.needed, bounds.values);
+    signs(graph, top, bounds.values, bounds.adjoint, sign);
+    double slack = rounding(graph, top, bounds.values, bounds.adjoint, false);
+    span low = corner(graph, top, inputs, sign, 1, bounds.needed, bounds.values);
+    span high = corner(graph, top, inputs, sign, -1, bounds.needed, bounds.values);
     arena_free(&scratch);
     return (span){ fmax(plain.low, low.low - slack), fmin(plain.high, high.high + slack) };
 }

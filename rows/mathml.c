@@ -2,7 +2,7 @@
  *
  * A row is an <mrow> that carries its name, so that the page can link it; AT is a bar with what
  * changes, SUM, LEAST and MOST are operators over their table, ROOT is the x between two ends
- * where an expression is 0, and select is a list of cases. A caller may put numbers in the place
+ * where an expression is 0, and select is a graph of cases. A caller may put numbers in the place
  * of rows (struct algebra). Parentheses follow the operators' precedence and nothing else. */
 #include "rows/rows.h"
 
@@ -132,7 +132,7 @@ static void print_extreme(struct buffer *out, const struct algebra *how, const s
 
 static void print_row(struct buffer *out, const struct algebra *how, const struct expr *expr)
 {
-    const struct row *row = how->book->rows[expr->row];
+    const struct row *row = how->formulas->rows[expr->row];
     if (expr->op != OP_ENTRY) {
         mathml_symbol(out, row);
         return;
@@ -152,7 +152,7 @@ static void print_at(struct buffer *out, const struct algebra *how, const struct
     buffer_print(out, "<mo stretchy=\"false\">|</mo></mrow><mrow>");
     for (const struct binding *at = expr->at; at; at = at->next) {
         buffer_print(out, "%s", at == expr->at ? "" : "<mo separator=\"true\">,</mo>");
-        mathml_symbol(out, how->book->rows[at->row]);
+        mathml_symbol(out, how->formulas->rows[at->row]);
         buffer_print(out, "<mo>=</mo>");
         print_expr(out, how, at->value, 0);
     }
@@ -175,7 +175,7 @@ static void print_over(struct buffer *out, const struct algebra *how, const stru
 static void print_root(struct buffer *out, const struct algebra *how, const struct expr *expr)
 {
     buffer_print(out, "<mrow>");
-    mathml_symbol(out, how->book->rows[expr->row]);
+    mathml_symbol(out, how->formulas->rows[expr->row]);
     buffer_print(out, "<mo>:</mo>");
     print_expr(out, how, expr->kid[2], 0);
     buffer_print(out, "<mo>=</mo><mn>0</mn></mrow>");

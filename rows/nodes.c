@@ -211,7 +211,7 @@ static void order_node(struct order *order, int node, uint64_t inside)
 
 /* Inputs that no node needs any more are dropped; the rest keep their order. */
 void nodes_finish(struct nodes *set, const int *wanted, size_t count, struct arena *arena,
-                  struct list *list)
+                  struct graph *graph)
 {
     struct order order = { .set = set };
     order.nodes = arena_array(arena, set->count + 1, sizeof *order.nodes);
@@ -220,17 +220,17 @@ void nodes_finish(struct nodes *set, const int *wanted, size_t count, struct are
         order.place[i] = -1;
     for (size_t i = 0; i < count; i++)
         order_node(&order, wanted[i], 0);
-    *list = (struct list){ .nodes = order.nodes, .count = order.count, .output_count = count };
-    list->outputs = arena_array(arena, count + 1, sizeof *list->outputs);
+    *graph = (struct graph){ .nodes = order.nodes, .count = order.count, .output_count = count };
+    graph->outputs = arena_array(arena, count + 1, sizeof *graph->outputs);
     for (size_t i = 0; i < count; i++)
-        list->outputs[i] = order.place[wanted[i]];
-    list->inputs = arena_array(arena, set->input_count + 1, sizeof *list->inputs);
+        graph->outputs[i] = order.place[wanted[i]];
+    graph->inputs = arena_array(arena, set->input_count + 1, sizeof *graph->inputs);
     for (size_t i = 0; i < set->input_count; i++) {
         int node = order.place[set->inputs[i].node];
         if (node < 0)
             continue;
-        list->nodes[node].input = (int)list->input_count;
-        list->inputs[list->input_count] = set->inputs[i];
-        list->inputs[list->input_count++].node = node;
+        graph->nodes[node].input = (int)graph->input_count;
+        graph->inputs[graph->input_count] = set->inputs[i];
+        graph->inputs[graph->input_count++].node = node;
     }
 }

@@ -44,6 +44,6 @@ int nodes_input(struct nodes *set, struct input input);
 /* Make the graph of the wanted nodes, in `arena`: all nodes that they need, each after its operands.
  * Inputs that no node needs are dropped. */
 void nodes_finish(struct nodes *set, const int *wanted, size_t count, struct arena *arena,
-                  struct list *list);
+                  struct graph *graph);
 
 #endif

@@ -38,15 +38,15 @@ static double draw_normal(uint64_t *state)              /* Marsaglia's polar met
 static double draw_freely(const struct input *input, uint64_t *state)
 {
     double low = input->low, high = input->high;
-    switch (input->spread) {
-    case SPREAD_NONE:      return input->value;
-    case SPREAD_NORMAL:    return low + high * draw_normal(state);
-    case SPREAD_LOGNORMAL: return low * scalar_exp(scalar_log(high) * draw_normal(state));
-    case SPREAD_RANGE:
+    switch (input->distribution) {
+    case DISTRIBUTION_NONE:      return input->value;
+    case DISTRIBUTION_NORMAL:    return low + high * draw_normal(state);
+    case DISTRIBUTION_LOGNORMAL: return low * scalar_exp(scalar_log(high) * draw_normal(state));
+    case DISTRIBUTION_RANGE:
         if (low > 0 && high > 10 * low)
             return low * scalar_pow(high / low, draw_unit(state));
         break;
-    case SPREAD_UNIFORM: break;
+    case DISTRIBUTION_UNIFORM: break;
     }
     return low + (high - low) * draw_unit(state);
 }
@@ -81,16 +81,16 @@ static uint64_t name_seed(const char *name)
     return hash;
 }
 
-void list_quantiles(struct arena *arena, const struct list *list, size_t output,
-                    uint64_t seed, size_t samples, const double *at, size_t count,
-                    double *quantiles)
+void graph_quantiles(struct arena *arena, const struct graph *graph, size_t output,
+                     uint64_t seed, size_t samples, const double *at, size_t count,
+                     double *quantiles)
 {
     struct arena scratch = arena_beside(arena);
-    struct column *columns = arena_array(&scratch, list->input_count + 1, sizeof *columns);
-    double **outputs = arena_array(&scratch, list->output_count + 1, sizeof *outputs);
-    for (size_t i = 0; i < list->input_count; i++) {
-        const struct input *input = &list->inputs[i];
-        bool spread = input->spread != SPREAD_NONE;
+    struct column *columns = arena_array(&scratch, graph->input_count + 1, sizeof *columns);
+    double **outputs = arena_array(&scratch, graph->output_count + 1, sizeof *outputs);
+    for (size_t i = 0; i < graph->input_count; i++) {
+        const struct input *input = &graph->inputs[i];
+        bool spread = input->distribution != DISTRIBUTION_NONE;
         double *data = arena_array(&scratch, spread ? samples : 1, sizeof *data);
         uint64_t state = seed ^ name_seed(input->name);
         draw(&state);
@@ -98,9 +98,9 @@ void list_quantiles(struct arena *arena, const struct list *list, size_t output,
             data[k] = draw_input(input, &state);
         columns[i] = (struct column){ data, spread };
     }
-    for (size_t i = 0; i < list->output_count; i++)
+    for (size_t i = 0; i < graph->output_count; i++)
         outputs[i] = arena_array(&scratch, samples, sizeof(double));
-    list_run(list, columns, outputs, samples);
+    graph_run(graph, columns, outputs, samples);
     double *values = outputs[output];
     size_t finite = 0;
     for (size_t k = 0; k < samples; k++)

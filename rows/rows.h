@@ -1,15 +1,15 @@
 /* rows -- a formula is written once and read many ways.
  *
- *   .chalk text -> book (rows) -> list (nodes) -> value | derivative | interval |
+ *   .chalk text -> formulas (rows) -> graph (nodes) -> value | derivative | interval |
  *                     |                            what is left when inputs are fixed
- *                     +-> algebra, units, C for the kernels
+ *                     +-> algebra, units, C for compiled rows
  *
- * A book is the rows of the formula files, each with its expression as a tree. A list
+ * Formulas are the rows of the formula files, each with its expression as a tree. A graph
  * is what some expressions need, given the facts of one scenario: nodes in an order in
  * which each comes after its operands, equal nodes once. Operators like AT and SUM are
- * gone in a list: they were other points at which the same rows were read.
+ * gone in a graph: they were other points at which the same rows were read.
  *
- * Units are checked on the book, values are plain doubles in base units. Every reading
+ * Units are checked on the formulas, values are plain doubles in base units. Every reading
  * gives the same bits on any machine and thread count. */
 #ifndef ROWS_H
 #define ROWS_H
@@ -35,8 +35,8 @@ void unit_print(struct buffer *out, struct unit unit);              /* "B/s", "1
 /* A number a user wrote: "20ms", "8TB/s", "50e9..200e9", "normal(20ms, 2ms)". A bare
  * number is in base units; a count takes k, M, B (billion) and T. */
 struct quantity {
-    double value, low, high;        /* base units; low = high = value for SPREAD_NONE */
-    enum spread spread;
+    double value, low, high;        /* base units; low = high = value for DISTRIBUTION_NONE */
+    enum distribution distribution;
 };
 
 bool quantity_parse(struct text text, struct unit unit, struct quantity *out,
@@ -47,7 +47,7 @@ const char *quantity_text(struct arena *arena, double value, struct unit unit, i
 /* "42.6 to 59.9 ms": a unit that both ends have is printed once. */
 const char *quantity_range(struct arena *arena, double low, double high, struct unit unit, int digits);
 
-/* ---- book: the rows ---------------------------------------------------------------- */
+/* ---- formulas: the rows ------------------------------------------------------------ */
 
 enum op {
 #define OPERATOR(name, spelling, arguments) OP_##name,
@@ -104,8 +104,8 @@ struct alias {
     bool old;                       /* from a line "was:": accepted for one version */
 };
 
-/* A row, once read, never changes: books share rows, and a row that is redefined is another. */
-struct book {
+/* A row, once read, never changes: formulas share rows, and a row that is redefined is another. */
+struct formulas {
     struct arena *arena;
     const struct row *const *rows;
     size_t count, room;
@@ -116,33 +116,33 @@ struct book {
     const int *index;               /* hash of names: row + 1, -1 - alias, or 0 */
     size_t index_size;
     unsigned conditions;            /* which WITH chapters count */
-    bool shared;                    /* rows, chapters and index are another book's */
+    bool shared;                    /* rows, chapters and index are other formulas' */
     bool open;                      /* a user's file may redefine rows anywhere */
 };
 
-enum { BOOK_MODEL = 1, BOOK_MACHINE = 2, BOOK_ALL = BOOK_MODEL | BOOK_MACHINE };
+enum { FORMULAS_MODEL = 1, FORMULAS_MACHINE = 2, FORMULAS_ALL = FORMULAS_MODEL | FORMULAS_MACHINE };
 
-void book_open(struct book *book, struct arena *arena, unsigned conditions);
-/* The rows of formulas/, which the build has read. Nothing is read into this book, nor parsed
- * with it: it has no arena. */
-const struct book *book_built_in(unsigned conditions);
-/* Another book of the same rows; what is then read into it is its own. */
-void book_copy(struct book *book, struct arena *arena, const struct book *of);
+void formulas_open(struct formulas *formulas, struct arena *arena, unsigned conditions);
+/* The rows of formulas/, which the build has read. Nothing is read into these formulas, nor parsed
+ * with them: they have no arena. */
+const struct formulas *formulas_built_in(unsigned conditions);
+/* Another set of the same rows; what is then read into it is its own. */
+void formulas_copy(struct formulas *formulas, struct arena *arena, const struct formulas *of);
 /* Read one file of rows; rows of a known name redefine it. */
-bool book_read(struct book *book, const char *file, struct text text, struct error *error);
+bool formulas_read(struct formulas *formulas, const char *file, struct text text, struct error *error);
 /* The row of that name or alias; -1: none. */
-int book_find(const struct book *book, const char *name);
+int formulas_find(const struct formulas *formulas, const char *name);
 /* The alias of that name, with the row it stands for; NULL: none. */
-const struct alias *book_alias(const struct book *book, const char *name);
+const struct alias *formulas_alias(const struct formulas *formulas, const char *name);
 /* The name of that row, with the [entry] that follows it; of nothing known, the name itself. */
-const char *book_name(const struct book *book, struct arena *arena, const char *name);
+const char *formulas_name(const struct formulas *formulas, struct arena *arena, const char *name);
 /* Name the nearest row in `error`. */
-bool book_unknown(const struct book *book, const char *name, struct error *error);
-bool expr_parse(const struct book *book, const char *file, int line, struct text text,
+bool formulas_unknown(const struct formulas *formulas, const char *name, struct error *error);
+bool expr_parse(const struct formulas *formulas, const char *file, int line, struct text text,
                 const struct expr **out, struct error *error);
 /* Does every expression's unit agree with its row's? */
-bool book_check_units(const struct book *book, struct error *error);
-bool expr_unit(const struct book *book, const struct expr *expr, struct unit *unit,
+bool formulas_check_units(const struct formulas *formulas, struct error *error);
+bool expr_unit(const struct formulas *formulas, const struct expr *expr, struct unit *unit,
                struct error *error);
 /* The branch, 1 or 2, that a select takes whatever the numbers are, as its condition asks only
  * what was given: GIVEN(row), both(...), either(...). 0: its condition compares numbers. `given`
@@ -150,7 +150,7 @@ bool expr_unit(const struct book *book, const struct expr *expr, struct unit *un
 typedef bool given_function(const void *context, const char *name);
 int expr_branch_given(const struct expr *select, given_function *given, const void *context);
 
-/* ---- list: the nodes ------------------------------------------------------------------ */
+/* ---- graph: the nodes ----------------------------------------------------------------- */
 
 struct node {
     enum op op;
@@ -158,10 +158,10 @@ struct node {
     int first;                      /* ROOT: its VAR, where the loop begins */
     int row;                        /* the row whose value this is, or -1 */
     double value;                   /* NUMBER */
-    int input;                      /* INPUT: index in list.inputs */
+    int input;                      /* INPUT: index in graph.inputs */
 };
 
-/* The entry of an input that is no row but the scale of one: what list_build_parts adds. */
+/* The entry of an input that is no row but the scale of one: what graph_build_parts adds. */
 enum { INPUT_SCALE = -2 };
 
 struct input {
@@ -169,12 +169,12 @@ struct input {
     const char *name;               /* "batch", "cache_elements[moe]" */
     double value, low, high;        /* low < high: a range the user gave */
     double least, most;             /* the row's range, which no draw leaves */
-    enum spread spread;
+    enum distribution distribution;
     const char *source;             /* NULL: the default of the row */
     int node;
 };
 
-struct list {
+struct graph {
     struct node *nodes;
     size_t count;
     struct input *inputs;
@@ -183,65 +183,65 @@ struct list {
     size_t output_count;
 };
 
-/* Build the list of some expressions under the facts. Fails on cycles, on unknown rows
+/* Build the graph of some expressions under the facts. Fails on cycles, on unknown rows
  * and entries. */
-bool list_build(struct arena *arena, const struct book *book, const struct facts *facts,
-                const struct expr *const *wanted, size_t count, struct list *list,
-                struct error *error);
+bool graph_build(struct arena *arena, const struct formulas *formulas, const struct facts *facts,
+                 const struct expr *const *wanted, size_t count, struct graph *graph,
+                 struct error *error);
 /* The same, where each row that has a part name is multiplied by a scale, an input of value 1, but
  * for those that it is made of: only the outermost counts. The outputs have the same bits. */
-bool list_build_parts(struct arena *arena, const struct book *book, const struct facts *facts,
-                      const struct expr *const *wanted, size_t count, struct list *list,
-                      struct error *error);
+bool graph_build_parts(struct arena *arena, const struct formulas *formulas, const struct facts *facts,
+                       const struct expr *const *wanted, size_t count, struct graph *graph,
+                       struct error *error);
 /* What is left when every input but the `vary` ones is fixed at `values`. */
-void list_fix(struct arena *arena, const struct list *list, const double *values,
-              const bool *vary, struct list *left);
-/* The same, from the nodes[count] that list_value computed at these inputs. */
-void list_fix_nodes(struct arena *arena, const struct list *list, const double *nodes,
-                    const bool *vary, struct list *left);
+void graph_specialize(struct arena *arena, const struct graph *graph, const double *values,
+                      const bool *vary, struct graph *left);
+/* The same, from the nodes[count] that graph_value computed at these inputs. */
+void graph_specialize_nodes(struct arena *arena, const struct graph *graph, const double *nodes,
+                            const bool *vary, struct graph *left);
 /* Does any output depend on one input with all others fixed? `nodes` are the values at the point. */
-bool list_moves(const struct arena *arena, const struct list *list, const double *nodes,
-                size_t input);
-int list_input(const struct list *list, const char *name);             /* -1: none */
+bool graph_moves(const struct arena *arena, const struct graph *graph, const double *nodes,
+                 size_t input);
+int graph_input(const struct graph *graph, const char *name);          /* -1: none */
 /* Which rows the expressions read under the facts, on whatever branch of a select that numbers
- * decide: reached[book->count]. No list is built. */
-bool list_reach(const struct book *book, const struct facts *facts,
-                const struct expr *const *wanted, size_t count, bool *reached,
-                struct error *error);
+ * decide: reached[formulas->count]. No graph is built. */
+bool graph_reach(const struct formulas *formulas, const struct facts *facts,
+                 const struct expr *const *wanted, size_t count, bool *reached,
+                 struct error *error);
 
 /* ---- readings --------------------------------------------------------------------------- */
 
 /* Values at one point: inputs[input_count] in, outputs[output_count] out; nodes[count]
  * may be NULL or receives every node's value. */
-void list_value(struct arena *arena, const struct list *list, const double *inputs,
-                double *nodes, double *outputs);
+void graph_value(struct arena *arena, const struct graph *graph, const double *inputs,
+                 double *nodes, double *outputs);
 
 /* Values of many points: a column per input, stride 1, or 0 for one number for all. */
 struct column {
     const double *data;
     size_t stride;
 };
-void list_run(const struct list *list, const struct column *inputs, double *const *outputs,
-              size_t points);
+void graph_run(const struct graph *graph, const struct column *inputs, double *const *outputs,
+               size_t points);
 /* The same with a named instruction set ("portable", "avx2", "avx512"), for tests and
- * bench; list_run_has says which this machine has. */
-void list_run_with(const char *set, const struct list *list, const struct column *inputs,
-                   double *const *outputs, size_t points);
-bool list_run_has(const char *set);
+ * bench; graph_run_has says which this machine has. */
+void graph_run_with(const char *set, const struct graph *graph, const struct column *inputs,
+                    double *const *outputs, size_t points);
+bool graph_run_has(const char *set);
 /* The same in two steps, for callers that run one graph often. Columns with stride 0 are fixed at
  * their number when the program is made. A program lives in its arena. */
-struct list_program *list_program_make(struct arena *arena, const char *set,
-                                       const struct list *list, const struct column *inputs);
-void list_program_run(const struct list_program *program, const struct column *inputs,
-                      double *const *outputs, size_t points);
-const char *list_run_set(void);                 /* the one list_run uses */
+struct graph_program *graph_program_make(struct arena *arena, const char *set,
+                                         const struct graph *graph, const struct column *inputs);
+void graph_program_run(const struct graph_program *program, const struct column *inputs,
+                       double *const *outputs, size_t points);
+const char *graph_run_set(void);                /* the one graph_run uses */
 
 /* d output / d inputs[i], reverse mode; returns the value. */
-double list_gradient(struct arena *arena, const struct list *list, size_t output,
-                     const double *inputs, double *gradient);
-/* The same from the nodes[count] that list_value computed, for callers that need several outputs. */
-void list_slopes(struct arena *arena, const struct list *list, size_t output,
-                 const double *nodes, double *gradient);
+double graph_gradient(struct arena *arena, const struct graph *graph, size_t output,
+                      const double *inputs, double *gradient);
+/* The same from the nodes[count] that graph_value computed, for callers that need several outputs. */
+void graph_slopes(struct arena *arena, const struct graph *graph, size_t output,
+                  const double *nodes, double *gradient);
 
 /* A part of an output: its derivative by the scale on a row, the value of every ROOT held. Where
  * the output is of degree one in its parts, as a time made of times is, they add up to it. */
@@ -251,49 +251,49 @@ struct contribution {
     double value;                   /* in the unit of the output */
     double saved;                   /* less of the output if the row were 0, every ROOT solved again */
 };
-/* The parts of an output of list_build_parts that are not 0, largest first, without `saved`;
+/* The parts of an output of graph_build_parts that are not 0, largest first, without `saved`;
  * `nodes` are the values at the point. */
-struct contribution *list_breakdown(struct arena *arena, const struct book *book,
-                                    const struct list *list, size_t output, const double *nodes,
-                                    size_t *count);
+struct contribution *graph_breakdown(struct arena *arena, const struct formulas *formulas,
+                                     const struct graph *graph, size_t output, const double *nodes,
+                                     size_t *count);
 /* Fill in what each saves, from the same values. A part without which the output has no finite value has NAN. */
-void list_saved(const struct list *list, size_t output, const double *nodes,
-                struct contribution *parts, size_t count);
+void graph_saved(const struct graph *graph, size_t output, const double *nodes,
+                 struct contribution *parts, size_t count);
 
 /* Values over nested axes: a node is computed once for each value of the innermost axis that
  * it moves with. Inputs are numbers on axes, outermost 0, or the one column; at[i] says where
- * input i is. NULL: the list has a ROOT.
+ * input i is. NULL: the graph has a ROOT.
  *
- *     stages_number(input, value) ..., stages_enter(axis)     numbers of an axis
- *     stages_column(column, count)                            so many points, <= STAGES_POINTS
- *     stages_block(axis)                                      what moves with it and the column
+ *     loop_nest_number(input, value) ..., loop_nest_enter(axis)     numbers of an axis
+ *     loop_nest_column(column, count)                            so many points, <= LOOP_NEST_POINTS
+ *     loop_nest_block(axis)                                      what moves with it and the column
  *
- * each after those of the axes around it; an output then stands where stages_output says. */
-enum { STAGES_POINTS = 128, STAGES_AXES = 8, STAGES_COLUMN = STAGES_AXES };
-struct stages *stages_make(struct arena *arena, const char *set, const struct list *list,
-                           const int *at);
-void stages_number(struct stages *stages, size_t input, double value);
-void stages_enter(struct stages *stages, int axis);
-void stages_column(struct stages *stages, const double *column, size_t count);
-void stages_block(struct stages *stages, int axis);
-int stages_axis(const struct stages *stages, size_t output);     /* that an output moves with */
-struct column stages_output(const struct stages *stages, size_t output);
+ * each after those of the axes around it; an output then stands where loop_nest_output says. */
+enum { LOOP_NEST_POINTS = 128, LOOP_NEST_AXES = 8, LOOP_NEST_COLUMN = LOOP_NEST_AXES };
+struct loop_nest *loop_nest_make(struct arena *arena, const char *set, const struct graph *graph,
+                                 const int *at);
+void loop_nest_number(struct loop_nest *nest, size_t input, double value);
+void loop_nest_enter(struct loop_nest *nest, int axis);
+void loop_nest_column(struct loop_nest *nest, const double *column, size_t count);
+void loop_nest_block(struct loop_nest *nest, int axis);
+int loop_nest_axis(const struct loop_nest *nest, size_t output); /* that an output moves with */
+struct column loop_nest_output(const struct loop_nest *nest, size_t output);
 
 struct interval {
     double low, high;
 };
-/* What is left of a list while every input stays within its bounds: the same bits there. */
-void list_within(struct arena *arena, const struct list *list, const struct interval *inputs,
-                 struct list *left);
+/* What is left of a graph while every input stays within its bounds: the same bits there. */
+void graph_simplify(struct arena *arena, const struct graph *graph, const struct interval *inputs,
+                    struct graph *left);
 /* Bounds of an output over a box of inputs; exact in the inputs along which the
  * derivative keeps its sign, ROOTs aside. */
-struct interval list_interval(struct arena *arena, const struct list *list, size_t output,
-                              const struct interval *inputs);
+struct interval graph_interval(struct arena *arena, const struct graph *graph, size_t output,
+                               const struct interval *inputs);
 /* Quantiles of an output when inputs have ranges or distributions (a range counts as
  * uniform, log-uniform beyond a factor of ten), by `samples` seeded draws. */
-void list_quantiles(struct arena *arena, const struct list *list, size_t output,
-                    uint64_t seed, size_t samples, const double *at, size_t count,
-                    double *quantiles);
+void graph_quantiles(struct arena *arena, const struct graph *graph, size_t output,
+                     uint64_t seed, size_t samples, const double *at, size_t count,
+                     double *quantiles);
 
 /* ---- solve: any input from any equation ------------------------------------------------ */
 
@@ -336,8 +336,8 @@ struct solution {
     bool beyond_found;
     int evaluations, readings;
 };
-void list_solve(struct arena *arena, const struct list *list, size_t output, size_t input,
-                enum relation relation, double low, double high, struct solution *solution);
+void graph_solve(struct arena *arena, const struct graph *graph, size_t output, size_t input,
+                 enum relation relation, double low, double high, struct solution *solution);
 
 /* ---- algebra ------------------------------------------------------------------------------ */
 
@@ -345,7 +345,7 @@ void list_solve(struct arena *arena, const struct list *list, size_t output, siz
  * a SUM or a ROOT, or return false to keep the algebra; `taken` may say which branch of
  * a select is taken (1 or 2), or 0 to keep both. */
 struct algebra {
-    const struct book *book;
+    const struct formulas *formulas;
     bool (*number)(void *context, struct buffer *out, const struct expr *expr);
     int (*taken)(void *context, const struct expr *select);
     void *context;
@@ -356,29 +356,29 @@ void algebra_print(struct buffer *out, const struct algebra *how, const struct e
 void mathml_print(struct buffer *out, const struct algebra *how, const struct expr *expr);
 void mathml_symbol(struct buffer *out, const struct row *row);
 
-/* ---- kernels: rows compiled by the build ---------------------------------------------------- */
+/* ---- compiled: rows compiled by the build --------------------------------------------------- */
 
-/* The columns of one table, in the order of the book's rows of that table. */
-struct kernel_table {
+/* The columns of one table, in the order of the formulas' rows of that table. */
+struct compiled_table {
     size_t entries;
     const double *const *columns;
 };
 
-struct kernel {
+struct compiled {
     const char *name;
-    unsigned conditions;                            /* of the book it was written from */
+    unsigned conditions;                            /* of the formulas it was written from */
     const char *const *fixed; size_t fixed_count;   /* inputs, one number each */
     const char *const *vary;  size_t vary_count;    /* inputs, a column each */
     const char *const *keep;  size_t keep_count;    /* rows, a column each */
     const char *const *tables; size_t table_count;  /* tables summed over */
-    void (*run)(const double *fixed, const struct kernel_table *tables,
+    void (*run)(const double *fixed, const struct compiled_table *tables,
                 const double *const *vary, double *const *keep, size_t points);
 };
-/* The kernels compiled for an instruction set ("portable", "avx2", "avx512"). */
-const struct kernel *kernel_list(const char *set, size_t *count);
-const struct kernel *kernel_find(const char *set, const char *name);
-/* Write the C of the kernels that `text` names (build time). */
-bool kernels_write(struct arena *arena, const struct book *books[], const char *file,
-                   struct text text, struct buffer *out, struct error *error);
+/* The rows compiled for an instruction set ("portable", "avx2", "avx512"). */
+const struct compiled *compiled_list(const char *set, size_t *count);
+const struct compiled *compiled_find(const char *set, const char *name);
+/* Write the C of the compiled rows that `text` names (build time). */
+bool compiled_write(struct arena *arena, const struct formulas *sets[], const char *file,
+                    struct text text, struct buffer *out, struct error *error);
 
 #endif

@@ -3,7 +3,7 @@
  * For many points, each node becomes a step over a block; a block is reused when its last reader
  * has run, so that the working set stays in the first-level cache. A ROOT is a loop of a fixed
  * number of steps over its body. A program has two bodies: the whole graph, and a shorter one that
- * list_within derives for the usual range of the inputs, in which terms vanish and conditions are
+ * graph_simplify derives for the usual range of the inputs, in which terms vanish and conditions are
  * decided; a block takes the shorter one only if all of its inputs are in that range. Both give
  * the same bits, as do all instruction sets. */
 #include "rows/run.h"
@@ -39,18 +39,18 @@ const struct set *set_find(const char *name)
     return NULL;
 }
 
-const char *list_run_set(void)
+const char *graph_run_set(void)
 {
     return set_find(NULL)->name;
 }
 
 /* ---- one point ----------------------------------------------------------------------- */
 
-static void link_roots(const struct list *list, struct step *steps)
+static void link_roots(const struct graph *graph, struct step *steps)
 {
-    for (size_t i = 0; i < list->count; i++)
-        if (list->nodes[i].op == OP_ROOT)
-            steps[list->nodes[i].first].last = (int)i - list->nodes[i].first;
+    for (size_t i = 0; i < graph->count; i++)
+        if (graph->nodes[i].op == OP_ROOT)
+            steps[graph->nodes[i].first].last = (int)i - graph->nodes[i].first;
 }
 
 static struct step step_at(const struct node *node, double *nodes, size_t i)
@@ -62,12 +62,12 @@ static struct step step_at(const struct node *node, double *nodes, size_t i)
 }
 
 /* A ROOT with its loop, whose steps are made once for all its turns. */
-static void run_loop(struct arena *arena, const struct list *list, size_t root, double *nodes)
+static void run_loop(struct arena *arena, const struct graph *graph, size_t root, double *nodes)
 {
-    const size_t first = (size_t)list->nodes[root].first, count = root - first + 1;
+    const size_t first = (size_t)graph->nodes[root].first, count = root - first + 1;
     struct step *steps = arena_array(arena, count, sizeof *steps);
     for (size_t i = 0; i < count; i++) {
-        const struct node *node = &list->nodes[first + i];
+        const struct node *node = &graph->nodes[first + i];
         steps[i] = step_at(node, nodes, first + i);
         if (node->op == OP_ROOT) {
             const size_t var = (size_t)node->first - first;
@@ -84,39 +84,39 @@ static void run_loop(struct arena *arena, const struct list *list, size_t root, 
 }
 
 /* Inside a loop there is nothing to do: its ROOT comes later and runs it. */
-void list_value_of(struct arena *arena, const struct list *list, const double *inputs,
-                   const uint64_t *skip, double *nodes)
+void graph_value_of(struct arena *arena, const struct graph *graph, const double *inputs,
+                    const uint64_t *skip, double *nodes)
 {
     struct arena scratch = arena_beside(arena);
-    for (size_t i = 0; i < list->count; i++) {
-        const struct node *node = &list->nodes[i];
+    for (size_t i = 0; i < graph->count; i++) {
+        const struct node *node = &graph->nodes[i];
         const struct step step = step_at(node, nodes, i);
         if (node->op == OP_NUMBER)
             nodes[i] = node->value;
         else if (node->op == OP_INPUT)
             nodes[i] = inputs[node->input];
         else if (node->op == OP_ROOT && !skip[i])
-            run_loop(&scratch, list, i, nodes);
+            run_loop(&scratch, graph, i, nodes);
         else if (!skip[i])
             run_steps_scalar(&step, 1);
     }
     arena_free(&scratch);
 }
 
-void list_value(struct arena *arena, const struct list *list, const double *inputs,
-                double *nodes, double *outputs)
+void graph_value(struct arena *arena, const struct graph *graph, const double *inputs,
+                 double *nodes, double *outputs)
 {
     struct arena scratch = arena_beside(arena);
-    uint64_t *inside = arena_array(&scratch, list->count + 1, sizeof *inside);
+    uint64_t *inside = arena_array(&scratch, graph->count + 1, sizeof *inside);
     if (!nodes)
-        nodes = arena_array(&scratch, list->count + 1, sizeof *nodes);
-    for (size_t i = list->count; i-- > 0;)
-        if (list->nodes[i].op == OP_ROOT && !inside[i])
-            memset(inside + list->nodes[i].first, -1,
-                   (i - (size_t)list->nodes[i].first) * sizeof *inside);
-    list_value_of(&scratch, list, inputs, inside, nodes);
-    for (size_t i = 0; outputs && i < list->output_count; i++)
-        outputs[i] = nodes[list->outputs[i]];
+        nodes = arena_array(&scratch, graph->count + 1, sizeof *nodes);
+    for (size_t i = graph->count; i-- > 0;)
+        if (graph->nodes[i].op == OP_ROOT && !inside[i])
+            memset(inside + graph->nodes[i].first, -1,
+                   (i - (size_t)graph->nodes[i].first) * sizeof *inside);
+    graph_value_of(&scratch, graph, inputs, inside, nodes);
+    for (size_t i = 0; outputs && i < graph->output_count; i++)
+        outputs[i] = nodes[graph->outputs[i]];
     arena_free(&scratch);
 }
 
@@ -133,7 +133,7 @@ struct body {
 
 /* Two bodies: one for anything, and a shorter one for blocks whose inputs lie in a range
  * in which terms vanish, conditions are decided and products with 0 are 0. */
-struct list_program {
+struct graph_program {
     const struct set *set;
     struct body whole, within;
     struct interval *range;         /* [whole.input_count] of `within` */
@@ -146,17 +146,17 @@ void fill(double *block, double value, size_t size)
         block[i] = value;
 }
 
-static void last_uses(const struct list *list, size_t *last)
+static void last_uses(const struct graph *graph, size_t *last)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        const int kids[] = { list->nodes[i].a, list->nodes[i].b, list->nodes[i].c };
+    for (size_t i = 0; i < graph->count; i++) {
+        const int kids[] = { graph->nodes[i].a, graph->nodes[i].b, graph->nodes[i].c };
         last[i] = i;
         for (int k = 0; k < 3; k++)
             if (kids[k] >= 0)
                 last[kids[k]] = i;
     }
-    for (size_t i = 0; i < list->output_count; i++)
-        last[list->outputs[i]] = list->count;
+    for (size_t i = 0; i < graph->output_count; i++)
+        last[graph->outputs[i]] = graph->count;
 }
 
 enum form form_of(const struct node *node, const bool *single)
@@ -183,31 +183,31 @@ void mark_wide(const struct node *node, const bool *single, bool *wide)
 
 /* A block per node; those read no more are given to later nodes. Numbers, inputs and
  * whatever a ROOT's loop could touch keep theirs. */
-static void body_make(struct arena *arena, const struct list *list, struct body *body)
+static void body_make(struct arena *arena, const struct graph *graph, struct body *body)
 {
-    size_t *last = arena_array(arena, list->count + 1, sizeof *last);
-    double **blocks = arena_array(arena, list->count + 1, sizeof *blocks);
-    double **unused = arena_array(arena, list->count + 1, sizeof *unused);
-    bool *wide = arena_array(arena, list->count + 1, sizeof *wide);
-    bool *single = arena_array(arena, list->count + 1, sizeof *single);
+    size_t *last = arena_array(arena, graph->count + 1, sizeof *last);
+    double **blocks = arena_array(arena, graph->count + 1, sizeof *blocks);
+    double **unused = arena_array(arena, graph->count + 1, sizeof *unused);
+    bool *wide = arena_array(arena, graph->count + 1, sizeof *wide);
+    bool *single = arena_array(arena, graph->count + 1, sizeof *single);
     size_t unused_count = 0;
     bool loops = false;
-    last_uses(list, last);
-    for (size_t i = 0; i < list->count; i++) {
-        single[i] = list->nodes[i].op == OP_NUMBER;
-        mark_wide(&list->nodes[i], single, wide);
+    last_uses(graph, last);
+    for (size_t i = 0; i < graph->count; i++) {
+        single[i] = graph->nodes[i].op == OP_NUMBER;
+        mark_wide(&graph->nodes[i], single, wide);
     }
-    for (size_t i = 0; i < list->output_count; i++)
-        wide[list->outputs[i]] = true;
-    *body = (struct body){ .input_count = list->input_count,
-                           .output_count = list->output_count };
-    body->steps = arena_array(arena, list->count + 1, sizeof(struct step));
-    body->inputs = arena_array(arena, list->input_count + 1, sizeof(double *));
-    body->outputs = arena_array(arena, list->output_count + 1, sizeof(double *));
-    for (size_t i = 0; i < list->count; i++)
-        loops |= list->nodes[i].op == OP_ROOT;
-    for (size_t i = 0; i < list->count; i++) {
-        const struct node *node = &list->nodes[i];
+    for (size_t i = 0; i < graph->output_count; i++)
+        wide[graph->outputs[i]] = true;
+    *body = (struct body){ .input_count = graph->input_count,
+                           .output_count = graph->output_count };
+    body->steps = arena_array(arena, graph->count + 1, sizeof(struct step));
+    body->inputs = arena_array(arena, graph->input_count + 1, sizeof(double *));
+    body->outputs = arena_array(arena, graph->output_count + 1, sizeof(double *));
+    for (size_t i = 0; i < graph->count; i++)
+        loops |= graph->nodes[i].op == OP_ROOT;
+    for (size_t i = 0; i < graph->count; i++) {
+        const struct node *node = &graph->nodes[i];
         bool still = node->op == OP_NUMBER || node->op == OP_INPUT;
         size_t size = node->op == OP_NUMBER && !wide[i] ? VECTOR : BLOCK;
         blocks[i] = still || !unused_count
@@ -221,7 +221,7 @@ static void body_make(struct arena *arena, const struct list *list, struct body 
         for (int k = 0; k < 3 && !loops; k++) {
             bool again = k && kids[k] >= 0 && (kids[k] == kids[0] || (k == 2 && kids[2] == kids[1]));
             if (kids[k] >= 0 && !again && last[kids[k]] == i &&
-                list->nodes[kids[k]].op != OP_NUMBER && list->nodes[kids[k]].op != OP_INPUT)
+                graph->nodes[kids[k]].op != OP_NUMBER && graph->nodes[kids[k]].op != OP_INPUT)
                 unused[unused_count++] = blocks[kids[k]];
         }
         if (still && !loops)
@@ -232,20 +232,20 @@ static void body_make(struct arena *arena, const struct list *list, struct body 
             .c = node->c < 0 ? NULL : blocks[node->c] };
     }
     if (loops)
-        link_roots(list, body->steps);
-    for (size_t i = 0; i < list->output_count; i++)
-        body->outputs[i] = blocks[list->outputs[i]];
+        link_roots(graph, body->steps);
+    for (size_t i = 0; i < graph->output_count; i++)
+        body->outputs[i] = blocks[graph->outputs[i]];
 }
 
 /* Which columns of the whole list's inputs fill those of a part of it. */
-static void body_columns(struct arena *arena, const struct list *list, const struct list *left,
+static void body_columns(struct arena *arena, const struct graph *graph, const struct graph *left,
                          struct body *body)
 {
     body->columns = arena_array(arena, left->input_count + 1, sizeof *body->columns);
     for (size_t i = 0, j = 0; i < left->input_count; i++) {
-        while (list->inputs[j].row != left->inputs[i].row ||
-               list->inputs[j].entry != left->inputs[i].entry)
-            j = (j + 1) % list->input_count;
+        while (graph->inputs[j].row != left->inputs[i].row ||
+               graph->inputs[j].entry != left->inputs[i].entry)
+            j = (j + 1) % graph->input_count;
         body->columns[i] = j;
     }
 }
@@ -258,37 +258,37 @@ static struct interval usual(const struct column *column)
     return in ? range : (struct interval){ -INFINITY, INFINITY };
 }
 
-struct list_program *list_program_make(struct arena *arena, const char *set_name,
-                                       const struct list *list, const struct column *inputs)
+struct graph_program *graph_program_make(struct arena *arena, const char *set_name,
+                                         const struct graph *graph, const struct column *inputs)
 {
-    double *values = arena_array(arena, list->input_count + 1, sizeof *values);
-    bool *vary = arena_array(arena, list->input_count + 1, sizeof *vary);
-    struct list_program *program = arena_alloc(arena, sizeof *program);
+    double *values = arena_array(arena, graph->input_count + 1, sizeof *values);
+    bool *vary = arena_array(arena, graph->input_count + 1, sizeof *vary);
+    struct graph_program *program = arena_alloc(arena, sizeof *program);
     const struct set *set = set_find(set_name);
-    struct list left = *list, within;
+    struct graph left = *graph, within;
     bool fixed = false;
     assert(set);
-    for (size_t i = 0; i < list->input_count; i++) {
+    for (size_t i = 0; i < graph->input_count; i++) {
         values[i] = inputs[i].data[0];
         vary[i] = inputs[i].stride != 0;
         fixed |= !vary[i];
     }
     if (fixed)
-        list_fix(arena, list, values, vary, &left);
+        graph_specialize(arena, graph, values, vary, &left);
     body_make(arena, &left, &program->whole);
-    body_columns(arena, list, &left, &program->whole);
+    body_columns(arena, graph, &left, &program->whole);
     program->range = arena_array(arena, left.input_count + 1, sizeof *program->range);
     for (size_t i = 0; i < left.input_count; i++)
         program->range[i] = usual(&inputs[program->whole.columns[i]]);
-    list_within(arena, &left, program->range, &within);
+    graph_simplify(arena, &left, program->range, &within);
     body_make(arena, &within, &program->within);
-    body_columns(arena, list, &within, &program->within);
+    body_columns(arena, graph, &within, &program->within);
     program->shorter = program->within.count < program->whole.count;
     program->set = set;
     return program;
 }
 
-static bool in_range(const struct list_program *program, const struct column *inputs,
+static bool in_range(const struct graph_program *program, const struct column *inputs,
                      size_t start, size_t count)
 {
     for (size_t j = 0; j < program->whole.input_count; j++) {
@@ -299,8 +299,8 @@ static bool in_range(const struct list_program *program, const struct column *in
     return true;
 }
 
-void list_program_run(const struct list_program *program, const struct column *inputs,
-                      double *const *outputs, size_t points)
+void graph_program_run(const struct graph_program *program, const struct column *inputs,
+                       double *const *outputs, size_t points)
 {
     for (size_t start = 0; start < points; start += BLOCK) {
         size_t count = points - start < BLOCK ? points - start : BLOCK;
@@ -314,22 +314,22 @@ void list_program_run(const struct list_program *program, const struct column *i
     }
 }
 
-void list_run_with(const char *set, const struct list *list, const struct column *inputs,
-                   double *const *outputs, size_t points)
+void graph_run_with(const char *set, const struct graph *graph, const struct column *inputs,
+                    double *const *outputs, size_t points)
 {
     struct arena arena = { 0 };
     if (points)
-        list_program_run(list_program_make(&arena, set, list, inputs), inputs, outputs, points);
+        graph_program_run(graph_program_make(&arena, set, graph, inputs), inputs, outputs, points);
     arena_free(&arena);
 }
 
-void list_run(const struct list *list, const struct column *inputs, double *const *outputs,
-              size_t points)
+void graph_run(const struct graph *graph, const struct column *inputs, double *const *outputs,
+               size_t points)
 {
-    list_run_with(NULL, list, inputs, outputs, points);
+    graph_run_with(NULL, graph, inputs, outputs, points);
 }
 
-bool list_run_has(const char *set)
+bool graph_run_has(const char *set)
 {
     return set_here(set);
 }

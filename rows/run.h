@@ -37,34 +37,34 @@ const struct set *set_find(const char *name);           /* NULL: the best one he
 
 /* Into `nodes`, the values at one point of the nodes that are not to be skipped. Those inside the
  * loop of a ROOT are: they have none but in the loop. */
-void list_value_of(struct arena *arena, const struct list *list, const double *inputs,
-                   const uint64_t *skip, double *nodes);
+void graph_value_of(struct arena *arena, const struct graph *graph, const double *inputs,
+                    const uint64_t *skip, double *nodes);
 
 /* Readings of one output over boxes of inputs, one after another, without new memory. The value
  * encloses what the output computes to anywhere in the box, and the slope, which is that of the box
  * read last, every derivative there; a jump has the slope of its direction or claims nothing. */
 struct bounds {
-    const struct list *list;
+    const struct graph *graph;
     size_t top;
     bool *needed;
-    struct interval *values, *adjoint;      /* [list->count] */
+    struct interval *values, *adjoint;      /* [graph->count] */
 };
-void bounds_open(struct bounds *bounds, struct arena *arena, const struct list *list, size_t output);
+void bounds_open(struct bounds *bounds, struct arena *arena, const struct graph *graph, size_t output);
 struct interval bounds_read(struct bounds *bounds, const struct interval *inputs);
 void bounds_node(struct bounds *bounds, size_t node);           /* from the values of its operands */
 struct interval bounds_slope(struct bounds *bounds, size_t input);
-/* As list_rounding, for all of the box whose slope was read last. */
+/* As graph_rounding, for all of the box whose slope was read last. */
 double bounds_rounding(const struct bounds *bounds);
 /* Is the output the difference of one term and itself wherever the inputs lie in the box? */
 bool bounds_same(struct arena *arena, struct bounds *bounds, const struct interval *inputs);
 /* What the last digits of all nodes, numbers among them, may add up to in an output, from the
- * nodes[count] that list_value gave; and its slope along an input. */
-double list_rounding(struct arena *arena, const struct list *list, size_t output,
-                     const double *nodes, size_t input, double *slope);
+ * nodes[count] that graph_value gave; and its slope along an input. */
+double graph_rounding(struct arena *arena, const struct graph *graph, size_t output,
+                      const double *nodes, size_t input, double *slope);
 
-/* As list_slopes, but every ROOT is the number that it is. */
-void list_slopes_held(struct arena *arena, const struct list *list, size_t output,
-                      const double *nodes, double *gradient);
+/* As graph_slopes, but every ROOT is the number that it is. */
+void graph_slopes_held(struct arena *arena, const struct graph *graph, size_t output,
+                       const double *nodes, double *gradient);
 
 /* `single` nodes are one vector, but those that some node reads as a block, which get one. */
 enum form form_of(const struct node *node, const bool *single);

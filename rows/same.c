@@ -12,7 +12,7 @@
 #include <string.h>
 
 struct same {
-    const struct list *list;
+    const struct graph *graph;
     struct interval *values;
     int *as;                        /* [count] the first node with the same value */
     int *known;                     /* hash of nodes + 1 */
@@ -74,7 +74,7 @@ static bool same_operation(const struct same *same, const struct node *a, const 
 /* The first node of this operation. */
 static int first_of(struct same *same, int i)
 {
-    const struct node *node = &same->list->nodes[i];
+    const struct node *node = &same->graph->nodes[i];
     const int kids[] = { node->a, node->b, node->c };
     uint64_t hash = (uint64_t)node->op;
     for (int k = 0; k < 3; k++) {
@@ -88,7 +88,7 @@ static int first_of(struct same *same, int i)
     }
     size_t at = hash & (same->known_size - 1);
     for (; same->known[at]; at = (at + 1) & (same->known_size - 1))
-        if (same_operation(same, &same->list->nodes[same->known[at] - 1], node))
+        if (same_operation(same, &same->graph->nodes[same->known[at] - 1], node))
             return same->known[at] - 1;
     same->known[at] = i + 1;
     return i;
@@ -114,7 +114,7 @@ static void part_rounded(const struct same *same, const struct node *node, struc
 
 static void read_node(struct same *same, struct bounds *bounds, int i, bool alone)
 {
-    const struct node *node = &same->list->nodes[i];
+    const struct node *node = &same->graph->nodes[i];
     struct interval *value = &same->values[i];
     same->as[i] = i;
     bounds_node(bounds, (size_t)i);
@@ -141,23 +141,24 @@ static void read_node(struct same *same, struct bounds *bounds, int i, bool alon
 bool bounds_same(struct arena *arena, struct bounds *bounds, const struct interval *inputs)
 {
     struct arena scratch = arena_beside(arena);
-    const struct list *list = bounds->list;
-    struct same same = { .list = list, .values = bounds->values, .known_size = 16 };
-    bool *alone = arena_array(&scratch, list->count + 1, sizeof *alone);
-    while (same.known_size < 2 * list->count)
+    const struct graph *graph = bounds->graph;
+    struct same same = { .graph = graph, .values = bounds->values, .known_size = 16 };
+    bool *alone = arena_array(&scratch, graph->count + 1, sizeof *alone);
+    while (same.known_size < 2 * graph->count)
         same.known_size *= 2;
-    same.as = arena_array(&scratch, list->count + 1, sizeof *same.as);
+    same.as = arena_array(&scratch, graph->count + 1, sizeof *same.as);
     same.known = arena_array(&scratch, same.known_size, sizeof *same.known);
-    for (size_t i = 0; i < list->count; i++)
-        for (size_t k = list->nodes[i].op == OP_ROOT ? (size_t)list->nodes[i].first : i + 1; k <= i; k++)
+    for (size_t i = 0; i < graph->count; i++)
+        for (size_t k = graph->nodes[i].op == OP_ROOT ? (size_t)graph->nodes[i].first : i + 1;
+             k <= i; k++)
             alone[k] = true;
-    for (size_t i = 0; i < list->input_count; i++)
-        same.values[list->inputs[i].node] = inputs[i];
+    for (size_t i = 0; i < graph->input_count; i++)
+        same.values[graph->inputs[i].node] = inputs[i];
     for (size_t i = 0; i <= bounds->top; i++)
         if (bounds->needed[i])
             read_node(&same, bounds, (int)i, alone[i]);
     const struct interval value = same.values[bounds->top];
-    const struct node *top = &list->nodes[bounds->top];
+    const struct node *top = &graph->nodes[bounds->top];
     double size = 0;
     if (top->op == OP_SUB)
         size = fmax(fabs(same.values[top->a].low), fabs(same.values[top->a].high));

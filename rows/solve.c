@@ -1,13 +1,13 @@
 /* Where an output is zero along one input, as intervals, by branch and bound.
  *
- * 1. All other inputs are fixed (list_fix), so that only what moves is read again and again.
+ * 1. All other inputs are fixed (graph_specialize), so that only what moves is read again and again.
  * 2. The output is run on a grid of points. On the ranges between them, the widest first, the
  *    interval reading says that the output is never zero there, or that it only rises or only
  *    falls, so that its ends say all; other ranges are halved, down to neighbouring numbers.
  * 3. A change of sign is closed in by Newton's method inside a bracket that only shrinks, until
  *    both ends are neighbours. If the output jumps there, or grows without end, it is no zero
  *    but a jump.
- * 4. Zero means: not larger than what the last digits of all parts may add up to (list_rounding).
+ * 4. Zero means: not larger than what the last digits of all parts may add up to (graph_rounding).
  *    Points that are zero and neighbours of each other are a run. If the slope falls to zero from
  *    both ends of a run, it is one root: where the slope changes its sign, if it does. If not, the
  *    output is zero along the run, and it is an extent.
@@ -42,7 +42,7 @@ struct run {                        /* of points that are zero */
 
 struct search {
     struct arena *arena;
-    struct list list;               /* of the one input that is left */
+    struct graph graph;             /* of the one input that is left */
     struct bounds bounds;
     struct solution *solution;
     double *nodes;
@@ -103,14 +103,14 @@ static double rounder(double a, double b)
 static double value_at(struct search *search, double x)
 {
     search->solution->evaluations++;
-    list_value(search->arena, &search->list, &x, search->nodes, NULL);
-    return search->nodes[search->list.outputs[0]];
+    graph_value(search->arena, &search->graph, &x, search->nodes, NULL);
+    return search->nodes[search->graph.outputs[0]];
 }
 
 /* How large the sides are where the nodes were computed last. */
 static double sides_size(const struct search *search)
 {
-    const struct node *top = &search->list.nodes[search->list.outputs[0]];
+    const struct node *top = &search->graph.nodes[search->graph.outputs[0]];
     return top->op == OP_SUB ? size_of(search->nodes[top->a], search->nodes[top->b]) : search->usual;
 }
 
@@ -119,7 +119,7 @@ static double sides_size(const struct search *search)
 static double rounding_at(struct search *search, double x, double *slope)
 {
     value_at(search, x);
-    const double digits = list_rounding(search->arena, &search->list, 0, search->nodes, 0, slope);
+    const double digits = graph_rounding(search->arena, &search->graph, 0, search->nodes, 0, slope);
     return fmin(digits, NEAR_ZERO * sides_size(search));
 }
 
@@ -162,7 +162,7 @@ static enum found read_between(struct search *search, struct point a, struct poi
     search->solution->readings++;
     const struct interval box = { a.x, b.x }, f = bounds_read(&search->bounds, &box);
     const double least = f.low > 0 ? f.low : f.high < 0 ? -f.high : 0;
-    const struct node *top = &search->list.nodes[search->list.outputs[0]];
+    const struct node *top = &search->graph.nodes[search->graph.outputs[0]];
     const struct interval *side = search->bounds.values;
     double size = search->usual;
     if (top->op == OP_SUB)
@@ -507,20 +507,20 @@ static void grid_values(struct search *search, double low, double high, struct p
 {
     double *x = arena_array(search->arena, GRID, sizeof *x), *outputs[3];
     const struct column column = { x, 1 };
-    struct list list = search->list;
-    const int top = list.outputs[0];
+    struct graph graph = search->graph;
+    const int top = graph.outputs[0];
     int wanted[] = { top, top, top };
-    if (list.nodes[top].op == OP_SUB) {
-        wanted[1] = list.nodes[top].a;
-        wanted[2] = list.nodes[top].b;
+    if (graph.nodes[top].op == OP_SUB) {
+        wanted[1] = graph.nodes[top].a;
+        wanted[2] = graph.nodes[top].b;
     }
-    list.outputs = wanted;
-    list.output_count = 3;
+    graph.outputs = wanted;
+    graph.output_count = 3;
     for (size_t i = 0; i < 3; i++)
         outputs[i] = arena_array(search->arena, GRID, sizeof *x);
     for (size_t i = 0; i < GRID; i++)
         x[i] = grid_point(low, high, i);
-    list_run(&list, &column, outputs, GRID);
+    graph_run(&graph, &column, outputs, GRID);
     search->solution->evaluations += GRID;
     const bool difference = wanted[1] != top;
     search->usual = difference ? 0 : usual_size(search->arena, outputs[0]);
@@ -762,21 +762,21 @@ static void find_beyond(struct search *search, struct point *grid)
 
 /* ---- */
 
-static void fix_others(struct search *search, const struct list *list, size_t output, size_t input)
+static void fix_others(struct search *search, const struct graph *graph, size_t output, size_t input)
 {
     struct arena *arena = search->arena;
-    struct list one = *list;
-    double *inputs = arena_array(arena, list->input_count + 1, sizeof *inputs);
-    bool *vary = arena_array(arena, list->input_count + 1, sizeof *vary);
+    struct graph one = *graph;
+    double *inputs = arena_array(arena, graph->input_count + 1, sizeof *inputs);
+    bool *vary = arena_array(arena, graph->input_count + 1, sizeof *vary);
     int *top = arena_array(arena, 1, sizeof *top);
-    for (size_t i = 0; i < list->input_count; i++)
-        inputs[i] = list->inputs[i].value;
-    *top = list->outputs[output];
+    for (size_t i = 0; i < graph->input_count; i++)
+        inputs[i] = graph->inputs[i].value;
+    *top = graph->outputs[output];
     one.outputs = top;
     one.output_count = 1;
     vary[input] = true;
-    list_fix(arena, &one, inputs, vary, &search->list);
-    const struct list *left = &search->list;
+    graph_specialize(arena, &one, inputs, vary, &search->graph);
+    const struct graph *left = &search->graph;
     for (size_t i = 0; i < left->count; i++) {
         search->reading++;
         if (left->nodes[i].op != OP_ROOT)
@@ -789,10 +789,10 @@ static void fix_others(struct search *search, const struct list *list, size_t ou
 /* Nothing moves f: it is zero everywhere or nowhere. */
 static bool stands_still(struct search *search)
 {
-    if (search->list.input_count)
+    if (search->graph.input_count)
         return false;
-    list_value(search->arena, &search->list, &search->low, search->nodes, NULL);
-    const double f = search->nodes[search->list.outputs[0]];
+    graph_value(search->arena, &search->graph, &search->low, search->nodes, NULL);
+    const double f = search->nodes[search->graph.outputs[0]];
     if (f == 0)
         add_extent(search, (struct extent){ search->low, search->high, false, false });
     search->solution->closest = search->low;
@@ -800,20 +800,20 @@ static bool stands_still(struct search *search)
     return true;
 }
 
-void list_solve(struct arena *arena, const struct list *list, size_t output, size_t input,
-                enum relation relation, double low, double high, struct solution *solution)
+void graph_solve(struct arena *arena, const struct graph *graph, size_t output, size_t input,
+                 enum relation relation, double low, double high, struct solution *solution)
 {
     struct search search = { .arena = arena, .solution = solution, .low = low, .high = high,
                              .budget = budget_nodes };
     struct point *grid = arena_array(arena, GRID, sizeof *grid);
     *solution = (struct solution){ .proved = true };
-    fix_others(&search, list, output, input);
-    search.nodes = arena_array(arena, search.list.count + 1, sizeof *search.nodes);
+    fix_others(&search, graph, output, input);
+    search.nodes = arena_array(arena, search.graph.count + 1, sizeof *search.nodes);
     search.step = low > 0 && high / low > 8 ? 0
                 : low == 0 && high > 1e3    ? high * 1e-12 : (high - low) / GRID;
     if (stands_still(&search))
         return;
-    bounds_open(&search.bounds, arena, &search.list, 0);
+    bounds_open(&search.bounds, arena, &search.graph, 0);
     grid_values(&search, low, high, grid);
     search_range(&search, grid);
     for (size_t i = 0; i < search.run_count; i++)

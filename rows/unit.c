@@ -363,7 +363,7 @@ static bool split_comma(struct text text, struct text *a, struct text *b)
     return at > 0;
 }
 
-static bool parse_distribution(struct text inside, enum spread spread, struct unit unit,
+static bool parse_distribution(struct text inside, enum distribution distribution, struct unit unit,
                                struct quantity *out, struct error *error)
 {
     struct text a, b;
@@ -374,21 +374,21 @@ static bool parse_distribution(struct text inside, enum spread spread, struct un
                           "uniform(low, high)");
     }
     bool bare;
-    bool read = spread == SPREAD_LOGNORMAL
+    bool read = distribution == DISTRIBUTION_LOGNORMAL
                 ? one_number(a, unit, &out->low, &bare, error) &&
                   one_number(b, one, &out->high, &bare, error)
                 : two_numbers(a, b, unit, &out->low, &out->high, error);
     if (!read)
         return false;
-    if (spread == SPREAD_UNIFORM ? out->low >= out->high
-        : spread == SPREAD_NORMAL ? out->high <= 0
+    if (distribution == DISTRIBUTION_UNIFORM ? out->low >= out->high
+        : distribution == DISTRIBUTION_NORMAL ? out->high <= 0
         : out->high <= 1 || out->low <= 0) {
         error_set(error, "'%.*s' describes no distribution", (int)inside.size, inside.data);
         return error_hint(error, "normal(mean, deviation > 0), lognormal(median > 0, factor > "
                           "1), uniform(low < high)");
     }
-    out->value = spread == SPREAD_UNIFORM ? out->low / 2 + out->high / 2 : out->low;
-    out->spread = spread;
+    out->value = distribution == DISTRIBUTION_UNIFORM ? out->low / 2 + out->high / 2 : out->low;
+    out->distribution = distribution;
     return true;
 }
 
@@ -398,14 +398,14 @@ bool quantity_parse(struct text text, struct unit unit, struct quantity *out,
     text = text_trim(text);
     struct text low, high, inside;
     if (starts(text, "uniform", &inside))
-        return parse_distribution(inside, SPREAD_UNIFORM, unit, out, error);
+        return parse_distribution(inside, DISTRIBUTION_UNIFORM, unit, out, error);
     if (starts(text, "normal", &inside))
-        return parse_distribution(inside, SPREAD_NORMAL, unit, out, error);
+        return parse_distribution(inside, DISTRIBUTION_NORMAL, unit, out, error);
     if (starts(text, "lognormal", &inside))
-        return parse_distribution(inside, SPREAD_LOGNORMAL, unit, out, error);
+        return parse_distribution(inside, DISTRIBUTION_LOGNORMAL, unit, out, error);
     if (!find_range(text, &low, &high)) {
         bool bare;
-        out->spread = SPREAD_NONE;
+        out->distribution = DISTRIBUTION_NONE;
         if (!one_number(text, unit, &out->value, &bare, error))
             return false;
         out->low = out->high = out->value;
@@ -419,7 +419,7 @@ bool quantity_parse(struct text text, struct unit unit, struct quantity *out,
     }
     out->value = out->low > 0 && out->high > 10 * out->low ? sqrt(out->low) * sqrt(out->high)
                                                            : out->low / 2 + out->high / 2;
-    out->spread = SPREAD_RANGE;
+    out->distribution = DISTRIBUTION_RANGE;
     return true;
 }
 

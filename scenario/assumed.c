@@ -12,7 +12,7 @@
 
 struct rested {
     const struct row *row;
-    int index;                      /* of the row, in its book */
+    int index;                      /* of the row, in its formulas */
     double value, elasticity;       /* the largest of all outputs */
 };
 
@@ -55,16 +55,16 @@ static bool assumed_input(const struct row *row, const struct input *input)
     return !input->source && row->low < row->high && !row->fit;
 }
 
-void basis_add(struct scenario *scenario, const struct list *list, const double *pulls,
+void basis_add(struct scenario *scenario, const struct graph *graph, const double *pulls,
                struct basis *basis)
 {
     const double least = 5e-4;
     struct arena scratch = arena_beside(scenario->arena);
-    struct rested *one = arena_array(&scratch, list->input_count + 1, sizeof *one);
+    struct rested *one = arena_array(&scratch, graph->input_count + 1, sizeof *one);
     size_t count = 0;
-    for (size_t i = 0; i < list->input_count; i++) {
-        const struct input *input = &list->inputs[i];
-        const struct row *row = scenario->book.rows[input->row];
+    for (size_t i = 0; i < graph->input_count; i++) {
+        const struct input *input = &graph->inputs[i];
+        const struct row *row = scenario->formulas.rows[input->row];
         const struct fact *fact = facts_find(&scenario->facts, input->name);
         const bool fitted = fact ? fact->origin == ORIGIN_FITTED : row->fit != NULL;
         if (input->entry == INPUT_SCALE || !isfinite(pulls[i]) || fabs(pulls[i]) < least)
@@ -89,16 +89,16 @@ void basis_values(struct scenario *scenario, const struct values *values, const 
                   size_t count, struct basis *basis)
 {
     struct arena scratch = arena_beside(scenario->arena);
-    const struct list *list = &values->list;
-    double *pulls = arena_array(&scratch, list->input_count + 1, sizeof *pulls);
+    const struct graph *graph = &values->graph;
+    double *pulls = arena_array(&scratch, graph->input_count + 1, sizeof *pulls);
     for (size_t n = 0; n < count; n++) {
         const size_t k = outputs ? outputs[n] : n;
         if (!(values->at[k] != 0) || !isfinite(values->at[k]))
             continue;
-        list_slopes(&scratch, list, k, values->nodes, pulls);
-        for (size_t i = 0; i < list->input_count; i++)
+        graph_slopes(&scratch, graph, k, values->nodes, pulls);
+        for (size_t i = 0; i < graph->input_count; i++)
             pulls[i] = pulls[i] * values->inputs[i] / values->at[k];
-        basis_add(scenario, list, pulls, basis);
+        basis_add(scenario, graph, pulls, basis);
     }
     arena_free(&scratch);
 }

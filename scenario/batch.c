@@ -16,27 +16,27 @@ static double cheap_batch(const struct values *values, size_t input, double most
 {
     double x[GRID], cost[GRID], least = INFINITY;
     struct arena scratch = { 0 };
-    const struct list *list = &values->list;
-    struct column *columns = arena_array(&scratch, list->input_count, sizeof *columns);
+    const struct graph *graph = &values->graph;
+    struct column *columns = arena_array(&scratch, graph->input_count, sizeof *columns);
     double *outputs[1] = { cost };
-    for (size_t i = 0; i < list->input_count; i++)
+    for (size_t i = 0; i < graph->input_count; i++)
         columns[i] = (struct column){ &values->inputs[i], 0 };
     columns[input] = (struct column){ x, 1 };
     for (int i = 0; i < GRID; i++)
         x[i] = floor(log_between(1, most, (double)i / (GRID - 1)) + 0.5);
-    list_run(list, columns, outputs, GRID);
+    graph_run(graph, columns, outputs, GRID);
     for (int i = 0; i < GRID; i++)
         least = cost[i] < least ? cost[i] : least;
     int first = 0;
     while (first < GRID - 1 && !(cost[first] <= near_lowest * least))
         first++;
     double low = first ? x[first - 1] : x[first], high = x[first];
-    double *inputs = arena_array(&scratch, list->input_count, sizeof *inputs);
-    memcpy(inputs, values->inputs, list->input_count * sizeof *inputs);
+    double *inputs = arena_array(&scratch, graph->input_count, sizeof *inputs);
+    memcpy(inputs, values->inputs, graph->input_count * sizeof *inputs);
     while (high - low > 1) {
         double at;
         inputs[input] = floor((low + high) / 2);
-        list_value(&scratch, list, inputs, NULL, &at);
+        graph_value(&scratch, graph, inputs, NULL, &at);
         if (at <= near_lowest * least)
             high = inputs[input];
         else
@@ -57,10 +57,10 @@ bool scenario_batch(struct scenario *scenario, struct error *error)
     facts_set(&scenario->facts, NAME_batch, 1, ORIGIN_CHOSEN, "assumed");
     if (!values_of(scenario, cost, 1, &values, error))
         return false;
-    const int price = list_input(&values.list, NAME_chip_price);
+    const int price = graph_input(&values.graph, NAME_chip_price);
     if (price >= 0 && isnan(values.inputs[price]))
         values.inputs[price] = 1;                   /* the same batch at any price */
-    int input = list_input(&values.list, NAME_batch);
+    int input = graph_input(&values.graph, NAME_batch);
     double batch = input < 0 || most < 2 ? 1 : cheap_batch(&values, (size_t)input, most);
     facts_set(&scenario->facts, NAME_batch, batch, ORIGIN_CHOSEN, "assumed");
     if (most < 1)

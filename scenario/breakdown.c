@@ -12,10 +12,10 @@ struct breakdown breakdown_of(struct scenario *scenario, const struct values *va
                       bool saved)
 {
     struct breakdown parts = { .whole = values->at[output] };
-    parts.at = list_breakdown(scenario->arena, &scenario->book, &values->list, output,
-                              values->nodes, &parts.count);
+    parts.at = graph_breakdown(scenario->arena, &scenario->formulas, &values->graph, output,
+                               values->nodes, &parts.count);
     if (saved)
-        list_saved(&values->list, output, values->nodes, parts.at, parts.count);
+        graph_saved(&values->graph, output, values->nodes, parts.at, parts.count);
     return parts;
 }
 
@@ -95,7 +95,7 @@ void breakdown_section(const struct scenario *scenario, const struct breakdown *
     const char *key = unit_same(unit, unit_second) ? "time" : "contribution";
     for (size_t i = 0; i < parts->count; i++) {
         const struct contribution *part = &parts->at[i];
-        const char *row = scenario->book.rows[part->row]->name;
+        const char *row = scenario->formulas.rows[part->row]->name;
         struct section *one = section_add(list, row, SECTION_RECORD);
         section_word(one, "label", part->label);
         section_word(one, "row", row)->layout = true;

@@ -52,21 +52,21 @@ static int load_given(const struct scenario *scenario)
 static bool reads_open(struct scenario *scenario, const char *const *texts, size_t count,
                        bool *open, struct error *error)
 {
-    const struct book *book = &scenario->book;
+    const struct formulas *formulas = &scenario->formulas;
     const struct expr **wanted = arena_array(scenario->arena, count + 1, sizeof *wanted);
-    bool *reached = arena_array(scenario->arena, book->count + 1, sizeof *reached);
+    bool *reached = arena_array(scenario->arena, formulas->count + 1, sizeof *reached);
     *open = false;
     for (size_t i = 0; i < count; i++)
-        if (!expr_parse(book, NULL, 0, text_of(texts[i]), &wanted[i], error))
+        if (!expr_parse(formulas, NULL, 0, text_of(texts[i]), &wanted[i], error))
             return false;
-    if (!list_reach(book, &scenario->facts, wanted, count, reached, error))
+    if (!graph_reach(formulas, &scenario->facts, wanted, count, reached, error))
         return false;
     const bool load = load_given(scenario) >= 0;
     for (int i = 0; i < LAYOUT_ROWS - 1; i++)
-        *open |= reached[book_find(book, layout_rows[i])] && !settled(scenario, layout_rows[i]);
+        *open |= reached[formulas_find(formulas, layout_rows[i])] && !settled(scenario, layout_rows[i]);
     for (int i = 0; i < LOAD_ROWS && !load; i++)
-        *open |= reached[book_find(book, load_rows[i])];
-    *open |= reached[book_find(book, NAME_batch)] && !settled(scenario, NAME_batch);
+        *open |= reached[formulas_find(formulas, load_rows[i])];
+    *open |= reached[formulas_find(formulas, NAME_batch)] && !settled(scenario, NAME_batch);
     return true;
 }
 

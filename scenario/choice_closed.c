@@ -90,17 +90,17 @@ bool choose_closed(struct choice *choice, struct found *found)
         return true;
     if (!values_of(&choice->trial, texts, OUTPUTS, &values, choice->error))
         return false;
-    struct column *inputs = arena_array(arena, values.list.input_count + 1, sizeof *inputs);
-    for (size_t i = 0; i < values.list.input_count; i++)
+    struct column *inputs = arena_array(arena, values.graph.input_count + 1, sizeof *inputs);
+    for (size_t i = 0; i < values.graph.input_count; i++)
         inputs[i] = (struct column){ &values.inputs[i], 0 };
     for (int i = 0; i < LAYOUT_ROWS; i++) {
-        const int input = list_input(&values.list, servers_inputs[i].row);
+        const int input = graph_input(&values.graph, servers_inputs[i].row);
         if (input >= 0)
             inputs[input] = (struct column){ candidates.columns[i], 1 };
     }
     for (int i = 0; i < OUTPUTS; i++)
         outputs[i] = arena_array(arena, candidates.count, sizeof *outputs[i]);
-    list_run(&values.list, inputs, outputs, candidates.count);
+    graph_run(&values.graph, inputs, outputs, candidates.count);
     best_closed(choice, &candidates, outputs, found);
     return true;
 }

@@ -18,7 +18,7 @@
 struct sweepers {
     struct search_space space;      /* of these settings alone */
     double *settings;               /* the space's */
-    const struct list_program *program;     /* of its list, for any settings */
+    const struct graph_program *program;    /* of its list, for any settings */
     struct column *inputs;          /* of the list */
     double *column[SERVERS_INPUTS]; /* [settings] what a setting gives */
     double *load;                   /* [settings] */
@@ -35,7 +35,7 @@ static struct sweepers sweepers_open(struct arena *arena, const struct search_sp
     all.settings = arena_array(arena, count * space->inputs + 1, sizeof(double));
     all.space.settings = all.settings;
     all.space.setting_count = count;
-    all.inputs = arena_array(arena, space->list.input_count + 1, sizeof *all.inputs);
+    all.inputs = arena_array(arena, space->graph.input_count + 1, sizeof *all.inputs);
     all.load = arena_array(arena, count + 1, sizeof(double));
     all.least = arena_array(arena, count + 1, sizeof(double));
     all.most = arena_array(arena, count + 1, sizeof(double));
@@ -63,7 +63,7 @@ static void put_setting(struct sweepers *all, size_t at, const double *setting)
 
 static void run(const struct sweepers *all)
 {
-    list_program_run(all->program, all->inputs, all->out, all->space.setting_count);
+    graph_program_run(all->program, all->inputs, all->out, all->space.setting_count);
 }
 
 /* The largest ratio of an output to its limit: above 1 a limit is broken. Infinite where the load
@@ -238,7 +238,7 @@ static struct sweepers open_all(struct arena *arena, const struct search_space *
         all.least[i] = -INFINITY;
         all.most[i] = INFINITY;
     }
-    all.program = list_program_make(arena, list_run_set(), &space->list, all.inputs);
+    all.program = graph_program_make(arena, graph_run_set(), &space->graph, all.inputs);
     run(&all);
     return all;
 }

@@ -125,7 +125,8 @@ static bool parse_number(const struct option *option, struct value *value, struc
 {
     struct error ignored;
     return (quantity_parse(text_of(value->text), option_unit(option), &value->quantity, &ignored) &&
-            value->quantity.spread == SPREAD_NONE && within(option, value->quantity.value)) ||
+            value->quantity.distribution == DISTRIBUTION_NONE &&
+                within(option, value->quantity.value)) ||
            wrong_value(option, value->text, error);
 }
 
@@ -179,7 +180,7 @@ bool command_put_number(struct arena *arena, struct command *command, const stru
                         double number, struct error *error)
 {
     struct value value = { .option = option, .text = arena_print(arena, "%.17g", number),
-                           .quantity = { number, number, number, SPREAD_NONE } };
+                           .quantity = { number, number, number, DISTRIBUTION_NONE } };
     if (option->kind != OPTION_COUNT && option->kind != OPTION_QUANTITY)
         return command_put(arena, command, option, value.text, error);
     return (within(option, number) || wrong_value(option, value.text, error)) &&

@@ -13,7 +13,7 @@
 
 /* The graph, for one set of facts, of what is asked and of the memory that it needs. */
 struct reach {
-    struct list asked, room;
+    struct graph asked, room;
     const double *nodes;            /* values of those of `asked` */
 };
 
@@ -27,20 +27,20 @@ struct given {
 };
 
 /* Values of its nodes at its inputs. */
-static double *nodes_at(struct arena *arena, const struct list *list)
+static double *nodes_at(struct arena *arena, const struct graph *graph)
 {
-    double *inputs = arena_array(arena, list->input_count + 1, sizeof *inputs);
-    double *nodes = arena_array(arena, list->count + 1, sizeof *nodes);
-    for (size_t i = 0; i < list->input_count; i++)
-        inputs[i] = list->inputs[i].value;
-    list_value(arena, list, inputs, nodes, NULL);
+    double *inputs = arena_array(arena, graph->input_count + 1, sizeof *inputs);
+    double *nodes = arena_array(arena, graph->count + 1, sizeof *nodes);
+    for (size_t i = 0; i < graph->input_count; i++)
+        inputs[i] = graph->inputs[i].value;
+    graph_value(arena, graph, inputs, nodes, NULL);
     return nodes;
 }
 
-bool list_depends(struct arena *arena, const struct list *list, const char *input)
+bool graph_depends(struct arena *arena, const struct graph *graph, const char *input)
 {
-    int at = list_input(list, input);
-    return at >= 0 && list_moves(arena, list, nodes_at(arena, list), (size_t)at);
+    int at = graph_input(graph, input);
+    return at >= 0 && graph_moves(arena, graph, nodes_at(arena, graph), (size_t)at);
 }
 
 /* --engine sets what its sheet has. */
@@ -59,39 +59,39 @@ static bool reach_build(const struct given *given, const struct facts *facts,
 {
     struct scenario *scenario = given->scenario;
     struct error ignored;
-    if (!list_build(scenario->arena, &scenario->book, facts, given->wanted, given->count,
-                    &reach->asked, &ignored) ||
-        (given->chosen && !list_build(scenario->arena, &scenario->book, facts, &given->room, 1,
-                                      &reach->room, &ignored)))
+    if (!graph_build(scenario->arena, &scenario->formulas, facts, given->wanted, given->count,
+                     &reach->asked, &ignored) ||
+        (given->chosen && !graph_build(scenario->arena, &scenario->formulas, facts, &given->room, 1,
+                                       &reach->room, &ignored)))
         return false;
     reach->nodes = nodes_at(scenario->arena, &reach->asked);
     return true;
 }
 
 /* The room has a max against nothing at all, which most inputs stay under. */
-static bool room_moves(struct arena *arena, const struct list *room, const char *input)
+static bool room_moves(struct arena *arena, const struct graph *room, const char *input)
 {
-    int at = list_input(room, input);
+    int at = graph_input(room, input);
     double *values = arena_array(arena, room->input_count + 1, sizeof *values);
     double *gradient = arena_array(arena, room->input_count + 1, sizeof *gradient);
     for (size_t i = 0; i < room->input_count; i++)
         values[i] = room->inputs[i].value;
-    list_gradient(arena, room, 0, values, gradient);
+    graph_gradient(arena, room, 0, values, gradient);
     return at >= 0 && gradient[at] != 0;
 }
 
 static bool reaches(const struct given *given, const struct reach *reach, const char *input)
 {
     struct arena *arena = given->scenario->arena;
-    int at = list_input(&reach->asked, input);
-    return (at >= 0 && list_moves(arena, &reach->asked, reach->nodes, (size_t)at)) ||
+    int at = graph_input(&reach->asked, input);
+    return (at >= 0 && graph_moves(arena, &reach->asked, reach->nodes, (size_t)at)) ||
            (given->chosen && room_moves(arena, &reach->room, input));
 }
 
 /* Do the rows by which a deployment was chosen read it? */
 static bool chose(const struct given *given, const struct fact *fact)
 {
-    const int row = book_find(&given->scenario->book, fact->name);
+    const int row = formulas_find(&given->scenario->formulas, fact->name);
     return given->choice && row >= 0 && given->choice[row];
 }
 
@@ -139,7 +139,7 @@ static bool label_acts(const struct given *given, const char *label)
 static bool parse(struct given *given, const char *text)
 {
     struct error ignored;
-    return expr_parse(&given->scenario->book, NULL, 0, text_of(text), &given->wanted[given->count++],
+    return expr_parse(&given->scenario->formulas, NULL, 0, text_of(text), &given->wanted[given->count++],
                       &ignored);
 }
 
@@ -150,12 +150,12 @@ static const bool *read_choice(struct scenario *scenario)
                                         NAME_ttft_limit, NAME_tpot_limit, NAME_layout_startable };
     enum { ROWS = sizeof rows / sizeof *rows };
     const struct expr *wanted[ROWS];
-    bool *reached = arena_array(scenario->arena, scenario->book.count + 1, sizeof *reached);
+    bool *reached = arena_array(scenario->arena, scenario->formulas.count + 1, sizeof *reached);
     struct error ignored;
     for (int i = 0; i < ROWS; i++)
-        if (!expr_parse(&scenario->book, NULL, 0, text_of(rows[i]), &wanted[i], &ignored))
+        if (!expr_parse(&scenario->formulas, NULL, 0, text_of(rows[i]), &wanted[i], &ignored))
             return NULL;
-    return list_reach(&scenario->book, &scenario->facts, wanted, ROWS, reached, &ignored) ? reached
+    return graph_reach(&scenario->formulas, &scenario->facts, wanted, ROWS, reached, &ignored) ? reached
                                                                                            : NULL;
 }
 
@@ -174,12 +174,12 @@ static bool read_wanted(struct given *given, const char *const *texts, size_t co
     given->choice = scenario->choice.made ? read_choice(scenario) : NULL;
     given->chosen = batch && batch->origin == ORIGIN_CHOSEN && !given->choice;
     if (values && !given->chosen) {
-        *reach = (struct reach){ .asked = values->list, .nodes = values->nodes };
+        *reach = (struct reach){ .asked = values->graph, .nodes = values->nodes };
         return true;
     }
     if (!given->chosen)
         return reach_build(given, &scenario->facts, reach);
-    if (!expr_parse(&scenario->book, NULL, 0, text_of(NAME_cached_tokens_that_fit), &given->room,
+    if (!expr_parse(&scenario->formulas, NULL, 0, text_of(NAME_cached_tokens_that_fit), &given->room,
                     &ignored) ||
         !parse(given, NAME_bound_cost_per_token) ||
         !reach_build(given, &scenario->facts, reach))

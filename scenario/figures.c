@@ -55,13 +55,13 @@ static const struct fact *cell_of(const struct scenario *scenario, const struct 
 static void set_origin(const struct scenario *scenario, struct figure *figure)
 {
     const char *entry = strchr(figure->name, '[');
-    const int index = book_find(&scenario->book, !entry ? figure->name : arena_copy(
+    const int index = formulas_find(&scenario->formulas, !entry ? figure->name : arena_copy(
         scenario->arena, figure->name, (size_t)(entry - figure->name)));
     if (index < 0) {
         figure->origin = ORIGIN_DERIVED;        /* an expression */
         return;
     }
-    const struct row *row = scenario->book.rows[index];
+    const struct row *row = scenario->formulas.rows[index];
     const struct fact *fact = row->table && entry
                               ? cell_of(scenario, row, entry + 1, strcspn(entry + 1, "]"))
                               : facts_find(&scenario->facts, row->name);
@@ -72,8 +72,8 @@ static void set_origin(const struct scenario *scenario, struct figure *figure)
 
 static struct unit unit_of(const struct scenario *scenario, const char *name)
 {
-    const int row = book_find(&scenario->book, name);
-    return row < 0 ? scenario_unit(scenario, name) : scenario->book.rows[row]->unit;
+    const int row = formulas_find(&scenario->formulas, name);
+    return row < 0 ? scenario_unit(scenario, name) : scenario->formulas.rows[row]->unit;
 }
 
 /* ---- figures ---------------------------------------------------------------------------------- */
@@ -136,7 +136,7 @@ bool figures_read(struct scenario *scenario, const char *const *names, size_t co
     if (!values_of(scenario, all, all_count, values, error))
         return false;
     fill(scenario, values, all, count, all_count, NULL, section);
-    values->list.output_count = count;
+    values->graph.output_count = count;
     return true;
 }
 

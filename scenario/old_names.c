@@ -16,7 +16,7 @@ static bool in_name(char c)
 /* Add a note for each old row name in an expression. */
 static void note_in(struct scenario *scenario, const char *text)
 {
-    const struct book *book = &scenario->book;
+    const struct formulas *formulas = &scenario->formulas;
     while (*text) {
         size_t size = 0;
         while (in_name(text[size]))
@@ -25,10 +25,10 @@ static void note_in(struct scenario *scenario, const char *text)
             text++;
             continue;
         }
-        const struct alias *alias = book_alias(book, arena_copy(scenario->arena, text, size));
+        const struct alias *alias = formulas_alias(formulas, arena_copy(scenario->arena, text, size));
         if (alias && alias->old)
             facts_note(&scenario->facts, "%s is now called %s", alias->name,
-                       book->rows[alias->row]->name);
+                       formulas->rows[alias->row]->name);
         text += size;
     }
 }
@@ -52,18 +52,18 @@ void scenario_note_old_names(struct scenario *scenario)
 
 /* Only numbers: records under names of rows, such as the parts of a time, add up, each of them once. */
 
-static void add_old_names(struct arena *arena, const struct book *book, struct doc *doc)
+static void add_old_names(struct arena *arena, const struct formulas *formulas, struct doc *doc)
 {
     const size_t count = doc->count;
     struct doc *kid = doc->first;
     for (size_t i = 0; i < count; i++, kid = kid->next) {
         if (kid->kind == DOC_ARRAY || kid->kind == DOC_OBJECT)
-            add_old_names(arena, book, kid);
+            add_old_names(arena, formulas, kid);
         const bool number = kid->kind == DOC_NUMBER || kid->kind == DOC_NULL;
-        const int row = number && doc->kind == DOC_OBJECT ? book_find(book, kid->key) : -1;
-        if (row < 0 || !book->rows[row]->was || strcmp(book->rows[row]->name, kid->key))
+        const int row = number && doc->kind == DOC_OBJECT ? formulas_find(formulas, kid->key) : -1;
+        if (row < 0 || !formulas->rows[row]->was || strcmp(formulas->rows[row]->name, kid->key))
             continue;
-        char *names = arena_copy(arena, book->rows[row]->was, strlen(book->rows[row]->was));
+        char *names = arena_copy(arena, formulas->rows[row]->was, strlen(formulas->rows[row]->was));
         for (const char *name = strtok(names, " "); name; name = strtok(NULL, " "))
             if (!doc_get(doc, name)) {
                 struct doc *same = arena_alloc(arena, sizeof *same);
@@ -79,6 +79,6 @@ bool command_answer(struct arena *arena, const struct command *command, struct a
 {
     if (!command->verb->ask(arena, command, answer, error))
         return false;
-    add_old_names(arena, book_built_in(BOOK_ALL), answer->doc);
+    add_old_names(arena, formulas_built_in(FORMULAS_ALL), answer->doc);
     return true;
 }

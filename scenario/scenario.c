@@ -138,12 +138,12 @@ static void set_quantity(struct scenario *scenario, const char *name,
                          const struct quantity *quantity, enum origin origin, const char *source)
 {
     facts_set(&scenario->facts, name, quantity->value, origin, source);
-    if (quantity->spread == SPREAD_NONE)
+    if (quantity->distribution == DISTRIBUTION_NONE)
         return;
     facts_set_range(&scenario->facts, name, quantity->low, quantity->high, origin, source);
     for (size_t i = 0; i < scenario->facts.scalar_count; i++)
         if (!strcmp(scenario->facts.scalars[i].name, name)) {
-            scenario->facts.scalars[i].spread = quantity->spread;
+            scenario->facts.scalars[i].distribution = quantity->distribution;
             scenario->facts.scalars[i].value = quantity->value;
         }
 }
@@ -169,7 +169,7 @@ static bool entry_unknown(struct arena *arena, const struct fact_table *table,
 
 bool scenario_unknown(const struct scenario *scenario, const char *name, struct error *error)
 {
-    book_unknown(&scenario->book, name, error);
+    formulas_unknown(&scenario->formulas, name, error);
     const struct verb *verb = scenario->command->verb;
     const struct option *option = verb ? verb_option(verb, name) : NULL;
     if (option && option->row)
@@ -192,12 +192,12 @@ static bool find_set_row(struct scenario *scenario, const char *name, const char
     const char *bracket = strchr(name, '[');
     const char *plain = bracket ? arena_copy(scenario->arena, name, (size_t)(bracket - name))
                                 : name;
-    *row = book_find(&scenario->book, plain);
+    *row = formulas_find(&scenario->formulas, plain);
     if (*row < 0)
         return scenario_unknown(scenario, plain, error);
     if (!bracket)
         return true;
-    const char *table = scenario->book.rows[*row]->table;
+    const char *table = scenario->formulas.rows[*row]->table;
     if (!table) {
         error_set(error, "%s: %s has one value, '%.60s' names an entry", source, plain, name);
         return error_hint(error, "%s without brackets", plain);
@@ -222,7 +222,7 @@ static void note_bare(struct scenario *scenario, const struct row *row, const ch
 {
     const char *read = quantity_text(scenario->arena, quantity->value, row->unit, 6);
     const char *unit = strchr(read, ' ');
-    if (quantity->spread != SPREAD_NONE || unit_counts(row->unit) || !unit ||
+    if (quantity->distribution != DISTRIBUTION_NONE || unit_counts(row->unit) || !unit ||
         value[strspn(value, "0123456789.eE+- ")] || !strcmp(unit + 1, row->unit_text))
         return;
     facts_note(&scenario->facts, "%s = %.40s was read in %s: %s", row->name, value,
@@ -250,16 +250,17 @@ bool scenario_set_row(struct scenario *scenario, const char *as, const char *val
     int index;
     if (!find_set_row(scenario, as, source, &index, error))
         return false;
-    const char *name = book_name(&scenario->book, scenario->arena, as);
-    const struct row *row = scenario->book.rows[index];
+    const char *name = formulas_name(&scenario->formulas, scenario->arena, as);
+    const struct row *row = scenario->formulas.rows[index];
     const struct fact *before = facts_find(&scenario->facts, name);
     struct quantity quantity;
     struct error inner;
     if (fact_given(before))
         return given_twice(as, source, before, scenario->arena, error);
     if (quantity_parse(text_of(value), row->unit, &quantity, &inner)) {
-        bool bounds = quantity.spread == SPREAD_RANGE || quantity.spread == SPREAD_UNIFORM ||
-                      quantity.spread == SPREAD_NONE;
+        bool bounds = quantity.distribution == DISTRIBUTION_RANGE ||
+            quantity.distribution == DISTRIBUTION_UNIFORM ||
+                      quantity.distribution == DISTRIBUTION_NONE;
         if (row->input && (quantity.value < row->low || quantity.value > row->high ||
                            (bounds && (quantity.low < row->low || quantity.high > row->high))))
             return out_of_range(row, value, source, scenario->arena, error);
@@ -271,10 +272,10 @@ bool scenario_set_row(struct scenario *scenario, const char *as, const char *val
     const struct expr *expr;
     struct unit unit;
     struct error parse;
-    if (!expr_parse(&scenario->book, NULL, 0, text_of(value), &expr, &parse) ||
+    if (!expr_parse(&scenario->formulas, NULL, 0, text_of(value), &expr, &parse) ||
         (expr->op == OP_NUMBER && !unit_same(expr->unit, unit_one)))
         return not_a_value(name, value, source, &inner, &parse, error);
-    if (!expr_unit(&scenario->book, expr, &unit, error))
+    if (!expr_unit(&scenario->formulas, expr, &unit, error))
         return false;
     if (expr->op != OP_NUMBER && !unit_same(unit, row->unit)) {
         struct buffer words = { .arena = scenario->arena };
@@ -292,10 +293,10 @@ bool scenario_set_row(struct scenario *scenario, const char *as, const char *val
 bool scenario_set_number(struct scenario *scenario, const char *as, double value,
                          enum origin origin, const char *source, struct error *error)
 {
-    const int index = book_find(&scenario->book, as);
+    const int index = formulas_find(&scenario->formulas, as);
     if (index < 0)
         return scenario_unknown(scenario, as, error);
-    const struct row *row = scenario->book.rows[index];
+    const struct row *row = scenario->formulas.rows[index];
     const char *name = row->name;
     const struct fact *before = facts_find(&scenario->facts, name);
     if (fact_given(before))
@@ -345,16 +346,16 @@ static bool set_options(struct scenario *scenario, struct error *error)
 static bool read_more_rows(struct scenario *scenario, struct error *error)
 {
     const struct command *command = scenario->command;
-    scenario->book.open = true;
+    scenario->formulas.open = true;
     const char *const *files;
     const size_t count = command_texts(scenario->arena, command, "rows", &files);
     for (size_t i = 0; i < count; i++) {
         struct text text;
         if (!file_read(scenario->arena, files[i], FILE_LIMIT, &text, error) ||
-            !book_read(&scenario->book, files[i], text, error))
+            !formulas_read(&scenario->formulas, files[i], text, error))
             return false;
     }
-    return !count || book_check_units(&scenario->book, error);
+    return !count || formulas_check_units(&scenario->formulas, error);
 }
 
 /* ---- what is assumed for a real model --------------------------------------------------- */
@@ -485,12 +486,12 @@ bool scenario_read(struct scenario *scenario, struct arena *arena, const struct 
                    struct subject subject, struct error *error)
 {
     const char *model = subject.model, *machine = subject.machine;
-    unsigned conditions = (model ? BOOK_MODEL : 0) | (machine ? BOOK_MACHINE : 0);
+    unsigned conditions = (model ? FORMULAS_MODEL : 0) | (machine ? FORMULAS_MACHINE : 0);
     *scenario = (struct scenario){ .arena = arena, .command = command, .subject = subject };
     scenario->facts.arena = arena;
     const char *tiers = command_text(command, "tiers");
     scenario->lecture = command_given(command, "lecture");
-    book_copy(&scenario->book, arena, book_built_in(conditions));
+    formulas_copy(&scenario->formulas, arena, formulas_built_in(conditions));
     catalog_open(&scenario->catalog, arena);
     if (!machine)                   /* priors_read finds no machines then: `deduce` has one offer */
         scenario->catalog.sheets[CATALOG_MACHINE].count = 0;

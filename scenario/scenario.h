@@ -2,7 +2,7 @@
  *
  *   words -> command -> scenario (rows + facts) -> answer (document + text)
  *
- * A command (command.h) holds words and typed options. A scenario is what they mean: the book
+ * A command (command.h) holds words and typed options. A scenario is what they mean: the formulas
  * of rows, and the facts of the model, the machine and the options. A verb that compares
  * several machines, formats or values reads a scenario for each, with another subject or with
  * facts of its own; the command stays as it is. */
@@ -40,7 +40,7 @@ struct scenario {
     struct arena *arena;
     const struct command *command;
     struct subject subject;
-    struct book book;
+    struct formulas formulas;
     struct facts facts;
     struct catalog catalog;
     struct formats formats;
@@ -119,23 +119,23 @@ void scenario_notes(const struct scenario *scenario, struct answer *answer);
 /* Expressions as a list, with values at the facts. A value that is not finite is an
  * error which names the row that has none; NAN is what depends on a price that nobody knows. */
 struct values {
-    struct list list;
+    struct graph graph;
     double *at, *inputs, *nodes;    /* of outputs, of inputs, of all nodes */
 };
 
 /* Without a price that is known what reads it has no value, whatever a min or a comparison makes
  * of that: such outputs become NAN. */
-void values_unpriced(const struct list *list, const double *inputs, double *at);
+void values_unpriced(const struct graph *graph, const double *inputs, double *at);
 bool values_of(struct scenario *scenario, const char *const *texts, size_t count,
                struct values *values, struct error *error);
-/* The same bits, of a list whose outputs have breakdowns (list_build_parts). */
+/* The same bits, of a list whose outputs have breakdowns (graph_build_parts). */
 bool values_of_parts(struct scenario *scenario, const char *const *texts, size_t count,
                      struct values *values, struct error *error);
 /* The same where not all are known: what has no finite value is NAN. */
 bool values_known(struct scenario *scenario, const char *const *texts, size_t count,
                   struct values *values, struct error *error);
 bool value_of(struct scenario *scenario, const char *text, double *value, struct error *error);
-bool values_finite(const struct scenario *scenario, const struct list *list,
+bool values_finite(const struct scenario *scenario, const struct graph *graph,
                    const double *inputs, struct error *error);
 /* Does an input carry a range or a distribution? */
 bool values_uncertain(struct scenario *scenario, struct values *values);
@@ -185,7 +185,7 @@ extern const struct record parts_record, any_parts_record;
 /* ---- what was given, what binds ---------------------------------------------------------- */
 
 /* Does an output move with an input while all others stay? */
-bool list_depends(struct arena *arena, const struct list *list, const char *input);
+bool graph_depends(struct arena *arena, const struct graph *graph, const char *input);
 /* The options ("--set pp", "--batch") whose rows no expression reads; their number. */
 size_t given_idle(struct scenario *scenario, const char *const *texts, size_t count,
                   const char ***labels);
@@ -208,7 +208,7 @@ struct basis {
     const char **fitted;
     size_t fitted_count, fitted_room;
 };
-void basis_add(struct scenario *scenario, const struct list *list, const double *pulls,
+void basis_add(struct scenario *scenario, const struct graph *graph, const double *pulls,
                struct basis *basis);
 void basis_values(struct scenario *scenario, const struct values *values, const size_t *outputs,
                   size_t count, struct basis *basis);

@@ -26,8 +26,8 @@ double server_at(const struct server *server, enum server_row row)
 
 static struct unit unit_of(const struct server *server, enum server_row row)
 {
-    const struct book *book = &server->scenario.book;
-    return book->rows[book_find(book, server_rows[row])]->unit;
+    const struct formulas *formulas = &server->scenario.formulas;
+    return formulas->rows[formulas_find(formulas, server_rows[row])]->unit;
 }
 
 static const char *row_text(const struct server *server, enum server_row row, int digits)
@@ -244,8 +244,8 @@ struct values server_more(const struct server *server)
 {
     struct values more = server->values;
     more.at += SERVER_ROW_COUNT;
-    more.list.outputs += SERVER_ROW_COUNT;
-    more.list.output_count -= SERVER_ROW_COUNT;
+    more.graph.outputs += SERVER_ROW_COUNT;
+    more.graph.output_count -= SERVER_ROW_COUNT;
     return more;
 }
 
@@ -291,11 +291,11 @@ bool server_open_parts(struct server *server, const struct scenario *scenario,
 
 /* ---- single rows --------------------------------------------------------------------------- */
 
-void server_note_unstable(struct scenario *scenario, const struct list *list)
+void server_note_unstable(struct scenario *scenario, const struct graph *graph)
 {
     struct error ignored;
     double stable;
-    if (list_depends(scenario->arena, list, NAME_arrival_rate) &&
+    if (graph_depends(scenario->arena, graph, NAME_arrival_rate) &&
         value_of(scenario, NAME_stable, &stable, &ignored) && !(stable > 0))
         facts_note(&scenario->facts, "overloaded: arrivals exceed the capacity of the replica, and "
                    "queues grow without bound");

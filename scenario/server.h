@@ -71,6 +71,6 @@ void deployment_rules(bool startable, struct scenario *const *kinds, size_t coun
 extern const struct record server_record, deployment_record;
 
 /* A note where an open loop does not keep up, for who reads single rows of the prediction. */
-void server_note_unstable(struct scenario *scenario, const struct list *list);
+void server_note_unstable(struct scenario *scenario, const struct graph *graph);
 
 #endif

@@ -91,15 +91,15 @@ static void run_columns(struct arena *arena, const struct values *values, const 
                         const double *const *columns, size_t count, double *const *outputs,
                         size_t points)
 {
-    struct column *inputs = arena_array(arena, values->list.input_count + 1, sizeof *inputs);
-    for (size_t i = 0; i < values->list.input_count; i++)
+    struct column *inputs = arena_array(arena, values->graph.input_count + 1, sizeof *inputs);
+    for (size_t i = 0; i < values->graph.input_count; i++)
         inputs[i] = (struct column){ &values->inputs[i], 0 };
     for (size_t i = 0; i < count; i++) {
-        int input = list_input(&values->list, names[i]);
+        int input = graph_input(&values->graph, names[i]);
         if (input >= 0)
             inputs[input] = (struct column){ columns[i], 1 };
     }
-    list_run(&values->list, inputs, outputs, points);
+    graph_run(&values->graph, inputs, outputs, points);
 }
 
 bool layouts_rows(struct scenario *scenario, const struct layouts *layouts,
@@ -239,23 +239,24 @@ static struct interval range_of(const char *input)
 /* The inputs that vary are known to be at least 1, which decides many conditions in the graph. */
 bool servers_list(struct arena *arena, struct scenario *scenario,
                   const struct setting_input *inputs, size_t input_count,
-                  const char *const *texts, size_t count, struct list *list, struct error *error)
+                  const char *const *texts, size_t count, struct graph *graph, struct error *error)
 {
     struct values values;
-    struct list left;
+    struct graph left;
     if (!values_of(scenario, texts, count, &values, error))
         return false;
-    bool *vary = arena_array(arena, values.list.input_count + 1, sizeof *vary);
+    bool *vary = arena_array(arena, values.graph.input_count + 1, sizeof *vary);
     for (size_t i = 0; i <= input_count; i++) {
-        int input = list_input(&values.list, i < input_count ? inputs[i].row : NAME_rank_running_target);
+        int input = graph_input(&values.graph,
+                                i < input_count ? inputs[i].row : NAME_rank_running_target);
         if (input >= 0)
             vary[input] = true;
     }
-    list_fix_nodes(arena, &values.list, values.nodes, vary, &left);
+    graph_specialize_nodes(arena, &values.graph, values.nodes, vary, &left);
     struct interval *ranges = arena_array(arena, left.input_count + 1, sizeof *ranges);
     for (size_t i = 0; i < left.input_count; i++)
         ranges[i] = range_of(left.inputs[i].name);
-    list_within(arena, &left, ranges, list);
+    graph_simplify(arena, &left, ranges, graph);
     return true;
 }
 
@@ -307,11 +308,11 @@ void servers_columns(struct arena *arena, const struct setting_input *inputs, si
     size_t *input = arena_array(arena, count, sizeof *input);
     int *axis = arena_array(arena, count, sizeof *axis);
     for (size_t i = 0; i < count; i++) {
-        int at = list_input(&space->list, inputs[i].row);
+        int at = graph_input(&space->graph, inputs[i].row);
         input[i] = at < 0 ? SEARCH_UNREAD : (size_t)at;
         axis[i] = inputs[i].axis;
     }
-    int held = list_input(&space->list, NAME_rank_running_target);
+    int held = graph_input(&space->graph, NAME_rank_running_target);
     space->inputs = count;
     space->input = input;
     space->axis = axis;
@@ -328,11 +329,11 @@ bool servers_space(const struct servers *servers, struct search_space *space, st
         texts[SERVERS_WORTH] = servers->by_cost ? NAME_fewest_rent : NAME_fewest_gpus;
     else if (servers->by_cost)
         texts[SERVERS_WORTH] = NAME_deployed_per_usd;
-    *space = (struct search_space){ .across = SERVERS_SPEED, .along = SERVERS_WORTH,
+    *space = (struct search_space){ .speed = SERVERS_SPEED, .throughput = SERVERS_WORTH,
                                     .most = SERVERS_ROOM };
     if (!servers_settings(servers, &space->settings, &space->setting_count, error) ||
         !servers_list(servers->arena, servers->scenario, servers_inputs, SERVERS_INPUTS, texts,
-                      servers->tell_rate ? SERVERS_ALL : SERVERS_OUTPUTS, &space->list, error))
+                      servers->tell_rate ? SERVERS_ALL : SERVERS_OUTPUTS, &space->graph, error))
         return false;
     servers_loads(servers, space);
     servers_columns(servers->arena, servers_inputs, SERVERS_INPUTS, space);

@@ -80,7 +80,7 @@ bool given_number(const struct scenario *scenario, const char *row, double *valu
 /* A graph of some texts in which only the named inputs and `held` are left to vary. */
 bool servers_list(struct arena *arena, struct scenario *scenario,
                   const struct setting_input *inputs, size_t input_count,
-                  const char *const *texts, size_t count, struct list *list, struct error *error);
+                  const char *const *texts, size_t count, struct graph *graph, struct error *error);
 /* Set space->loads, the numbers of decoding sequences of a rank that are searched. */
 void servers_loads(const struct servers *servers, struct search_space *space);
 /* Find the inputs in the space's graph: set space->input, axis and column. */

@@ -46,13 +46,13 @@ static bool read_list(const struct command *command, struct sweep *sweep, const 
             error_set(error, "--sweep: %s", wrong.what);
             return error_hint(error, "%s", wrong.hint);
         }
-        if (quantity.spread != SPREAD_NONE && sweep->count)
+        if (quantity.distribution != DISTRIBUTION_NONE && sweep->count)
             return no_sweep(text, error);
-        if (quantity.spread == SPREAD_RANGE && !at[size]) {
+        if (quantity.distribution == DISTRIBUTION_RANGE && !at[size]) {
             fill_range(command, sweep, quantity.low, quantity.high);
             return true;
         }
-        if (quantity.spread != SPREAD_NONE)
+        if (quantity.distribution != DISTRIBUTION_NONE)
             return no_sweep(text, error);
         sweep->values[sweep->count++] = quantity.value;
         at += size + (at[size] == ',');
@@ -71,10 +71,10 @@ bool sweep_read(struct arena *arena, const struct command *command, struct sweep
     if (!scenario_read(&scenario, arena, command, command_no_subject(command), error))
         return false;
     sweep->row = arena_copy(arena, text, (size_t)(equals - text));
-    const int at = book_find(&scenario.book, sweep->row);
+    const int at = formulas_find(&scenario.formulas, sweep->row);
     if (at < 0)
         return scenario_unknown(&scenario, sweep->row, error);
-    const struct row *row = scenario.book.rows[at];
+    const struct row *row = scenario.formulas.rows[at];
     sweep->unit = row->unit;
     sweep->whole = unit_counts(row->unit) && !(row->high <= 1);     /* no share */
     return read_list(command, sweep, equals + 1, error);

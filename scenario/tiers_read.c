@@ -3,18 +3,18 @@
 
 #include <string.h>
 
-static bool cell_in_range(const struct book *book, const struct catalog_entry *entry,
+static bool cell_in_range(const struct formulas *formulas, const struct catalog_entry *entry,
                           const struct catalog_row *row, struct arena *arena, struct error *error)
 {
-    int at = book_find(book, row->fact);
+    int at = formulas_find(formulas, row->fact);
     const char *file = entry->sheet->csv.file;
     double value;
     if (at < 0 || !row->chosen)
         return true;
-    const struct row *known = book->rows[at];
+    const struct row *known = formulas->rows[at];
     if (!strcmp(row->unit, "row")) {
-        int of = book_find(book, row->value);
-        if (of >= 0 && unit_same(book->rows[of]->unit, known->unit))
+        int of = formulas_find(formulas, row->value);
+        if (of >= 0 && unit_same(formulas->rows[of]->unit, known->unit))
             return true;
         error_set(error, "%s:%d: %s cannot be the row '%.60s'", file, row->line, row->fact,
                   row->value);
@@ -39,7 +39,7 @@ static bool entry_good(const struct scenario *scenario, const struct catalog_ent
     }
     for (size_t i = 0; i < entry->rows; i++) {
         struct catalog_row row = catalog_row(entry, i);
-        if (!cell_in_range(&scenario->book, entry, &row, scenario->arena, error))
+        if (!cell_in_range(&scenario->formulas, entry, &row, scenario->arena, error))
             return false;
     }
     return true;

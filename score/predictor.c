@@ -27,12 +27,12 @@ static bool setup_list(struct predictor *predictor, const struct measured *point
                                        arena_print(arena, "%s * %s", row, band.high),
                                        point->values[i].from ? point->values[i].from : row };
         for (int j = 0; j < FIGURES; j++)
-            if (!expr_parse(&scenario->book, NULL, 0, text_of(texts[j]), &wanted[FIGURES * i + j],
+            if (!expr_parse(&scenario->formulas, NULL, 0, text_of(texts[j]), &wanted[FIGURES * i + j],
                             error))
                 return false;
     }
-    return list_build(arena, &scenario->book, &scenario->facts, wanted,
-                      (size_t)(FIGURES * point->value_count), &setup->list, error);
+    return graph_build(arena, &scenario->formulas, &scenario->facts, wanted,
+                       (size_t)(FIGURES * point->value_count), &setup->graph, error);
 }
 
 static bool read_as(struct predictor *predictor, const struct measured *point,
@@ -69,7 +69,7 @@ static void setup_make(struct predictor *predictor, const struct measured *point
         return;
     }
     for (int i = 0; i < point->input_count; i++)
-        setup->input[i] = list_input(&setup->list, point->inputs[i].name);
+        setup->input[i] = graph_input(&setup->graph, point->inputs[i].name);
 }
 
 static const char *key_of(struct arena *arena, const struct measured *point)
@@ -101,8 +101,8 @@ struct setup *predictor_find(struct predictor *predictor, const struct measured 
 
 void predictor_inputs(const struct setup *setup, const struct measured *point, double *inputs)
 {
-    for (size_t i = 0; i < setup->list.input_count; i++)
-        inputs[i] = setup->list.inputs[i].value;
+    for (size_t i = 0; i < setup->graph.input_count; i++)
+        inputs[i] = setup->graph.inputs[i].value;
     for (int i = 0; i < point->input_count; i++)
         if (setup->input[i] >= 0)
             inputs[setup->input[i]] = point->inputs[i].value;
@@ -113,7 +113,7 @@ void predictor_predict(struct arena *scratch, const struct setup *setup,
                        struct prediction predictions[MEASURED_VALUES])
 {
     double values[OUTPUTS];
-    list_value(scratch, &setup->list, inputs, NULL, values);
+    graph_value(scratch, &setup->graph, inputs, NULL, values);
     for (int i = 0; i < point->value_count; i++)
         predictions[i] = (struct prediction){
             values[FIGURES * i], values[FIGURES * i + 1], values[FIGURES * i + 2],
@@ -123,5 +123,5 @@ void predictor_predict(struct arena *scratch, const struct setup *setup,
 double predictor_gradient(struct arena *scratch, const struct setup *setup, int i,
                           const double *inputs, double *gradient)
 {
-    return list_gradient(scratch, &setup->list, (size_t)(FIGURES * i), inputs, gradient);
+    return graph_gradient(scratch, &setup->graph, (size_t)(FIGURES * i), inputs, gradient);
 }

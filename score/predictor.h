@@ -16,7 +16,7 @@ struct prediction {
 struct setup {                      /* of one model, machine, formats, engine, inputs and rows */
     const char *key;
     const char *refused;            /* the scenario could not be made: why */
-    struct list list;               /* outputs: four for each value of a point, as above */
+    struct graph graph;             /* outputs: four for each value of a point, as above */
     int input[MEASURED_INPUTS];     /* where the point's inputs are; -1: no row reads it */
 };
 

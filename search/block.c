@@ -55,22 +55,22 @@ static uint64_t digest_text(uint64_t digest, const char *text)
     return digest_bytes(digest, text, strlen(text) + 1);
 }
 
-static uint64_t digest_list(uint64_t digest, const struct list *list)
+static uint64_t digest_list(uint64_t digest, const struct graph *graph)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        const struct node *node = &list->nodes[i];
+    for (size_t i = 0; i < graph->count; i++) {
+        const struct node *node = &graph->nodes[i];
         const int whole[] = { (int)node->op, node->a, node->b, node->c, node->first, node->input };
         for (size_t k = 0; k < sizeof whole / sizeof *whole; k++)
             digest = digest_whole(digest, (uint64_t)(int64_t)whole[k]);
         digest = digest_numbers(digest, &node->value, 1);
     }
-    for (size_t i = 0; i < list->input_count; i++) {
-        digest = digest_text(digest, list->inputs[i].name);
-        digest = digest_numbers(digest, &list->inputs[i].value, 1);
+    for (size_t i = 0; i < graph->input_count; i++) {
+        digest = digest_text(digest, graph->inputs[i].name);
+        digest = digest_numbers(digest, &graph->inputs[i].value, 1);
     }
-    for (size_t i = 0; i < list->output_count; i++)
-        digest = digest_whole(digest, (uint64_t)(int64_t)list->outputs[i]);
-    return digest_whole(digest, list->count);
+    for (size_t i = 0; i < graph->output_count; i++)
+        digest = digest_whole(digest, (uint64_t)(int64_t)graph->outputs[i]);
+    return digest_whole(digest, graph->count);
 }
 
 uint64_t digest_limits(uint64_t digest, const struct search_space *space)
@@ -90,10 +90,10 @@ uint64_t digest_spaces(uint64_t digest, const struct search_space *spaces, size_
     for (size_t s = 0; s < count; s++) {
         const struct search_space *space = &spaces[s];
         const size_t whole[] = { space->inputs, space->setting_count, space->column,
-                                 space->across, space->along, space->most };
-        digest = digest_list(digest, &space->list);
+                                 space->speed, space->throughput, space->most };
+        digest = digest_list(digest, &space->graph);
         for (size_t i = 0; i < space->inputs; i++)
-            digest = digest_whole(digest, (uint64_t)space->input[i] * STAGES_AXES +
+            digest = digest_whole(digest, (uint64_t)space->input[i] * LOOP_NEST_AXES +
                                           (uint64_t)space->axis[i]);
         for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
             digest = digest_whole(digest, whole[i]);
@@ -117,8 +117,8 @@ static void write_point(struct buffer *out, const struct search_point *point)
 {
     write_whole(out, point->setting, 4);
     write_whole(out, point->load, 4);
-    write_whole(out, bits_of(point->across), 8);
-    write_whole(out, bits_of(point->along), 8);
+    write_whole(out, bits_of(point->speed), 8);
+    write_whole(out, bits_of(point->throughput), 8);
 }
 
 void block_write(struct buffer *out, uint64_t question, uint32_t search,
@@ -185,11 +185,11 @@ static struct search_point read_point(struct reader *reader, const struct search
     struct search_point point = { .space = block->space };
     point.setting = (uint32_t)read_whole(reader, 4);
     point.load = (uint32_t)read_whole(reader, 4);
-    point.across = read_double(reader);
-    point.along = read_double(reader);
+    point.speed = read_double(reader);
+    point.throughput = read_double(reader);
     reader->good &= point.setting >= block->first && point.setting < block->end &&
-                    point.load < space->load_count && !isnan(point.across) &&
-                    !isnan(point.along);
+                    point.load < space->load_count && !isnan(point.speed) &&
+                    !isnan(point.throughput);
     return point;
 }
 
@@ -220,8 +220,8 @@ static bool read_front(struct reader *reader, struct arena *arena,
     struct search_point *points = arena_array(arena, count + 1, sizeof *points);
     for (size_t i = 0; i < count; i++) {
         points[i] = read_point(reader, space, block);
-        if (i && !(points[i].across > points[i - 1].across &&
-                   points[i].along < points[i - 1].along))
+        if (i && !(points[i].speed > points[i - 1].speed &&
+                   points[i].throughput < points[i - 1].throughput))
             return false;
     }
     block->front = (struct search_front){ points, count };
@@ -249,7 +249,7 @@ static bool read_body(struct reader *reader, struct arena *arena, const struct s
             block->moved[l] = read_point(reader, space, block);
     return reader->good && read_front(reader, arena, space, front, block) &&
            !reader->rest.size &&
-           (!block->found || block->best.along == block->front.points[0].along);
+           (!block->found || block->best.throughput == block->front.points[0].throughput);
 }
 
 /* The block, where its check sum, its place and all that it says agree. */

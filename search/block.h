@@ -1,7 +1,7 @@
 /* block -- a block of a search as bytes, for a file or another process.
  *
  * The bytes are the same on every machine: integers and IEEE 754 doubles, lowest byte first, without
- * padding. A point is setting u32, load u32, across f64, along f64.
+ * padding. A point is setting u32, load u32, speed f64, throughput f64.
  *
  *     search u32 | number u32 | space u32 | first setting u64
  *     points, seen, met, no_fit, no_room, broken[8]      u64 each

@@ -29,13 +29,13 @@ void front_clear(struct front *front)
 
 /* The exponent and six bits of a number from 2^-32 up to 2^32, what lies outside at the ends:
  * it never falls as the number grows. */
-static int step_of(double across)
+static int step_of(double speed)
 {
     enum { BITS = 6, LOWEST = (1023 - 32) << BITS };
     uint64_t bits;
-    if (!(across > 0))
+    if (!(speed > 0))
         return 0;
-    memcpy(&bits, &across, sizeof bits);
+    memcpy(&bits, &speed, sizeof bits);
     int64_t step = (int64_t)(bits >> (52 - BITS)) - LOWEST;
     return step < 0 ? 0 : step >= FRONT_STEPS ? FRONT_STEPS - 1 : (int)step;
 }
@@ -52,37 +52,37 @@ static int order(const struct search_point *a, const struct search_point *b)
 
 static bool beats(const struct search_point *a, const struct search_point *b)
 {
-    if (a->across == b->across && a->along == b->along)
+    if (a->speed == b->speed && a->throughput == b->throughput)
         return order(a, b) <= 0;
-    return a->across >= b->across && a->along >= b->along;
+    return a->speed >= b->speed && a->throughput >= b->throughput;
 }
 
 void front_offer(struct front *front, struct arena *arena, const struct search_point *point)
 {
-    const int step = step_of(point->across);
-    if (front->beyond[step < front->low ? front->low : step + 1] >= point->along ||
+    const int step = step_of(point->speed);
+    if (front->beyond[step < front->low ? front->low : step + 1] >= point->throughput ||
         (front->seen[step] && beats(&front->best[step], point)))
         return;
     *(struct search_point *)arena_push(arena, &front->points, &front->count, &front->room,
                                        sizeof *point) = *point;
-    if (!front->seen[step] || point->along > front->best[step].along ||
+    if (!front->seen[step] || point->throughput > front->best[step].throughput ||
         beats(point, &front->best[step])) {
         front->seen[step] = true;
         front->best[step] = *point;
     }
     for (; front->low > step; front->low--)
         front->beyond[front->low - 1] = front->beyond[front->low];
-    for (int i = step; i >= front->low && front->beyond[i] < point->along; i--)
-        front->beyond[i] = point->along;
+    for (int i = step; i >= front->low && front->beyond[i] < point->throughput; i--)
+        front->beyond[i] = point->throughput;
 }
 
 static int from_the_far_end(const void *x, const void *y)
 {
     const struct search_point *a = x, *b = y;
-    if (a->across != b->across)
-        return a->across > b->across ? -1 : 1;
-    if (a->along != b->along)
-        return a->along > b->along ? -1 : 1;
+    if (a->speed != b->speed)
+        return a->speed > b->speed ? -1 : 1;
+    if (a->throughput != b->throughput)
+        return a->throughput > b->throughput ? -1 : 1;
     return order(a, b);
 }
 
@@ -94,8 +94,8 @@ void front_close(struct front *front)
         return;
     qsort(front->points, front->count, sizeof *front->points, from_the_far_end);
     for (size_t i = 0; i < front->count; i++)
-        if (front->points[i].along > highest) {
-            highest = front->points[i].along;
+        if (front->points[i].throughput > highest) {
+            highest = front->points[i].throughput;
             front->points[kept++] = front->points[i];
         }
     front->count = kept;

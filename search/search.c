@@ -2,7 +2,7 @@
  *
  * A thread walks settings in order. A number is entered into the loop nest only when it changes,
  * and whatever depends on the outer axes is then not computed again; loads are processed as a
- * column of up to STAGES_POINTS values. A limit that rises with the load ends the column early:
+ * column of up to LOOP_NEST_POINTS values. A limit that rises with the load ends the column early:
  * higher loads are counted as breaking it without being evaluated, unless the block shows that the
  * limit falls somewhere. Each thread has its own front, counts and scratch memory; when these are
  * merged, ties are resolved by space, setting and load, so that the result does not depend on the
@@ -18,11 +18,11 @@
 
 /* ---- blocks: settings with the same outermost values ------------------------------------ */
 
-/* The outermost axis whose values differ from those of the setting before; STAGES_AXES: none. */
+/* The outermost axis whose values differ from those of the setting before; LOOP_NEST_AXES: none. */
 static int changed(const struct search_space *space, size_t setting)
 {
     const double *now = space->settings + setting * space->inputs, *before = now - space->inputs;
-    int axis = STAGES_AXES;
+    int axis = LOOP_NEST_AXES;
     for (size_t i = 0; i < space->inputs; i++)
         if (now[i] != before[i] && space->axis[i] < axis)
             axis = space->axis[i];
@@ -59,7 +59,7 @@ uint32_t search_shard(const struct search_block *block, uint32_t shards)
 struct walk {
     struct arena arena;
     const struct search_space *space;
-    struct stages *stages;
+    struct loop_nest *nest;
     int axes;
     uint32_t number;                /* of the space */
     struct search_count count;
@@ -75,7 +75,7 @@ struct walk {
 static bool open_space(struct walk *walk, const struct search_space *spaces, uint32_t number)
 {
     const struct search_space *space = &spaces[number];
-    int *at = arena_array(&walk->arena, space->list.input_count + 1, sizeof *at);
+    int *at = arena_array(&walk->arena, space->graph.input_count + 1, sizeof *at);
     walk->space = space;
     walk->number = number;
     walk->axes = 1;
@@ -86,9 +86,9 @@ static bool open_space(struct walk *walk, const struct search_space *spaces, uin
             walk->axes = space->axis[i] + 1;
     }
     if (space->column != SEARCH_UNREAD)
-        at[space->column] = STAGES_COLUMN;
-    walk->stages = stages_make(&walk->arena, NULL, &space->list, at);
-    return walk->stages != NULL;
+        at[space->column] = LOOP_NEST_COLUMN;
+    walk->nest = loop_nest_make(&walk->arena, NULL, &space->graph, at);
+    return walk->nest != NULL;
 }
 
 static bool earlier(const struct search_point *a, const struct search_point *b)
@@ -139,8 +139,8 @@ static void judge(const struct search_space *space, const struct column *limit, 
 /* Order of points: larger `along`, then larger `across`, then the earlier one. */
 static bool better(const struct search_point *a, const struct search_point *b)
 {
-    return a->along != b->along ? a->along > b->along
-           : a->across != b->across ? a->across > b->across : earlier(a, b);
+    return a->throughput != b->throughput ? a->throughput > b->throughput
+           : a->speed != b->speed ? a->speed > b->speed : earlier(a, b);
 }
 
 static void take_good(struct walk *walk, const struct search_point *point)
@@ -188,18 +188,18 @@ static bool falls(const struct column *column, size_t count)
 static uint8_t take_points(struct walk *walk, size_t setting, size_t first, size_t count)
 {
     const struct search_space *space = walk->space;
-    const struct column across = stages_output(walk->stages, space->across);
-    const struct column along = stages_output(walk->stages, space->along);
+    const struct column speed = loop_nest_output(walk->nest, space->speed);
+    const struct column throughput = loop_nest_output(walk->nest, space->throughput);
     struct column limit[SEARCH_LIMITS];
-    uint8_t verdict[STAGES_POINTS];
+    uint8_t verdict[LOOP_NEST_POINTS];
     size_t broken[SEARCH_LIMITS + 1] = { 0 };
     for (size_t l = 0; l < space->limit_count; l++)
-        limit[l] = stages_output(walk->stages, space->limits[l].output);
+        limit[l] = loop_nest_output(walk->nest, space->limits[l].output);
     judge(space, limit, count, verdict);
     for (size_t i = 0; i < count; i++) {
         const struct search_point point = { walk->number, (uint32_t)setting, (uint32_t)(first + i),
-                                            across.data[i * across.stride],
-                                            along.data[i * along.stride] };
+                                            speed.data[i * speed.stride],
+                                            throughput.data[i * throughput.stride] };
         broken[verdict[i]]++;
         if (!verdict[i])
             take_good(walk, &point);
@@ -231,15 +231,15 @@ static void enter(struct walk *walk, size_t setting, int axis)
     const double *values = space->settings + setting * space->inputs;
     for (size_t i = 0; i < space->inputs; i++)
         if (space->axis[i] >= axis && space->input[i] != SEARCH_UNREAD)
-            stages_number(walk->stages, space->input[i], values[i]);
+            loop_nest_number(walk->nest, space->input[i], values[i]);
     for (int i = axis; i < walk->axes; i++)
-        stages_enter(walk->stages, i);
+        loop_nest_enter(walk->nest, i);
 }
 
 /* Number of loads for which this setting has room. */
 static size_t room_for(const struct walk *walk)
 {
-    const struct column most = stages_output(walk->stages, walk->space->most);
+    const struct column most = loop_nest_output(walk->nest, walk->space->most);
     size_t low = 0, high = walk->space->load_count;
     while (low < high) {
         size_t middle = (low + high) / 2;
@@ -260,7 +260,7 @@ static void walk_loads(struct walk *walk, struct search_block *block)
     size_t *room = arena_array(&walk->arena, settings, sizeof *room), most = 0;
     walk->block = block;
     uint8_t *over = arena_alloc(&walk->arena, settings);    /* a limit that is broken for good */
-    const int most_axis = stages_axis(walk->stages, space->most);
+    const int most_axis = loop_nest_axis(walk->nest, space->most);
     for (size_t i = 0; i < settings; i++) {
         int axis = i ? changed(space, block->first + i) : 0;
         if (axis <= most_axis)
@@ -270,10 +270,10 @@ static void walk_loads(struct walk *walk, struct search_block *block)
         walk->count.points += space->load_count;
         *(room[i] ? &walk->count.no_room : &walk->count.no_fit) += space->load_count - room[i];
     }
-    for (size_t first = 0; first < most; first += STAGES_POINTS) {
-        size_t count = most - first < STAGES_POINTS ? most - first : STAGES_POINTS;
+    for (size_t first = 0; first < most; first += LOOP_NEST_POINTS) {
+        size_t count = most - first < LOOP_NEST_POINTS ? most - first : LOOP_NEST_POINTS;
         int stale = 0;                              /* blocks from this axis on */
-        stages_column(walk->stages, space->loads + first, count);
+        loop_nest_column(walk->nest, space->loads + first, count);
         for (size_t i = 0; i < settings; i++) {
             int axis = i ? changed(space, block->first + i) : 1;     /* 0: entered above */
             enter(walk, block->first + i, axis);
@@ -287,7 +287,7 @@ static void walk_loads(struct walk *walk, struct search_block *block)
                 continue;
             }
             for (; stale < walk->axes; stale++)
-                stages_block(walk->stages, stale);
+                loop_nest_block(walk->nest, stale);
             over[i] = take_points(walk, block->first + i, first, here);
         }
     }
@@ -401,8 +401,8 @@ static int falling(const void *x, const void *y)
     return better(a, b) ? -1 : better(b, a);
 }
 
-static void list_tops(struct arena *arena, const struct search_block *blocks, size_t count,
-                      struct search_result *result)
+static void graph_tops(struct arena *arena, const struct search_block *blocks, size_t count,
+                       struct search_result *result)
 {
     struct search_front *tops = &result->tops;
     *tops = (struct search_front){ arena_array(arena, count + 1, sizeof *tops->points), 0 };
@@ -428,7 +428,7 @@ bool search_run(struct arena *arena, const struct search_space *spaces, size_t c
         return rooted_error(error);
     if (!result->front.count && !walk_blocks(spaces, blocks, block_count, true, arena, result))
         return rooted_error(error);
-    list_tops(arena, blocks, block_count, result);
+    graph_tops(arena, blocks, block_count, result);
     return true;
 }
 
@@ -495,7 +495,7 @@ void search_join(struct arena *arena, const struct search_block *blocks, size_t 
     }
     front_close(&front);
     result->front = (struct search_front){ front.points, front.count };
-    list_tops(arena, blocks, count, result);
+    graph_tops(arena, blocks, count, result);
     result->miss_found &= !front.count;
 }
 
@@ -503,13 +503,13 @@ void search_values(struct arena *scratch, const struct search_space *spaces,
                    const struct search_point *point, double *outputs)
 {
     const struct search_space *space = &spaces[point->space];
-    double *inputs = arena_array(scratch, space->list.input_count + 1, sizeof *inputs);
-    for (size_t i = 0; i < space->list.input_count; i++)
-        inputs[i] = space->list.inputs[i].value;
+    double *inputs = arena_array(scratch, space->graph.input_count + 1, sizeof *inputs);
+    for (size_t i = 0; i < space->graph.input_count; i++)
+        inputs[i] = space->graph.inputs[i].value;
     for (size_t i = 0; i < space->inputs; i++)
         if (space->input[i] != SEARCH_UNREAD)
             inputs[space->input[i]] = space->settings[point->setting * space->inputs + i];
     if (space->column != SEARCH_UNREAD)
         inputs[space->column] = space->loads[point->load];
-    list_value(scratch, &space->list, inputs, NULL, outputs);
+    graph_value(scratch, &space->graph, inputs, NULL, outputs);
 }

@@ -16,7 +16,7 @@
 #include "rows/rows.h"
 
 enum { SEARCH_LIMITS = 8 };
-#define SEARCH_UNREAD ((size_t)-1)             /* of an input that the list does not have */
+#define SEARCH_UNREAD ((size_t)-1)             /* of an input that the graph does not have */
 
 /* An output that must not exceed `bound`. If it `rises` with the load, all loads above one that breaks
  * it are counted as breaking it without being evaluated; in a block where the output is seen to fall,
@@ -30,16 +30,16 @@ struct search_limit {
 };
 
 struct search_space {
-    struct list list;               /* outputs as `across`, `along`, `most` and the limits say */
-    const size_t *input;            /* [inputs] of the list that a setting gives */
+    struct graph graph;             /* outputs as `speed`, `throughput`, `most` and the limits say */
+    const size_t *input;            /* [inputs] of the graph that a setting gives */
     const int *axis;                /* [inputs] 0 is the outermost */
     size_t inputs;
     const double *settings;         /* [setting_count * inputs]; equal outer values stand together */
     size_t setting_count;
-    size_t column;                  /* input of the list that takes the loads */
+    size_t column;                  /* input of the graph that takes the loads */
     const double *loads;            /* [load_count], rising */
     size_t load_count;
-    size_t across, along;           /* outputs of which more is better */
+    size_t speed, throughput;       /* outputs of which more is better */
     size_t most;                    /* output, the same for all loads: the highest load there is
                                        room for */
     const struct search_limit *limits;      /* in the order in which they are asked */
@@ -48,7 +48,7 @@ struct search_space {
 
 struct search_point {
     uint32_t space, setting, load;
-    double across, along;
+    double speed, throughput;
 };
 
 struct search_count {
@@ -58,13 +58,13 @@ struct search_count {
 };
 
 struct search_front {
-    struct search_point *points;    /* rising across, falling along */
+    struct search_point *points;    /* rising speed, falling throughput */
     size_t count;
 };
 
 struct search_result {
     struct search_front front;
-    struct search_front tops;       /* the best along of each outermost setting, falling */
+    struct search_front tops;       /* the best throughput of each outermost setting, falling */
     struct search_count count;
     bool miss_found;                /* no point is within the limits, but there are some */
     struct search_point miss;       /* whose worst limit is broken least: */
@@ -89,7 +89,7 @@ struct search_block {
     size_t first, end;              /* settings */
     struct search_count count;
     struct search_front front;
-    bool found;                     /* something within the limits, the best along of which is */
+    bool found;                     /* something within the limits, the best throughput of which is */
     struct search_point best;
     struct search_point miss;       /* else the nearest, by this factor; 0: there is none */
     double miss_by;

@@ -1,7 +1,7 @@
 /* The fleet of a simulation: the router, pools, KV transfers, failures and scaling of replicas.
  *
  * Planned events are kept in a binary heap ordered by time and, within one moment, by the order in
- * which they were planned. Times that differ only by rounding are one moment (engine.h): all
+ * which they were planned. Times that differ only by rounding are one moment (replica.h): all
  * events due in it are collected first and then acted on in a fixed order, transfers by request
  * number, so that the result does not depend on the last bits of sums. A request that finds no
  * replica up waits in `homeless` until one is. A failed replica loses its batches and its cache;
@@ -61,7 +61,7 @@ double fleet_next(const struct run *run)
     double next = run->event_count ? run->heap[0].time : INFINITY;
     if (run->link)
         next = fmin(next, link_next(run->link));
-    return run->world.tiers ? fmin(next, tiers_next(run->world.tiers)) : next;
+    return run->simulation.tiers ? fmin(next, tiers_next(run->simulation.tiers)) : next;
 }
 
 /* Insert an event among those due from index `from` on, by order. */
@@ -78,7 +78,7 @@ static void add_due(struct run *run, size_t from, struct event event)
  * planned, in that order. */
 static void gather(struct run *run, double until)
 {
-    struct tiers *tiers = run->world.tiers;
+    struct tiers *tiers = run->simulation.tiers;
     struct event event = { .kind = EVENT_MOVED };
     run->due_at = run->due_count = 0;
     while (run->link && (event.time = link_next(run->link)) <= until &&
@@ -116,60 +116,60 @@ bool fleet_due(struct run *run, double until, struct event *event)
 bool fleet_expects(const struct run *run)
 {
     return run->promised || (run->link && link_next(run->link) < INFINITY) ||
-           (run->world.tiers && tiers_next(run->world.tiers) < INFINITY);
+           (run->simulation.tiers && tiers_next(run->simulation.tiers) < INFINITY);
 }
 
 /* ---- the router ----------------------------------------------------------------------------- */
 
 /* The load by which the router compares replicas; the smallest is chosen. */
-static uint64_t load_of(struct engine *engine, enum router router, double now)
+static uint64_t load_of(struct replica *replica, enum router router, double now)
 {
     if (router == ROUTER_LEAST_PENDING)
-        return engine->waiting;
-    if (engine->scheduler->left && (router == ROUTER_LEAST_TOKENS || !engine->scheduler->cached))
-        return engine->scheduler->left(engine, now);
-    if (engine->scheduler->settle)
-        engine->scheduler->settle(engine, now);
-    return engine->tokens_left;
+        return replica->waiting;
+    if (replica->scheduler->left && (router == ROUTER_LEAST_TOKENS || !replica->scheduler->cached))
+        return replica->scheduler->left(replica, now);
+    if (replica->scheduler->settle)
+        replica->scheduler->settle(replica, now);
+    return replica->tokens_left;
 }
 
-static struct engine *round_robin(struct run *run, struct pool *pool)
+static struct replica *round_robin(struct run *run, struct pool *pool)
 {
     for (size_t tries = 0; tries < pool->count; tries++) {
         size_t at = pool->first + pool->turn++ % pool->count;
         if (run->state[at] == REPLICA_UP)
-            return run->engines[at];
+            return run->replicas[at];
     }
     return NULL;
 }
 
 /* Most of its prompt in the cache, of those with no more to do than a quarter above the mean
  * (bounded loads: Mirrokni, Thorup, Zadimoghaddam 2016); of equals the least to do. */
-static struct engine *by_prefix(struct run *run, struct pool *pool, uint32_t id, double now)
+static struct replica *by_prefix(struct run *run, struct pool *pool, uint32_t id, double now)
 {
     const double most_load = 1.25;
     double mean = 0, up = 0;
-    struct engine *chosen = NULL;
+    struct replica *chosen = NULL;
     uint64_t chosen_load = 0;
     size_t most = 0;
     for (size_t i = pool->first; i < pool->first + pool->count; i++)
         if (run->state[i] == REPLICA_UP) {
-            mean += (double)load_of(run->engines[i], ROUTER_PREFIX, now);
+            mean += (double)load_of(run->replicas[i], ROUTER_PREFIX, now);
             up++;
         }
-    mean = (mean + (double)world_total(&run->world, id)) / up;
+    mean = (mean + (double)simulation_total(&run->simulation, id)) / up;
     for (size_t i = pool->first; i < pool->first + pool->count; i++) {
-        struct engine *engine = run->engines[i];
+        struct replica *replica = run->replicas[i];
         if (run->state[i] != REPLICA_UP)
             continue;
-        uint64_t load = load_of(engine, ROUTER_PREFIX, now);
+        uint64_t load = load_of(replica, ROUTER_PREFIX, now);
         if ((double)load > most_load * mean)
             continue;
-        size_t cached = engine->scheduler->cached ? engine->scheduler->cached(engine, id, now) : 0;
+        size_t cached = replica->scheduler->cached ? replica->scheduler->cached(replica, id, now) : 0;
         if (!chosen || cached > most ||
             (cached == most && load < chosen_load)) {
             most = cached;
-            chosen = engine;
+            chosen = replica;
             chosen_load = load;
         }
     }
@@ -177,10 +177,10 @@ static struct engine *by_prefix(struct run *run, struct pool *pool, uint32_t id,
 }
 
 /* The replica that takes a request, or NULL if none is up. */
-static struct engine *choose(struct run *run, struct pool *pool, uint32_t id, double now)
+static struct replica *choose(struct run *run, struct pool *pool, uint32_t id, double now)
 {
-    const enum router router = run->world.options->router;
-    struct engine *chosen = NULL;
+    const enum router router = run->simulation.options->router;
+    struct replica *chosen = NULL;
     uint64_t least = UINT64_MAX;
     if (router == ROUTER_ROUND_ROBIN)
         return round_robin(run, pool);
@@ -190,11 +190,11 @@ static struct engine *choose(struct run *run, struct pool *pool, uint32_t id, do
         if (run->state[i] != REPLICA_UP)
             continue;
         if (pool->count == 1)
-            return run->engines[i];
-        uint64_t load = load_of(run->engines[i], router, now);
+            return run->replicas[i];
+        uint64_t load = load_of(run->replicas[i], router, now);
         if (load < least) {
             least = load;
-            chosen = run->engines[i];
+            chosen = run->replicas[i];
         }
     }
     return chosen;
@@ -202,64 +202,65 @@ static struct engine *choose(struct run *run, struct pool *pool, uint32_t id, do
 
 static void send(struct run *run, struct pool *pool, uint32_t id, double now)
 {
-    struct engine *engine = choose(run, pool, id, now);
+    struct replica *replica = choose(run, pool, id, now);
     run->where[id] = NOWHERE;
-    if (!engine) {
-        queue_last(&run->world, &run->homeless, id);
+    if (!replica) {
+        queue_last(&run->simulation, &run->homeless, id);
         return;
     }
-    run->where[id] = (uint16_t)engine->index;
-    engine->scheduler->take(engine, id, now);
+    run->where[id] = (uint16_t)replica->index;
+    replica->scheduler->take(replica, id, now);
 }
 
 static struct pool *pool_of(struct run *run, uint32_t id)
 {
-    bool prompt = run->world.options->split.replicas && run->world.result->first_token[id] < 0;
+    bool prompt = run->simulation.options->split.replicas && run->simulation.result->first_token[id] < 0;
     return prompt ? &run->prompts : &run->decodes;
 }
 
 void fleet_route(struct run *run, uint32_t id, double now)
 {
-    const struct sim_options *options = run->world.options;
+    const struct sim_options *options = run->simulation.options;
     struct pool *pool = pool_of(run, id);
     size_t waiting = 0, up = 0;
     for (size_t i = pool->first; options->waiting_most && i < pool->first + pool->count; i++)
         if (run->state[i] == REPLICA_UP) {
-            waiting += run->engines[i]->waiting;
+            waiting += run->replicas[i]->waiting;
             up++;
         }
     if (options->waiting_most && waiting >= up * options->waiting_most) {
-        run->world.result->refused++;
+        run->simulation.result->refused++;
         run_leave(run, id, false, now);
         return;
     }
     if (pool == &run->prompts)
-        run->world.want[id] = 1;
+        run->simulation.want[id] = 1;
     if (options->patience > 0)
         fleet_plan(run, now + options->patience, EVENT_GIVE_UP, id);
     send(run, pool, id, now);
 }
 
-/* Take a request back from the queue of a replica; a stretch ends, since the one behind may enter. */
-static bool take_back(struct engine *engine, uint32_t id, double now)
+/* Take a request back from the queue of a replica; a fast-forward ends, since the one behind may
+ * enter. */
+static bool take_back(struct replica *replica, uint32_t id, double now)
 {
-    const struct scheduler *scheduler = engine->scheduler;
+    const struct scheduler *scheduler = replica->scheduler;
     if (scheduler->settle)
-        scheduler->settle(engine, now);
-    return scheduler->drop && scheduler->drop(engine, id);
+        scheduler->settle(replica, now);
+    return scheduler->drop && scheduler->drop(replica, id);
 }
 
 static void give_up(struct run *run, uint32_t id, double now)
 {
-    struct world *world = &run->world;
+    struct simulation *simulation = &run->simulation;
     uint16_t at = run->where[id];
-    if (world->result->first_token[id] >= 0)
+    if (simulation->result->first_token[id] >= 0)
         return;
-    if (at == NOWHERE ? !queue_remove(world, &run->homeless, id)
-                      : !take_back(run->engines[at], id, now))
+    if (at == NOWHERE ? !queue_remove(simulation, &run->homeless, id)
+                      : !take_back(run->replicas[at], id, now))
         return;                                     /* its prompt is being read */
     run->where[id] = NOWHERE;
-    world->result->gave_up++;
+    simulation->result->gave_up++;
     run_leave(run, id, false, now);
 }
 
@@ -268,7 +269,7 @@ static void house_homeless(struct run *run, double now)
     struct queue waiting = run->homeless;
     run->homeless = QUEUE_EMPTY;
     while (waiting.count) {
-        uint32_t id = queue_pop(&run->world, &waiting);
+        uint32_t id = queue_pop(&run->simulation, &waiting);
         send(run, pool_of(run, id), id, now);
     }
 }
@@ -277,22 +278,22 @@ static void house_homeless(struct run *run, double now)
 
 void fleet_move(struct run *run, uint32_t id, double now)
 {
-    struct world *world = &run->world;
-    double bytes = world->trace->prompt[id] * world->options->split.token_bytes;
+    struct simulation *simulation = &run->simulation;
+    double bytes = simulation->trace->prompt[id] * simulation->options->split.token_bytes;
     run->where[id] = NOWHERE;
-    world->result->completed[id] = -1;              /* only its prompt is */
+    simulation->result->completed[id] = -1;         /* only its prompt is */
     link_add(run->link, now, bytes, id);
-    world->result->moved_bytes += bytes;
-    world->result->moving -= now;
+    simulation->result->moved_bytes += bytes;
+    simulation->result->moving -= now;
 }
 
 static void arrive_moved(struct run *run, uint32_t id, double now)
 {
-    struct world *world = &run->world;
-    world->result->moving += now;
-    world->want[id] = world->trace->output[id];
-    world->got[id] = 1;
-    world->ready[id] = world->trace->prompt[id];
+    struct simulation *simulation = &run->simulation;
+    simulation->result->moving += now;
+    simulation->want[id] = simulation->trace->output[id];
+    simulation->got[id] = 1;
+    simulation->ready[id] = simulation->trace->prompt[id];
     send(run, &run->decodes, id, now);
 }
 
@@ -300,16 +301,16 @@ static void arrive_moved(struct run *run, uint32_t id, double now)
 
 static void fetched(struct run *run, uint32_t id, double now)
 {
-    struct engine *engine = run->engines[run->where[id] == NOWHERE ? 0 : run->where[id]];
-    engine->scheduler->fetched(engine, id, now);
+    struct replica *replica = run->replicas[run->where[id] == NOWHERE ? 0 : run->where[id]];
+    replica->scheduler->fetched(replica, id, now);
 }
 
 static void open_tiers(struct arena *arena, struct run *run)
 {
-    const struct sim_options *options = run->world.options;
+    const struct sim_options *options = run->simulation.options;
     if (options->tiers)
-        run->world.tiers = tiers_open(arena, options->tier, options->tiers, run->engine_count,
-                                      options->token_bytes * (double)options->server.block);
+        run->simulation.tiers = tiers_open(arena, options->tier, options->tiers, run->replica_count,
+                                           options->token_bytes * (double)options->server.block);
 }
 
 static void add_use(struct tier_use *all, const struct tier_use *use)
@@ -334,11 +335,11 @@ static void add_use(struct tier_use *all, const struct tier_use *use)
 
 static void close_tiers(struct run *run)
 {
-    const struct sim_options *options = run->world.options;
-    struct sim_result *result = run->world.result;
+    const struct sim_options *options = run->simulation.options;
+    struct sim_result *result = run->simulation.result;
     for (size_t tier = 0; tier < options->tiers; tier++)
-        for (size_t i = 0; i < (options->tier[tier].shared ? 1 : run->engine_count); i++) {
-            struct tier_use use = tiers_use(run->world.tiers, i, tier, result->makespan);
+        for (size_t i = 0; i < (options->tier[tier].shared ? 1 : run->replica_count); i++) {
+            struct tier_use use = tiers_use(run->simulation.tiers, i, tier, result->makespan);
             add_use(&result->tier[tier], &use);
         }
 }
@@ -347,7 +348,7 @@ static void close_tiers(struct run *run)
 
 static void plan_failure(struct run *run, uint32_t replica, double now)
 {
-    const struct sim_options *options = run->world.options;
+    const struct sim_options *options = run->simulation.options;
     if (options->fails_every > 0 && !run->doomed[replica])
         fleet_plan(run, now + options->fails_every * random_exponential(&run->random), EVENT_FAIL,
                    replica);
@@ -364,30 +365,30 @@ static void comes_up(struct run *run, uint32_t replica, double now)
 /* A start that was called off, and perhaps begun again, is not ready yet. */
 static void ready(struct run *run, uint32_t replica, double now)
 {
-    const double start_up = run->world.options->scaling.start_up;
+    const double start_up = run->simulation.options->scaling.start_up;
     if (run->state[replica] == REPLICA_STARTING && now >= run->since[replica] + start_up)
         comes_up(run, replica, now);
 }
 
 /* Its requests go to others, from their start; their users keep what they have. */
-static void fail(struct run *run, uint32_t replica, double now)
+static void fail(struct run *run, uint32_t at, double now)
 {
-    struct world *world = &run->world;
-    struct engine *engine = run->engines[replica];
-    run->doomed[replica] = false;
-    if (run->state[replica] != REPLICA_UP)
+    struct simulation *simulation = &run->simulation;
+    struct replica *replica = run->replicas[at];
+    run->doomed[at] = false;
+    if (run->state[at] != REPLICA_UP)
         return;
-    run->state[replica] = REPLICA_FAILED;
-    world->result->failures++;
-    world->restarts++;                              /* a fleet that only fails is a loop too */
-    engine->scheduler->clear(engine, now);
-    if (world->tiers)
-        tiers_clear(world->tiers, replica, now);
-    fleet_plan(run, now + world->options->restart, EVENT_RETURN, replica);
-    for (uint32_t id = 0; id < world->trace->count; id++)
-        if (run->where[id] == replica && !(world->result->completed[id] >= 0)) {
-            world->result->lost++;
-            world->ready[id] = 0;
+    run->state[at] = REPLICA_FAILED;
+    simulation->result->failures++;
+    simulation->restarts++;                         /* a fleet that only fails is a loop too */
+    replica->scheduler->clear(replica, now);
+    if (simulation->tiers)
+        tiers_clear(simulation->tiers, at, now);
+    fleet_plan(run, now + simulation->options->restart, EVENT_RETURN, at);
+    for (uint32_t id = 0; id < simulation->trace->count; id++)
+        if (run->where[id] == at && !(simulation->result->completed[id] >= 0)) {
+            simulation->result->lost++;
+            simulation->ready[id] = 0;
             send(run, pool_of(run, id), id, now);
         }
 }
@@ -397,13 +398,13 @@ static void fail(struct run *run, uint32_t replica, double now)
 static void stop(struct run *run, size_t replica, double now)
 {
     run->state[replica] = REPLICA_DOWN;
-    run->world.result->pool_there[replica < run->prompts.count] += now - run->since[replica];
+    run->simulation.result->pool_there[replica < run->prompts.count] += now - run->since[replica];
     run->since[replica] = NAN;
 }
 
 static void start_one(struct run *run, double now)
 {
-    const struct sim_scaling *scaling = &run->world.options->scaling;
+    const struct sim_scaling *scaling = &run->simulation.options->scaling;
     struct pool *pool = &run->decodes;
     for (size_t i = pool->first; i < pool->first + pool->count; i++)
         if (run->state[i] == REPLICA_LEAVING) {
@@ -438,13 +439,13 @@ static void send_one_away(struct run *run, double now)
 
 static void look(struct run *run, double now)
 {
-    const struct sim_options *options = run->world.options;
+    const struct sim_options *options = run->simulation.options;
     struct pool *pool = &run->decodes;
     size_t requests = run->homeless.count, there = 0;
     for (size_t i = pool->first; i < pool->first + pool->count; i++) {
-        const struct engine *engine = run->engines[i];
-        requests += engine->waiting + engine->running;
-        if (run->state[i] == REPLICA_LEAVING && !engine->waiting && !engine->running)
+        const struct replica *replica = run->replicas[i];
+        requests += replica->waiting + replica->running;
+        if (run->state[i] == REPLICA_LEAVING && !replica->waiting && !replica->running)
             stop(run, i, now);
         there += run->state[i] == REPLICA_UP || run->state[i] == REPLICA_STARTING ||
                  run->state[i] == REPLICA_FAILED;
@@ -463,13 +464,13 @@ static void look(struct run *run, double now)
 
 static void sample(struct run *run, double now)
 {
-    const struct sim_watch *watch = &run->world.options->watch;
+    const struct sim_watch *watch = &run->simulation.options->watch;
     struct sim_sample sample = { .done = run->done, .tokens = run->tokens,
                                  .waiting = run->homeless.count };
-    for (size_t i = 0; i < run->engine_count; i++) {
-        sample.waiting += run->engines[i]->waiting;
-        sample.running += run->engines[i]->running;
-        sample.blocks_used += run->engines[i]->blocks_used;
+    for (size_t i = 0; i < run->replica_count; i++) {
+        sample.waiting += run->replicas[i]->waiting;
+        sample.running += run->replicas[i]->running;
+        sample.blocks_used += run->replicas[i]->blocks_used;
         sample.replicas += run->state[i] == REPLICA_UP;
     }
     watch->sample(watch->context, now, &sample);
@@ -510,14 +511,14 @@ const struct sim_server *fleet_server(const struct sim_options *options, size_t 
 
 void fleet_open(struct arena *arena, struct run *run)
 {
-    const struct sim_options *options = run->world.options;
-    const size_t prompts = options->split.replicas, count = run->world.trace->count;
+    const struct sim_options *options = run->simulation.options;
+    const size_t prompts = options->split.replicas, count = run->simulation.trace->count;
     run->arena = arena;
     run->prompts = (struct pool){ .first = 0, .count = prompts };
     run->decodes = (struct pool){ .first = prompts, .count = decode_replicas(options) };
-    run->state = arena_array(arena, run->engine_count, sizeof *run->state);
-    run->doomed = arena_array(arena, run->engine_count, sizeof *run->doomed);
-    run->since = arena_array(arena, run->engine_count, sizeof *run->since);
+    run->state = arena_array(arena, run->replica_count, sizeof *run->state);
+    run->doomed = arena_array(arena, run->replica_count, sizeof *run->doomed);
+    run->since = arena_array(arena, run->replica_count, sizeof *run->since);
     run->where = arena_array(arena, count, sizeof *run->where);
     for (size_t i = 0; i < count; i++)
         run->where[i] = NOWHERE;
@@ -526,7 +527,7 @@ void fleet_open(struct arena *arena, struct run *run)
     open_tiers(arena, run);
     if (prompts)
         run->link = link_open(arena, options->split.bandwidth, options->split.latency);
-    for (size_t i = 0; i < run->engine_count; i++)
+    for (size_t i = 0; i < run->replica_count; i++)
         run->since[i] = i < prompts + options->replicas ? 0 : NAN;
     for (size_t i = 0; i < prompts + options->replicas; i++)
         comes_up(run, (uint32_t)i, 0);
@@ -538,8 +539,8 @@ void fleet_open(struct arena *arena, struct run *run)
 
 void fleet_close(struct run *run)
 {
-    for (size_t i = 0; i < run->engine_count; i++)
+    for (size_t i = 0; i < run->replica_count; i++)
         if (!isnan(run->since[i]))
-            stop(run, i, run->world.result->makespan);
+            stop(run, i, run->simulation.result->makespan);
     close_tiers(run);
 }

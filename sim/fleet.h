@@ -1,12 +1,12 @@
 /* fleet -- the replicas of a run and what happens to them: routing, KV transfers from the prefill
  * pool to the decode pool, failures, autoscaling.
  *
- * world.c runs the clock: it asks for the next event here and for the next end of a batch from the
- * engines, and takes the earlier. All events of one moment are acted on in a fixed order. */
+ * simulation.c runs the clock: it asks for the next event here and for the next end of a batch from the
+ * replicas, and takes the earlier. All events of one moment are acted on in a fixed order. */
 #ifndef SIM_FLEET_H
 #define SIM_FLEET_H
 
-#include "sim/engine.h"
+#include "sim/replica.h"
 #include "sim/cache/link.h"
 #include "rows/random.h"
 
@@ -33,17 +33,17 @@ enum replica_state {
     REPLICA_DOWN, REPLICA_STARTING, REPLICA_UP, REPLICA_LEAVING, REPLICA_FAILED
 };
 
-struct pool {               /* engines from `first` on, for the router */
+struct pool {               /* replicas from `first` on, for the router */
     size_t first, count;
     uint64_t turn;
 };
 
 struct run {
-    struct world world;
+    struct simulation simulation;
     struct arena *arena;
-    struct engine **engines;
-    size_t engine_count;
-    bool *stirred;          /* engines whose batch ended in this moment */
+    struct replica **replicas;
+    size_t replica_count;
+    bool *stirred;          /* replicas whose batch ended in this moment */
     size_t arrived;         /* requests of the trace that came, or that users asked */
     size_t left;            /* requests not yet gone */
     bool last_came;         /* in this moment */
@@ -60,13 +60,13 @@ struct run {
     enum replica_state *state;
     bool *doomed;           /* its next failure is planned */
     double *since;          /* that a replica is there */
-    uint16_t *where;        /* the engine that has a request */
+    uint16_t *where;        /* the replica that has a request */
     struct queue homeless;  /* requests for which no replica is up */
     struct link *link;
     struct random random;
 };
 
-/* Engines in all, and what each is. */
+/* Replicas in all, and what each is. */
 size_t fleet_size(const struct sim_options *options);
 const struct sim_server *fleet_server(const struct sim_options *options, size_t index);
 void fleet_open(struct arena *arena, struct run *run);
@@ -84,7 +84,7 @@ bool fleet_due(struct run *run, double until, struct event *event);
 void fleet_act(struct run *run, const struct event *event, double now);
 bool fleet_expects(const struct run *run);                  /* a request or a replica will come */
 
-/* world.c: a request is gone, with its answer or without. */
+/* simulation.c: a request is gone, with its answer or without. */
 void run_leave(struct run *run, uint32_t id, bool answered, double now);
 
 #endif

@@ -9,7 +9,7 @@
  *
  * A replica forms a batch, runs it for as long as the step time says, and forms the next.
  * What enters a batch is the scheduler's (schedulers/). Between two events a batch of decoding
- * requests only gets longer contexts, so that a stretch of steps is one sum: cost is by event and
+ * requests only gets longer contexts, so that a fast-forward of steps is one sum: cost is by event and
  * not by token. `stepping` runs every step instead; a test shows that both agree. */
 #ifndef SIM_H
 #define SIM_H
@@ -20,8 +20,8 @@
 #include "sim/cache/tiers.h"
 #include "sim/traffic/trace.h"
 
-struct engine;
-struct world;
+struct replica;
+struct simulation;
 
 /* ---- what runs ------------------------------------------------------------------------- */
 
@@ -73,8 +73,8 @@ struct sim_server {
                                        each, and as many steps are in flight; 0 is 1 */
     size_t draft;                   /* tokens that each decode proposes */
     double accepted;                /* probability that one is accepted after those before it */
-    size_t lane_most[TRACE_LANES];  /* sequences of a step that has one of the lane; 0:
-                                       max_num_seqs. Earlier lanes go first */
+    size_t class_most[TRACE_CLASSES]; /* sequences of a step that has one of the class; 0:
+                                         max_num_seqs. Earlier classes go first */
     double own[SETTINGS_MOST];      /* settings that only this scheduler has */
     sim_seconds *seconds;
     void *context;                  /* of `seconds` */
@@ -92,7 +92,7 @@ enum scheduler_can {
     SCHEDULER_POOLS = 1 << 6,       /* a request may come with its cache, from a pool for prompts */
     SCHEDULER_RANKS = 1 << 7,
     SCHEDULER_DRAFTS = 1 << 8,      /* `draft`, `accepted` */
-    SCHEDULER_LANES = 1 << 9,
+    SCHEDULER_CLASSES = 1 << 9,
     SCHEDULER_STAGES = 1 << 10,     /* `stages` */
 };
 
@@ -104,7 +104,7 @@ struct scheduler_setting {
 };
 
 /* A scheduler decides which requests enter a batch. Each has a group of files in schedulers/ and a
- * row of schedulers.def; engine.h says what its functions have to do. */
+ * row of schedulers.def; replica.h says what its functions have to do. */
 struct scheduler {
     const char *name;
     const char *engine;             /* the sheet of constants that goes with it; NULL: none does */
@@ -113,26 +113,26 @@ struct scheduler {
     struct sim_server usual;        /* a server of it, where nothing says otherwise */
     struct scheduler_setting setting[SETTINGS_MOST + 1];    /* of `own`; ended by no name */
 
-    struct engine *(*open)(struct arena *arena, struct world *world,
-                           const struct sim_server *server);
-    void (*take)(struct engine *engine, uint32_t id, double now);
-    void (*end)(struct engine *engine, double now);         /* called at `next` only */
-    void (*start)(struct engine *engine, double now);       /* called after `end`, or when idle */
-    /* The replica failed: it loses its requests, which the world routes again, and its cache. `got`
+    struct replica *(*open)(struct arena *arena, struct simulation *simulation,
+                            const struct sim_server *server);
+    void (*take)(struct replica *replica, uint32_t id, double now);
+    void (*end)(struct replica *replica, double now);       /* called at `next` only */
+    void (*start)(struct replica *replica, double now);     /* called after `end`, or when idle */
+    /* The replica failed: it loses its requests, which the simulation routes again, and its cache. `got`
      * of each request is the number of outputs that its user has. */
-    void (*clear)(struct engine *engine, double now);
-    /* Count the steps of a stretch that ended before now, so that `tokens_left` and `blocks_used`
+    void (*clear)(struct replica *replica, double now);
+    /* Count the steps of a fast-forward that ended before now, so that `tokens_left` and `blocks_used`
      * are up to date. NULL: they always are. */
-    void (*settle)(struct engine *engine, double now);
+    void (*settle)(struct replica *replica, double now);
     /* tokens_left as of now, without settling. NULL: call settle first. */
-    uint64_t (*left)(const struct engine *engine, double now);
-    /* Remove a request from the queue, after `settle`. A stretch ends, since the request behind it
+    uint64_t (*left)(const struct replica *replica, double now);
+    /* Remove a request from the queue, after `settle`. A fast-forward ends, since the request behind it
      * may enter. False: it is not waiting. NULL: requests cannot be taken back. */
-    bool (*drop)(struct engine *engine, uint32_t id);
+    bool (*drop)(struct replica *replica, uint32_t id);
     /* Tokens of a request's prompt that the cache or a tier below it has. NULL: none. */
-    size_t (*cached)(struct engine *engine, uint32_t id, double now);
+    size_t (*cached)(struct replica *replica, uint32_t id, double now);
     /* The blocks of a request that were fetched from a tier have arrived. NULL: it uses no tiers. */
-    void (*fetched)(struct engine *engine, uint32_t id, double now);
+    void (*fetched)(struct replica *replica, uint32_t id, double now);
     /* Number of blocks that a request cannot use even if it is alone. NULL: it can use all. */
     size_t (*spare)(const struct sim_server *server);
 };
@@ -234,8 +234,8 @@ struct sim_result {
     uint64_t refused, gave_up, unasked;     /* requests: found a full queue; lost patience; turns
                                                of a session whose turn before was never answered */
     uint64_t failures, lost;                /* of replicas; requests that had to begin again */
-    double lane_seconds[TRACE_LANES];       /* of each class: its share of the sequences of each step,
-                                               times the step's s; SCHEDULER_LANES */
+    double class_seconds[TRACE_CLASSES];    /* of each class: its share of the sequences of each step,
+                                               times the step's s; SCHEDULER_CLASSES */
     struct sketch *gaps;                    /* s between two steps that decode, by their requests;
                                                with stages between two tokens of a request */
     uint64_t cached_tokens, fetched_tokens; /* of prompts, that the cache had, or a tier below */

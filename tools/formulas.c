@@ -1,7 +1,8 @@
 /* formulas FORMULA... -- write C that holds the rows of the formula files as they are read:
- * the books of all conditions, which book_built_in gives.
+ * the formulas of all conditions, which formulas_built_in gives.
  *
- * Every book has the same names in the same order, so that an expression, which speaks of rows by
+ * Those of every condition have the same names in the same order, so that an expression, which
+ * speaks of rows by
  * number, is one for all of them. A row is written once for each different chain of rows that it
  * redefines: `WITH machine` may redefine the plain row or that of `WITH model`. */
 #include "rows/rows.h"
@@ -20,7 +21,7 @@ struct writer {
     struct arena *arena;
     struct buffer texts, exprs, bindings, rows;
     int text_count, expr_count, binding_count, row_count;
-    struct written **written;       /* [rows of a book] */
+    struct written **written;       /* [rows of the formulas] */
 };
 
 static void write_name(struct buffer *out, const char *field, const char *string)
@@ -121,7 +122,7 @@ static bool same_place(const struct row *a, const struct row *b)
     return a->line == b->line && !strcmp(a->file, b->file);
 }
 
-/* Row `index` of a book. */
+/* Row `index` of one set. */
 static int write_row(struct writer *writer, size_t index, const struct row *row)
 {
     struct written *written = arena_alloc(writer->arena, sizeof *written);
@@ -148,21 +149,22 @@ static int write_row(struct writer *writer, size_t index, const struct row *row)
     return written->at;
 }
 
-/* ---- books ---------------------------------------------------------------------------------- */
+/* ---- formulas ------------------------------------------------------------------------------- */
 
-static void write_book(struct writer *writer, const struct book *book, struct buffer *out)
+static void write_formulas(struct writer *writer, const struct formulas *formulas, struct buffer *out)
 {
-    buffer_print(out, "static const struct row *const rows_%u[] = {", book->conditions);
-    for (size_t i = 0; i < book->count; i++)
-        buffer_print(out, "%srows + %d,", i % 8 ? " " : "\n    ", write_row(writer, i, book->rows[i]));
+    buffer_print(out, "static const struct row *const rows_%u[] = {", formulas->conditions);
+    for (size_t i = 0; i < formulas->count; i++)
+        buffer_print(out, "%srows + %d,", i % 8 ? " " : "\n    ",
+                     write_row(writer, i, formulas->rows[i]));
     buffer_print(out, "\n};\n");
 }
 
-static void print_chapters(struct arena *arena, const struct book *book)
+static void print_chapters(struct arena *arena, const struct formulas *formulas)
 {
     struct buffer out = { .arena = arena };
-    for (size_t i = 0; i < book->chapter_count; i++) {
-        const struct chapter *chapter = &book->chapters[i];
+    for (size_t i = 0; i < formulas->chapter_count; i++) {
+        const struct chapter *chapter = &formulas->chapters[i];
         buffer_print(&out, "    { .file = ");
         write_string(&out, text_of(chapter->file));
         write_name(&out, "title", chapter->title);
@@ -174,32 +176,32 @@ static void print_chapters(struct arena *arena, const struct book *book)
     printf("static const struct chapter chapters[] = {\n%s};\n", out.data);
 }
 
-static void print_index(const struct book *book)
+static void print_index(const struct formulas *formulas)
 {
-    struct buffer out = { .arena = book->arena };
-    for (size_t i = 0; i < book->alias_count; i++)
-        buffer_print(&out, "    { \"%s\", %d, %s },\n", book->aliases[i].name, book->aliases[i].row,
-                     book->aliases[i].old ? "true" : "false");
+    struct buffer out = { .arena = formulas->arena };
+    for (size_t i = 0; i < formulas->alias_count; i++)
+        buffer_print(&out, "    { \"%s\", %d, %s },\n", formulas->aliases[i].name,
+                     formulas->aliases[i].row, formulas->aliases[i].old ? "true" : "false");
     printf("static const struct alias aliases[] = {\n%s};\n", out.data);
     printf("static const int names[] = {");
-    for (size_t i = 0; i < book->index_size; i++)
-        printf("%s%d,", i % 16 ? "" : "\n    ", book->index[i]);
+    for (size_t i = 0; i < formulas->index_size; i++)
+        printf("%s%d,", i % 16 ? "" : "\n    ", formulas->index[i]);
     printf("\n};\n");
 }
 
-static void print_books(const struct book *books)
+static void print_formulas(const struct formulas *sets)
 {
-    printf("static const struct book books[] = {\n");
-    for (unsigned i = 0; i <= BOOK_ALL; i++)
+    printf("static const struct formulas formulas[] = {\n");
+    for (unsigned i = 0; i <= FORMULAS_ALL; i++)
         printf("    { .rows = rows_%u, .count = %zu, .chapters = chapters, .chapter_count = %zu,\n"
                "      .aliases = aliases, .alias_count = %zu,\n"
                "      .index = names, .index_size = %zu, .conditions = %u, .shared = true },\n", i,
-               books[i].count, books[i].chapter_count, books[i].alias_count, books[i].index_size, i);
-    printf("};\n\nconst struct book *book_built_in(unsigned conditions)\n{\n"
-           "    return &books[conditions];\n}\n");
+               sets[i].count, sets[i].chapter_count, sets[i].alias_count, sets[i].index_size, i);
+    printf("};\n\nconst struct formulas *formulas_built_in(unsigned conditions)\n{\n"
+           "    return &formulas[conditions];\n}\n");
 }
 
-static bool same_names(const struct book *a, const struct book *b)
+static bool same_names(const struct formulas *a, const struct formulas *b)
 {
     for (size_t i = 0; i < a->count && i < b->count; i++)
         if (strcmp(a->rows[i]->name, b->rows[i]->name))
@@ -216,18 +218,18 @@ static int report(const struct error *error)
 int main(int count, char **words)
 {
     static struct arena arena;
-    static struct book books[BOOK_ALL + 1];
+    static struct formulas sets[FORMULAS_ALL + 1];
     struct error error;
     struct text text;
     enum { LIMIT = 1 << 20 };
-    for (unsigned conditions = 0; conditions <= BOOK_ALL; conditions++) {
-        struct book *book = &books[conditions];
-        book_open(book, &arena, conditions);
+    for (unsigned conditions = 0; conditions <= FORMULAS_ALL; conditions++) {
+        struct formulas *formulas = &sets[conditions];
+        formulas_open(formulas, &arena, conditions);
         for (int i = 1; i < count; i++)
             if (!file_read(&arena, words[i], LIMIT, &text, &error) ||
-                !book_read(book, words[i], text, &error))
+                !formulas_read(formulas, words[i], text, &error))
                 return report(&error);
-        if (!same_names(&books[0], book)) {
+        if (!same_names(&sets[0], formulas)) {
             fprintf(stderr, "formulas: a row has its first place in a WITH chapter\n");
             return 1;
         }
@@ -235,9 +237,9 @@ int main(int count, char **words)
     struct writer writer = { .arena = &arena, .texts.arena = &arena, .exprs.arena = &arena,
                              .bindings.arena = &arena, .rows.arena = &arena };
     struct buffer list = { .arena = &arena };
-    writer.written = arena_array(&arena, books[0].count, sizeof *writer.written);
-    for (unsigned conditions = 0; conditions <= BOOK_ALL; conditions++)
-        write_book(&writer, &books[conditions], &list);
+    writer.written = arena_array(&arena, sets[0].count, sizeof *writer.written);
+    for (unsigned conditions = 0; conditions <= FORMULAS_ALL; conditions++)
+        write_formulas(&writer, &sets[conditions], &list);
     printf("/* Written by tools/formulas.c from formulas/. */\n#include \"rows/rows.h\"\n\n");
     printf("%s", writer.texts.data);
     printf("static const struct expr exprs[%d];\n", writer.expr_count);
@@ -246,9 +248,9 @@ int main(int count, char **words)
     printf("static const struct expr exprs[%d] = {\n%s};\n", writer.expr_count, writer.exprs.data);
     printf("static const struct row rows[%d] = {\n%s};\n", writer.row_count, writer.rows.data);
     printf("%s", list.data);
-    print_chapters(&arena, &books[0]);
-    print_index(&books[0]);
-    print_books(books);
+    print_chapters(&arena, &sets[0]);
+    print_index(&sets[0]);
+    print_formulas(sets);
     arena_free(&arena);
     return ferror(stdout) != 0;
 }

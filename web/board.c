@@ -76,8 +76,8 @@ static int set_taken(void *context, const struct expr *select)
 
 static const struct row *row_asked(const struct board_list *side, size_t index)
 {
-    int row = book_find(&side->scenario->book, side->texts[index]);
-    return row < 0 ? NULL : side->scenario->book.rows[row];
+    int row = formulas_find(&side->scenario->formulas, side->texts[index]);
+    return row < 0 ? NULL : side->scenario->formulas.rows[row];
 }
 
 /* A formula can be set where the row has one, and is not one of a table. */
@@ -85,7 +85,7 @@ static const char *formula(struct setting *setting, const struct row *row, bool 
 {
     struct scenario *scenario = setting->side->scenario;
     struct buffer out = { .arena = scenario->arena };
-    struct algebra how = { .book = &scenario->book, .context = setting, .taken = set_taken,
+    struct algebra how = { .formulas = &scenario->formulas, .context = setting, .taken = set_taken,
                            .number = numbers ? set_number : NULL };
     const struct fact *fact = facts_find(&scenario->facts, row->name);
     if (!row->expr || row->table || (fact && !fact->expression))
@@ -103,19 +103,19 @@ static bool build(struct board_list *side, struct error *error)
     const struct expr **wanted = arena_array(arena, side->count + 1, sizeof *wanted);
     for (size_t i = 0; i < side->count; i++) {
         struct unit unit;
-        if (!expr_parse(&scenario->book, NULL, 0, text_of(side->texts[i]), &wanted[i], error) ||
-            !expr_unit(&scenario->book, wanted[i], &unit, error))
+        if (!expr_parse(&scenario->formulas, NULL, 0, text_of(side->texts[i]), &wanted[i], error) ||
+            !expr_unit(&scenario->formulas, wanted[i], &unit, error))
             return false;
     }
-    if (!list_build(arena, &scenario->book, &scenario->facts, wanted, side->count, &side->list,
-                    error))
+    if (!graph_build(arena, &scenario->formulas, &scenario->facts, wanted, side->count, &side->graph,
+                     error))
         return false;
-    side->inputs = arena_array(arena, side->list.input_count + 1, sizeof(double));
+    side->inputs = arena_array(arena, side->graph.input_count + 1, sizeof(double));
     side->values = arena_array(arena, side->count + 1, sizeof(double));
-    for (size_t i = 0; i < side->list.input_count; i++)
-        side->inputs[i] = side->list.inputs[i].value;
-    list_value(arena, &side->list, side->inputs, NULL, side->values);
-    values_unpriced(&side->list, side->inputs, side->values);
+    for (size_t i = 0; i < side->graph.input_count; i++)
+        side->inputs[i] = side->graph.inputs[i].value;
+    graph_value(arena, &side->graph, side->inputs, NULL, side->values);
+    values_unpriced(&side->graph, side->inputs, side->values);
     return true;
 }
 
@@ -123,8 +123,8 @@ void board_run(struct board *board, enum board_side which)
 {
     struct board_list *side = &board->sides[which];
     struct arena scratch = { 0 };
-    list_value(&scratch, &side->list, side->inputs, NULL, side->values);
-    values_unpriced(&side->list, side->inputs, side->values);
+    graph_value(&scratch, &side->graph, side->inputs, NULL, side->values);
+    values_unpriced(&side->graph, side->inputs, side->values);
     arena_free(&scratch);
 }
 
@@ -133,13 +133,13 @@ void board_sweep(const struct board *board, enum board_side which, size_t input,
 {
     const struct board_list *side = &board->sides[which];
     struct arena scratch = { 0 };
-    struct column *columns = arena_array(&scratch, side->list.input_count + 1, sizeof *columns);
+    struct column *columns = arena_array(&scratch, side->graph.input_count + 1, sizeof *columns);
     double **to = arena_array(&scratch, side->count + 1, sizeof *to);
-    for (size_t i = 0; i < side->list.input_count; i++)
+    for (size_t i = 0; i < side->graph.input_count; i++)
         columns[i] = (struct column){ i == input ? x : &side->inputs[i], i == input };
     for (size_t i = 0; i < side->count; i++)
         to[i] = outputs + i * points;
-    list_run(&side->list, columns, to, points);
+    graph_run(&side->graph, columns, to, points);
     arena_free(&scratch);
 }
 
@@ -169,9 +169,9 @@ static void add_row(struct setting *setting, struct doc *rows, size_t index)
 static void add_inputs(const struct board_list *side, struct doc *inputs)
 {
     struct arena *arena = side->scenario->arena;
-    for (size_t i = 0; i < side->list.input_count; i++) {
-        const struct input *input = &side->list.inputs[i];
-        const struct row *row = side->scenario->book.rows[input->row];
+    for (size_t i = 0; i < side->graph.input_count; i++) {
+        const struct input *input = &side->graph.inputs[i];
+        const struct row *row = side->scenario->formulas.rows[input->row];
         struct buffer symbol = { .arena = arena };
         struct doc *doc = doc_add(arena, inputs, NULL, DOC_OBJECT);
         mathml_symbol(&symbol, row);

@@ -1,5 +1,5 @@
 /* The page that the build put into the binary: one gzip'd file of HTML. */
-#include "web/server.h"
+#include "web/http_server.h"
 
 #include <string.h>
 #include <strings.h>

@@ -18,17 +18,17 @@ static void need(bool read)
     (void)read;
 }
 
-const struct book *book_built_in(unsigned conditions)
+const struct formulas *formulas_built_in(unsigned conditions)
 {
-    static struct book books[BOOK_ALL + 1];
-    struct book *book = &books[conditions];
+    static struct formulas sets[FORMULAS_ALL + 1];
+    struct formulas *formulas = &sets[conditions];
     struct error error;
-    if (book->count)
-        return book;
-    book_open(book, &arena, conditions);
+    if (formulas->count)
+        return formulas;
+    formulas_open(formulas, &arena, conditions);
     for (const struct embedded *file = embedded_formulas; file->path; file++)
-        need(book_read(book, file->path, (struct text){ file->data, file->size }, &error));
-    return book;
+        need(formulas_read(formulas, file->path, (struct text){ file->data, file->size }, &error));
+    return formulas;
 }
 
 static struct text text_of_table(const char *path)

@@ -1,5 +1,5 @@
 /* What was asked and how it ended, as Prometheus reads it. */
-#include "web/server.h"
+#include "web/http_server.h"
 
 #include <stdio.h>
 #include <unistd.h>

@@ -5,7 +5,7 @@
  * (schema.c). Options of one name that verbs declare differently have schemas of their own
  * ("gpus", "plan.gpus"). Nothing is written here by hand, so that the description cannot disagree
  * with the server. */
-#include "web/server.h"
+#include "web/http_server.h"
 
 #include <math.h>
 #include <string.h>
@@ -58,11 +58,11 @@ static void add_bounds(struct arena *arena, struct doc *one, double low, double 
 }
 
 /* Numbers have the unit of the option or of its row, in base units; strings may carry another. */
-static void add_number_schema(struct arena *arena, struct doc *one, const struct book *book,
+static void add_number_schema(struct arena *arena, struct doc *one, const struct formulas *formulas,
                               const struct option *option)
 {
-    const int index = option->row ? book_find(book, option->row) : -1;
-    const struct row *row = index < 0 ? NULL : book->rows[index];
+    const int index = option->row ? formulas_find(formulas, option->row) : -1;
+    const struct row *row = index < 0 ? NULL : formulas->rows[index];
     const char *kinds[2] = { option->kind == OPTION_COUNT ? "integer" : "number", "string" };
     add_words(arena, one, "type", kinds, 2);
     doc_add_string(arena, one, "x-unit", row ? row->unit_text : option->kind == OPTION_QUANTITY
@@ -76,7 +76,7 @@ static void add_number_schema(struct arena *arena, struct doc *one, const struct
 }
 
 /* What request_read takes for it: a switch, a number, a word, {"NAME": VALUE}, several. */
-static void add_option_schema(struct arena *arena, struct doc *schemas, const struct book *book,
+static void add_option_schema(struct arena *arena, struct doc *schemas, const struct formulas *formulas,
                               const struct option *option)
 {
     struct doc *one = add_object(arena, schemas, schema_name(arena, option));
@@ -108,7 +108,7 @@ static void add_option_schema(struct arena *arena, struct doc *schemas, const st
         if (named)
             add_words(arena, add_object(arena, one, "additionalProperties"), "type", word_kinds, 2);
     } else {
-        add_number_schema(arena, one, book, option);
+        add_number_schema(arena, one, formulas, option);
     }
 }
 
@@ -172,7 +172,7 @@ static const char *answer_name(struct arena *arena, const struct verb *verb)
     return record ? arena_print(arena, "%sAnswer", record->name) : "Answer";
 }
 
-static void add_answer_schemas(struct arena *arena, struct doc *schemas, const struct book *book)
+static void add_answer_schemas(struct arena *arena, struct doc *schemas, const struct formulas *formulas)
 {
     static const char *const error_always[] = { "what", "hint" };
     struct doc *properties;
@@ -181,7 +181,7 @@ static void add_answer_schemas(struct arena *arena, struct doc *schemas, const s
         const struct record *record = verb_answer(route_verb(i));
         if (!record)
             continue;
-        schema_add(arena, schemas, book, record);
+        schema_add(arena, schemas, formulas, record);
         add_answer_schema(arena, schemas, answer_name(arena, route_verb(i)), record);
     }
     struct doc *error = add_object(arena, schemas, "Error");
@@ -323,12 +323,12 @@ static void add_paths(struct arena *arena, struct doc *doc)
     }
 }
 
-static void add_components(struct arena *arena, struct doc *doc, const struct book *book)
+static void add_components(struct arena *arena, struct doc *doc, const struct formulas *formulas)
 {
     struct doc *components = add_object(arena, doc, "components");
     struct doc *schemas = add_object(arena, components, "schemas");
     struct doc *parameters = add_object(arena, components, "parameters");
-    add_answer_schemas(arena, schemas, book);
+    add_answer_schemas(arena, schemas, formulas);
     add_member_schemas(arena, schemas);
     const char *words = request_members[MEMBER_WORDS].name;
     add_parameter(arena, parameters, words, words);
@@ -338,7 +338,7 @@ static void add_components(struct arena *arena, struct doc *doc, const struct bo
             const char *schema = schema_name(arena, option);
             if (!request_has(option) || doc_get(schemas, schema))
                 continue;
-            add_option_schema(arena, schemas, book, option);
+            add_option_schema(arena, schemas, formulas, option);
             add_parameter(arena, parameters, option->name, schema);
         }
     }
@@ -359,6 +359,6 @@ void openapi_print(struct arena *arena, struct buffer *json)
     doc_add_string(arena, license, "name", "Apache-2.0");
     doc_add_string(arena, license, "identifier", "Apache-2.0");
     add_paths(arena, doc);
-    add_components(arena, doc, book_built_in(BOOK_ALL));
+    add_components(arena, doc, formulas_built_in(FORMULAS_ALL));
     doc_print(json, doc);
 }

@@ -1,5 +1,5 @@
 /* The page with its answer inside. */
-#include "web/server.h"
+#include "web/http_server.h"
 
 #include <string.h>
 

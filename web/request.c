@@ -6,7 +6,7 @@
  * since the server reads no path of a client. Unknown members and wrong types are errors that name
  * the member and what it accepts. The same checks run afterwards as for a command line
  * (command.c). */
-#include "web/server.h"
+#include "web/http_server.h"
 
 #include <stdio.h>
 #include <string.h>

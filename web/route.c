@@ -1,5 +1,5 @@
 /* Where a request may go, and under which names. */
-#include "web/server.h"
+#include "web/http_server.h"
 
 #include <string.h>
 #include <strings.h>

@@ -4,13 +4,13 @@
  * The unit and the meaning of a row's field come from the row. A number that is NaN or infinite
  * does not exist in an answer: it is null, and the schema says so. Records may share others; each
  * is described once and referenced. */
-#include "web/server.h"
+#include "web/http_server.h"
 
 #include <string.h>
 
 struct schemas {
     struct arena *arena;
-    const struct book *book;
+    const struct formulas *formulas;
     struct doc *all;                /* by name */
 };
 
@@ -152,17 +152,17 @@ static void add_row(struct schemas *schemas, struct doc *properties, struct doc 
 static void add_rows(struct schemas *schemas, struct doc *properties, struct doc *required,
                      const struct answer_field *field)
 {
-    const struct book *book = schemas->book;
+    const struct formulas *formulas = schemas->formulas;
     for (size_t i = 0; i < field->count; i++) {
-        const int index = field->names[i] ? book_find(book, field->names[i]) : -1;
+        const int index = field->names[i] ? formulas_find(formulas, field->names[i]) : -1;
         if (index < 0)
             continue;               /* an expression, which has no key of its own */
-        add_row(schemas, properties, required, book->rows[index],
+        add_row(schemas, properties, required, formulas->rows[index],
                 field->keys ? field->keys[i] : field->names[i], field->always);
-        for (size_t k = 0; k < book->alias_count; k++)
-            if (book->aliases[k].row == index && (field->aliases || book->aliases[k].old))
-                add_row(schemas, properties, required, book->rows[index], book->aliases[k].name,
-                        field->always && !book->aliases[k].old);
+        for (size_t k = 0; k < formulas->alias_count; k++)
+            if (formulas->aliases[k].row == index && (field->aliases || formulas->aliases[k].old))
+                add_row(schemas, properties, required, formulas->rows[index], formulas->aliases[k].name,
+                        field->always && !formulas->aliases[k].old);
     }
 }
 
@@ -223,8 +223,8 @@ static void add_record(struct schemas *schemas, const struct record *record)
         doc_put(one, "properties", properties);
 }
 
-void schema_add(struct arena *arena, struct doc *all, const struct book *book,
+void schema_add(struct arena *arena, struct doc *all, const struct formulas *formulas,
                 const struct record *record)
 {
-    add_record(&(struct schemas){ arena, book, all }, record);
+    add_record(&(struct schemas){ arena, formulas, all }, record);
 }

@@ -209,7 +209,7 @@ EXPORT(read_quantity) double page_read_quantity(const char *text, const char *un
     buffer_add(&reply, "", 0);
     if (unit_parse(text_of(unit_text), &unit, &scale, &error) &&
         quantity_parse(text_of(text), unit, &quantity, &error) &&
-        quantity.spread == SPREAD_NONE)
+        quantity.distribution == DISTRIBUTION_NONE)
         return quantity.value;
     buffer_print(&reply, "%s; %s", error.what, error.hint);
     return __builtin_nan("");

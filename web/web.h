@@ -71,7 +71,7 @@ struct board_list {
     struct scenario *scenario;      /* NULL: this side was not asked for */
     const char **texts;             /* expressions; what was asked comes first */
     size_t count, room, asked;
-    struct list list;
+    struct graph graph;
     double *inputs, *values;        /* [list.input_count], [count] */
 };
 

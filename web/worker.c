@@ -6,7 +6,7 @@
  * pipe. The parent treats what it reads as untrusted: an unknown outcome, a signal or a silent end
  * becomes an error. A child that exceeds its time is killed. */
 #define _GNU_SOURCE
-#include "web/server.h"
+#include "web/http_server.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -123,7 +123,7 @@ struct bill {
     struct error *error;
     struct workload workload;
     struct caching caching;
-    struct list list;               /* the schemes, then prompt, reply and read */
+    struct graph graph;             /* the schemes, then prompt, reply and read */
     int charge_input[BILL_CHARGES];
     int number_input, summary_input;
     double rule_default[RULES_FACTS];       /* of the rows, or what --set says */

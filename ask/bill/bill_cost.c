@@ -22,25 +22,25 @@ const struct scheme_row schemes[SCHEMES] = {
 /* Name of the i-th input that a point sets: prices, cache granularity and lifetimes, shares of gaps. */
 static const struct {
     const char *row;
-    enum price_tier tier;
+    enum service_tier tier;
     int above;
     enum price_class class;
 } priced[] = {
-    { NAME_listed_input, PRICE_STANDARD, 0, PRICE_INPUT },
-    { NAME_listed_output, PRICE_STANDARD, 0, PRICE_OUTPUT },
-    { NAME_listed_hit, PRICE_STANDARD, 0, PRICE_HIT },
-    { NAME_listed_write_short, PRICE_STANDARD, 0, PRICE_WRITE_SHORT },
-    { NAME_listed_write_long, PRICE_STANDARD, 0, PRICE_WRITE_LONG },
-    { NAME_listed_input_above, PRICE_STANDARD, 1, PRICE_INPUT },
-    { NAME_listed_output_above, PRICE_STANDARD, 1, PRICE_OUTPUT },
-    { NAME_listed_hit_above, PRICE_STANDARD, 1, PRICE_HIT },
-    { NAME_listed_write_short_above, PRICE_STANDARD, 1, PRICE_WRITE_SHORT },
-    { NAME_listed_write_long_above, PRICE_STANDARD, 1, PRICE_WRITE_LONG },
-    { NAME_batch_input, PRICE_BATCH, 0, PRICE_INPUT },
-    { NAME_batch_output, PRICE_BATCH, 0, PRICE_OUTPUT },
-    { NAME_flex_input, PRICE_FLEX, 0, PRICE_INPUT },
-    { NAME_flex_output, PRICE_FLEX, 0, PRICE_OUTPUT },
-    { NAME_flex_hit, PRICE_FLEX, 0, PRICE_HIT },
+    { NAME_listed_input, SERVICE_STANDARD, 0, PRICE_INPUT },
+    { NAME_listed_output, SERVICE_STANDARD, 0, PRICE_OUTPUT },
+    { NAME_listed_hit, SERVICE_STANDARD, 0, PRICE_HIT },
+    { NAME_listed_write_short, SERVICE_STANDARD, 0, PRICE_WRITE_SHORT },
+    { NAME_listed_write_long, SERVICE_STANDARD, 0, PRICE_WRITE_LONG },
+    { NAME_listed_input_above, SERVICE_STANDARD, 1, PRICE_INPUT },
+    { NAME_listed_output_above, SERVICE_STANDARD, 1, PRICE_OUTPUT },
+    { NAME_listed_hit_above, SERVICE_STANDARD, 1, PRICE_HIT },
+    { NAME_listed_write_short_above, SERVICE_STANDARD, 1, PRICE_WRITE_SHORT },
+    { NAME_listed_write_long_above, SERVICE_STANDARD, 1, PRICE_WRITE_LONG },
+    { NAME_batch_input, SERVICE_BATCH, 0, PRICE_INPUT },
+    { NAME_batch_output, SERVICE_BATCH, 0, PRICE_OUTPUT },
+    { NAME_flex_input, SERVICE_FLEX, 0, PRICE_INPUT },
+    { NAME_flex_output, SERVICE_FLEX, 0, PRICE_OUTPUT },
+    { NAME_flex_hit, SERVICE_FLEX, 0, PRICE_HIT },
 };
 enum { PRICED = sizeof priced / sizeof *priced };
 
@@ -97,15 +97,15 @@ bool bill_open_rows(struct bill *bill)
         texts[i] = schemes[i].row;
     if (!values_of(scenario, texts, OUTPUTS, &values, bill->error))
         return false;
-    bill->list = values.list;
+    bill->graph = values.graph;
     for (int i = 0; i < CHARGES; i++)
         bill->charge_input[i] = is_given(bill, charge_row(i))
-                                ? -1 : list_input(&bill->list, charge_row(i));
-    bill->number_input = list_input(&bill->list, NAME_turn_number);
-    bill->summary_input = list_input(&bill->list, NAME_turn_summary);
+                                ? -1 : graph_input(&bill->graph, charge_row(i));
+    bill->number_input = graph_input(&bill->graph, NAME_turn_number);
+    bill->summary_input = graph_input(&bill->graph, NAME_turn_summary);
     read_numbers(bill);
-    return bill->list.input_count <= BILL_INPUTS ||
-           error_set(bill->error, "the rows of a turn read %zu inputs", bill->list.input_count);
+    return bill->graph.input_count <= BILL_INPUTS ||
+           error_set(bill->error, "the rows of a turn read %zu inputs", bill->graph.input_count);
 }
 
 double bill_number(const struct bill *bill, const char *row)
@@ -158,7 +158,7 @@ static void fill_charges(const struct bill *bill, const struct bill_point *point
 static bool offered(const struct bill_point *point, enum scheme scheme)
 {
     const struct price *price = point->price;
-    const double *standard = price->at[PRICE_STANDARD][0];
+    const double *standard = price->at[SERVICE_STANDARD][0];
     bool hit = standard[PRICE_HIT] > 0;
     switch (scheme) {
     case SCHEME_SHORT:     return hit && point->rule->asked && standard[PRICE_WRITE_SHORT] > 0;
@@ -166,10 +166,10 @@ static bool offered(const struct bill_point *point, enum scheme scheme)
     case SCHEME_AUTOMATIC: return hit && !point->rule->asked;
     case SCHEME_STORED:
     case SCHEME_KEPT:      return hit && price->storage > 0;
-    case SCHEME_BATCH:     return price->at[PRICE_BATCH][0][PRICE_INPUT] > 0 &&
-                                  price->at[PRICE_BATCH][0][PRICE_OUTPUT] > 0;
-    case SCHEME_FLEX:      return price->at[PRICE_FLEX][0][PRICE_INPUT] > 0 &&
-                                  price->at[PRICE_FLEX][0][PRICE_OUTPUT] > 0;
+    case SCHEME_BATCH:     return price->at[SERVICE_BATCH][0][PRICE_INPUT] > 0 &&
+                                  price->at[SERVICE_BATCH][0][PRICE_OUTPUT] > 0;
+    case SCHEME_FLEX:      return price->at[SERVICE_FLEX][0][PRICE_INPUT] > 0 &&
+                                  price->at[SERVICE_FLEX][0][PRICE_OUTPUT] > 0;
     default:               return true;
     }
 }
@@ -213,11 +213,11 @@ enum { BLOCK_ROWS = 1 << 15 };
 
 static void open_run(struct run *run, size_t points)
 {
-    const struct list *list = &run->bill->list;
+    const struct graph *graph = &run->bill->graph;
     size_t requests = run->requests.count, rows = points * requests;
-    for (size_t i = 0; i < list->input_count; i++) {
-        run->scalars[i] = list->inputs[i].value;
-        if (run->change.row && !strcmp(list->inputs[i].name, run->change.row))
+    for (size_t i = 0; i < graph->input_count; i++) {
+        run->scalars[i] = graph->inputs[i].value;
+        if (run->change.row && !strcmp(graph->inputs[i].name, run->change.row))
             run->scalars[i] = run->change.value;
         run->columns[i] = (struct column){ &run->scalars[i], 0 };
     }
@@ -273,7 +273,7 @@ static void run_block(struct run *run, const struct bill_point *points, size_t c
             for (size_t k = 0; k < requests; k++)
                 run->charges[j][i * requests + k] = at[j];
     }
-    list_run(&run->bill->list, run->columns, run->outputs, count * requests);
+    graph_run(&run->bill->graph, run->columns, run->outputs, count * requests);
     for (size_t i = 0; i < count; i++)
         add_up(run, i, &points[i], &costs[i]);
 }
@@ -332,17 +332,17 @@ static bool is_charged(const struct bill *bill, const struct rule *rule, size_t 
 void bill_basis(struct bill *bill, const struct price *price, enum scheme scheme, struct basis *basis)
 {
     struct arena scratch = arena_beside(bill->arena);
-    const struct list *list = &bill->list;
+    const struct graph *graph = &bill->graph;
     const struct bill_point point = { price, caching_find(&bill->caching, price), NAN };
     const struct requests requests = list_requests(&scratch, bill->turns, bill->compaction_turns);
-    double *inputs = arena_array(&scratch, list->input_count + 1, sizeof *inputs);
-    double *slopes = arena_array(&scratch, list->input_count + 1, sizeof *slopes);
-    double *pulls = arena_array(&scratch, list->input_count + 1, sizeof *pulls);
-    double *nodes = arena_array(&scratch, list->count + 1, sizeof *nodes);
+    double *inputs = arena_array(&scratch, graph->input_count + 1, sizeof *inputs);
+    double *slopes = arena_array(&scratch, graph->input_count + 1, sizeof *slopes);
+    double *pulls = arena_array(&scratch, graph->input_count + 1, sizeof *pulls);
+    double *nodes = arena_array(&scratch, graph->count + 1, sizeof *nodes);
     double charges[CHARGES], outputs[OUTPUTS], whole = 0;
     fill_charges(bill, &point, charges);
-    for (size_t i = 0; i < list->input_count; i++)
-        inputs[i] = list->inputs[i].value;
+    for (size_t i = 0; i < graph->input_count; i++)
+        inputs[i] = graph->inputs[i].value;
     for (int i = 0; i < CHARGES; i++)
         if (bill->charge_input[i] >= 0)
             inputs[bill->charge_input[i]] = charges[i];
@@ -351,17 +351,17 @@ void bill_basis(struct bill *bill, const struct price *price, enum scheme scheme
             inputs[bill->number_input] = requests.number[k];
         if (bill->summary_input >= 0)
             inputs[bill->summary_input] = requests.summary[k];
-        list_value(&scratch, list, inputs, nodes, outputs);
-        list_slopes(&scratch, list, (size_t)scheme, nodes, slopes);
+        graph_value(&scratch, graph, inputs, nodes, outputs);
+        graph_slopes(&scratch, graph, (size_t)scheme, nodes, slopes);
         whole += outputs[scheme];
-        for (size_t i = 0; i < list->input_count; i++)
+        for (size_t i = 0; i < graph->input_count; i++)
             pulls[i] += slopes[i] * inputs[i];
     }
-    for (size_t i = 0; i < list->input_count; i++) {
+    for (size_t i = 0; i < graph->input_count; i++) {
         const bool moved = (int)i == bill->number_input || (int)i == bill->summary_input;
         pulls[i] = moved || is_charged(bill, point.rule, i) ? 0 : pulls[i] / whole;
     }
-    basis_add(&bill->scenario, list, pulls, basis);
+    basis_add(&bill->scenario, graph, pulls, basis);
     arena_free(&scratch);
 }
 
@@ -391,9 +391,9 @@ const char *bill_why(struct bill *bill, const struct price *price, enum scheme s
     buffer_print(&out, "chalkline why %s", schemes[scheme].row);
     if (!values_of(scenario, &schemes[scheme].row, 1, &values, &ignored))
         return out.data;
-    for (size_t i = 0; i < values.list.input_count; i++) {
-        const struct input *input = &values.list.inputs[i];
-        const struct row *row = scenario->book.rows[input->row];
+    for (size_t i = 0; i < values.graph.input_count; i++) {
+        const struct input *input = &values.graph.inputs[i];
+        const struct row *row = scenario->formulas.rows[input->row];
         double at = input_at_last(bill, charges, input->name, input->value);
         if (at != row->value)
             buffer_print(&out, " --set %s=%.10g", input->name, at);

@@ -230,7 +230,7 @@ static void tell_changes(const struct habits *habits, chooser *choice, enum sche
 static void hits_to_pay(const struct habits *habits, struct doc *doc)
 {
     struct bill *bill = habits->bill;
-    const double *price = habits->reading->price->at[PRICE_STANDARD][0];
+    const double *price = habits->reading->price->at[SERVICE_STANDARD][0];
     static const struct { const char *fact, *row; enum price_class class; enum scheme scheme; }
     writes[] = {
         { NAME_write_price_short, NAME_hits_to_pay_short, PRICE_WRITE_SHORT, SCHEME_SHORT },

@@ -90,15 +90,15 @@ static void search(const struct arena *arena, const struct values *values, size_
                    double *low, double *high)
 {
     struct arena scratch = arena_beside(arena);
-    const struct list *list = &values->list;
-    struct column *columns = arena_array(&scratch, list->input_count, sizeof *columns);
+    const struct graph *graph = &values->graph;
+    struct column *columns = arena_array(&scratch, graph->input_count, sizeof *columns);
     double rate[GRID], kept[GRID], *outputs[1] = { kept };
-    for (size_t i = 0; i < list->input_count; i++)
+    for (size_t i = 0; i < graph->input_count; i++)
         columns[i] = (struct column){ &values->inputs[i], 0 };
     columns[input] = (struct column){ rate, 1 };
     for (int i = 0; i < GRID; i++)
         rate[i] = log_between(*low, *high, (double)i / (GRID - 1));
-    list_run(list, columns, outputs, GRID);
+    graph_run(graph, columns, outputs, GRID);
     int last = 0;
     while (last + 1 < GRID && kept[last + 1] > 0)
         last++;
@@ -116,7 +116,7 @@ static bool find_rate(struct own *own, struct error *error)
     if (!values_of(&own->server.scenario, kept, 1, &values, error) ||
         !values_of(&own->server.scenario, ends, 2, &limits, error))
         return false;
-    int input = list_input(&values.list, NAME_arrival_rate);
+    int input = graph_input(&values.graph, NAME_arrival_rate);
     double low = above * limits.at[0], high = limits.at[1];
     for (int round = 0; round < ROUNDS && input >= 0 && low > 0 && low < high; round++)
         search(own->bill->arena, &values, (size_t)input, &low, &high);

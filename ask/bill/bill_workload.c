@@ -26,9 +26,9 @@ struct reader {
     int gap_line;
 };
 
-static bool is_workload(const struct book *book, const struct row *row)
+static bool is_workload(const struct formulas *formulas, const struct row *row)
 {
-    return !row->expr && !strcmp(book->chapters[row->chapter].title, CHAPTER);
+    return !row->expr && !strcmp(formulas->chapters[row->chapter].title, CHAPTER);
 }
 
 static const char *place(const struct reader *reader)
@@ -39,11 +39,11 @@ static const char *place(const struct reader *reader)
 /* List the names that a workload file may set. */
 static size_t list_names(const struct reader *reader, const char **names)
 {
-    const struct book *book = &reader->scenario->book;
+    const struct formulas *formulas = &reader->scenario->formulas;
     size_t count = 0;
-    for (size_t i = 0; i < book->count && count < 63; i++)
-        if (is_workload(book, book->rows[i]))
-            names[count++] = book->rows[i]->name;
+    for (size_t i = 0; i < formulas->count && count < 63; i++)
+        if (is_workload(formulas, formulas->rows[i]))
+            names[count++] = formulas->rows[i]->name;
     names[count++] = "gap";
     return count;
 }
@@ -84,7 +84,7 @@ static bool read_value(struct reader *reader, const char *name, const char *valu
 static bool read_line(struct reader *reader, struct text line)
 {
     struct arena *arena = reader->scenario->arena;
-    const struct book *book = &reader->scenario->book;
+    const struct formulas *formulas = &reader->scenario->formulas;
     const char *equals = line.size ? memchr(line.data, '=', line.size) : NULL;
     size_t at = equals ? (size_t)(equals - line.data) : 0;
     struct text name = text_trim((struct text){ line.data, at });
@@ -97,7 +97,7 @@ static bool read_line(struct reader *reader, struct text line)
     value = text_trim(value);
     const char *row = arena_copy(arena, name.data, name.size);
     const char *words = arena_copy(arena, value.data, value.size);
-    int index = book_find(book, row);
+    int index = formulas_find(formulas, row);
     if (!strcmp(row, "gap")) {
         if (reader->gap_line)
             return twice(reader, row);
@@ -105,9 +105,9 @@ static bool read_line(struct reader *reader, struct text line)
         return gaps_read(arena, words, arena_print(arena, "%s: gap", place(reader)),
                          &reader->workload->gaps, reader->error);
     }
-    if (index < 0 || !is_workload(book, book->rows[index]))
+    if (index < 0 || !is_workload(formulas, formulas->rows[index]))
         return name_unknown(reader, row);
-    return read_value(reader, book->rows[index]->name, words);
+    return read_value(reader, formulas->rows[index]->name, words);
 }
 
 static bool read_lines(struct reader *reader, struct text rest)
@@ -136,10 +136,10 @@ static bool single_numbers(struct reader *reader)
     const struct scenario *scenario = reader->scenario;
     for (size_t i = 0; i < scenario->facts.scalar_count; i++) {
         const struct fact *fact = &scenario->facts.scalars[i];
-        int row = book_find(&scenario->book, fact->name);
-        if (row < 0 || !is_workload(&scenario->book, scenario->book.rows[row]))
+        int row = formulas_find(&scenario->formulas, fact->name);
+        if (row < 0 || !is_workload(&scenario->formulas, scenario->formulas.rows[row]))
             continue;
-        if (fact->spread != SPREAD_NONE) {
+        if (fact->distribution != DISTRIBUTION_NONE) {
             error_set(reader->error, "%s: %s is a range", fact->source, fact->name);
             return error_hint(reader->error, "a single number");
         }
@@ -168,8 +168,8 @@ static bool in_range(struct reader *reader)
     struct arena *arena = reader->scenario->arena;
     for (size_t i = 0; i < reader->scenario->facts.scalar_count; i++) {
         const struct fact fact = reader->scenario->facts.scalars[i];
-        int index = fact.expression ? book_find(&reader->scenario->book, fact.name) : -1;
-        const struct row *row = index < 0 ? NULL : reader->scenario->book.rows[index];
+        int index = fact.expression ? formulas_find(&reader->scenario->formulas, fact.name) : -1;
+        const struct row *row = index < 0 ? NULL : reader->scenario->formulas.rows[index];
         double value;
         if (!row || row->expr)
             continue;

@@ -120,7 +120,7 @@ static const char *predict(struct check *check, const struct measured *point,
         return setup->refused;
     if (!point->value_count)
         return "nothing measured";
-    double *inputs = arena_array(check->arena, setup->list.input_count + 1, sizeof *inputs);
+    double *inputs = arena_array(check->arena, setup->graph.input_count + 1, sizeof *inputs);
     predictor_inputs(setup, point, inputs);
     predictor_predict(check->arena, setup, point, inputs, predictions);
     for (int i = 0; i < point->value_count; i++)

@@ -83,9 +83,9 @@ static bool add_turns(struct ranked *ranked)
                 times->point->chips };
             double out[2];
             for (int k = 0; k < INPUTS; k++)
-                if (list_input(&values.list, inputs[k]) >= 0)
-                    values.inputs[list_input(&values.list, inputs[k])] = at[k];
-            list_value(check->arena, &values.list, values.inputs, NULL, out);
+                if (graph_input(&values.graph, inputs[k]) >= 0)
+                    values.inputs[graph_input(&values.graph, inputs[k])] = at[k];
+            graph_value(check->arena, &values.graph, values.inputs, NULL, out);
             turn.speed[predicted] = out[0];
             turn.per_gpu[predicted] = out[1];
         }

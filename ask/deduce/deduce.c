@@ -66,7 +66,7 @@ bool deduce_draw(struct deduction *deduction, bool all)
     if (deduction->draws)
         return true;
     command_take_count(command, "draws", &count);
-    return draws_make(deduction->arena, &deduction->scenario.book, &deduction->scenario.facts,
+    return draws_make(deduction->arena, &deduction->scenario.formulas, &deduction->scenario.facts,
                       command_count(command, "seed"), count, all, &deduction->draws, deduction->error);
 }
 

@@ -106,8 +106,8 @@ static size_t drop_outliers(struct arena *arena, struct hosts *hosts)
 
 static bool in_range(struct deduction *deduction, double price)
 {
-    const struct book *book = &deduction->scenario.book;
-    const struct row *row = book->rows[book_find(book, NAME_market_output)];
+    const struct formulas *formulas = &deduction->scenario.formulas;
+    const struct row *row = formulas->rows[formulas_find(formulas, NAME_market_output)];
     if (price >= row->low && price <= row->high)
         return true;
     error_set(deduction->error, "the low end of the output price is %s, out of range",

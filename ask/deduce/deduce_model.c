@@ -82,7 +82,7 @@ static void report_prices(const struct report *report)
                  *price->date ? price->date : "no date");
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         print_price(report, list[i].label, list[i].key,
-                    price->at[PRICE_STANDARD][list[i].above][list[i].class], doc);
+                    price->at[SERVICE_STANDARD][list[i].above][list[i].class], doc);
     if (!isnan(price->threshold)) {
         buffer_print(report->text, "  above %.0f tokens", price->threshold);
         doc_add_number(arena_of(report), doc, NAME_price_step_context, price->threshold);

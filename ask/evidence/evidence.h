@@ -44,7 +44,7 @@ struct reading {
 };
 
 struct seen_rows {                  /* the rows "seen_..." as one list */
-    struct list list;
+    struct graph graph;
     int input[16];
 };
 bool seen_open(struct scenario *scenario, struct seen_rows *rows, struct error *error);

@@ -15,18 +15,18 @@
 enum { PRIORITY = FIELD_COUNT };
 
 /* Where each input of the rows stands in a price. */
-static const struct { const char *row; enum price_tier tier; int above; enum price_class class; }
+static const struct { const char *row; enum service_tier tier; int above; enum price_class class; }
 inputs[] = {
-    { NAME_seen_input, PRICE_STANDARD, 0, PRICE_INPUT },
-    { NAME_seen_output, PRICE_STANDARD, 0, PRICE_OUTPUT },
-    { NAME_seen_hit, PRICE_STANDARD, 0, PRICE_HIT },
-    { NAME_seen_write_short, PRICE_STANDARD, 0, PRICE_WRITE_SHORT },
-    { NAME_seen_write_long, PRICE_STANDARD, 0, PRICE_WRITE_LONG },
-    { NAME_seen_input_above, PRICE_STANDARD, 1, PRICE_INPUT },
-    { NAME_seen_output_above, PRICE_STANDARD, 1, PRICE_OUTPUT },
-    { NAME_seen_input_batch, PRICE_BATCH, 0, PRICE_INPUT },
-    { NAME_seen_output_batch, PRICE_BATCH, 0, PRICE_OUTPUT },
-    { NAME_seen_input_priority, PRICE_PRIORITY, 0, PRICE_INPUT },
+    { NAME_seen_input, SERVICE_STANDARD, 0, PRICE_INPUT },
+    { NAME_seen_output, SERVICE_STANDARD, 0, PRICE_OUTPUT },
+    { NAME_seen_hit, SERVICE_STANDARD, 0, PRICE_HIT },
+    { NAME_seen_write_short, SERVICE_STANDARD, 0, PRICE_WRITE_SHORT },
+    { NAME_seen_write_long, SERVICE_STANDARD, 0, PRICE_WRITE_LONG },
+    { NAME_seen_input_above, SERVICE_STANDARD, 1, PRICE_INPUT },
+    { NAME_seen_output_above, SERVICE_STANDARD, 1, PRICE_OUTPUT },
+    { NAME_seen_input_batch, SERVICE_BATCH, 0, PRICE_INPUT },
+    { NAME_seen_output_batch, SERVICE_BATCH, 0, PRICE_OUTPUT },
+    { NAME_seen_input_priority, SERVICE_PRIORITY, 0, PRICE_INPUT },
     { NAME_seen_storage, 0, 0, 0 },
     { NAME_seen_fast, 0, 0, 0 },
 };
@@ -38,15 +38,15 @@ bool seen_open(struct scenario *scenario, struct seen_rows *rows, struct error *
     struct arena *arena = scenario->arena;
     const struct expr *wanted[FIELD_COUNT + 1];
     for (int i = 0; i <= FIELD_COUNT; i++)
-        if (!expr_parse(&scenario->book, NULL, 0,
+        if (!expr_parse(&scenario->formulas, NULL, 0,
                         text_of(i < FIELD_COUNT ? fields[i].seen : NAME_seen_priority), &wanted[i],
                         error))
             return false;
-    if (!list_build(arena, &scenario->book, &scenario->facts, wanted, FIELD_COUNT + 1,
-                    &rows->list, error))
+    if (!graph_build(arena, &scenario->formulas, &scenario->facts, wanted, FIELD_COUNT + 1,
+                     &rows->graph, error))
         return false;
     for (int i = 0; i < INPUTS; i++)
-        rows->input[i] = list_input(&rows->list, inputs[i].row);
+        rows->input[i] = graph_input(&rows->graph, inputs[i].row);
     return true;
 }
 
@@ -56,8 +56,8 @@ static double price_at(const struct price *price, int i)
     if (i == STORAGE || i == FAST)
         return i == STORAGE ? price->storage : price->fast;
     double value = price->at[inputs[i].tier][inputs[i].above][inputs[i].class];
-    if (isnan(value) && inputs[i].tier == PRICE_BATCH)
-        value = price->at[PRICE_FLEX][inputs[i].above][inputs[i].class];
+    if (isnan(value) && inputs[i].tier == SERVICE_BATCH)
+        value = price->at[SERVICE_FLEX][inputs[i].above][inputs[i].class];
     return value;
 }
 
@@ -85,12 +85,12 @@ void reading_make(struct arena *arena, const struct seen_rows *rows, const struc
 {
     double values[64], seen[FIELD_COUNT + 1];
     *reading = (struct reading){ .price = price };
-    for (size_t i = 0; i < rows->list.input_count && i < 64; i++)
-        values[i] = rows->list.inputs[i].value;
+    for (size_t i = 0; i < rows->graph.input_count && i < 64; i++)
+        values[i] = rows->graph.inputs[i].value;
     for (int i = 0; i < INPUTS; i++)
         if (rows->input[i] >= 0)
             values[rows->input[i]] = price_at(price, i);
-    list_value(arena, &rows->list, values, NULL, seen);
+    graph_value(arena, &rows->graph, values, NULL, seen);
     reading->priority = seen[PRIORITY];
     if (unusual(priors->priority, reading->priority))
         reading->suspicious |= 1u << PRIORITY;

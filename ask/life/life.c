@@ -77,11 +77,11 @@ static bool check_counts(struct life *life)
             continue;
         if (!value_of(&life->scenario, rows[i], &value, life->error))
             return false;
-        if (value >= least && !(fact->spread != SPREAD_NONE && fact->low < least &&
-                                fact->spread <= SPREAD_UNIFORM))
+        if (value >= least && !(fact->distribution != DISTRIBUTION_NONE && fact->low < least &&
+                                fact->distribution <= DISTRIBUTION_UNIFORM))
             continue;
         error_set(life->error, "%s: %s = %.6g is out of range", fact->source, rows[i], fact->low < value
-                  && fact->spread != SPREAD_NONE ? fact->low : value);
+                  && fact->distribution != DISTRIBUTION_NONE ? fact->low : value);
         return error_hint(life->error, least > 0 ? "1 or more" : "0 or more");
     }
     return true;

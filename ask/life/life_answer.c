@@ -2,7 +2,7 @@
  * they are, and what other laws say.
  *
  * Intervals come from the standard errors of the law's exponents and from ranges that the user
- * gave, by seeded draws (list_quantiles). The lines under "moves" evaluate the optimum again with
+ * gave, by seeded draws (graph_quantiles). The lines under "moves" evaluate the optimum again with
  * one input changed. A law that has no loss term can answer only a question about compute for
  * training, and its other columns stay empty. Sizes beyond the largest experiment of a law are
  * answered with a note. */
@@ -143,10 +143,10 @@ static bool given_ranges(const struct life *life, const struct values *values,
                          const char *const *off)
 {
     bool any = false;
-    for (size_t i = 0; i < values->list.input_count; i++) {
-        const struct input *input = &values->list.inputs[i];
-        const char *name = life->scenario.book.rows[input->row]->name;
-        any |= input->spread != SPREAD_NONE && strcmp(name, off[0]) && strcmp(name, off[1]);
+    for (size_t i = 0; i < values->graph.input_count; i++) {
+        const struct input *input = &values->graph.inputs[i];
+        const char *name = life->scenario.formulas.rows[input->row]->name;
+        any |= input->distribution != DISTRIBUTION_NONE && strcmp(name, off[0]) && strcmp(name, off[1]);
     }
     return any;
 }
@@ -184,10 +184,10 @@ static bool wide(struct range range)
 static const char *uncertain_inputs(const struct life *life, const struct values *values)
 {
     struct buffer names = { .arena = life->arena };
-    for (size_t i = 0; i < values->list.input_count; i++)
-        if (values->list.inputs[i].spread != SPREAD_NONE)
+    for (size_t i = 0; i < values->graph.input_count; i++)
+        if (values->graph.inputs[i].distribution != DISTRIBUTION_NONE)
             buffer_print(&names, "%s%s", names.size ? ", " : "",
-                         life->scenario.book.rows[values->list.inputs[i].row]->name);
+                         life->scenario.formulas.rows[values->graph.inputs[i].row]->name);
     return names.data;
 }
 

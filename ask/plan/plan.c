@@ -99,7 +99,7 @@ static bool no_ranges(struct plan *plan, const struct scenario *scenario)
 {
     for (size_t i = 0; i < scenario->facts.scalar_count; i++) {
         const struct fact *fact = &scenario->facts.scalars[i];
-        if (fact->spread == SPREAD_NONE || !fact_given(fact))
+        if (fact->distribution == DISTRIBUTION_NONE || !fact_given(fact))
             continue;
         error_set(plan->error, "%s: %s is a range or a distribution", fact->source, fact->name);
         return error_hint(plan->error, "a single number; `chalkline eval` takes ranges");
@@ -223,9 +223,9 @@ static bool read_variant(struct plan *plan, struct variant *variant)
         !fact_given(facts_find(&scenario->facts, NAME_deployment_chips)) &&
         !take_reach(plan, variant, &asked))
         return false;
-    variant->asked = variant->told = *scenario;
+    variant->asked = variant->read = *scenario;
     variant->asked.facts = facts_copy(&scenario->facts);
-    variant->told.facts = facts_copy(&scenario->facts);
+    variant->read.facts = facts_copy(&scenario->facts);
     open_loop(variant);
     return true;
 }
@@ -298,7 +298,7 @@ static bool open_plan(struct plan *plan)
     static const struct ranks alone = { 0, 1 };
     const struct command *command = plan->command;
     const struct ranks *ranks = command->ranks ? command->ranks : &alone;
-    return ranks_agree(ranks, read_words(plan) && parts_check(command, plan->error) &&
+    return ranks_agree(ranks, read_words(plan) && shards_check(command, plan->error) &&
                               plan_spaces(plan), plan->error);
 }
 
@@ -319,7 +319,7 @@ static bool keep_front(struct plan *plan)
     struct search_front *front = &plan->result.front;
     size_t kept = 0;
     plan->front = arena_array(plan->arena, front->count + 1, sizeof *plan->front);
-    if (!plan_tell_all(plan, front->points, front->count, plan->front))
+    if (!plan_read_points(plan, front->points, front->count, plan->front))
         return false;
     for (size_t i = 0; i < front->count; i++)
         if (plan_keeps(plan, &plan->front[i])) {
@@ -340,18 +340,18 @@ bool ask_plan(struct arena *arena, const struct command *command, struct answer 
     if (!plan_emit_asked(command, error))
         return false;
     if (command_given(command, "sweep"))
-        return sweep_alone(plan) && read_words(plan) && parts_check(command, error) &&
+        return sweep_alone(plan) && read_words(plan) && shards_check(command, error) &&
                plan_sweep(plan);
     if (!open_plan(plan))
         return false;
-    struct quest quest = {
+    struct sharded_search sharded = {
         .arena = arena, .command = command, .answer = answer, .error = error,
         .title = arena_print(arena, "%s on %s", plan->variants->scenario.model, plan->scope),
         .spaces = plan->spaces, .count = plan->count };
-    if (!parts_search(&quest))
+    if (!shards_search(&sharded))
         return false;
-    plan->result = quest.result;
-    return quest.elsewhere || (keep_front(plan) && plan_answer(plan));
+    plan->result = sharded.result;
+    return sharded.elsewhere || (keep_front(plan) && plan_answer(plan));
 }
 
 static const struct option gpus_list[] = {
@@ -373,7 +373,7 @@ static const struct option search_list[] = {
       .help = "requests of --validate: a trace, a description or constant" },
     { 0 } };
 static const struct option launch_list[] = {
-    { "emit", "WHAT", OPTION_CHOICE, .choices = emit_targets,
+    { "emit", "WHAT", OPTION_CHOICE, .choices = launch_targets,
       .help = "print commands or manifests that start the best deployment" },
     { "pick", "SPEED", OPTION_QUANTITY, .unit = "token/s", .low = 1e-9, .otherwise = "the best",
       .help = "speed per user of the deployment that --emit takes" },

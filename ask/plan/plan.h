@@ -65,11 +65,11 @@ struct variant {
     double reach;                   /* most chips of one server; 0: as many as there are */
     enum layout_rule rule;
     const char *machine, *precision, *kv;       /* names; NULL: the model's own */
-    struct list sizes;              /* of the searched scenario: rate and copies of a point */
+    struct graph sizes;             /* of the searched scenario: rate and copies of a point */
     struct scenario asked;          /* the question with its limits, before the search opens it */
-    struct scenario told;           /* the same question closed: its load is a rate, as in `step` */
-    struct list report;             /* of that: the figures, the sequences that decode */
-    struct list parts;              /* of PLAN_tpot, those given */
+    struct scenario read;           /* the same question closed: its load is a rate, as in `step` */
+    struct graph report;            /* of that: the figures, the sequences that decode */
+    struct graph parts;             /* of PLAN_tpot, those given */
     double chunk;                   /* of pools; 0: not asked yet */
     bool reported;
 };
@@ -95,11 +95,11 @@ struct plan {
     size_t unkept;                  /* points of the search that break a limit as told */
 };
 
-enum { PLAN_TOLD_MOST = 16 };
+enum { PLAN_READ_MOST = 16 };
 
 struct plan_point {
     struct search_point at;
-    double told[PLAN_TOLD_MOST];    /* numbers of the inputs of its question */
+    double read[PLAN_READ_MOST];    /* numbers of the inputs of its question */
     double figures[PLAN_FIGURE_COUNT];
     struct breakdown parts;         /* of its TPOT */
 };
@@ -110,13 +110,13 @@ bool plan_spaces(struct plan *plan);
 bool plan_space(struct plan *plan, struct variant *variant, struct search_space *space);
 /* The list of some texts with only a setting's inputs and the load left to vary. */
 bool plan_list(struct plan *plan, struct variant *variant, const char *const *texts,
-               size_t count, struct list *list);
+               size_t count, struct graph *graph);
 /* What is told of a point: the figures that `eval` gives with its words, not those of the search. */
-bool plan_tell(struct plan *plan, const struct search_point *at, struct plan_point *point);
-bool plan_tell_all(struct plan *plan, const struct search_point *at, size_t count,
-                   struct plan_point *points);
+bool plan_read_point(struct plan *plan, const struct search_point *at, struct plan_point *point);
+bool plan_read_points(struct plan *plan, const struct search_point *at, size_t count,
+                      struct plan_point *points);
 /* The question that a point is, as facts: its words ask it again. */
-struct scenario plan_told(struct plan *plan, const struct plan_point *point);
+struct scenario plan_read_scenario(struct plan *plan, const struct plan_point *point);
 /* The row of a figure, from one of these tables; of pools with a demand the last, where it has one. */
 extern const char *const plan_figure_rows[PLAN_KINDS][PLAN_FIGURE_COUNT],
     *const plan_demand_rows[PLAN_FIGURE_COUNT];
@@ -140,10 +140,10 @@ const char *plan_binds(struct plan *plan, const struct plan_point *point);
 bool plan_answer(struct plan *plan);
 /* A point's deployment through the simulator; `trace` NULL: random traffic at its predicted rate, of
  * `count` requests. */
-struct simulation;
+struct simulate;
 struct simulated;
 bool plan_trial(struct plan *plan, const struct plan_point *point, const char *trace, size_t count,
-                struct simulation *simulation, struct simulated *outcome);
+                struct simulate *simulate, struct simulated *outcome);
 /* The best layouts through the simulator, as --validate says; and the keys of each. */
 bool plan_validate(struct plan *plan);
 extern const struct record plan_validated;

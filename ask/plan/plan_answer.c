@@ -90,21 +90,21 @@ static void servers_document(struct plan *plan, struct doc *doc, const struct pl
                copies * plan_input(plan, &point->at, NAME_decode_workers), decode);
 }
 
-/* The engine, and which rules keep it from starting the servers that `told` is of. */
+/* The engine, and which rules keep it from starting the servers that `read` is of. */
 static void rules_document(struct plan *plan, struct doc *doc, const struct plan_point *point,
-                           struct scenario *told)
+                           struct scenario *read)
 {
     static const char *const sizes[][2] = {
         { NAME_chips, NAME_prefill_chips }, { NAME_attention_dp, NAME_prefill_attention_dp },
         { NAME_pipeline_parallel, NAME_prefill_pipeline_parallel } };
-    struct scenario prefill = *told, *const pair[] = { told, &prefill };
+    struct scenario prefill = *read, *const pair[] = { read, &prefill };
     const bool pools = plan->variants[point->at.space].kind == PLAN_POOLS;
     const bool startable = point->figures[PLAN_pool_startable] > 0;
-    prefill.facts = facts_copy(&told->facts);
+    prefill.facts = facts_copy(&read->facts);
     for (size_t i = 0; i < 3 && pools && !startable; i++)
         facts_set(&prefill.facts, sizes[i][0], plan_input(plan, &point->at, sizes[i][1]), ORIGIN_AXIS,
                   "plan");
-    deployment_engine(told, doc);
+    deployment_engine(read, doc);
     deployment_rules(startable, pair, pools ? 2 : 1, doc);
 }
 
@@ -118,8 +118,8 @@ static void point_document(struct plan *plan, struct doc *doc, const struct plan
         doc_add_string(plan->arena, doc, "precision", variant->precision);
     if (variant->kv)
         doc_add_string(plan->arena, doc, "kv_precision", variant->kv);
-    struct scenario told = plan_told(plan, point);
-    scenario_words_document(&told, doc);
+    struct scenario read = plan_read_scenario(plan, point);
+    scenario_words_document(&read, doc);
     servers_document(plan, doc, point);
     for (int i = 0; i < SETTING_ROWS; i++) {
         const double value = plan_input(plan, &point->at, setting_rows[i]);
@@ -127,14 +127,14 @@ static void point_document(struct plan *plan, struct doc *doc, const struct plan
         if (!isnan(value) && !load)
             doc_add_number(plan->arena, doc, setting_rows[i], value);
     }
-    rules_document(plan, doc, point, &told);
+    rules_document(plan, doc, point, &read);
     for (int i = 0; i < PLAN_FIGURE_COUNT; i++) {
         add_once(plan, doc, plan_row(plan, variant->kind, i), point->figures[i]);
         /* the short name of one version, unless it is a row's, which means something else here */
-        if (i != PLAN_startable && book_find(&variant->scenario.book, plan_figures[i]) < 0)
+        if (i != PLAN_startable && formulas_find(&variant->scenario.formulas, plan_figures[i]) < 0)
             add_once(plan, doc, plan_figures[i], point->figures[i]);
     }
-    breakdown_document(&variant->told, &point->parts, unit_second, doc);
+    breakdown_document(&variant->read, &point->parts, unit_second, doc);
 }
 
 static const char *const infeasible[SEARCH_LIMITS] = {
@@ -297,7 +297,7 @@ static bool simplest_line(struct plan *plan, const struct plan_point *best)
 {
     struct plan_point point;
     const struct search_point *at = simplest(plan);
-    if (at && !plan_tell(plan, at, &point))
+    if (at && !plan_read_point(plan, at, &point))
         return false;
     if (!at || !plan_keeps(plan, &point)) {
         doc_add(plan->arena, plan->answer->doc, "simplest", DOC_NULL);
@@ -321,9 +321,9 @@ static void check_line(struct plan *plan, const struct plan_point *best)
 {
     const bool pools = plan->variants[best->at.space].kind == PLAN_POOLS;
     struct buffer out = { .arena = plan->arena };
-    struct scenario told = plan_told(plan, best);
+    struct scenario read = plan_read_scenario(plan, best);
     size_t count;
-    const char *const *words = scenario_words(&told, &count);
+    const char *const *words = scenario_words(&read, &count);
     buffer_print(&out, "chalkline eval %s", pools ? "disagg_deployment_ttft disagg_tpot disagg_deployment_rate"
                  : "predicted_ttft predicted_tpot predicted_throughput");
     for (size_t i = 0; i < count; i++)
@@ -342,12 +342,12 @@ static bool move_lines(struct plan *plan)
         const struct search_limit *limit = &plan->spaces->limits[l];
         const struct search_point *best = plan->result.front.points, *moved = &plan->result.moved[l];
         struct plan_point point;
-        if (!(plan->result.moved_found & 1u << l) || !(moved->along > best->along))
+        if (!(plan->result.moved_found & 1u << l) || !(moved->throughput > best->throughput))
             continue;
-        if (!plan_tell(plan, moved, &point))
+        if (!plan_read_point(plan, moved, &point))
             return false;
         const char *bound = quantity_text(plan->arena, limit->wider, unit_second, 4);
-        double gain = 100 * (moved->along / best->along - 1);
+        double gain = 100 * (moved->throughput / best->throughput - 1);
         const char *variant = plan_variant(plan, &point);
         buffer_print(&plan->answer->text, "%srelaxing %s to %s: %+.0f %% %s, %s%s%s\n",
                      first ? "\n  " : "  ", limit->name, bound, gain,
@@ -409,8 +409,8 @@ static void csv_head(struct table *table)
 /* Is the point shown? About a dozen are, evenly spaced in the logarithm of speed, and the first. */
 static bool shown(const struct search_front *front, size_t i, double *next)
 {
-    const double low = front->points[0].across, high = front->points[front->count - 1].across;
-    const double speed = front->points[i].across;
+    const double low = front->points[0].speed, high = front->points[front->count - 1].speed;
+    const double speed = front->points[i].speed;
     if (i && speed < *next && i + 1 < front->count)
         return false;
     *next = speed * pow(high / low, 1.0 / (SHOWN - 1));
@@ -489,7 +489,7 @@ static void known_lines(struct plan *plan)
 static const char *worst_limit(struct plan *plan, const struct search_point *at)
 {
     const struct search_space *space = &plan->spaces[at->space];
-    double *outputs = arena_array(plan->arena, space->list.output_count, sizeof *outputs);
+    double *outputs = arena_array(plan->arena, space->graph.output_count, sizeof *outputs);
     size_t worst = 0;
     search_values(plan->arena, plan->spaces, at, outputs);
     for (size_t l = 1; l < space->limit_count; l++)
@@ -533,7 +533,7 @@ static bool nothing_lines(struct plan *plan, struct plan_point *nearest, bool *f
                      quantity_text(plan->arena, room, bytes, 3));
         return true;
     }
-    if (!plan_tell(plan, &plan->result.miss, nearest))
+    if (!plan_read_point(plan, &plan->result.miss, nearest))
         return false;
     *found = true;
     buffer_print(out, "  best     none is feasible; nearest, with %s relaxed %s:\n"
@@ -588,14 +588,14 @@ static void note_point(struct plan *plan, const struct plan_point *point)
         PLAN_tpot, PLAN_ttft, PLAN_per_gpu, PLAN_rate, PLAN_input_cost_per_token,
         PLAN_output_cost_per_token, PLAN_blended_cost_per_token };
     enum { COUNT = sizeof shown / sizeof *shown };
-    struct scenario told = plan_told(plan, point);
-    const size_t before = told.facts.note_count;
+    struct scenario read = plan_read_scenario(plan, point);
+    const size_t before = read.facts.note_count;
     const char *rows[COUNT];
     for (int i = 0; i < COUNT; i++)
         rows[i] = plan_row(plan, plan->variants[point->at.space].kind, shown[i]);
-    shown_notes(&told, rows, COUNT, NULL);
-    for (size_t i = before; i < told.facts.note_count; i++)
-        facts_note(&plan->variants->scenario.facts, "%s", told.facts.notes[i]);
+    shown_notes(&read, rows, COUNT, NULL);
+    for (size_t i = before; i < read.facts.note_count; i++)
+        facts_note(&plan->variants->scenario.facts, "%s", read.facts.notes[i]);
 }
 
 /* `point`: the best, or the nearest where there is none; NULL: not even that. */

@@ -34,20 +34,20 @@ static size_t choose_point(const struct plan *plan)
     const double speed = command_number(plan->command, "pick");
     size_t chosen = 0;
     for (size_t i = 1; !isnan(speed) && i < front->count; i++)
-        if (fabs(log(front->points[i].across / speed)) <
-            fabs(log(front->points[chosen].across / speed)))
+        if (fabs(log(front->points[i].speed / speed)) <
+            fabs(log(front->points[chosen].speed / speed)))
             chosen = i;
     return chosen;
 }
 
-static bool launch_point(struct plan *plan, size_t at, struct launch *launch)
+static bool launch_point(struct plan *plan, size_t at, struct deployment *deployment)
 {
     struct plan_point point;
-    if (!plan_tell(plan, &plan->result.front.points[at], &point))
+    if (!plan_read_point(plan, &plan->result.front.points[at], &point))
         return false;
     const struct variant *variant = &plan->variants[point.at.space];
     const double copies = point.figures[PLAN_replicas];
-    *launch = (struct launch){
+    *deployment = (struct deployment){
         .scenario = plan_scenario(plan, &point.at), .model = plan->model,
         .machine = variant->machine, .weights = variant->precision,
         .experts = command_text(plan->command, "experts-precision"), .cache = variant->kv,
@@ -58,44 +58,44 @@ static bool launch_point(struct plan *plan, size_t at, struct launch *launch)
                                  plan_text(plan, &point, PLAN_ttft, 3),
                                  plan_text(plan, &point, PLAN_tpot, 3)) };
     if (variant->kind == PLAN_TOGETHER) {
-        launch->count[EMIT_TOGETHER] = copies;
+        deployment->count[LAUNCH_TOGETHER] = copies;
     } else {
-        launch->count[EMIT_PREFILL] = copies * plan_input(plan, &point.at, NAME_prefill_workers);
-        launch->count[EMIT_DECODE] = copies * plan_input(plan, &point.at, NAME_decode_workers);
+        deployment->count[LAUNCH_PREFILL] = copies * plan_input(plan, &point.at, NAME_prefill_workers);
+        deployment->count[LAUNCH_DECODE] = copies * plan_input(plan, &point.at, NAME_decode_workers);
     }
     return true;
 }
 
 /* "--pick 101.3 for 4 x TP 8, concurrency 14, or ": the nearest of the front that it can run. */
-static const char *other_point(struct plan *plan, const struct emit *emit, size_t from)
+static const char *other_point(struct plan *plan, const struct launch *launch, size_t from)
 {
     enum { TRIES = 100 };
     const struct search_front *front = &plan->result.front;
     const char *reason, *way_out;
     for (size_t n = 2; n < 2 * TRIES; n++) {
         const size_t far = n / 2, at = n % 2 ? from - far : from + far;
-        struct emit other = *emit;
-        struct launch launch;
+        struct launch other = *launch;
+        struct deployment deployment;
         if (n % 2 ? far > from : at >= front->count)
             continue;
-        if (!launch_point(plan, at, &launch) ||
-            !emit_take(&other, &launch, &reason, &way_out, plan->error))
+        if (!launch_point(plan, at, &deployment) ||
+            !launch_take(&other, &deployment, &reason, &way_out, plan->error))
             return "";
         if (!reason)
-            return arena_print(plan->arena, "--pick %.6g for %s, or ", front->points[at].across,
-                               launch.title);
+            return arena_print(plan->arena, "--pick %.6g for %s, or ", front->points[at].speed,
+                               deployment.title);
     }
     return "";
 }
 
-static bool can_run(struct plan *plan, const struct emit *emit, size_t at, const char *reason,
+static bool can_run(struct plan *plan, const struct launch *launch, size_t at, const char *reason,
                     const char *way_out)
 {
     if (!reason)
         return true;
-    error_set(plan->error, "--emit: %s cannot run %s: %s", emit->title, emit->launch->title,
+    error_set(plan->error, "--emit: %s cannot run %s: %s", launch->title, launch->deployment->title,
               reason);
-    return error_hint(plan->error, "%s%s", other_point(plan, emit, at), way_out);
+    return error_hint(plan->error, "%s%s", other_point(plan, launch, at), way_out);
 }
 
 /* ---- answer ------------------------------------------------------------------------------ */
@@ -107,7 +107,7 @@ static bool comment_all(struct plan *plan)
     struct text rest = { plan->answer->text.data, plan->answer->text.size };
     while (rest.size) {
         struct text line = text_line(&rest);
-        emit_comment(&out, "%.*s", (int)line.size, line.data);
+        launch_comment(&out, "%.*s", (int)line.size, line.data);
     }
     plan->answer->text = out;
     return true;
@@ -117,19 +117,19 @@ bool plan_emit(struct plan *plan)
 {
     struct buffer out = { .arena = plan->arena };
     const char *reason, *way_out;
+    struct deployment deployment;
     struct launch launch;
-    struct emit emit;
     if (!plan->result.front.count)
         return comment_all(plan);
     const size_t at = choose_point(plan);
-    if (!launch_point(plan, at, &launch) ||
-        !emit_open(&emit, plan->arena, &launch, command_text(plan->command, "emit"),
-                   plan->subject.engine, plan->error) ||
-        !emit_take(&emit, &launch, &reason, &way_out, plan->error) ||
-        !can_run(plan, &emit, at, reason, way_out))
+    if (!launch_point(plan, at, &deployment) ||
+        !launch_open(&launch, plan->arena, &deployment, command_text(plan->command, "emit"),
+                     plan->subject.engine, plan->error) ||
+        !launch_take(&launch, &deployment, &reason, &way_out, plan->error) ||
+        !can_run(plan, &launch, at, reason, way_out))
         return false;
     struct doc *doc = doc_add(plan->arena, plan->answer->doc, "emit", DOC_OBJECT);
-    if (!emit_write(&emit, &out, doc, plan->error))
+    if (!launch_write(&launch, &out, doc, plan->error))
         return false;
     plan->answer->text = out;
     return true;

@@ -10,7 +10,7 @@ static void add_points(struct plan *plan, struct buffer *script, enum plan_kind 
     struct plan_point point;
     for (size_t i = 0; i < front->count; i++)
         if (plan->variants[front->points[i].space].kind == kind &&
-            plan_tell(plan, &front->points[i], &point))
+            plan_read_point(plan, &front->points[i], &point))
             buffer_print(script, "%.9g %.9g\n", point.figures[PLAN_speed_per_user],
                          point.figures[PLAN_per_gpu]);
     buffer_print(script, "e\n");

@@ -45,10 +45,10 @@ const char *plan_row(const struct plan *plan, enum plan_kind kind, int figure)
 
 /* Inputs of that question. The load of servers that do both is a rate, to four digits; pools have
  * the load that was searched. */
-static const char *const told_together[] = {
+static const char *const read_together[] = {
     NAME_chips, NAME_attention_dp, NAME_pipeline_parallel, NAME_expert_parallel, NAME_draft_tokens,
     NAME_chunked_prefill_size, NAME_replicas, NAME_request_demand, NAME_batch };
-static const char *const told_pools[] = {
+static const char *const read_pools[] = {
     NAME_chips, NAME_attention_dp, NAME_pipeline_parallel, NAME_expert_parallel, NAME_draft_tokens,
     NAME_prefill_chips, NAME_prefill_attention_dp, NAME_prefill_pipeline_parallel,
     NAME_disagg_prefill_time, NAME_decode_workers, NAME_prefill_workers, NAME_rank_running_target,
@@ -56,10 +56,10 @@ static const char *const told_pools[] = {
 enum { TOGETHER_REPLICAS = 6, TOGETHER_DEMAND, TOGETHER_BATCH, TOGETHER_COUNT,
        POOLS_SEARCHED = 12, POOLS_CHIPS = POOLS_SEARCHED, POOLS_BATCH, POOLS_COUNT };
 
-static const char *const *told_inputs(enum plan_kind kind, size_t *count)
+static const char *const *read_inputs(enum plan_kind kind, size_t *count)
 {
     *count = kind == PLAN_POOLS ? POOLS_COUNT : TOGETHER_COUNT;
-    return kind == PLAN_POOLS ? told_pools : told_together;
+    return kind == PLAN_POOLS ? read_pools : read_together;
 }
 
 /* Rate of a replica, replicas that there are chips for, replicas that a demand needs. */
@@ -69,9 +69,9 @@ static const char *const size_rows[PLAN_KINDS][SIZES] = {
     { NAME_disaggregated_chips, NAME_pool_replicas, NAME_pool_pairs_needed } };
 
 /* Is the input set from the point? What the user gave, as a number or an expression, stays. */
-static bool is_told(const struct variant *variant, const char *name)
+static bool is_read(const struct variant *variant, const char *name)
 {
-    const struct fact *fact = facts_find(&variant->told.facts, name);
+    const struct fact *fact = facts_find(&variant->read.facts, name);
     return fact && fact->origin == ORIGIN_AXIS && !fact->expression;
 }
 
@@ -85,80 +85,80 @@ static const char *const running_rows[PLAN_KINDS] = { NAME_rank_running_mean, NA
  * parts left to vary. */
 static bool open_parts(struct plan *plan, struct variant *variant)
 {
-    struct scenario held = variant->told;
+    struct scenario held = variant->read;
     struct values values;
     size_t count;
-    const char *const *names = told_inputs(variant->kind, &count);
+    const char *const *names = read_inputs(variant->kind, &count);
     const char *tpot = plan_row(plan, variant->kind, PLAN_tpot);
     held.facts = facts_copy(&held.facts);
     facts_set(&held.facts, running_rows[variant->kind], 1, ORIGIN_AXIS, "plan");
     if (!values_of_parts(&held, &tpot, 1, &values, plan->error))
         return false;
-    bool *vary = arena_array(plan->arena, values.list.input_count + 1, sizeof *vary);
-    for (size_t i = 0; i < values.list.input_count; i++)
-        vary[i] = values.list.inputs[i].entry == INPUT_SCALE ||
-                  !strcmp(values.list.inputs[i].name, running_rows[variant->kind]);
+    bool *vary = arena_array(plan->arena, values.graph.input_count + 1, sizeof *vary);
+    for (size_t i = 0; i < values.graph.input_count; i++)
+        vary[i] = values.graph.inputs[i].entry == INPUT_SCALE ||
+                  !strcmp(values.graph.inputs[i].name, running_rows[variant->kind]);
     for (size_t k = 0; k < count; k++) {
-        const int input = list_input(&values.list, names[k]);
-        if (input >= 0 && is_told(variant, names[k]))
+        const int input = graph_input(&values.graph, names[k]);
+        if (input >= 0 && is_read(variant, names[k]))
             vary[input] = true;
     }
-    list_fix(plan->arena, &values.list, values.inputs, vary, &variant->parts);
+    graph_specialize(plan->arena, &values.graph, values.inputs, vary, &variant->parts);
     return true;
 }
 
 /* The graph of a variant's figures. Its inputs start at the numbers of a point that was found: it is
  * evaluated once while it is built, and there are layouts for which a row has no value. */
-static bool open_report(struct plan *plan, struct variant *variant, const double *told)
+static bool open_report(struct plan *plan, struct variant *variant, const double *read)
 {
     const char *texts[OUTPUTS];
-    struct facts *facts = &variant->told.facts;
+    struct facts *facts = &variant->read.facts;
     struct values values;
     size_t count;
-    const char *const *inputs = told_inputs(variant->kind, &count);
+    const char *const *inputs = read_inputs(variant->kind, &count);
     if (variant->kind == PLAN_POOLS)
-        variant->told.facts = facts_copy(&variant->scenario.facts);
+        variant->read.facts = facts_copy(&variant->scenario.facts);
     else
         facts_remove(facts, NAME_deployment_chips);     /* those of its own replicas */
     for (size_t i = 0; i < count; i++)
         if (!fact_given(facts_find(facts, inputs[i])) || !strcmp(inputs[i], NAME_deployment_chips))
-            facts_set(facts, inputs[i], told[i], ORIGIN_AXIS, "plan");
+            facts_set(facts, inputs[i], read[i], ORIGIN_AXIS, "plan");
     for (int i = 0; i < PLAN_FIGURE_COUNT; i++)
         texts[i] = plan_row(plan, variant->kind, i);
     texts[RUNNING] = running_rows[variant->kind];
-    if (!values_of(&variant->told, texts, OUTPUTS, &values, plan->error) ||
+    if (!values_of(&variant->read, texts, OUTPUTS, &values, plan->error) ||
         !open_parts(plan, variant))
         return false;
-    variant->report = values.list;
+    variant->report = values.graph;
     variant->reported = true;
     return true;
 }
 
 /* The inputs with which a point is asked again. */
-static void set_told(struct plan *plan, const struct variant *variant, struct plan_point *point)
+static void set_read(struct plan *plan, const struct variant *variant, struct plan_point *point)
 {
     struct arena scratch = arena_beside(plan->arena);
-    const struct list *list = &variant->sizes;
+    const struct graph *graph = &variant->sizes;
     const struct search_point *at = &point->at;
-    double *inputs = arena_array(&scratch, list->input_count + 1, sizeof *inputs), sizes[SIZES];
+    double *inputs = arena_array(&scratch, graph->input_count + 1, sizeof *inputs), sizes[SIZES];
     size_t count;
-    const char *const *names = told_inputs(variant->kind, &count);
-    for (size_t i = 0; i < list->input_count; i++)
-        inputs[i] = plan_input(plan, at, list->inputs[i].name);
-    list_value(&scratch, list, inputs, NULL, sizes);
+    const char *const *names = read_inputs(variant->kind, &count);
+    for (size_t i = 0; i < graph->input_count; i++)
+        inputs[i] = plan_input(plan, at, graph->inputs[i].name);
+    graph_value(&scratch, graph, inputs, NULL, sizes);
     const double copies = sizes[plan->by_demand ? SIZE_NEEDED : SIZE_COPIES];
     const double batch = fmax(1, plan_input(plan, at, NAME_rank_running_target) *
                                  plan_input(plan, at, NAME_attention_dp) /
                                  plan_input(plan, at, NAME_pipeline_parallel));
     for (size_t i = 0; i < count; i++)
-        point->told[i] = plan_input(plan, at, names[i]);
+        point->read[i] = plan_input(plan, at, names[i]);
     if (variant->kind == PLAN_POOLS) {
-        point->told[POOLS_CHIPS] = copies * sizes[SIZE_RATE];
-        point->told[POOLS_BATCH] = batch;
+        point->read[POOLS_CHIPS] = copies * sizes[SIZE_RATE];
+        point->read[POOLS_BATCH] = batch;
     } else {
-        point->told[TOGETHER_REPLICAS] = copies;
-        point->told[TOGETHER_DEMAND] = rate_down(copies * sizes[SIZE_RATE]);
-        point->told[TOGETHER_BATCH] = batch;
+        point->read[TOGETHER_REPLICAS] = copies;
+        point->read[TOGETHER_DEMAND] = rate_down(copies * sizes[SIZE_RATE]);
+        point->read[TOGETHER_BATCH] = batch;
     }
     arena_free(&scratch);
 }
@@ -168,22 +168,22 @@ static void tell_parts(struct plan *plan, const struct variant *variant, double 
                        struct plan_point *point)
 {
     struct arena scratch = arena_beside(plan->arena);
-    const struct list *list = &variant->parts;
-    double *inputs = arena_array(&scratch, list->input_count + 1, sizeof *inputs);
-    double *nodes = arena_array(&scratch, list->count + 1, sizeof *nodes);
+    const struct graph *graph = &variant->parts;
+    double *inputs = arena_array(&scratch, graph->input_count + 1, sizeof *inputs);
+    double *nodes = arena_array(&scratch, graph->count + 1, sizeof *nodes);
     size_t count;
-    const char *const *names = told_inputs(variant->kind, &count);
-    for (size_t i = 0; i < list->input_count; i++)
-        inputs[i] = list->inputs[i].entry == INPUT_SCALE ? 1 : running;
+    const char *const *names = read_inputs(variant->kind, &count);
+    for (size_t i = 0; i < graph->input_count; i++)
+        inputs[i] = graph->inputs[i].entry == INPUT_SCALE ? 1 : running;
     for (size_t k = 0; k < count; k++) {
-        const int input = list_input(list, names[k]);
+        const int input = graph_input(graph, names[k]);
         if (input >= 0)
-            inputs[input] = point->told[k];
+            inputs[input] = point->read[k];
     }
-    list_value(&scratch, list, inputs, nodes, NULL);
+    graph_value(&scratch, graph, inputs, nodes, NULL);
     point->parts.whole = point->figures[PLAN_tpot];
-    point->parts.at = list_breakdown(plan->arena, &variant->told.book, list, 0, nodes,
-                                     &point->parts.count);
+    point->parts.at = graph_breakdown(plan->arena, &variant->read.formulas, graph, 0, nodes,
+                                      &point->parts.count);
     arena_free(&scratch);
 }
 
@@ -191,24 +191,24 @@ static void run_report(struct plan *plan, const struct variant *variant, struct 
                        const size_t *which, size_t count)
 {
     struct arena scratch = arena_beside(plan->arena);
-    const struct list *list = &variant->report;
-    struct column *inputs = arena_array(&scratch, list->input_count + 1, sizeof *inputs);
+    const struct graph *graph = &variant->report;
+    struct column *inputs = arena_array(&scratch, graph->input_count + 1, sizeof *inputs);
     double *outputs[OUTPUTS];
-    size_t told;
-    const char *const *names = told_inputs(variant->kind, &told);
-    for (size_t i = 0; i < list->input_count; i++)
-        inputs[i] = (struct column){ &list->inputs[i].value, 0 };
-    for (size_t k = 0; k < told; k++) {
-        const int input = list_input(list, names[k]);
+    size_t read;
+    const char *const *names = read_inputs(variant->kind, &read);
+    for (size_t i = 0; i < graph->input_count; i++)
+        inputs[i] = (struct column){ &graph->inputs[i].value, 0 };
+    for (size_t k = 0; k < read; k++) {
+        const int input = graph_input(graph, names[k]);
         double *column = arena_array(&scratch, count, sizeof *column);
         for (size_t i = 0; i < count; i++)
-            column[i] = points[which[i]].told[k];
-        if (input >= 0 && is_told(variant, names[k]))
+            column[i] = points[which[i]].read[k];
+        if (input >= 0 && is_read(variant, names[k]))
             inputs[input] = (struct column){ column, 1 };
     }
     for (int i = 0; i < OUTPUTS; i++)
         outputs[i] = arena_array(&scratch, count, sizeof *outputs[i]);
-    list_run(list, inputs, outputs, count);
+    graph_run(graph, inputs, outputs, count);
     for (size_t i = 0; i < count; i++) {
         for (int k = 0; k < PLAN_FIGURE_COUNT; k++)
             points[which[i]].figures[k] = outputs[k][i];
@@ -217,8 +217,8 @@ static void run_report(struct plan *plan, const struct variant *variant, struct 
     arena_free(&scratch);
 }
 
-bool plan_tell_all(struct plan *plan, const struct search_point *at, size_t count,
-                   struct plan_point *points)
+bool plan_read_points(struct plan *plan, const struct search_point *at, size_t count,
+                      struct plan_point *points)
 {
     size_t *which = arena_array(plan->arena, count + 1, sizeof *which);
     for (size_t v = 0; v < plan->count; v++) {
@@ -234,18 +234,18 @@ bool plan_tell_all(struct plan *plan, const struct search_point *at, size_t coun
             return false;
         for (size_t i = 0; i < found; i++) {
             points[which[i]].at = at[which[i]];
-            set_told(plan, variant, &points[which[i]]);
+            set_read(plan, variant, &points[which[i]]);
         }
-        if (!variant->reported && !open_report(plan, variant, points[which[0]].told))
+        if (!variant->reported && !open_report(plan, variant, points[which[0]].read))
             return false;
         run_report(plan, variant, points, which, found);
     }
     return true;
 }
 
-bool plan_tell(struct plan *plan, const struct search_point *at, struct plan_point *point)
+bool plan_read_point(struct plan *plan, const struct search_point *at, struct plan_point *point)
 {
-    return plan_tell_all(plan, at, 1, point);
+    return plan_read_points(plan, at, 1, point);
 }
 
 bool plan_keeps(const struct plan *plan, const struct plan_point *point)
@@ -254,16 +254,16 @@ bool plan_keeps(const struct plan *plan, const struct plan_point *point)
            point->figures[PLAN_tpot] <= plan->tpot;
 }
 
-struct scenario plan_told(struct plan *plan, const struct plan_point *point)
+struct scenario plan_read_scenario(struct plan *plan, const struct plan_point *point)
 {
     const struct variant *variant = &plan->variants[point->at.space];
-    struct scenario scenario = variant->told;
+    struct scenario scenario = variant->read;
     size_t count;
-    const char *const *names = told_inputs(variant->kind, &count);
+    const char *const *names = read_inputs(variant->kind, &count);
     scenario.facts = facts_copy(&scenario.facts);
     for (size_t i = 0; i < count; i++)
-        if (is_told(variant, names[i]))
-            facts_set(&scenario.facts, names[i], point->told[i], ORIGIN_AXIS, "plan");
+        if (is_read(variant, names[i]))
+            facts_set(&scenario.facts, names[i], point->read[i], ORIGIN_AXIS, "plan");
     return scenario;
 }
 
@@ -349,7 +349,7 @@ const char *plan_binds(struct plan *plan, const struct plan_point *point)
     struct arena scratch = arena_beside(plan->arena);
     struct search_point next = point->at;
     const char *binds = "";
-    double *outputs = arena_array(&scratch, space->list.output_count, sizeof *outputs);
+    double *outputs = arena_array(&scratch, space->graph.output_count, sizeof *outputs);
     if (++next.load == space->load_count) {
         arena_free(&scratch);
         return space->load_count > 1 ? "seats" : "";

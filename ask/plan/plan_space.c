@@ -197,13 +197,13 @@ static void search_texts(const struct plan *plan, const char *texts[SERVERS_OUTP
 }
 
 bool plan_list(struct plan *plan, struct variant *variant, const char *const *texts, size_t count,
-               struct list *list)
+               struct graph *graph)
 {
     size_t input_count;
     const struct setting_input *inputs = inputs_of(variant->kind, &input_count);
     if (variant->kind == PLAN_POOLS)                /* found before, by best_prefills */
         facts_set(&variant->scenario.facts, NAME_disagg_prefill_time, 1, ORIGIN_AXIS, "plan");
-    return servers_list(plan->arena, &variant->scenario, inputs, input_count, texts, count, list,
+    return servers_list(plan->arena, &variant->scenario, inputs, input_count, texts, count, graph,
                         plan->error);
 }
 
@@ -217,13 +217,13 @@ static bool pools_space(struct plan *plan, struct variant *variant, struct searc
         if (!given_number(&variant->scenario, pools_inputs[i].row, &settings.only[i]))
             settings.only[i] = NAN;
     search_texts(plan, texts);
-    *space = (struct search_space){ .across = SERVERS_SPEED, .along = SERVERS_WORTH,
+    *space = (struct search_space){ .speed = SERVERS_SPEED, .throughput = SERVERS_WORTH,
                                     .most = SERVERS_ROOM };
     settings.draft_most = draft_most(plan, variant);
     settings.gpus = variant->gpus;
     if (!plan_servers(plan, variant, &servers) ||
         !list_settings(plan, variant, &servers, &settings) ||
-        !plan_list(plan, variant, texts, SERVERS_OUTPUTS, &space->list))
+        !plan_list(plan, variant, texts, SERVERS_OUTPUTS, &space->graph))
         return false;
     servers_loads(&servers, space);
     space->settings = settings.at;

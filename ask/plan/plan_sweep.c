@@ -36,7 +36,7 @@ static bool add_value(struct plan *plan, const struct sweep *sweep, size_t i,
         for (int k = 0; k < 5; k++)
             table_cell(table, "-");
         table_cell(table, "none within the limits");
-    } else if (good && (good = plan_tell(&one, &one.result.front.points[0], &best))) {
+    } else if (good && (good = plan_read_point(&one, &one.result.front.points[0], &best))) {
         *any = true;
         add_figures(&one, &best, table, doc);
     }

@@ -115,23 +115,23 @@ static bool trial_question(struct plan *plan, const struct plan_point *point, co
 }
 
 bool plan_trial(struct plan *plan, const struct plan_point *point, const char *trace, size_t count,
-                struct simulation *simulation, struct simulated *outcome)
+                struct simulate *simulate, struct simulated *outcome)
 {
     struct command *command = arena_alloc(plan->arena, sizeof *command);
     const struct variation as_asked = { .scale = 1 };
     return trial_question(plan, point, trace, count, command) &&
-           simulate_read(plan->arena, command, simulation, plan->error) &&
-           simulate_run(plan->arena, simulation, &as_asked, NULL, outcome, plan->error);
+           simulate_read(plan->arena, command, simulate, plan->error) &&
+           simulate_run(plan->arena, simulate, &as_asked, NULL, outcome, plan->error);
 }
 
 static bool run_trial(struct plan *plan, struct trial_run *run)
 {
-    struct simulation *simulation = arena_alloc(plan->arena, sizeof *simulation);
+    struct simulate *simulate = arena_alloc(plan->arena, sizeof *simulate);
     struct simulated *outcome = arena_alloc(plan->arena, sizeof *outcome);
-    if (!plan_trial(plan, &run->point, command_text(plan->command, "traffic"), REQUESTS, simulation,
+    if (!plan_trial(plan, &run->point, command_text(plan->command, "traffic"), REQUESTS, simulate,
                     outcome))
         return false;
-    const struct lane_score *all = &outcome->all;
+    const struct class_score *all = &outcome->all;
     run->met = (double)all->met / (double)all->requests;
     run->came = outcome->rate;
     run->goodput = run->met * run->came / (run->point.figures[PLAN_replicas] *
@@ -206,7 +206,7 @@ bool plan_validate(struct plan *plan)
     const size_t count = asked < tops->count ? asked : tops->count;
     runs = arena_array(plan->arena, count, sizeof *runs);
     for (size_t i = 0; i < count; i++)
-        if (!plan_tell(plan, &tops->points[i], &runs[i].point) || !run_trial(plan, &runs[i]))
+        if (!plan_read_point(plan, &tops->points[i], &runs[i].point) || !run_trial(plan, &runs[i]))
             return false;
     qsort(runs, count, sizeof *runs, by_goodput);
     struct doc *list = doc_add(plan->arena, plan->answer->doc, "validated", DOC_ARRAY);

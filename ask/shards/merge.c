@@ -40,7 +40,7 @@ static bool take_shown(struct arena *arena, const struct command *command, struc
     for (size_t i = 0; i < command->value_count; i++) {
         const struct value *value = &command->values[i];
         const struct option *option = verb_option(asked->verb, value->option->name);
-        if (!words_shown(value->option->name))
+        if (!shard_words_shown(value->option->name))
             continue;
         if (!option) {
             error_set(error, "--%s is not an option of %s", value->option->name, asked->verb->name);
@@ -60,7 +60,7 @@ static bool stored_question(struct arena *arena, const struct command *command,
                                .stores = command->words, .store_count = command->word_count };
     return read_questions(arena, command, &stored, error) &&
            of_this_version(&stored, command->words[0], error) &&
-           words_read(arena, command->words[0], stored.words, asked, error) &&
+           shard_words_read(arena, command->words[0], stored.words, asked, error) &&
            take_shown(arena, command, asked, error);
 }
 

@@ -11,7 +11,7 @@
 #include "search/search.h"
 
 /* Lives as long as its arena. */
-struct quest {
+struct sharded_search {
     struct arena *arena;
     const struct command *command;
     struct answer *answer;
@@ -24,17 +24,17 @@ struct quest {
 };
 
 /* Check --shard and --store against each other. */
-bool parts_check(const struct command *command, struct error *error);
+bool shards_check(const struct command *command, struct error *error);
 /* Search the whole space, or only this process's blocks that its store lacks. For `merge`, read the
  * blocks of the given stores; missing blocks are then the answer. */
-bool parts_search(struct quest *quest);
+bool shards_search(struct sharded_search *sharded);
 
 /* Does the option only affect how the answer is shown, and not what is searched? */
-bool words_shown(const char *option);
+bool shard_words_shown(const char *option);
 /* The command as JSON, and back: everything that distinguishes one search from another. */
-const char *words_write(struct arena *arena, const struct command *command);
-bool words_read(struct arena *arena, const char *path, const char *words,
-                struct command *command, struct error *error);
+const char *shard_words_write(struct arena *arena, const struct command *command);
+bool shard_words_read(struct arena *arena, const char *path, const char *words,
+                      struct command *command, struct error *error);
 
 /* --store, --shard, of a verb that searches. */
 extern const struct option_group shard_options;

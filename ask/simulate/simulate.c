@@ -15,25 +15,25 @@
 
 /* ---- a run ---------------------------------------------------------------------------------- */
 
-static void score_request(struct lane_score *lane, const struct simulation *simulation,
+static void score_request(struct class_score *priority_class, const struct simulate *simulate,
                           const struct simulated *outcome, size_t i)
 {
     const struct sim_result *result = &outcome->result;
     const uint32_t output = outcome->trace.output[i];
     double first = result->first_token[i], last = result->completed[i];
-    lane->requests++;
+    priority_class->requests++;
     if (!(last >= 0))
         return;
     double tpot = output > 1 ? (last - first) / (output - 1) : 0;
-    double asked = result->arrival[i] - simulation->api_time;
-    lane->answered++;
-    lane->outputs += output;
-    lane->inputs += outcome->trace.prompt[i];
-    lane->met += first - asked <= simulation->ttft_most && tpot <= simulation->tpot_most;
-    sketch_add(&lane->times[SIMULATE_TTFT], first - asked);
-    sketch_add(&lane->times[SIMULATE_E2E], last - asked);
+    double asked = result->arrival[i] - simulate->api_time;
+    priority_class->answered++;
+    priority_class->outputs += output;
+    priority_class->inputs += outcome->trace.prompt[i];
+    priority_class->met += first - asked <= simulate->ttft_most && tpot <= simulate->tpot_most;
+    sketch_add(&priority_class->times[SIMULATE_TTFT], first - asked);
+    sketch_add(&priority_class->times[SIMULATE_E2E], last - asked);
     if (output > 1)
-        sketch_add(&lane->times[SIMULATE_TPOT], tpot);
+        sketch_add(&priority_class->times[SIMULATE_TPOT], tpot);
 }
 
 /* Where requests wait most of the time a small error in the step is a large one in TTFT. More
@@ -52,17 +52,18 @@ static const char *verdict_of(const struct simulated *outcome)
     return result->queued > most * result->busy ? "backlogged" : "stable";
 }
 
-static void score(struct arena *arena, const struct simulation *simulation, struct simulated *outcome)
+static void score(struct arena *arena, const struct simulate *simulate, struct simulated *outcome)
 {
     const struct trace *trace = &outcome->trace;
     const struct sim_result *result = &outcome->result;
     const struct counted *counted = &outcome->counted;
     double first = INFINITY, last = 0;
-    outcome->lanes = arena_array(arena, trace->lanes + 1, sizeof *outcome->lanes);
+    outcome->priority_classes = arena_array(arena, trace->priority_classes + 1,
+                                            sizeof *outcome->priority_classes);
     for (size_t i = counted->first; i < counted->end; i++) {
-        score_request(&outcome->all, simulation, outcome, i);
-        if (trace->lanes)
-            score_request(&outcome->lanes[trace->lane[i]], simulation, outcome, i);
+        score_request(&outcome->all, simulate, outcome, i);
+        if (trace->priority_classes)
+            score_request(&outcome->priority_classes[trace->priority_class[i]], simulate, outcome, i);
         first = fmin(first, result->arrival[i]);
         last = fmax(last, result->arrival[i]);
     }
@@ -94,17 +95,17 @@ static const char *reseeded(struct arena *arena, const char *words, uint64_t mor
 }
 
 /* The trace of a variation: arrivals are its own, the rest is shared. */
-static bool vary_trace(struct arena *arena, const struct simulation *simulation,
+static bool vary_trace(struct arena *arena, const struct simulate *simulate,
                        const struct variation *variation, struct trace *trace, struct error *error)
 {
-    const double scale = simulation->scale * variation->scale;
-    *trace = simulation->trace;
-    if (simulation->drawn && variation->seed &&
-        !generate_trace(arena, reseeded(arena, simulation->command->words[0], variation->seed),
+    const double scale = simulate->scale * variation->scale;
+    *trace = simulate->trace;
+    if (simulate->drawn && variation->seed &&
+        !generate_trace(arena, reseeded(arena, simulate->command->words[0], variation->seed),
                         trace, error))
         return false;
-    if (trace->lane != simulation->trace.lane && trace->lanes)
-        simulate_order_lanes(trace, &simulation->trace);
+    if (trace->priority_class != simulate->trace.priority_class && trace->priority_classes)
+        simulate_order_classes(trace, &simulate->trace);
     if (scale == 1)
         return true;
     double *arrival = arena_array(arena, trace->count, sizeof *arrival);
@@ -155,11 +156,11 @@ static bool turn_time(const struct trace *trace, const struct sim_options *optio
 }
 
 /* Let users start spread over the time of one turn, as they would be in the steady state. */
-static bool stagger_users(const struct simulation *simulation, struct simulated *outcome,
+static bool stagger_users(const struct simulate *simulate, struct simulated *outcome,
                           double *turn, struct error *error)
 {
     *turn = 0;
-    if (!outcome->options.users || simulation->warm_up == 0)
+    if (!outcome->options.users || simulate->warm_up == 0)
         return true;
     if (!turn_time(&outcome->trace, &outcome->options, turn, error))
         return false;
@@ -168,12 +169,12 @@ static bool stagger_users(const struct simulation *simulation, struct simulated 
 }
 
 /* Choose which requests count: at least half of them in a short run. */
-static void count_requests(const struct simulation *simulation, double turn,
+static void count_requests(const struct simulate *simulate, double turn,
                            struct simulated *outcome)
 {
     const double *arrival = outcome->result.arrival;
     const size_t count = outcome->trace.count;
-    const double warm_up = isnan(simulation->warm_up) ? 2 * turn : simulation->warm_up;
+    const double warm_up = isnan(simulate->warm_up) ? 2 * turn : simulate->warm_up;
     struct counted *counted = &outcome->counted;
     if (!(turn > 0))
         return;
@@ -185,14 +186,14 @@ static void count_requests(const struct simulation *simulation, double turn,
     counted->warm_up = arrival[counted->first];
 }
 
-bool simulate_run(struct arena *arena, const struct simulation *simulation,
+bool simulate_run(struct arena *arena, const struct simulate *simulate,
                   const struct variation *variation, const struct sim_watch *watch,
                   struct simulated *outcome, struct error *error)
 {
-    *outcome = (struct simulated){ .options = simulation->options };
+    *outcome = (struct simulated){ .options = simulate->options };
     struct sim_options *sim = &outcome->options;
-    sim->server = simulate_own(arena, &simulation->options.server);
-    sim->split.server = simulate_own(arena, &simulation->options.split.server);
+    sim->server = simulate_own(arena, &simulate->options.server);
+    sim->split.server = simulate_own(arena, &simulate->options.split.server);
     sim->server.chunk = either(variation->chunk, sim->server.chunk);
     sim->server.max_num_seqs = either(variation->max_num_seqs, sim->server.max_num_seqs);
     sim->server.blocks = either(variation->blocks, sim->server.blocks);
@@ -207,46 +208,46 @@ bool simulate_run(struct arena *arena, const struct simulation *simulation,
     if (watch)
         sim->watch = *watch;
     double turn;
-    bool ran = vary_trace(arena, simulation, variation, &outcome->trace, error) &&
-               stagger_users(simulation, outcome, &turn, error) &&
+    bool ran = vary_trace(arena, simulate, variation, &outcome->trace, error) &&
+               stagger_users(simulate, outcome, &turn, error) &&
                sim_run(arena, &outcome->trace, sim, &outcome->result, error);
     simulate_give_back(&sim->server);
     simulate_give_back(&sim->split.server);
     outcome->counted = (struct counted){ .end = outcome->trace.count, .time_share = 1 };
     if (ran)
-        count_requests(simulation, turn, outcome);
+        count_requests(simulate, turn, outcome);
     if (ran)
-        score(arena, simulation, outcome);
+        score(arena, simulate, outcome);
     return ran;
 }
 
-bool simulate_meets(const struct simulation *simulation, const struct simulated *outcome)
+bool simulate_meets(const struct simulate *simulate, const struct simulated *outcome)
 {
-    const bool limits = isfinite(simulation->ttft_most) || isfinite(simulation->tpot_most);
-    const struct lane_score *all = &outcome->all;
+    const bool limits = isfinite(simulate->ttft_most) || isfinite(simulate->tpot_most);
+    const struct class_score *all = &outcome->all;
     if (!limits && all->answered < all->requests)
         return false;
     return strcmp(outcome->verdict, "overloaded") != 0 &&
-           (!limits || (double)all->met >= simulation->met * (double)all->requests);
+           (!limits || (double)all->met >= simulate->met * (double)all->requests);
 }
 
 /* ---- only the caches ------------------------------------------------------------------------ */
 
-static bool answer_hits(const struct simulation *simulation, struct answer *answer,
+static bool answer_hits(const struct simulate *simulate, struct answer *answer,
                         struct error *error)
 {
     static const size_t sizes[] = { 1000, 3000, 10000, 30000, 50000, 100000, 0 };
-    struct arena *arena = simulation->arena;
+    struct arena *arena = simulate->arena;
     struct table table = { .arena = arena, .columns = 2, .left = "rr" };
-    if (!simulation->trace.block) {
+    if (!simulate->trace.block) {
         error_set(error, "--hit-rates: the trace names no prefix blocks");
         return error_hint(error, "a trace with hash_ids (Mooncake, Qwen-Bailian)");
     }
     struct doc *list = doc_add(arena, answer->doc, "hits", DOC_ARRAY);
-    table_cell(&table, "blocks of %zu", simulation->trace.block);
+    table_cell(&table, "blocks of %zu", simulate->trace.block);
     table_cell(&table, "prompt tokens found");
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        double ratio = trace_hit_ratio(arena, &simulation->trace, sizes[i]);
+        double ratio = trace_hit_ratio(arena, &simulate->trace, sizes[i]);
         struct doc *one = doc_add(arena, list, NULL, DOC_OBJECT);
         if (sizes[i])
             doc_add_number(arena, one, "blocks", (double)sizes[i]);
@@ -264,29 +265,29 @@ static bool answer_hits(const struct simulation *simulation, struct answer *answ
 bool ask_simulate(struct arena *arena, const struct command *command, struct answer *answer,
                   struct error *error)
 {
-    struct simulation *simulation = arena_alloc(arena, sizeof *simulation);
+    struct simulate *simulate = arena_alloc(arena, sizeof *simulate);
     struct simulated *outcome = arena_alloc(arena, sizeof *outcome);
     const struct variation as_asked = { .scale = 1 };
     struct recorder *recorder;
     struct sim_watch watch = { 0 };
     bool searched;
-    if (!simulate_read(arena, command, simulation, error))
+    if (!simulate_read(arena, command, simulate, error))
         return false;
     if (command_given(command, "hit-rates"))
-        return answer_hits(simulation, answer, error);
-    if (!simulate_search(simulation, answer, &searched, error))
+        return answer_hits(simulate, answer, error);
+    if (!simulate_search(simulate, answer, &searched, error))
         return false;
     if (!searched) {
-        if (!simulate_record(simulation, &recorder, &watch, error) ||
-            !simulate_run(arena, simulation, &as_asked, &watch, outcome, error) ||
-            !simulate_answer(simulation, outcome, answer, error) ||
+        if (!simulate_record(simulate, &recorder, &watch, error) ||
+            !simulate_run(arena, simulate, &as_asked, &watch, outcome, error) ||
+            !simulate_answer(simulate, outcome, answer, error) ||
             !simulate_write(recorder, outcome, answer, error))
             return false;
     }
     const char *requests = command_text(command, "requests");
     bool lines = requests && !strcmp(requests, "-");    /* the answer is those alone */
     const size_t size = answer->text.size;
-    simulate_notes(simulation, searched ? NULL : outcome, answer);
+    simulate_notes(simulate, searched ? NULL : outcome, answer);
     if (lines)
         answer->text.size = size;
     return true;

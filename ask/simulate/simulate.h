@@ -1,6 +1,6 @@
 /* simulate -- the verb `simulate`, in parts.
  *
- *     options --simulate_read--> struct simulation --simulate_run--> struct simulated
+ *     options --simulate_read--> struct simulate --simulate_run--> struct simulated
  *                                        |                                |
  *                          searches, sweeps, repeats              table, JSON, files, pictures
  *
@@ -14,7 +14,7 @@
 
 /* ---- what is to be run ---------------------------------------------------------------------- */
 
-struct simulation {
+struct simulate {
     struct arena *arena;
     const struct command *command;
     struct scenario scenario, prompts;      /* of the servers; of a pool for prompts alone */
@@ -33,7 +33,7 @@ struct simulation {
 
 ask_function ask_simulate;
 bool simulate_read(struct arena *arena, const struct command *command,
-                   struct simulation *simulation, struct error *error);
+                   struct simulate *simulate, struct error *error);
 
 /* simulate_step.c: seconds of a step by a formula that is linear in tokens, cached, sequences. */
 bool simulate_formula(struct arena *arena, const char *formula, struct sim_server *server,
@@ -47,16 +47,16 @@ struct sim_server simulate_own(struct arena *arena, const struct sim_server *ser
 void simulate_give_back(struct sim_server *own);
 
 /* simulate_tiers.c: --priority-class and --tier, of the trace and the servers that are there. */
-bool simulate_lanes(struct simulation *simulation, struct error *error);
+bool simulate_classes(struct simulate *simulate, struct error *error);
 /* The classes of a trace in the order that another has them. */
-void simulate_order_lanes(struct trace *trace, const struct trace *like);
-bool simulate_tiers(struct simulation *simulation, struct error *error);
+void simulate_order_classes(struct trace *trace, const struct trace *like);
+bool simulate_tiers(struct simulate *simulate, struct error *error);
 
 /* ---- what came out -------------------------------------------------------------------------- */
 
 enum simulate_time { SIMULATE_TTFT, SIMULATE_TPOT, SIMULATE_E2E, SIMULATE_TIMES };
 
-struct lane_score {
+struct class_score {
     uint64_t requests, answered, met;
     uint64_t outputs, inputs;               /* tokens of the answered ones */
     struct sketch times[SIMULATE_TIMES];
@@ -75,7 +75,7 @@ struct simulated {
     struct counted counted;
     struct sim_options options;
     struct sim_result result;
-    struct lane_score all, *lanes;        /* [trace.lanes] */
+    struct class_score all, *priority_classes; /* [trace.priority_classes] */
     double rate;                            /* requests/s that came */
     double goodput;                         /* requests/s that met the limits */
     double output_rate, input_rate;         /* token/s */
@@ -89,31 +89,31 @@ struct variation {
     size_t replicas, chunk, max_num_seqs, blocks, users, waiting_most;    /* 0: as asked */
 };
 
-bool simulate_run(struct arena *arena, const struct simulation *simulation,
+bool simulate_run(struct arena *arena, const struct simulate *simulate,
                   const struct variation *variation, const struct sim_watch *watch,
                   struct simulated *outcome, struct error *error);
 /* Enough of its requests met the limits; without limits: the servers kept up. */
-bool simulate_meets(const struct simulation *simulation, const struct simulated *outcome);
+bool simulate_meets(const struct simulate *simulate, const struct simulated *outcome);
 
 /* ---- answers -------------------------------------------------------------------------------- */
 
-bool simulate_answer(struct simulation *simulation, const struct simulated *outcome,
+bool simulate_answer(struct simulate *simulate, const struct simulated *outcome,
                      struct answer *answer, struct error *error);
 /* Sequences of a step, of all ranks and stages together, mean over the steps' time; `pool` 1: where
  * prompts have one of their own. */
 double simulate_sequences(const struct simulated *outcome, int pool);
 /* simulate_notes.c: what was assumed, once all else is told; `outcome` NULL: of several runs. */
-void simulate_notes(struct simulation *simulation, const struct simulated *outcome,
+void simulate_notes(struct simulate *simulate, const struct simulated *outcome,
                     struct answer *answer);
 const char *simulate_seconds(struct arena *arena, double seconds);
 
 /* simulate_search.c: several runs; false in `asked`: none was asked for. */
-bool simulate_search(const struct simulation *simulation, struct answer *answer, bool *asked,
+bool simulate_search(const struct simulate *simulate, struct answer *answer, bool *asked,
                      struct error *error);
 
 /* simulate_files.c: what is written while it runs, and after. */
 struct recorder;
-bool simulate_record(struct simulation *simulation, struct recorder **recorder,
+bool simulate_record(struct simulate *simulate, struct recorder **recorder,
                      struct sim_watch *watch, struct error *error);
 bool simulate_write(struct recorder *recorder, const struct simulated *outcome,
                     struct answer *answer, struct error *error);

@@ -57,13 +57,13 @@ static void answer_sketch(struct arena *arena, const char *name, const struct sk
     table_cell(table, "%s", or_dash(arena, sketch, sketch->most));
 }
 
-static void answer_lane(struct arena *arena, const char *name, const struct lane_score *lane,
-                        struct doc *doc, struct table *table, struct buffer *csv)
+static void answer_class(struct arena *arena, const char *name, const struct class_score *priority_class,
+                         struct doc *doc, struct table *table, struct buffer *csv)
 {
     for (int i = 0; i < SIMULATE_TIMES; i++) {
         table_cell(table, *name ? "%s, %s" : "%s%s", time_names[i], name);
         buffer_print(csv, "%s,", name);
-        answer_sketch(arena, time_names[i], &lane->times[i], doc, table, csv);
+        answer_sketch(arena, time_names[i], &priority_class->times[i], doc, table, csv);
     }
 }
 
@@ -75,15 +75,16 @@ static void answer_times(struct arena *arena, const struct simulated *outcome, s
     for (size_t i = 0; i < sizeof head / sizeof *head; i++)
         table_cell(&table, "%s", head[i]);
     buffer_print(&answer->csv, "class,time,mean,p50,p90,p95,p99,max\n");
-    answer_lane(arena, "", &outcome->all, answer->doc, &table, &answer->csv);
+    answer_class(arena, "", &outcome->all, answer->doc, &table, &answer->csv);
     table_cell(&table, "itl");
     buffer_print(&answer->csv, ",");
     answer_sketch(arena, "itl", outcome->result.gaps, answer->doc, &table, &answer->csv);
-    struct doc *classes = trace->lanes ? doc_add(arena, answer->doc, "classes", DOC_OBJECT) : NULL;
-    for (size_t i = 0; i < trace->lanes; i++)
-        answer_lane(arena, trace->lane_names[i], &outcome->lanes[i],
-                    doc_add(arena, classes, trace->lane_names[i], DOC_OBJECT), &table,
-                    &answer->csv);
+    struct doc *classes = trace->priority_classes
+        ? doc_add(arena, answer->doc, "classes", DOC_OBJECT) : NULL;
+    for (size_t i = 0; i < trace->priority_classes; i++)
+        answer_class(arena, trace->class_names[i], &outcome->priority_classes[i],
+                     doc_add(arena, classes, trace->class_names[i], DOC_OBJECT), &table,
+                     &answer->csv);
     table_print(&table, &answer->text, "  ");
 }
 
@@ -171,23 +172,24 @@ static void answer_losses(struct arena *arena, const struct simulated *outcome, 
         buffer_print(&answer->text, "\n");
 }
 
-static void answer_goodput(struct arena *arena, const struct simulation *simulation,
+static void answer_goodput(struct arena *arena, const struct simulate *simulate,
                            const struct simulated *outcome, struct answer *answer)
 {
     const struct trace *trace = &outcome->trace;
     const double share = (double)outcome->all.met / (double)outcome->all.requests;
-    if (isinf(simulation->ttft_most) && isinf(simulation->tpot_most))
+    if (isinf(simulate->ttft_most) && isinf(simulate->tpot_most))
         return;
     doc_add_number(arena, answer->doc, "good_requests_per_s", outcome->goodput);
     doc_add_number(arena, answer->doc, "met", share);
     buffer_print(&answer->text, "goodput %.4g requests/s: %.2f %% meet", outcome->goodput, 100 * share);
-    if (isfinite(simulation->ttft_most))
-        buffer_print(&answer->text, " TTFT %s", simulate_seconds(arena, simulation->ttft_most));
-    if (isfinite(simulation->tpot_most))
-        buffer_print(&answer->text, " TPOT %s", simulate_seconds(arena, simulation->tpot_most));
-    for (size_t i = 0; i < trace->lanes && outcome->lanes[i].requests; i++)
-        buffer_print(&answer->text, "%s %s %.2f %%", i ? "," : ";", trace->lane_names[i],
-                     100 * (double)outcome->lanes[i].met / (double)outcome->lanes[i].requests);
+    if (isfinite(simulate->ttft_most))
+        buffer_print(&answer->text, " TTFT %s", simulate_seconds(arena, simulate->ttft_most));
+    if (isfinite(simulate->tpot_most))
+        buffer_print(&answer->text, " TPOT %s", simulate_seconds(arena, simulate->tpot_most));
+    for (size_t i = 0; i < trace->priority_classes && outcome->priority_classes[i].requests; i++)
+        buffer_print(&answer->text, "%s %s %.2f %%", i ? "," : ";", trace->class_names[i],
+                     100 * (double)outcome->priority_classes[i].met /
+                     (double)outcome->priority_classes[i].requests);
     buffer_print(&answer->text, "\n");
 }
 
@@ -226,7 +228,7 @@ static void answer_caches(struct arena *arena, const struct simulated *outcome, 
     }
 }
 
-static void tier_lines(struct arena *arena, const struct simulation *simulation,
+static void tier_lines(struct arena *arena, const struct simulate *simulate,
                          const struct simulated *outcome, struct answer *answer)
 {
     const struct sim_options *sim = &outcome->options;
@@ -242,7 +244,7 @@ static void tier_lines(struct arena *arena, const struct simulation *simulation,
         table_cell(&table, "%s", head[i]);
     for (size_t i = 0; i < sim->tiers; i++) {
         const struct tier_use *use = &outcome->result.tier[i];
-        struct doc *one = doc_add(arena, doc, simulation->tier_names[i], DOC_OBJECT);
+        struct doc *one = doc_add(arena, doc, simulate->tier_names[i], DOC_OBJECT);
         double share = (double)use->fetched * (double)sim->server.block / tokens;
         double usd = fmax(use->hold_cost, use->write_cost);     /* either ends the same drive */
         doc_add_number(arena, one, "hit_share", share);
@@ -253,7 +255,7 @@ static void tier_lines(struct arena *arena, const struct simulation *simulation,
         doc_add_number(arena, one, "wear", use->wear);
         doc_add_number(arena, one, "cost", usd);
         doc_add_number(arena, one, "expired", (double)use->expired);
-        table_cell(&table, "%s", simulation->tier_names[i]);
+        table_cell(&table, "%s", simulate->tier_names[i]);
         table_cell(&table, "%.2f %%", 100 * share);
         table_cell(&table, "%s", in_unit(arena, use->read_bytes, "B"));
         table_cell(&table, "%s", in_unit(arena, use->written_bytes, "B"));
@@ -298,23 +300,25 @@ static bool run_rows(struct scenario *scenario, const struct simulated *outcome,
 }
 
 /* Cost per token of each priority class, where classes share replicas. */
-static bool answer_classes(struct arena *arena, struct simulation *simulation,
+static bool answer_classes(struct arena *arena, struct simulate *simulate,
                            const struct simulated *outcome, struct answer *answer,
                            struct error *error)
 {
     const struct sim_result *result = &outcome->result;
-    struct facts *facts = &simulation->scenario.facts;
+    struct facts *facts = &simulate->scenario.facts;
     double price;
-    if (!(result->lane_seconds[0] > 0))
+    if (!(result->class_seconds[0] > 0))
         return true;
     struct doc *prices = doc_add(arena, answer->doc, "class_rent_per_token", DOC_OBJECT);
-    for (size_t i = 0; i < outcome->trace.lanes; i++) {
-        const char *name = outcome->trace.lane_names[i];
-        if (!outcome->lanes[i].outputs)
+    for (size_t i = 0; i < outcome->trace.priority_classes; i++) {
+        const char *name = outcome->trace.class_names[i];
+        if (!outcome->priority_classes[i].outputs)
             continue;
-        facts_set(facts, NAME_class_share, result->lane_seconds[i] / result->busy, ORIGIN_DERIVED, "simulated");
-        facts_set(facts, NAME_class_outputs, (double)outcome->lanes[i].outputs, ORIGIN_DERIVED, "simulated");
-        if (!value_of(&simulation->scenario, NAME_class_cost_per_token, &price, error))
+        facts_set(facts, NAME_class_share, result->class_seconds[i] / result->busy, ORIGIN_DERIVED,
+                  "simulated");
+        facts_set(facts, NAME_class_outputs, (double)outcome->priority_classes[i].outputs,
+                  ORIGIN_DERIVED, "simulated");
+        if (!value_of(&simulate->scenario, NAME_class_cost_per_token, &price, error))
             return false;
         doc_add_number(arena, prices, name, price);
         buffer_print(&answer->text, "  %s: %s, by its share of the sequences of each step\n", name,
@@ -323,7 +327,7 @@ static bool answer_classes(struct arena *arena, struct simulation *simulation,
     return true;
 }
 
-static bool answer_money(struct arena *arena, struct simulation *simulation,
+static bool answer_money(struct arena *arena, struct simulate *simulate,
                          const struct simulated *outcome, struct answer *answer,
                          struct error *error)
 {
@@ -331,17 +335,17 @@ static bool answer_money(struct arena *arena, struct simulation *simulation,
     static const char *const rows[ROWS] = { NAME_run_rent, NAME_run_cost_per_token,
                                             NAME_run_energy_per_token };
     static const char *const beside[] = { NAME_run_cost, NAME_run_energy };
-    struct facts *facts = &simulation->scenario.facts;
+    struct facts *facts = &simulate->scenario.facts;
     struct values values;
-    if (!simulation->predicted || !outcome->all.outputs)
+    if (!simulate->predicted || !outcome->all.outputs)
         return true;
     if (outcome->options.split.replicas) {
-        if (!run_rows(&simulation->prompts, outcome, 1, beside, 2, &values, error))
+        if (!run_rows(&simulate->prompts, outcome, 1, beside, 2, &values, error))
             return false;
         facts_set(facts, NAME_prefill_pool_cost, values.at[0], ORIGIN_DERIVED, "simulated");
         facts_set(facts, NAME_prefill_pool_energy, values.at[1], ORIGIN_DERIVED, "simulated");
     }
-    if (!run_rows(&simulation->scenario, outcome, 0, rows, ROWS, &values, error))
+    if (!run_rows(&simulate->scenario, outcome, 0, rows, ROWS, &values, error))
         return false;
     doc_add_number(arena, answer->doc, "rent", values.at[TOTAL]);
     doc_add_number(arena, answer->doc, "rent_per_token", values.at[PER_TOKEN]);
@@ -350,7 +354,7 @@ static bool answer_money(struct arena *arena, struct simulation *simulation,
                  "%s; energy %s\n",
                  in_unit(arena, values.at[PER_TOKEN], "USD/token"),
                  in_unit(arena, values.at[ENERGY], "J/token"));
-    return answer_classes(arena, simulation, outcome, answer, error);
+    return answer_classes(arena, simulate, outcome, answer, error);
 }
 
 /* The pool for prompts beside the servers that decode: what it has, and how long each ran. */
@@ -415,22 +419,22 @@ static void answer_settings(struct arena *arena, const struct simulated *outcome
         buffer_print(&answer->text, "  %zu pipeline stages, a step in each\n", server->stages);
 }
 
-bool simulate_answer(struct simulation *simulation, const struct simulated *outcome,
+bool simulate_answer(struct simulate *simulate, const struct simulated *outcome,
                      struct answer *answer, struct error *error)
 {
-    struct arena *arena = simulation->arena;
+    struct arena *arena = simulate->arena;
     answer_counts(arena, outcome, answer);
     answer_left_out(arena, outcome, answer);
     answer_losses(arena, outcome, answer);
-    answer_goodput(arena, simulation, outcome, answer);
+    answer_goodput(arena, simulate, outcome, answer);
     answer_caches(arena, outcome, answer);
     struct answer times = { .doc = answer->doc, .text = { .arena = arena }, .csv = answer->csv };
     answer_times(arena, outcome, &times);
     answer->csv = times.csv;
-    if (!answer_money(arena, simulation, outcome, answer, error))
+    if (!answer_money(arena, simulate, outcome, answer, error))
         return false;
     buffer_print(&answer->text, "\n%s", times.text.data);
-    tier_lines(arena, simulation, outcome, answer);
+    tier_lines(arena, simulate, outcome, answer);
     answer_settings(arena, outcome, answer);
     return true;
 }

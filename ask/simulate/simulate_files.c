@@ -20,7 +20,7 @@ struct moment {
 };
 
 struct recorder {
-    struct simulation *simulation;
+    struct simulate *simulate;
     const char *events_path, *series_path, *requests_path, *plot_path;
     FILE *events;                   /* trace events, as they come; NULL: none wanted */
     bool written;                   /* one at least */
@@ -99,9 +99,9 @@ static bool close_events(struct recorder *recorder, const struct simulated *outc
 
 /* ---- requests and series -------------------------------------------------------------------- */
 
-static FILE *begin(const struct simulation *simulation, const char *path, struct error *error)
+static FILE *begin(const struct simulate *simulate, const char *path, struct error *error)
 {
-    if (!file_may_write(simulation->arena, path, error))
+    if (!file_may_write(simulate->arena, path, error))
         return NULL;
     FILE *file = fopen(path, "w");
     if (!file)
@@ -141,7 +141,7 @@ static bool write_requests(const struct recorder *recorder, const struct simulat
     char *text = NULL;
     size_t size = 0;
     const bool shown = !strcmp(path, "-");
-    FILE *file = shown ? open_memstream(&text, &size) : begin(recorder->simulation, path, error);
+    FILE *file = shown ? open_memstream(&text, &size) : begin(recorder->simulate, path, error);
     if (!file)
         return !shown ? false : cannot_write(path, error);
     print_requests(file, outcome);
@@ -157,7 +157,7 @@ static bool write_requests(const struct recorder *recorder, const struct simulat
 
 static bool write_series(const struct recorder *recorder, struct error *error)
 {
-    FILE *file = begin(recorder->simulation, recorder->series_path, error);
+    FILE *file = begin(recorder->simulate, recorder->series_path, error);
     if (!file)
         return false;
     fprintf(file, "time,waiting,running,servers,blocks_used,answered,output_tokens\n");
@@ -187,7 +187,7 @@ static bool draw(const struct recorder *recorder, const struct simulated *outcom
 {
     static const char *const names[SIMULATE_TIMES] = { "TTFT", "TPOT", "E2E" };
     const bool terminal = !strcmp(recorder->plot_path, "-");
-    struct buffer script = { .arena = recorder->simulation->arena };
+    struct buffer script = { .arena = recorder->simulate->arena };
     if (!plot_open(&script, recorder->plot_path, 900, 700, error))
         return false;
     buffer_print(&script, "set key outside top right horizontal\nset grid\nset style data lines\n");
@@ -219,18 +219,18 @@ static bool draw(const struct recorder *recorder, const struct simulated *outcom
 static void keep(void *context, double now, const struct sim_sample *sample)
 {
     struct recorder *recorder = context;
-    const struct command *command = recorder->simulation->command;
-    *(struct moment *)arena_push(recorder->simulation->arena, &recorder->moments, &recorder->count,
+    const struct command *command = recorder->simulate->command;
+    *(struct moment *)arena_push(recorder->simulate->arena, &recorder->moments, &recorder->count,
                                  &recorder->room, sizeof(struct moment)) =
         (struct moment){ now, *sample };
     if (command->progress)
-        command->progress((double)sample->done / (double)recorder->simulation->trace.count);
+        command->progress((double)sample->done / (double)recorder->simulate->trace.count);
 }
 
 /* At most one output may be the terminal, and none may overwrite the trace. */
 static bool outputs_fit(const struct recorder *recorder, struct error *error)
 {
-    const struct command *command = recorder->simulation->command;
+    const struct command *command = recorder->simulate->command;
     static const char *const written[] = { "requests", "series", "trace" };
     for (int i = 0; i < 3; i++) {
         const char *path = command_text(command, written[i]);
@@ -245,16 +245,16 @@ static bool outputs_fit(const struct recorder *recorder, struct error *error)
     return true;
 }
 
-bool simulate_record(struct simulation *simulation, struct recorder **out, struct sim_watch *watch,
+bool simulate_record(struct simulate *simulate, struct recorder **out, struct sim_watch *watch,
                      struct error *error)
 {
     enum { LINES = 200, LINES_MOST = 1000000 };
-    const struct command *command = simulation->command;
-    const struct trace *trace = &simulation->trace;
-    struct recorder *recorder = *out = arena_alloc(simulation->arena, sizeof *recorder);
-    const double span = trace->arrival[trace->count - 1] / simulation->scale;
+    const struct command *command = simulate->command;
+    const struct trace *trace = &simulate->trace;
+    struct recorder *recorder = *out = arena_alloc(simulate->arena, sizeof *recorder);
+    const double span = trace->arrival[trace->count - 1] / simulate->scale;
     *recorder = (struct recorder){
-        .simulation = simulation, .every = simulation->options.users ? 1 : fmax(span, 1) / LINES,
+        .simulate = simulate, .every = simulate->options.users ? 1 : fmax(span, 1) / LINES,
         .events_path = command_text(command, "trace"),
         .series_path = command_text(command, "series"),
         .requests_path = command_text(command, "requests"),
@@ -274,7 +274,7 @@ bool simulate_record(struct simulation *simulation, struct recorder **out, struc
     if (!recorder->events_path)
         return true;
     watch->ran = write_steps;
-    recorder->events = begin(recorder->simulation, recorder->events_path, error);
+    recorder->events = begin(recorder->simulate, recorder->events_path, error);
     return recorder->events != NULL;
 }
 

@@ -23,10 +23,10 @@ static void mean_request(const struct trace *trace, double *prompt, double *outp
 }
 
 /* Sequences of a rank's step: all that run over the ranks, or those that fit. */
-static double mean_sequences(const struct simulation *simulation, const struct simulated *outcome,
+static double mean_sequences(const struct simulate *simulate, const struct simulated *outcome,
                              double length)
 {
-    const struct sim_server *server = &simulation->options.server;
+    const struct sim_server *server = &simulate->options.server;
     const double ranks = server->ranks ? (double)server->ranks : 1;
     if (outcome)
         return fmax(1, simulate_sequences(outcome, 0) / ranks);
@@ -34,13 +34,13 @@ static double mean_sequences(const struct simulation *simulation, const struct s
                         floor((double)server->blocks * (double)server->block / length)));
 }
 
-static void set_step(struct simulation *simulation, const struct simulated *outcome)
+static void set_step(struct simulate *simulate, const struct simulated *outcome)
 {
-    const struct sim_server *server = &simulation->options.server;
+    const struct sim_server *server = &simulate->options.server;
     double prompt, output;
-    mean_request(&simulation->trace, &prompt, &output);
-    const double sequences = mean_sequences(simulation, outcome, prompt + output);
-    const double chunk = simulation->options.split.replicas
+    mean_request(&simulate->trace, &prompt, &output);
+    const double sequences = mean_sequences(simulate, outcome, prompt + output);
+    const double chunk = simulate->options.split.replicas
                          ? 0 : fmin((double)server->chunk, sequences * prompt / output);
     const struct { const char *row; double value; } facts[] = {
         { NAME_rank_running, sequences }, { NAME_context, prompt + output / 2 },
@@ -48,7 +48,7 @@ static void set_step(struct simulation *simulation, const struct simulated *outc
         { NAME_prompts_begun, chunk / prompt }, { NAME_prompt_tokens, prompt },
         { NAME_output_tokens, output } };
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
-        facts_set(&simulation->scenario.facts, facts[i].row, facts[i].value, ORIGIN_DERIVED,
+        facts_set(&simulate->scenario.facts, facts[i].row, facts[i].value, ORIGIN_DERIVED,
                   "simulated");
 }
 
@@ -65,18 +65,18 @@ static const char *const tier_rows[] = {
     NAME_tier_retrieve_per_byte, NAME_tier_endurance, NAME_tier_wear_per_byte };
 enum { ROWS = sizeof rows / sizeof *rows, TIER_ROWS = sizeof tier_rows / sizeof *tier_rows };
 
-void simulate_notes(struct simulation *simulation, const struct simulated *outcome,
+void simulate_notes(struct simulate *simulate, const struct simulated *outcome,
                     struct answer *answer)
 {
-    struct scenario *scenario = &simulation->scenario;
+    struct scenario *scenario = &simulate->scenario;
     const char *texts[ROWS + TIER_ROWS];
     size_t count = ROWS;
-    if (!simulation->predicted)
+    if (!simulate->predicted)
         return;
     memcpy(texts, rows, sizeof rows);
-    for (size_t i = 0; i < TIER_ROWS && simulation->options.tiers; i++)
-        texts[count++] = arena_print(simulation->arena, "SUM(tier, %s)", tier_rows[i]);
-    set_step(simulation, outcome);
+    for (size_t i = 0; i < TIER_ROWS && simulate->options.tiers; i++)
+        texts[count++] = arena_print(simulate->arena, "SUM(tier, %s)", tier_rows[i]);
+    set_step(simulate, outcome);
     shown_notes(scenario, rows, outcome ? SHOWN_OF_RUN : SHOWN, NULL);
     given_note(scenario, texts, count, "the simulation");
     scenario_notes(scenario, answer);

@@ -19,24 +19,24 @@
 static const char usual_scheduler[] = "vllm-v1";
 
 /* The schedulers, and "disaggregated": the usual one with a pool for prompts. */
-static bool read_scheduler(struct simulation *simulation, struct error *error)
+static bool read_scheduler(struct simulate *simulate, struct error *error)
 {
     static const char split[] = "disaggregated";
-    const char *name = command_text(simulation->command, "scheduler");
-    const int router = command_choice(simulation->command, "router");
+    const char *name = command_text(simulate->command, "scheduler");
+    const int router = command_choice(simulate->command, "router");
     const bool disaggregated = name && !strcmp(name, split);
     const struct scheduler *scheduler =
         scheduler_named(name && !disaggregated ? name : usual_scheduler);
     if (!scheduler) {
-        struct buffer all = { .arena = simulation->arena };
+        struct buffer all = { .arena = simulate->arena };
         for (size_t i = 0; i < scheduler_count; i++)
             buffer_print(&all, "%s, ", schedulers[i]->name);
         error_set(error, "--scheduler: unknown scheduler '%.60s'", name);
         return error_hint(error, "one of: %s%s", all.data, split);
     }
-    simulation->options.split.replicas = disaggregated;
-    simulation->options.server.scheduler = scheduler;
-    simulation->options.router = router < 0 ? scheduler->router : (enum router)router;
+    simulate->options.split.replicas = disaggregated;
+    simulate->options.server.scheduler = scheduler;
+    simulate->options.router = router < 0 ? scheduler->router : (enum router)router;
     return true;
 }
 
@@ -73,7 +73,7 @@ static bool options_fit_scheduler(const struct command *command,
         wrong = "router prefix";
     if (command_given(command, "tier") && !scheduler->fetched)
         wrong = "tier";
-    if (command_given(command, "priority-class") && !(scheduler->can & SCHEDULER_LANES))
+    if (command_given(command, "priority-class") && !(scheduler->can & SCHEDULER_CLASSES))
         wrong = "priority-class";
     if (!wrong)
         return true;
@@ -108,10 +108,10 @@ static bool set_shared(const struct command *command, struct scenario *scenario,
 }
 
 /* Facts by which a server is chosen: mean lengths of the trace, how many requests there are, limits. */
-static void tell_load(const struct simulation *simulation, struct facts *facts, bool whole)
+static void tell_load(const struct simulate *simulate, struct facts *facts, bool whole)
 {
-    const struct trace *trace = &simulation->trace;
-    const struct command *command = simulation->command;
+    const struct trace *trace = &simulate->trace;
+    const struct command *command = simulate->command;
     const double count = (double)trace->count, span = trace->arrival[trace->count - 1];
     const double rate = span > 0 ? count / span * command_number(command, "time-scale") : 1;
     const double replicas = (double)command_count(command, "replicas");
@@ -137,21 +137,21 @@ static void tell_load(const struct simulation *simulation, struct facts *facts, 
 }
 
 /* As many servers as the users need, each with the users that it was chosen for. */
-static bool replicas_of_users(const struct simulation *simulation, struct scenario *trial,
+static bool replicas_of_users(const struct simulate *simulate, struct scenario *trial,
                               struct error *error)
 {
     double users;
     if (!value_of(trial, NAME_replica_running, &users, error))
         return false;
     facts_set(&trial->facts, NAME_replicas,
-              ceil(command_number(simulation->command, "users") / users), ORIGIN_CHOSEN,
+              ceil(command_number(simulate->command, "users") / users), ORIGIN_CHOSEN,
               trial->choice.rule);
     return true;
 }
 
 /* What nobody gave of the servers, as `step` chooses it for requests of the trace's mean lengths: the
  * layout, and with the chips as many servers as its requests need. */
-static bool choose_server(struct simulation *simulation, struct scenario *scenario,
+static bool choose_server(struct simulate *simulate, struct scenario *scenario,
                           const struct scheduler *scheduler, struct error *error)
 {
     static const char *const chosen[] = { NAME_chips, NAME_attention_dp, NAME_pipeline_parallel,
@@ -160,19 +160,19 @@ static bool choose_server(struct simulation *simulation, struct scenario *scenar
     struct facts *facts = &scenario->facts;
     struct scenario trial = *scenario;
     const bool whole = !facts_find(facts, NAME_chips) && !facts_find(facts, NAME_tensor_parallel) &&
-                       !command_given(simulation->command, "replicas");
+                       !command_given(simulate->command, "replicas");
     trial.facts = facts_copy(facts);
     facts_remove(&trial.facts, NAME_batch);
     facts_remove(&trial.facts, NAME_context);
-    tell_load(simulation, &trial.facts, whole);
+    tell_load(simulate, &trial.facts, whole);
     if (!(scheduler->can & SCHEDULER_RANKS))
         facts_set(&trial.facts, NAME_attention_dp, 1, ORIGIN_AXIS, scheduler->name);
     if (!(scheduler->can & SCHEDULER_STAGES))
         facts_set(&trial.facts, NAME_pipeline_parallel, 1, ORIGIN_AXIS, scheduler->name);
     const size_t notes = trial.facts.note_count;
     if (!scenario_choose(&trial, asked, 1, error) ||
-        (whole && command_given(simulation->command, "users") &&
-         !replicas_of_users(simulation, &trial, error)))
+        (whole && command_given(simulate->command, "users") &&
+         !replicas_of_users(simulate, &trial, error)))
         return false;
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++) {
         const struct fact *fact = facts_find(&trial.facts, chosen[i]);
@@ -204,16 +204,16 @@ static bool set_prompts(struct scenario *scenario, struct error *error)
 }
 
 /* A server's scenario; chips 0: chosen. Steps have batches and contexts of their own. */
-static bool open_model(struct simulation *simulation, struct scenario *scenario,
+static bool open_model(struct simulate *simulate, struct scenario *scenario,
                        const char *machine, double chips, bool prompts,
                        struct sim_server *server, double *token_bytes, struct error *error)
 {
-    const struct command *command = simulation->command;
+    const struct command *command = simulate->command;
     struct subject subject = command_subject(command);
     struct facts *facts = &scenario->facts;
     subject.machine = machine;
     subject.engine = engine_of(command, server->scheduler);
-    if (!scenario_read(scenario, simulation->arena, command, subject, error) ||
+    if (!scenario_read(scenario, simulate->arena, command, subject, error) ||
         (chips > 0 &&
          !scenario_set_number(scenario, NAME_chips, chips, ORIGIN_GIVEN, "--gpus", error)))
         return false;
@@ -223,7 +223,7 @@ static bool open_model(struct simulation *simulation, struct scenario *scenario,
     }
     return scenario_assume(scenario, error) && set_shared(command, scenario, error) &&
            (!prompts || set_prompts(scenario, error)) &&
-           (prompts || choose_server(simulation, scenario, server->scheduler, error)) &&
+           (prompts || choose_server(simulate, scenario, server->scheduler, error)) &&
            simulate_predicted(scenario, server, token_bytes, error);
 }
 
@@ -243,21 +243,21 @@ static bool nothing_contradicts(const struct scenario *scenario, struct error *e
     return true;
 }
 
-static bool read_model(struct simulation *simulation, struct error *error)
+static bool read_model(struct simulate *simulate, struct error *error)
 {
-    const struct command *command = simulation->command;
+    const struct command *command = simulate->command;
     if (!command_given(command, "model") || !command_given(command, "on")) {
         error_set(error, "simulate needs a step time");
         return error_hint(error, "--model MODEL --on HARDWARE, or --step-time \"10ms + "
                                  "0.05ms*tokens + 8e-5ms*cached\" and --blocks N");
     }
-    simulation->predicted = true;
-    if (!open_model(simulation, &simulation->scenario, command_text(command, "on"),
-                    command_number(command, "gpus"), false, &simulation->options.server,
-                    &simulation->options.token_bytes, error) ||
-        !nothing_contradicts(&simulation->scenario, error))
+    simulate->predicted = true;
+    if (!open_model(simulate, &simulate->scenario, command_text(command, "on"),
+                    command_number(command, "gpus"), false, &simulate->options.server,
+                    &simulate->options.token_bytes, error) ||
+        !nothing_contradicts(&simulate->scenario, error))
         return false;
-    return value_of(&simulation->scenario, NAME_api_time, &simulation->api_time, error);
+    return value_of(&simulate->scenario, NAME_api_time, &simulate->api_time, error);
 }
 
 static void read_settings(const struct command *command, struct sim_server *server)
@@ -294,10 +294,10 @@ static bool read_server(const struct command *command, struct sim_server *server
     return error_hint(error, "--blocks N, of %zu tokens each", server->block);
 }
 
-static bool read_servers(struct simulation *simulation, struct error *error)
+static bool read_servers(struct simulate *simulate, struct error *error)
 {
-    const struct command *command = simulation->command;
-    struct sim_server *server = &simulation->options.server;
+    const struct command *command = simulate->command;
+    struct sim_server *server = &simulate->options.server;
     const char *formula = command_text(command, "step-time");
     *server = sim_server_of(server->scheduler);
     server->synchronous = command_given(command, "no-async-scheduling");
@@ -305,18 +305,18 @@ static bool read_servers(struct simulation *simulation, struct error *error)
         return false;
     const bool model = command_given(command, "model") || command_given(command, "on");
     if ((server->scheduler->can & SCHEDULER_STEP_TIME) && (model || !formula) &&
-        !read_model(simulation, error))
+        !read_model(simulate, error))
         return false;
-    if (formula && !simulate_formula(simulation->arena, formula, server, error))
+    if (formula && !simulate_formula(simulate->arena, formula, server, error))
         return false;                               /* a model's memory, and a time of one's own */
     return read_server(command, server, error);
 }
 
 /* The prefill pool: the same settings, except for machine and chips. */
-static bool read_split(struct simulation *simulation, struct error *error)
+static bool read_split(struct simulate *simulate, struct error *error)
 {
-    const struct command *command = simulation->command;
-    struct sim_split *split = &simulation->options.split;
+    const struct command *command = simulate->command;
+    struct sim_split *split = &simulate->options.split;
     const char *machine = command_text(command, "prefill-on");
     const bool gpus = command_given(command, "prefill-gpus");
     const bool link = command_given(command, "link") || command_given(command, "link-latency");
@@ -335,15 +335,15 @@ static bool read_split(struct simulation *simulation, struct error *error)
                   "replica", machine);
         return error_hint(error, "--prefill-gpus N");
     }
-    if (split->replicas && !(simulation->options.token_bytes > 0)) {
+    if (split->replicas && !(simulate->options.token_bytes > 0)) {
         error_set(error, "--prefill-replicas: the KV bytes per token are unknown");
         return error_hint(error, "--model MODEL --on HARDWARE, beside --step-time or instead of it");
     }
-    split->server = simulation->options.server;
-    split->token_bytes = simulation->options.token_bytes;
-    if (!split->replicas || !simulation->predicted)
+    split->server = simulate->options.server;
+    split->token_bytes = simulate->options.token_bytes;
+    if (!split->replicas || !simulate->predicted)
         return true;
-    return open_model(simulation, &simulation->prompts,
+    return open_model(simulate, &simulate->prompts,
                       machine ? machine : command_text(command, "on"),
                       command_number(command, gpus ? "prefill-gpus" : "gpus"), true,
                       &split->server, &token_bytes, error) &&
@@ -352,11 +352,11 @@ static bool read_split(struct simulation *simulation, struct error *error)
 
 /* ---- the world around them ------------------------------------------------------------------ */
 
-static void take_world(const struct command *command, struct simulation *simulation)
+static void take_world(const struct command *command, struct simulate *simulate)
 {
-    struct sim_options *sim = &simulation->options;
+    struct sim_options *sim = &simulate->options;
     sim->replicas = command_count(command, "replicas");
-    const struct fact *replicas = facts_find(&simulation->scenario.facts, NAME_replicas);
+    const struct fact *replicas = facts_find(&simulate->scenario.facts, NAME_replicas);
     if (replicas && replicas->origin == ORIGIN_CHOSEN)
         sim->replicas = (size_t)replicas->value;
     sim->users = command_count(command, "users");
@@ -369,17 +369,17 @@ static void take_world(const struct command *command, struct simulation *simulat
                                          .load = (double)sim->server.max_num_seqs / 2 };
     sim->stepping = command_given(command, "stepping");
     sim->seed = command_count(command, "seed");
-    simulation->scale = command_number(command, "time-scale");
-    simulation->met = command_number(command, "attainment");
-    simulation->ttft_most = simulation->tpot_most = INFINITY;
-    simulation->warm_up = NAN;
-    command_take(command, "warm-up", &simulation->warm_up);
+    simulate->scale = command_number(command, "time-scale");
+    simulate->met = command_number(command, "attainment");
+    simulate->ttft_most = simulate->tpot_most = INFINITY;
+    simulate->warm_up = NAN;
+    command_take(command, "warm-up", &simulate->warm_up);
     command_take(command, "patience", &sim->patience);
     command_take(command, "fails-every", &sim->fails_every);
     command_take(command, "scale-load", &sim->scaling.load);
-    command_take(command, "api-time", &simulation->api_time);
-    command_take(command, "ttft", &simulation->ttft_most);
-    command_take(command, "tpot", &simulation->tpot_most);
+    command_take(command, "api-time", &simulate->api_time);
+    command_take(command, "ttft", &simulate->ttft_most);
+    command_take(command, "tpot", &simulate->tpot_most);
 }
 
 /* Refuse options that have an effect only together with another that is missing. */
@@ -405,11 +405,11 @@ static bool partners_are_there(const struct command *command, struct error *erro
     return true;
 }
 
-static bool read_world(struct simulation *simulation, struct error *error)
+static bool read_world(struct simulate *simulate, struct error *error)
 {
-    const struct sim_options *sim = &simulation->options;
-    take_world(simulation->command, simulation);
-    if (!partners_are_there(simulation->command, error))
+    const struct sim_options *sim = &simulate->options;
+    take_world(simulate->command, simulate);
+    if (!partners_are_there(simulate->command, error))
         return false;
     if (sim->scaling.most && sim->scaling.most <= sim->replicas) {
         error_set(error, "--scale-to %zu is not above --replicas %zu", sim->scaling.most,
@@ -426,19 +426,19 @@ static bool looks_drawn(const struct arena *arena, const char *source)
     return colon && strchr(colon, '=') && !file_there(arena, source);
 }
 
-static bool read_trace(struct simulation *simulation, struct error *error)
+static bool read_trace(struct simulate *simulate, struct error *error)
 {
-    const char *source = simulation->command->words[0];
-    simulation->drawn = generate_is(source) || looks_drawn(simulation->arena, source);
-    return simulation->drawn ? generate_trace(simulation->arena, source, &simulation->trace, error)
-                             : trace_read(simulation->arena, source, 1, &simulation->trace, error);
+    const char *source = simulate->command->words[0];
+    simulate->drawn = generate_is(source) || looks_drawn(simulate->arena, source);
+    return simulate->drawn ? generate_trace(simulate->arena, source, &simulate->trace, error)
+                           : trace_read(simulate->arena, source, 1, &simulate->trace, error);
 }
 
 /* Check that KV blocks and the trace's prefix blocks divide evenly: prefixes match by whole blocks. */
-static bool blocks_fit_names(const struct simulation *simulation, struct error *error)
+static bool blocks_fit_names(const struct simulate *simulate, struct error *error)
 {
-    const size_t named = simulation->trace.block, block = simulation->options.server.block;
-    if (!named || named % block == 0 || !simulation->options.server.scheduler->cached)
+    const size_t named = simulate->trace.block, block = simulate->options.server.block;
+    if (!named || named % block == 0 || !simulate->options.server.scheduler->cached)
         return true;
     error_set(error, "the trace names prefixes by %zu tokens, which blocks of %zu do not divide",
               named, block);
@@ -446,17 +446,17 @@ static bool blocks_fit_names(const struct simulation *simulation, struct error *
 }
 
 bool simulate_read(struct arena *arena, const struct command *command,
-                   struct simulation *simulation, struct error *error)
+                   struct simulate *simulate, struct error *error)
 {
     if (command->word_count != 1) {
         error_set(error, "simulate takes one trace, %zu were given", command->word_count);
         return error_hint(error, "chalkline simulate trace.csv --blocks 28000 --step-time ...");
     }
-    *simulation = (struct simulation){ .arena = arena, .command = command };
+    *simulate = (struct simulate){ .arena = arena, .command = command };
     if (command_given(command, "hit-rates"))                  /* of the trace alone */
-        return read_trace(simulation, error);
-    return read_scheduler(simulation, error) && read_trace(simulation, error) &&
-           read_servers(simulation, error) && read_split(simulation, error) &&
-           read_world(simulation, error) && blocks_fit_names(simulation, error) &&
-           simulate_lanes(simulation, error) && simulate_tiers(simulation, error);
+        return read_trace(simulate, error);
+    return read_scheduler(simulate, error) && read_trace(simulate, error) &&
+           read_servers(simulate, error) && read_split(simulate, error) &&
+           read_world(simulate, error) && blocks_fit_names(simulate, error) &&
+           simulate_classes(simulate, error) && simulate_tiers(simulate, error);
 }

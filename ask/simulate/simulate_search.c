@@ -73,21 +73,21 @@ static size_t sweep_values(double low, double high, size_t points, bool counts, 
     return count;
 }
 
-static bool sweep(const struct simulation *simulation, struct answer *answer, struct error *error)
+static bool sweep(const struct simulate *simulate, struct answer *answer, struct error *error)
 {
     int what;
     double low, high;
-    const size_t points = command_count(simulation->command, "points");
-    if (!read_sweep(command_text(simulation->command, "sweep"), &what, &low, &high, error))
+    const size_t points = command_count(simulate->command, "points");
+    if (!read_sweep(command_text(simulate->command, "sweep"), &what, &low, &high, error))
         return false;
-    double *values = arena_array(simulation->arena, points, sizeof *values);
+    double *values = arena_array(simulate->arena, points, sizeof *values);
     size_t count = sweep_values(low, high, points, what > 0, values);
-    struct trial *runs = arena_array(simulation->arena, count, sizeof *runs);
+    struct trial *runs = arena_array(simulate->arena, count, sizeof *runs);
     for (size_t i = 0; i < count; i++)
         vary(&runs[i].variation, what, values[i]);
-    if (!trials_run(simulation, runs, count, error))
+    if (!trials_run(simulate, runs, count, error))
         return false;
-    trials_answer(simulation, sweep_names[what], values, runs, count, answer);
+    trials_answer(simulate, sweep_names[what], values, runs, count, answer);
     return true;
 }
 
@@ -104,10 +104,10 @@ static double student(size_t freedom)
            (5 * pow(normal, 5) + 16 * pow(normal, 3) + 3 * normal) / (96 * n * n);
 }
 
-static bool repeats_differ(const struct simulation *simulation, size_t count, struct error *error)
+static bool repeats_differ(const struct simulate *simulate, size_t count, struct error *error)
 {
-    const struct sim_options *sim = &simulation->options;
-    if (count > 1 && (simulation->drawn || sim->fails_every > 0 || sim->server.draft))
+    const struct sim_options *sim = &simulate->options;
+    if (count > 1 && (simulate->drawn || sim->fails_every > 0 || sim->server.draft))
         return true;
     if (count > 1)
         error_set(error, "--repeat: nothing is random, every run would be the same");
@@ -118,17 +118,17 @@ static bool repeats_differ(const struct simulation *simulation, size_t count, st
                       : "2 or more");
 }
 
-static bool repeat(const struct simulation *simulation, struct answer *answer, struct error *error)
+static bool repeat(const struct simulate *simulate, struct answer *answer, struct error *error)
 {
-    struct arena *arena = simulation->arena;
+    struct arena *arena = simulate->arena;
     struct table table = { .arena = arena, .columns = 3, .left = "lrr" };
-    const size_t count = command_count(simulation->command, "repeat");
-    if (!repeats_differ(simulation, count, error))
+    const size_t count = command_count(simulate->command, "repeat");
+    if (!repeats_differ(simulate, count, error))
         return false;
     struct trial *runs = arena_array(arena, count, sizeof *runs);
     for (size_t i = 0; i < count; i++)
         runs[i].variation = (struct variation){ .scale = 1, .seed = i };
-    if (!trials_run(simulation, runs, count, error))
+    if (!trials_run(simulate, runs, count, error))
         return false;
     doc_add_number(arena, answer->doc, "repeats", (double)count);
     buffer_print(&answer->csv, "name,mean,half_interval\n");
@@ -159,7 +159,7 @@ static bool repeat(const struct simulation *simulation, struct answer *answer, s
 enum { TRIES = 256, SECTIONS = 3 };
 
 struct search {
-    const struct simulation *simulation;
+    const struct simulate *simulate;
     int what;                       /* of sweep_names */
     bool more_is_worse;
     double values[TRIES];           /* of all runs, in the order they were made */
@@ -180,7 +180,7 @@ static bool try_values(struct search *search, const double *values, size_t count
         vary(&runs[i].variation, search->what, values[i]);
     }
     search->count += count;
-    return trials_run(search->simulation, runs, count, error);
+    return trials_run(search->simulate, runs, count, error);
 }
 
 /* Is the run on the side of the limit from which the search approaches it? */
@@ -260,7 +260,7 @@ static int by_value(const void *a, const void *b)
 
 static void answer_search(struct search *search, struct answer *answer)
 {
-    struct arena *arena = search->simulation->arena;
+    struct arena *arena = search->simulate->arena;
     const double **order = arena_array(arena, search->count, sizeof *order);
     double *values = arena_array(arena, search->count, sizeof *values);
     struct trial *runs = arena_array(arena, search->count, sizeof *runs);
@@ -271,7 +271,7 @@ static void answer_search(struct search *search, struct answer *answer)
         values[i] = *order[i];
         runs[i] = search->runs[order[i] - search->values];
     }
-    trials_answer(search->simulation, sweep_names[search->what], values, runs, search->count, answer);
+    trials_answer(search->simulate, sweep_names[search->what], values, runs, search->count, answer);
 }
 
 static const struct trial *run_at(const struct search *search, double value)
@@ -282,70 +282,70 @@ static const struct trial *run_at(const struct search *search, double value)
     return &search->runs[i];
 }
 
-static bool find_saturation(const struct simulation *simulation, struct answer *answer,
+static bool find_saturation(const struct simulate *simulate, struct answer *answer,
                             struct error *error)
 {
     enum { MOST = 1 << 20 };
-    struct search *search = arena_alloc(simulation->arena, sizeof *search);
-    const bool users = simulation->options.users > 0;
+    struct search *search = arena_alloc(simulate->arena, sizeof *search);
+    const bool users = simulate->options.users > 0;
     double meets, misses;
     bool found;
-    *search = (struct search){ .simulation = simulation, .more_is_worse = true,
+    *search = (struct search){ .simulate = simulate, .more_is_worse = true,
                                .what = users ? SWEEP_USERS : SWEEP_TIME_SCALE };
-    if (!bracket(search, users ? (double)simulation->options.users : 1, users ? 1 : 1.0 / MOST,
+    if (!bracket(search, users ? (double)simulate->options.users : 1, users ? 1 : 1.0 / MOST,
                  MOST, &meets, &misses, &found, error))
         return false;
     if (found && isnan(misses)) {
         buffer_print(&answer->text, "never saturates: these %zu requests meet the limits even as one "
-                     "burst; a longer trace may not\n\n", simulation->trace.count);
+                     "burst; a longer trace may not\n\n", simulate->trace.count);
         answer->status = 1;
     } else if (!found) {
         buffer_print(&answer->text, "no rate meets the limits, not even one %.3g times lower\n\n",
                      1 / search->values[search->count - 1]);
         answer->status = 1;
     } else if (users) {
-        doc_add_number(simulation->arena, answer->doc, "users", meets);
+        doc_add_number(simulate->arena, answer->doc, "users", meets);
         buffer_print(&answer->text, "%.0f users: as many as meet the limits\n\n", meets);
     } else {
         const double rate = run_at(search, meets)->numbers[NUMBER_requests_per_s];
-        doc_add_number(simulation->arena, answer->doc, "time_scale", meets * simulation->scale);
-        doc_add_number(simulation->arena, answer->doc, "requests_per_s", rate);
+        doc_add_number(simulate->arena, answer->doc, "time_scale", meets * simulate->scale);
+        doc_add_number(simulate->arena, answer->doc, "requests_per_s", rate);
         buffer_print(&answer->text, "saturates at %.4g requests/s, %.4g times the trace: the highest "
                      "rate tried that meets the limits, within 1 %%\n\n", rate,
-                     meets * simulation->scale);
+                     meets * simulate->scale);
     }
     answer_search(search, answer);
     return true;
 }
 
-static bool min_gpus(const struct simulation *simulation, struct answer *answer,
+static bool min_gpus(const struct simulate *simulate, struct answer *answer,
                      struct error *error)
 {
     enum { MOST = 4096 };
-    struct search *search = arena_alloc(simulation->arena, sizeof *search);
+    struct search *search = arena_alloc(simulate->arena, sizeof *search);
     double meets, misses, chips = 1, beside = 0;
     bool found;
-    *search = (struct search){ .simulation = simulation, .what = SWEEP_REPLICAS };
-    if (!bracket(search, (double)simulation->options.replicas, 1, MOST, &meets, &misses, &found,
+    *search = (struct search){ .simulate = simulate, .what = SWEEP_REPLICAS };
+    if (!bracket(search, (double)simulate->options.replicas, 1, MOST, &meets, &misses, &found,
                  error))
         return false;
     if (!found) {
         buffer_print(&answer->text, "not even %.0f replicas meet the limits: %s\n\n",
-                     search->values[search->count - 1], simulation->options.split.replicas
+                     search->values[search->count - 1], simulate->options.split.replicas
                      ? "the prefill pool is too small, or a single request takes longer"
                      : "a single request takes longer");
         answer->status = 1;
     } else {
-        struct scenario scenario = simulation->scenario;
-        const size_t prompts = simulation->options.split.replicas;
-        if (simulation->predicted && !value_of(&scenario, NAME_chips, &chips, error))
+        struct scenario scenario = simulate->scenario;
+        const size_t prompts = simulate->options.split.replicas;
+        if (simulate->predicted && !value_of(&scenario, NAME_chips, &chips, error))
             return false;
-        scenario = simulation->prompts;
+        scenario = simulate->prompts;
         if (prompts && !value_of(&scenario, NAME_chips, &beside, error))
             return false;
         const double gpus = meets * chips + (double)prompts * beside;
-        doc_add_number(simulation->arena, answer->doc, "servers", meets);
-        doc_add_number(simulation->arena, answer->doc, "gpus", gpus);
+        doc_add_number(simulate->arena, answer->doc, "servers", meets);
+        doc_add_number(simulate->arena, answer->doc, "gpus", gpus);
         buffer_print(&answer->text, "%.0f replica%s", meets, meets == 1 ? "" : "s");
         if (prompts)
             buffer_print(&answer->text, " with %zu for prefill", prompts);
@@ -356,18 +356,18 @@ static bool min_gpus(const struct simulation *simulation, struct answer *answer,
     return true;
 }
 
-bool simulate_search(const struct simulation *simulation, struct answer *answer, bool *asked,
+bool simulate_search(const struct simulate *simulate, struct answer *answer, bool *asked,
                      struct error *error)
 {
     static const struct {
         const char *option;
-        bool (*search)(const struct simulation *, struct answer *, struct error *);
+        bool (*search)(const struct simulate *, struct answer *, struct error *);
     } searches[] = { { "sweep", sweep }, { "repeat", repeat }, { "find-saturation", find_saturation },
                      { "min-gpus", min_gpus } };
     static const char *const files[] = { "requests", "series", "trace", "plot" };
     int chosen = -1;
     for (int i = 0; i < 4; i++) {
-        if (!command_given(simulation->command, searches[i].option))
+        if (!command_given(simulate->command, searches[i].option))
             continue;
         if (chosen >= 0) {
             error_set(error, "--%s and --%s exclude each other", searches[chosen].option,
@@ -378,10 +378,10 @@ bool simulate_search(const struct simulation *simulation, struct answer *answer,
     }
     *asked = chosen >= 0;
     for (int i = 0; *asked && i < 4; i++)
-        if (command_given(simulation->command, files[i])) {
+        if (command_given(simulate->command, files[i])) {
             error_set(error, "--%s needs a single run, --%s makes many", files[i],
                       searches[chosen].option);
             return error_hint(error, "one of them");
         }
-    return !*asked || searches[chosen].search(simulation, answer, error);
+    return !*asked || searches[chosen].search(simulate, answer, error);
 }

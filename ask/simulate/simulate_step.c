@@ -72,13 +72,13 @@ static bool without_units(struct arena *arena, const char *formula, const char *
 }
 
 /* Whether every node is linear in the inputs. */
-static bool is_linear(struct arena *arena, const struct list *list)
+static bool is_linear(struct arena *arena, const struct graph *graph)
 {
-    bool *varies = arena_array(arena, list->count + 1, sizeof *varies);
-    for (size_t i = 0; i < list->count; i++) {
-        const struct node *node = &list->nodes[i];
+    bool *varies = arena_array(arena, graph->count + 1, sizeof *varies);
+    for (size_t i = 0; i < graph->count; i++) {
+        const struct node *node = &graph->nodes[i];
         bool a = node->a >= 0 && varies[node->a], b = node->b >= 0 && varies[node->b];
-        bool fixed = node->op == OP_INPUT && !strcmp(list->inputs[node->input].name, "second");
+        bool fixed = node->op == OP_INPUT && !strcmp(graph->inputs[node->input].name, "second");
         varies[i] = a || b || (node->op == OP_INPUT && !fixed);
         bool linear = node->op == OP_INPUT || node->op == OP_ADD || node->op == OP_SUB ||
                       node->op == OP_NEG || (node->op == OP_MUL && !(a && b)) ||
@@ -89,28 +89,28 @@ static bool is_linear(struct arena *arena, const struct list *list)
     return true;
 }
 
-static bool formula_list(struct arena *arena, const char *formula, struct list *list,
+static bool formula_list(struct arena *arena, const char *formula, struct graph *graph,
                          struct error *error)
 {
-    struct book *book = arena_alloc(arena, sizeof *book);
+    struct formulas *formulas = arena_alloc(arena, sizeof *formulas);
     struct facts facts = { .arena = arena };
     const struct expr *expr;
     struct unit unit, second;
     double scale;
-    book_open(book, arena, 0);
+    formulas_open(formulas, arena, 0);
     const char *plain = "";
-    if (!book_read(book, "a batch", text_of(rows), error) ||
+    if (!formulas_read(formulas, "a batch", text_of(rows), error) ||
         !without_units(arena, formula, &plain, error) ||
-        !expr_parse(book, "--step-time", 1, text_of(plain), &expr, error) ||
-        !expr_unit(book, expr, &unit, error) || !unit_parse(text_of("s"), &second, &scale, error))
+        !expr_parse(formulas, "--step-time", 1, text_of(plain), &expr, error) ||
+        !expr_unit(formulas, expr, &unit, error) || !unit_parse(text_of("s"), &second, &scale, error))
         return false;
     if (!unit_same(unit, second)) {
         error_set(error, "--step-time: invalid time '%.100s'", formula);
         return error_hint(error, "10ms + 0.05ms*tokens + 8e-5ms*cached");
     }
-    if (!list_build(arena, book, &facts, &expr, 1, list, error))
+    if (!graph_build(arena, formulas, &facts, &expr, 1, graph, error))
         return false;
-    if (!is_linear(arena, list)) {
+    if (!is_linear(arena, graph)) {
         error_set(error, "--step-time: '%.100s' is not linear in tokens, cached and sequences",
                   formula);
         return error_hint(error, "10ms + 0.05ms*tokens + 8e-5ms*cached");
@@ -136,17 +136,17 @@ bool simulate_formula(struct arena *arena, const char *formula, struct sim_serve
     struct step_cost *cost = arena_alloc(arena, sizeof *cost);
     server->seconds = linear_seconds;
     server->context = cost;
-    struct list list;
+    struct graph graph;
     double inputs[QUANTITIES + 1] = { 0 }, slopes[QUANTITIES + 1], *to[QUANTITIES] = {
         &cost->by_token, &cost->by_cached, &cost->by_sequence };
-    if (!formula_list(arena, formula, &list, error))
+    if (!formula_list(arena, formula, &graph, error))
         return false;
-    int second = list_input(&list, "second");
+    int second = graph_input(&graph, "second");
     if (second >= 0)
         inputs[second] = 1;
-    cost->base = list_gradient(arena, &list, 0, inputs, slopes);
+    cost->base = graph_gradient(arena, &graph, 0, inputs, slopes);
     for (int i = 0; i < QUANTITIES; i++) {
-        int input = list_input(&list, quantities[i]);
+        int input = graph_input(&graph, quantities[i]);
         *to[i] = input < 0 ? 0 : slopes[input];
     }
     if (!(cost->base >= 0) || !(cost->by_token >= 0) || !(cost->by_cached >= 0) ||
@@ -166,7 +166,7 @@ static const char *const moves[MOVES] = { NAME_rank_running, NAME_context, NAME_
 
 struct predicted {
     struct arena scratch;
-    struct list list;
+    struct graph graph;
     double *inputs;
     int input[MOVES];
     double stages;
@@ -185,7 +185,7 @@ static double predicted_seconds(void *context, const struct sim_step *step)
     for (int i = 0; i < MOVES; i++)
         if (predicted->input[i] >= 0)
             predicted->inputs[predicted->input[i]] = at[i];
-    list_value(&predicted->scratch, &predicted->list, predicted->inputs, NULL, &seconds);
+    graph_value(&predicted->scratch, &predicted->graph, predicted->inputs, NULL, &seconds);
     return seconds;
 }
 
@@ -194,25 +194,25 @@ static bool predicted_list(struct scenario *scenario, struct predicted *predicte
 {
     struct arena *arena = scenario->arena;
     const struct expr *expr;
-    struct list list;
+    struct graph graph;
     for (int i = 0; i < MOVES; i++)
         facts_set(&scenario->facts, moves[i], 1, ORIGIN_AXIS, "the batch");
-    if (!expr_parse(&scenario->book, NULL, 0, text_of(NAME_server_step), &expr, error) ||
-        !list_build(arena, &scenario->book, &scenario->facts, &expr, 1, &list, error))
+    if (!expr_parse(&scenario->formulas, NULL, 0, text_of(NAME_server_step), &expr, error) ||
+        !graph_build(arena, &scenario->formulas, &scenario->facts, &expr, 1, &graph, error))
         return false;
-    double *values = arena_array(arena, list.input_count + 1, sizeof *values);
-    bool *vary = arena_array(arena, list.input_count + 1, sizeof *vary);
-    for (size_t i = 0; i < list.input_count; i++)
-        values[i] = list.inputs[i].value;
+    double *values = arena_array(arena, graph.input_count + 1, sizeof *values);
+    bool *vary = arena_array(arena, graph.input_count + 1, sizeof *vary);
+    for (size_t i = 0; i < graph.input_count; i++)
+        values[i] = graph.inputs[i].value;
     for (int i = 0; i < MOVES; i++)
-        if (list_input(&list, moves[i]) >= 0)
-            vary[list_input(&list, moves[i])] = true;
-    list_fix(arena, &list, values, vary, &predicted->list);
-    predicted->inputs = arena_array(arena, predicted->list.input_count + 1, sizeof(double));
-    for (size_t i = 0; i < predicted->list.input_count; i++)
-        predicted->inputs[i] = predicted->list.inputs[i].value;
+        if (graph_input(&graph, moves[i]) >= 0)
+            vary[graph_input(&graph, moves[i])] = true;
+    graph_specialize(arena, &graph, values, vary, &predicted->graph);
+    predicted->inputs = arena_array(arena, predicted->graph.input_count + 1, sizeof(double));
+    for (size_t i = 0; i < predicted->graph.input_count; i++)
+        predicted->inputs[i] = predicted->graph.inputs[i].value;
     for (int i = 0; i < MOVES; i++)
-        predicted->input[i] = list_input(&predicted->list, moves[i]);
+        predicted->input[i] = graph_input(&predicted->graph, moves[i]);
     return true;
 }
 
@@ -224,8 +224,8 @@ struct sim_server simulate_own(struct arena *arena, const struct sim_server *ser
         struct predicted *to = own.context = arena_alloc(arena, sizeof *to);
         *to = *from;
         to->scratch = (struct arena){ 0 };
-        to->inputs = arena_array(arena, from->list.input_count + 1, sizeof *to->inputs);
-        memcpy(to->inputs, from->inputs, from->list.input_count * sizeof *to->inputs);
+        to->inputs = arena_array(arena, from->graph.input_count + 1, sizeof *to->inputs);
+        memcpy(to->inputs, from->inputs, from->graph.input_count * sizeof *to->inputs);
     }
     return own;
 }

@@ -13,40 +13,43 @@
 
 /* ---- classes -------------------------------------------------------------------------------- */
 
-static void swap_lanes(struct trace *trace, size_t a, size_t b)
+static void swap_classes(struct trace *trace, size_t a, size_t b)
 {
-    const char *name = trace->lane_names[a];
-    trace->lane_names[a] = trace->lane_names[b];
-    trace->lane_names[b] = name;
+    const char *name = trace->class_names[a];
+    trace->class_names[a] = trace->class_names[b];
+    trace->class_names[b] = name;
     for (size_t i = 0; i < trace->count; i++)
-        trace->lane[i] = trace->lane[i] == a ? (uint8_t)b
-                         : trace->lane[i] == b ? (uint8_t)a : trace->lane[i];
+        trace->priority_class[i] = trace->priority_class[i] == a ? (uint8_t)b
+                                   : trace->priority_class[i] == b ? (uint8_t)a
+                                   : trace->priority_class[i];
 }
 
-void simulate_order_lanes(struct trace *trace, const struct trace *like)
+void simulate_order_classes(struct trace *trace, const struct trace *like)
 {
-    for (size_t at = 0; at < like->lanes; at++)
-        for (size_t i = at + 1; i < trace->lanes; i++)
-            if (!strcmp(trace->lane_names[i], like->lane_names[at]))
-                swap_lanes(trace, i, at);
+    for (size_t at = 0; at < like->priority_classes; at++)
+        for (size_t i = at + 1; i < trace->priority_classes; i++)
+            if (!strcmp(trace->class_names[i], like->class_names[at]))
+                swap_classes(trace, i, at);
 }
 
-static bool read_lane(const char *text, struct trace *trace, struct sim_server *server, size_t at,
-                      struct error *error)
+static bool read_class(const char *text, struct trace *trace, struct sim_server *server, size_t at,
+                       struct error *error)
 {
     const char *equals = strrchr(text, '=');
     double most = 0;
-    size_t size = equals ? (size_t)(equals - text) : strlen(text), lane = 0;
-    while (lane < trace->lanes && (strlen(trace->lane_names[lane]) != size ||
-                                   memcmp(trace->lane_names[lane], text, size)))
-        lane++;
-    if (lane == trace->lanes || lane < at) {
+    size_t size = equals ? (size_t)(equals - text) : strlen(text), priority_class = 0;
+    while (priority_class < trace->priority_classes &&
+           (strlen(trace->class_names[priority_class]) != size ||
+                                                        memcmp(trace->class_names[priority_class],
+                                                               text, size)))
+        priority_class++;
+    if (priority_class == trace->priority_classes || priority_class < at) {
         error_set(error, "--priority-class: unknown class '%.60s'%s", text,
-                  lane < trace->lanes ? ", or one set before" : "");
+                  priority_class < trace->priority_classes ? ", or one set before" : "");
         char names[160] = "";
-        for (size_t i = at; i < trace->lanes; i++)
+        for (size_t i = at; i < trace->priority_classes; i++)
             snprintf(names + strlen(names), sizeof names - strlen(names), "%s%.20s",
-                     i > at ? ", " : "one of: ", trace->lane_names[i]);
+                     i > at ? ", " : "one of: ", trace->class_names[i]);
         return error_hint(error, "%s", *names ? names : "a trace with a column class, or "
                           "class=fast(1)|slow(9) of a description");
     }
@@ -55,18 +58,19 @@ static bool read_lane(const char *text, struct trace *trace, struct sim_server *
         error_set(error, "--priority-class: invalid count '%.60s'", equals + 1);
         return error_hint(error, "fast=8: no more than 8 sequences in a step with one of class fast");
     }
-    swap_lanes(trace, lane, at);                        /* they go in the order given */
-    server->lane_most[at] = (size_t)fmin(most, 1e9);
+    swap_classes(trace, priority_class, at);            /* they go in the order given */
+    server->class_most[at] = (size_t)fmin(most, 1e9);
     return true;
 }
 
-bool simulate_lanes(struct simulation *simulation, struct error *error)
+bool simulate_classes(struct simulate *simulate, struct error *error)
 {
-    const char *const *lanes;
-    const size_t count = command_texts(simulation->arena, simulation->command, "priority-class", &lanes);
+    const char *const *priority_classes;
+    const size_t count = command_texts(simulate->arena, simulate->command, "priority-class",
+                                       &priority_classes);
     for (size_t i = 0; i < count; i++)
-        if (!read_lane(lanes[i], &simulation->trace, &simulation->options.server, i,
-                       error))
+        if (!read_class(priority_classes[i], &simulate->trace, &simulate->options.server, i,
+                        error))
             return false;
     return true;
 }
@@ -74,10 +78,10 @@ bool simulate_lanes(struct simulation *simulation, struct error *error)
 /* ---- tiers ---------------------------------------------------------------------------------- */
 
 /* What the catalog says of a tier. */
-static bool known_tier(struct simulation *simulation, const char *name, double block_bytes,
+static bool known_tier(struct simulate *simulate, const char *name, double block_bytes,
                        struct tier_options *tier, struct error *error)
 {
-    struct scenario *scenario = &simulation->scenario;
+    struct scenario *scenario = &simulate->scenario;
     double capacity, in_place;
     const struct { const char *row; double *to; } rows[] = {
         { NAME_tier_capacity, &capacity }, { NAME_tier_bandwidth, &tier->bandwidth },
@@ -88,7 +92,7 @@ static bool known_tier(struct simulation *simulation, const char *name, double b
     if (!entry)
         return false;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (!value_of(scenario, arena_print(simulation->arena, "%s[%s]", rows[i].row, entry->name),
+        if (!value_of(scenario, arena_print(simulate->arena, "%s[%s]", rows[i].row, entry->name),
                       rows[i].to, error)) {
             error_set(error, "--tier: '%.60s' holds no cache", name);
             return error_hint(error, "ddr, flash or disk: `chalkline list tiers`");
@@ -132,21 +136,21 @@ static bool tier_key(const char *key, const char *value, double block_bytes,
     return error_hint(error, "capacity, bandwidth, latency, lifetime, endurance, price, shared");
 }
 
-static bool read_tier(struct simulation *simulation, const char *text, size_t at,
+static bool read_tier(struct simulate *simulate, const char *text, size_t at,
                       struct error *error)
 {
-    struct tier_options *tier = &simulation->options.tier[at];
-    const double block_bytes = simulation->options.token_bytes *
-                               (double)simulation->options.server.block;
-    char *words = arena_copy(simulation->arena, text, strlen(text)), *colon = strchr(words, ':');
+    struct tier_options *tier = &simulate->options.tier[at];
+    const double block_bytes = simulate->options.token_bytes *
+                               (double)simulate->options.server.block;
+    char *words = arena_copy(simulate->arena, text, strlen(text)), *colon = strchr(words, ':');
     if (at >= TIERS_MOST) {
         error_set(error, "--tier is set more than %d times", TIERS_MOST);
         return error_hint(error, "%d tiers at most", TIERS_MOST);
     }
     if (colon)
         *colon = 0;
-    simulation->tier_names[at] = words;
-    if (!known_tier(simulation, words, block_bytes, tier, error))
+    simulate->tier_names[at] = words;
+    if (!known_tier(simulate, words, block_bytes, tier, error))
         return false;
     const size_t whole = tier->capacity;
     const double endurance = tier->endurance, bandwidth = tier->bandwidth;
@@ -166,7 +170,7 @@ static bool read_tier(struct simulation *simulation, const char *text, size_t at
     if (tier->endurance == endurance && whole)          /* a part of a drive wears as a part */
         tier->endurance *= (double)tier->capacity / (double)whole;
     for (size_t i = 0; i < at; i++)
-        if (!strcmp(simulation->tier_names[i], words)) {
+        if (!strcmp(simulate->tier_names[i], words)) {
             error_set(error, "--tier %.60s is set twice", words);
             return error_hint(error, "once, with its keys");
         }
@@ -176,12 +180,12 @@ static bool read_tier(struct simulation *simulation, const char *text, size_t at
     return error_hint(error, "capacity=1TB, bandwidth=50GB/s");
 }
 
-bool simulate_tiers(struct simulation *simulation, struct error *error)
+bool simulate_tiers(struct simulate *simulate, struct error *error)
 {
-    const struct command *command = simulation->command;
+    const struct command *command = simulate->command;
     const char *const *tiers;
-    const size_t count = command_texts(simulation->arena, command, "tier", &tiers);
-    if (count && !(simulation->options.token_bytes > 0)) {
+    const size_t count = command_texts(simulate->arena, command, "tier", &tiers);
+    if (count && !(simulate->options.token_bytes > 0)) {
         error_set(error, "--tier: the KV bytes per token are unknown");
         return error_hint(error, "--model MODEL --on HARDWARE, beside --step-time or instead of it");
     }
@@ -189,13 +193,13 @@ bool simulate_tiers(struct simulation *simulation, struct error *error)
         error_set(error, "--fetch without --tier");
         return error_hint(error, "--tier ddr");
     }
-    simulation->options.fetch_cheaper = command_choice(command, "fetch") == 1;
-    if (simulation->options.fetch_cheaper && !value_of(&simulation->scenario, NAME_server_price,
-                         &simulation->options.replica_price, error))
+    simulate->options.fetch_cheaper = command_choice(command, "fetch") == 1;
+    if (simulate->options.fetch_cheaper && !value_of(&simulate->scenario, NAME_server_price,
+                         &simulate->options.replica_price, error))
         return false;
-    simulation->options.tiers = count;
+    simulate->options.tiers = count;
     for (size_t i = 0; i < count; i++)
-        if (!read_tier(simulation, tiers[i], i, error))
+        if (!read_tier(simulate, tiers[i], i, error))
             return false;
     return true;
 }

@@ -16,7 +16,7 @@ const char *const number_names[NUMBER_COUNT] = {
 #undef X
 };
 
-static void fill(struct trial *run, const struct simulation *simulation,
+static void fill(struct trial *run, const struct simulate *simulate,
                  const struct simulated *outcome)
 {
     const struct sketch *times = outcome->all.times;
@@ -34,27 +34,27 @@ static void fill(struct trial *run, const struct simulation *simulation,
         run->there[pool] = result->pool_there[pool] * outcome->counted.time_share;
     run->outputs = (double)outcome->all.outputs;
     run->verdict = outcome->verdict;
-    run->meets = simulate_meets(simulation, outcome);
+    run->meets = simulate_meets(simulate, outcome);
 }
 
-static void run_one(const struct simulation *simulation, struct trial *run)
+static void run_one(const struct simulate *simulate, struct trial *run)
 {
     struct arena arena = { 0 };
     struct simulated *outcome = arena_alloc(&arena, sizeof *outcome);
     run->error = (struct error){ .what = "" };
-    if (simulate_run(&arena, simulation, &run->variation, NULL, outcome, &run->error))
-        fill(run, simulation, outcome);
+    if (simulate_run(&arena, simulate, &run->variation, NULL, outcome, &run->error))
+        fill(run, simulate, outcome);
     arena_free(&arena);
 }
 
 /* Evaluate a row for each run, at what it counted. */
-static bool row_of_each(const struct simulation *simulation, int pool, const char *row,
+static bool row_of_each(const struct simulate *simulate, int pool, const char *row,
                         const struct trial *runs, const double *beside, size_t count, double *out,
                         struct error *error)
 {
     enum { THERE, OUTPUTS, BESIDE, COUNTED };
     static const char *const counted[COUNTED] = { NAME_replica_seconds, NAME_run_outputs, NAME_prefill_pool_cost };
-    struct scenario scenario = pool ? simulation->prompts : simulation->scenario;
+    struct scenario scenario = pool ? simulate->prompts : simulate->scenario;
     struct values values;
     for (int i = 0; i < COUNTED; i++)
         facts_set(&scenario.facts, counted[i], 1, ORIGIN_DERIVED, "simulated");
@@ -64,42 +64,42 @@ static bool row_of_each(const struct simulation *simulation, int pool, const cha
         const double at[COUNTED] = { runs[i].there[pool], fmax(runs[i].outputs, 1),
                                      beside ? beside[i] : 0 };
         for (int k = 0; k < COUNTED; k++)
-            if (list_input(&values.list, counted[k]) >= 0)
-                values.inputs[list_input(&values.list, counted[k])] = at[k];
-        list_value(simulation->arena, &values.list, values.inputs, NULL, &out[i]);
+            if (graph_input(&values.graph, counted[k]) >= 0)
+                values.inputs[graph_input(&values.graph, counted[k])] = at[k];
+        graph_value(simulate->arena, &values.graph, values.inputs, NULL, &out[i]);
     }
     return true;
 }
 
 /* Rent for each output token; 0 where no machine is known. */
-static bool add_cost(const struct simulation *simulation, struct trial *runs, size_t count,
+static bool add_cost(const struct simulate *simulate, struct trial *runs, size_t count,
                      struct error *error)
 {
-    double *beside = arena_array(simulation->arena, count, sizeof *beside);
-    double *cost = arena_array(simulation->arena, count, sizeof *cost);
-    if (!simulation->predicted)
+    double *beside = arena_array(simulate->arena, count, sizeof *beside);
+    double *cost = arena_array(simulate->arena, count, sizeof *cost);
+    if (!simulate->predicted)
         return true;
-    if ((simulation->options.split.replicas &&
-         !row_of_each(simulation, 1, NAME_run_cost, runs, NULL, count, beside, error)) ||
-        !row_of_each(simulation, 0, NAME_run_cost_per_token, runs, beside, count, cost, error))
+    if ((simulate->options.split.replicas &&
+         !row_of_each(simulate, 1, NAME_run_cost, runs, NULL, count, beside, error)) ||
+        !row_of_each(simulate, 0, NAME_run_cost_per_token, runs, beside, count, cost, error))
         return false;
     for (size_t i = 0; i < count; i++)
         runs[i].numbers[NUMBER_rent_per_token] = cost[i];
     return true;
 }
 
-bool trials_run(const struct simulation *simulation, struct trial *runs, size_t count,
+bool trials_run(const struct simulate *simulate, struct trial *runs, size_t count,
                     struct error *error)
 {
 #pragma omp parallel for schedule(dynamic)
     for (size_t i = 0; i < count; i++)
-        run_one(simulation, &runs[i]);
+        run_one(simulate, &runs[i]);
     for (size_t i = 0; i < count; i++)
         if (*runs[i].error.what) {
             *error = runs[i].error;
             return false;
         }
-    return add_cost(simulation, runs, count, error);
+    return add_cost(simulate, runs, count, error);
 }
 
 
@@ -109,11 +109,11 @@ static const enum number shown[] = { NUMBER_requests_per_s, NUMBER_ttft_mean, NU
 enum { SHOWN = sizeof shown / sizeof *shown };
 
 /* Columns of limits and rent are shown only if limits and a machine were given. */
-static bool is_shown(const struct simulation *simulation, enum number number)
+static bool is_shown(const struct simulate *simulate, enum number number)
 {
-    return (number != NUMBER_met || isfinite(simulation->ttft_most) ||
-            isfinite(simulation->tpot_most)) &&
-           (number != NUMBER_rent_per_token || simulation->predicted);
+    return (number != NUMBER_met || isfinite(simulate->ttft_most) ||
+            isfinite(simulate->tpot_most)) &&
+           (number != NUMBER_rent_per_token || simulate->predicted);
 }
 
 static bool is_time(enum number number)
@@ -131,16 +131,16 @@ const char *trials_number(struct arena *arena, enum number number, double value)
            : arena_print(arena, "%.4g", value);
 }
 
-void trials_answer(const struct simulation *simulation, const char *name,
+void trials_answer(const struct simulate *simulate, const char *name,
                         const double *values, const struct trial *runs, size_t count,
                         struct answer *answer)
 {
-    struct arena *arena = simulation->arena;
+    struct arena *arena = simulate->arena;
     struct table table = { .arena = arena, .columns = 2, .left = "rrrrrrrrrrr" };
     struct doc *list = doc_add(arena, answer->doc, "runs", DOC_ARRAY);
     table_cell(&table, "%s", name);
     for (int j = 0; j < SHOWN; j++)
-        if (is_shown(simulation, shown[j])) {
+        if (is_shown(simulate, shown[j])) {
             table_cell(&table, "%s", number_names[shown[j]]);
             table.columns++;
         }
@@ -159,11 +159,11 @@ void trials_answer(const struct simulation *simulation, const char *name,
             buffer_print(&answer->csv, ",%.17g", runs[i].numbers[j]);
         }
         for (int j = 0; j < SHOWN; j++)
-            if (is_shown(simulation, shown[j]))
+            if (is_shown(simulate, shown[j]))
                 table_cell(&table, "%s", trials_number(arena, shown[j], runs[i].numbers[shown[j]]));
         doc_add_string(arena, one, "verdict", runs[i].verdict);
         table_cell(&table, "%s%s", runs[i].verdict,
-                   runs[i].meets || !is_shown(simulation, NUMBER_met) ? "" : ", misses");
+                   runs[i].meets || !is_shown(simulate, NUMBER_met) ? "" : ", misses");
         buffer_print(&answer->csv, ",%s\n", runs[i].verdict);
     }
     table_print(&table, &answer->text, "  ");

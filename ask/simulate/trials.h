@@ -26,10 +26,10 @@ struct trial {
 };
 
 /* Each by itself: the answer does not depend on how many threads there are. */
-bool trials_run(const struct simulation *simulation, struct trial *trials, size_t count,
+bool trials_run(const struct simulate *simulate, struct trial *trials, size_t count,
                 struct error *error);
 /* A line for each; `name` is what varies, `values` where it stood. */
-void trials_answer(const struct simulation *simulation, const char *name, const double *values,
+void trials_answer(const struct simulate *simulate, const char *name, const double *values,
                    const struct trial *trials, size_t count, struct answer *answer);
 const char *trials_number(struct arena *arena, enum number number, double value);
 

@@ -82,12 +82,12 @@ static bool no_ranges(struct scenario *scenario, struct error *error)
     struct values values;
     if (!values_of(scenario, asked, 2, &values, error))
         return false;
-    for (size_t i = 0; i < values.list.input_count; i++) {
-        const struct input *input = &values.list.inputs[i];
-        if (input->spread == SPREAD_NONE)
+    for (size_t i = 0; i < values.graph.input_count; i++) {
+        const struct input *input = &values.graph.inputs[i];
+        if (input->distribution == DISTRIBUTION_NONE)
             continue;
         error_set(error, "tiers: %s is a %s, set by %s", input->name,
-                  input->spread == SPREAD_RANGE ? "range" : "distribution", input->source);
+                  input->distribution == DISTRIBUTION_RANGE ? "range" : "distribution", input->source);
         return error_hint(error, "a single number; `chalkline eval tier_pause_cost` takes ranges");
     }
     return true;

@@ -27,7 +27,7 @@ struct places {                     /* lives in the scenario's arena */
     struct scenario *scenario;
     size_t tiers;                   /* the place after the last tier is computing again */
     const char **names;             /* [tiers + 1] */
-    struct list list;               /* what a pause costs in each; the pause is its input */
+    struct graph graph;             /* what a pause costs in each; the pause is its input */
     double *at;                     /* [tiers + 1] what places_costs read */
     double longest;                 /* that a pause may be */
     size_t points;

@@ -16,8 +16,8 @@ static const struct unit one = { { 0 } }, seconds = { { 2 } };
 
 static struct unit unit_of(const struct tiers_answer *tiers, const char *row)
 {
-    const struct book *book = &tiers->scenario.book;
-    return book->rows[book_find(book, row)]->unit;
+    const struct formulas *formulas = &tiers->scenario.formulas;
+    return formulas->rows[formulas_find(formulas, row)]->unit;
 }
 
 static const char *shown(const struct tiers_answer *tiers, double value, struct unit unit)

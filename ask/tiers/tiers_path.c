@@ -16,7 +16,7 @@ static const double shortest = 1e-9;            /* s, of the grid after 0 */
 
 const double *places_costs(struct places *places, double pause)
 {
-    list_value(places->scenario->arena, &places->list, &pause, NULL, places->at);
+    graph_value(places->scenario->arena, &places->graph, &pause, NULL, places->at);
     return places->at;
 }
 
@@ -76,7 +76,7 @@ static void make_grid(struct places *places)
     places->grid[POINTS - 1] = places->longest;
     for (size_t i = 0; i <= places->tiers; i++)
         columns[i] = places->costs + i * POINTS;
-    list_run(&places->list, &(struct column){ places->grid, 1 }, columns, POINTS);
+    graph_run(&places->graph, &(struct column){ places->grid, 1 }, columns, POINTS);
 }
 
 size_t places_best_of(const struct places *places, size_t point)
@@ -122,11 +122,11 @@ static void find_path(struct places *places)
 static void keep_pause(struct places *places, const struct values *values)
 {
     struct arena *arena = places->scenario->arena;
-    bool *vary = arena_array(arena, values->list.input_count + 1, sizeof *vary);
-    int pause = list_input(&values->list, NAME_hold_time);
+    bool *vary = arena_array(arena, values->graph.input_count + 1, sizeof *vary);
+    int pause = graph_input(&values->graph, NAME_hold_time);
     if (pause >= 0)
         vary[pause] = true;
-    list_fix(arena, &values->list, values->inputs, vary, &places->list);
+    graph_specialize(arena, &values->graph, values->inputs, vary, &places->graph);
     places->at = values->at;
 }
 
@@ -148,7 +148,7 @@ bool places_open(struct scenario *scenario, struct places *places, struct error 
     if (!values_of(scenario, texts, tiers + 1, &values, error))
         return false;
     keep_pause(places, &values);
-    places->longest = scenario->book.rows[book_find(&scenario->book, NAME_hold_time)]->high;
+    places->longest = scenario->formulas.rows[formulas_find(&scenario->formulas, NAME_hold_time)]->high;
     make_grid(places);
     find_path(places);
     return true;

@@ -110,15 +110,16 @@ bool ask_train(struct arena *arena, const struct command *command, struct answer
     *train = (struct train){ .arena = arena, .command = command, .answer = answer,
                              .error = error };
     if (command_given(command, "sweep"))
-        return sweep_alone(command, error) && parts_check(command, error) && train_sweep(train);
-    if (!ranks_agree(ranks, parts_check(command, error) && train_open(train), error))
+        return sweep_alone(command, error) && shards_check(command, error) && train_sweep(train);
+    if (!ranks_agree(ranks, shards_check(command, error) && train_open(train), error))
         return false;
-    struct quest quest = { .arena = arena, .command = command, .answer = answer, .error = error,
-                           .title = train->title, .spaces = &train->space, .count = 1 };
-    if (!parts_search(&quest))
+    struct sharded_search sharded = { .arena = arena, .command = command, .answer = answer,
+                                      .error = error,
+                                      .title = train->title, .spaces = &train->space, .count = 1 };
+    if (!shards_search(&sharded))
         return false;
-    train->result = quest.result;
-    return quest.elsewhere || train_answer(train);
+    train->result = sharded.result;
+    return sharded.elsewhere || train_answer(train);
 }
 
 static const struct option train_list[] = {

@@ -50,7 +50,7 @@ struct train {
     double chips;
     struct search_space space;
     struct search_result result;
-    struct list report;             /* figures; the first, the step, has parts */
+    struct graph report;            /* figures; the first, the step, has parts */
 };
 
 struct train_point {
@@ -68,8 +68,8 @@ bool train_space(struct train *train);
 double train_given(const struct train *train, const char *row);
 bool train_host_known(const struct train *train);
 double train_input(const struct train *train, const struct search_point *at, const char *row);
-void train_tell(const struct train *train, const struct search_point *at,
-                struct train_point *point);
+void train_read_point(const struct train *train, const struct search_point *at,
+                      struct train_point *point);
 /* The first rule of divisibility that a layout breaks. */
 enum train_even { TRAIN_EVEN_HEADS, TRAIN_EVEN_STAGES, TRAIN_EVEN_EXPERTS, TRAIN_EVEN_SEQUENCE,
                   TRAIN_EVEN_BATCH, TRAIN_EVEN_COUNT };

@@ -177,7 +177,7 @@ static void move_line(struct train *train, const struct train_point *best)
         struct train_point point;
         if (!(train->result.moved_found & 1u << l))
             continue;
-        train_tell(train, &train->result.moved[l], &point);
+        train_read_point(train, &train->result.moved[l], &point);
         const double gain = best->figures[TRAIN_train_step] / point.figures[TRAIN_train_step] - 1;
         if (!(gain > 0))
             continue;
@@ -238,7 +238,7 @@ static void front_lines(struct train *train)
     csv_head(&csv);
     for (size_t i = 0; i < front->count; i++) {
         struct train_point point;
-        train_tell(train, &front->points[i], &point);
+        train_read_point(train, &front->points[i], &point);
         csv_row(train, &point, &csv);
         point_document(train, &point, doc_add(train->arena, list, NULL, DOC_OBJECT));
         if (i % (front->count / SHOWN + 1) == 0)
@@ -307,7 +307,7 @@ static bool nothing_lines(struct train *train)
     if (!train->result.miss_found || !isfinite(train->result.miss_by) ||
         train->result.miss_by > 1e6)
         return train_nothing(train);
-    train_tell(train, &train->result.miss, &point);
+    train_read_point(train, &train->result.miss, &point);
     buffer_print(&train->answer->text, "  layout   none fits in memory; nearest: %s\n",
                  train_layout(train, &point));
     short_line(train, &point);
@@ -323,7 +323,7 @@ bool train_answer(struct train *train)
     if (!head_line(train))
         return false;
     if (train->result.front.count) {
-        train_tell(train, &train->result.front.points[0], &best);
+        train_read_point(train, &train->result.front.points[0], &best);
         best_lines(train, &best);
         move_line(train, &best);
         front_lines(train);

@@ -158,7 +158,7 @@ static void add_settings(struct settings *settings, int axis, double *at)
 
 /* ---- the list --------------------------------------------------------------------------------- */
 
-enum { ACROSS, ALONG, MOST, POSSIBLE, MEMORY, HOST, OUTPUTS };
+enum { SPEED, THROUGHPUT, MOST, POSSIBLE, MEMORY, HOST, OUTPUTS };
 
 /* Of an axis; of the column any number of sequences; of the scale of a part around 1. */
 static struct interval range_of(const struct input *input)
@@ -175,25 +175,25 @@ typedef bool values_function(struct scenario *scenario, const char *const *texts
                              struct values *values, struct error *error);
 
 static bool short_list(struct train *train, const char *const *texts, size_t count,
-                       values_function *read, struct list *list)
+                       values_function *read, struct graph *graph)
 {
     struct values values;
-    struct list left;
+    struct graph left;
     if (!read(&train->scenario, texts, count, &values, train->error))
         return false;
-    bool *vary = arena_array(train->arena, values.list.input_count + 1, sizeof *vary);
+    bool *vary = arena_array(train->arena, values.graph.input_count + 1, sizeof *vary);
     for (int i = 0; i <= TRAIN_AXES; i++) {
-        int input = list_input(&values.list, i < TRAIN_AXES ? train_axes[i].row : NAME_micro_batch);
+        int input = graph_input(&values.graph, i < TRAIN_AXES ? train_axes[i].row : NAME_micro_batch);
         if (input >= 0)
             vary[input] = true;
     }
-    for (size_t i = 0; i < values.list.input_count; i++)
-        vary[i] |= values.list.inputs[i].entry == INPUT_SCALE;
-    list_fix(train->arena, &values.list, values.inputs, vary, &left);
+    for (size_t i = 0; i < values.graph.input_count; i++)
+        vary[i] |= values.graph.inputs[i].entry == INPUT_SCALE;
+    graph_specialize(train->arena, &values.graph, values.inputs, vary, &left);
     struct interval *ranges = arena_array(train->arena, left.input_count + 1, sizeof *ranges);
     for (size_t i = 0; i < left.input_count; i++)
         ranges[i] = range_of(&left.inputs[i]);
-    list_within(train->arena, &left, ranges, list);
+    graph_simplify(train->arena, &left, ranges, graph);
     return true;
 }
 
@@ -213,7 +213,7 @@ static bool make_lists(struct train *train)
         TRAIN_FIGURES(X)
 #undef X
     };
-    return short_list(train, searched, OUTPUTS, values_of, &train->space.list) &&
+    return short_list(train, searched, OUTPUTS, values_of, &train->space.graph) &&
            short_list(train, told, TRAIN_FIGURE_COUNT, values_of_parts, &train->report);
 }
 
@@ -242,17 +242,17 @@ static void set_axes(struct train *train, struct search_space *space)
     size_t *input = arena_array(train->arena, TRAIN_AXES, sizeof *input);
     int *axis = arena_array(train->arena, TRAIN_AXES, sizeof *axis);
     for (int i = 0; i < TRAIN_AXES; i++) {
-        int at = list_input(&space->list, train_axes[i].row);
+        int at = graph_input(&space->graph, train_axes[i].row);
         input[i] = at < 0 ? SEARCH_UNREAD : (size_t)at;
         axis[i] = train_axes[i].loop;
     }
-    int column = list_input(&space->list, NAME_micro_batch);
+    int column = graph_input(&space->graph, NAME_micro_batch);
     space->input = input;
     space->axis = axis;
     space->inputs = TRAIN_AXES;
     space->column = column < 0 ? SEARCH_UNREAD : (size_t)column;
-    space->across = ACROSS;
-    space->along = ALONG;
+    space->speed = SPEED;
+    space->throughput = THROUGHPUT;
     space->most = MOST;
 }
 
@@ -276,7 +276,7 @@ bool train_uneven(struct train *train, size_t counts[TRAIN_EVEN_COUNT])
     struct search_limit limits[TRAIN_EVEN_COUNT];
     struct search_space space = train->space;
     struct search_result result;
-    if (!short_list(train, texts, sizeof texts / sizeof *texts, values_of, &space.list))
+    if (!short_list(train, texts, sizeof texts / sizeof *texts, values_of, &space.graph))
         return false;
     set_axes(train, &space);
     for (size_t i = 0; i < TRAIN_EVEN_COUNT; i++)
@@ -327,20 +327,20 @@ double train_input(const struct train *train, const struct search_point *at, con
     return train->space.loads[at->load];
 }
 
-void train_tell(const struct train *train, const struct search_point *at,
-                struct train_point *point)
+void train_read_point(const struct train *train, const struct search_point *at,
+                      struct train_point *point)
 {
     struct arena scratch = arena_beside(train->arena);
-    const struct list *list = &train->report;
-    double *values = arena_array(&scratch, list->input_count + 1, sizeof *values);
-    double *nodes = arena_array(&scratch, list->count + 1, sizeof *nodes);
-    for (size_t i = 0; i < list->input_count; i++)
-        values[i] = list->inputs[i].entry == INPUT_SCALE
-                    ? 1 : train_input(train, at, list->inputs[i].name);
-    list_value(&scratch, list, values, nodes, point->figures);
+    const struct graph *graph = &train->report;
+    double *values = arena_array(&scratch, graph->input_count + 1, sizeof *values);
+    double *nodes = arena_array(&scratch, graph->count + 1, sizeof *nodes);
+    for (size_t i = 0; i < graph->input_count; i++)
+        values[i] = graph->inputs[i].entry == INPUT_SCALE
+                    ? 1 : train_input(train, at, graph->inputs[i].name);
+    graph_value(&scratch, graph, values, nodes, point->figures);
     point->at = *at;
     point->parts.whole = point->figures[TRAIN_train_step];
-    point->parts.at = list_breakdown(train->arena, &train->scenario.book, list, TRAIN_train_step,
-                                     nodes, &point->parts.count);
+    point->parts.at = graph_breakdown(train->arena, &train->scenario.formulas, graph, TRAIN_train_step,
+                                      nodes, &point->parts.count);
     arena_free(&scratch);
 }

@@ -33,7 +33,7 @@ static bool add_value(struct train *train, const struct sweep *sweep, size_t i,
                 search_run(&arena, &one.space, 1, &one.result, train->error);
     if (good && one.result.front.count) {
         struct train_point best;
-        train_tell(&one, one.result.front.points, &best);
+        train_read_point(&one, one.result.front.points, &best);
         add_best(&one, &best, table, doc);
         train->answer->status = 0;
     } else if (good) {

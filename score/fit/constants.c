@@ -49,10 +49,10 @@ static bool read_line(struct arena *arena, const char *line, const char *group,
 
 int constants_of(struct arena *arena, const char *group, struct constant *constants)
 {
-    const struct book *book = book_built_in(BOOK_ALL);
+    const struct formulas *formulas = formulas_built_in(FORMULAS_ALL);
     int count = 0;
-    for (size_t i = 0; i < book->count; i++) {
-        const struct row *row = book->rows[i];
+    for (size_t i = 0; i < formulas->count; i++) {
+        const struct row *row = formulas->rows[i];
         struct text rest = text_of(row->fit ? row->fit : "");
         while (rest.size) {
             const struct text line = text_line(&rest);

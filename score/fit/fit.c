@@ -195,23 +195,23 @@ static bool applies(const struct fit *fit, int k, const struct fitted *row)
 /* What a row's list reads besides the constants and the point's inputs never moves. */
 static void narrow(struct fit *fit, struct setup *setup, const struct measured *point)
 {
-    struct list *list = &setup->list, left;
-    double *values = arena_array(&fit->arena, list->input_count + 1, sizeof *values);
-    bool *vary = arena_array(&fit->arena, list->input_count + 1, sizeof *vary);
-    for (size_t i = 0; i < list->input_count; i++)
-        values[i] = list->inputs[i].value;
+    struct graph *graph = &setup->graph, left;
+    double *values = arena_array(&fit->arena, graph->input_count + 1, sizeof *values);
+    bool *vary = arena_array(&fit->arena, graph->input_count + 1, sizeof *vary);
+    for (size_t i = 0; i < graph->input_count; i++)
+        values[i] = graph->inputs[i].value;
     for (int i = 0; i < point->input_count; i++)
         if (setup->input[i] >= 0)
             vary[setup->input[i]] = true;
     for (int k = 0; k < fit->constant_count; k++) {
-        int input = list_input(list, fit->constants[k].name);
+        int input = graph_input(graph, fit->constants[k].name);
         if (input >= 0)
             vary[input] = true;
     }
-    list_fix(&fit->arena, list, values, vary, &left);
-    *list = left;
+    graph_specialize(&fit->arena, graph, values, vary, &left);
+    *graph = left;
     for (int i = 0; i < point->input_count; i++)
-        setup->input[i] = list_input(list, point->inputs[i].name);
+        setup->input[i] = graph_input(graph, point->inputs[i].name);
 }
 
 /* Setups move while they are added, so rows get theirs when all are there. */
@@ -224,12 +224,12 @@ static void link_setups(struct fit *fit)
         size_t at = (size_t)(row->setup - fit->predictor.setups);
         if (!done[at])
             narrow(fit, row->setup, row->point);
-        if (row->setup->list.input_count > INPUTS_MOST)
+        if (row->setup->graph.input_count > INPUTS_MOST)
             fit_give_up("more inputs than there is room for");
         done[at] = 1;
         for (int k = 0; k < fit->constant_count; k++)
             row->input[k] = applies(fit, k, row)
-                            ? list_input(&row->setup->list, fit->constants[k].name) : -1;
+                            ? graph_input(&row->setup->graph, fit->constants[k].name) : -1;
     }
     free(done);
 }

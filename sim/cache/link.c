@@ -37,7 +37,7 @@ struct link {
     struct pace pace;
     struct transfer *heap;
     size_t count, room;
-    struct line coming, ended;
+    struct line pending, ended;
     uint32_t order;
     double now, busy, next;
     bool known, settled;            /* `next`; nothing is due by now */
@@ -172,8 +172,8 @@ static void end(struct link *link, double now)
 static bool change(struct link *link, double now)
 {
     struct pace *pace = &link->pace;
-    const struct transfer *coming = line_first(&link->coming);
-    double begins = coming ? coming->at : INFINITY;
+    const struct transfer *pending = line_first(&link->pending);
+    double begins = pending ? pending->at : INFINITY;
     double ends = link->count ? pace_when(pace, link->bandwidth, link->heap[0].at) : INFINITY;
     double written = pace_writes_until(pace, link->bandwidth);
     double first = smaller(begins, smaller(ends, written)), before = pace->at;
@@ -185,8 +185,8 @@ static bool change(struct link *link, double now)
     } else if (written == first) {
         pace_stop_writing(pace, first);
     } else {
-        begin(link, *coming);
-        line_pop(&link->coming);
+        begin(link, *pending);
+        line_pop(&link->pending);
     }
     return true;
 }
@@ -208,11 +208,11 @@ static double forecast(const struct link *link)
 {
     struct pace pace = link->pace;
     double least = link->count ? link->heap[0].at : INFINITY;
-    for (size_t i = link->coming.first;;) {
-        const struct transfer *coming = i < link->coming.count ? &link->coming.all[i] : NULL;
-        if (least == INFINITY && !coming)
+    for (size_t i = link->pending.first;;) {
+        const struct transfer *pending = i < link->pending.count ? &link->pending.all[i] : NULL;
+        if (least == INFINITY && !pending)
             return INFINITY;
-        double begins = coming ? coming->at : INFINITY;
+        double begins = pending ? pending->at : INFINITY;
         double ends = least < INFINITY ? pace_when(&pace, link->bandwidth, least) : INFINITY;
         double written = pace_writes_until(&pace, link->bandwidth);
         if (ends <= smaller(begins, written))
@@ -223,7 +223,7 @@ static double forecast(const struct link *link)
         }
         pace_pass(&pace, link->bandwidth, begins);
         pace.sharing++;
-        least = smaller(least, pace.served + coming->bytes);
+        least = smaller(least, pace.served + pending->bytes);
         i++;
     }
 }
@@ -234,7 +234,7 @@ void link_add(struct link *link, double now, double bytes, uint32_t id)
 {
     assert(bytes >= 0);
     now = settle(link, now);
-    line_add(link->arena, &link->coming,
+    line_add(link->arena, &link->pending,
              (struct transfer){ .at = now + link->latency, .bytes = bytes,
                                 .order = link->order++, .id = id });
     link->known = link->settled = false;
@@ -288,8 +288,8 @@ double link_seconds(struct link *link, double now, double bytes)
     double served = pace_served(&link->pace, link->bandwidth, now), sum = bytes;
     for (size_t i = 0; i < link->count; i++)
         sum += smaller(link->heap[i].at - served, bytes);
-    for (size_t i = link->coming.first; i < link->coming.count; i++)
-        sum += smaller(link->coming.all[i].bytes, bytes);
+    for (size_t i = link->pending.first; i < link->pending.count; i++)
+        sum += smaller(link->pending.all[i].bytes, bytes);
     if (link->pace.writing)
         sum += smaller(link->pace.written - served, bytes);
     return link->latency + sum / link->bandwidth;

@@ -6,7 +6,7 @@
 #ifndef SIM_SCHEDULERS_DECODES_H
 #define SIM_SCHEDULERS_DECODES_H
 
-#include "sim/engine.h"
+#include "sim/replica.h"
 
 struct decode {
     uint64_t turn;                  /* that gives the last output */

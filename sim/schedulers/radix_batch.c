@@ -4,7 +4,7 @@
  * It admits requests with their cached prefix locked, adds prompt chunks and decode steps to the
  * batch in flight, and returns tokens and cache when requests end, restart or are cut short. Up to
  * two batches are in flight: the next is formed while one runs, from what is known when it is
- * launched. Runs of steps that only decode are one stretch, whose steps are counted when somebody
+ * launched. Runs of steps that only decode are one fast-forward, whose steps are counted when somebody
  * asks. The schedulers decide who is admitted and in which order (sglang.c, trtllm.c). */
 #include "sim/schedulers/radix_batch.h"
 
@@ -14,7 +14,8 @@
 uint32_t radix_batch_received(const struct radix_batch *batch, uint32_t id)
 {
     const struct radix_request *request = &batch->requests[id];
-    const uint64_t lacks = request->turn - batch->decodes.read, all = batch->engine.world->want[id];
+    const uint64_t lacks = request->turn - batch->decodes.read,
+    all = batch->replica.simulation->want[id];
     return request->fresh || lacks > all - request->had ? request->had : (uint32_t)(all - lacks);
 }
 
@@ -34,10 +35,10 @@ void radix_batch_make_room(struct radix_batch *batch)
 
 void radix_batch_count(struct radix_batch *batch)
 {
-    const size_t block = batch->engine.server->block, used = radix_batch_in_use(batch);
-    batch->engine.waiting = batch->queue.count;
-    batch->engine.tokens_left = batch->left > 0 ? (uint64_t)batch->left : 0;
-    batch->engine.blocks_used = batch->unit == block ? used : (used + block - 1) / block;
+    const size_t block = batch->replica.server->block, used = radix_batch_in_use(batch);
+    batch->replica.waiting = batch->queue.count;
+    batch->replica.tokens_left = batch->left > 0 ? (uint64_t)batch->left : 0;
+    batch->replica.blocks_used = batch->unit == block ? used : (used + block - 1) / block;
 }
 
 /* ---- requests come and go ------------------------------------------------------------------- */
@@ -45,14 +46,14 @@ void radix_batch_count(struct radix_batch *batch)
 void radix_batch_begin(struct radix_batch *batch, uint32_t id, const struct radix_hit *hit,
                        uint64_t start, size_t units)
 {
-    struct world *world = batch->engine.world;
+    struct simulation *simulation = batch->replica.simulation;
     struct radix_request *request = &batch->requests[id];
-    queue_remove(world, &batch->queue, id);
-    batch->engine.running++;
+    queue_remove(simulation, &batch->queue, id);
+    batch->replica.running++;
     batch->left -= (int64_t)(start - radix_batch_ready(batch, id));
     batch->outside += units - hit->units;
-    if (!world->result->restarts[id] && !world->got[id])
-        world->result->cached_tokens += hit->units * batch->unit;
+    if (!simulation->result->restarts[id] && !simulation->got[id])
+        simulation->result->cached_tokens += hit->units * batch->unit;
     *request = (struct radix_request){ .had = request->had, .cached = (int64_t)start };
     request->node = radix_lock(batch->cache, id, RADIX_ROOT, hit->units);
 }
@@ -66,7 +67,7 @@ bool radix_batch_add_prompt(struct radix_batch *batch, struct flight *flight, st
     step->prompt_cached += before;
     step->prompt_pairs += now * (before + now / 2);
     step->sequences++;
-    step->begun += !request->begun && before < batch->engine.world->trace->prompt[id];
+    step->begun += !request->begun && before < batch->replica.simulation->trace->prompt[id];
     request->begun = true;
     request->cached += (int64_t)tokens;
     batch->left -= (int64_t)tokens;
@@ -85,7 +86,7 @@ void radix_batch_join(struct radix_batch *batch, uint32_t id, uint64_t turn)
     request->cached -= (int64_t)decodes->launched;
     decodes->cached += request->cached;
     decodes_push(decodes, (struct decode){
-        .turn = turn, .id = id, .most = batch->engine.world->want[id] - request->had });
+        .turn = turn, .id = id, .most = batch->replica.simulation->want[id] - request->had });
 }
 
 void radix_batch_leave(struct radix_batch *batch, uint32_t id)
@@ -111,7 +112,7 @@ void radix_batch_let_go(struct radix_batch *batch, uint32_t id, size_t units)
     batch->outside -= units - radix_end(batch->cache, request->node);
     radix_unlock(batch->cache, request->node);
     request->node = RADIX_ROOT;
-    batch->engine.running--;
+    batch->replica.running--;
 }
 
 void radix_batch_finish(struct radix_batch *batch, uint32_t id, size_t units, double now)
@@ -119,7 +120,7 @@ void radix_batch_finish(struct radix_batch *batch, uint32_t id, size_t units, do
     radix_batch_keep(batch, id, radix_batch_last(batch, id));
     radix_batch_let_go(batch, id, units);
     batch->requests[id].over = true;
-    world_done(batch->engine.world, id, now);
+    simulation_done(batch->replica.simulation, id, now);
 }
 
 void radix_batch_restart(struct radix_batch *batch, uint32_t id, uint32_t had, size_t units)
@@ -129,8 +130,8 @@ void radix_batch_restart(struct radix_batch *batch, uint32_t id, uint32_t had, s
     radix_batch_let_go(batch, id, units);
     request->had = had;
     request->fresh = false;
-    batch->engine.world->ready[id] = 0;
-    world_restarted(batch->engine.world, id);
+    batch->replica.simulation->ready[id] = 0;
+    simulation_restarted(batch->replica.simulation, id);
 }
 
 /* ---- batches -------------------------------------------------------------------------------- */
@@ -158,24 +159,24 @@ void radix_batch_add_turn(struct radix_batch *batch, struct flight *flight, stru
 
 void radix_batch_launch(struct radix_batch *batch, const struct sim_step *step, double now)
 {
-    const struct sim_server *server = batch->engine.server;
+    const struct sim_server *server = batch->replica.server;
     const double from = ahead_from(&batch->ahead, now);
     const double seconds = server->seconds(server->context, step);
     batch->ahead.end[batch->ahead.count++] = from + seconds;
-    world_ran(&batch->engine, from, seconds, step);
+    simulation_ran(&batch->replica, from, seconds, step);
 }
 
 void radix_batch_wait(struct radix_batch *batch)
 {
-    batch->engine.next = batch->ahead.count ? batch->ahead.end[0] : INFINITY;
-    assert(batch->engine.running || (!batch->left && !radix_batch_in_use(batch)) ||
+    batch->replica.next = batch->ahead.count ? batch->ahead.end[0] : INFINITY;
+    assert(batch->replica.running || (!batch->left && !radix_batch_in_use(batch)) ||
            batch->queue.count);
 }
 
 bool radix_batch_only_decodes(const struct radix_batch *batch)
 {
     const struct ahead *ahead = &batch->ahead;
-    if (batch->engine.world->options->stepping || ahead->count < ahead->depth ||
+    if (batch->replica.simulation->options->stepping || ahead->count < ahead->depth ||
         !batch->decodes.count || batch->cut != NOBODY)
         return false;
     for (size_t f = 0; f < ahead->count; f++) {
@@ -186,18 +187,18 @@ bool radix_batch_only_decodes(const struct radix_batch *batch)
     return true;
 }
 
-void radix_batch_stretch(struct radix_batch *batch, uint64_t turns)
+void radix_batch_fast_forward(struct radix_batch *batch, uint64_t turns)
 {
     struct ahead *ahead = &batch->ahead;
     const struct sim_step step = decodes_step(&batch->decodes);
     if (!turns)
         return;
-    ahead->stretch = stretch_of(batch->engine.server, ahead->end[ahead->count - 1], &step, turns);
+    ahead->forward = fast_forward_of(batch->replica.server, ahead->end[ahead->count - 1], &step, turns);
     ahead->waiting = batch->queue.count;
-    batch->engine.next = ahead_end(ahead, ahead->stretch.steps);
+    batch->replica.next = ahead_end(ahead, ahead->forward.steps);
 }
 
-/* The first turns of the stretch have been launched. */
+/* The first turns of the fast-forward have been launched. */
 static void go_on(struct radix_batch *batch, uint64_t turns)
 {
     if (!turns)
@@ -207,27 +208,27 @@ static void go_on(struct radix_batch *batch, uint64_t turns)
     batch->decodes.launched += turns;
     batch->decodes.read += turns;
     radix_batch_make_room(batch);
-    ahead_move(&batch->ahead, &batch->engine, turns);
+    ahead_move(&batch->ahead, &batch->replica, turns);
     radix_batch_count(batch);
 }
 
 /* The batch that is formed next may be another one. */
-static void leave_stretch(struct radix_batch *batch, double now)
+static void leave_fast_forward(struct radix_batch *batch, double now)
 {
-    radix_batch_settle(&batch->engine, now);
-    batch->ahead.stretch.steps = 0;
-    batch->engine.next = batch->ahead.end[0];
+    radix_batch_settle(&batch->replica, now);
+    batch->ahead.forward.steps = 0;
+    batch->replica.next = batch->ahead.end[0];
 }
 
 const struct flight *radix_batch_end(struct radix_batch *batch, double now)
 {
     const struct flight ended = batch->flights[0];
-    if (!batch->engine.next) {                      /* called at once: somebody left the queue */
-        leave_stretch(batch, now);
-        if (batch->engine.next > now)
+    if (!batch->replica.next) {                     /* called at once: somebody left the queue */
+        leave_fast_forward(batch, now);
+        if (batch->replica.next > now)
             return NULL;
     }
-    go_on(batch, batch->ahead.stretch.steps);
+    go_on(batch, batch->ahead.forward.steps);
     batch->flights[0] = batch->flights[1];
     batch->flights[1] = ended;
     batch->ahead.end[0] = batch->ahead.end[1];
@@ -241,54 +242,54 @@ bool radix_batch_read(struct radix_batch *batch, uint32_t id, double now)
     if (!batch->requests[id].fresh)
         return false;
     batch->requests[id].fresh = false;
-    world_first_token(batch->engine.world, id, now);
+    simulation_first_token(batch->replica.simulation, id, now);
     radix_batch_keep(batch, id, radix_batch_known(batch, id));
     return true;
 }
 
-/* ---- what the world asks -------------------------------------------------------------------- */
+/* ---- what the simulation asks --------------------------------------------------------------- */
 
-void radix_batch_take(struct engine *engine, uint32_t id, double now)
+void radix_batch_take(struct replica *replica, uint32_t id, double now)
 {
-    struct radix_batch *batch = (struct radix_batch *)engine;
-    if (batch->ahead.stretch.steps)
-        leave_stretch(batch, now);
-    batch->requests[id] = (struct radix_request){ .had = engine->world->got[id] };
+    struct radix_batch *batch = (struct radix_batch *)replica;
+    if (batch->ahead.forward.steps)
+        leave_fast_forward(batch, now);
+    batch->requests[id] = (struct radix_request){ .had = replica->simulation->got[id] };
     batch->left += (int64_t)(radix_batch_last(batch, id) - radix_batch_ready(batch, id));
-    queue_last(engine->world, &batch->queue, id);
+    queue_last(replica->simulation, &batch->queue, id);
     radix_batch_count(batch);
 }
 
-void radix_batch_settle(struct engine *engine, double now)
+void radix_batch_settle(struct replica *replica, double now)
 {
-    struct radix_batch *batch = (struct radix_batch *)engine;
-    if (batch->ahead.stretch.steps)
+    struct radix_batch *batch = (struct radix_batch *)replica;
+    if (batch->ahead.forward.steps)
         go_on(batch, ahead_before(&batch->ahead, now));
 }
 
-bool radix_batch_drop(struct engine *engine, uint32_t id)
+bool radix_batch_drop(struct replica *replica, uint32_t id)
 {
-    struct radix_batch *batch = (struct radix_batch *)engine;
-    if (!queue_remove(engine->world, &batch->queue, id))
+    struct radix_batch *batch = (struct radix_batch *)replica;
+    if (!queue_remove(replica->simulation, &batch->queue, id))
         return false;
     batch->left -= (int64_t)(radix_batch_last(batch, id) - radix_batch_ready(batch, id));
-    if (batch->ahead.stretch.steps)
-        engine->next = 0;
+    if (batch->ahead.forward.steps)
+        replica->next = 0;
     radix_batch_count(batch);
     return true;
 }
 
-size_t radix_batch_cached(struct engine *engine, uint32_t id, double now)
+size_t radix_batch_cached(struct replica *replica, uint32_t id, double now)
 {
-    struct radix_batch *batch = (struct radix_batch *)engine;
-    radix_batch_settle(engine, now);
-    return radix_batch_find(batch, id, world_prompt(engine->world, id)).units * batch->unit;
+    struct radix_batch *batch = (struct radix_batch *)replica;
+    radix_batch_settle(replica, now);
+    return radix_batch_find(batch, id, simulation_prompt(replica->simulation, id)).units * batch->unit;
 }
 
 void radix_batch_forget(struct radix_batch *batch, double now)
 {
-    uint32_t *got = batch->engine.world->got;
-    radix_batch_settle(&batch->engine, now);
+    uint32_t *got = batch->replica.simulation->got;
+    radix_batch_settle(&batch->replica, now);
     for (size_t i = 0; i < batch->decodes.count; i++) {
         uint32_t id = batch->decodes.heap[i].id;
         got[id] = radix_batch_received(batch, id);
@@ -296,7 +297,7 @@ void radix_batch_forget(struct radix_batch *batch, double now)
     if (batch->cut != NOBODY)
         got[batch->cut] = batch->requests[batch->cut].had;
     while (batch->queue.count) {
-        uint32_t id = queue_pop(batch->engine.world, &batch->queue);
+        uint32_t id = queue_pop(batch->replica.simulation, &batch->queue);
         got[id] = batch->requests[id].had;
     }
 }
@@ -308,25 +309,25 @@ void radix_batch_empty(struct radix_batch *batch)
     batch->decodes.cached = batch->left = 0;
     batch->decodes.read = batch->decodes.launched;
     batch->cut = NOBODY;
-    batch->ahead.stretch.steps = 0;
+    batch->ahead.forward.steps = 0;
     radix_clear(batch->cache);
-    batch->engine.running = 0;
-    batch->engine.next = INFINITY;
+    batch->replica.running = 0;
+    batch->replica.next = INFINITY;
     radix_batch_count(batch);
 }
 
-void radix_batch_open(struct radix_batch *batch, struct arena *arena, struct world *world,
+void radix_batch_open(struct radix_batch *batch, struct arena *arena, struct simulation *simulation,
                       const struct sim_server *server, size_t unit, size_t capacity)
 {
     const size_t most = server->max_num_seqs + 1;
-    if (!world->shared)
-        world->shared = arena_array(arena, world->trace->count, sizeof *batch->requests);
-    batch->engine = (struct engine){ .server = server, .world = world };
-    batch->requests = world->shared;
+    if (!simulation->shared)
+        simulation->shared = arena_array(arena, simulation->trace->count, sizeof *batch->requests);
+    batch->replica = (struct replica){ .server = server, .simulation = simulation };
+    batch->requests = simulation->shared;
     batch->unit = unit;
     batch->capacity = capacity;
     batch->reuse = true;
-    batch->cache = radix_open(arena, world->trace, unit);
+    batch->cache = radix_open(arena, simulation->trace, unit);
     batch->decodes.heap = arena_array(arena, most, sizeof *batch->decodes.heap);
     for (size_t i = 0; i < AHEAD_MOST; i++) {
         batch->flights[i].prompts = arena_array(arena, most, sizeof(uint32_t));

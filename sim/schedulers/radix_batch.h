@@ -33,7 +33,7 @@ struct flight {                     /* a batch that was launched */
 };
 
 struct radix_batch {
-    struct engine engine;
+    struct replica replica;
     struct radix_request *requests;
     struct queue queue;
     struct decodes decodes;
@@ -51,25 +51,25 @@ struct radix_batch {
 };
 
 /* Empty, in the arena, with room for the server's sequences. */
-void radix_batch_open(struct radix_batch *batch, struct arena *arena, struct world *world,
+void radix_batch_open(struct radix_batch *batch, struct arena *arena, struct simulation *simulation,
                       const struct sim_server *server, size_t unit, size_t capacity);
 
 /* Tokens to read before its next output; of these cached by another pool. */
 static inline uint64_t radix_batch_known(const struct radix_batch *batch, uint32_t id)
 {
-    return (uint64_t)batch->engine.world->trace->prompt[id] + batch->requests[id].had;
+    return (uint64_t)batch->replica.simulation->trace->prompt[id] + batch->requests[id].had;
 }
 
 static inline uint64_t radix_batch_ready(const struct radix_batch *batch, uint32_t id)
 {
-    uint64_t known = radix_batch_known(batch, id), ready = batch->engine.world->ready[id];
+    uint64_t known = radix_batch_known(batch, id), ready = batch->replica.simulation->ready[id];
     return ready < known ? ready : known - 1;
 }
 
 /* Tokens that it will have read when it is done: its last output is not an input. */
 static inline uint64_t radix_batch_last(const struct radix_batch *batch, uint32_t id)
 {
-    return world_total(batch->engine.world, id) - 1;
+    return simulation_total(batch->replica.simulation, id) - 1;
 }
 
 static inline size_t radix_batch_in_use(const struct radix_batch *batch)
@@ -83,7 +83,7 @@ uint32_t radix_batch_received(const struct radix_batch *batch, uint32_t id);
 struct radix_hit radix_batch_find(const struct radix_batch *batch, uint32_t id, uint64_t known);
 /* Of what nobody uses so much goes that the rest has room. */
 void radix_batch_make_room(struct radix_batch *batch);
-/* For the world: waiting, tokens_left, blocks_used. */
+/* For the simulation: waiting, tokens_left, blocks_used. */
 void radix_batch_count(struct radix_batch *batch);
 
 /* ---- requests come and go ------------------------------------------------------------------- */
@@ -114,24 +114,24 @@ struct flight *radix_batch_flight(struct radix_batch *batch);
 void radix_batch_add_turn(struct radix_batch *batch, struct flight *flight, struct sim_step *step,
                           size_t units);
 void radix_batch_launch(struct radix_batch *batch, const struct sim_step *step, double now);
-/* The world is told when the first one in flight ends. */
+/* The simulation is told when the first one in flight ends. */
 void radix_batch_wait(struct radix_batch *batch);
 /* Whether nothing can happen but turns of those that decode, as far as those in flight say. */
 bool radix_batch_only_decodes(const struct radix_batch *batch);
-/* So many turns are a stretch; 0: there is none. */
-void radix_batch_stretch(struct radix_batch *batch, uint64_t turns);
-/* The first batch in flight, or the stretch, is over: that batch, until another one is formed.
- * NULL: the world called because somebody left the queue, and a batch goes on. */
+/* So many turns are a fast-forward; 0: there is none. */
+void radix_batch_fast_forward(struct radix_batch *batch, uint64_t turns);
+/* The first batch in flight, or the fast-forward, is over: that batch, until another one is formed.
+ * NULL: the simulation called because somebody left the queue, and a batch goes on. */
 const struct flight *radix_batch_end(struct radix_batch *batch, double now);
 /* Its prompt has been read and gave a token. False: it has to start again. */
 bool radix_batch_read(struct radix_batch *batch, uint32_t id, double now);
 
-/* ---- what the world asks; the scheduler may have more to do --------------------------------- */
+/* ---- what the simulation asks; the scheduler may have more to do ---------------------------- */
 
-void radix_batch_take(struct engine *engine, uint32_t id, double now);
-void radix_batch_settle(struct engine *engine, double now);
-bool radix_batch_drop(struct engine *engine, uint32_t id);
-size_t radix_batch_cached(struct engine *engine, uint32_t id, double now);
+void radix_batch_take(struct replica *replica, uint32_t id, double now);
+void radix_batch_settle(struct replica *replica, double now);
+bool radix_batch_drop(struct replica *replica, uint32_t id);
+size_t radix_batch_cached(struct replica *replica, uint32_t id, double now);
 /* A replica fails: `got` of those that wait, decode or are cut is set; then nothing is left. */
 void radix_batch_forget(struct radix_batch *batch, double now);
 void radix_batch_empty(struct radix_batch *batch);

@@ -42,14 +42,14 @@ struct sglang {
 
 static uint32_t want(const struct sglang *sglang, uint32_t id)
 {
-    return sglang->core.engine.world->want[id];
+    return sglang->core.replica.simulation->want[id];
 }
 
 /* ---- the guess ------------------------------------------------------------------------------ */
 
 static double first_ratio(const struct sglang *sglang)
 {
-    double conservativeness = sglang->core.engine.server->own[CONSERVATIVENESS];
+    double conservativeness = sglang->core.replica.server->own[CONSERVATIVENESS];
     return fmin(1, ratio_first * (conservativeness > 0 ? conservativeness : 1));
 }
 
@@ -96,11 +96,11 @@ static uint64_t expected(const struct sglang *sglang)
 
 /* ---- requests come and go ------------------------------------------------------------------- */
 
-/* From the next turn on; `coming` outputs are known or in flight. */
-static void join(struct sglang *sglang, uint32_t id, uint32_t coming)
+/* From the next turn on; `pending` outputs are known or in flight. */
+static void join(struct sglang *sglang, uint32_t id, uint32_t pending)
 {
     radix_batch_join(&sglang->core, id,
-                     sglang->core.decodes.launched + want(sglang, id) - coming);
+                     sglang->core.decodes.launched + want(sglang, id) - pending);
 }
 
 static void finish(struct sglang *sglang, uint32_t id, double now)
@@ -114,7 +114,7 @@ static void finish(struct sglang *sglang, uint32_t id, double now)
 static size_t to_retract(const struct radix_batch *core)
 {
     const struct decodes *decodes = &core->decodes;
-    const uint32_t *prompt = core->engine.world->trace->prompt;
+    const uint32_t *prompt = core->replica.simulation->trace->prompt;
     size_t chosen = 0;
     for (size_t i = 1; i < decodes->count; i++) {
         uint32_t id = decodes->heap[i].id, other = decodes->heap[chosen].id;
@@ -135,7 +135,7 @@ static void retract(struct radix_batch *core)
     decodes_remove(&core->decodes, at);
     radix_batch_leave(core, id);
     radix_batch_restart(core, id, had, (size_t)core->requests[id].cached);
-    queue_last(core->engine.world, &core->queue, id);
+    queue_last(core->replica.simulation, &core->queue, id);
 }
 
 /* Until so many tokens, and one of each that decodes if they take a turn, have room, or only
@@ -279,7 +279,7 @@ static void add_turn(struct sglang *sglang, struct forming *forming)
 static bool form_prompts(struct sglang *sglang, struct forming *forming)
 {
     const struct radix_batch *core = &sglang->core;
-    const struct sim_server *server = core->engine.server;
+    const struct sim_server *server = core->replica.server;
     if ((sglang->full || !core->queue.count) && core->cut == NOBODY)
         return false;
     size_t listed = core->decodes.count + sglang->gone;
@@ -339,22 +339,22 @@ static bool form(struct sglang *sglang, double now)
     sglang->last_count = flight->prompt_count;
     sglang->last_cut = forming.parts && core->cut != NOBODY;
     radix_batch_count(core);
-    core->engine.stalls = core->decodes.count > 0;
+    core->replica.stalls = core->decodes.count > 0;
     radix_batch_launch(core, &forming.step, now);
     return true;
 }
 
-/* ---- stretches ------------------------------------------------------------------------------ */
+/* ---- fast-forwards -------------------------------------------------------------------------- */
 
 /* As many turns as are formed before anybody ends, enters or starts again. */
-static void try_stretch(struct sglang *sglang)
+static void try_fast_forward(struct sglang *sglang)
 {
     struct radix_batch *core = &sglang->core;
     if (sglang->gone || (core->queue.count && !sglang->full) || !radix_batch_only_decodes(core))
         return;
     uint64_t most = core->decodes.heap[0].turn - core->decodes.read - 1;
     uint64_t room = (core->capacity - radix_batch_in_use(core)) / core->decodes.count;
-    radix_batch_stretch(core, most < room ? most : room);
+    radix_batch_fast_forward(core, most < room ? most : room);
 }
 
 static void grow(struct radix_batch *core, uint64_t turns)
@@ -364,7 +364,7 @@ static void grow(struct radix_batch *core, uint64_t turns)
     sglang->ratio_turns += turns;
 }
 
-/* ---- what the world asks -------------------------------------------------------------------- */
+/* ---- what the simulation asks --------------------------------------------------------------- */
 
 static void fill(struct sglang *sglang, double now)
 {
@@ -372,22 +372,22 @@ static void fill(struct sglang *sglang, double now)
         ;
 }
 
-static void sglang_start(struct engine *engine, double now)
+static void sglang_start(struct replica *replica, double now)
 {
-    struct sglang *sglang = (struct sglang *)engine;
+    struct sglang *sglang = (struct sglang *)replica;
     fill(sglang, now);
     if (!sglang->core.ahead.count) {
         set_ratio(sglang, first_ratio(sglang));
         fill(sglang, now);                          /* who ended is out of the batch only now */
     }
     radix_batch_wait(&sglang->core);
-    try_stretch(sglang);
+    try_fast_forward(sglang);
     radix_batch_count(&sglang->core);
 }
 
-static void sglang_end(struct engine *engine, double now)
+static void sglang_end(struct replica *replica, double now)
 {
-    struct sglang *sglang = (struct sglang *)engine;
+    struct sglang *sglang = (struct sglang *)replica;
     struct radix_batch *core = &sglang->core;
     struct decodes *decodes = &core->decodes;
     const struct flight *ended = radix_batch_end(core, now);
@@ -416,25 +416,25 @@ static void empty(struct sglang *sglang)
     set_ratio(sglang, first_ratio(sglang));
 }
 
-static void sglang_clear(struct engine *engine, double now)
+static void sglang_clear(struct replica *replica, double now)
 {
-    struct sglang *sglang = (struct sglang *)engine;
+    struct sglang *sglang = (struct sglang *)replica;
     radix_batch_forget(&sglang->core, now);
     for (size_t i = 0; i < sglang->last_count; i++)
-        engine->world->got[sglang->last[i]] = sglang->core.requests[sglang->last[i]].had;
+        replica->simulation->got[sglang->last[i]] = sglang->core.requests[sglang->last[i]].had;
     empty(sglang);
 }
 
-static struct engine *sglang_open(struct arena *arena, struct world *world,
-                                  const struct sim_server *server)
+static struct replica *sglang_open(struct arena *arena, struct simulation *simulation,
+                                   const struct sim_server *server)
 {
     struct sglang *sglang = arena_alloc(arena, sizeof *sglang);
-    radix_batch_open(&sglang->core, arena, world, server, 1, server->blocks * server->block);
+    radix_batch_open(&sglang->core, arena, simulation, server, 1, server->blocks * server->block);
     sglang->core.grow = grow;
     sglang->mixed_chunk = server->own[MIXED_CHUNK] > 0;
     sglang->last = arena_array(arena, server->max_num_seqs + 1, sizeof *sglang->last);
     empty(sglang);
-    return &sglang->core.engine;
+    return &sglang->core.replica;
 }
 
 const struct scheduler scheduler_sglang = {

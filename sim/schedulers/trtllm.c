@@ -32,7 +32,7 @@ struct trtllm {
 
 static const struct sim_server *server_of(const struct trtllm *trtllm)
 {
-    return trtllm->core.engine.server;
+    return trtllm->core.replica.server;
 }
 
 static size_t blocks_for(const struct trtllm *trtllm, uint64_t tokens)
@@ -89,7 +89,7 @@ static void pause_newest(struct trtllm *trtllm)
     }
     radix_batch_keep(core, id, (uint64_t)core->requests[id].cached);
     radix_batch_restart(core, id, had, blocks_of(trtllm, id));
-    queue_first(core->engine.world, &core->queue, id);
+    queue_first(core->replica.simulation, &core->queue, id);
 }
 
 /* ---- forming a batch ------------------------------------------------------------------------ */
@@ -160,7 +160,7 @@ static bool add_prompt(struct trtllm *trtllm, struct forming *forming, uint32_t 
     forming->room -= tokens;
     if (!radix_batch_add_prompt(core, flight, &forming->step, id, tokens))
         return false;
-    const uint32_t lacks = core->engine.world->want[id] - request->had - 1;
+    const uint32_t lacks = core->replica.simulation->want[id] - request->had - 1;
     request->turn = core->decodes.launched + lacks;
     if (lacks) {
         radix_batch_join(core, id, request->turn);
@@ -221,8 +221,8 @@ static void admit(struct trtllm *trtllm, struct forming *forming)
     const struct radix_batch *core = &trtllm->core;
     size_t passed = 0;
     for (uint32_t id = core->queue.head, next; id != NOBODY; id = next) {
-        next = core->engine.world->next[id];
-        if (!forming->room || core->engine.running + passed >= seats(trtllm))
+        next = core->replica.simulation->next[id];
+        if (!forming->room || core->replica.running + passed >= seats(trtllm))
             break;
         enum admitted admitted = admit_one(trtllm, forming, id);
         if (admitted == NO_MORE)
@@ -256,7 +256,7 @@ static bool form(struct trtllm *trtllm, double now)
     return true;
 }
 
-/* ---- stretches ------------------------------------------------------------------------------ */
+/* ---- fast-forwards -------------------------------------------------------------------------- */
 
 /* The blocks that those who decode take in the next turns. */
 static void grow(struct radix_batch *core, uint64_t turns)
@@ -287,30 +287,30 @@ static uint64_t turns_with_blocks(const struct trtllm *trtllm, uint64_t most)
     return most;
 }
 
-static void try_stretch(struct trtllm *trtllm)
+static void try_fast_forward(struct trtllm *trtllm)
 {
     struct radix_batch *core = &trtllm->core;
     const struct decodes *decodes = &core->decodes;
     if ((core->queue.count && !trtllm->steady) || !radix_batch_only_decodes(core))
         return;
-    radix_batch_stretch(core, turns_with_blocks(trtllm,
-                                                decodes->heap[0].turn - decodes->launched - 1));
+    radix_batch_fast_forward(core, turns_with_blocks(trtllm,
+                                                     decodes->heap[0].turn - decodes->launched - 1));
 }
 
-/* ---- what the world asks -------------------------------------------------------------------- */
+/* ---- what the simulation asks --------------------------------------------------------------- */
 
-static void trtllm_start(struct engine *engine, double now)
+static void trtllm_start(struct replica *replica, double now)
 {
-    struct trtllm *trtllm = (struct trtllm *)engine;
+    struct trtllm *trtllm = (struct trtllm *)replica;
     while (trtllm->core.ahead.count < trtllm->core.ahead.depth && form(trtllm, now))
         ;
     radix_batch_wait(&trtllm->core);
-    try_stretch(trtllm);
+    try_fast_forward(trtllm);
 }
 
-static void trtllm_end(struct engine *engine, double now)
+static void trtllm_end(struct replica *replica, double now)
 {
-    struct trtllm *trtllm = (struct trtllm *)engine;
+    struct trtllm *trtllm = (struct trtllm *)replica;
     struct radix_batch *core = &trtllm->core;
     const struct flight *ended = radix_batch_end(core, now);
     trtllm->steady = false;
@@ -323,10 +323,10 @@ static void trtllm_end(struct engine *engine, double now)
     radix_batch_count(core);
 }
 
-static void trtllm_take(struct engine *engine, uint32_t id, double now)
+static void trtllm_take(struct replica *replica, uint32_t id, double now)
 {
-    ((struct trtllm *)engine)->steady = false;
-    radix_batch_take(engine, id, now);
+    ((struct trtllm *)replica)->steady = false;
+    radix_batch_take(replica, id, now);
 }
 
 static void empty(struct trtllm *trtllm)
@@ -337,30 +337,30 @@ static void empty(struct trtllm *trtllm)
     trtllm->began_count = 0;
 }
 
-static void trtllm_clear(struct engine *engine, double now)
+static void trtllm_clear(struct replica *replica, double now)
 {
-    struct trtllm *trtllm = (struct trtllm *)engine;
+    struct trtllm *trtllm = (struct trtllm *)replica;
     const struct radix_batch *core = &trtllm->core;
     radix_batch_forget(&trtllm->core, now);
     for (size_t f = 0; f < core->ahead.count; f++)
         for (size_t i = 0; i < core->flights[f].end_count; i++) {
             uint32_t id = core->flights[f].ends[i];
-            engine->world->got[id] = radix_batch_received(core, id);
+            replica->simulation->got[id] = radix_batch_received(core, id);
         }
     empty(trtllm);
 }
 
-static struct engine *trtllm_open(struct arena *arena, struct world *world,
-                                  const struct sim_server *server)
+static struct replica *trtllm_open(struct arena *arena, struct simulation *simulation,
+                                   const struct sim_server *server)
 {
     struct trtllm *trtllm = arena_alloc(arena, sizeof *trtllm);
-    radix_batch_open(&trtllm->core, arena, world, server, server->block, server->blocks);
+    radix_batch_open(&trtllm->core, arena, simulation, server, server->block, server->blocks);
     trtllm->eager = server->own[MAX_UTILIZATION] > 0;
-    trtllm->core.reuse = world->trace->block || world->trace->before || trtllm->eager;
+    trtllm->core.reuse = simulation->trace->block || simulation->trace->before || trtllm->eager;
     trtllm->core.grow = grow;
     trtllm->began = arena_array(arena, server->max_num_seqs + 1, sizeof *trtllm->began);
     trtllm->takes = arena_array(arena, server->block, sizeof *trtllm->takes);
-    return &trtllm->core.engine;
+    return &trtllm->core.replica;
 }
 
 const struct scheduler scheduler_trtllm = {

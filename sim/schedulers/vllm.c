@@ -2,7 +2,8 @@
  * calls.
  *
  * A step is formed by vllm_form.c, its blocks are managed by vllm_cache.c, and runs of steps that
- * only decode are summed in closed form by vllm_leap.c. With asynchronous scheduling two steps are
+ * only decode are summed in closed form by vllm_fast_forward.c. With asynchronous scheduling two
+ * steps are
  * in flight, and the next is formed before the tokens of the last are known. Accepted draft tokens
  * are drawn per request and position, so that the same request gets the same tokens in whatever
  * batch it runs. A new request goes to the rank with the least 4 x waiting + running, as vLLM's
@@ -27,14 +28,14 @@ static size_t vllm_room(const struct vllm *vllm)
 static void finish(struct vllm *vllm, struct rank *rank, uint32_t id, double now)
 {
     size_t at = 0;
-    vllm->engine.tokens_left -= vllm->engine.world->trace->prompt[id];
-    world_done(vllm->engine.world, id, now);
+    vllm->replica.tokens_left -= vllm->replica.simulation->trace->prompt[id];
+    simulation_done(vllm->replica.simulation, id, now);
     while (at < rank->running_count && rank->running[at] != id)
         at++;
     if (at < rank->running_count) {
         vllm_stop_running(vllm, rank, at);
     } else {
-        queue_remove(vllm->engine.world, &rank->queue[vllm_lane_of(vllm, id)], id);
+        queue_remove(vllm->replica.simulation, &rank->queue[vllm_class_of(vllm, id)], id);
         rank->waiting--;
     }
 }
@@ -42,10 +43,10 @@ static void finish(struct vllm *vllm, struct rank *rank, uint32_t id, double now
 /* Number of accepted draft tokens, the same for the same position of a request in any batch. */
 static uint32_t accepted_of(const struct vllm *vllm, uint32_t id, uint32_t known, uint32_t draft)
 {
-    const struct sim_server *server = vllm->engine.server;
+    const struct sim_server *server = vllm->replica.server;
     struct random draws;
     uint32_t count = 0;
-    random_open(&draws, vllm_mixed(id, known), vllm->engine.world->options->seed);
+    random_open(&draws, vllm_mixed(id, known), vllm->replica.simulation->options->seed);
     while (count < draft && random_uniform(&draws) < server->accepted)
         count++;
     return count;
@@ -54,7 +55,7 @@ static uint32_t accepted_of(const struct vllm *vllm, uint32_t id, uint32_t known
 static void receive_part(struct vllm *vllm, struct rank *rank, const struct part *part, double now)
 {
     struct request *request = &vllm->shared->requests[part->id];
-    uint64_t total = world_total(vllm->engine.world, part->id);
+    uint64_t total = simulation_total(vllm->replica.simulation, part->id);
     uint32_t draft = part->draft, extra = 0;
     if (request->known >= total)                    /* its guesses ended it while this step flew */
         return;
@@ -65,18 +66,18 @@ static void receive_part(struct vllm *vllm, struct rank *rank, const struct part
         if (request->known + 1 + extra > total)
             extra = (uint32_t)(total - request->known - 1);
     }
-    request->coming -= (uint16_t)(1 + draft);
-    request->flying--;
+    request->pending -= (uint16_t)(1 + draft);
+    request->in_flight--;
     request->known += 1 + extra;
-    world_first_token(vllm->engine.world, part->id, now);
+    simulation_first_token(vllm->replica.simulation, part->id, now);
     if (vllm->told) {
         if (part->decode)
-            world_gap(vllm->engine.world, now - vllm->told[part->id]);
+            simulation_gap(vllm->replica.simulation, now - vllm->told[part->id]);
         vllm->told[part->id] = now;
     }
     if (request->blocks && request->computed)
         vllm_name_blocks(vllm, rank, part->id);
-    vllm->engine.tokens_left -= 1 + extra;
+    vllm->replica.tokens_left -= 1 + extra;
     if (request->known == total)
         finish(vllm, rank, part->id, now);
 }
@@ -97,42 +98,42 @@ static void receive(struct vllm *vllm, double now)
     vllm_count_requests(vllm);
 }
 
-/* ---- what the world asks ------------------------------------------------------------------ */
+/* ---- what the simulation asks ------------------------------------------------------------- */
 
-static void vllm_settle(struct engine *engine, double now)
+static void vllm_settle(struct replica *replica, double now)
 {
-    struct vllm *vllm = (struct vllm *)engine;
-    if (vllm->stretch.steps)
-        vllm_leave_stretch(vllm, vllm_received_before(vllm, now));
+    struct vllm *vllm = (struct vllm *)replica;
+    if (vllm->forward.steps)
+        vllm_leave_fast_forward(vllm, vllm_received_before(vllm, now));
 }
 
-static uint64_t vllm_left(const struct engine *engine, double now)
+static uint64_t vllm_left(const struct replica *replica, double now)
 {
-    const struct vllm *vllm = (const struct vllm *)engine;
-    uint64_t received = vllm->stretch.steps ? vllm_received_before(vllm, now) : 0;
-    return engine->tokens_left - received * engine->running;
+    const struct vllm *vllm = (const struct vllm *)replica;
+    uint64_t received = vllm->forward.steps ? vllm_received_before(vllm, now) : 0;
+    return replica->tokens_left - received * replica->running;
 }
 
 /* A step is formed when one ends, and at once when there is nothing to do. */
-static void vllm_start(struct engine *engine, double now)
+static void vllm_start(struct replica *replica, double now)
 {
-    struct vllm *vllm = (struct vllm *)engine;
-    engine->asks = false;
-    if (vllm_try_stretch(vllm, now)) {
-        uint64_t steps = vllm->stretch.steps - (vllm->flight_count == 1);
-        engine->next = vllm->stretch.from + stretch_seconds(&vllm->stretch, (double)steps);
+    struct vllm *vllm = (struct vllm *)replica;
+    replica->asks = false;
+    if (vllm_try_fast_forward(vllm, now)) {
+        uint64_t steps = vllm->forward.steps - (vllm->flight_count == 1);
+        replica->next = vllm->forward.from + fast_forward_seconds(&vllm->forward, (double)steps);
         return;
     }
     while (vllm->flight_count < vllm_depth(vllm) && vllm_launch(vllm, now))
         ;
-    engine->next = vllm->flight_count ? vllm->ranks[0].flights[0].end : INFINITY;
+    replica->next = vllm->flight_count ? vllm->ranks[0].flights[0].end : INFINITY;
 }
 
-static void vllm_end(struct engine *engine, double now)
+static void vllm_end(struct replica *replica, double now)
 {
-    struct vllm *vllm = (struct vllm *)engine;
-    if (vllm->stretch.steps)
-        vllm_leave_stretch(vllm, vllm->stretch.steps - 1);
+    struct vllm *vllm = (struct vllm *)replica;
+    if (vllm->forward.steps)
+        vllm_leave_fast_forward(vllm, vllm->forward.steps - 1);
     receive(vllm, now);
 }
 
@@ -147,71 +148,72 @@ static struct rank *rank_for(struct vllm *vllm)
     return chosen;
 }
 
-static void vllm_take(struct engine *engine, uint32_t id, double now)
+static void vllm_take(struct replica *replica, uint32_t id, double now)
 {
-    struct vllm *vllm = (struct vllm *)engine;
+    struct vllm *vllm = (struct vllm *)replica;
     struct rank *rank = rank_for(vllm);
-    vllm_settle(engine, now);
+    vllm_settle(replica, now);
     vllm->shared->requests[id] = (struct request){
-        .known = (uint32_t)world_prompt(engine->world, id),
+        .known = (uint32_t)simulation_prompt(replica->simulation, id),
         .stale = vllm->shared->requests[id].stale };
-    engine->tokens_left += world_total(engine->world, id) - engine->world->got[id];
-    queue_last(engine->world, &rank->queue[vllm_lane_of(vllm, id)], id);
+    replica->tokens_left += simulation_total(replica->simulation, id) - replica->simulation->got[id];
+    queue_last(replica->simulation, &rank->queue[vllm_class_of(vllm, id)], id);
     rank->waiting++;
-    engine->waiting++;
-    engine->asks = vllm->stages > 1;
+    replica->waiting++;
+    replica->asks = vllm->stages > 1;
 }
 
 /* The blocks of a request have arrived from a tier. */
-static void vllm_fetched(struct engine *engine, uint32_t id, double now)
+static void vllm_fetched(struct replica *replica, uint32_t id, double now)
 {
-    struct vllm *vllm = (struct vllm *)engine;
+    struct vllm *vllm = (struct vllm *)replica;
     struct request *request = &vllm->shared->requests[id];
     if (request->stale) {
         request->stale--;
         return;
     }
-    vllm_settle(engine, now);
+    vllm_settle(replica, now);
     for (size_t r = 0; r < vllm->rank_count; r++)
-        if (queue_remove(engine->world, &vllm->ranks[r].fetching, id)) {
-            queue_last(engine->world, &vllm->ranks[r].fetched, id);
+        if (queue_remove(replica->simulation, &vllm->ranks[r].fetching, id)) {
+            queue_last(replica->simulation, &vllm->ranks[r].fetched, id);
             vllm_name_blocks(vllm, &vllm->ranks[r], id);
         }
-    engine->asks = vllm->stages > 1;
+    replica->asks = vllm->stages > 1;
 }
 
-static bool vllm_drop(struct engine *engine, uint32_t id)
+static bool vllm_drop(struct replica *replica, uint32_t id)
 {
-    struct vllm *vllm = (struct vllm *)engine;
-    if (vllm->shared->requests[id].flying)          /* it had to go, and its token comes yet */
+    struct vllm *vllm = (struct vllm *)replica;
+    if (vllm->shared->requests[id].in_flight)       /* it had to go, and its token comes yet */
         return false;
     for (size_t r = 0; r < vllm->rank_count; r++)
-        if (queue_remove(engine->world, &vllm->ranks[r].queue[vllm_lane_of(vllm, id)], id)) {
+        if (queue_remove(replica->simulation, &vllm->ranks[r].queue[vllm_class_of(vllm, id)], id)) {
             vllm->ranks[r].waiting--;
-            engine->waiting--;
-            engine->tokens_left -= world_total(engine->world, id) - engine->world->got[id];
+            replica->waiting--;
+            replica->tokens_left -= simulation_total(replica->simulation,
+                                                     id) - replica->simulation->got[id];
             return true;
         }
     return false;
 }
 
-static size_t vllm_cached(struct engine *engine, uint32_t id, double now)
+static size_t vllm_cached(struct replica *replica, uint32_t id, double now)
 {
-    struct vllm *vllm = (struct vllm *)engine;
+    struct vllm *vllm = (struct vllm *)replica;
     size_t most = 0, idle, per_tier[TIERS_MOST];
-    vllm->shared->requests[id].known = (uint32_t)world_prompt(engine->world, id);
+    vllm->shared->requests[id].known = (uint32_t)simulation_prompt(replica->simulation, id);
     vllm->now = now;
     for (size_t r = 0; r < vllm->rank_count; r++) {
         size_t run = vllm_find_prefix(vllm, &vllm->ranks[r], id, &idle);
         run += vllm_find_below(vllm, id, run, per_tier);
         most = run > most ? run : most;
     }
-    return most * engine->server->block;
+    return most * replica->server->block;
 }
 
 static void open_rank(struct arena *arena, struct vllm *vllm, struct rank *rank)
 {
-    const struct sim_server *server = vllm->engine.server;
+    const struct sim_server *server = vllm->replica.server;
     *rank = (struct rank){ .fetching = QUEUE_EMPTY, .fetched = QUEUE_EMPTY,
                            .turns = arena_array(arena, server->max_num_seqs + 1,
                                                 sizeof *rank->turns),
@@ -219,8 +221,8 @@ static void open_rank(struct arena *arena, struct vllm *vllm, struct rank *rank)
                            .blocks = blocks_open(arena, server->blocks),
                            .running = arena_array(arena, server->max_num_seqs + 1,
                                                   sizeof *rank->running) };
-    for (size_t lane = 0; lane < TRACE_LANES; lane++)
-        rank->queue[lane] = QUEUE_EMPTY;
+    for (size_t priority_class = 0; priority_class < TRACE_CLASSES; priority_class++)
+        rank->queue[priority_class] = QUEUE_EMPTY;
     rank->flights = arena_array(arena, vllm_room(vllm), sizeof *rank->flights);
     for (size_t i = 0; i < vllm_room(vllm); i++)
         rank->flights[i].parts = arena_array(arena, server->max_num_seqs + 1,
@@ -231,8 +233,8 @@ static void open_rank(struct arena *arena, struct vllm *vllm, struct rank *rank)
 
 static void forget(struct vllm *vllm, uint32_t id)
 {
-    struct world *world = vllm->engine.world;
-    world->got[id] = vllm->shared->requests[id].known - world->trace->prompt[id];
+    struct simulation *simulation = vllm->replica.simulation;
+    simulation->got[id] = vllm->shared->requests[id].known - simulation->trace->prompt[id];
 }
 
 static void give_back(struct vllm *vllm, struct rank *rank, uint32_t id)
@@ -242,24 +244,24 @@ static void give_back(struct vllm *vllm, struct rank *rank, uint32_t id)
 }
 
 /* Failure: drop the steps in flight and the cache. */
-static void vllm_clear(struct engine *engine, double now)
+static void vllm_clear(struct replica *replica, double now)
 {
-    struct vllm *vllm = (struct vllm *)engine;
-    vllm_settle(engine, now);
+    struct vllm *vllm = (struct vllm *)replica;
+    vllm_settle(replica, now);
     for (size_t r = 0; r < vllm->rank_count; r++) {
         struct rank *rank = &vllm->ranks[r];
         while (rank->running_count) {
             forget(vllm, rank->running[rank->running_count - 1]);
             vllm_stop_running(vllm, rank, rank->running_count - 1);
         }
-        for (size_t lane = 0; lane < vllm->lanes; lane++)
-            while (rank->queue[lane].count)
-                forget(vllm, queue_pop(engine->world, &rank->queue[lane]));
+        for (size_t priority_class = 0; priority_class < vllm->priority_classes; priority_class++)
+            while (rank->queue[priority_class].count)
+                forget(vllm, queue_pop(replica->simulation, &rank->queue[priority_class]));
         while (rank->fetched.count)
-            give_back(vllm, rank, queue_pop(engine->world, &rank->fetched));
+            give_back(vllm, rank, queue_pop(replica->simulation, &rank->fetched));
         while (rank->fetching.count) {
             vllm->shared->requests[rank->fetching.head].stale++;
-            give_back(vllm, rank, queue_pop(engine->world, &rank->fetching));
+            give_back(vllm, rank, queue_pop(replica->simulation, &rank->fetching));
         }
         rank->waiting = 0;
         blocks_forget(rank->blocks);
@@ -268,41 +270,43 @@ static void vllm_clear(struct engine *engine, double now)
     vllm->free_at = now;
     for (size_t s = 0; s < vllm->stages; s++)
         vllm->stage_free[s] = now;
-    engine->tokens_left = 0;
-    engine->next = INFINITY;
+    replica->tokens_left = 0;
+    replica->next = INFINITY;
     vllm_count_requests(vllm);
 }
 
 /* ---- opening ------------------------------------------------------------------------------ */
 
-static struct shared *open_shared(struct arena *arena, const struct world *world)
+static struct shared *open_shared(struct arena *arena, const struct simulation *simulation)
 {
-    const struct trace *trace = world->trace;
+    const struct trace *trace = simulation->trace;
     struct shared *shared = arena_alloc(arena, sizeof *shared);
     shared->arena = arena;
     shared->requests = arena_array(arena, trace->count, sizeof *shared->requests);
-    shared->own_names = !trace->block && !trace->before && !world->options->tiers;
+    shared->own_names = !trace->block && !trace->before && !simulation->options->tiers;
     return shared;
 }
 
-static struct engine *vllm_open(struct arena *arena, struct world *world,
-                                const struct sim_server *server)
+static struct replica *vllm_open(struct arena *arena, struct simulation *simulation,
+                                 const struct sim_server *server)
 {
     struct vllm *vllm = arena_alloc(arena, sizeof *vllm);
-    if (!world->shared)
-        world->shared = open_shared(arena, world);
-    *vllm = (struct vllm){ .engine = { .world = world, .server = server }, .shared = world->shared,
+    if (!simulation->shared)
+        simulation->shared = open_shared(arena, simulation);
+    *vllm = (struct vllm){ .replica = { .simulation = simulation, .server = server },
+                           .shared = simulation->shared,
                            .rank_count = server->ranks ? server->ranks : 1,
-                           .lanes = world->trace->lanes ? world->trace->lanes : 1,
+                           .priority_classes = simulation->trace->priority_classes
+                               ? simulation->trace->priority_classes : 1,
                            .stages = server->stages ? server->stages : 1 };
     vllm->stage_free = arena_array(arena, vllm->stages, sizeof *vllm->stage_free);
-    vllm->engine.tells_gaps = vllm->stages > 1;
+    vllm->replica.tells_gaps = vllm->stages > 1;
     if (vllm->stages > 1)
-        vllm->told = arena_array(arena, world->trace->count, sizeof *vllm->told);
+        vllm->told = arena_array(arena, simulation->trace->count, sizeof *vllm->told);
     vllm->ranks = arena_array(arena, vllm->rank_count, sizeof *vllm->ranks);
     for (size_t r = 0; r < vllm->rank_count; r++)
         open_rank(arena, vllm, &vllm->ranks[r]);
-    return &vllm->engine;
+    return &vllm->replica;
 }
 
 /* One block is never given out. */
@@ -315,7 +319,8 @@ static size_t vllm_spare(const struct sim_server *server)
 const struct scheduler scheduler_vllm_v1 = {
     .name = "vllm-v1", .engine = "vllm", .router = ROUTER_LEAST_TOKENS, .usual = { SIM_USUAL },
     .can = SCHEDULER_STEP_TIME | SCHEDULER_BLOCKS | SCHEDULER_CHUNK | SCHEDULER_WATERMARK |
-           SCHEDULER_AHEAD | SCHEDULER_POOLS | SCHEDULER_RANKS | SCHEDULER_DRAFTS | SCHEDULER_LANES | SCHEDULER_STAGES,
+           SCHEDULER_AHEAD | SCHEDULER_POOLS | SCHEDULER_RANKS | SCHEDULER_DRAFTS |
+           SCHEDULER_CLASSES | SCHEDULER_STAGES,
     .setting = { [VLLM_EVEN_STAGES] = { .name = "even-stages" } },
     .open = vllm_open, .take = vllm_take, .end = vllm_end, .start = vllm_start,
     .clear = vllm_clear, .settle = vllm_settle, .left = vllm_left, .drop = vllm_drop,

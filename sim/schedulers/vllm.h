@@ -3,7 +3,7 @@
  *     vllm.c        requests come, steps end, tokens are received
  *     vllm_form.c   a step is formed: who goes on, who has to go, who enters
  *     vllm_cache.c  blocks of the cache: their names, who shares them, what tiers bring back
- *     vllm_leap.c   steps in which the same requests decode, many at once
+ *     vllm_fast_forward.c   steps in which the same requests decode, many at once
  *
  * One budget of tokens for decodes and prompts, the last admitted starts again when blocks end,
  * prefixes are found in the cache, and two steps are in flight: the next but one is formed when
@@ -14,7 +14,7 @@
 #define SIM_SCHEDULERS_VLLM_H
 
 #include "sim/cache/blocks.h"
-#include "sim/engine.h"
+#include "sim/replica.h"
 
 enum { FLIGHT = 2, CLASSES = 32 };      /* FLIGHT: steps in flight of one stage */
 
@@ -26,7 +26,7 @@ enum { VLLM_EVEN_STAGES };
 struct request {
     uint32_t known;                 /* prompt and outputs received */
     uint32_t computed;              /* tokens whose cache is scheduled */
-    uint16_t coming, flying;        /* outputs scheduled and not received, guesses too; steps */
+    uint16_t pending, in_flight;    /* outputs scheduled and not received, guesses too; steps */
     bool guesses;                   /* it has given a token since it entered: guesses follow it */
     bool entered;                   /* its prompt has not begun to run */
     uint32_t block_count, named;    /* the first `named` have names */
@@ -58,26 +58,26 @@ struct flight {                     /* a step that was launched */
 
 struct rank {
     struct blocks *blocks;
-    struct queue queue[TRACE_LANES];
+    struct queue queue[TRACE_CLASSES];
     uint32_t *running;
     size_t running_count, waiting;
     struct queue fetching, fetched; /* requests whose cache comes from a tier, or has come */
     struct flight *flights;         /* [as many as can be in flight] */
     uint64_t preempted;             /* requests, in this forming */
-    uint32_t *turns;                /* for a stretch: those that run, by when they need a block */
+    uint32_t *turns;                /* for a fast-forward: those that run, by when they need a block */
     size_t *due;                    /* [block + 1]: where those of a turn begin in `turns` */
 };
 
 struct vllm {
-    struct engine engine;
+    struct replica replica;
     struct shared *shared;
     struct rank *ranks;
-    size_t rank_count, lanes, flight_count;
+    size_t rank_count, priority_classes, flight_count;
     double free_at;                 /* when the chips end what they have */
     size_t stages;
     double *stage_free;             /* [stages] the same of each stage */
     double *told;                   /* with stages: when each request had its last token */
-    struct stretch stretch;         /* of decodes to come; steps 0: none */
+    struct fast_forward forward;    /* of decodes to come; steps 0: none */
     double now;                     /* when a step is formed */
     uint64_t *names;                /* of the prefix that is looked for in the tiers */
     size_t name_room;
@@ -112,11 +112,11 @@ void vllm_share_prefix(struct vllm *vllm, struct rank *rank, uint32_t id, size_t
 
 /* ---- vllm_form.c ---------------------------------------------------------------------------- */
 
-size_t vllm_lane_of(const struct vllm *vllm, uint32_t id);
+size_t vllm_class_of(const struct vllm *vllm, uint32_t id);
 void vllm_stop_running(struct vllm *vllm, struct rank *rank, size_t at);
-/* Sequences of a step that has a request of its lane, at most. */
-size_t vllm_lane_most(const struct vllm *vllm, uint32_t id);
-/* Who has to go: of the last lane the last admitted, by its place. */
+/* Sequences of a step that has a request of its class, at most. */
+size_t vllm_class_most(const struct vllm *vllm, uint32_t id);
+/* Who has to go: of the last class the last admitted, by its place. */
 size_t vllm_last_of_all(const struct vllm *vllm, const struct rank *rank);
 /* Steps of ranks are one step of the server; the fullest decides how long it takes. */
 void vllm_add_step(struct sim_step *all, struct sim_step *fullest, const struct sim_step *step);
@@ -126,17 +126,17 @@ double vllm_imbalance(const struct vllm *vllm, const struct sim_step *all,
 void vllm_share_seconds(struct vllm *vllm, double seconds, double sequences);
 /* Forms a step at a time and launches it behind what the chips have; false: nothing to do. */
 bool vllm_launch(struct vllm *vllm, double now);
-void vllm_count_requests(struct vllm *vllm);        /* for the world */
+void vllm_count_requests(struct vllm *vllm);        /* for the simulation */
 size_t vllm_depth(const struct vllm *vllm);         /* steps in flight */
 
-/* ---- vllm_leap.c ---------------------------------------------------------------------------- */
+/* ---- vllm_fast_forward.c -------------------------------------------------------------------- */
 
-/* A stretch from now on, where nothing but decoding can happen; false: there is none. */
-bool vllm_try_stretch(struct vllm *vllm, double now);
-/* Steps of the stretch that gave their tokens before now; not its last. */
+/* A fast-forward from now on, where nothing but decoding can happen; false: there is none. */
+bool vllm_try_fast_forward(struct vllm *vllm, double now);
+/* Steps of the fast-forward that gave their tokens before now; not its last. */
 uint64_t vllm_received_before(const struct vllm *vllm, double now);
-/* Leaves the stretch after `received` steps have given their tokens (with two in flight the one
+/* Leaves the fast-forward after `received` steps have given their tokens (with two in flight the one
  * that flew before is the first of them): one more step than that is launched. */
-void vllm_leave_stretch(struct vllm *vllm, uint64_t received);
+void vllm_leave_fast_forward(struct vllm *vllm, uint64_t received);
 
 #endif

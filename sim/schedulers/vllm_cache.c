@@ -21,8 +21,8 @@ uint64_t vllm_mixed(uint64_t a, uint64_t b)
 /* The trace's name of the prefix that ends here, or one by the turn that it is of. */
 static uint64_t name_of(const struct vllm *vllm, uint32_t id, size_t index)
 {
-    const struct trace *trace = vllm->engine.world->trace;
-    size_t block = vllm->engine.server->block;
+    const struct trace *trace = vllm->replica.simulation->trace;
+    size_t block = vllm->replica.server->block;
     if (trace->block && trace->block % block == 0 &&
         (index + 1) * block <= trace->prompt[id]) {
         size_t parts = trace->block / block, at = trace->first[id] + index / parts;
@@ -39,7 +39,7 @@ static uint64_t name_of(const struct vllm *vllm, uint32_t id, size_t index)
 void vllm_name_first(struct vllm *vllm, struct rank *rank, uint32_t id, uint64_t tokens)
 {
     struct request *request = &vllm->shared->requests[id];
-    const uint64_t full = tokens / vllm->engine.server->block;
+    const uint64_t full = tokens / vllm->replica.server->block;
     for (; request->named < full; request->named++)
         blocks_name(rank->blocks, request->blocks[request->named],
                     name_of(vllm, id, request->named));
@@ -106,15 +106,15 @@ void vllm_leave_cache(struct vllm *vllm, struct rank *rank, uint32_t id)
 
 size_t vllm_blocks_for(const struct vllm *vllm, uint64_t tokens)
 {
-    return (size_t)((tokens + vllm->engine.server->block - 1) / vllm->engine.server->block);
+    return (size_t)((tokens + vllm->replica.server->block - 1) / vllm->replica.server->block);
 }
 
 uint32_t vllm_take_block(struct vllm *vllm, struct rank *rank)
 {
-    struct world *world = vllm->engine.world;
+    struct simulation *simulation = vllm->replica.simulation;
     uint64_t name;
-    if (world->tiers && blocks_next_name(rank->blocks, &name))
-        tiers_put(world->tiers, vllm->engine.index, name, vllm->now);
+    if (simulation->tiers && blocks_next_name(rank->blocks, &name))
+        tiers_put(simulation->tiers, vllm->replica.index, name, vllm->now);
     return blocks_take(rank->blocks);
 }
 
@@ -131,10 +131,10 @@ size_t vllm_find_prefix(const struct vllm *vllm, const struct rank *rank, uint32
                           size_t *idle)
 {
     const struct request *request = &vllm->shared->requests[id];
-    size_t most = (size_t)((request->known - 1) / vllm->engine.server->block), run = 0;
+    size_t most = (size_t)((request->known - 1) / vllm->replica.server->block), run = 0;
     *idle = 0;
-    if (!vllm->engine.world->trace->block && !vllm->engine.world->trace->before &&
-        !vllm->engine.world->result->restarts[id])
+    if (!vllm->replica.simulation->trace->block && !vllm->replica.simulation->trace->before &&
+        !vllm->replica.simulation->result->restarts[id])
         return 0;                                   /* nobody else has its names */
     for (; run < most; run++) {
         uint32_t block = blocks_find(rank->blocks, name_of(vllm, id, run));
@@ -154,29 +154,29 @@ void vllm_share_prefix(struct vllm *vllm, struct rank *rank, uint32_t id, size_t
         vllm_add_block(vllm->shared, request, block);
     }
     request->named = (uint32_t)run;
-    request->computed = (uint32_t)(run * vllm->engine.server->block);
+    request->computed = (uint32_t)(run * vllm->replica.server->block);
 }
 
 bool vllm_has_room(const struct vllm *vllm, const struct rank *rank, uint32_t id, size_t *run)
 {
     size_t idle, all = vllm_blocks_for(vllm, vllm->shared->requests[id].known);
-    size_t watermark = (size_t)floor(vllm->engine.server->watermark *
-                                     (double)vllm->engine.server->blocks);
+    size_t watermark = (size_t)floor(vllm->replica.server->watermark *
+                                     (double)vllm->replica.server->blocks);
     *run = vllm_find_prefix(vllm, rank, id, &idle);
     return all - *run + idle + (rank->running_count ? watermark : 0) <= blocks_free(rank->blocks);
 }
 
 size_t vllm_find_below(struct vllm *vllm, uint32_t id, size_t run, size_t *per_tier)
 {
-    struct world *world = vllm->engine.world;
-    size_t most = (vllm->shared->requests[id].known - 1) / vllm->engine.server->block, count = 0;
-    if (!world->tiers || world->ready[id] || run == most)
+    struct simulation *simulation = vllm->replica.simulation;
+    size_t most = (vllm->shared->requests[id].known - 1) / vllm->replica.server->block, count = 0;
+    if (!simulation->tiers || simulation->ready[id] || run == most)
         return 0;
     const uint64_t first = name_of(vllm, id, run);
-    if (!tiers_find(world->tiers, vllm->engine.index, &first, 1, vllm->now, per_tier))
+    if (!tiers_find(simulation->tiers, vllm->replica.index, &first, 1, vllm->now, per_tier))
         return 0;
     for (size_t i = run; i < most; i++)
         *(uint64_t *)arena_push(vllm->shared->arena, &vllm->names, &count, &vllm->name_room,
                                 sizeof *vllm->names) = name_of(vllm, id, i);
-    return tiers_find(world->tiers, vllm->engine.index, vllm->names, count, vllm->now, per_tier);
+    return tiers_find(simulation->tiers, vllm->replica.index, vllm->names, count, vllm->now, per_tier);
 }

@@ -18,14 +18,14 @@
 
 /* ---- queues ------------------------------------------------------------------------------- */
 
-size_t vllm_lane_of(const struct vllm *vllm, uint32_t id)
+size_t vllm_class_of(const struct vllm *vllm, uint32_t id)
 {
-    return vllm->lanes > 1 ? vllm->engine.world->trace->lane[id] : 0;
+    return vllm->priority_classes > 1 ? vllm->replica.simulation->trace->priority_class[id] : 0;
 }
 
 static void wait_first(struct vllm *vllm, struct rank *rank, uint32_t id)
 {
-    queue_first(vllm->engine.world, &rank->queue[vllm_lane_of(vllm, id)], id);
+    queue_first(vllm->replica.simulation, &rank->queue[vllm_class_of(vllm, id)], id);
     rank->waiting++;
 }
 
@@ -43,17 +43,17 @@ static void preempt(struct vllm *vllm, struct rank *rank, size_t at)
     vllm_name_now(vllm, rank, id);
     vllm_stop_running(vllm, rank, at);
     request->computed = 0;
-    vllm->engine.world->ready[id] = 0;
+    vllm->replica.simulation->ready[id] = 0;
     rank->preempted++;
-    world_restarted(vllm->engine.world, id);
+    simulation_restarted(vllm->replica.simulation, id);
     wait_first(vllm, rank, id);
 }
 
 size_t vllm_last_of_all(const struct vllm *vllm, const struct rank *rank)
 {
     size_t last = rank->running_count - 1;
-    for (size_t at = last; vllm->lanes > 1 && at-- > 0;)
-        if (vllm_lane_of(vllm, rank->running[at]) > vllm_lane_of(vllm, rank->running[last]))
+    for (size_t at = last; vllm->priority_classes > 1 && at-- > 0;)
+        if (vllm_class_of(vllm, rank->running[at]) > vllm_class_of(vllm, rank->running[last]))
             last = at;
     return last;
 }
@@ -64,41 +64,41 @@ struct forming {                    /* of a rank */
     struct sim_step step;
     struct flight *flight;
     size_t budget;                  /* tokens */
-    size_t most;                    /* sequences, by the lanes that take part */
+    size_t most;                    /* sequences, by the classes that take part */
     double decodes_most;            /* of those that run already */
 };
 
-size_t vllm_lane_most(const struct vllm *vllm, uint32_t id)
+size_t vllm_class_most(const struct vllm *vllm, uint32_t id)
 {
-    const struct sim_server *server = vllm->engine.server;
-    size_t most = server->lane_most[vllm_lane_of(vllm, id)];
+    const struct sim_server *server = vllm->replica.server;
+    size_t most = server->class_most[vllm_class_of(vllm, id)];
     return most ? most : server->max_num_seqs;
 }
 
 /* Largest number of sequences of a step in which the request takes part. */
 static size_t most_with(const struct vllm *vllm, const struct forming *forming, uint32_t id)
 {
-    const size_t most = vllm_lane_most(vllm, id);
+    const size_t most = vllm_class_most(vllm, id);
     return most < forming->most ? most : forming->most;
 }
 
 static uint32_t tokens_left(const struct vllm *vllm, uint32_t id)
 {
     const struct request *request = &vllm->shared->requests[id];
-    if (request->known + request->flying >= world_total(vllm->engine.world, id) ||
-        (vllm->stages > 1 && request->flying))
+    if (request->known + request->in_flight >= simulation_total(vllm->replica.simulation, id) ||
+        (vllm->stages > 1 && request->in_flight))
         return 0;                                   /* what is in flight ends it, or goes first */
-    uint32_t left = request->known + request->coming - request->computed;
-    return left == 1 && request->guesses ? left + (uint32_t)vllm->engine.server->draft : left;
+    uint32_t left = request->known + request->pending - request->computed;
+    return left == 1 && request->guesses ? left + (uint32_t)vllm->replica.server->draft : left;
 }
 
 /* Is this a decode: one token and its draft tokens after all known ones, and no part of a prompt? */
 static bool decodes(const struct vllm *vllm, uint32_t id, uint32_t tokens)
 {
     const struct request *request = &vllm->shared->requests[id];
-    return request->computed >= vllm->engine.world->trace->prompt[id] &&
-           request->computed + 1 == request->known + request->coming &&
-           tokens <= 1 + vllm->engine.server->draft;
+    return request->computed >= vllm->replica.simulation->trace->prompt[id] &&
+           request->computed + 1 == request->known + request->pending &&
+           tokens <= 1 + vllm->replica.server->draft;
 }
 
 static void add_part(struct vllm *vllm, struct rank *rank, struct forming *forming, uint32_t id,
@@ -122,9 +122,9 @@ static void add_part(struct vllm *vllm, struct rank *rank, struct forming *formi
     step->begun += request->entered;
     request->entered = false;
     request->computed += tokens;
-    bool yields = decode || request->computed == request->known + request->coming;
-    request->coming += (uint16_t)(yields ? 1 + draft : 0);
-    request->flying += yields;
+    bool yields = decode || request->computed == request->known + request->pending;
+    request->pending += (uint16_t)(yields ? 1 + draft : 0);
+    request->in_flight += yields;
     request->guesses |= yields;
     forming->budget -= tokens;
     forming->most = most_with(vllm, forming, id);
@@ -152,11 +152,11 @@ static bool make_room(struct vllm *vllm, struct rank *rank, size_t at, uint64_t 
 }
 
 /* Continue the running requests of a priority class, in order of admission. */
-static void go_on(struct vllm *vllm, struct rank *rank, struct forming *forming, size_t lane)
+static void go_on(struct vllm *vllm, struct rank *rank, struct forming *forming, size_t priority_class)
 {
     for (size_t at = 0; at < rank->running_count && forming->budget; at++) {
         uint32_t id = rank->running[at];
-        if (vllm_lane_of(vllm, id) != lane || forming->flight->count >= forming->most)
+        if (vllm_class_of(vllm, id) != priority_class || forming->flight->count >= forming->most)
             continue;
         uint32_t tokens = tokens_left(vllm, id);
         if (forming->step.decoding >= forming->decodes_most && decodes(vllm, id, tokens))
@@ -177,15 +177,15 @@ static void go_on(struct vllm *vllm, struct rank *rank, struct forming *forming,
 
 static void count_cached(struct vllm *vllm, uint32_t id)
 {
-    struct world *world = vllm->engine.world;
-    if (!world->result->restarts[id] && !world->got[id])
-        world->result->cached_tokens += vllm->shared->requests[id].computed;
+    struct simulation *simulation = vllm->replica.simulation;
+    if (!simulation->result->restarts[id] && !simulation->got[id])
+        simulation->result->cached_tokens += vllm->shared->requests[id].computed;
 }
 
 /* Cost, in USD, of fetching these blocks from the tiers. */
 static double fetch_cost(const struct vllm *vllm, const size_t *per_tier)
 {
-    const struct sim_options *options = vllm->engine.world->options;
+    const struct sim_options *options = vllm->replica.simulation->options;
     const double block_bytes = options->token_bytes * (double)options->server.block;
     double cost = 0;
     for (size_t i = 0; i < options->tiers; i++)
@@ -198,32 +198,32 @@ static double fetch_cost(const struct vllm *vllm, const size_t *per_tier)
 static bool worth_fetching(const struct vllm *vllm, size_t run, size_t found,
                            const size_t *per_tier)
 {
-    const struct sim_server *server = vllm->engine.server;
+    const struct sim_server *server = vllm->replica.server;
     const double tokens = (double)(found * server->block), before = (double)(run * server->block);
     const struct sim_step step = { .prompt = tokens, .prompt_cached = before, .sequences = 1,
                                    .prompt_pairs = tokens * (before + tokens / 2), .imbalance = 1 };
-    const struct world *world = vllm->engine.world;
+    const struct simulation *simulation = vllm->replica.simulation;
     const double again = server->seconds(server->context, &step);
-    if (world->options->fetch_cheaper)
-        return fetch_cost(vllm, per_tier) < again * world->options->replica_price;
-    return tiers_seconds(world->tiers, vllm->engine.index, per_tier, vllm->now) < again;
+    if (simulation->options->fetch_cheaper)
+        return fetch_cost(vllm, per_tier) < again * simulation->options->replica_price;
+    return tiers_seconds(simulation->tiers, vllm->replica.index, per_tier, vllm->now) < again;
 }
 
 /* Its blocks are taken, and it waits beside the queue until their contents have come. */
 static bool set_aside(struct vllm *vllm, struct rank *rank, uint32_t id, size_t run)
 {
     struct request *request = &vllm->shared->requests[id];
-    struct world *world = vllm->engine.world;
+    struct simulation *simulation = vllm->replica.simulation;
     size_t per_tier[TIERS_MOST], found = vllm_find_below(vllm, id, run, per_tier);
     if (!found || !worth_fetching(vllm, run, found, per_tier))
         return false;
-    tiers_fetch(world->tiers, vllm->engine.index, vllm->names, found, vllm->now, id);
+    tiers_fetch(simulation->tiers, vllm->replica.index, vllm->names, found, vllm->now, id);
     vllm_share_prefix(vllm, rank, id, run);
     count_cached(vllm, id);
-    request->computed += (uint32_t)(found * vllm->engine.server->block);
+    request->computed += (uint32_t)(found * vllm->replica.server->block);
     vllm_take_blocks(vllm, rank, id, request->computed);
-    queue_last(world, &rank->fetching, id);
-    world->result->fetched_tokens += found * vllm->engine.server->block;
+    queue_last(simulation, &rank->fetching, id);
+    simulation->result->fetched_tokens += found * vllm->replica.server->block;
     return true;
 }
 
@@ -234,7 +234,7 @@ static void enter(struct vllm *vllm, struct rank *rank, struct forming *forming,
     uint64_t tokens = request->known - request->computed;
     tokens = tokens < forming->budget ? tokens : forming->budget;
     request->guesses = false;
-    request->entered = request->computed < vllm->engine.world->trace->prompt[id];
+    request->entered = request->computed < vllm->replica.simulation->trace->prompt[id];
     rank->running[rank->running_count++] = id;
     vllm_take_blocks(vllm, rank, id, request->computed + tokens);
     add_part(vllm, rank, forming, id, (uint32_t)tokens);
@@ -246,60 +246,61 @@ static bool admit_fetched(struct vllm *vllm, struct rank *rank, struct forming *
 {
     struct queue *queue = &rank->fetched;
     if (!queue->count || !forming->budget || forming->flight->count >= forming->most ||
-        rank->running_count >= vllm->engine.server->max_num_seqs)
+        rank->running_count >= vllm->replica.server->max_num_seqs)
         return false;
     uint32_t id = queue->head, last = queue->tail;
     const struct request *request = &vllm->shared->requests[id];
     if (vllm_blocks_for(vllm, request->known) - request->block_count > blocks_free(rank->blocks)) {
         if (rank->running_count || last == id)
             return false;
-        queue_remove(vllm->engine.world, queue, last);
+        queue_remove(vllm->replica.simulation, queue, last);
         vllm_leave_cache(vllm, rank, last);
         vllm->shared->requests[last].computed = 0;
-        world_restarted(vllm->engine.world, last);
+        simulation_restarted(vllm->replica.simulation, last);
         wait_first(vllm, rank, last);
         return true;
     }
-    queue_pop(vllm->engine.world, queue);
+    queue_pop(vllm->replica.simulation, queue);
     enter(vllm, rank, forming, id);
     return true;
 }
 
-static bool admit_one(struct vllm *vllm, struct rank *rank, struct forming *forming, size_t lane)
+static bool admit_one(struct vllm *vllm, struct rank *rank, struct forming *forming,
+                      size_t priority_class)
 {
-    struct queue *queue = &rank->queue[lane];
-    struct world *world = vllm->engine.world;
+    struct queue *queue = &rank->queue[priority_class];
+    struct simulation *simulation = vllm->replica.simulation;
     size_t run;
     if (!queue->count || !forming->budget ||
-        rank->running_count >= vllm->engine.server->max_num_seqs)
+        rank->running_count >= vllm->replica.server->max_num_seqs)
         return false;
     uint32_t id = queue->head;
     if (forming->flight->count >= most_with(vllm, forming, id) ||
         !vllm_has_room(vllm, rank, id, &run))
         return false;
-    queue_pop(world, queue);
+    queue_pop(simulation, queue);
     rank->waiting--;
     if (set_aside(vllm, rank, id, run))
         return true;
     vllm_share_prefix(vllm, rank, id, run);
     count_cached(vllm, id);
     struct request *request = &vllm->shared->requests[id];
-    if (world->ready[id] > request->computed)       /* its cache came with it */
-        request->computed = world->ready[id];
+    if (simulation->ready[id] > request->computed)  /* its cache came with it */
+        request->computed = simulation->ready[id];
     enter(vllm, rank, forming, id);
     return true;
 }
 
-/* The first of a lane cannot enter for want of a seat or of blocks: those of later lanes make
+/* The first of a class cannot enter for want of a seat or of blocks: those of later classes make
  * room for it. */
 static bool push_out(struct vllm *vllm, struct rank *rank, const struct forming *forming,
-                     size_t lane)
+                     size_t priority_class)
 {
-    if (!rank->queue[lane].count || !rank->running_count || !forming->budget ||
-        forming->flight->count >= most_with(vllm, forming, rank->queue[lane].head))
+    if (!rank->queue[priority_class].count || !rank->running_count || !forming->budget ||
+        forming->flight->count >= most_with(vllm, forming, rank->queue[priority_class].head))
         return false;
     size_t last = vllm_last_of_all(vllm, rank);
-    if (vllm_lane_of(vllm, rank->running[last]) <= lane)
+    if (vllm_class_of(vllm, rank->running[last]) <= priority_class)
         return false;
     preempt(vllm, rank, last);
     return true;
@@ -311,28 +312,28 @@ size_t vllm_depth(const struct vllm *vllm)
 {
     if (vllm->stages > 1)
         return vllm->stages;
-    return vllm->engine.server->synchronous ? 1 : FLIGHT;
+    return vllm->replica.server->synchronous ? 1 : FLIGHT;
 }
 
 static void form_rank(struct vllm *vllm, struct rank *rank, struct forming *forming)
 {
     struct flight *flight = &rank->flights[vllm->flight_count];
-    *forming = (struct forming){ .flight = flight, .budget = vllm->engine.server->chunk,
-                                 .most = vllm->engine.server->max_num_seqs,
+    *forming = (struct forming){ .flight = flight, .budget = vllm->replica.server->chunk,
+                                 .most = vllm->replica.server->max_num_seqs,
                                  .decodes_most = INFINITY };
-    if (vllm->stages > 1 && vllm->engine.server->own[VLLM_EVEN_STAGES] > 0)
+    if (vllm->stages > 1 && vllm->replica.server->own[VLLM_EVEN_STAGES] > 0)
         forming->decodes_most = ceil((double)rank->running_count / (double)vllm->stages);
     flight->count = 0;
     flight->decode = true;
     rank->preempted = 0;
-    for (size_t lane = 0; lane < vllm->lanes; lane++) {
-        go_on(vllm, rank, forming, lane);
-        if (rank->preempted && vllm->lanes == 1)
+    for (size_t priority_class = 0; priority_class < vllm->priority_classes; priority_class++) {
+        go_on(vllm, rank, forming, priority_class);
+        if (rank->preempted && vllm->priority_classes == 1)
             break;                                  /* nobody enters where somebody had to go */
-        while (!lane && admit_fetched(vllm, rank, forming))
+        while (!priority_class && admit_fetched(vllm, rank, forming))
             ;
-        while (admit_one(vllm, rank, forming, lane) ||
-               (vllm->lanes > 1 && push_out(vllm, rank, forming, lane)))
+        while (admit_one(vllm, rank, forming, priority_class) ||
+               (vllm->priority_classes > 1 && push_out(vllm, rank, forming, priority_class)))
             ;
     }
     flight->decode &= flight->count == rank->running_count;
@@ -376,29 +377,29 @@ static double through_stages(struct vllm *vllm, double from, double seconds)
 
 void vllm_count_requests(struct vllm *vllm)
 {
-    struct engine *engine = &vllm->engine;
-    engine->waiting = engine->running = engine->blocks_used = 0;
+    struct replica *replica = &vllm->replica;
+    replica->waiting = replica->running = replica->blocks_used = 0;
     for (size_t r = 0; r < vllm->rank_count; r++) {
         const struct rank *rank = &vllm->ranks[r];
-        engine->waiting += rank->waiting + rank->fetching.count + rank->fetched.count;
-        engine->running += rank->running_count;
-        engine->blocks_used += engine->server->blocks - 1 - blocks_free(rank->blocks);
+        replica->waiting += rank->waiting + rank->fetching.count + rank->fetched.count;
+        replica->running += rank->running_count;
+        replica->blocks_used += replica->server->blocks - 1 - blocks_free(rank->blocks);
     }
 }
 
 void vllm_share_seconds(struct vllm *vllm, double seconds, double sequences)
 {
-    for (size_t r = 0; r < vllm->rank_count && vllm->lanes > 1; r++) {
+    for (size_t r = 0; r < vllm->rank_count && vllm->priority_classes > 1; r++) {
         const struct flight *flight = &vllm->ranks[r].flights[vllm->flight_count - 1];
         for (size_t i = 0; i < flight->count; i++)
-            vllm->engine.world->result->lane_seconds[vllm_lane_of(vllm, flight->parts[i].id)] +=
+            vllm->replica.simulation->result->class_seconds[vllm_class_of(vllm, flight->parts[i].id)] +=
                 seconds / sequences;
     }
 }
 
 bool vllm_launch(struct vllm *vllm, double now)
 {
-    const struct sim_server *server = vllm->engine.server;
+    const struct sim_server *server = vllm->replica.server;
     struct sim_step step = { 0 }, fullest = { 0 };
     struct forming forming;
     uint64_t preempted = 0;
@@ -418,7 +419,7 @@ bool vllm_launch(struct vllm *vllm, double now)
     for (size_t r = 0; r < vllm->rank_count; r++)
         vllm->ranks[r].flights[vllm->flight_count].end = vllm->free_at;
     vllm->flight_count++;
-    world_ran(&vllm->engine, start, seconds / (double)vllm->stages, &step);
+    simulation_ran(&vllm->replica, start, seconds / (double)vllm->stages, &step);
     vllm_share_seconds(vllm, seconds / (double)vllm->stages, step.sequences);
     return true;
 }

@@ -49,7 +49,7 @@ static bool read_quantity(struct text text, const char *unit_words, struct quant
 bool amount_number(struct text text, const char *unit, double least, double most, double *number)
 {
     struct quantity quantity;
-    if (!read_quantity(text, unit, &quantity) || quantity.spread != SPREAD_NONE ||
+    if (!read_quantity(text, unit, &quantity) || quantity.distribution != DISTRIBUTION_NONE ||
         quantity.value < least || quantity.value > most)
         return false;
     *number = quantity.value;
@@ -61,7 +61,7 @@ static bool read_range(struct text text, const char *unit, double least, double 
 {
     struct quantity quantity;
     if (!read_quantity(text, unit, &quantity) || quantity.low < least || quantity.high > most ||
-        (quantity.spread != SPREAD_RANGE && quantity.spread != SPREAD_UNIFORM))
+        (quantity.distribution != DISTRIBUTION_RANGE && quantity.distribution != DISTRIBUTION_UNIFORM))
         return false;
     *amount = (struct amount){ AMOUNT_UNIFORM, quantity.low, quantity.high };
     return true;

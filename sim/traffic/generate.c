@@ -16,14 +16,14 @@ struct turn {
     double time;                    /* s, if answers took no time */
     double wait;                    /* s; NAN for the first of a session */
     uint32_t session, turn, prompt, output;
-    uint8_t lane;
+    uint8_t priority_class;
 };
 
 struct maker {
     struct arena *arena;
     struct error *error;
     struct plan plan;
-    size_t lanes;
+    size_t priority_classes;
     struct turn *turns;
     size_t count, room;
 };
@@ -48,18 +48,18 @@ static double draw_gap(const struct plan *plan, struct random *random)
     }
 }
 
-static uint8_t draw_lane(const struct maker *maker, struct random *random)
+static uint8_t draw_class(const struct maker *maker, struct random *random)
 {
     double u = random_uniform(random);
-    size_t lane = 0;
-    while (lane + 1 < maker->lanes && u >= maker->plan.shares[lane])
-        u -= maker->plan.shares[lane++];
-    return (uint8_t)lane;
+    size_t priority_class = 0;
+    while (priority_class + 1 < maker->priority_classes && u >= maker->plan.shares[priority_class])
+        u -= maker->plan.shares[priority_class++];
+    return (uint8_t)priority_class;
 }
 
 /* What is drawn for one session, each from a sequence of its own. */
 struct draws {
-    struct random input, output, pair, turns, wait, lane;
+    struct random input, output, pair, turns, wait, priority_class;
 };
 
 static void draws_open(struct draws *draws, uint64_t seed, size_t session)
@@ -69,7 +69,7 @@ static void draws_open(struct draws *draws, uint64_t seed, size_t session)
     random_stream(&draws->pair, seed, "lengths", session);
     random_stream(&draws->turns, seed, "turns", session);
     random_stream(&draws->wait, seed, "wait", session);
-    random_stream(&draws->lane, seed, "class", session);
+    random_stream(&draws->priority_class, seed, "class", session);
 }
 
 /* ---- sessions ------------------------------------------------------------------------------- */
@@ -127,7 +127,7 @@ static bool draw_session(struct maker *maker, uint32_t session, double arrival)
     struct draws draws;
     draws_open(&draws, maker->plan.seed, session);
     struct turn turn = { .time = arrival, .session = session,
-                         .lane = draw_lane(maker, &draws.lane) };
+                         .priority_class = draw_class(maker, &draws.priority_class) };
     double turns = amount_draw(&maker->plan.turns, &draws.turns), before = 0;
     if (turns > (double)(GENERATE_MOST - maker->count))
         return too_many(maker);
@@ -177,7 +177,8 @@ static void fill(const struct maker *maker, struct trace *trace)
     trace->output = arena_array(arena, count, sizeof *trace->output);
     trace->before = arena_array(arena, count, sizeof *trace->before);
     trace->wait = arena_array(arena, count, sizeof *trace->wait);
-    trace->lane = trace->lanes ? arena_array(arena, count, sizeof *trace->lane) : NULL;
+    trace->priority_class = trace->priority_classes
+        ? arena_array(arena, count, sizeof *trace->priority_class) : NULL;
     trace->blocks = arena_alloc(arena, sizeof *trace->blocks);          /* none, and no NULL */
     uint32_t *last = arena_array(arena, count, sizeof *last);           /* of each session */
     for (size_t i = 0; i < count; i++) {
@@ -189,8 +190,8 @@ static void fill(const struct maker *maker, struct trace *trace)
         trace->before[i] = turn->turn ? last[turn->session] : UINT32_MAX;
         last[turn->session] = (uint32_t)i;
         later |= turn->turn > 0;
-        if (trace->lane)
-            trace->lane[i] = turn->lane;
+        if (trace->priority_class)
+            trace->priority_class[i] = turn->priority_class;
     }
     if (!later)
         trace->before = NULL, trace->wait = NULL;
@@ -203,7 +204,7 @@ bool generate_trace(struct arena *arena, const char *words, struct trace *trace,
     *trace = (struct trace){ 0 };
     if (!generate_read(arena, words, &maker.plan, trace, error))
         return false;
-    maker.lanes = trace->lanes;
+    maker.priority_classes = trace->priority_classes;
     if (!draw_all(&maker))
         return false;
     qsort(maker.turns, maker.count, sizeof *maker.turns, in_order);

@@ -14,7 +14,7 @@ struct plan {
     size_t count;
     struct amount input, output, turns, wait;
     struct trace_lengths lengths;   /* count 0: input and output are drawn */
-    double shares[TRACE_LANES];     /* of the classes of the trace; together 1 */
+    double shares[TRACE_CLASSES];   /* of the classes of the trace; together 1 */
     uint64_t seed;
 };
 

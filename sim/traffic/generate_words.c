@@ -59,7 +59,7 @@ static bool whole(double x)
 
 /* ---- keys: how each is read ----------------------------------------------------------------- */
 
-/* "300/min": the engine's units begin with a word, so that it is 300 1/min there. */
+/* "300/min": the replica's units begin with a word, so that it is 300 1/min there. */
 static bool read_rate(struct reader *reader, struct text text)
 {
     bool per;
@@ -133,10 +133,10 @@ static bool read_class(struct reader *reader, struct text one)
         (shared && (!one.size || one.data[one.size - 1] != ')' ||
                     !amount_number(share, "1", 1e-9, 1e9, &number))))
         return false;
-    size_t before = reader->trace->lanes, lane = trace_lane(reader->trace, word);
-    if (reader->trace->lanes == before)             /* it is there, or is one too many */
+    size_t before = reader->trace->priority_classes, priority_class = trace_class(reader->trace, word);
+    if (reader->trace->priority_classes == before)  /* it is there, or is one too many */
         return false;
-    reader->plan->shares[lane] = number;
+    reader->plan->shares[priority_class] = number;
     return true;
 }
 
@@ -146,9 +146,9 @@ static bool read_classes(struct reader *reader, struct text text)
     for (bool more = true; more;)
         if (!read_class(reader, amount_take(&text, '|', &more)))
             return false;
-    for (size_t i = 0; i < reader->trace->lanes; i++)
+    for (size_t i = 0; i < reader->trace->priority_classes; i++)
         sum += shares[i];
-    for (size_t i = 0; i < reader->trace->lanes; i++)
+    for (size_t i = 0; i < reader->trace->priority_classes; i++)
         shares[i] /= sum;
     return true;
 }

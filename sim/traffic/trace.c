@@ -46,14 +46,14 @@ bool trace_word(const char *word)
     return size > 0 && size <= LONGEST && !word[size];
 }
 
-size_t trace_lane(struct trace *trace, const char *word)
+size_t trace_class(struct trace *trace, const char *word)
 {
-    size_t lane = 0;
-    while (lane < trace->lanes && strcmp(trace->lane_names[lane], word))
-        lane++;
-    if (lane == trace->lanes && lane < TRACE_LANES)
-        trace->lane_names[trace->lanes++] = word;
-    return lane;
+    size_t priority_class = 0;
+    while (priority_class < trace->priority_classes && strcmp(trace->class_names[priority_class], word))
+        priority_class++;
+    if (priority_class == trace->priority_classes && priority_class < TRACE_CLASSES)
+        trace->class_names[trace->priority_classes++] = word;
+    return priority_class;
 }
 
 /* ---- files --------------------------------------------------------------------------------- */

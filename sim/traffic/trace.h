@@ -11,7 +11,7 @@
 
 #include "base/base.h"
 
-enum { TRACE_LANES = 8 };
+enum { TRACE_CLASSES = 8 };
 
 /* In order of arrival; requests that arrive together keep the order of the file. */
 struct trace {
@@ -22,9 +22,9 @@ struct trace {
     uint64_t *blocks;               /* names of prefix blocks, those of request i from */
     size_t *first;                  /* first[i] to first[i + 1]; [count + 1] */
 
-    size_t lanes;                   /* classes of requests; 0: the file has none */
-    const char *lane_names[TRACE_LANES];
-    uint8_t *lane;                  /* of each request; NULL without lanes */
+    size_t priority_classes;        /* classes of requests; 0: the file has none */
+    const char *class_names[TRACE_CLASSES];
+    uint8_t *priority_class;        /* of each request; NULL without classes */
 
     /* Sessions: a later turn's prompt begins with all of the turn before, as far as it reaches,
      * and it is asked when that is answered and `wait` has passed, whatever `arrival`; wait NAN:
@@ -38,7 +38,7 @@ enum { LENGTH_MOST = 100000000, TIME_MOST = 1000000000 };
 
 /* All times are divided by `scale`, waits too. Error: no requests, columns or keys missing, a
  * time that goes back or is beyond TIME_MOST, a length below 1 or above LENGTH_MOST, more classes
- * than TRACE_LANES, a packed file that is cut off; with its line. */
+ * than TRACE_CLASSES, a packed file that is cut off; with its line. */
 bool trace_read(struct arena *arena, const char *path, double scale, struct trace *trace,
                 struct error *error);
 /* The same from text, for who has it; `path` is for messages. */

@@ -227,19 +227,19 @@ static bool read_classes(struct reader *reader)
     struct trace *trace = reader->trace;
     if (reader->class < 0)
         return true;
-    trace->lane = arena_array(reader->arena, trace->count + 1, sizeof *trace->lane);
+    trace->priority_class = arena_array(reader->arena, trace->count + 1, sizeof *trace->priority_class);
     for (size_t row = 0; row < trace->count; row++) {
         const char *word = csv_cell(&reader->csv, row, reader->class);
         if (!trace_word(word)) {
             wrong(reader, row, reader->class, "is not a class");
             return error_hint(reader->error, "a word of letters, digits, '-', '_' and '.'");
         }
-        size_t lane = trace_lane(trace, word);
-        if (lane == TRACE_LANES) {
+        size_t priority_class = trace_class(trace, word);
+        if (priority_class == TRACE_CLASSES) {
             wrong(reader, row, reader->class, "is one class too many");
-            return error_hint(reader->error, "at most %d", TRACE_LANES);
+            return error_hint(reader->error, "at most %d", TRACE_CLASSES);
         }
-        trace->lane[row] = (uint8_t)lane;
+        trace->priority_class[row] = (uint8_t)priority_class;
     }
     return true;
 }

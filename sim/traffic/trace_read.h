@@ -22,9 +22,9 @@ bool trace_length(const char *path, int line, double number, const char *words, 
 bool trace_order(const char *path, int line, const struct trace *trace, size_t row,
                  struct error *error);
 
-/* The number of a class, a new one if the word is new; TRACE_LANES: it is one too many. The
+/* The number of a class, a new one if the word is new; TRACE_CLASSES: it is one too many. The
  * word must live as long as the trace. */
-size_t trace_lane(struct trace *trace, const char *word);
+size_t trace_class(struct trace *trace, const char *word);
 bool trace_word(const char *word);          /* letters, digits, '-', '_', '.'; some, 40 at most */
 
 /* Who spoke last: the row of a session by its name, or by its number where the name is NULL. */

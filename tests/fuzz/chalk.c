@@ -1,4 +1,4 @@
-/* Any bytes as a file of rows on top of the book: an answer or an error, never a crash, a
+/* Any bytes as a file of rows on top of the formulas: an answer or an error, never a crash, a
  * leak or a wait. The rows it adds are then read in every way, and the readings compared:
  * the printed algebra has the same value, blocks of points the same bits, the interval of
  * a point contains it. */
@@ -26,92 +26,92 @@ static void add_entries(struct facts *facts)
 }
 
 /* A row of a table is read as its sum. */
-static bool row_expr(const struct book *book, const struct row *row, const char *text,
+static bool row_expr(const struct formulas *formulas, const struct row *row, const char *text,
                      const struct expr **expr, struct error *error)
 {
-    const char *whole = row->table ? arena_print(book->arena, "SUM(%s, %s)", row->table, text)
+    const char *whole = row->table ? arena_print(formulas->arena, "SUM(%s, %s)", row->table, text)
                                    : text;
-    return expr_parse(book, "fuzz", 1, text_of(whole), expr, error);
+    return expr_parse(formulas, "fuzz", 1, text_of(whole), expr, error);
 }
 
-static void read_back(const struct book *book, const struct facts *facts, const struct row *row,
+static void read_back(const struct formulas *formulas, const struct facts *facts, const struct row *row,
                       const char *name)
 {
-    struct buffer printed = { .arena = book->arena };
-    struct algebra how = { .book = book };
+    struct buffer printed = { .arena = formulas->arena };
+    struct algebra how = { .formulas = formulas };
     const struct expr *both[2];
-    struct list list;
+    struct graph graph;
     struct error error;
     double values[2];
     algebra_print(&printed, &how, row->expr);
-    if (!row_expr(book, row, name, &both[0], &error))
+    if (!row_expr(formulas, row, name, &both[0], &error))
         return;
-    bool read = row_expr(book, row, printed.data, &both[1], &error);
+    bool read = row_expr(formulas, row, printed.data, &both[1], &error);
     assert(read || strstr(error.what, "too"));      /* long or deep: it was near the limit */
-    if (!read || !list_build(book->arena, book, facts, both, 2, &list, &error))
+    if (!read || !graph_build(formulas->arena, formulas, facts, both, 2, &graph, &error))
         return;
-    double *inputs = arena_array(book->arena, list.input_count + 1, sizeof *inputs);
-    for (size_t i = 0; i < list.input_count; i++)
-        inputs[i] = list.inputs[i].value;
-    list_value(book->arena, &list, inputs, NULL, values);
+    double *inputs = arena_array(formulas->arena, graph.input_count + 1, sizeof *inputs);
+    for (size_t i = 0; i < graph.input_count; i++)
+        inputs[i] = graph.inputs[i].value;
+    graph_value(formulas->arena, &graph, inputs, NULL, values);
     assert(same_bits(values[0], values[1]));
 }
 
-static void compare_readings(struct arena *arena, const struct list *list)
+static void compare_readings(struct arena *arena, const struct graph *graph)
 {
-    double *inputs = arena_array(arena, list->input_count + 1, sizeof *inputs);
-    double *gradient = arena_array(arena, list->input_count + 1, sizeof *gradient);
-    struct interval *box = arena_array(arena, list->input_count + 1, sizeof *box);
-    struct column *columns = arena_array(arena, list->input_count + 1, sizeof *columns);
+    double *inputs = arena_array(arena, graph->input_count + 1, sizeof *inputs);
+    double *gradient = arena_array(arena, graph->input_count + 1, sizeof *gradient);
+    struct interval *box = arena_array(arena, graph->input_count + 1, sizeof *box);
+    struct column *columns = arena_array(arena, graph->input_count + 1, sizeof *columns);
     double values[ROWS], blocks[ROWS][POINTS], *outputs[ROWS];
-    for (size_t i = 0; i < list->input_count; i++) {
-        inputs[i] = list->inputs[i].value;
+    for (size_t i = 0; i < graph->input_count; i++) {
+        inputs[i] = graph->inputs[i].value;
         box[i] = (struct interval){ inputs[i], inputs[i] };
         columns[i] = (struct column){ &inputs[i], 0 };
     }
     for (size_t k = 0; k < ROWS; k++)
         outputs[k] = blocks[k];
-    list_value(arena, list, inputs, NULL, values);
-    list_run(list, columns, outputs, POINTS);
-    for (size_t k = 0; k < list->output_count; k++) {
-        double value = list_gradient(arena, list, k, inputs, gradient);
-        struct interval bounds = list_interval(arena, list, k, box);
+    graph_value(arena, graph, inputs, NULL, values);
+    graph_run(graph, columns, outputs, POINTS);
+    for (size_t k = 0; k < graph->output_count; k++) {
+        double value = graph_gradient(arena, graph, k, inputs, gradient);
+        struct interval bounds = graph_interval(arena, graph, k, box);
         assert(same_bits(value, values[k]) && same_bits(blocks[k][POINTS - 1], value));
         assert(!isfinite(value) || (bounds.low <= value && value <= bounds.high));
     }
 }
 
-static void read_rows(const struct book *book, const struct facts *facts)
+static void read_rows(const struct formulas *formulas, const struct facts *facts)
 {
     const struct expr *wanted[ROWS];
-    struct list list;
+    struct graph graph;
     struct error error;
     size_t count = 0;
-    for (size_t i = book->count; i-- > 0 && count < ROWS;) {
-        const struct row *row = book->rows[i];
+    for (size_t i = formulas->count; i-- > 0 && count < ROWS;) {
+        const struct row *row = formulas->rows[i];
         if (strcmp(row->file, "fuzz"))
             continue;
         if (row->expr)
-            read_back(book, facts, row, row->name);
-        count += row_expr(book, row, row->name, &wanted[count], &error);
+            read_back(formulas, facts, row, row->name);
+        count += row_expr(formulas, row, row->name, &wanted[count], &error);
     }
-    if (count && list_build(book->arena, book, facts, wanted, count, &list, &error))
-        compare_readings(book->arena, &list);
+    if (count && graph_build(formulas->arena, formulas, facts, wanted, count, &graph, &error))
+        compare_readings(formulas->arena, &graph);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct arena arena = { 0 };
-    struct book book;
+    struct formulas formulas;
     struct error error = { .what = "" };
     struct facts facts = { .arena = &arena };
-    book_copy(&book, &arena, book_built_in(BOOK_ALL));
-    book.open = true;
-    if (book_read(&book, "fuzz", (struct text){ (const char *)data, size }, &error) &&
-        book_check_units(&book, &error)) {
+    formulas_copy(&formulas, &arena, formulas_built_in(FORMULAS_ALL));
+    formulas.open = true;
+    if (formulas_read(&formulas, "fuzz", (struct text){ (const char *)data, size }, &error) &&
+        formulas_check_units(&formulas, &error)) {
         add_entries(&facts);
-        read_rows(&book, &facts);
+        read_rows(&formulas, &facts);
     } else {
         assert(*error.what);
     }

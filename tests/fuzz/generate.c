@@ -8,13 +8,13 @@
 
 static void check(const struct trace *trace)
 {
-    assert(trace->count > 0 && trace->lanes <= TRACE_LANES && trace->arrival[0] == 0);
+    assert(trace->count > 0 && trace->priority_classes <= TRACE_CLASSES && trace->arrival[0] == 0);
     for (size_t i = 0; i < trace->count; i++) {
         assert(trace->arrival[i] >= 0 && trace->arrival[i] <= TIME_MOST);
         assert(!i || trace->arrival[i] >= trace->arrival[i - 1]);
         assert(trace->prompt[i] >= 1 && trace->prompt[i] <= LENGTH_MOST);
         assert(trace->output[i] >= 1 && trace->output[i] <= LENGTH_MOST);
-        assert(!trace->lane || trace->lane[i] < trace->lanes);
+        assert(!trace->priority_class || trace->priority_class[i] < trace->priority_classes);
         if (!trace->before || trace->before[i] == UINT32_MAX)
             continue;
         size_t before = trace->before[i];

@@ -7,7 +7,7 @@
 
 static void check_price(const struct price *price)
 {
-    for (int tier = 0; tier < PRICE_TIERS; tier++)
+    for (int tier = 0; tier < SERVICE_TIERS; tier++)
         for (int above = 0; above < 2; above++)
             for (int class = 0; class < PRICE_CLASSES; class++) {
                 double at = price->at[tier][above][class];
@@ -37,7 +37,7 @@ static struct world *world_open(void)
                              &error));
         priors_read(&world.scenario, &world.priors);
         assert(seen_open(&world.scenario, &world.rows, &error) &&
-               draws_make(&world.arena, &world.scenario.book, &world.scenario.facts, 1, FEW, true,
+               draws_make(&world.arena, &world.scenario.formulas, &world.scenario.facts, 1, FEW, true,
                           &world.draws, &error));
     }
     return &world;

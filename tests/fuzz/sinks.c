@@ -34,9 +34,9 @@ static const char *shell_reads(struct arena *arena, const char *word)
 static void shell(struct arena *arena, const char *text)
 {
     struct buffer word = { .arena = arena }, comment = { .arena = arena };
-    emit_word(&word, text);
+    launch_word(&word, text);
     assert(!strcmp(shell_reads(arena, word.data), text));
-    emit_comment(&comment, "%s", text);
+    launch_comment(&comment, "%s", text);
     assert(*comment.data == '#' && strchr(comment.data, '\n') == comment.data + comment.size - 1);
     assert(is_plain(comment.data, "\n"));
 }
@@ -78,7 +78,7 @@ static void yaml(struct arena *arena, const char *text)
     struct buffer out = { .arena = arena }, json = { .arena = arena };
     struct doc *doc = doc_new(arena, DOC_OBJECT);
     doc_add_string(arena, doc, "key", text);
-    emit_yaml(&out, doc);
+    launch_yaml(&out, doc);
     doc_print(&json, doc->first);
     assert(is_plain(out.data, "\n") && !strncmp(out.data, "key: ", 5));
     if (!strncmp(out.data + 5, "|\n", 2)) {

@@ -15,7 +15,7 @@ static void check(const struct search_block *block)
     assert(block->found == (block->count.met > 0) && block->found == (front->count > 0));
     for (size_t i = 0; i < front->count; i++)
         assert(front->points[i].setting < SETTINGS && front->points[i].load < LOADS &&
-               (!i || front->points[i].across > front->points[i - 1].across));
+               (!i || front->points[i].speed > front->points[i - 1].speed));
 }
 
 static void read_block(struct arena *arena, const uint8_t *data, size_t size)
@@ -40,13 +40,13 @@ static void read_words(struct arena *arena, const uint8_t *data, size_t size)
 {
     struct command command = { .verbs = verbs };
     struct error error;
-    if (!words_read(arena, "fuzz", arena_copy(arena, (const char *)data, size), &command,
-                         &error))
+    if (!shard_words_read(arena, "fuzz", arena_copy(arena, (const char *)data, size), &command,
+                               &error))
         return;
-    const char *words = words_write(arena, &command);
+    const char *words = shard_words_write(arena, &command);
     struct command second = { .verbs = verbs };
-    assert(words_read(arena, "again", words, &second, &error));
-    assert(!strcmp(words, words_write(arena, &second)));
+    assert(shard_words_read(arena, "again", words, &second, &error));
+    assert(!strcmp(words, shard_words_write(arena, &second)));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

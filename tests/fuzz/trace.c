@@ -45,11 +45,12 @@ static void replay(struct arena *arena, const struct trace *trace)
 
 static void check(const struct trace *trace)
 {
-    assert(trace->lanes <= TRACE_LANES && (!trace->lanes || trace->lane));
+    assert(trace->priority_classes <= TRACE_CLASSES &&
+           (!trace->priority_classes || trace->priority_class));
     for (size_t i = 0; i < trace->count; i++) {
         assert(trace->arrival[i] >= 0 && trace->arrival[i] <= TIME_MOST);
         assert(!i || trace->arrival[i] >= trace->arrival[i - 1]);
-        assert(!trace->lane || trace->lane[i] < trace->lanes);
+        assert(!trace->priority_class || trace->priority_class[i] < trace->priority_classes);
         assert(!trace->before || trace->before[i] < i || trace->before[i] == UINT32_MAX);
         assert(!trace->wait || isnan(trace->wait[i]) || trace->wait[i] >= 0);
     }

@@ -32,7 +32,7 @@ static void check_quantity(struct arena *arena, struct text text, struct unit un
         return;
     }
     assert(isfinite(quantity.value) && isfinite(quantity.low) && isfinite(quantity.high));
-    if (quantity.spread == SPREAD_RANGE)
+    if (quantity.distribution == DISTRIBUTION_RANGE)
         assert(quantity.low <= quantity.value && quantity.value <= quantity.high);
     const char *printed = quantity_text(arena, quantity.value, unit, 15);
     double size = fabs(quantity.value);

@@ -53,8 +53,8 @@ static void open(struct world *world, size_t round)
     *world = (struct world){ 0 };
     if (!scenario_read(scenario, &world->arena, &world->command, subject, &error))
         fail_msg("%s (%s)", error.what, error.hint);
-    for (size_t i = 0; i < scenario->book.count; i++) {
-        const struct row *row = scenario->book.rows[i];
+    for (size_t i = 0; i < scenario->formulas.count; i++) {
+        const struct row *row = scenario->formulas.rows[i];
         const struct fact *fact = facts_find(&scenario->facts, row->name);
         if (row->table || (fact ? fact->expression != NULL : row->expr != NULL) || draw(&state) < 0.1)
             continue;                               /* what is not given may have a rule of its own */
@@ -77,28 +77,28 @@ static void read(struct world *world, const size_t *rows, size_t count, size_t e
     const struct expr *wanted[CHUNK] = { NULL };
     double at[CHUNK];
     struct arena arena = { 0 };
-    struct list list;
+    struct graph graph;
     struct error error;
     for (size_t i = 0; i < count; i++) {
-        const struct row *row = scenario->book.rows[rows[i]];
+        const struct row *row = scenario->formulas.rows[rows[i]];
         const struct fact_table *table = row->table ? facts_table_find(&scenario->facts, row->table)
                                                     : NULL;
         const char *name = !table ? "default" : table->entry[entry * (table->entries - 1)
                                                                 / (ENTRIES - 1)];
         const char *text = row->table ? arena_print(&world->arena, "%s[%s]", row->name, name)
                                       : row->name;
-        assert_true(expr_parse(&scenario->book, NULL, 0, text_of(text), &wanted[i], &error));
+        assert_true(expr_parse(&scenario->formulas, NULL, 0, text_of(text), &wanted[i], &error));
     }
-    if (!list_build(&arena, &scenario->book, &scenario->facts, wanted, count, &list, &error)) {
+    if (!graph_build(&arena, &scenario->formulas, &scenario->facts, wanted, count, &graph, &error)) {
         if (count == 1)
-            fail_msg("%s: %s", scenario->book.rows[*rows]->name, error.what);
+            fail_msg("%s: %s", scenario->formulas.rows[*rows]->name, error.what);
         read(world, rows, count / 2, entry, values);
         read(world, rows + count / 2, count - count / 2, entry, values);
     } else {
-        double *inputs = arena_array(&arena, list.input_count + 1, sizeof *inputs);
-        for (size_t i = 0; i < list.input_count; i++)
-            inputs[i] = list.inputs[i].value;
-        list_value(&arena, &list, inputs, NULL, at);
+        double *inputs = arena_array(&arena, graph.input_count + 1, sizeof *inputs);
+        for (size_t i = 0; i < graph.input_count; i++)
+            inputs[i] = graph.inputs[i].value;
+        graph_value(&arena, &graph, inputs, NULL, at);
         for (size_t i = 0; i < count; i++)
             values[rows[i]] = isfinite(at[i]) ? at[i] : 0;
     }
@@ -112,14 +112,14 @@ static double *all_values(struct arena *arena, size_t *rows)
     for (size_t round = 0; round < ROUNDS; round++) {
         struct world world;
         open(&world, round);
-        const size_t count = *rows = world.scenario.book.count;
+        const size_t count = *rows = world.scenario.formulas.count;
         double *values = arena_array(&world.arena, count, sizeof *values);
         all = all ? all : arena_array(arena, count * VALUES, sizeof *all);
         size_t *some = arena_array(&world.arena, count, sizeof *some);
         for (size_t entry = 0; entry < ENTRIES; entry++) {
             size_t wanted = 0;                      /* once entry 0 is read, only rows of tables */
             for (size_t i = 0; i < count; i++)
-                if (!entry || world.scenario.book.rows[i]->table)
+                if (!entry || world.scenario.formulas.rows[i]->table)
                     some[wanted++] = i;
             for (size_t from = 0; from < wanted; from += CHUNK)
                 read(&world, some + from, from + CHUNK < wanted ? CHUNK : wanted - from, entry, values);
@@ -183,18 +183,18 @@ static void no_two_rows_of_one_meaning(void **unused)
     (void)unused;
     static struct listed listed[LISTED];
     struct arena arena = { 0 };
-    const struct book *book = book_built_in(BOOK_ALL);
+    const struct formulas *formulas = formulas_built_in(FORMULAS_ALL);
     const size_t count = read_listed(listed);
     size_t rows, wrong = 0, told = 0;
     const double *values = all_values(&arena, &rows);
-    assert_int_equal(rows, book->count);
+    assert_int_equal(rows, formulas->count);
     for (size_t i = 0; i < rows; i++) {
-        const struct row *row = book->rows[i];
+        const struct row *row = formulas->rows[i];
         if (different(values + i * VALUES) < 3)
             continue;
         told++;
         for (size_t j = 0; j < i; j++) {
-            const struct row *other = book->rows[j];
+            const struct row *other = formulas->rows[j];
             if ((!row->expr && !other->expr) || !unit_same(row->unit, other->unit) ||
                 memcmp(values + i * VALUES, values + j * VALUES, VALUES * sizeof *values) ||
                 is_listed(listed, count, row->name, other->name))
@@ -220,18 +220,18 @@ static void no_two_rows_of_one_meaning(void **unused)
 static void an_alias_is_its_row(void **unused)
 {
     (void)unused;
-    const struct book *book = book_built_in(BOOK_ALL);
-    assert_true(book->alias_count >= 15);
-    for (size_t i = 0; i < book->alias_count; i++) {
-        const struct row *row = book->rows[book->aliases[i].row];
-        const char *alias = book->aliases[i].name, *name = row->name;
+    const struct formulas *formulas = formulas_built_in(FORMULAS_ALL);
+    assert_true(formulas->alias_count >= 15);
+    for (size_t i = 0; i < formulas->alias_count; i++) {
+        const struct row *row = formulas->rows[formulas->aliases[i].row];
+        const char *alias = formulas->aliases[i].name, *name = row->name;
         const double fits = row->input ? fmin(fmax(3, row->low), row->high) : 3;
         struct world world = { 0 };
         struct error error;
         double value;
         const struct subject subject = { .model = "mixtral-8x7b", .machine = "h100-sxm" };
-        assert_int_equal(book_find(book, alias), book_find(book, name));
-        assert_string_equal(book_name(book, &world.arena, alias), name);
+        assert_int_equal(formulas_find(formulas, alias), formulas_find(formulas, name));
+        assert_string_equal(formulas_name(formulas, &world.arena, alias), name);
         assert_true(scenario_open(&world.scenario, &world.arena, &world.command, subject, &error));
         assert_true(scenario_set(&world.scenario, arena_print(&world.arena, "%s=%.17g", alias, fits), &error));
         assert_true(value_of(&world.scenario, name, &value, &error) && value == fits);
@@ -246,10 +246,11 @@ static void an_alias_is_its_row(void **unused)
 static void read_file(const char *text, const char *wrong)
 {
     struct arena arena = { 0 };
-    struct book book;
+    struct formulas formulas;
     struct error error = { "", "" };
-    book_open(&book, &arena, 0);
-    if (book_read(&book, "a.chalk", text_of(text), &error) != !wrong || (wrong && strcmp(error.what, wrong)))
+    formulas_open(&formulas, &arena, 0);
+    if (formulas_read(&formulas, "a.chalk", text_of(text), &error) != !wrong ||
+        (wrong && strcmp(error.what, wrong)))
         fail_msg("%s: '%s', not '%s'", text, error.what, wrong ? wrong : "");
     arena_free(&arena);
 }
@@ -270,18 +271,19 @@ static void a_file_may_use_an_alias(void **unused)
 {
     (void)unused;
     struct arena arena = { 0 };
-    struct book book;
+    struct formulas formulas;
     struct error error;
-    book_copy(&book, &arena, book_built_in(0));
-    book.open = true;
-    assert_true(book_read(&book, "my.chalk", text_of("== Mine\npp : 1\n    = 3\n    \n"
+    formulas_copy(&formulas, &arena, formulas_built_in(0));
+    formulas.open = true;
+    assert_true(formulas_read(&formulas, "my.chalk", text_of("== Mine\npp : 1\n    = 3\n    \n"
                 "chips : 1 = 5\n    alias: gpus\n"), &error));
-    const int row = book_find(&book, "pipeline_parallel"), chips = book_find(&book, "gpus");
-    assert_string_equal(book.rows[row]->name, "pipeline_parallel");
-    assert_string_equal(book.rows[row]->file, "my.chalk");
-    assert_int_equal(chips, book_find(&book, "chips"));
-    assert_true(book.rows[chips]->value == 5);
-    assert_int_equal(book_find(book_built_in(0), "gpus"), -1);
+    const int row = formulas_find(&formulas, "pipeline_parallel"),
+    chips = formulas_find(&formulas, "gpus");
+    assert_string_equal(formulas.rows[row]->name, "pipeline_parallel");
+    assert_string_equal(formulas.rows[row]->file, "my.chalk");
+    assert_int_equal(chips, formulas_find(&formulas, "chips"));
+    assert_true(formulas.rows[chips]->value == 5);
+    assert_int_equal(formulas_find(formulas_built_in(0), "gpus"), -1);
     arena_free(&arena);
 }
 

@@ -455,44 +455,44 @@ static void unit_arithmetic(void **state)
 struct quantity_case {
     const char *text, *unit;
     double value, low, high;
-    enum spread spread;
+    enum distribution distribution;
 };
 
 static const struct quantity_case quantities[] = {
-    { "20ms", "s", 0.02, 0.02, 0.02, SPREAD_NONE },
-    { " 20 ms ", "s", 0.02, 0.02, 0.02, SPREAD_NONE },
-    { "8TB/s", "B/s", 8e12, 8e12, 8e12, SPREAD_NONE },
-    { "400Gb/s", "B/s", 50e9, 50e9, 50e9, SPREAD_NONE },
-    { "2USD/h", "USD/s", 2.0 / 3600, 2.0 / 3600, 2.0 / 3600, SPREAD_NONE },
-    { "$2/h", "USD/s", 2.0 / 3600, 2.0 / 3600, 2.0 / 3600, SPREAD_NONE },
-    { "$0.5/Mtok", "USD/token", 5e-7, 5e-7, 5e-7, SPREAD_NONE },
-    { "192GB", "B", 192e9, 192e9, 192e9, SPREAD_NONE },
-    { "80GiB", "B", 85899345920, 85899345920, 85899345920, SPREAD_NONE },
-    { "128k", "token", 128e3, 128e3, 128e3, SPREAD_NONE },
-    { "128ktoken", "token", 128e3, 128e3, 128e3, SPREAD_NONE },
-    { "671B", "1", 671e9, 671e9, 671e9, SPREAD_NONE },
-    { "1.5T", "1", 1.5e12, 1.5e12, 1.5e12, SPREAD_NONE },
-    { "7B", "B", 7, 7, 7, SPREAD_NONE },                            /* bytes, where bytes are due */
-    { "1e3", "s", 1000, 1000, 1000, SPREAD_NONE },
-    { "1,234.5", "1", 1234.5, 1234.5, 1234.5, SPREAD_NONE },
-    { "1_000_000", "1", 1e6, 1e6, 1e6, SPREAD_NONE },
-    { "50%", "1", 0.5, 0.5, 0.5, SPREAD_NONE },
-    { "-3", "1", -3, -3, -3, SPREAD_NONE },
-    { "+3", "1", 3, 3, 3, SPREAD_NONE },
-    { "60d", "s", 5184000, 5184000, 5184000, SPREAD_NONE },
-    { "1..3", "1", 2, 1, 3, SPREAD_RANGE },
-    { "10..20GB", "B", 15e9, 10e9, 20e9, SPREAD_RANGE },
-    { "10MB..1GB", "B", 1e8, 1e7, 1e9, SPREAD_RANGE },              /* the middle in the logarithm */
-    { "50e9..200e9", "1", 125e9, 50e9, 200e9, SPREAD_RANGE },
-    { "1.5..2.5", "1", 2, 1.5, 2.5, SPREAD_RANGE },
-    { "-1..1", "1", 0, -1, 1, SPREAD_RANGE },
-    { "30d..180d", "s", 9072000, 2592000, 15552000, SPREAD_RANGE },
-    { "2..2", "1", 2, 2, 2, SPREAD_RANGE },
-    { "normal(20ms, 2ms)", "s", 0.02, 0.02, 0.002, SPREAD_NORMAL },
-    { "normal(20, 2ms)", "s", 0.02, 0.02, 0.002, SPREAD_NORMAL },
-    { "uniform(1,3)", "1", 2, 1, 3, SPREAD_UNIFORM },
-    { "uniform(1,000, 3,000)", "1", 2000, 1000, 3000, SPREAD_UNIFORM },
-    { "lognormal(50GB, 2)", "B", 50e9, 50e9, 2, SPREAD_LOGNORMAL },
+    { "20ms", "s", 0.02, 0.02, 0.02, DISTRIBUTION_NONE },
+    { " 20 ms ", "s", 0.02, 0.02, 0.02, DISTRIBUTION_NONE },
+    { "8TB/s", "B/s", 8e12, 8e12, 8e12, DISTRIBUTION_NONE },
+    { "400Gb/s", "B/s", 50e9, 50e9, 50e9, DISTRIBUTION_NONE },
+    { "2USD/h", "USD/s", 2.0 / 3600, 2.0 / 3600, 2.0 / 3600, DISTRIBUTION_NONE },
+    { "$2/h", "USD/s", 2.0 / 3600, 2.0 / 3600, 2.0 / 3600, DISTRIBUTION_NONE },
+    { "$0.5/Mtok", "USD/token", 5e-7, 5e-7, 5e-7, DISTRIBUTION_NONE },
+    { "192GB", "B", 192e9, 192e9, 192e9, DISTRIBUTION_NONE },
+    { "80GiB", "B", 85899345920, 85899345920, 85899345920, DISTRIBUTION_NONE },
+    { "128k", "token", 128e3, 128e3, 128e3, DISTRIBUTION_NONE },
+    { "128ktoken", "token", 128e3, 128e3, 128e3, DISTRIBUTION_NONE },
+    { "671B", "1", 671e9, 671e9, 671e9, DISTRIBUTION_NONE },
+    { "1.5T", "1", 1.5e12, 1.5e12, 1.5e12, DISTRIBUTION_NONE },
+    { "7B", "B", 7, 7, 7, DISTRIBUTION_NONE },                      /* bytes, where bytes are due */
+    { "1e3", "s", 1000, 1000, 1000, DISTRIBUTION_NONE },
+    { "1,234.5", "1", 1234.5, 1234.5, 1234.5, DISTRIBUTION_NONE },
+    { "1_000_000", "1", 1e6, 1e6, 1e6, DISTRIBUTION_NONE },
+    { "50%", "1", 0.5, 0.5, 0.5, DISTRIBUTION_NONE },
+    { "-3", "1", -3, -3, -3, DISTRIBUTION_NONE },
+    { "+3", "1", 3, 3, 3, DISTRIBUTION_NONE },
+    { "60d", "s", 5184000, 5184000, 5184000, DISTRIBUTION_NONE },
+    { "1..3", "1", 2, 1, 3, DISTRIBUTION_RANGE },
+    { "10..20GB", "B", 15e9, 10e9, 20e9, DISTRIBUTION_RANGE },
+    { "10MB..1GB", "B", 1e8, 1e7, 1e9, DISTRIBUTION_RANGE },        /* the middle in the logarithm */
+    { "50e9..200e9", "1", 125e9, 50e9, 200e9, DISTRIBUTION_RANGE },
+    { "1.5..2.5", "1", 2, 1.5, 2.5, DISTRIBUTION_RANGE },
+    { "-1..1", "1", 0, -1, 1, DISTRIBUTION_RANGE },
+    { "30d..180d", "s", 9072000, 2592000, 15552000, DISTRIBUTION_RANGE },
+    { "2..2", "1", 2, 2, 2, DISTRIBUTION_RANGE },
+    { "normal(20ms, 2ms)", "s", 0.02, 0.02, 0.002, DISTRIBUTION_NORMAL },
+    { "normal(20, 2ms)", "s", 0.02, 0.02, 0.002, DISTRIBUTION_NORMAL },
+    { "uniform(1,3)", "1", 2, 1, 3, DISTRIBUTION_UNIFORM },
+    { "uniform(1,000, 3,000)", "1", 2000, 1000, 3000, DISTRIBUTION_UNIFORM },
+    { "lognormal(50GB, 2)", "B", 50e9, 50e9, 2, DISTRIBUTION_LOGNORMAL },
 };
 
 static bool near(double a, double b)
@@ -510,7 +510,7 @@ static void quantities_are_read(void **state)
         if (!quantity_parse(text_of(the->text), unit_from(the->unit), &got, &error))
             fail_msg("'%s' as %s: %s", the->text, the->unit, error.what);
         if (!near(got.value, the->value) || !near(got.low, the->low) ||
-            !near(got.high, the->high) || got.spread != the->spread)
+            !near(got.high, the->high) || got.distribution != the->distribution)
             fail_msg("'%s' as %s: %.17g, %.17g to %.17g", the->text, the->unit, got.value, got.low,
                      got.high);
     }

@@ -45,7 +45,7 @@ struct point {
 
 struct bound {                      /* of one model, machine and precision */
     const char *key;
-    struct list list;
+    struct graph graph;
     int chips, batch, context;
 };
 
@@ -76,12 +76,12 @@ static void bound_open(struct tally *tally, const struct point *point, struct bo
     subject.precision = own ? NULL : point->precision;
     subject.kv_precision = strcmp(point->precision, "bf16") ? "fp8" : "bf16";
     if (!scenario_open(scenario, arena, command, subject, &error) ||
-        !expr_parse(&scenario->book, "test", 1, text_of("bound_step"), &expr, &error) ||
-        !list_build(arena, &scenario->book, &scenario->facts, &expr, 1, &bound->list, &error))
+        !expr_parse(&scenario->formulas, "test", 1, text_of("bound_step"), &expr, &error) ||
+        !graph_build(arena, &scenario->formulas, &scenario->facts, &expr, 1, &bound->graph, &error))
         fail_msg("%s: %s (%s)", point->place, error.what, error.hint);
-    bound->chips = list_input(&bound->list, "chips");
-    bound->batch = list_input(&bound->list, "batch");
-    bound->context = list_input(&bound->list, "context");
+    bound->chips = graph_input(&bound->graph, "chips");
+    bound->batch = graph_input(&bound->graph, "batch");
+    bound->context = graph_input(&bound->graph, "context");
     assert_true(bound->chips >= 0 && bound->batch >= 0 && bound->context >= 0);
 }
 
@@ -103,13 +103,13 @@ static double bound_step(struct tally *tally, const struct point *point)
 {
     struct arena arena = { 0 };
     const struct bound *bound = bound_find(tally, point);
-    double step, *inputs = arena_array(&arena, bound->list.input_count, sizeof *inputs);
-    for (size_t i = 0; i < bound->list.input_count; i++)
-        inputs[i] = bound->list.inputs[i].value;
+    double step, *inputs = arena_array(&arena, bound->graph.input_count, sizeof *inputs);
+    for (size_t i = 0; i < bound->graph.input_count; i++)
+        inputs[i] = bound->graph.inputs[i].value;
     inputs[bound->chips] = point->chips;
     inputs[bound->batch] = point->concurrency;
     inputs[bound->context] = point->input + point->output / 2;
-    list_value(&arena, &bound->list, inputs, NULL, &step);
+    graph_value(&arena, &bound->graph, inputs, NULL, &step);
     arena_free(&arena);
     return step;
 }

@@ -63,8 +63,8 @@ static void open_world(size_t i, struct arena *arena, struct command *command,
 /* ---- the oracle: rows of parts written twice --------------------------------------------------- */
 
 struct twice {
-    struct scenario scenario;       /* with a book of its own */
-    size_t rows;                    /* of the book as it was */
+    struct scenario scenario;       /* with formulas of its own */
+    size_t rows;                    /* of the formulas as it was */
     int *made;                      /* is a row made of parts: 1, 2: no; 3: and written twice */
 };
 
@@ -81,12 +81,12 @@ static bool any_row(const struct expr *expr, bool (*is)(void *, int), void *cont
 
 static const struct expr *expr_here(struct twice *twice, int row)
 {
-    const struct book *book = &twice->scenario.book;
-    const struct fact *fact = facts_find(&twice->scenario.facts, book->rows[row]->name);
-    const struct expr *expr = book->rows[row]->expr;
+    const struct formulas *formulas = &twice->scenario.formulas;
+    const struct fact *fact = facts_find(&twice->scenario.facts, formulas->rows[row]->name);
+    const struct expr *expr = formulas->rows[row]->expr;
     struct error error;
     if (fact && fact->expression)
-        assert_true(expr_parse(book, "fact", 0, text_of(fact->expression), &expr, &error));
+        assert_true(expr_parse(formulas, "fact", 0, text_of(fact->expression), &expr, &error));
     return fact && !fact->expression ? NULL : expr;
 }
 
@@ -97,7 +97,7 @@ static bool of_parts(void *context, int row)
         return twice->made[row] != 2;
     const struct expr *expr = expr_here(twice, row);
     twice->made[row] = 2;                   /* what asks GIVEN may come back here */
-    const bool made = twice->scenario.book.rows[row]->part ||
+    const bool made = twice->scenario.formulas.rows[row]->part ||
                       (expr && any_row(expr, of_parts, twice));
     twice->made[row] = made ? 1 : 2;
     return made;
@@ -121,7 +121,7 @@ static const char *inside_text(struct twice *twice, struct text text)
             continue;
         }
         const char *word = arena_copy(out.arena, text.data + i, end - i);
-        const int row = book_find(&twice->scenario.book, word);
+        const int row = formulas_find(&twice->scenario.formulas, word);
         buffer_print(&out, "%s%s", word, row >= 0 && (size_t)row < twice->rows &&
                                          of_parts(twice, row) ? "_inside" : "");
         i = end;
@@ -138,7 +138,7 @@ static bool write_twice(void *context, int row)
     if (!of_parts(twice, row) || twice->made[row] == 3)
         return false;
     twice->made[row] = 3;
-    const struct row *the = scenario->book.rows[row];
+    const struct row *the = scenario->formulas.rows[row];
     const struct fact *fact = facts_find(&scenario->facts, the->name);
     const struct expr *expr = expr_here(twice, row);
     assert_null(the->table);
@@ -150,7 +150,7 @@ static bool write_twice(void *context, int row)
                       the->name, the->unit_text, fact ? fact->value : the->value)
         : arena_print(scenario->arena, "%s_inside : %s\n    copy (test)\n    = %s\n", the->name,
                       the->unit_text, inside_text(twice, text));
-    if (!book_read(&scenario->book, "twice", text_of(rows), &error))
+    if (!formulas_read(&scenario->formulas, "twice", text_of(rows), &error))
         fail_msg("%s: %s (%s)", rows, error.what, error.hint);
     return false;
 }
@@ -159,8 +159,8 @@ static bool write_twice(void *context, int row)
 static void fix_defaults(struct scenario *scenario)
 {
     struct facts facts = facts_copy(&scenario->facts);
-    for (size_t i = 0; i < scenario->book.count; i++) {
-        const struct row *row = scenario->book.rows[i];
+    for (size_t i = 0; i < scenario->formulas.count; i++) {
+        const struct row *row = scenario->formulas.rows[i];
         struct error error;
         double value;
         if (row->input && row->expr && !row->table && !facts_find(&scenario->facts, row->name) &&
@@ -173,13 +173,13 @@ static void fix_defaults(struct scenario *scenario)
 static void write_all(struct twice *twice, const struct scenario *scenario, const char *output)
 {
     *twice = (struct twice){ .scenario = *scenario };
-    book_copy(&twice->scenario.book, scenario->arena, &scenario->book);
-    twice->scenario.book.open = true;
+    formulas_copy(&twice->scenario.formulas, scenario->arena, &scenario->formulas);
+    twice->scenario.formulas.open = true;
     twice->scenario.facts = facts_copy(&scenario->facts);
     fix_defaults(&twice->scenario);
-    twice->rows = scenario->book.count;
+    twice->rows = scenario->formulas.count;
     twice->made = arena_array(scenario->arena, twice->rows + 1, sizeof *twice->made);
-    write_twice(twice, book_find(&twice->scenario.book, output));
+    write_twice(twice, formulas_find(&twice->scenario.formulas, output));
 }
 
 /* The output where one part is so many times itself. */
@@ -190,14 +190,14 @@ static double with_part(struct twice *twice, const char *output, int part, const
     double value;
     scenario.facts = facts_copy(&scenario.facts);
     for (size_t i = 0; i < twice->rows; i++) {
-        const struct row *row = scenario.book.rows[i];
+        const struct row *row = scenario.formulas.rows[i];
         if (row->part && twice->made[i] == 3)
             facts_bind(&scenario.facts, row->name,
                        arena_print(scenario.arena, "%s * %s_inside", (int)i == part ? times : "1",
                                    row->name), ORIGIN_DERIVED, "test");
     }
     if (!value_of(&scenario, output, &value, &error))
-        fail_msg("%s of %s: %s (%s)", times, scenario.book.rows[part]->name, error.what,
+        fail_msg("%s of %s: %s (%s)", times, scenario.formulas.rows[part]->name, error.what,
                  error.hint);
     return value;
 }
@@ -274,7 +274,7 @@ static void as_rows_written_twice(void **state)
                                        with_part(&twice, outputs[output], part->row, "0");
                 if (!(fabs(part->saved - without) < 1e-9 * parts.whole))
                     fail_msg("%s: %s without %s saves %.12g, by hand %.12g", worlds[i].model,
-                             outputs[output], scenario.book.rows[part->row]->name, part->saved,
+                             outputs[output], scenario.formulas.rows[part->row]->name, part->saved,
                              without);
                 saved++;
                 if (!made_of_times(i, output))
@@ -284,7 +284,7 @@ static void as_rows_written_twice(void **state)
                                      2e-6;
                 if (!(fabs(part->value - slope) < 1e-7 * parts.whole))
                     fail_msg("%s: %s contributes %.12g to %s, by hand %.12g", worlds[i].model,
-                             scenario.book.rows[part->row]->name, part->value, outputs[output],
+                             scenario.formulas.rows[part->row]->name, part->value, outputs[output],
                              slope);
                 slopes++;
             }
@@ -390,26 +390,26 @@ static void small_parts(void **state)
         "sum : s\n    all (test)\n    = AT(outer, n = 1) + AT(outer, n = root) + 2 * inner"
         " - load / 2 + 0.25s\n";
     struct arena arena = { 0 };
-    struct book book;
+    struct formulas formulas;
     struct facts facts = { .arena = &arena };
     struct error error;
-    struct list list;
+    struct graph graph;
     const struct expr *sum;
     size_t count;
-    book_open(&book, &arena, 0);
-    if (!book_read(&book, "small", text_of(rows), &error) ||
-        !expr_parse(&book, NULL, 0, text_of("sum"), &sum, &error) ||
-        !list_build_parts(&arena, &book, &facts, &sum, 1, &list, &error))
+    formulas_open(&formulas, &arena, 0);
+    if (!formulas_read(&formulas, "small", text_of(rows), &error) ||
+        !expr_parse(&formulas, NULL, 0, text_of("sum"), &sum, &error) ||
+        !graph_build_parts(&arena, &formulas, &facts, &sum, 1, &graph, &error))
         fail_msg("%s (%s)", error.what, error.hint);
-    double inputs[8], *nodes = arena_array(&arena, list.count, sizeof *nodes), value;
-    assert_true(list.input_count <= COUNT(inputs));
-    for (size_t i = 0; i < list.input_count; i++)
-        inputs[i] = list.inputs[i].value;
-    list_value(&arena, &list, inputs, nodes, &value);
+    double inputs[8], *nodes = arena_array(&arena, graph.count, sizeof *nodes), value;
+    assert_true(graph.input_count <= COUNT(inputs));
+    for (size_t i = 0; i < graph.input_count; i++)
+        inputs[i] = graph.inputs[i].value;
+    graph_value(&arena, &graph, inputs, nodes, &value);
     /* n = 4 * 2 / 5 where the ROOT is zero; outer is 5 + 2 and 5 * 1.6 + 2 */
     assert_true(fabs(value - (7 + 10 + 10 - 1 + 0.25)) < 1e-9);
-    struct contribution *parts = list_breakdown(&arena, &book, &list, 0, nodes, &count);
-    list_saved(&list, 0, nodes, parts, count);
+    struct contribution *parts = graph_breakdown(&arena, &formulas, &graph, 0, nodes, &count);
+    graph_saved(&graph, 0, nodes, parts, count);
     assert_int_equal(count, 3);
     static const struct { const char *label; double value, saved; } expected[] = {
         { "outer", 17, 17 }, { "inner", 10, NAN }, { "load", -1, NAN } };

@@ -1,5 +1,5 @@
 /* What the build has read is what this program reads: every row, chapter and expression of the
- * four books, every cell of the tables, every entry of the catalog. Runs in the root of the tree. */
+ * four formulas, every cell of the tables, every entry of the catalog. Runs in the root of the tree. */
 #include "catalog/catalog.h"
 #include "catalog/formats.h"
 #include "catalog/sheet.h"
@@ -79,16 +79,16 @@ static bool same_chapter(const struct chapter *a, const struct chapter *b)
            same_string(a->file, b->file);
 }
 
-/* The book of the formula files, as a user's file is read. */
-static void read_book(struct arena *arena, unsigned conditions, struct book *book)
+/* The formulas of the formula files, as a user's file is read. */
+static void read_book(struct arena *arena, unsigned conditions, struct formulas *formulas)
 {
     struct text order = read_file(arena, "formulas/order.txt");
     struct error error;
-    book_open(book, arena, conditions);
+    formulas_open(formulas, arena, conditions);
     while (order.size) {
         struct text name = text_trim(text_line(&order));
         const char *path = arena_print(arena, "formulas/%.*s", (int)name.size, name.data);
-        if (name.size && !book_read(book, path, read_file(arena, path), &error))
+        if (name.size && !formulas_read(formulas, path, read_file(arena, path), &error))
             fail_msg("%s", error.what);
     }
 }
@@ -97,50 +97,50 @@ static void books_are_the_formulas(void **state)
 {
     struct arena arena = { 0 };
     (void)state;
-    for (unsigned conditions = 0; conditions <= BOOK_ALL; conditions++) {
-        const struct book *built_in = book_built_in(conditions);
-        struct book book;
-        read_book(&arena, conditions, &book);
-        assert_int_equal(built_in->count, book.count);
-        assert_int_equal(built_in->chapter_count, book.chapter_count);
+    for (unsigned conditions = 0; conditions <= FORMULAS_ALL; conditions++) {
+        const struct formulas *built_in = formulas_built_in(conditions);
+        struct formulas formulas;
+        read_book(&arena, conditions, &formulas);
+        assert_int_equal(built_in->count, formulas.count);
+        assert_int_equal(built_in->chapter_count, formulas.chapter_count);
         assert_int_equal(built_in->conditions, conditions);
-        for (size_t i = 0; i < book.count; i++) {
-            if (!same_row(built_in->rows[i], book.rows[i]))
-                fail_msg("conditions %u: %s differs", conditions, book.rows[i]->name);
-            assert_int_equal(book_find(built_in, book.rows[i]->name), i);
+        for (size_t i = 0; i < formulas.count; i++) {
+            if (!same_row(built_in->rows[i], formulas.rows[i]))
+                fail_msg("conditions %u: %s differs", conditions, formulas.rows[i]->name);
+            assert_int_equal(formulas_find(built_in, formulas.rows[i]->name), i);
         }
-        for (size_t i = 0; i < book.chapter_count; i++)
-            if (!same_chapter(&built_in->chapters[i], &book.chapters[i]))
-                fail_msg("chapter '%s' differs", book.chapters[i].title);
-        assert_int_equal(book_find(built_in, "no_such_row"), -1);
+        for (size_t i = 0; i < formulas.chapter_count; i++)
+            if (!same_chapter(&built_in->chapters[i], &formulas.chapters[i]))
+                fail_msg("chapter '%s' differs", formulas.chapters[i].title);
+        assert_int_equal(formulas_find(built_in, "no_such_row"), -1);
     }
     arena_free(&arena);
 }
 
-/* Rows of a user's own stand in a copy; the copied book stays as it is. */
+/* Rows of a user's own stand in a copy; the copied formulas stays as it is. */
 static void own_rows_stay_in_a_copy(void **state)
 {
     static const char own[] = "batch : 1 = 7 in 1..1e6\nbatch_twice : 1\n    = 2 * batch\n";
-    const struct book *built_in = book_built_in(BOOK_ALL);
+    const struct formulas *built_in = formulas_built_in(FORMULAS_ALL);
     struct arena arena = { 0 };
-    struct book copy, second;
+    struct formulas copy, second;
     struct error error;
     (void)state;
-    const int batch = book_find(built_in, "batch");
+    const int batch = formulas_find(built_in, "batch");
     const double before = built_in->rows[batch]->value;
-    book_copy(&copy, &arena, built_in);
+    formulas_copy(&copy, &arena, built_in);
     copy.open = true;
-    if (!book_read(&copy, "own.chalk", text_of(own), &error))
+    if (!formulas_read(&copy, "own.chalk", text_of(own), &error))
         fail_msg("%s", error.what);
     assert_true(before != 7 && copy.rows[batch]->value == 7);
     assert_ptr_equal(copy.rows[batch]->before, built_in->rows[batch]);
-    assert_int_equal(book_find(&copy, "batch_twice"), built_in->count);
+    assert_int_equal(formulas_find(&copy, "batch_twice"), built_in->count);
     assert_true(built_in->rows[batch]->value == before);
-    assert_int_equal(book_find(built_in, "batch_twice"), -1);
-    book_copy(&second, &arena, &copy);          /* of a copy that has rows of its own */
-    assert_true(book_read(&second, "more.chalk", text_of("batch_thrice : 1\n    = 3 * batch\n"),
-                          &error));
-    assert_int_equal(book_find(&copy, "batch_thrice"), -1);
+    assert_int_equal(formulas_find(built_in, "batch_twice"), -1);
+    formulas_copy(&second, &arena, &copy);      /* of a copy that has rows of its own */
+    assert_true(formulas_read(&second, "more.chalk", text_of("batch_thrice : 1\n    = 3 * batch\n"),
+                              &error));
+    assert_int_equal(formulas_find(&copy, "batch_thrice"), -1);
     arena_free(&arena);
 }
 

@@ -130,8 +130,8 @@ static bool find_chosen(const struct world *world, const struct all *all, struct
                 rate_down(out[SERVERS_RATE]) != chosen_number(world, NAME_arrival_rate))
                 continue;
             *point = at;
-            point->across = out[space->across];
-            point->along = out[space->along];
+            point->speed = out[space->speed];
+            point->throughput = out[space->throughput];
             return true;
         }
     }
@@ -207,15 +207,15 @@ static void compare(struct world *world, struct tally *tally)
         none_smaller(world, &all, ttft);
         search_within(world, chosen_number(world, NAME_chips), all.servers.rule, ttft, &all);
     }
-    if (point.along != all.result.front.points->along) {
+    if (point.throughput != all.result.front.points->throughput) {
         const double *best = all.space.settings +
                              all.result.front.points->setting * all.space.inputs;
         print_message("%s: the choice (%g chips, chunk %g, load %g) is worth %.12g, the best (%g chips, dp %g, pp %g, "
                       "ep %g, chunk %g, load %g) %.12g\n", world->line,
                       chosen_number(world, NAME_chips), chosen_number(world, NAME_chunked_prefill_size),
-                      all.space.loads[point.load], point.along, best[0], best[1], best[2],
+                      all.space.loads[point.load], point.throughput, best[0], best[1], best[2],
                       best[3], best[5], all.space.loads[all.result.front.points->load],
-                      all.result.front.points->along);
+                      all.result.front.points->throughput);
         tally->wrong++;
     }
 }

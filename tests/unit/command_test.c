@@ -70,7 +70,7 @@ static void check_kind(const struct verb *verb, const struct option *option)
         fail_msg("%s --%s: no number lies within its bounds", verb->name, option->name);
     if (option->choices && !option->choices[0])
         fail_msg("%s --%s: no choice", verb->name, option->name);
-    if (option->row && book_find(book_built_in(BOOK_ALL), option->row) < 0)
+    if (option->row && formulas_find(formulas_built_in(FORMULAS_ALL), option->row) < 0)
         fail_msg("%s --%s: no row is called '%s'", verb->name, option->name, option->row);
     if (strlen(option->help) > 60 || strstr(option->help, "default:"))
         fail_msg("%s --%s: help of %zu letters: '%s'", verb->name, option->name,
@@ -191,13 +191,13 @@ static int split(struct arena *arena, const char *line, char **words)
 static bool row_value_reads(const struct option *option, const char *text, struct error *error)
 {
     struct arena arena = { 0 };
-    struct book book;
+    struct formulas formulas;
     struct quantity quantity;
     const struct expr *expr;
-    book_copy(&book, &arena, book_built_in(BOOK_ALL));
-    const struct row *row = book.rows[book_find(&book, option->row)];
+    formulas_copy(&formulas, &arena, formulas_built_in(FORMULAS_ALL));
+    const struct row *row = formulas.rows[formulas_find(&formulas, option->row)];
     bool reads = quantity_parse(text_of(text), row->unit, &quantity, error) ||
-                 expr_parse(&book, "the example", 1, text_of(text), &expr, error);
+                 expr_parse(&formulas, "the example", 1, text_of(text), &expr, error);
     arena_free(&arena);
     return reads;
 }

@@ -39,24 +39,24 @@ static size_t read_lines(struct line *lines)
 }
 
 /* Rows for a model that is not there yet. */
-static bool on_paper(const struct book *book, const struct row *row)
+static bool on_paper(const struct formulas *formulas, const struct row *row)
 {
     static const char *const titles[] = { "Parameters of a plain transformer",
                                           "The cache of an architecture", "Attention's own compute" };
     for (size_t i = 0; i < COUNT(titles); i++)
-        if (!strcmp(book->chapters[row->chapter].title, titles[i]))
+        if (!strcmp(formulas->chapters[row->chapter].title, titles[i]))
             return true;
     return false;
 }
 
-static bool may_read(struct line *lines, size_t count, const struct book *book,
+static bool may_read(struct line *lines, size_t count, const struct formulas *formulas,
                      const struct row *row, const struct row *input)
 {
-    const char *title = book->chapters[input->chapter].title;
+    const char *title = formulas->chapters[input->chapter].title;
     for (size_t i = 0; i < count; i++)
         if (!strcmp(lines[i].name, lines[i].kind == ROW || lines[i].kind == PAPER ? input->name : title) &&
             (lines[i].kind != OWN || !strcmp(row->file, input->file)) &&
-            (lines[i].kind != PAPER || on_paper(book, row)))
+            (lines[i].kind != PAPER || on_paper(formulas, row)))
             return lines[i].used = true;
     return false;
 }
@@ -66,26 +66,26 @@ static size_t borrowed(struct scenario *scenario, const struct row *row, struct 
                        size_t count)
 {
     struct arena arena = { 0 };
-    struct list list;
+    struct graph graph;
     struct error error;
     const struct expr *expr;
     size_t wrong = 0;
     const struct fact_table *table = row->table ? facts_table_find(&scenario->facts, row->table) : NULL;
     const char *text = !row->table ? row->name
                      : arena_print(&arena, "%s[%s]", row->name, table ? table->entry[0] : "default");
-    assert_true(expr_parse(&scenario->book, NULL, 0, text_of(text), &expr, &error));
-    if (!list_build(&arena, &scenario->book, &scenario->facts, &expr, 1, &list, &error))
+    assert_true(expr_parse(&scenario->formulas, NULL, 0, text_of(text), &expr, &error));
+    if (!graph_build(&arena, &scenario->formulas, &scenario->facts, &expr, 1, &graph, &error))
         fail_msg("%s: %s", row->name, error.what);
-    double *inputs = arena_array(&arena, list.input_count + 1, sizeof *inputs);
-    double *nodes = arena_array(&arena, list.count + 1, sizeof *nodes);
-    for (size_t i = 0; i < list.input_count; i++)
-        inputs[i] = list.inputs[i].value;
-    list_value(&arena, &list, inputs, nodes, NULL);
-    for (size_t i = 0; i < list.input_count; i++) {
-        const struct row *input = scenario->book.rows[list.inputs[i].row];
-        if (list.inputs[i].source || input->low == input->high ||
-            !list_moves(&arena, &list, nodes, i) ||
-            may_read(lines, count, &scenario->book, row, input))
+    double *inputs = arena_array(&arena, graph.input_count + 1, sizeof *inputs);
+    double *nodes = arena_array(&arena, graph.count + 1, sizeof *nodes);
+    for (size_t i = 0; i < graph.input_count; i++)
+        inputs[i] = graph.inputs[i].value;
+    graph_value(&arena, &graph, inputs, nodes, NULL);
+    for (size_t i = 0; i < graph.input_count; i++) {
+        const struct row *input = scenario->formulas.rows[graph.inputs[i].row];
+        if (graph.inputs[i].source || input->low == input->high ||
+            !graph_moves(&arena, &graph, nodes, i) ||
+            may_read(lines, count, &scenario->formulas, row, input))
             continue;
         print_message("%s on %s: %s reads %s at its default (%s)\n", scenario->model,
                       scenario->machine, row->name, input->name, input->source);
@@ -112,9 +112,9 @@ static void no_row_borrows_a_deck(void **unused)
         const struct subject subject = { .model = pairs[i][0], .machine = pairs[i][1] };
         if (!scenario_open(&scenario, &arena, &command, subject, &error))
             fail_msg("%s (%s)", error.what, error.hint);
-        for (size_t row = 0; row < scenario.book.count; row++)
-            if (scenario.book.rows[row]->expr)
-                wrong += borrowed(&scenario, scenario.book.rows[row], lines, count);
+        for (size_t row = 0; row < scenario.formulas.count; row++)
+            if (scenario.formulas.rows[row]->expr)
+                wrong += borrowed(&scenario, scenario.formulas.rows[row], lines, count);
         arena_free(&arena);
     }
     for (size_t i = 0; i < count; i++)

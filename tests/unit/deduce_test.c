@@ -43,7 +43,7 @@ static int world_close(void **state)
 static struct draws *make(struct world *world, uint64_t seed, size_t count)
 {
     struct draws *draws;
-    if (!draws_make(&world->arena, &world->scenario.book, &world->scenario.facts, seed, count,
+    if (!draws_make(&world->arena, &world->scenario.formulas, &world->scenario.facts, seed, count,
                     false, &draws, &world->error))
         fail_msg("%s (%s)", world->error.what, world->error.hint);
     return draws;
@@ -60,7 +60,7 @@ static struct truths truths_make(struct world *world, uint64_t seed, size_t coun
         truths.field[i] = arena_array(&world->arena, count, sizeof(double));
     for (int i = 0; i < QUANTITY_COUNT; i++)
         truths.quantity[i] = arena_array(&world->arena, count, sizeof(double));
-    if (!draws_values(&world->arena, &world->scenario.book, &world->scenario.facts, seed, count,
+    if (!draws_values(&world->arena, &world->scenario.formulas, &world->scenario.facts, seed, count,
                       truths.field, truths.quantity, &world->error))
         fail_msg("%s (%s)", world->error.what, world->error.hint);
     return truths;
@@ -267,16 +267,16 @@ static void litellm_is_read(void **state)
     assert_int_equal(sheet.left_out, 1);                    /* vectors; the sample is no entry */
     const struct price *large = &sheet.prices[0], *wide = &sheet.prices[1];
     assert_string_equal(large->date, "2026-08-01");
-    near(large->at[PRICE_STANDARD][0][PRICE_WRITE_LONG], 1e-5);
+    near(large->at[SERVICE_STANDARD][0][PRICE_WRITE_LONG], 1e-5);
     near(large->fast, 6);
     assert_true(isnan(large->threshold));
     near(wide->threshold, 200000);
-    near(wide->at[PRICE_STANDARD][1][PRICE_OUTPUT], 2.25e-5);
-    near(wide->at[PRICE_BATCH][0][PRICE_INPUT], 1.5e-6);
-    near(wide->at[PRICE_PRIORITY][0][PRICE_OUTPUT], 3e-5);
+    near(wide->at[SERVICE_STANDARD][1][PRICE_OUTPUT], 2.25e-5);
+    near(wide->at[SERVICE_BATCH][0][PRICE_INPUT], 1.5e-6);
+    near(wide->at[SERVICE_PRIORITY][0][PRICE_OUTPUT], 3e-5);
     assert_int_equal(wide->free, 1);                        /* a write at 0 is not charged, no price */
-    assert_true(isnan(wide->at[PRICE_STANDARD][0][PRICE_WRITE_SHORT]));
-    near(sheet.prices[2].at[PRICE_STANDARD][0][PRICE_HIT], 9e-7);
+    assert_true(isnan(wide->at[SERVICE_STANDARD][0][PRICE_WRITE_SHORT]));
+    near(sheet.prices[2].at[SERVICE_STANDARD][0][PRICE_HIT], 9e-7);
     assert_string_equal(price_model(&sheet.prices[2]), "lab-large");
 }
 

@@ -1,6 +1,6 @@
-/* Every row of the book, under every reading: what the readings claim of each other.
+/* Every row of the formulas, under every reading: what the readings claim of each other.
  *
- * A world is the book with the facts of one model on one machine, and one list of all its
+ * A world is the formulas with the facts of one model on one machine, and one list of all its
  * rows, those of tables once per entry. Runs anywhere: formulas and data are built in. */
 #include "test.h"
 
@@ -15,7 +15,7 @@ struct world {
     struct arena arena;
     struct command command;
     struct scenario scenario;
-    struct list list;
+    struct graph graph;
     const char **names;             /* of the outputs: "bound_step", "layer_read[moe]" */
     double *inputs;                 /* the facts and defaults */
 };
@@ -66,23 +66,23 @@ static void world_open(struct world *world)
 {
     struct error error;
     size_t count = 0, room = 0;
-    struct book *book = &world->scenario.book;
+    struct formulas *formulas = &world->scenario.formulas;
     if (!scenario_open(&world->scenario, &world->arena, &world->command,
                        (struct subject){ .model = world->model, .machine = world->machine },
                        &error))
         fail_msg("%s: %s (%s)", world_name(world), error.what, error.hint);
-    for (size_t i = 0; i < book->count; i++)
-        world_add(world, book->rows[i], &count, &room);
+    for (size_t i = 0; i < formulas->count; i++)
+        world_add(world, formulas->rows[i], &count, &room);
     const struct expr **wanted = arena_array(&world->arena, count, sizeof *wanted);
     for (size_t i = 0; i < count; i++)
-        if (!expr_parse(book, "test", 1, text_of(world->names[i]), &wanted[i], &error))
+        if (!expr_parse(formulas, "test", 1, text_of(world->names[i]), &wanted[i], &error))
             fail_msg("%s: %s (%s)", world_name(world), error.what, error.hint);
-    if (!list_build(&world->arena, book, &world->scenario.facts, wanted, count, &world->list,
-                    &error))
+    if (!graph_build(&world->arena, formulas, &world->scenario.facts, wanted, count, &world->graph,
+                     &error))
         fail_msg("%s: %s (%s)", world_name(world), error.what, error.hint);
-    world->inputs = arena_array(&world->arena, world->list.input_count, sizeof(double));
-    for (size_t i = 0; i < world->list.input_count; i++)
-        world->inputs[i] = world->list.inputs[i].value;
+    world->inputs = arena_array(&world->arena, world->graph.input_count, sizeof(double));
+    for (size_t i = 0; i < world->graph.input_count; i++)
+        world->inputs[i] = world->graph.inputs[i].value;
 }
 
 static int setup(void **state)
@@ -105,7 +105,7 @@ static int teardown(void **state)
 
 static const struct row *input_row(const struct world *world, size_t input)
 {
-    return world->scenario.book.rows[world->list.inputs[input].row];
+    return world->scenario.formulas.rows[world->graph.inputs[input].row];
 }
 
 static double clamp(double x, double low, double high)
@@ -124,7 +124,7 @@ static double draw_near(const struct world *world, size_t input, double spread, 
 
 static void draw_point(const struct world *world, double spread, uint64_t *state, double *point)
 {
-    for (size_t i = 0; i < world->list.input_count; i++)
+    for (size_t i = 0; i < world->graph.input_count; i++)
         point[i] = draw_near(world, i, spread, state);
 }
 
@@ -132,7 +132,7 @@ static void draw_point(const struct world *world, double spread, uint64_t *state
 static void draw_box(const struct world *world, double spread, uint64_t *state,
                      struct interval *box)
 {
-    for (size_t i = 0; i < world->list.input_count; i++) {
+    for (size_t i = 0; i < world->graph.input_count; i++) {
         double a = draw_near(world, i, spread, state), b = draw_near(world, i, spread, state);
         if (draw_bits(state) % 3 == 0)
             a = b = world->inputs[i];
@@ -147,7 +147,7 @@ static void units_agree(void **state)
     (void)state;
     struct error error;
     for (size_t i = 0; i < COUNT(worlds); i++)
-        if (!book_check_units(&worlds[i].scenario.book, &error))
+        if (!formulas_check_units(&worlds[i].scenario.formulas, &error))
             fail_msg("%s: %s (%s)", world_name(&worlds[i]), error.what, error.hint);
 }
 
@@ -155,17 +155,17 @@ static void sources_stand(void **state)
 {
     (void)state;
     const struct world *world = &worlds[COUNT(worlds) - 1];
-    size_t formulas = 0, missing = 0;
-    for (size_t i = 0; i < world->scenario.book.count; i++)
-        for (const struct row *row = world->scenario.book.rows[i]; row; row = row->before) {
-            formulas += row->expr != NULL;
+    size_t expressions = 0, missing = 0;
+    for (size_t i = 0; i < world->scenario.formulas.count; i++)
+        for (const struct row *row = world->scenario.formulas.rows[i]; row; row = row->before) {
+            expressions += row->expr != NULL;
             if (!row->expr || (*row->source && *row->meaning))
                 continue;
             missing++;
             fprintf(stderr, "%s:%d: %s lacks its meaning or source\n", row->file, row->line,
                     row->name);
         }
-    printf("%zu rows, %zu formulas\n", world->scenario.book.count, formulas);
+    printf("%zu rows, %zu formulas\n", world->scenario.formulas.count, expressions);
     assert_int_equal(missing, 0);
 }
 
@@ -175,9 +175,9 @@ static void values_are_finite(void **state)
     size_t wrong = 0;
     for (size_t i = 0; i < COUNT(worlds); i++) {
         struct world *world = &worlds[i];
-        double *outputs = arena_array(&world->arena, world->list.output_count, sizeof(double));
-        list_value(&world->arena, &world->list, world->inputs, NULL, outputs);
-        for (size_t k = 0; k < world->list.output_count; k++)
+        double *outputs = arena_array(&world->arena, world->graph.output_count, sizeof(double));
+        graph_value(&world->arena, &world->graph, world->inputs, NULL, outputs);
+        for (size_t k = 0; k < world->graph.output_count; k++)
             if (!isfinite(outputs[k])) {
                 wrong++;
                 fprintf(stderr, "%s: %s = %g\n", world_name(world), world->names[k], outputs[k]);
@@ -193,15 +193,15 @@ static void gradients_are_finite(void **state)
     static const size_t some[] = { 0, 6, 11 };
     for (size_t i = 0; i < COUNT(some); i++) {
         struct world *world = &worlds[some[i]];
-        double *gradient = arena_array(&world->arena, world->list.input_count, sizeof(double));
-        double *nodes = arena_array(&world->arena, world->list.count + 1, sizeof(double));
-        list_value(&world->arena, &world->list, world->inputs, nodes, NULL);
-        for (size_t k = 0; k < world->list.output_count; k++) {
-            list_slopes(&world->arena, &world->list, k, nodes, gradient);
-            for (size_t j = 0; j < world->list.input_count; j++, derivatives++)
+        double *gradient = arena_array(&world->arena, world->graph.input_count, sizeof(double));
+        double *nodes = arena_array(&world->arena, world->graph.count + 1, sizeof(double));
+        graph_value(&world->arena, &world->graph, world->inputs, nodes, NULL);
+        for (size_t k = 0; k < world->graph.output_count; k++) {
+            graph_slopes(&world->arena, &world->graph, k, nodes, gradient);
+            for (size_t j = 0; j < world->graph.input_count; j++, derivatives++)
                 if (!isfinite(gradient[j]) && wrong++ < 20)
                     fprintf(stderr, "%s: d %s / d %s = %g\n", world_name(world), world->names[k],
-                            world->list.inputs[j].name, gradient[j]);
+                            world->graph.inputs[j].name, gradient[j]);
         }
     }
     printf("%zu derivatives\n", derivatives);
@@ -212,29 +212,29 @@ static void gradients_are_finite(void **state)
 static size_t reads_back(struct world *world, const struct row *row)
 {
     struct arena *arena = &world->arena;
-    struct algebra how = { .book = &world->scenario.book };
+    struct algebra how = { .formulas = &world->scenario.formulas };
     struct buffer printed = { .arena = arena };
     const struct expr *both[2];
-    struct list list;
+    struct graph graph;
     struct error error;
     algebra_print(&printed, &how, row->expr);
     const char *texts[2] = { printed.data, arena_copy(arena, row->text.data, row->text.size) };
     for (int i = 0; i < 2; i++) {
         const char *text = row->table ? arena_print(arena, "SUM(%s, %s)", row->table, texts[i])
                                       : texts[i];
-        if (!expr_parse(how.book, "printed", 1, text_of(text), &both[i], &error)) {
+        if (!expr_parse(how.formulas, "printed", 1, text_of(text), &both[i], &error)) {
             fprintf(stderr, "%s: %s: %s\n    %s\n", world_name(world), row->name, error.what, text);
             return 1;
         }
     }
-    if (!list_build(arena, how.book, &world->scenario.facts, both, 2, &list, &error)) {
+    if (!graph_build(arena, how.formulas, &world->scenario.facts, both, 2, &graph, &error)) {
         fprintf(stderr, "%s: %s: %s\n", world_name(world), row->name, error.what);
         return 1;
     }
-    double values[2], *inputs = arena_array(arena, list.input_count + 1, sizeof *inputs);
-    for (size_t i = 0; i < list.input_count; i++)
-        inputs[i] = list.inputs[i].value;
-    list_value(arena, &list, inputs, NULL, values);
+    double values[2], *inputs = arena_array(arena, graph.input_count + 1, sizeof *inputs);
+    for (size_t i = 0; i < graph.input_count; i++)
+        inputs[i] = graph.inputs[i].value;
+    graph_value(arena, &graph, inputs, NULL, values);
     if (same_bits(values[0], values[1]))
         return 0;
     fprintf(stderr, "%s: %s is %.17g, read back %.17g\n    %s\n", world_name(world), row->name,
@@ -249,9 +249,9 @@ static void algebra_reads_back(void **state)
     static const size_t some[] = { 0, 1, 9, 11 };
     for (size_t w = 0; w < COUNT(some); w++) {
         struct world *world = &worlds[some[w]];
-        for (size_t i = 0; i < world->scenario.book.count; i++)
-            if (world->scenario.book.rows[i]->expr) {
-                wrong += reads_back(world, world->scenario.book.rows[i]);
+        for (size_t i = 0; i < world->scenario.formulas.count; i++)
+            if (world->scenario.formulas.rows[i]->expr) {
+                wrong += reads_back(world, world->scenario.formulas.rows[i]);
                 read++;
             }
     }
@@ -290,11 +290,11 @@ static void values_beside(const struct world *world, const double *point, size_t
                           double step, double *const values[3])
 {
     struct arena arena = { 0 };
-    double *moved = arena_array(&arena, world->list.input_count, sizeof *moved);
-    memcpy(moved, point, world->list.input_count * sizeof *moved);
+    double *moved = arena_array(&arena, world->graph.input_count, sizeof *moved);
+    memcpy(moved, point, world->graph.input_count * sizeof *moved);
     for (int side = 0; side < 3; side++) {
         moved[input] = point[input] + (side - 1) * step;
-        list_value(&arena, &world->list, moved, NULL, values[side]);
+        graph_value(&arena, &world->graph, moved, NULL, values[side]);
     }
     arena_free(&arena);
 }
@@ -306,7 +306,7 @@ static enum verdict judge_again(const struct world *world, const double *point, 
     struct arena arena = { 0 };
     double *values[3], central;
     for (int side = 0; side < 3; side++)
-        values[side] = arena_array(&arena, world->list.output_count, sizeof(double));
+        values[side] = arena_array(&arena, world->graph.output_count, sizeof(double));
     values_beside(world, point, input, 1e-7 * size, values);
     double here[3] = { values[0][output], values[1][output], values[2][output] };
     enum verdict verdict = judge(slope * size, 1e-7, here, &central);
@@ -327,7 +327,7 @@ static void compare_slope(const struct world *world, const double *point, size_t
     count->compared += verdict == AGREES || verdict == DIFFERS;
     if (verdict == DIFFERS && count->wrong++ < 20)
         fprintf(stderr, "%s: d %s / d %s: elasticity %.9g, by differences %.9g\n",
-                world_name(world), world->names[output], world->list.inputs[input].name,
+                world_name(world), world->names[output], world->graph.inputs[input].name,
                 slope * size / value[1], central);
 }
 
@@ -335,24 +335,24 @@ static void compare_slope(const struct world *world, const double *point, size_t
 static void compare_gradients(const struct world *world, const double *point, uint64_t *random,
                               struct differences *count)
 {
-    const struct list *list = &world->list;
+    const struct graph *graph = &world->graph;
     struct arena arena = { 0 };
-    double *values[3], *slopes = arena_array(&arena, list->output_count * list->input_count,
+    double *values[3], *slopes = arena_array(&arena, graph->output_count * graph->input_count,
                                              sizeof *slopes);
     for (int side = 0; side < 3; side++)
-        values[side] = arena_array(&arena, list->output_count, sizeof(double));
-    double *nodes = arena_array(&arena, list->count + 1, sizeof *nodes);
-    list_value(&arena, list, point, nodes, NULL);
-    for (size_t k = 0; k < list->output_count; k++)
-        list_slopes(&arena, list, k, nodes, &slopes[k * list->input_count]);
-    for (size_t j = 0; j < list->input_count; j++) {
+        values[side] = arena_array(&arena, graph->output_count, sizeof(double));
+    double *nodes = arena_array(&arena, graph->count + 1, sizeof *nodes);
+    graph_value(&arena, graph, point, nodes, NULL);
+    for (size_t k = 0; k < graph->output_count; k++)
+        graph_slopes(&arena, graph, k, nodes, &slopes[k * graph->input_count]);
+    for (size_t j = 0; j < graph->input_count; j++) {
         if (draw(random) > 0.1 * rounds(1))
             continue;
         values_beside(world, point, j, 1e-5 * (point[j] == 0 ? 1 : fabs(point[j])), values);
-        for (size_t k = 0; k < list->output_count; k++) {
+        for (size_t k = 0; k < graph->output_count; k++) {
             double value[3] = { values[0][k], values[1][k], values[2][k] };
             if (isfinite(value[0]) && isfinite(value[1]) && isfinite(value[2]))
-                compare_slope(world, point, k, j, slopes[k * list->input_count + j], value, count);
+                compare_slope(world, point, k, j, slopes[k * graph->input_count + j], value, count);
         }
     }
     arena_free(&arena);
@@ -366,7 +366,7 @@ static void gradient_is_the_slope(void **state)
     static const size_t some[] = { 0, 5, 9 };
     for (size_t i = 0; i < COUNT(some); i++) {
         struct world *world = &worlds[some[i]];
-        double *point = arena_array(&world->arena, world->list.input_count, sizeof *point);
+        double *point = arena_array(&world->arena, world->graph.input_count, sizeof *point);
         for (int turn = 0; turn < (world->model ? 1 : 3); turn++) {
             draw_point(world, 1.2, &random, point);
             compare_gradients(world, point, &random, &count);
@@ -383,19 +383,19 @@ static void gradient_is_the_slope(void **state)
 enum { INSIDE = 64 };
 
 /* Columns of random points of a box; their values are in outputs. */
-static void run_inside(struct arena *arena, const struct list *list, const struct interval *box,
+static void run_inside(struct arena *arena, const struct graph *graph, const struct interval *box,
                        uint64_t *random, double **outputs)
 {
-    struct column *columns = arena_array(arena, list->input_count, sizeof *columns);
-    for (size_t i = 0; i < list->input_count; i++) {
+    struct column *columns = arena_array(arena, graph->input_count, sizeof *columns);
+    for (size_t i = 0; i < graph->input_count; i++) {
         double *data = arena_array(arena, INSIDE, sizeof *data);
         for (int p = 0; p < INSIDE; p++)
             data[p] = clamp(draw_in(random, box[i].low, box[i].high), box[i].low, box[i].high);
         columns[i] = (struct column){ data, 1 };
     }
-    for (size_t k = 0; k < list->output_count; k++)
+    for (size_t k = 0; k < graph->output_count; k++)
         outputs[k] = arena_array(arena, INSIDE, sizeof(double));
-    list_run(list, columns, outputs, INSIDE);
+    graph_run(graph, columns, outputs, INSIDE);
 }
 
 struct contained {
@@ -408,15 +408,15 @@ enum { SHARE = 27 };
 static void contain(struct world *world, double spread, size_t first, uint64_t *random,
                     struct contained *count)
 {
-    const struct list *list = &world->list;
+    const struct graph *graph = &world->graph;
     const size_t stride = rounds(1) < SHARE ? SHARE / (size_t)rounds(1) : 1;
     struct arena arena = { 0 };
-    struct interval *box = arena_array(&arena, list->input_count, sizeof *box);
-    double **outputs = arena_array(&arena, list->output_count, sizeof *outputs);
+    struct interval *box = arena_array(&arena, graph->input_count, sizeof *box);
+    double **outputs = arena_array(&arena, graph->output_count, sizeof *outputs);
     draw_box(world, spread, random, box);
-    run_inside(&arena, list, box, random, outputs);
-    for (size_t k = first; k < list->output_count; k += stride) {
-        struct interval bounds = list_interval(&arena, list, k, box);
+    run_inside(&arena, graph, box, random, outputs);
+    for (size_t k = first; k < graph->output_count; k += stride) {
+        struct interval bounds = graph_interval(&arena, graph, k, box);
         count->rows++;
         count->unbounded += !isfinite(bounds.low) || !isfinite(bounds.high);
         for (int p = 0; p < INSIDE; p++) {
@@ -468,13 +468,13 @@ static const struct corner_case corner_cases[] = {
 enum { FREE = 14 };
 
 /* Ranges for up to FREE inputs; constants and switches keep their value. */
-static size_t corner_box(const struct book *book, const struct list *list, uint64_t *random,
+static size_t corner_box(const struct formulas *formulas, const struct graph *graph, uint64_t *random,
                          struct interval *box, size_t free[FREE])
 {
     size_t count = 0;
-    for (size_t i = 0; i < list->input_count; i++) {
-        const struct row *row = book->rows[list->inputs[i].row];
-        double x = list->inputs[i].value;
+    for (size_t i = 0; i < graph->input_count; i++) {
+        const struct row *row = formulas->rows[graph->inputs[i].row];
+        double x = graph->inputs[i].value;
         box[i] = (struct interval){ x, x };
         if (row->low == row->high || x == 0 || row->high < 3 || count == FREE)
             continue;
@@ -485,17 +485,17 @@ static size_t corner_box(const struct book *book, const struct list *list, uint6
     return count;
 }
 
-static struct interval corner_hull(struct arena *arena, const struct list *list,
+static struct interval corner_hull(struct arena *arena, const struct graph *graph,
                                    const struct interval *box, const size_t *free, size_t count)
 {
     struct interval hull = { INFINITY, -INFINITY };
-    double value, *point = arena_array(arena, list->input_count, sizeof *point);
-    for (size_t i = 0; i < list->input_count; i++)
+    double value, *point = arena_array(arena, graph->input_count, sizeof *point);
+    for (size_t i = 0; i < graph->input_count; i++)
         point[i] = box[i].low;
     for (size_t mask = 0; mask < (size_t)1 << count; mask++) {
         for (size_t i = 0; i < count; i++)
             point[free[i]] = mask >> i & 1 ? box[free[i]].high : box[free[i]].low;
-        list_value(arena, list, point, NULL, &value);
+        graph_value(arena, graph, point, NULL, &value);
         hull = (struct interval){ fmin(hull.low, value), fmax(hull.high, value) };
     }
     return hull;
@@ -506,15 +506,16 @@ static void check_corners(struct world *world, const struct corner_case *the, ui
     struct arena arena = { 0 };
     struct error error;
     const struct expr *expr;
-    struct list list;
+    struct graph graph;
     size_t free[FREE];
-    if (!expr_parse(&world->scenario.book, "test", 1, text_of(the->row), &expr, &error) ||
-        !list_build(&arena, &world->scenario.book, &world->scenario.facts, &expr, 1, &list, &error))
+    if (!expr_parse(&world->scenario.formulas, "test", 1, text_of(the->row), &expr, &error) ||
+        !graph_build(&arena, &world->scenario.formulas, &world->scenario.facts, &expr, 1, &graph,
+                     &error))
         fail_msg("%s", error.what);
-    struct interval *box = arena_array(&arena, list.input_count, sizeof *box);
-    size_t count = corner_box(&world->scenario.book, &list, random, box, free);
-    struct interval hull = corner_hull(&arena, &list, box, free, count);
-    struct interval bounds = list_interval(&arena, &list, 0, box);
+    struct interval *box = arena_array(&arena, graph.input_count, sizeof *box);
+    size_t count = corner_box(&world->scenario.formulas, &graph, random, box, free);
+    struct interval hull = corner_hull(&arena, &graph, box, free, count);
+    struct interval bounds = graph_interval(&arena, &graph, 0, box);
     bool inside = bounds.low <= hull.low && hull.high <= bounds.high;
     bool tight = hull.low - bounds.low <= 1e-13 * hull.low &&
                  bounds.high - hull.high <= 1e-13 * hull.high;
@@ -537,30 +538,30 @@ static void corners_are_exact(void **state)
 
 static size_t fixed_differs(struct world *world, uint64_t *random, size_t *smaller)
 {
-    const struct list *list = &world->list;
+    const struct graph *graph = &world->graph;
     struct arena arena = { 0 };
-    struct list left;
-    double *point = arena_array(&arena, list->input_count, sizeof *point);
-    double *some = arena_array(&arena, list->input_count + 1, sizeof *some);
-    double *full_values = arena_array(&arena, list->output_count, sizeof(double));
-    double *left_values = arena_array(&arena, list->output_count, sizeof(double));
-    bool *vary = arena_array(&arena, list->input_count, sizeof *vary);
+    struct graph left;
+    double *point = arena_array(&arena, graph->input_count, sizeof *point);
+    double *some = arena_array(&arena, graph->input_count + 1, sizeof *some);
+    double *full_values = arena_array(&arena, graph->output_count, sizeof(double));
+    double *left_values = arena_array(&arena, graph->output_count, sizeof(double));
+    bool *vary = arena_array(&arena, graph->input_count, sizeof *vary);
     size_t differ = 0;
     unsigned share = 1 + draw_bits(random) % 20;
     draw_point(world, 1.5, random, point);
-    for (size_t i = 0; i < list->input_count; i++)
+    for (size_t i = 0; i < graph->input_count; i++)
         vary[i] = draw_bits(random) % 20 < share;
-    list_fix(&arena, list, point, vary, &left);
-    *smaller += left.count < list->count;
+    graph_specialize(&arena, graph, point, vary, &left);
+    *smaller += left.count < graph->count;
     for (int turn = 0; turn < 4; turn++) {
-        for (size_t i = 0; i < list->input_count; i++)
+        for (size_t i = 0; i < graph->input_count; i++)
             if (vary[i])
                 point[i] = draw_near(world, i, 2, random);
         for (size_t i = 0; i < left.input_count; i++)
-            some[i] = point[list_input(list, left.inputs[i].name)];
-        list_value(&arena, list, point, NULL, full_values);
-        list_value(&arena, &left, some, NULL, left_values);
-        for (size_t k = 0; k < list->output_count; k++)
+            some[i] = point[graph_input(graph, left.inputs[i].name)];
+        graph_value(&arena, graph, point, NULL, full_values);
+        graph_value(&arena, &left, some, NULL, left_values);
+        for (size_t k = 0; k < graph->output_count; k++)
             if (!same_bits(full_values[k], left_values[k]) && differ++ < 5)
                 fprintf(stderr, "%s: %s = %.17g, fixed %.17g\n", world_name(world),
                         world->names[k], full_values[k], left_values[k]);
@@ -586,9 +587,9 @@ static void fixing_all_leaves_numbers(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(worlds); i++) {
         struct world *world = &worlds[i];
-        struct list left;
-        bool *vary = arena_array(&world->arena, world->list.input_count, sizeof *vary);
-        list_fix(&world->arena, &world->list, world->inputs, vary, &left);
+        struct graph left;
+        bool *vary = arena_array(&world->arena, world->graph.input_count, sizeof *vary);
+        graph_specialize(&world->arena, &world->graph, world->inputs, vary, &left);
         assert_int_equal(left.input_count, 0);
         for (size_t k = 0; k < left.count; k++)
             assert_int_equal(left.nodes[k].op, OP_NUMBER);
@@ -596,17 +597,17 @@ static void fixing_all_leaves_numbers(void **state)
 }
 
 /* An input under a node, by the way that falls out; -1: it ends in a number. */
-static int input_under(const struct list *list, int node, uint64_t *random)
+static int input_under(const struct graph *graph, int node, uint64_t *random)
 {
-    while (list->nodes[node].op != OP_INPUT && list->nodes[node].op != OP_NUMBER) {
-        const int kids[] = { list->nodes[node].a, list->nodes[node].b, list->nodes[node].c };
+    while (graph->nodes[node].op != OP_INPUT && graph->nodes[node].op != OP_NUMBER) {
+        const int kids[] = { graph->nodes[node].a, graph->nodes[node].b, graph->nodes[node].c };
         int kid = kids[draw_bits(random) % 3];
         node = kid < 0 ? kids[0] : kid;
     }
-    return list->nodes[node].input;
+    return graph->nodes[node].input;
 }
 
-/* An output moves with an input below it where list_fix leaves the input to it. */
+/* An output moves with an input below it where graph_specialize leaves the input to it. */
 static void moves_are_what_fixing_leaves(void **state)
 {
     enum { TURNS = 200 };
@@ -615,22 +616,22 @@ static void moves_are_what_fixing_leaves(void **state)
     size_t tried = 0, moved = 0, differ = 0;
     for (size_t i = 0; i < COUNT(worlds); i++) {
         struct arena arena = { 0 };
-        struct list one = worlds[i].list, left;
+        struct graph one = worlds[i].graph, left;
         double *nodes = arena_array(&arena, one.count, sizeof *nodes);
         bool *vary = arena_array(&arena, one.input_count, sizeof *vary);
-        list_value(&arena, &one, worlds[i].inputs, nodes, NULL);
+        graph_value(&arena, &one, worlds[i].inputs, nodes, NULL);
         one.output_count = 1;
         for (int turn = 0; turn < TURNS; turn++) {
-            one.outputs = &worlds[i].list.outputs[draw_bits(&random) % worlds[i].list.output_count];
+            one.outputs = &worlds[i].graph.outputs[draw_bits(&random) % worlds[i].graph.output_count];
             int input = input_under(&one, one.outputs[0], &random);
             if (input < 0)
                 continue;
             vary[input] = true;
-            list_fix(&arena, &one, worlds[i].inputs, vary, &left);
+            graph_specialize(&arena, &one, worlds[i].inputs, vary, &left);
             vary[input] = false;
             tried++;
             moved += left.input_count;
-            differ += list_moves(&arena, &one, nodes, (size_t)input) != (left.input_count > 0);
+            differ += graph_moves(&arena, &one, nodes, (size_t)input) != (left.input_count > 0);
         }
         arena_free(&arena);
     }
@@ -652,16 +653,16 @@ struct batch {
 static void batch_open(struct batch *batch, const struct world *world, unsigned fixed,
                        uint64_t *random)
 {
-    const struct list *list = &world->list;
+    const struct graph *graph = &world->graph;
     struct arena *arena = &batch->arena;
-    batch->columns = arena_array(arena, list->input_count, sizeof *batch->columns);
-    batch->expected = arena_array(arena, list->output_count, sizeof(double *));
-    batch->outputs = arena_array(arena, list->output_count, sizeof(double *));
-    for (size_t k = 0; k < list->output_count; k++) {
+    batch->columns = arena_array(arena, graph->input_count, sizeof *batch->columns);
+    batch->expected = arena_array(arena, graph->output_count, sizeof(double *));
+    batch->outputs = arena_array(arena, graph->output_count, sizeof(double *));
+    for (size_t k = 0; k < graph->output_count; k++) {
         batch->expected[k] = arena_array(arena, LONGEST, sizeof(double));
         batch->outputs[k] = arena_array(arena, LONGEST + 1, sizeof(double));
     }
-    for (size_t i = 0; i < list->input_count; i++) {
+    for (size_t i = 0; i < graph->input_count; i++) {
         double *data = arena_array(arena, LONGEST, sizeof *data);
         bool one = fixed && draw_bits(random) % fixed;
         for (size_t p = 0; p < LONGEST; p++)
@@ -670,15 +671,15 @@ static void batch_open(struct batch *batch, const struct world *world, unsigned 
     }
 }
 
-static void batch_expect(struct batch *batch, const struct list *list)
+static void batch_expect(struct batch *batch, const struct graph *graph)
 {
-    double *point = arena_array(&batch->arena, list->input_count, sizeof *point);
-    double *values = arena_array(&batch->arena, list->output_count, sizeof *values);
+    double *point = arena_array(&batch->arena, graph->input_count, sizeof *point);
+    double *values = arena_array(&batch->arena, graph->output_count, sizeof *values);
     for (size_t p = 0; p < LONGEST; p++) {
-        for (size_t i = 0; i < list->input_count; i++)
+        for (size_t i = 0; i < graph->input_count; i++)
             point[i] = batch->columns[i].data[p * batch->columns[i].stride];
-        list_value(&batch->arena, list, point, NULL, values);
-        for (size_t k = 0; k < list->output_count; k++)
+        graph_value(&batch->arena, graph, point, NULL, values);
+        for (size_t k = 0; k < graph->output_count; k++)
             batch->expected[k][p] = values[k];
     }
 }
@@ -687,10 +688,10 @@ static void batch_compare(struct batch *batch, const struct world *world, const 
                           size_t points)
 {
     const double untouched = -12345;
-    for (size_t k = 0; k < world->list.output_count; k++)
+    for (size_t k = 0; k < world->graph.output_count; k++)
         batch->outputs[k][points] = untouched;
-    list_run_with(set, &world->list, batch->columns, batch->outputs, points);
-    for (size_t k = 0; k < world->list.output_count; k++) {
+    graph_run_with(set, &world->graph, batch->columns, batch->outputs, points);
+    for (size_t k = 0; k < world->graph.output_count; k++) {
         assert_true(batch->outputs[k][points] == untouched);
         for (size_t p = 0; p < points; p++)
             if (!same_bits(batch->outputs[k][p], batch->expected[k][p]))
@@ -711,23 +712,23 @@ static void sets_agree(void **state)
         const struct world *world = &worlds[some[w]];
         struct batch batch = { 0 };
         batch_open(&batch, world, w % 3 * 3, &random);
-        batch_expect(&batch, &world->list);
+        batch_expect(&batch, &world->graph);
         for (size_t s = 0; s < COUNT(sets); s++)
-            for (size_t l = 0; list_run_has(sets[s]) && l < COUNT(lengths); l++)
+            for (size_t l = 0; graph_run_has(sets[s]) && l < COUNT(lengths); l++)
                 batch_compare(&batch, world, sets[s], lengths[l]);
         arena_free(&batch.arena);
     }
     for (size_t s = 0; s < COUNT(sets); s++)
-        printf("%s: %s\n", sets[s], list_run_has(sets[s]) ? "same bits" : "not on this machine");
+        printf("%s: %s\n", sets[s], graph_run_has(sets[s]) ? "same bits" : "not on this machine");
 }
 
-/* ---- small books ---------------------------------------------------------------------------- */
+/* ---- small formulas ------------------------------------------------------------------------- */
 
 struct small {
     struct arena arena;
-    struct book book;
+    struct formulas formulas;
     struct facts facts;
-    struct list list;
+    struct graph graph;
     struct error error;
     double inputs[16], gradient[16], value;
 };
@@ -735,22 +736,22 @@ struct small {
 static void small_open(struct small *small, const char *text)
 {
     *small = (struct small){ .facts.arena = &small->arena };
-    book_open(&small->book, &small->arena, 0);
-    if (!book_read(&small->book, "small.chalk", text_of(text), &small->error))
+    formulas_open(&small->formulas, &small->arena, 0);
+    if (!formulas_read(&small->formulas, "small.chalk", text_of(text), &small->error))
         fail_msg("%s (%s)", small->error.what, small->error.hint);
 }
 
 static bool small_build(struct small *small, const char *expression)
 {
     const struct expr *expr;
-    if (!expr_parse(&small->book, "test", 1, text_of(expression), &expr, &small->error) ||
-        !list_build(&small->arena, &small->book, &small->facts, &expr, 1, &small->list,
-                    &small->error))
+    if (!expr_parse(&small->formulas, "test", 1, text_of(expression), &expr, &small->error) ||
+        !graph_build(&small->arena, &small->formulas, &small->facts, &expr, 1, &small->graph,
+                     &small->error))
         return false;
-    assert_true(small->list.input_count <= COUNT(small->inputs));
-    for (size_t i = 0; i < small->list.input_count; i++)
-        small->inputs[i] = small->list.inputs[i].value;
-    small->value = list_gradient(&small->arena, &small->list, 0, small->inputs, small->gradient);
+    assert_true(small->graph.input_count <= COUNT(small->inputs));
+    for (size_t i = 0; i < small->graph.input_count; i++)
+        small->inputs[i] = small->graph.inputs[i].value;
+    small->value = graph_gradient(&small->arena, &small->graph, 0, small->inputs, small->gradient);
     return true;
 }
 
@@ -763,7 +764,7 @@ static double small_value(struct small *small, const char *expression)
 
 static double small_slope(const struct small *small, const char *input)
 {
-    int i = list_input(&small->list, input);
+    int i = graph_input(&small->graph, input);
     assert_true(i >= 0);
     return small->gradient[i];
 }
@@ -778,9 +779,9 @@ static void small_fails(struct small *small, const char *expression, const char 
 static void small_refuses(const char *text, const char *what)
 {
     struct small small = { .facts.arena = &small.arena };
-    book_open(&small.book, &small.arena, 0);
-    bool read = book_read(&small.book, "small.chalk", text_of(text), &small.error) &&
-                book_check_units(&small.book, &small.error);
+    formulas_open(&small.formulas, &small.arena, 0);
+    bool read = formulas_read(&small.formulas, "small.chalk", text_of(text), &small.error) &&
+                formulas_check_units(&small.formulas, &small.error);
     if (read || !strstr(small.error.what, what))
         fail_msg("'%s' was %s: '%s' lacks '%s'", text, read ? "read" : "refused",
                  read ? "" : small.error.what, what);
@@ -889,19 +890,19 @@ static void rows_are_redefined(void **state)
     small_open(&small, "x : s = 2s in 0..10\ny : s                    Y\n"
                "    twice\n    = 2 * x\n\nz : s\n    = y + x\n");
     assert_true(small_value(&small, "z") == 6);
-    assert_false(book_read(&small.book, "mine.chalk", text_of("y : s\n    = 10 * x\n"),
-                           &small.error));
+    assert_false(formulas_read(&small.formulas, "mine.chalk", text_of("y : s\n    = 10 * x\n"),
+                               &small.error));
     assert_string_equal(small.error.what, "mine.chalk:1: 'y' is defined twice");
-    small.book.open = true;
-    assert_true(book_read(&small.book, "mine.chalk", text_of("y : s\n    = 10 * x\n"),
-                          &small.error));
+    small.formulas.open = true;
+    assert_true(formulas_read(&small.formulas, "mine.chalk", text_of("y : s\n    = 10 * x\n"),
+                              &small.error));
     assert_true(small_value(&small, "z") == 22);
-    const struct row *row = small.book.rows[book_find(&small.book, "y")];
+    const struct row *row = small.formulas.rows[formulas_find(&small.formulas, "y")];
     assert_string_equal(row->symbol, "Y");
     assert_string_equal(row->meaning, "twice");
     assert_string_equal(row->before->file, "small.chalk");
-    assert_true(book_read(&small.book, "more.chalk", text_of("y : s = 1ms in 0..1\n"),
-                          &small.error));
+    assert_true(formulas_read(&small.formulas, "more.chalk", text_of("y : s = 1ms in 0..1\n"),
+                              &small.error));
     assert_true(small_value(&small, "z") == 2.001);
     arena_free(&small.arena);
 }
@@ -911,12 +912,12 @@ static void conditions_count(void **state)
     (void)state;
     static const char *const text = "x : 1 = 1 in 0..9\n== Real            WITH model\n"
                                     "x : 1\n    = 2\n\n== Machine    WITH machine\nx : 1\n    = 3\n";
-    for (unsigned conditions = 0; conditions <= BOOK_ALL; conditions++) {
+    for (unsigned conditions = 0; conditions <= FORMULAS_ALL; conditions++) {
         struct small small = { .facts.arena = &small.arena };
-        book_open(&small.book, &small.arena, conditions);
-        assert_true(book_read(&small.book, "small.chalk", text_of(text), &small.error));
-        assert_true(small_value(&small, "x") == (conditions & BOOK_MACHINE ? 3
-                                                 : conditions & BOOK_MODEL ? 2 : 1));
+        formulas_open(&small.formulas, &small.arena, conditions);
+        assert_true(formulas_read(&small.formulas, "small.chalk", text_of(text), &small.error));
+        assert_true(small_value(&small, "x") == (conditions & FORMULAS_MACHINE ? 3
+                                                 : conditions & FORMULAS_MODEL ? 2 : 1));
         arena_free(&small.arena);
     }
 }
@@ -1075,17 +1076,17 @@ static void root_slopes(void **state)
             facts_set(&small.facts, "a", draw_in(&random, 1.1, 5), ORIGIN_GIVEN, "test");
             facts_set(&small.facts, "b", draw_in(&random, 1, 4), ORIGIN_GIVEN, "test");
             small_value(&small, names[n]);
-            for (size_t i = 0; i < small.list.input_count; i++) {
+            for (size_t i = 0; i < small.graph.input_count; i++) {
                 double low, high, step = 1e-5, kept = small.inputs[i];
                 small.inputs[i] = kept - step;
-                list_value(&small.arena, &small.list, small.inputs, NULL, &low);
+                graph_value(&small.arena, &small.graph, small.inputs, NULL, &low);
                 small.inputs[i] = kept + step;
-                list_value(&small.arena, &small.list, small.inputs, NULL, &high);
+                graph_value(&small.arena, &small.graph, small.inputs, NULL, &high);
                 small.inputs[i] = kept;
                 double slope = (high - low) / (2 * step);
                 if (fabs(slope - small.gradient[i]) > 1e-6 * fmax(1, fabs(slope)))
                     fail_msg("%s along %s: %.12g, by differences %.12g", names[n],
-                             small.list.inputs[i].name, small.gradient[i], slope);
+                             small.graph.inputs[i].name, small.gradient[i], slope);
             }
         }
     arena_free(&small.arena);
@@ -1102,16 +1103,16 @@ static void root_intervals(void **state)
         for (int turn = 0; turn < 50; turn++) {
             struct interval box[8];
             small_value(&small, names[n]);
-            for (size_t i = 0; i < small.list.input_count; i++) {
+            for (size_t i = 0; i < small.graph.input_count; i++) {
                 double a = draw_in(&random, 1.1, 5), b = draw_in(&random, 1.1, 5);
                 box[i] = (struct interval){ fmin(a, b), fmax(a, b) };
             }
-            struct interval bounds = list_interval(&small.arena, &small.list, 0, box);
+            struct interval bounds = graph_interval(&small.arena, &small.graph, 0, box);
             for (int p = 0; p < 50; p++) {
                 double value;
-                for (size_t i = 0; i < small.list.input_count; i++)
+                for (size_t i = 0; i < small.graph.input_count; i++)
                     small.inputs[i] = draw_in(&random, box[i].low, box[i].high);
-                list_value(&small.arena, &small.list, small.inputs, NULL, &value);
+                graph_value(&small.arena, &small.graph, small.inputs, NULL, &value);
                 if (!(value >= bounds.low && value <= bounds.high))
                     fail_msg("%s = %.17g, not in %.17g..%.17g", names[n], value, bounds.low,
                              bounds.high);
@@ -1161,14 +1162,14 @@ static void units_in_expressions(void **state)
     for (size_t i = 0; i < COUNT(with_units); i++) {
         const char *text = with_units[i].text;
         struct buffer again = { .arena = &small.arena }, words = { .arena = &small.arena };
-        struct algebra how = { .book = &small.book };
+        struct algebra how = { .formulas = &small.formulas };
         const struct expr *expr;
         struct unit unit;
         const double value = small_value(&small, text);
         if (!(fabs(value - with_units[i].value) <= 4e-16 * fabs(value)))
             fail_msg("%s = %.17g, expected %.17g", text, value, with_units[i].value);
-        assert_true(expr_parse(&small.book, NULL, 0, text_of(text), &expr, &small.error));
-        assert_true(expr_unit(&small.book, expr, &unit, &small.error));
+        assert_true(expr_parse(&small.formulas, NULL, 0, text_of(text), &expr, &small.error));
+        assert_true(expr_unit(&small.formulas, expr, &unit, &small.error));
         unit_print(&words, unit);
         assert_string_equal(words.data, with_units[i].unit);
         algebra_print(&again, &how, expr);
@@ -1219,8 +1220,8 @@ static void equations_are_solved(void **state)
         const struct equation *equation = &equations[e];
         struct solution roots;
         small_value(&small, equation->f);
-        list_solve(&small.arena, &small.list, 0, 0, RELATION_EQUAL, equation->low, equation->high,
-                   &roots);
+        graph_solve(&small.arena, &small.graph, 0, 0, RELATION_EQUAL, equation->low, equation->high,
+                    &roots);
         if (roots.count != equation->count)
             fail_msg("%s = 0: %zu roots, first %.17g, expected %zu", equation->f, roots.count,
                      roots.count ? roots.extents[0].low : 0, equation->count);
@@ -1243,7 +1244,7 @@ static void many_roots(void **state)
     struct solution roots;
     small_open(&small, "x : 1 = 1 in 0..100\n");
     small_value(&small, "x - 2 * floor(x / 2) - 0.5");          /* 0.5, 2.5, ... 18.5 */
-    list_solve(&small.arena, &small.list, 0, 0, RELATION_EQUAL, 0, 20, &roots);
+    graph_solve(&small.arena, &small.graph, 0, 0, RELATION_EQUAL, 0, 20, &roots);
     assert_int_equal(roots.count, 10);
     assert_int_equal(roots.jump_count, 10);
     for (size_t i = 0; i < roots.count; i++)
@@ -1280,11 +1281,11 @@ static void quantiles_follow(void **state)
         small_value(&small, "2 * x");
         if (!quantity_parse(text_of(spreads[i].value), one, &quantity, &small.error))
             fail_msg("%s", small.error.what);
-        struct input *input = &small.list.inputs[0];
-        input->spread = quantity.spread;
+        struct input *input = &small.graph.inputs[0];
+        input->distribution = quantity.distribution;
         input->low = quantity.low;
         input->high = quantity.high;
-        list_quantiles(&small.arena, &small.list, 0, 42, 1 << 17, at, 5, got);
+        graph_quantiles(&small.arena, &small.graph, 0, 42, 1 << 17, at, 5, got);
         for (int q = 0; q < 5; q++) {
             double expected = 2 * spreads[i].at[q];
             double off = spreads[i].tolerance > 0 ? 2 * spreads[i].tolerance : 0.025 * expected;
@@ -1305,15 +1306,15 @@ static void draws_are_independent(void **state)
     small_open(&small, "x : 1 = 1 in -99..99\ny : 1 = 1 in -99..99\n");
     small_value(&small, "x - y");
     for (int i = 0; i < 2; i++) {
-        small.list.inputs[i].spread = SPREAD_NORMAL;
-        small.list.inputs[i].low = 5;
-        small.list.inputs[i].high = i ? 4 : 3;
+        small.graph.inputs[i].distribution = DISTRIBUTION_NORMAL;
+        small.graph.inputs[i].low = 5;
+        small.graph.inputs[i].high = i ? 4 : 3;
     }
-    list_quantiles(&small.arena, &small.list, 0, 7, 1 << 17, at, 3, got);
+    graph_quantiles(&small.arena, &small.graph, 0, 7, 1 << 17, at, 3, got);
     assert_true(fabs(got[0]) < 0.06);
     assert_true(fabs(got[1] - 5) < 0.06);           /* sqrt(3^2 + 4^2) */
     assert_true(fabs(got[2] + 10) < 0.15);
-    list_quantiles(&small.arena, &small.list, 0, 7, 1 << 17, at, 3, again);
+    graph_quantiles(&small.arena, &small.graph, 0, 7, 1 << 17, at, 3, again);
     assert_memory_equal(got, again, sizeof got);    /* the seed decides */
     arena_free(&small.arena);
 }

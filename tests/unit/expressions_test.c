@@ -15,7 +15,7 @@
 
 struct reading {
     struct arena arena;
-    struct book book;
+    struct formulas formulas;
     struct buffer text;             /* of the string so far; .data NULL: none is open */
     const char *file;
     size_t found;
@@ -41,7 +41,8 @@ static bool is_whole(const char *text)
 
 static bool is_row(struct reading *reading, const char *begin, const char *end)
 {
-    return book_find(&reading->book, arena_copy(&reading->arena, begin, (size_t)(end - begin))) >= 0;
+    return formulas_find(&reading->formulas,
+                         arena_copy(&reading->arena, begin, (size_t)(end - begin))) >= 0;
 }
 
 /* A row beside " * " and the like. */
@@ -100,7 +101,7 @@ static void close_string(struct reading *reading)
     const char *given = text;
     if (!strncmp(text + strspn(text, LETTERS "_"), " = ", 3))       /* what an AT changes */
         given = arena_print(&reading->arena, "AT(chips, %s)", text);
-    if (!expr_parse(&reading->book, reading->file, 1, text_of(given), &expr, &error))
+    if (!expr_parse(&reading->formulas, reading->file, 1, text_of(given), &expr, &error))
         buffer_print(&reading->wrong, "%s: \"%s\": %s\n", reading->file, text, error.what);
     reading->found++;
 }
@@ -141,7 +142,7 @@ static const char *read_token(struct reading *reading, const char *at)
 static void reading_open(struct reading *reading)
 {
     *reading = (struct reading){ .text.arena = &reading->arena, .wrong.arena = &reading->arena };
-    book_copy(&reading->book, &reading->arena, book_built_in(BOOK_ALL));
+    formulas_copy(&reading->formulas, &reading->arena, formulas_built_in(FORMULAS_ALL));
 }
 
 static void read_source(struct reading *reading, const char *file, const char *source)

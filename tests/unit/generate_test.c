@@ -144,7 +144,7 @@ static uint64_t hash_of(const struct trace *trace)
         if (trace->before)
             sum = hash(hash(sum, trace->before[i]), trace->before[i] == UINT32_MAX
                                                         ? 0 : bits_of(trace->wait[i]));
-        sum = hash(sum, trace->lane ? trace->lane[i] : 0);
+        sum = hash(sum, trace->priority_class ? trace->priority_class[i] : 0);
     }
     return sum;
 }
@@ -226,7 +226,7 @@ static void check_lengths(const char *words, double mean, double variance)
     }
     check_moments(words, &moments, mean, variance);
     assert_null(trace.before);
-    assert_null(trace.lane);
+    assert_null(trace.priority_class);
     arena_free(&arena);
 }
 
@@ -288,13 +288,13 @@ static void sessions_add_up(void **state)
         assert_true(!i || trace.arrival[i] >= trace.arrival[i - 1]);
         if (before == UINT32_MAX) {
             assert_true(isnan(trace.wait[i]) && trace.prompt[i] >= 10 && trace.prompt[i] <= 90);
-            fast += trace.lane[i] == 0;
+            fast += trace.priority_class[i] == 0;
             continue;
         }
         uint32_t new = trace.prompt[i] - trace.prompt[before] - trace.output[before];
         assert_true(before < i && new >= 10 && new <= 90);
         assert_true(trace.arrival[i] == trace.arrival[before] + trace.wait[i]);
-        assert_int_equal(trace.lane[i], trace.lane[before]);
+        assert_int_equal(trace.priority_class[i], trace.priority_class[before]);
         add(&waits, trace.wait[i] - 30);
     }
     for (size_t i = 0; i < trace.count; i++)
@@ -303,8 +303,8 @@ static void sessions_add_up(void **state)
     check_moments("waits", &waits, 30, 900);
     check_moments("turns", &turns, 4, 12);
     assert_true(turns.count == 20000);
-    assert_int_equal(trace.lanes, 2);
-    assert_string_equal(trace.lane_names[1], "slow");
+    assert_int_equal(trace.priority_classes, 2);
+    assert_string_equal(trace.class_names[1], "slow");
     assert_true(fabs((double)fast - 2000) < 4 * sqrt(20000 * 0.09));
     must(&arena, "constant:rate=1,count=3,turns=2,wait=2.5s", &trace);      /* 0 1 2 2.5 3.5 4.5 */
     static const uint32_t before[] = { UINT32_MAX, UINT32_MAX, UINT32_MAX, 0, 1, 2 };
@@ -457,19 +457,21 @@ static void columns_come_back(void **state)
         if (root(&one, i) != i)
             buffer_print(&csv, "%.17g", one.wait[i]);
         buffer_print(&csv, ",%u,%s,%.17g,s%zu,%u\n", one.prompt[i],
-                     one.lane_names[one.lane[i]], one.arrival[i], root(&one, i), one.output[i]);
+                     one.class_names[one.priority_class[i]], one.arrival[i], root(&one, i),
+                     one.output[i]);
     }
     if (!trace_parse(&arena, "csv", (struct text){ csv.data, csv.size }, 1, &two, &error))
         fail_msg("%s", error.what);
     assert_int_equal(one.count, two.count);
-    assert_int_equal(two.lanes, 2);
+    assert_int_equal(two.priority_classes, 2);
     for (size_t i = 0; i < one.count; i++) {
         assert_true(same_bits(one.arrival[i], two.arrival[i]));
         assert_true(same_bits(one.wait[i], two.wait[i]));
         assert_int_equal(one.before[i], two.before[i]);
         assert_int_equal(one.prompt[i], two.prompt[i]);
         assert_int_equal(one.output[i], two.output[i]);
-        assert_string_equal(one.lane_names[one.lane[i]], two.lane_names[two.lane[i]]);
+        assert_string_equal(one.class_names[one.priority_class[i]],
+                            two.class_names[two.priority_class[i]]);
     }
     arena_free(&arena);
 }
@@ -500,11 +502,11 @@ static void sessions_are_read(void **state)
     assert_true(trace_read(&arena, "tests/fixtures/traces/sessions.csv", 2, &trace, &error));
     assert_true(trace.arrival[5] == 1.5 && trace.wait[2] == 15 && trace.wait[3] == 0);
     assert_true(isnan(trace.wait[0]) && isnan(trace.wait[5]));
-    assert_int_equal(trace.lanes, 2);
-    assert_string_equal(trace.lane_names[0], "chat");
-    assert_int_equal(trace.lane[3], 1);
+    assert_int_equal(trace.priority_classes, 2);
+    assert_string_equal(trace.class_names[0], "chat");
+    assert_int_equal(trace.priority_class[3], 1);
     assert_true(trace_read(&arena, "tests/fixtures/traces/plain.csv", 1, &trace, &error));
-    assert_true(!trace.before && !trace.wait && !trace.lane && !trace.lanes);
+    assert_true(!trace.before && !trace.wait && !trace.priority_class && !trace.priority_classes);
     assert_true(trace_read(&arena, "tests/fixtures/traces/qwen.jsonl", 1, &trace, &error));
     assert_true(!trace.before && !trace.wait);
     assert_true(trace_read(&arena, "tests/fixtures/traces/zone.csv", 1, &trace, &error));

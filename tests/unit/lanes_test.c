@@ -18,7 +18,7 @@ enum { POINTS = 1 << 20 };
 
 struct world {
     struct arena arena;
-    struct book book;
+    struct formulas formulas;
     double *x, *y, *got, *again;
 };
 
@@ -26,8 +26,9 @@ static int setup(void **state)
 {
     static struct world world;
     struct error error;
-    book_open(&world.book, &world.arena, 0);
-    if (!book_read(&world.book, "lanes", text_of("x : 1 = 0 in 0..1\ny : 1 = 0 in 0..1\n"), &error))
+    formulas_open(&world.formulas, &world.arena, 0);
+    if (!formulas_read(&world.formulas, "lanes", text_of("x : 1 = 0 in 0..1\ny : 1 = 0 in 0..1\n"),
+                       &error))
         fail_msg("%s", error.what);
     world.x = arena_array(&world.arena, POINTS, sizeof(double));
     world.y = arena_array(&world.arena, POINTS, sizeof(double));
@@ -45,27 +46,27 @@ static int teardown(void **state)
 
 /* ---- one operator as a list ------------------------------------------------------------- */
 
-static void build(struct world *world, struct arena *arena, const char *text, struct list *list)
+static void build(struct world *world, struct arena *arena, const char *text, struct graph *graph)
 {
     struct facts facts = { .arena = arena };
     struct error error;
     const struct expr *expr;
-    if (!expr_parse(&world->book, "lanes", 1, text_of(text), &expr, &error) ||
-        !list_build(arena, &world->book, &facts, &expr, 1, list, &error))
+    if (!expr_parse(&world->formulas, "lanes", 1, text_of(text), &expr, &error) ||
+        !graph_build(arena, &world->formulas, &facts, &expr, 1, graph, &error))
         fail_msg("%s", error.what);
 }
 
-static void columns_of(struct world *world, const struct list *list, struct column columns[2])
+static void columns_of(struct world *world, const struct graph *graph, struct column columns[2])
 {
-    for (size_t i = 0; i < list->input_count; i++)
-        columns[i] = (struct column){ *list->inputs[i].name == 'x' ? world->x : world->y, 1 };
+    for (size_t i = 0; i < graph->input_count; i++)
+        columns[i] = (struct column){ *graph->inputs[i].name == 'x' ? world->x : world->y, 1 };
 }
 
-static void run(struct world *world, const char *set, const struct list *list, double *to)
+static void run(struct world *world, const char *set, const struct graph *graph, double *to)
 {
     struct column columns[2];
-    columns_of(world, list, columns);
-    list_run_with(set, list, columns, &to, POINTS);
+    columns_of(world, graph, columns);
+    graph_run_with(set, graph, columns, &to, POINTS);
 }
 
 /* Two lanes, four, eight, and one. */
@@ -73,15 +74,15 @@ static void same_everywhere(struct world *world, const char *text)
 {
     static const char *const sets[] = { "portable", "avx2", "avx512" };
     struct arena arena = { 0 };
-    struct list list;
+    struct graph graph;
     struct column columns[2];
-    build(world, &arena, text, &list);
-    columns_of(world, &list, columns);
-    run(world, "portable", &list, world->got);
+    build(world, &arena, text, &graph);
+    columns_of(world, &graph, columns);
+    run(world, "portable", &graph, world->got);
     for (size_t s = 0; s < COUNT(sets); s++) {
-        if (!list_run_has(sets[s]))
+        if (!graph_run_has(sets[s]))
             continue;
-        run(world, sets[s], &list, world->again);
+        run(world, sets[s], &graph, world->again);
         for (size_t i = 0; i < POINTS; i++)
             if (!same_bits(world->got[i], world->again[i]))
                 fail_msg("%s of %.17g, %.17g: %.17g, with %s %.17g", text, world->x[i],
@@ -89,9 +90,9 @@ static void same_everywhere(struct world *world, const char *text)
     }
     for (size_t i = 0; i < POINTS; i += 61) {
         double alone, inputs[2];
-        for (size_t k = 0; k < list.input_count; k++)
+        for (size_t k = 0; k < graph.input_count; k++)
             inputs[k] = columns[k].data[i];
-        list_value(&arena, &list, inputs, NULL, &alone);
+        graph_value(&arena, &graph, inputs, NULL, &alone);
         if (!same_bits(alone, world->got[i]))
             fail_msg("%s of %.17g, %.17g: %.17g, alone %.17g", text, world->x[i], world->y[i],
                      world->got[i], alone);

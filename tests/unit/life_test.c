@@ -245,13 +245,14 @@ static void rows_open(struct world *world, struct rows *rows)
         fail_msg("%s", world->error.what);
     for (size_t i = 0; i < COUNT(moved); i++)       /* a number stands for a formula too */
         facts_set(&rows->scenario.facts, moved[i], i < 1 ? 1.8 : i == 12 ? 1.95 :
-                  rows->scenario.book.rows[book_find(&rows->scenario.book, moved[i])]->expr
-                  ? 1e14 : rows->scenario.book.rows[book_find(&rows->scenario.book,
-                                                              moved[i])]->value, ORIGIN_GIVEN, "test");
+                  rows->scenario.formulas.rows[formulas_find(&rows->scenario.formulas, moved[i])]->expr
+                  ? 1e14 : rows->scenario.formulas.rows[formulas_find(&rows->scenario.formulas,
+                                                                      moved[i])]->value,
+                                                                      ORIGIN_GIVEN, "test");
     if (!values_of(&rows->scenario, asked, ASKED, &rows->values, &world->error))
         fail_msg("%s", world->error.what);
     for (size_t i = 0; i < COUNT(moved); i++)
-        rows->input[i] = list_input(&rows->values.list, moved[i]);
+        rows->input[i] = graph_input(&rows->values.graph, moved[i]);
 }
 
 static const double *rows_at(struct world *world, struct rows *rows, const struct draw_of_life *p)
@@ -260,7 +261,7 @@ static const double *rows_at(struct world *world, struct rows *rows, const struc
                           p->budget, p->E + p->room };
     for (size_t i = 0; i < COUNT(moved); i++)
         rows->values.inputs[rows->input[i]] = at[i];
-    list_value(&world->arena, &rows->values.list, rows->values.inputs, NULL, rows->values.at);
+    graph_value(&world->arena, &rows->values.graph, rows->values.inputs, NULL, rows->values.at);
     return rows->values.at;
 }
 
@@ -448,11 +449,11 @@ static void laws_are_facts(void **state)
         assert_true(*csv_cell(&sheet.csv, i, source) && *csv_cell(&sheet.csv, i, date));
         if (!strcmp(fact, "title"))
             continue;
-        const int at = book_find(&rows.scenario.book, fact);
+        const int at = formulas_find(&rows.scenario.formulas, fact);
         const double value = sheet_number(&sheet, name, fact);
         if (at < 0)
             fail_msg("%s is no row", fact);
-        const struct row *row = rows.scenario.book.rows[at];
+        const struct row *row = rows.scenario.formulas.rows[at];
         assert_true(!row->expr && value >= row->low && value <= row->high);
         if (!strcmp(name, first) || !strcmp(name, "llama-3"))
             near(row->value, value, 1e-15);

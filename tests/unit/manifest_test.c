@@ -344,7 +344,7 @@ static void texts_stay_texts(void **state)
         doc_add_string(&arena, list, NULL, texts[i]);
         doc_add_string(&arena, doc, arena_print(&arena, "key-%zu", i), texts[i]);
     }
-    emit_yaml(&out, doc);
+    launch_yaml(&out, doc);
     const char *json = python_json(&arena, out.data);
     if (!json)
         skip();

@@ -128,9 +128,9 @@ static const struct row *row_of(const char *key)
         return NULL;
     memcpy(name, key, size);
     name[size] = 0;
-    const struct book *book = book_built_in(BOOK_ALL);
-    const int row = book_find(book, name);
-    return row < 0 ? NULL : book->rows[row];
+    const struct formulas *formulas = formulas_built_in(FORMULAS_ALL);
+    const int row = formulas_find(formulas, name);
+    return row < 0 ? NULL : formulas->rows[row];
 }
 
 /* What `eval` calls the number of a key inside an object of another; NULL: it is no row. A row of a

@@ -98,7 +98,7 @@ static void loops_close(void **state)
         assert_true(front->count > 0);
         for (size_t i = 0; i < front->count; i += 1 + front->count / 8) {
             struct plan_point point;
-            assert_true(plan_tell(&fixture.plan, &front->points[i], &point));
+            assert_true(plan_read_point(&fixture.plan, &front->points[i], &point));
             if (fixture.plan.variants[point.at.space].kind != PLAN_TOGETHER)
                 continue;
             closed_loop(&fixture.plan, &point);
@@ -112,10 +112,10 @@ static void loops_close(void **state)
 
 /* ---- every point by itself ---------------------------------------------------------------------- */
 
-static bool beaten(const struct search_front *front, double across, double along)
+static bool beaten(const struct search_front *front, double speed, double throughput)
 {
     for (size_t k = 0; k < front->count; k++)
-        if (front->points[k].across >= across && front->points[k].along >= along)
+        if (front->points[k].speed >= speed && front->points[k].throughput >= throughput)
             return true;
     return false;
 }
@@ -144,8 +144,8 @@ static void none_is_better(void **state)
                         good &= out[space->limits[l].output] <= space->limits[l].bound;
                     met += good;
                     if (good)
-                        assert_true(beaten(&plan->result.front, out[space->across],
-                                           out[space->along]));
+                        assert_true(beaten(&plan->result.front, out[space->speed],
+                                           out[space->throughput]));
                 }
         }
         assert_true(met > 0 && fits > met / 2);
@@ -170,7 +170,7 @@ static void costs_divide_the_rent(void **state)
         for (size_t i = 0; i < front->count; i += 1 + front->count / 10) {
             struct plan_point point;
             struct values values;
-            assert_true(plan_tell(&fixture.plan, &front->points[i], &point));
+            assert_true(plan_read_point(&fixture.plan, &front->points[i], &point));
             struct variant *variant = &fixture.plan.variants[point.at.space];
             assert_true(values_of(&variant->scenario, rows, COUNT(rows), &values, &fixture.error));
             const double in = values.at[0], out = values.at[1], price = values.at[2];
@@ -292,15 +292,15 @@ static void run_pools(struct plan *plan, struct scenario *scenario, const struct
     struct values values;
     if (!values_of(scenario, pool_rows, COUNT(pool_rows), &values, plan->error))
         fail_msg("%s", plan->error->what);
-    struct column *inputs = arena_array(plan->arena, values.list.input_count, sizeof *inputs);
-    for (size_t i = 0; i < values.list.input_count; i++)
+    struct column *inputs = arena_array(plan->arena, values.graph.input_count, sizeof *inputs);
+    for (size_t i = 0; i < values.graph.input_count; i++)
         inputs[i] = (struct column){ &values.inputs[i], 0 };
     for (int i = 0; i < POOL_INPUTS; i++)
-        if (list_input(&values.list, pool_inputs[i]) >= 0)
-            inputs[list_input(&values.list, pool_inputs[i])] = (struct column){ pools->at[i], 1 };
+        if (graph_input(&values.graph, pool_inputs[i]) >= 0)
+            inputs[graph_input(&values.graph, pool_inputs[i])] = (struct column){ pools->at[i], 1 };
     for (size_t r = 0; r < COUNT(pool_rows); r++)
         out[r] = arena_array(plan->arena, pools->count, sizeof(double));
-    list_run(&values.list, inputs, out, pools->count);
+    graph_run(&values.graph, inputs, out, pools->count);
 }
 
 static void check_pools(struct plan *plan, const struct scenario *variant)

@@ -157,7 +157,7 @@ static void add_words(struct words *words, const struct doc *point)
 
 static bool is_figure(const struct doc *one)
 {
-    return one->kind == DOC_NUMBER && book_find(book_built_in(BOOK_ALL), one->key) >= 0;
+    return one->kind == DOC_NUMBER && formulas_find(formulas_built_in(FORMULAS_ALL), one->key) >= 0;
 }
 
 /* NULL: the question was refused, which is a deviation. */

@@ -91,12 +91,12 @@ static void replay(struct fixture *fixture, const struct search_point *at, struc
                    struct replay *out)
 {
     struct plan *plan = &fixture->plan;
-    struct simulation *simulation = arena_alloc(&fixture->arena, sizeof *simulation);
+    struct simulate *simulate = arena_alloc(&fixture->arena, sizeof *simulate);
     struct simulated *outcome = arena_alloc(&fixture->arena, sizeof *outcome);
     const double held = plan_input(plan, at, NAME_rank_running_target);
     const double ranks = plan_input(plan, at, NAME_attention_dp);
     double tpot, rate;
-    assert_true(plan_tell(plan, at, point));
+    assert_true(plan_read_point(plan, at, point));
     *out = (struct replay){ .running = held * ranks, .ranks = ranks > 1,
                             .seats_taken = held / point->figures[PLAN_rank_slots],
                             .pools = plan->variants[at->space].kind == PLAN_POOLS };
@@ -104,7 +104,7 @@ static void replay(struct fixture *fixture, const struct search_point *at, struc
                        (out->pools ? plan_input(plan, at, NAME_decode_workers) : 1);
     if (out->running < 8 || point->figures[PLAN_load] > 0.8 || out->seats_taken > 0.8)
         return;
-    if (!plan_trial(plan, point, "constant", (size_t)fmax(300, 16 * all), simulation, outcome))
+    if (!plan_trial(plan, point, "constant", (size_t)fmax(300, 16 * all), simulate, outcome))
         fail_msg("%s: %s (%s)", plan_deployment(plan, point), fixture->error.what,
                  fixture->error.hint);
     steady(outcome, &tpot, &rate);

@@ -1,5 +1,5 @@
 /* Schedulers sglang, trtllm and train: against second programs of the same rules, slow and plain,
- * one step and one token at a time; stretches against single steps; the train against the
+ * one step and one token at a time; fast-forwards against single steps; the train against the
  * lecture's numbers. */
 #include "test.h"
 
@@ -182,7 +182,7 @@ struct plain {
     size_t running[MOST], running_count;    /* sglang: those that decode; trtllm: that began */
     size_t outside;                 /* units held outside of the trie */
     /* trtllm */
-    uint64_t coming[MOST], blocks[MOST];    /* outputs in flight; blocks held, locked ones too */
+    uint64_t pending[MOST], blocks[MOST];   /* outputs in flight; blocks held, locked ones too */
     bool reads[MOST];               /* its prompt is not read to its end */
     /* sglang */
     size_t newest[MOST], newest_count, cut;
@@ -644,7 +644,7 @@ static void trtllm_release(struct plain *p, size_t id)
 
 static bool trtllm_leaves(const struct plain *p, size_t id)
 {
-    return p->had[id] + p->coming[id] == p->trace->output[id];
+    return p->had[id] + p->pending[id] == p->trace->output[id];
 }
 
 static void trtllm_pause(struct plain *p, size_t id)
@@ -653,7 +653,7 @@ static void trtllm_pause(struct plain *p, size_t id)
     trtllm_release(p, id);
     if (p->cut == id)
         p->cut = NONE;
-    p->coming[id] = 0;
+    p->pending[id] = 0;
     p->reads[id] = false;
     p->life[id]++;
     p->restarts++;
@@ -760,7 +760,7 @@ static bool trtllm_form(struct plain *p)
         p->cut = goes_on ? NONE : id;
     }
     for (size_t i = 0; i < batch->count; i++)
-        p->coming[batch->part[i].id] += batch->part[i].gives;
+        p->pending[batch->part[i].id] += batch->part[i].gives;
     size_t used = trtllm_used(p);
     assert_true(used <= server->blocks);
     if (p->trie.idle > server->blocks - used)
@@ -790,7 +790,7 @@ static void trtllm_read(struct plain *p)
             plain_lock(p, id, p->trace->prompt[id] + p->had[id]);
         }
         p->had[id]++;
-        p->coming[id]--;
+        p->pending[id]--;
     }
     for (size_t i = 0; i < batch.count; i++) {
         size_t id = batch.part[i].id;
@@ -986,7 +986,7 @@ static void against_words(const struct scheduler *scheduler, void (*run)(struct 
                   scheduler->name, rounds(1000), (unsigned long long)iterations, (unsigned long long)restarts,
                   (unsigned long long)hits);
     assert_true(restarts >= least_restarts);
-    assert_true(scheduler == &scheduler_train || hits > 100000);
+    assert_true(scheduler == &scheduler_batch_train || hits > 100000);
     free(plain);
 }
 
@@ -1005,7 +1005,7 @@ static void trtllm_as_in_words(void **state)
 static void train_as_in_words(void **state)
 {
     (void)state;
-    against_words(&scheduler_train, train_run, 9, 0);
+    against_words(&scheduler_batch_train, train_run, 9, 0);
 }
 
 /* ---- in a fleet: routers, failures, users, two pools ---------------------------------------- */
@@ -1077,7 +1077,7 @@ static void fleets_leap_as_they_step(void **state)
     (void)state;
     same_in_fleets(&scheduler_sglang, 17);
     same_in_fleets(&scheduler_trtllm, 18);
-    same_in_fleets(&scheduler_train, 19);
+    same_in_fleets(&scheduler_batch_train, 19);
 }
 
 /* ---- by hand -------------------------------------------------------------------------------- */
@@ -1269,7 +1269,7 @@ static void train_takes_two_periods(void **state)
     enum { ALL = 100000 };
     const double period = 0.02;
     struct arena arena = { 0 };
-    struct sim_options options = { .replicas = 1, .server = { .scheduler = &scheduler_train,
+    struct sim_options options = { .replicas = 1, .server = { .scheduler = &scheduler_batch_train,
                                    .block = 1, .max_num_seqs = 2000 } };
     struct trace trace = { .count = ALL, .arrival = arena_array(&arena, ALL, sizeof(double)),
                            .prompt = arena_array(&arena, ALL, sizeof(uint32_t)),
@@ -1306,7 +1306,7 @@ static void train_is_full(void **state)
     (void)state;
     enum { ALL = 20000, SEATS = 50, OUTPUTS = 20 };
     struct arena arena = { 0 };
-    struct sim_options options = { .replicas = 1, .server = { .scheduler = &scheduler_train,
+    struct sim_options options = { .replicas = 1, .server = { .scheduler = &scheduler_batch_train,
                                    .block = 1, .max_num_seqs = SEATS } };
     struct trace trace = { .count = ALL, .arrival = arena_array(&arena, ALL, sizeof(double)),
                            .prompt = arena_array(&arena, ALL, sizeof(uint32_t)),

@@ -4,8 +4,8 @@
  * A request enters when a seat and the blocks for all of its tokens are free, after those that came
  * before it. A step holds everybody who runs: the whole prompt of those who entered with it, one
  * token of the others. Each step is formed when the one before has ended, and runs by itself; the
- * schedulers of sim/schedulers/ leap over steps of the same requests (`stretch_of`). */
-#include "sim/engine.h"
+ * schedulers of sim/schedulers/ fast-forward over steps of the same requests (`fast_forward_of`). */
+#include "sim/replica.h"
 
 #include <math.h>
 
@@ -17,7 +17,7 @@ struct running {
 };
 
 struct fcfs {
-    struct engine engine;
+    struct replica replica;
     struct queue queue;
     struct running *running;        /* in the order in which they entered */
     size_t free;                    /* blocks */
@@ -25,49 +25,49 @@ struct fcfs {
 
 static size_t blocks_for(const struct fcfs *fcfs, uint32_t id)
 {
-    const size_t block = fcfs->engine.server->block;
-    return (size_t)((world_total(fcfs->engine.world, id) + block - 1) / block);
+    const size_t block = fcfs->replica.server->block;
+    return (size_t)((simulation_total(fcfs->replica.simulation, id) + block - 1) / block);
 }
 
 static void count(struct fcfs *fcfs)
 {
-    fcfs->engine.waiting = fcfs->queue.count;
-    fcfs->engine.blocks_used = fcfs->engine.server->blocks - fcfs->free;
+    fcfs->replica.waiting = fcfs->queue.count;
+    fcfs->replica.blocks_used = fcfs->replica.server->blocks - fcfs->free;
 }
 
 /* Tokens to process: its last output is not an input. */
 static uint64_t work_of(const struct fcfs *fcfs, uint32_t id)
 {
-    return world_total(fcfs->engine.world, id) - 1;
+    return simulation_total(fcfs->replica.simulation, id) - 1;
 }
 
-static void fcfs_take(struct engine *engine, uint32_t id, double now)
+static void fcfs_take(struct replica *replica, uint32_t id, double now)
 {
-    struct fcfs *fcfs = (struct fcfs *)engine;
+    struct fcfs *fcfs = (struct fcfs *)replica;
     (void)now;
-    queue_last(engine->world, &fcfs->queue, id);
-    engine->tokens_left += work_of(fcfs, id);
+    queue_last(replica->simulation, &fcfs->queue, id);
+    replica->tokens_left += work_of(fcfs, id);
     count(fcfs);
 }
 
-static bool fcfs_drop(struct engine *engine, uint32_t id)
+static bool fcfs_drop(struct replica *replica, uint32_t id)
 {
-    struct fcfs *fcfs = (struct fcfs *)engine;
-    if (!queue_remove(engine->world, &fcfs->queue, id))
+    struct fcfs *fcfs = (struct fcfs *)replica;
+    if (!queue_remove(replica->simulation, &fcfs->queue, id))
         return false;
-    engine->tokens_left -= work_of(fcfs, id);
+    replica->tokens_left -= work_of(fcfs, id);
     count(fcfs);
     return true;
 }
 
 static void admit(struct fcfs *fcfs)
 {
-    struct engine *engine = &fcfs->engine;
-    while (fcfs->queue.count && engine->running < engine->server->max_num_seqs &&
+    struct replica *replica = &fcfs->replica;
+    while (fcfs->queue.count && replica->running < replica->server->max_num_seqs &&
            blocks_for(fcfs, fcfs->queue.head) <= fcfs->free) {
-        const uint32_t id = queue_pop(engine->world, &fcfs->queue);
+        const uint32_t id = queue_pop(replica->simulation, &fcfs->queue);
         fcfs->free -= blocks_for(fcfs, id);
-        fcfs->running[engine->running++] = (struct running){ .id = id };
+        fcfs->running[replica->running++] = (struct running){ .id = id };
     }
 }
 
@@ -84,65 +84,66 @@ static void add(struct sim_step *step, uint64_t prompt, uint32_t outputs)
     }
 }
 
-static void fcfs_start(struct engine *engine, double now)
+static void fcfs_start(struct replica *replica, double now)
 {
-    struct fcfs *fcfs = (struct fcfs *)engine;
+    struct fcfs *fcfs = (struct fcfs *)replica;
     struct sim_step step = { 0 };
     admit(fcfs);
-    for (size_t i = 0; i < engine->running; i++)
-        add(&step, world_prompt(engine->world, fcfs->running[i].id), fcfs->running[i].outputs);
+    for (size_t i = 0; i < replica->running; i++)
+        add(&step, simulation_prompt(replica->simulation, fcfs->running[i].id),
+            fcfs->running[i].outputs);
     count(fcfs);
-    engine->next = INFINITY;
-    if (!engine->running)
+    replica->next = INFINITY;
+    if (!replica->running)
         return;
-    const double seconds = engine->server->seconds(engine->server->context, &step);
-    engine->next = now + seconds;
-    engine->tokens_left -= (uint64_t)(step.decoding + step.prompt);
-    world_ran(engine, now, seconds, &step);
+    const double seconds = replica->server->seconds(replica->server->context, &step);
+    replica->next = now + seconds;
+    replica->tokens_left -= (uint64_t)(step.decoding + step.prompt);
+    simulation_ran(replica, now, seconds, &step);
 }
 
-static void fcfs_end(struct engine *engine, double now)
+static void fcfs_end(struct replica *replica, double now)
 {
-    struct fcfs *fcfs = (struct fcfs *)engine;
-    struct world *world = engine->world;
+    struct fcfs *fcfs = (struct fcfs *)replica;
+    struct simulation *simulation = replica->simulation;
     size_t stay = 0;
-    for (size_t i = 0; i < engine->running; i++) {
+    for (size_t i = 0; i < replica->running; i++) {
         struct running *running = &fcfs->running[i];
         running->outputs++;
-        world_first_token(world, running->id, now);
-        if (world->got[running->id] + running->outputs < world->want[running->id]) {
+        simulation_first_token(simulation, running->id, now);
+        if (simulation->got[running->id] + running->outputs < simulation->want[running->id]) {
             fcfs->running[stay++] = *running;
             continue;
         }
         fcfs->free += blocks_for(fcfs, running->id);
-        world_done(world, running->id, now);
+        simulation_done(simulation, running->id, now);
     }
-    engine->running = stay;
+    replica->running = stay;
     count(fcfs);
 }
 
-static void fcfs_clear(struct engine *engine, double now)
+static void fcfs_clear(struct replica *replica, double now)
 {
-    struct fcfs *fcfs = (struct fcfs *)engine;
+    struct fcfs *fcfs = (struct fcfs *)replica;
     (void)now;
-    for (size_t i = 0; i < engine->running; i++)
-        engine->world->got[fcfs->running[i].id] += fcfs->running[i].outputs;
+    for (size_t i = 0; i < replica->running; i++)
+        replica->simulation->got[fcfs->running[i].id] += fcfs->running[i].outputs;
     fcfs->queue = QUEUE_EMPTY;
-    fcfs->free = engine->server->blocks;
-    engine->running = engine->tokens_left = 0;
-    engine->next = INFINITY;
+    fcfs->free = replica->server->blocks;
+    replica->running = replica->tokens_left = 0;
+    replica->next = INFINITY;
     count(fcfs);
 }
 
-static struct engine *fcfs_open(struct arena *arena, struct world *world,
-                                const struct sim_server *server)
+static struct replica *fcfs_open(struct arena *arena, struct simulation *simulation,
+                                 const struct sim_server *server)
 {
     struct fcfs *fcfs = arena_alloc(arena, sizeof *fcfs);
-    *fcfs = (struct fcfs){ .engine = { .world = world, .server = server }, .queue = QUEUE_EMPTY,
-                           .running = arena_array(arena, server->max_num_seqs,
+    *fcfs = (struct fcfs){ .replica = { .simulation = simulation, .server = server },
+                           .queue = QUEUE_EMPTY, .running = arena_array(arena, server->max_num_seqs,
                                                   sizeof *fcfs->running),
                            .free = server->blocks };
-    return &fcfs->engine;
+    return &fcfs->replica;
 }
 
 const struct scheduler scheduler_fcfs = {

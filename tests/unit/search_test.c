@@ -16,7 +16,7 @@ static const char rows[] =
     "x : 1 = 1 in 0..1e9\n    the load\n\n"
     "k : 1 = 1 in 0..1e9\n    of the space\n\n";
 
-enum { ACROSS, ALONG, MOST, FIRST, SECOND, OUTPUTS, INPUTS = 3, SPACES = 60 };
+enum { SPEED, THROUGHPUT, MOST, FIRST, SECOND, OUTPUTS, INPUTS = 3, SPACES = 60 };
 
 /* Step and rate of a toy server, with rounding so that equal points occur. */
 static const char *const texts[OUTPUTS] = {
@@ -33,20 +33,20 @@ struct toy {
     double loads[400], settings[2][64 * INPUTS];
 };
 
-static void build_list(struct toy *toy, double k, struct list *list)
+static void build_list(struct toy *toy, double k, struct graph *graph)
 {
-    struct book book;
+    struct formulas formulas;
     struct facts facts = { .arena = &toy->arena };
     const struct expr *wanted[OUTPUTS];
     struct error error;
-    book_open(&book, &toy->arena, 0);
+    formulas_open(&formulas, &toy->arena, 0);
     facts_set(&facts, "k", k, ORIGIN_GIVEN, "test");
-    if (!book_read(&book, "test", text_of(rows), &error))
+    if (!formulas_read(&formulas, "test", text_of(rows), &error))
         fail_msg("%s", error.what);
     for (int i = 0; i < OUTPUTS; i++)
-        if (!expr_parse(&book, "test", 1, text_of(texts[i]), &wanted[i], &error))
+        if (!expr_parse(&formulas, "test", 1, text_of(texts[i]), &wanted[i], &error))
             fail_msg("%s", error.what);
-    if (!list_build(&toy->arena, &book, &facts, wanted, OUTPUTS, list, &error))
+    if (!graph_build(&toy->arena, &formulas, &facts, wanted, OUTPUTS, graph, &error))
         fail_msg("%s", error.what);
 }
 
@@ -83,14 +83,14 @@ static void make_toy(struct toy *toy, uint64_t *seed)
         toy->loads[i] = (double)(i + 1);
     for (int s = 0; s < 2; s++) {
         struct search_space *space = &toy->spaces[s];
-        *space = (struct search_space){ .across = ACROSS, .along = ALONG, .most = MOST,
+        *space = (struct search_space){ .speed = SPEED, .throughput = THROUGHPUT, .most = MOST,
                                         .loads = toy->loads, .limits = toy->limits,
                                         .limit_count = 2 };
         space->load_count = (size_t)draw_in(seed, 100, COUNT(toy->loads));
-        build_list(toy, floor(draw_in(seed, 1, 4)), &space->list);
+        build_list(toy, floor(draw_in(seed, 1, 4)), &space->graph);
         for (int i = 0; i < INPUTS; i++)
-            toy->input[i] = (size_t)list_input(&space->list, names[i]);
-        space->column = (size_t)list_input(&space->list, "x");
+            toy->input[i] = (size_t)graph_input(&space->graph, names[i]);
+        space->column = (size_t)graph_input(&space->graph, "x");
         add_settings(toy, space, toy->settings[s], seed);
     }
 }
@@ -113,8 +113,9 @@ static void plain_moved(const struct toy *toy, const double *out, int l, struct 
     struct search_point *best = &plain->moved[l];
     if (out[toy->limits[l].output] > toy->limits[l].wider || out[other->output] > other->bound)
         return;
-    if (plain->moved_found[l] && (point.along < best->along || (point.along == best->along &&
-                                                                point.across <= best->across)))
+    if (plain->moved_found[l] &&
+        (point.throughput < best->throughput || (point.throughput == best->throughput &&
+                                                                          point.speed <= best->speed)))
         return;
     plain->moved_found[l] = true;
     *best = point;
@@ -133,8 +134,8 @@ static void plain_point(struct toy *toy, struct search_point point, struct plain
     for (int l = 0; l < 2; l++)
         worst = fmax(worst, out[toy->limits[l].output] / toy->limits[l].bound);
     plain->nearest = fmin(plain->nearest, worst);
-    point.across = out[ACROSS];
-    point.along = out[ALONG];
+    point.speed = out[SPEED];
+    point.throughput = out[THROUGHPUT];
     for (int l = 0; l < 2; l++)
         if (out[toy->limits[l].output] > toy->limits[l].bound) {
             plain->broken[l]++;
@@ -161,8 +162,8 @@ static bool on_front(const struct plain *plain, size_t i)
     const struct search_point *p = &plain->met[i];
     for (size_t j = 0; j < plain->met_count; j++) {
         const struct search_point *q = &plain->met[j];
-        bool better = q->across > p->across || q->along > p->along || j < i;
-        if (j != i && q->across >= p->across && q->along >= p->along && better)
+        bool better = q->speed > p->speed || q->throughput > p->throughput || j < i;
+        if (j != i && q->speed >= p->speed && q->throughput >= p->throughput && better)
             return false;
     }
     return true;
@@ -171,7 +172,7 @@ static bool on_front(const struct plain *plain, size_t i)
 static bool same_point(const struct search_point *p, const struct search_point *q)
 {
     return p->space == q->space && p->setting == q->setting && p->load == q->load &&
-           p->across == q->across && p->along == q->along;
+           p->speed == q->speed && p->throughput == q->throughput;
 }
 
 static void check_front(const struct plain *plain, const struct search_result *result)
@@ -188,8 +189,8 @@ static void check_front(const struct plain *plain, const struct search_result *r
     }
     assert_int_equal(found, result->front.count);
     for (size_t k = 1; k < result->front.count; k++) {
-        assert_true(result->front.points[k].across > result->front.points[k - 1].across);
-        assert_true(result->front.points[k].along < result->front.points[k - 1].along);
+        assert_true(result->front.points[k].speed > result->front.points[k - 1].speed);
+        assert_true(result->front.points[k].throughput < result->front.points[k - 1].throughput);
     }
 }
 

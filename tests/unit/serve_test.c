@@ -1,7 +1,7 @@
 /* `chalkline serve` over the loopback: the numbers of the command line, refusals, limits. Then the page
  * and reports, with a page of the test's. */
 #include "served.h"
-#include "web/server.h"
+#include "web/http_server.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -567,17 +567,17 @@ static const char *misfit(struct arena *arena, const struct doc *root, const str
  * the most that a step may take. */
 static size_t check_rows(const struct doc *schemas)
 {
-    const struct book *book = book_built_in(BOOK_ALL);
+    const struct formulas *formulas = formulas_built_in(FORMULAS_ALL);
     size_t count = 0;
     for (const struct doc *schema = schemas->first; schema; schema = schema->next) {
         const struct doc *properties = doc_get(schema, "properties");
         for (const struct doc *one = properties ? properties->first : NULL; one; one = one->next) {
-            const int index = book_find(book, one->key);
+            const int index = formulas_find(formulas, one->key);
             const struct doc *unit = doc_get(one, "x-unit");
             if (index < 0 || !unit || doc_get(one, "x-row") || !strcmp(one->key, "prefill_chunk"))
                 continue;
-            assert_string_equal(unit->string, book->rows[index]->unit_text);
-            assert_string_equal(doc_get(one, "description")->string, book->rows[index]->meaning);
+            assert_string_equal(unit->string, formulas->rows[index]->unit_text);
+            assert_string_equal(doc_get(one, "description")->string, formulas->rows[index]->meaning);
             count++;
         }
     }

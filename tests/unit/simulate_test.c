@@ -89,13 +89,13 @@ static void fewest_servers_do_not_depend_on_length(void **state)
     assert_true(servers[0] >= 4 && servers[0] <= 8);
 }
 
-static void no_key_is_a_row(const struct book *book, const struct doc *doc, size_t *keys)
+static void no_key_is_a_row(const struct formulas *formulas, const struct doc *doc, size_t *keys)
 {
     for (const struct doc *one = doc->first; one; one = one->next) {
-        if (one->key && book_find(book, one->key) >= 0)
+        if (one->key && formulas_find(formulas, one->key) >= 0)
             fail_msg("'%s' is the name of a row", one->key);
         *keys += one->key != NULL;
-        no_key_is_a_row(book, one, keys);
+        no_key_is_a_row(formulas, one, keys);
     }
 }
 
@@ -115,11 +115,12 @@ static void keys_are_no_rows(void **state)
           { "tier", "ddr:capacity=100GB" }, { "tier", "flash" }, { "scale-to", "2" },
           { "fails-every", "10s" } },
     };
-    const struct book *book = book_built_in(BOOK_MODEL | BOOK_MACHINE);
+    const struct formulas *formulas = formulas_built_in(FORMULAS_MODEL | FORMULAS_MACHINE);
     size_t keys = 0;
     for (size_t i = 0; i < COUNT(asked); i++) {
         struct arena arena = { 0 };
-        no_key_is_a_row(book, ask(&arena, "poisson:rate=3,count=100,class=a(1)|b(1)", asked[i]), &keys);
+        no_key_is_a_row(formulas, ask(&arena, "poisson:rate=3,count=100,class=a(1)|b(1)", asked[i]),
+                        &keys);
         arena_free(&arena);
     }
     assert_true(keys > 200);

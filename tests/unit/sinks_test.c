@@ -257,9 +257,9 @@ static void shell_takes_it(void **state)
     struct buffer script = { .arena = arena };
     for (size_t i = 0; i < TITLES; i++) {
         const char *text = title(arena, i);
-        emit_comment(&script, "%s on %s", text, text);
+        launch_comment(&script, "%s on %s", text, text);
         buffer_print(&script, "vllm serve ");
-        emit_word(&script, text);
+        launch_word(&script, text);
         buffer_print(&script, " \\\n    --port 8000\n");
     }
     put_engines(place);
@@ -289,9 +289,9 @@ static void yaml_reads_it(void **state)
     for (size_t i = 0; i < TITLES; i++)
         doc_add_string(arena, doc, arena_print(arena, "key-%zu", i), title(arena, i));
     for (size_t i = 0; i < TITLES; i++)
-        emit_comment(&out, "%s", title(arena, i));
+        launch_comment(&out, "%s", title(arena, i));
     size_t comments = out.size;
-    emit_yaml(&out, doc);
+    launch_yaml(&out, doc);
     assert_int_equal(text_plain((struct text){ out.data, out.size }, "\n"), out.size);
     const struct doc *ours = yaml_read(arena, out.data + comments);
     for (size_t i = 0; i < TITLES; i++)
@@ -306,7 +306,7 @@ static void yaml_reads_it(void **state)
             doc_add_string(arena, keys, key, "here");
     }
     out.size = comments;
-    emit_yaml(&out, doc);
+    launch_yaml(&out, doc);
     write_file(place, "all.yaml", out.data, out.size);
     const char *const words[] = { "python3", "-c", "import json, yaml\nprint(json.dumps(yaml.safe_load("
                                   "open('all.yaml', encoding='utf-8'))))", NULL };
@@ -421,9 +421,9 @@ static bool read_catalog(struct arena *arena, const char *text, struct error *er
 
 static bool read_book(struct arena *arena, const char *text, struct error *error)
 {
-    struct book *book = arena_alloc(arena, sizeof *book);
-    book_open(book, arena, 0);
-    return book_read(book, "mine.chalk", text_of(text), error);
+    struct formulas *formulas = arena_alloc(arena, sizeof *formulas);
+    formulas_open(formulas, arena, 0);
+    return formulas_read(formulas, "mine.chalk", text_of(text), error);
 }
 
 static bool read_config(struct arena *arena, const char *text, struct error *error)

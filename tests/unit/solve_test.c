@@ -125,9 +125,9 @@ static const struct planted planted[] = {
 
 struct rows {
     struct arena arena;
-    struct book book;
+    struct formulas formulas;
     struct facts facts;
-    struct list list;
+    struct graph graph;
     struct error error;
 };
 
@@ -135,8 +135,8 @@ static void rows_open(struct rows *rows)
 {
     static const char *const text = "x : 1 = 1 in 0..1e9\ny : 1 = 1 in 0..1e9\n";
     *rows = (struct rows){ .facts.arena = &rows->arena };
-    book_open(&rows->book, &rows->arena, 0);
-    if (!book_read(&rows->book, "test.chalk", text_of(text), &rows->error))
+    formulas_open(&rows->formulas, &rows->arena, 0);
+    if (!formulas_read(&rows->formulas, "test.chalk", text_of(text), &rows->error))
         fail_msg("%s", rows->error.what);
 }
 
@@ -144,10 +144,10 @@ static void rows_solve(struct rows *rows, const char *f, enum relation relation,
                        double high, struct solution *solution)
 {
     const struct expr *expr;
-    if (!expr_parse(&rows->book, "test", 1, text_of(f), &expr, &rows->error) ||
-        !list_build(&rows->arena, &rows->book, &rows->facts, &expr, 1, &rows->list, &rows->error))
+    if (!expr_parse(&rows->formulas, "test", 1, text_of(f), &expr, &rows->error) ||
+        !graph_build(&rows->arena, &rows->formulas, &rows->facts, &expr, 1, &rows->graph, &rows->error))
         fail_msg("%s: %s", f, rows->error.what);
-    list_solve(&rows->arena, &rows->list, 0, 0, relation, low, high, solution);
+    graph_solve(&rows->arena, &rows->graph, 0, 0, relation, low, high, solution);
 }
 
 static bool close_to(double got, double expected)
@@ -338,7 +338,7 @@ struct asked {
     struct world world;
     const char *line, *unknown;
     struct unit unit;               /* of the unknown */
-    struct list list;               /* outputs: left, right */
+    struct graph graph;             /* outputs: left, right */
     struct column *columns;
     size_t input;
     double low, high;               /* the range */
@@ -404,7 +404,7 @@ static void read_sides(struct asked *asked, const struct command *command, const
     if (!scenario_read(scenario, &world->arena, command, command_subject(command), &world->error))
         fail_msg("%s: %s", asked->line, world->error.what);
     const char *both[] = { arena_copy(&world->arena, equation, (size_t)(sign - equation)), sign + 1 };
-    scenario->axis = book_name(&scenario->book, &world->arena, asked->unknown);
+    scenario->axis = formulas_name(&scenario->formulas, &world->arena, asked->unknown);
     if (!scenario_assume(scenario, &world->error) ||
         !scenario_choose(scenario, both, 2, &world->error))
         fail_msg("%s: %s", asked->line, world->error.what);
@@ -412,18 +412,18 @@ static void read_sides(struct asked *asked, const struct command *command, const
         value = 1;
     facts_set(&scenario->facts, scenario->axis, value, ORIGIN_AXIS, "test");
     for (int i = 0; i < 2; i++)
-        if (!expr_parse(&scenario->book, NULL, 0, text_of(both[i]), &sides[i], &world->error))
+        if (!expr_parse(&scenario->formulas, NULL, 0, text_of(both[i]), &sides[i], &world->error))
             fail_msg("%s: %s", asked->line, world->error.what);
-    if (!list_build(&world->arena, &scenario->book, &scenario->facts, sides, 2, &asked->list,
-                    &world->error))
+    if (!graph_build(&world->arena, &scenario->formulas, &scenario->facts, sides, 2, &asked->graph,
+                     &world->error))
         fail_msg("%s: %s", asked->line, world->error.what);
     asked->unit = scenario_unit(scenario, asked->unknown);
-    const int input = list_input(&asked->list, scenario->axis);
+    const int input = graph_input(&asked->graph, scenario->axis);
     assert_true(input >= 0);
     asked->input = (size_t)input;
-    asked->columns = arena_array(&world->arena, asked->list.input_count, sizeof *asked->columns);
-    for (size_t i = 0; i < asked->list.input_count; i++)
-        asked->columns[i] = (struct column){ &asked->list.inputs[i].value, 0 };
+    asked->columns = arena_array(&world->arena, asked->graph.input_count, sizeof *asked->columns);
+    for (size_t i = 0; i < asked->graph.input_count; i++)
+        asked->columns[i] = (struct column){ &asked->graph.inputs[i].value, 0 };
 }
 
 /* false: the equation does not depend on the unknown in this scenario. */
@@ -453,7 +453,7 @@ static void sides_at(struct asked *asked, const double *x, size_t count, double 
 {
     double *outputs[] = { left, right };
     asked->columns[asked->input] = (struct column){ x, 1 };
-    list_run(&asked->list, asked->columns, outputs, count);
+    graph_run(&asked->graph, asked->columns, outputs, count);
 }
 
 static double difference_at(struct asked *asked, double x)
@@ -640,7 +640,7 @@ struct deck {
 
 /* "chips=64; peak_flops+=4.5e15FLOP/s": a '+' marks what another file has. What no row has is a
  * word about the chapter, and left out. */
-static struct deck deck_of(struct arena *arena, const struct book *book, const char *text)
+static struct deck deck_of(struct arena *arena, const struct formulas *formulas, const char *text)
 {
     struct deck deck = { .count = 0 };
     char *rest = arena_print(arena, "%s", text);
@@ -651,7 +651,7 @@ static struct deck deck_of(struct arena *arena, const struct book *book, const c
         *equals = 0;
         one += strspn(one, " +");
         one[strcspn(one, " +")] = 0;
-        if (book_find(book, one) < 0)
+        if (formulas_find(formulas, one) < 0)
             continue;
         deck.name[deck.count] = one;
         deck.value[deck.count++] = equals + 1;
@@ -689,13 +689,13 @@ static bool lecture_table(struct arena *arena, const char *name, const char **pa
     return true;
 }
 
-static void lecture_book(struct arena *arena, const char *rows, struct book *book)
+static void lecture_book(struct arena *arena, const char *rows, struct formulas *formulas)
 {
     struct text text;
     struct error error;
-    book_copy(book, arena, book_built_in(0));
-    book->open = true;
-    if (!file_read(arena, rows, 1 << 20, &text, &error) || !book_read(book, rows, text, &error))
+    formulas_copy(formulas, arena, formulas_built_in(0));
+    formulas->open = true;
+    if (!file_read(arena, rows, 1 << 20, &text, &error) || !formulas_read(formulas, rows, text, &error))
         fail_msg("%s", error.what);
 }
 
@@ -732,7 +732,7 @@ static void lecture_turns(void **state)
 {
     (void)state;
     struct arena arena = { 0 };
-    struct book book;
+    struct formulas formulas;
     struct csv statements, flips;
     const char *rows, *path;
     size_t count = 0, wrong_ones = 0;
@@ -740,7 +740,7 @@ static void lecture_turns(void **state)
         !lecture_table(&arena, "statements.csv", &path, &statements) ||
         !lecture_table(&arena, "flips.csv", &path, &flips))
         return;
-    lecture_book(&arena, rows, &book);
+    lecture_book(&arena, rows, &formulas);
     for (size_t i = 0; i < flips.rows; i++) {
         const char *id = csv_cell(&flips, i, csv_column(&flips, "id"));
         const char *unknown = csv_cell(&flips, i, csv_column(&flips, "input"));
@@ -751,7 +751,7 @@ static void lecture_turns(void **state)
             k++;
         assert_true(k < statements.rows);
         const struct deck deck =
-            deck_of(&arena, &book, csv_cell(&statements, k, csv_column(&statements, "deck")));
+            deck_of(&arena, &formulas, csv_cell(&statements, k, csv_column(&statements, "deck")));
         const struct options options = deck_options(&arena, rows, &deck, unknown);
         struct asked asked;
         assert_true(ask_equation(&asked, &options, unknown, equation));
@@ -775,23 +775,23 @@ static void lecture_decks(void **state)
 {
     (void)state;
     struct arena arena = { 0 };
-    struct book book;
+    struct formulas formulas;
     struct csv statements;
     const char *rows, *path;
     size_t count = 0, wrong_ones = 0, equalities = 0, rowless = 0;
     if (!lecture_table(&arena, "lecture-new.chalk", &rows, NULL) ||
         !lecture_table(&arena, "statements.csv", &path, &statements))
         return;
-    lecture_book(&arena, rows, &book);
+    lecture_book(&arena, rows, &formulas);
     for (size_t i = 0; i < statements.rows; i++) {
         const char *asks = unmarked(&arena, csv_cell(&statements, i, csv_column(&statements, "asks")));
         const char *kind = csv_cell(&statements, i, csv_column(&statements, "kind"));
         const struct deck deck =
-            deck_of(&arena, &book, csv_cell(&statements, i, csv_column(&statements, "deck")));
+            deck_of(&arena, &formulas, csv_cell(&statements, i, csv_column(&statements, "deck")));
         const struct expr *expr;
         struct error error;
         size_t solved = 0;
-        if (!expr_parse(&book, NULL, 0, text_of(asks), &expr, &error)) {
+        if (!expr_parse(&formulas, NULL, 0, text_of(asks), &expr, &error)) {
             rowless++;                              /* words alone, or a row that does not exist yet */
             continue;
         }

@@ -66,7 +66,7 @@ static int open_fixture(void **state)
                                    .answer = &fixture->answer, .error = &fixture->error };
     if (!plan_spaces(&fixture->plan))
         fail_msg("%s", fixture->error.what);
-    fixture->asked = (struct store_question){ "0", words_write(&fixture->arena, &fixture->command),
+    fixture->asked = (struct store_question){ "0", shard_words_write(&fixture->arena, &fixture->command),
                                               digest_spaces(1, fixture->plan.spaces,
                                                             fixture->plan.count), 1, 0, 1 };
     search_first(fixture);
@@ -258,9 +258,9 @@ static void digests_differ(void **state)
     space.limits = limits;
     assert_true(digest(fixture, &space) != fixture->asked.digest);
     space = *was;
-    space.list.nodes = arena_array(arena, was->list.count, sizeof *space.list.nodes);
-    memcpy(space.list.nodes, was->list.nodes, was->list.count * sizeof *space.list.nodes);
-    space.list.nodes[was->list.count / 2].value += 1;
+    space.graph.nodes = arena_array(arena, was->graph.count, sizeof *space.graph.nodes);
+    memcpy(space.graph.nodes, was->graph.nodes, was->graph.count * sizeof *space.graph.nodes);
+    space.graph.nodes[was->graph.count / 2].value += 1;
     assert_true(digest(fixture, &space) != fixture->asked.digest);
 }
 

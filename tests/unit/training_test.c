@@ -453,7 +453,7 @@ static void published_runs_fit(void **unused)
         point->values[0] = (struct measured_value){ METRIC_STEP, "train_memory_share", 1, NULL };
         const struct setup *setup = predictor_find(&predictor, point);
         assert_null(setup->refused);
-        double *inputs = arena_array(&arena, setup->list.input_count + 1, sizeof *inputs);
+        double *inputs = arena_array(&arena, setup->graph.input_count + 1, sizeof *inputs);
         predictor_inputs(setup, point, inputs);
         predictor_predict(&arena, setup, point, inputs, share);
         runs++;

@@ -45,7 +45,7 @@ struct plain {
     const struct sim_server *server;
     int waiting[MOST], running[MOST], waiting_count, running_count, came;
     int known[MOST], computed[MOST], hidden[MOST], drafts[MOST];        /* n, c, h, s */
-    int flying[MOST];                       /* steps in flight that give a token */
+    int in_flight[MOST];                    /* steps in flight that give a token */
     int owned[MOST][OWNED], owned_count[MOST];
     bool over[MOST];
     struct key key[BLOCKS];
@@ -151,7 +151,7 @@ static void schedule(struct plain *p, struct plain_step *step, int id, int token
     step->drafts[at] = step->yields[at] ? p->computed[id] - all : 0;
     name(p, id);
     if (step->yields[at]) {
-        p->flying[id]++;
+        p->in_flight[id]++;
         p->hidden[id] += 1 + step->drafts[at];
         p->drafts[id] = (int)p->server->draft;
     }
@@ -168,10 +168,10 @@ static bool form(struct plain *p)
     for (int i = 0; i < p->running_count && budget; i++) {
         int id = p->running[i];
         int r = p->known[id] + p->drafts[id] + p->hidden[id] - p->computed[id];
-        if (p->known[id] + p->flying[id] >=
+        if (p->known[id] + p->in_flight[id] >=
             (int)(p->trace->prompt[id] + p->trace->output[id]))
             r = 0;                          /* what is in flight ends it */
-        if (p->server->stages > 1 && p->flying[id])
+        if (p->server->stages > 1 && p->in_flight[id])
             r = 0;                          /* rule 10 */
         r = least(r, budget);
         if (!r)
@@ -239,7 +239,7 @@ static void receive(struct plain *p)
         int limit = (int)(p->trace->prompt[id] + p->trace->output[id]);
         if (!step->yields[i] || p->over[id])
             continue;
-        p->flying[id]--;
+        p->in_flight[id]--;
         p->hidden[id] -= 1 + step->drafts[i];
         p->known[id] += 1 + accepted;
         if (p->computed[id])

@@ -1,0 +1,575 @@
+/* Books: reads formula files (formulas/README.md has the format) into rows.
+ *
+ * A row may use only rows above it, so that one pass suffices. Names and aliases are found through
+ * one open-addressing hash. The built-in book is shared by all questions and never changes; a copy
+ * shares its rows, and gets arrays of its own before a user's file adds or redefines a row. A
+ * redefinition keeps the place of the row and remembers the one before it. Units are checked
+ * separately (check.c), after everything is read. */
+#include "rows/rows.h"
+
+#include <float.h>
+#include <stdio.h>
+#include <string.h>
+
+/* So many that dependences, a bit for each pair, stay small. */
+enum { MOST_ROWS = 16384, MOST_CHAPTERS = 4096 };
+
+struct reader {
+    struct formulas *formulas;
+    const char *file;
+    int line;
+    struct text rest;
+    int chapter;                    /* -1 before the first */
+    bool counts;                    /* the chapter's condition holds */
+    struct buffer prose;            /* of the chapter */
+    struct error *error;
+};
+
+void formulas_open(struct formulas *formulas, struct arena *arena, unsigned conditions)
+{
+    *formulas = (struct formulas){ .arena = arena, .conditions = conditions, .index_size = 4096 };
+    formulas->index = arena_array(arena, formulas->index_size, sizeof *formulas->index);
+}
+
+void formulas_copy(struct formulas *formulas, struct arena *arena, const struct formulas *of)
+{
+    *formulas = *of;
+    formulas->arena = arena;
+    formulas->shared = true;
+}
+
+static void *array_copy(struct arena *arena, const void *of, size_t count, size_t room, size_t size)
+{
+    void *to = arena_array(arena, room + 1, size);
+    if (count)
+        memcpy(to, of, count * size);
+    return to;
+}
+
+/* Before the first row of its own, a copy gets arrays of its own. */
+static void formulas_own(struct formulas *formulas)
+{
+    if (!formulas->shared)
+        return;
+    formulas->room = formulas->count;
+    formulas->chapter_room = formulas->chapter_count;
+    formulas->rows = array_copy(formulas->arena, formulas->rows, formulas->count, formulas->room,
+                                sizeof *formulas->rows);
+    formulas->chapters = array_copy(formulas->arena, formulas->chapters, formulas->chapter_count,
+                                    formulas->chapter_room, sizeof *formulas->chapters);
+    formulas->alias_room = formulas->alias_count;
+    formulas->aliases = array_copy(formulas->arena, formulas->aliases, formulas->alias_count,
+                                   formulas->alias_room, sizeof *formulas->aliases);
+    formulas->index = array_copy(formulas->arena, formulas->index, formulas->index_size,
+                                 formulas->index_size, sizeof *formulas->index);
+    formulas->shared = false;
+}
+
+/* ---- names: an open hash from name to row or alias ----------------------------------------- */
+
+static size_t name_hash(const char *name)
+{
+    uint64_t hash = 14695981039346656037u;                  /* FNV-1a */
+    for (; *name; name++)
+        hash = (hash ^ (unsigned char)*name) * 1099511628211u;
+    return (size_t)hash;
+}
+
+/* What stands in the index, which is not 0. */
+static const char *index_name(const struct formulas *formulas, int at)
+{
+    return at > 0 ? formulas->rows[at - 1]->name : formulas->aliases[-1 - at].name;
+}
+
+static size_t index_place(const struct formulas *formulas, const char *name)
+{
+    size_t i = name_hash(name) & (formulas->index_size - 1);
+    while (formulas->index[i] && strcmp(index_name(formulas, formulas->index[i]), name))
+        i = (i + 1) & (formulas->index_size - 1);
+    return i;
+}
+
+int formulas_find(const struct formulas *formulas, const char *name)
+{
+    const int at = formulas->index[index_place(formulas, name)];
+    return at < 0 ? formulas->aliases[-1 - at].row : at - 1;
+}
+
+const struct alias *formulas_alias(const struct formulas *formulas, const char *name)
+{
+    const int at = formulas->index[index_place(formulas, name)];
+    return at < 0 ? &formulas->aliases[-1 - at] : NULL;
+}
+
+const char *formulas_name(const struct formulas *formulas, struct arena *arena, const char *name)
+{
+    const char *bracket = strchr(name, '[');
+    const int row = formulas_find(formulas, bracket ? arena_copy(arena, name, (size_t)(bracket - name))
+                                                    : name);
+    if (row < 0)
+        return name;
+    return bracket ? arena_print(arena, "%s%s", formulas->rows[row]->name, bracket)
+                   : formulas->rows[row]->name;
+}
+
+bool formulas_unknown(const struct formulas *formulas, const char *name, struct error *error)
+{
+    struct arena scratch = formulas->arena ? arena_beside(formulas->arena) : (struct arena){ 0 };
+    const char **names = arena_array(&scratch, formulas->count + formulas->alias_count + 1,
+                                     sizeof *names);
+    for (size_t i = 0; i < formulas->count; i++)
+        names[i] = formulas->rows[i]->name;
+    size_t count = formulas->count;
+    for (size_t i = 0; i < formulas->alias_count; i++)
+        if (!formulas->aliases[i].old)
+            names[count++] = formulas->aliases[i].name;
+    const char *near = name_nearest(name, names, count);
+    error_set(error, "unknown row '%.100s'", name);
+    if (near)
+        error_hint(error, "did you mean '%s'? `chalkline list rows` shows all", near);
+    else
+        error_hint(error, "`chalkline list rows` shows all");
+    arena_free(&scratch);
+    return false;
+}
+
+/* ---- one row ------------------------------------------------------------------------------ */
+
+static bool wrong(struct reader *reader, int line, const char *what, const char *expected)
+{
+    error_set(reader->error, "%s:%d: %s", reader->file, line, what);
+    return error_hint(reader->error, "%s", expected);
+}
+
+static const char *copy(struct reader *reader, struct text text)
+{
+    return arena_copy(reader->formulas->arena, text.data, text.size);
+}
+
+/* Cut off the last run of words that two or more spaces separate from the rest. */
+static struct text take_last_column(struct text *line)
+{
+    struct text whole = *line = text_trim(*line);
+    for (size_t i = whole.size; i > 2; i--)
+        if (whole.data[i - 1] == ' ' && whole.data[i - 2] == ' ') {
+            *line = text_trim((struct text){ whole.data, i - 2 });
+            return text_trim((struct text){ whole.data + i, whole.size - i });
+        }
+    return (struct text){ whole.data + whole.size, 0 };
+}
+
+static bool take_until(struct text *rest, const char *mark, struct text *part)
+{
+    size_t size = strlen(mark);
+    for (size_t i = 0; i + size <= rest->size; i++)
+        if (!memcmp(rest->data + i, mark, size)) {
+            *part = text_trim((struct text){ rest->data, i });
+            *rest = text_trim((struct text){ rest->data + i + size, rest->size - i - size });
+            return true;
+        }
+    *part = text_trim(*rest);
+    *rest = (struct text){ rest->data + rest->size, 0 };
+    return false;
+}
+
+static bool read_number(struct reader *reader, int line, struct text text, struct unit unit,
+                        double *number)
+{
+    struct quantity quantity;
+    struct error inner;
+    if (quantity_parse(text, unit, &quantity, &inner) && quantity.distribution == DISTRIBUTION_NONE) {
+        *number = quantity.value;
+        return true;
+    }
+    error_set(reader->error, "%s:%d: %.400s", reader->file, line, inner.what);
+    return error_hint(reader->error, "%.400s", inner.hint);
+}
+
+static bool read_range(struct reader *reader, int line, struct text text, struct unit unit,
+                       double *low, double *high)
+{
+    struct quantity quantity;
+    struct error inner = { "", "" };
+    if (quantity_parse(text, unit, &quantity, &inner) && quantity.distribution == DISTRIBUTION_RANGE) {
+        *low = quantity.low;
+        *high = quantity.high;
+        return true;
+    }
+    error_set(reader->error, "%s:%d: '%.*s' is not a range", reader->file, line,
+              (int)text.size, text.data);
+    return error_hint(reader->error, "low..high");
+}
+
+/* "64 in 1..1e6 ~ 32..128" */
+static bool read_default(struct reader *reader, int line, struct text text, struct row *row)
+{
+    struct text range = { text.data + text.size, 0 }, likely = range, number = text;
+    struct text rest = text;
+    if (take_until(&rest, "~", &number))
+        likely = rest;
+    rest = number;
+    if (take_until(&rest, " in ", &number))
+        range = rest;
+    if (!read_number(reader, line, number, row->unit, &row->value))
+        return false;
+    row->low = -DBL_MAX;
+    row->high = DBL_MAX;
+    row->likely_low = row->likely_high = row->value;
+    if (range.size && !read_range(reader, line, range, row->unit, &row->low, &row->high))
+        return false;
+    if (likely.size && !read_range(reader, line, likely, row->unit, &row->likely_low,
+                                   &row->likely_high))
+        return false;
+    if (row->value < row->low || row->value > row->high)
+        return wrong(reader, line, "the default is out of range", "low <= default <= high");
+    return true;
+}
+
+static bool is_name(struct text name)
+{
+    for (size_t i = 0; i < name.size; i++)
+        if (!(name.data[i] == '_' || (name.data[i] >= 'a' && name.data[i] <= 'z') ||
+              (name.data[i] >= 'A' && name.data[i] <= 'Z') ||
+              (i && name.data[i] >= '0' && name.data[i] <= '9')))
+            return false;
+    return name.size > 0;
+}
+
+/* "name : unit = default in low..high"; of an expression "name : unit", or with a range
+ * "name : unit in low..high": then the expression is the default of an input. */
+static bool read_head(struct reader *reader, struct text line, struct row *row, bool *number)
+{
+    struct text symbol = take_last_column(&line), name, unit, rest = line, range;
+    if (!take_until(&rest, ":", &name) || !name.size)
+        return wrong(reader, reader->line, "a row without a unit", "name : unit");
+    *number = take_until(&rest, "=", &unit);
+    range = unit;
+    row->input = *number || take_until(&range, " in ", &unit);
+    if (!is_name(name))
+        return wrong(reader, reader->line, "a name has other signs than letters, digits, _",
+                     "lower case letters, digits and _");
+    double scale;
+    struct error inner;
+    if (!unit_parse(unit, &row->unit, &scale, &inner) || scale != 1) {
+        error_set(reader->error, "%s:%d: unit '%.*s' of '%.*s'", reader->file, reader->line,
+                  (int)unit.size, unit.data, (int)name.size, name.data);
+        return error_hint(reader->error, "base units: 1, s, B, FLOP, token, USD, J, with / and *");
+    }
+    row->name = copy(reader, name);
+    row->unit_text = copy(reader, unit);
+    row->symbol = copy(reader, symbol);
+    if (row->input && !*number)
+        return read_range(reader, reader->line, range, row->unit, &row->low, &row->high);
+    return !*number || read_default(reader, reader->line, rest, row);
+}
+
+/* The source is a parenthesis at the end of a line, two spaces after the meaning. */
+static bool take_source(struct text *line, struct text *source)
+{
+    if (!line->size || line->data[line->size - 1] != ')')
+        return false;
+    int depth = 0;
+    for (size_t i = line->size; i-- > 0;) {
+        depth += line->data[i] == ')';
+        depth -= line->data[i] == '(';
+        if (depth)
+            continue;
+        if (i >= 2 && (line->data[i - 1] != ' ' || line->data[i - 2] != ' '))
+            return false;
+        *source = (struct text){ line->data + i + 1, line->size - i - 2 };
+        *line = text_trim((struct text){ line->data, i });
+        return true;
+    }
+    return false;
+}
+
+static bool indented(struct text rest)
+{
+    return rest.size && (rest.data[0] == ' ' || rest.data[0] == '\t');
+}
+
+static bool blank(struct text line)
+{
+    return text_trim(line).size == 0;
+}
+
+static bool starts(struct text line, const char *word)
+{
+    const size_t size = strlen(word);
+    return line.size >= size && !memcmp(line.data, word, size);
+}
+
+/* The rest of a line that begins with `word`, at the end of `out`. */
+static bool take_line(struct text line, const char *word, const char *end, struct buffer *out)
+{
+    if (!starts(line, word))
+        return false;
+    const size_t size = strlen(word);
+    struct text rest = text_trim((struct text){ line.data + size, line.size - size });
+    buffer_print(out, "%.*s%s", (int)rest.size, rest.data, end);
+    return true;
+}
+
+/* Its text but for the last character; NULL where it is empty. */
+static const char *without_last(struct buffer *text)
+{
+    if (text->size)
+        text->data[--text->size] = 0;
+    return text->data;
+}
+
+/* Lines under the head: meaning, source, what is fitted, other names, old names, the part of a
+ * breakdown, then '=' and the expression. */
+static void read_body(struct reader *reader, struct row *row, int *expression_line)
+{
+    struct buffer meaning = { .arena = reader->formulas->arena };
+    struct buffer fit = { .arena = reader->formulas->arena };
+    struct buffer aliases = { .arena = reader->formulas->arena };
+    struct buffer was = { .arena = reader->formulas->arena };
+    struct buffer part = { .arena = reader->formulas->arena };
+    struct text source = { "", 0 };
+    buffer_add(&meaning, "", 0);
+    while (indented(reader->rest)) {
+        struct text ahead = reader->rest, line = text_line(&ahead), trimmed = text_trim(line);
+        if (!trimmed.size)
+            break;
+        if (trimmed.data[0] == '=' && !row->text.size) {
+            row->text = (struct text){ trimmed.data + 1, 0 };
+            *expression_line = reader->line + 1;
+        }
+        reader->line++;
+        reader->rest = ahead;
+        if (row->text.data) {
+            row->text.size = (size_t)(trimmed.data + trimmed.size - row->text.data);
+            continue;
+        }
+        if (take_line(trimmed, "fit:", "\n", &fit) || take_line(trimmed, "alias:", " ", &aliases) ||
+            take_line(trimmed, "was:", " ", &was) || take_line(trimmed, "part:", "", &part))
+            continue;
+        take_source(&trimmed, &source);
+        if (trimmed.size)               /* not a line with the source alone */
+            buffer_print(&meaning, "%s%.*s", meaning.size ? " " : "", (int)trimmed.size,
+                         trimmed.data);
+    }
+    row->meaning = meaning.data;
+    row->fit = fit.data;
+    row->part = part.data;
+    row->aliases = without_last(&aliases);
+    row->was = without_last(&was);
+    row->source = copy(reader, source);
+}
+
+/* Into the arrays of these formulas, which own them. */
+static void index_put(struct formulas *formulas, int at)
+{
+    ((int *)formulas->index)[index_place(formulas, index_name(formulas, at))] = at;
+}
+
+static void index_add(struct formulas *formulas, int at)
+{
+    if (2 * (formulas->count + formulas->alias_count) < formulas->index_size) {
+        index_put(formulas, at);
+        return;
+    }
+    formulas->index_size *= 2;
+    formulas->index = arena_array(formulas->arena, formulas->index_size, sizeof *formulas->index);
+    for (size_t i = 0; i < formulas->count; i++)
+        index_put(formulas, (int)i + 1);
+    for (size_t i = 0; i < formulas->alias_count; i++)
+        index_put(formulas, -1 - (int)i);
+}
+
+/* The names of a line "alias:" or "was:", each of which must be new. */
+static bool add_names(struct reader *reader, const struct row *row, const char *names, bool old,
+                      int of)
+{
+    struct formulas *formulas = reader->formulas;
+    struct text rest = text_of(names ? names : "");
+    if (names && row->with)
+        return wrong(reader, row->line, "an alias in a WITH chapter", "at the row's first place");
+    while ((rest = text_trim(rest)).size) {
+        struct text name = { rest.data, 0 };
+        while (name.size < rest.size && rest.data[name.size] != ' ')
+            name.size++;
+        rest = (struct text){ rest.data + name.size, rest.size - name.size };
+        const char *alias = copy(reader, name);
+        const int known = formulas_find(formulas, alias);
+        if (!is_name(name) || known >= 0) {
+            error_set(reader->error, "%s:%d: '%s' cannot be an alias of '%s'", reader->file,
+                      row->line, alias, row->name);
+            return error_hint(reader->error, "%s", known >= 0 ? "a name that no row has"
+                              : "lower case letters, digits and _");
+        }
+        *(struct alias *)arena_push(formulas->arena, &formulas->aliases, &formulas->alias_count,
+                                    &formulas->alias_room, sizeof *formulas->aliases) =
+            (struct alias){ alias, of, old };
+        index_add(formulas, -(int)formulas->alias_count);
+    }
+    return true;
+}
+
+static bool add_aliases(struct reader *reader, const struct row *row, int of)
+{
+    return add_names(reader, row, row->aliases, false, of) &&
+           add_names(reader, row, row->was, true, of);
+}
+
+/* The names of a row and of the one that it redefines. */
+static const char *both_names(struct formulas *formulas, const char *names, const char *before)
+{
+    return !names ? before : !before ? names : arena_print(formulas->arena, "%s %s", before, names);
+}
+
+static bool add_row(struct reader *reader, const struct row *row)
+{
+    struct formulas *formulas = reader->formulas;
+    int known = formulas_find(formulas, row->name);
+    if (known < 0 && formulas->count == MOST_ROWS) {
+        error_set(reader->error, "%s:%d: row %d", reader->file, row->line, MOST_ROWS + 1);
+        return error_hint(reader->error, "at most %d rows", MOST_ROWS);
+    }
+    struct row *kept = arena_alloc(formulas->arena, sizeof *kept);
+    *kept = *row;
+    if (known < 0) {
+        *(const struct row **)arena_push(formulas->arena, &formulas->rows, &formulas->count,
+                                         &formulas->room, sizeof kept) = kept;
+        index_add(formulas, (int)formulas->count);
+        return add_aliases(reader, row, (int)formulas->count - 1);
+    }
+    const struct row *old = formulas->rows[known];
+    if (!formulas->open && strcmp(old->name, row->name)) {
+        error_set(reader->error, "%s:%d: '%s' is an alias of '%s'", reader->file, row->line,
+                  row->name, old->name);
+        return error_hint(reader->error, "the row's own name, or another");
+    }
+    if (!unit_same(old->unit, row->unit)) {
+        error_set(reader->error, "%s:%d: '%s' is redefined in %s", reader->file, row->line,
+                  row->name, row->unit_text);
+        return error_hint(reader->error, "%s, as in %s:%d", old->unit_text, old->file, old->line);
+    }
+    if (!row->with && (!formulas->open || !strcmp(old->file, row->file))) {
+        error_set(reader->error, "%s:%d: '%s' is defined twice", reader->file, row->line,
+                  row->name);
+        return error_hint(reader->error, "another name; the first is %s:%d", old->file, old->line);
+    }
+    kept->before = old;
+    kept->name = old->name;
+    kept->table = old->table;
+    kept->aliases = both_names(formulas, row->aliases, old->aliases);
+    kept->was = both_names(formulas, row->was, old->was);
+    if (!kept->part)
+        kept->part = old->part;
+    if (!*kept->symbol)
+        kept->symbol = old->symbol;
+    if (!*kept->meaning)
+        kept->meaning = old->meaning;
+    ((const struct row **)formulas->rows)[known] = kept;
+    return add_aliases(reader, row, known);
+}
+
+static bool read_row(struct reader *reader, struct text head)
+{
+    struct row row = { .file = reader->file, .line = reader->line, .chapter = reader->chapter };
+    bool number = false;
+    int expression_line = 0;
+    if (reader->chapter >= 0) {
+        row.table = reader->formulas->chapters[reader->chapter].table;
+        row.with = reader->formulas->chapters[reader->chapter].with;
+    }
+    if (!read_head(reader, head, &row, &number))
+        return false;
+    read_body(reader, &row, &expression_line);
+    if (!reader->counts)
+        return true;
+    if (number == (row.text.size > 0))
+        return wrong(reader, row.line, number ? "an input with a number and an expression"
+                                              : "neither a default nor an expression",
+                     "name : unit = default in low..high, or an indented line '= expression'");
+    if (!number && !expr_parse(reader->formulas, reader->file, expression_line, row.text, &row.expr,
+                              reader->error))
+        return false;
+    return add_row(reader, &row);
+}
+
+/* ---- chapters ------------------------------------------------------------------------------ */
+
+/* The subjects that must be named for a chapter to count; 0: no such condition. */
+static unsigned with_conditions(const char *with)
+{
+    return !strcmp(with, "model") ? FORMULAS_MODEL : !strcmp(with, "machine") ? FORMULAS_MACHINE
+         : !strcmp(with, "model machine") ? FORMULAS_MODEL | FORMULAS_MACHINE : 0;
+}
+
+/* "== Title          EACH layer", "WITH model", "WITH model machine" */
+static bool read_chapter(struct reader *reader, struct text line)
+{
+    struct formulas *formulas = reader->formulas;
+    struct text title = { line.data + 2, line.size - 2 };
+    struct chapter chapter = { .file = reader->file, .prose = "" };
+    bool counts = true;
+    struct text option = take_last_column(&title);
+    if (option.size > 5 && !memcmp(option.data, "EACH ", 5)) {
+        chapter.table = copy(reader, text_trim((struct text){ option.data + 5, option.size - 5 }));
+    } else if (option.size > 5 && !memcmp(option.data, "WITH ", 5)) {
+        chapter.with = copy(reader, text_trim((struct text){ option.data + 5, option.size - 5 }));
+        unsigned needed = with_conditions(chapter.with);
+        if (!needed)
+            return wrong(reader, reader->line, "an unknown condition after WITH",
+                         "WITH model, WITH machine or WITH model machine");
+        counts = (formulas->conditions & needed) == needed;
+    } else if (option.size) {
+        return wrong(reader, reader->line, "words after the chapter's title",
+                     "EACH table, WITH model, WITH machine or WITH model machine");
+    }
+    if (formulas->chapter_count == MOST_CHAPTERS) {
+        error_set(reader->error, "%s:%d: chapter %d", reader->file, reader->line, MOST_CHAPTERS + 1);
+        return error_hint(reader->error, "at most %d chapters", MOST_CHAPTERS);
+    }
+    chapter.title = copy(reader, title);
+    *(struct chapter *)arena_push(formulas->arena, &formulas->chapters, &formulas->chapter_count,
+                                  &formulas->chapter_room, sizeof chapter) = chapter;
+    reader->chapter = (int)formulas->chapter_count - 1;
+    reader->prose = (struct buffer){ .arena = formulas->arena };
+    reader->counts = counts;
+    return true;
+}
+
+static void read_prose(struct reader *reader, struct text line)
+{
+    if (reader->chapter < 0)
+        return;
+    struct chapter *chapter = (struct chapter *)&reader->formulas->chapters[reader->chapter];
+    struct text words = text_trim((struct text){ line.data + 1, line.size - 1 });
+    buffer_print(&reader->prose, "%s%.*s", reader->prose.size ? "\n" : "", (int)words.size,
+                 words.data);
+    chapter->prose = reader->prose.data;
+}
+
+bool formulas_read(struct formulas *formulas, const char *file, struct text text, struct error *error)
+{
+    struct reader reader = { .formulas = formulas, .file = file, .rest = text, .chapter = -1,
+                             .counts = true, .error = error };
+    if (text.size && memchr(text.data, 0, text.size))
+        return error_set(error, "%s: a zero byte; formula files are text", file);
+    if (!text_check_lines(text, file, error))
+        return false;
+    formulas_own(formulas);
+    while (reader.rest.size) {
+        bool inside = indented(reader.rest);
+        struct text line = text_line(&reader.rest);
+        reader.line++;
+        if (blank(line))
+            continue;
+        if (inside)
+            return wrong(&reader, reader.line, "an indented line without a row above it",
+                         "name : unit, at the start of a line");
+        if (line.data[0] == '#')
+            read_prose(&reader, line);
+        else if (line.size >= 2 && line.data[0] == '=' && line.data[1] == '=') {
+            if (!read_chapter(&reader, line))
+                return false;
+        } else if (!read_row(&reader, line))
+            return false;
+    }
+    return true;
+}

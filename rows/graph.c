@@ -1,0 +1,845 @@
+/* Graphs: what some expressions need, as nodes.
+ *
+ * An expression is read in an environment, which says what rows have another value (AT, ROOT)
+ * and at which entry of which table we are (SUM, EACH). What may change so has a bit.
+ *
+ * 1. reach: find the rows that are needed, each after those it reads, and the bits.
+ * 2. depends[row]: the bits of what can reach a row.
+ *    That a row is part of a part is such a bit too, for graph_build_parts.
+ * 3. build: walk the trees; the node of (row, what is changed of its depends) is kept, so
+ *    that a row read twice at the same point is one node. Equal nodes are one.
+ * 4. finish (nodes.c): keep what the outputs reach, in order. */
+#include "rows/nodes.h"
+
+#include <float.h>
+#include <string.h>
+
+/* Walks are recursive, and operators such as AT multiply what they read: both end. */
+enum { ROOTS = 60, DEEPEST = 2000, MOST_READS = 4000000 };
+
+struct table {
+    const char *name;
+    const struct fact_table *fact;  /* NULL: it has the one default entry */
+    int bit;
+};
+
+/* The key has the bits that are changed and matter to the row, each with what stands there. */
+struct memo {
+    int row, node;
+    int key, key_size;              /* in builder.keys; no size: an empty place */
+};
+
+/* An expression that a table's cell or "row[entry]" binds, parsed once per row. */
+struct bound_cell {
+    const char *text;
+    const struct expr *expr;
+    struct bound_cell *next;
+};
+
+enum { UNSEEN, IN_PROGRESS, REACHED };
+
+/* What is known of a row of the formulas here. */
+struct place {
+    const struct fact *fact;
+    const struct expr *bound;       /* the expression that the fact binds, parsed */
+    struct bound_cell *cells;       /* those of its entries */
+    const struct table *table;      /* of a reached row */
+    int column;                     /* in the facts of its table, -1: none */
+    int bit;                        /* -1: nothing changes it */
+    int node;                       /* where no change matters, -1: not built yet */
+    struct memo last;               /* where some do: as it was read last, */
+    unsigned version;               /* in this environment */
+    int state;
+};
+
+struct builder {
+    struct arena *arena, *kept;     /* while the graph is built; with the graph */
+    const struct formulas *formulas;
+    const struct facts *facts;
+    struct error *error;
+    struct place *places;           /* [rows] */
+    int *order;                     /* rows, each after those it reads */
+    size_t order_count;
+    struct table **tables;
+    size_t table_count, table_room;
+    int bits;
+    size_t words;                   /* of one depends set */
+    uint64_t *depends;              /* [rows * words] */
+    uint64_t *changed;              /* [words] the environment */
+    int *value;                     /* [bits] a row's node, a table's entry */
+    unsigned version, versions;     /* of the environment; how many there have been */
+    bool entries_given;             /* some fact is of one entry: "cache_elements[moe]" */
+    int inside;                     /* the bit that we are in a part; -1: parts have no scales */
+    struct nodes set;
+    struct memo *memos;
+    size_t memo_size, memo_count;
+    int *keys;
+    size_t key_count, key_room;
+    int roots, depth, reads;
+    int *path;                      /* rows being reached, to name a cycle */
+    size_t path_count, path_room;
+};
+
+/* ---- reach ------------------------------------------------------------------------------ */
+
+static const struct table *table_of(struct builder *builder, const char *name)
+{
+    for (size_t i = 0; i < builder->table_count; i++)
+        if (builder->tables[i]->name == name || !strcmp(builder->tables[i]->name, name))
+            return builder->tables[i];
+    struct table *table = arena_alloc(builder->arena, sizeof *table);
+    *table = (struct table){ name, facts_table_find(builder->facts, name), builder->bits++ };
+    *(struct table **)arena_push(builder->arena, &builder->tables, &builder->table_count,
+                                 &builder->table_room, sizeof table) = table;
+    return table;
+}
+
+static void may_change(struct builder *builder, int row)
+{
+    if (builder->places[row].bit < 0)
+        builder->places[row].bit = builder->bits++;
+}
+
+static bool too_deep(struct builder *builder)
+{
+    error_set(builder->error, "rows nest too deep: more than %d steps down", DEEPEST);
+    return error_hint(builder->error, "fewer rows on top of each other");
+}
+
+static bool is_given(const void *context, const char *name)
+{
+    const struct builder *builder = context;
+    const int row = formulas_find(builder->formulas, name);
+    const struct fact *fact = row < 0 ? NULL : builder->places[row].fact;
+    return fact && (fact->origin == ORIGIN_GIVEN || fact->origin == ORIGIN_AXIS);
+}
+
+/* A select that asks only what was given is the branch it takes, before dependence is looked at:
+ * two rows may then each be written in terms of the other, for whichever is given. */
+static const struct expr *branch_taken(const struct builder *builder, const struct expr *expr)
+{
+    int branch;
+    while (expr->op == OP_SELECT &&
+           (branch = expr_branch_given(expr, is_given, builder)) != 0)
+        expr = expr->kid[branch];
+    return expr;
+}
+
+static bool reach_row(struct builder *builder, int row);
+
+static bool reach_expr(struct builder *builder, const struct expr *expr)
+{
+    if (builder->depth == DEEPEST)
+        return too_deep(builder);
+    builder->depth++;
+    expr = branch_taken(builder, expr);
+    if (expr->row >= 0 && !reach_row(builder, expr->row))
+        return false;
+    for (int i = 0; i < 3 && expr->kid[i]; i++)
+        if (!reach_expr(builder, expr->kid[i]))
+            return false;
+    for (const struct binding *at = expr->at; at; at = at->next) {
+        may_change(builder, at->row);
+        if (!reach_expr(builder, at->value))
+            return false;
+    }
+    if (expr->op == OP_ROOT)
+        may_change(builder, expr->row);
+    builder->depth--;
+    return true;
+}
+
+static bool cycle(struct builder *builder, int row)
+{
+    struct buffer path = { .arena = builder->arena };
+    size_t i = builder->path_count;
+    while (i > 0 && builder->path[i - 1] != row)
+        i--;
+    for (i -= i > 0; i < builder->path_count; i++)
+        buffer_print(&path, "%s <- ", builder->formulas->rows[builder->path[i]]->name);
+    error_set(builder->error, "a row depends on itself: %s%s", path.data,
+              builder->formulas->rows[row]->name);
+    return error_hint(builder->error, "give one of them a number");
+}
+
+static const struct expr *expr_of(const struct builder *builder, int row)
+{
+    const struct place *place = &builder->places[row];
+    return place->fact ? place->bound : builder->formulas->rows[row]->expr;
+}
+
+static bool reach_row(struct builder *builder, int row)
+{
+    struct place *place = &builder->places[row];
+    if (place->state == REACHED)
+        return true;
+    if (place->state == IN_PROGRESS)
+        return cycle(builder, row);
+    place->state = IN_PROGRESS;
+    *(int *)arena_push(builder->arena, &builder->path, &builder->path_count,
+                       &builder->path_room, sizeof row) = row;
+    if (builder->formulas->rows[row]->table)
+        place->table = table_of(builder, builder->formulas->rows[row]->table);
+    const struct expr *expr = expr_of(builder, row);
+    if (expr && !reach_expr(builder, expr))
+        return false;
+    for (const struct bound_cell *cell = place->cells; cell; cell = cell->next)
+        if (!reach_expr(builder, cell->expr))
+            return false;
+    builder->path_count--;
+    builder->order[builder->order_count++] = row;
+    place->state = REACHED;
+    return true;
+}
+
+/* ---- dependence ------------------------------------------------------------------------ */
+
+static uint64_t *depends_of(struct builder *builder, int row)
+{
+    return builder->depends + (size_t)row * builder->words;
+}
+
+static void bit_set(uint64_t *set, int bit)
+{
+    set[bit / 64] |= (uint64_t)1 << bit % 64;
+}
+
+static bool bit_get(const uint64_t *set, int bit)
+{
+    return set[bit / 64] >> bit % 64 & 1;
+}
+
+/* What a bit was before it changed, to be put back. */
+struct before {
+    bool changed;
+    int value;
+    unsigned version;
+};
+
+static struct before change(struct builder *builder, int bit, int value)
+{
+    const struct before before = { bit_get(builder->changed, bit), builder->value[bit],
+                                   builder->version };
+    builder->version = ++builder->versions;
+    bit_set(builder->changed, bit);
+    builder->value[bit] = value;
+    return before;
+}
+
+static void change_back(struct builder *builder, int bit, struct before before)
+{
+    if (!before.changed)
+        builder->changed[bit / 64] &= ~((uint64_t)1 << bit % 64);
+    builder->value[bit] = before.value;
+    builder->version = before.version;
+}
+
+static void depends_expr(struct builder *builder, const struct expr *expr, uint64_t *set)
+{
+    expr = branch_taken(builder, expr);
+    if (expr->row >= 0) {
+        const uint64_t *more = depends_of(builder, expr->row);
+        for (size_t i = 0; i < builder->words; i++)
+            set[i] |= more[i];
+    }
+    for (int i = 0; i < 3 && expr->kid[i]; i++)
+        depends_expr(builder, expr->kid[i], set);
+    for (const struct binding *at = expr->at; at; at = at->next)
+        depends_expr(builder, at->value, set);
+}
+
+static void depends_find(struct builder *builder)
+{
+    builder->words = (size_t)builder->bits / 64 + 1;
+    builder->depends = arena_array(builder->arena, builder->formulas->count * builder->words,
+                                   sizeof *builder->depends);
+    builder->changed = arena_array(builder->arena, builder->words, sizeof *builder->changed);
+    builder->value = arena_array(builder->arena, (size_t)builder->bits + 1, sizeof *builder->value);
+    for (size_t i = 0; i < builder->order_count; i++) {
+        const int row = builder->order[i];
+        const struct place *place = &builder->places[row];
+        const struct expr *expr = expr_of(builder, row);
+        uint64_t *set = depends_of(builder, row);
+        if (place->bit >= 0)
+            bit_set(set, place->bit);
+        if (place->table)
+            bit_set(set, place->table->bit);
+        if (builder->inside >= 0 && builder->formulas->rows[row]->part)
+            bit_set(set, builder->inside);
+        if (expr)
+            depends_expr(builder, expr, set);
+        for (const struct bound_cell *cell = place->cells; cell; cell = cell->next)
+            depends_expr(builder, cell->expr, set);
+    }
+}
+
+/* ---- rows and inputs ------------------------------------------------------------------------ */
+
+static bool build_expr(struct builder *builder, const struct expr *expr, int *node);
+
+/* "name[entry]", without the cost of printf: a model has thousands. */
+static const char *entry_label(struct arena *arena, const char *name, const char *entry)
+{
+    size_t n = strlen(name), m = strlen(entry);
+    char *label = arena_alloc(arena, n + m + 3);
+    memcpy(label, name, n);
+    label[n] = '[';
+    memcpy(label + n + 1, entry, m);
+    label[n + 1 + m] = ']';
+    return label;
+}
+
+static int input_of(struct builder *builder, int row, int entry, const char *entry_name,
+                    const struct fact *fact)
+{
+    const struct row *the = builder->formulas->rows[row];
+    struct input input = { .row = row, .entry = entry, .name = the->name, .value = the->value,
+                           .low = the->value, .high = the->value,
+                           .least = the->input ? the->low : -DBL_MAX,
+                           .most = the->input ? the->high : DBL_MAX };
+    int known = nodes_input_find(&builder->set, row, entry);
+    if (known >= 0)
+        return known;
+    if (entry >= 0)
+        input.name = entry_label(builder->kept, the->name, entry_name);
+    if (fact) {
+        input.value = fact->value;
+        input.low = fact->low;
+        input.high = fact->high;
+        input.distribution = fact->distribution;
+        input.source = fact->source ? fact->source : "given";
+    }
+    return nodes_input(&builder->set, input);
+}
+
+/* A fact given for one entry, "cache_elements[moe]", goes before the table's. */
+static const struct fact *entry_fact(const struct builder *builder, int row,
+                                     const struct fact_table *table, int entry)
+{
+    const char *name = builder->formulas->rows[row]->name;
+    const char *entry_name = table ? table->entry[entry] : "default";
+    for (size_t i = 0; builder->entries_given && i < builder->facts->scalar_count; i++) {
+        const char *given = builder->facts->scalars[i].name;
+        size_t size = strlen(name);
+        if (!strncmp(given, name, size) && given[size] == '[' &&
+            !strncmp(given + size + 1, entry_name, strlen(entry_name)) &&
+            !strcmp(given + size + 1 + strlen(entry_name), "]"))
+            return &builder->facts->scalars[i];
+    }
+    const int column = builder->places[row].column;
+    if (!table || column < 0)
+        return NULL;
+    const struct fact *cell = &table->cell[(size_t)entry * table->columns + (size_t)column];
+    return cell->name ? cell : NULL;
+}
+
+static bool parse_bound(struct builder *builder, const struct fact *fact,
+                        const struct expr **expr)
+{
+    return expr_parse(builder->formulas, fact->source ? fact->source : fact->name, 0,
+                      text_of(fact->expression), expr, builder->error);
+}
+
+static const struct expr *cell_expr(const struct builder *builder, int row, const struct fact *cell)
+{
+    const struct bound_cell *bound = builder->places[row].cells;
+    while (bound->text != cell->expression && strcmp(bound->text, cell->expression))
+        bound = bound->next;
+    return bound->expr;
+}
+
+/* A row of a table's chapter, at the entry where we are. */
+static bool build_cell(struct builder *builder, int row, int *node)
+{
+    const struct row *the = builder->formulas->rows[row];
+    const struct table *table = builder->places[row].table;
+    const int entry = builder->value[table->bit];
+    const struct fact *cell = entry_fact(builder, row, table->fact, entry);
+    const struct expr *expr = the->expr;
+    if (cell && cell->expression) {
+        expr = cell_expr(builder, row, cell);
+    } else if (cell || !expr) {
+        *node = input_of(builder, row, entry, table->fact ? table->fact->entry[entry] : "default",
+                         cell);
+        return true;
+    }
+    return build_expr(builder, expr, node);
+}
+
+static bool build_fresh(struct builder *builder, int row, int *node)
+{
+    const struct row *the = builder->formulas->rows[row];
+    const struct fact *fact = builder->places[row].fact;
+    if (the->table && !fact) {
+        if (bit_get(builder->changed, builder->places[row].table->bit))
+            return build_cell(builder, row, node);
+        error_set(builder->error, "'%s' has one value per %s", the->name, the->table);
+        return error_hint(builder->error, "%s[entry], or SUM(%s, %s)", the->name, the->table,
+                          the->name);
+    }
+    if (fact && !fact->expression) {
+        *node = input_of(builder, row, -1, NULL, fact);
+        return true;
+    }
+    if (!fact && !the->expr) {
+        *node = input_of(builder, row, -1, NULL, NULL);
+        return true;
+    }
+    return build_expr(builder, expr_of(builder, row), node);
+}
+
+/* The outermost part is multiplied by its scale. */
+static bool build_scaled(struct builder *builder, int row, int *node)
+{
+    const struct row *the = builder->formulas->rows[row];
+    if (builder->inside < 0 || !the->part || bit_get(builder->changed, builder->inside))
+        return build_fresh(builder, row, node);
+    struct before before = change(builder, builder->inside, 1);
+    if (!build_fresh(builder, row, node))
+        return false;
+    change_back(builder, builder->inside, before);
+    const struct input scale = {
+        .row = row, .entry = INPUT_SCALE, .value = 1, .low = 1, .high = 1, .least = 0, .most = 1,
+        .name = arena_print(builder->kept, "scale of %s", the->name), .source = the->part };
+    const struct node scaled = node_of(OP_MUL, nodes_input(&builder->set, scale), *node, -1);
+    *node = nodes_add(&builder->set, &scaled);
+    return true;
+}
+
+/* ---- the memory of (row, changes that matter) -> node ----------------------------------------- */
+
+enum { CHANGES = 32 };
+
+/* The size of the key; more changes than it takes: SIZE_MAX. */
+static size_t memo_key(const struct builder *builder, int row, int key[2 * CHANGES])
+{
+    const uint64_t *depends = builder->depends + (size_t)row * builder->words;
+    size_t size = 0;
+    for (size_t i = 0; i < builder->words; i++)
+        for (uint64_t left = depends[i] & builder->changed[i]; left; left &= left - 1) {
+            const int bit = (int)(64 * i) + __builtin_ctzll(left);
+            if (size == 2 * CHANGES)
+                return SIZE_MAX;
+            key[size++] = bit;
+            key[size++] = builder->value[bit];
+        }
+    return size;
+}
+
+static bool same_key(const int *a, const int *b, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (a[i] != b[i])
+            return false;
+    return true;
+}
+
+static struct memo *memo_place(struct builder *builder, int row, const int *key, size_t size)
+{
+    uint64_t hash = (uint64_t)row;
+    for (size_t i = 0; i < size; i += 2)
+        hash = (hash ^ ((uint64_t)key[i] << 32 | (uint32_t)key[i + 1])) * 0x9e3779b97f4a7c15u ^
+               hash >> 29;
+    size_t at = (hash ^ hash >> 32) & (builder->memo_size - 1);
+    for (;; at = (at + 1) & (builder->memo_size - 1)) {
+        struct memo *memo = &builder->memos[at];
+        if (!memo->key_size || (memo->row == row && memo->key_size == (int)size &&
+                                same_key(builder->keys + memo->key, key, size)))
+            return memo;
+    }
+}
+
+static void memo_grow(struct builder *builder)
+{
+    struct memo *old = builder->memos;
+    size_t old_size = builder->memo_size;
+    builder->memo_size = old_size ? 4 * old_size : 1024;
+    builder->memos = arena_array(builder->arena, builder->memo_size, sizeof *builder->memos);
+    for (size_t i = 0; i < old_size; i++)
+        if (old[i].key_size)
+            *memo_place(builder, old[i].row, builder->keys + old[i].key,
+                        (size_t)old[i].key_size) = old[i];
+}
+
+/* -1: not built yet. */
+static int memo_find(struct builder *builder, int row, const int *key, size_t size)
+{
+    struct place *place = &builder->places[row];
+    if (!size)
+        return place->node;
+    if (place->last.key_size == (int)size &&
+        same_key(builder->keys + place->last.key, key, size))
+        return place->last.node;
+    const struct memo *memo = memo_place(builder, row, key, size);
+    if (!memo->key_size)
+        return -1;
+    place->last = *memo;
+    return memo->node;
+}
+
+static void memo_add(struct builder *builder, int row, const int *key, size_t size, int node)
+{
+    struct place *place = &builder->places[row];
+    if (!size) {
+        place->node = node;
+        return;
+    }
+    place->last = (struct memo){ row, node, (int)builder->key_count, (int)size };
+    for (size_t i = 0; i < size; i++)
+        *(int *)arena_push(builder->arena, &builder->keys, &builder->key_count, &builder->key_room,
+                           sizeof *key) = key[i];
+    if (2 * ++builder->memo_count >= builder->memo_size)
+        memo_grow(builder);
+    *memo_place(builder, row, key, size) = place->last;
+}
+
+static bool build_row(struct builder *builder, int row, int *node)
+{
+    struct place *place = &builder->places[row];
+    if (place->bit >= 0 && bit_get(builder->changed, place->bit)) {
+        *node = builder->value[place->bit];         /* bound by AT or ROOT */
+        return true;
+    }
+    if (place->version == builder->version && place->last.key_size) {
+        *node = place->last.node;
+        return true;
+    }
+    int key[2 * CHANGES];
+    size_t size = memo_key(builder, row, key);
+    if (size == SIZE_MAX) {
+        error_set(builder->error, "'%s' is read under too many changes",
+                  builder->formulas->rows[row]->name);
+        return error_hint(builder->error, "fewer AT, SUM and ROOT inside each other");
+    }
+    *node = memo_find(builder, row, key, size);
+    if (*node < 0) {
+        if (!build_scaled(builder, row, node))
+            return false;
+        if (builder->set.nodes[*node].row < 0)
+            builder->set.nodes[*node].row = row;
+        memo_add(builder, row, key, size, *node);
+    }
+    if (size)
+        place->version = builder->version;
+    return true;
+}
+
+/* ---- expressions ------------------------------------------------------------------------------ */
+
+/* Is the sum so far, which is surely not -0, the same with a 0 added? */
+static bool adds_nothing(const struct nodes *set, enum op op, int sum, int one)
+{
+    return op == OP_ADD && set->known[sum].plain && set->nodes[one].op == OP_NUMBER &&
+           set->nodes[one].value == 0;
+}
+
+static bool build_over(struct builder *builder, const struct expr *expr, int *node)
+{
+    const struct table *table = table_of(builder, expr->name);
+    const size_t entries = table->fact ? table->fact->entries : 1;
+    const enum op op = expr->op == OP_SUM ? OP_ADD : expr->op == OP_LEAST ? OP_MIN : OP_MAX;
+    *node = expr->op == OP_SUM ? nodes_number(&builder->set, 0) : -1;
+    for (size_t i = 0; i < entries; i++) {
+        int one;
+        struct before before = change(builder, table->bit, (int)i);
+        if (!build_expr(builder, expr->kid[0], &one))
+            return false;
+        change_back(builder, table->bit, before);
+        if (adds_nothing(&builder->set, op, *node, one))
+            continue;
+        const struct node joined = node_of(op, *node, one, -1);
+        *node = *node < 0 ? one : nodes_add(&builder->set, &joined);
+    }
+    if (*node < 0)
+        return error_set(builder->error, "the table '%s' has no entries", expr->name);
+    return true;
+}
+
+static bool build_entry(struct builder *builder, const struct expr *expr, int *node)
+{
+    const struct table *table = builder->places[expr->row].table;
+    const struct fact_table *fact = table->fact;
+    size_t entries = fact ? fact->entries : 1, i = 0;
+    while (i < entries && strcmp(fact ? fact->entry[i] : "default", expr->name))
+        i++;
+    if (i < entries) {
+        struct before before = change(builder, table->bit, (int)i);
+        bool built = build_row(builder, expr->row, node);
+        change_back(builder, table->bit, before);
+        return built;
+    }
+    struct buffer all = { .arena = builder->arena };
+    for (i = 0; i < entries && all.size < 300; i++)
+        buffer_print(&all, "%s%s", i ? ", " : "", fact ? fact->entry[i] : "default");
+    error_set(builder->error, "the table '%s' has no entry '%.100s'", table->name, expr->name);
+    return error_hint(builder->error, "one of: %s", all.data ? all.data : "(none)");
+}
+
+static bool build_at(struct builder *builder, const struct expr *expr, int *node)
+{
+    enum { MOST = 16 };
+    struct before before[MOST];
+    int value[MOST], count = 0;
+    for (const struct binding *at = expr->at; at; at = at->next, count++) {
+        if (count == MOST)
+            return error_set(builder->error, "AT changes more than %d rows", MOST);
+        if (!build_expr(builder, at->value, &value[count]))
+            return false;
+    }
+    int bits[MOST], changes = 0;
+    for (const struct binding *at = expr->at; at; at = at->next, changes++) {
+        bits[changes] = builder->places[at->row].bit;
+        before[changes] = change(builder, bits[changes], value[changes]);
+    }
+    if (!build_expr(builder, expr->kid[0], node))
+        return false;
+    while (changes-- > 0)
+        change_back(builder, bits[changes], before[changes]);
+    return true;
+}
+
+static bool build_root(struct builder *builder, const struct expr *expr, int *node)
+{
+    int low, high, f;
+    if (builder->roots == ROOTS)
+        return error_set(builder->error, "more than %d ROOTs in one answer", ROOTS);
+    struct node var = node_of(OP_VAR, -1, -1, -1);
+    var.value = builder->roots++;
+    if (!build_expr(builder, expr->kid[0], &low) || !build_expr(builder, expr->kid[1], &high))
+        return false;
+    var.a = low;
+    var.b = high;
+    int first = nodes_add(&builder->set, &var);
+    builder->set.nodes[first].row = expr->row;
+    const int bit = builder->places[expr->row].bit;
+    struct before before = change(builder, bit, first);
+    if (!build_expr(builder, expr->kid[2], &f))
+        return false;
+    change_back(builder, bit, before);
+    struct node root = node_of(OP_ROOT, low, high, f);
+    root.first = first;
+    *node = nodes_add(&builder->set, &root);
+    return true;
+}
+
+/* The cell that a row of a table reads at the entry where we are, if it is a number of the model's
+ * file: then nothing that varies the graph's inputs varies it. */
+static const struct fact *model_cell(const struct builder *builder, const struct expr *expr)
+{
+    if (expr->op != OP_ROW || !builder->places[expr->row].table || builder->places[expr->row].fact)
+        return NULL;
+    const struct table *table = builder->places[expr->row].table;
+    if (!bit_get(builder->changed, table->bit))
+        return NULL;
+    const struct fact *cell = entry_fact(builder, expr->row, table->fact, builder->value[table->bit]);
+    return cell && cell->origin == ORIGIN_MODEL && !cell->expression ? cell : NULL;
+}
+
+/* The branch, 1 or 2, of a select that asks what kind of operator or layer the model's file names,
+ * as in operator_head > 0; or 0. The other branch gets no nodes. */
+static int branch_settled(const struct builder *builder, const struct expr *select)
+{
+    const struct expr *condition = select->kid[0];
+    if (condition->op != OP_LESS || condition->kid[0]->op != OP_NUMBER)
+        return 0;
+    const struct fact *cell = model_cell(builder, condition->kid[1]);
+    return !cell ? 0 : condition->kid[0]->number < cell->value ? 1 : 2;
+}
+
+static bool build_kids(struct builder *builder, const struct expr *expr, int *node)
+{
+    int kid[3] = { -1, -1, -1 };
+    for (int i = 0; i < 3 && expr->kid[i]; i++)
+        if (!build_expr(builder, expr->kid[i], &kid[i]))
+            return false;
+    const struct node made = node_of(expr->op, kid[0], kid[1], kid[2]);
+    *node = nodes_add(&builder->set, &made);
+    return true;
+}
+
+static bool build_select(struct builder *builder, const struct expr *expr, int *node)
+{
+    const int branch = branch_settled(builder, expr);
+    return branch ? build_expr(builder, expr->kid[branch], node)
+                  : build_kids(builder, expr, node);
+}
+
+static bool build_kind(struct builder *builder, const struct expr *expr, int *node)
+{
+    switch (expr->op) {
+    case OP_NUMBER: *node = nodes_number(&builder->set, expr->number); return true;
+    case OP_ROW:    return build_row(builder, expr->row, node);
+    case OP_ENTRY:  return build_entry(builder, expr, node);
+    case OP_AT:     return build_at(builder, expr, node);
+    case OP_ROOT:   return build_root(builder, expr, node);
+    case OP_SELECT: return build_select(builder, expr, node);
+    case OP_GIVEN:
+        *node = nodes_number(&builder->set, is_given(builder, expr->name));
+        return true;
+    case OP_SUM: case OP_LEAST: case OP_MOST: return build_over(builder, expr, node);
+    default:        return build_kids(builder, expr, node);
+    }
+}
+
+static bool build_expr(struct builder *builder, const struct expr *expr, int *node)
+{
+    if (builder->depth == DEEPEST)
+        return too_deep(builder);
+    if (++builder->reads > MOST_READS || builder->set.too_tall) {
+        error_set(builder->error, "the rows unfold to more than %d steps",
+                  builder->set.too_tall ? NODES_TALLEST : MOST_READS);
+        return error_hint(builder->error, "fewer AT, SUM and ROOT inside each other");
+    }
+    builder->depth++;
+    bool built = build_kind(builder, branch_taken(builder, expr), node);
+    builder->depth--;
+    return built;
+}
+
+/* ---- facts -------------------------------------------------------------------------------- */
+
+/* The row that "name" or "name[entry]" speaks of, or -1. */
+static int row_of_fact(const struct builder *builder, const char *name)
+{
+    size_t size = strcspn(name, "[");
+    if (!name[size])
+        return formulas_find(builder->formulas, name);
+    return formulas_find(builder->formulas, arena_copy(builder->arena, name, size));
+}
+
+static bool bind_cell(struct builder *builder, const struct fact *cell)
+{
+    int row = cell->name && cell->expression ? row_of_fact(builder, cell->name) : -1;
+    if (row < 0)
+        return true;
+    struct bound_cell **cells = &builder->places[row].cells;
+    for (const struct bound_cell *known = *cells; known; known = known->next)
+        if (!strcmp(known->text, cell->expression))
+            return true;
+    struct bound_cell *bound = arena_alloc(builder->arena, sizeof *bound);
+    *bound = (struct bound_cell){ .text = cell->expression, .next = *cells };
+    if (!parse_bound(builder, cell, &bound->expr))
+        return false;
+    *cells = bound;
+    return true;
+}
+
+static bool bind_table(struct builder *builder, const struct fact_table *table)
+{
+    for (size_t j = 0; j < table->columns; j++) {
+        int row = formulas_find(builder->formulas, table->column[j]);
+        const char *of = row < 0 ? NULL : builder->formulas->rows[row]->table;
+        if (of && !strcmp(of, table->name))
+            builder->places[row].column = (int)j;
+    }
+    for (size_t i = 0; i < table->entries * table->columns; i++)
+        if (!bind_cell(builder, &table->cell[i]))
+            return false;
+    return true;
+}
+
+static bool bind_facts(struct builder *builder)
+{
+    for (size_t i = 0; i < builder->facts->scalar_count; i++) {
+        const struct fact *fact = &builder->facts->scalars[i];
+        if (strchr(fact->name, '[')) {
+            builder->entries_given = true;
+            if (!bind_cell(builder, fact))
+                return false;
+            continue;
+        }
+        int row = formulas_find(builder->formulas, fact->name);
+        if (row < 0)
+            continue;                               /* a fact no formula uses */
+        builder->places[row].fact = fact;
+        if (fact->expression && !parse_bound(builder, fact, &builder->places[row].bound))
+            return false;
+    }
+    for (size_t i = 0; i < builder->facts->table_count; i++)
+        if (!bind_table(builder, &builder->facts->tables[i]))
+            return false;
+    return true;
+}
+
+static bool reach_all(struct builder *builder, const struct expr *const *wanted, size_t count)
+{
+    const size_t rows = builder->formulas->count;
+    builder->places = arena_array(builder->arena, rows + 1, sizeof *builder->places);
+    builder->order = arena_array(builder->arena, rows + 1, sizeof *builder->order);
+    for (size_t i = 0; i < rows; i++)
+        builder->places[i].column = builder->places[i].bit = builder->places[i].node = -1;
+    memo_grow(builder);
+    if (!bind_facts(builder))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        builder->depth = 0;
+        if (!reach_expr(builder, wanted[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool build(struct builder *builder, const struct expr *const *wanted, size_t count,
+                  bool parts, struct graph *graph)
+{
+    if (!reach_all(builder, wanted, count))
+        return false;
+    builder->inside = parts ? builder->bits++ : -1;
+    depends_find(builder);
+    int *nodes = arena_array(builder->arena, count + 1, sizeof *nodes);
+    for (size_t i = 0; i < count; i++) {
+        builder->depth = 0;
+        if (!build_expr(builder, wanted[i], &nodes[i]))
+            return false;
+    }
+    nodes_finish(&builder->set, nodes, count, builder->kept, graph);
+    return true;
+}
+
+static bool build_in(struct arena *arena, const struct formulas *formulas, const struct facts *facts,
+                     const struct expr *const *wanted, size_t count, bool parts, struct graph *graph,
+                     struct error *error)
+{
+    struct arena scratch = arena_beside(arena);
+    struct builder builder = { .arena = &scratch, .set.arena = &scratch, .kept = arena,
+                               .formulas = formulas, .facts = facts, .error = error };
+    bool built = build(&builder, wanted, count, parts, graph);
+    arena_free(&scratch);
+    return built;
+}
+
+bool graph_build(struct arena *arena, const struct formulas *formulas, const struct facts *facts,
+                 const struct expr *const *wanted, size_t count, struct graph *graph,
+                 struct error *error)
+{
+    return build_in(arena, formulas, facts, wanted, count, false, graph, error);
+}
+
+bool graph_build_parts(struct arena *arena, const struct formulas *formulas, const struct facts *facts,
+                       const struct expr *const *wanted, size_t count, struct graph *graph,
+                       struct error *error)
+{
+    return build_in(arena, formulas, facts, wanted, count, true, graph, error);
+}
+
+bool graph_reach(const struct formulas *formulas, const struct facts *facts,
+                 const struct expr *const *wanted, size_t count, bool *reached,
+                 struct error *error)
+{
+    struct arena scratch = arena_beside(facts->arena);
+    struct builder builder = { .arena = &scratch, .set.arena = &scratch, .kept = facts->arena,
+                               .formulas = formulas, .facts = facts, .error = error };
+    const bool done = reach_all(&builder, wanted, count);
+    for (size_t i = 0; done && i < formulas->count; i++)
+        reached[i] = builder.places[i].state == REACHED;
+    arena_free(&scratch);
+    return done;
+}
+
+int graph_input(const struct graph *graph, const char *name)
+{
+    for (size_t i = 0; i < graph->input_count; i++)
+        if (!strcmp(graph->inputs[i].name, name))
+            return (int)i;
+    return -1;
+}

@@ -1,0 +1,398 @@
+/* The clock. At every moment: who arrives is given to a replica, batches that end give their
+ * tokens, who asks again because of an answer is given to a replica too, and replicas that have
+ * nothing to run form a batch. */
+#include "sim/replica.h"
+#include "sim/fleet.h"
+
+#include <assert.h>
+#include <math.h>
+
+/* ---- what replicas tell --------------------------------------------------------------------- */
+
+/* Of requests that decode in two steps one behind the other, whatever ran between. Those that
+ * came in between count as if they had been there. */
+static void add_gaps(struct replica *replica, const struct fast_forward *forward, uint64_t steps)
+{
+    struct sketch *gaps = replica->simulation->result->gaps;
+    const uint64_t requests = (uint64_t)forward->step.decoding;
+    if (!requests) {
+        replica->between = replica->stalls
+                           ? replica->between + fast_forward_seconds(forward, (double)steps) : 0;
+        return;
+    }
+    sketch_add_line(gaps, forward->first + replica->between, 0, 1, requests);
+    sketch_add_line(gaps, forward->first + forward->growth, forward->growth, steps - 1, requests);
+    replica->between = 0;
+}
+
+void simulation_fast_forwarded(struct replica *replica, const struct fast_forward *forward,
+                               uint64_t steps)
+{
+    struct sim_result *result = replica->simulation->result;
+    const struct sim_options *options = replica->simulation->options;
+    const double seconds = fast_forward_seconds(forward, (double)steps);
+    result->busy += seconds;
+    result->pool_busy[replica->index < options->split.replicas] += seconds;
+    result->sequence_seconds += seconds * forward->step.sequences;
+    result->queued += replica->waiting ? seconds : 0;
+    result->iterations += steps;
+    result->batch_tokens += steps * (uint64_t)(forward->step.decoding + forward->step.drafts +
+                                               forward->step.prompt);
+    if (!replica->tells_gaps)
+        add_gaps(replica, forward, steps);
+    if (options->watch.ran)
+        options->watch.ran(options->watch.context, replica->index, forward->from, seconds, steps,
+                           &forward->step);
+}
+
+void simulation_ran(struct replica *replica, double from, double seconds, const struct sim_step *step)
+{
+    const struct fast_forward one = { .from = from, .first = seconds, .steps = 1, .step = *step };
+    simulation_fast_forwarded(replica, &one, 1);
+}
+
+void simulation_gap(struct simulation *simulation, double seconds)
+{
+    sketch_add(simulation->result->gaps, seconds);
+}
+
+void simulation_first_token(struct simulation *simulation, uint32_t id, double now)
+{
+    if (!(simulation->result->first_token[id] >= 0))
+        simulation->result->first_token[id] = now;
+}
+
+void simulation_done(struct simulation *simulation, uint32_t id, double now)
+{
+    simulation->result->completed[id] = now;
+    simulation->ended[simulation->ended_count++] = id;
+    simulation->restarts = 0;
+}
+
+void simulation_restarted(struct simulation *simulation, uint32_t id)
+{
+    simulation->result->restarts[id]++;
+    simulation->result->preemptions++;
+    simulation->restarts++;
+}
+
+/* ---- the next questions --------------------------------------------------------------------- */
+
+static void ask(struct run *run, uint32_t id, double now)
+{
+    run->simulation.result->arrival[id] = now;
+    fleet_route(run, id, now);
+}
+
+/* A user who has an answer, or none to wait for, thinks and asks the next of the trace. */
+static void user_asks_next(struct run *run, double now)
+{
+    if (run->arrived < run->simulation.trace->count)
+        fleet_plan(run, now + run->simulation.options->think, EVENT_ASK, (uint32_t)run->arrived++);
+}
+
+static void session_goes_on(struct run *run, uint32_t id, double now)
+{
+    const struct trace *trace = run->simulation.trace;
+    for (uint32_t next = run->after ? run->after[id] : NOBODY; next != NOBODY;
+         next = run->beside[next])
+        fleet_plan(run, isnan(trace->wait[next]) ? fmax(trace->arrival[next], now)
+                                                 : now + trace->wait[next], EVENT_ASK, next);
+}
+
+/* What was not answered has no next turn, nor have those. Turns follow in depth: the one after,
+ * or the one beside it, or beside the one that it follows. */
+static void session_ends(struct run *run, uint32_t id)
+{
+    for (uint32_t at = run->after ? run->after[id] : NOBODY, next; at != NOBODY; at = next) {
+        run->simulation.result->unasked++;
+        run->left--;
+        for (next = run->after[at]; next == NOBODY && at != id; at = run->simulation.trace->before[at])
+            next = run->beside[at];
+    }
+}
+
+void run_leave(struct run *run, uint32_t id, bool answered, double now)
+{
+    run->left--;
+    if (answered) {
+        run->done++;
+        run->tokens += run->simulation.trace->output[id];
+        session_goes_on(run, id, now);
+    } else {
+        session_ends(run, id);
+    }
+    if (run->simulation.options->users)
+        user_asks_next(run, now);
+}
+
+/* ---- one moment ----------------------------------------------------------------------------- */
+
+static double trace_next(const struct run *run)
+{
+    const struct trace *trace = run->simulation.trace;
+    bool comes = !run->simulation.options->users && run->arrived < trace->count;
+    return comes ? trace->arrival[run->arrived] : INFINITY;
+}
+
+static double trace_or_engines_next(const struct run *run)
+{
+    double next = trace_next(run);
+    for (size_t i = 0; i < run->replica_count; i++)
+        next = run->replicas[i]->next < next ? run->replicas[i]->next : next;
+    return next;
+}
+
+static void skip_later_turns(struct run *run)
+{
+    const struct trace *trace = run->simulation.trace;
+    while (trace->before && run->arrived < trace->count &&
+           trace->before[run->arrived] != NOBODY)
+        run->arrived++;
+}
+
+static void come(struct run *run, double until)
+{
+    const struct trace *trace = run->simulation.trace;
+    while (!run->simulation.options->users && run->arrived < trace->count &&
+           trace->arrival[run->arrived] <= until) {
+        run->now = moment_later(run->now, trace->arrival[run->arrived]);
+        ask(run, (uint32_t)run->arrived++, run->now);
+        skip_later_turns(run);
+        run->last_came = run->arrived == trace->count;
+    }
+    for (struct event event; fleet_due(run, until, &event);)
+        if (event.kind == EVENT_ASK)
+            ask(run, event.id, run->now);
+        else
+            fleet_act(run, &event, run->now);
+}
+
+static inline void end_one(struct run *run, size_t i, double until)
+{
+    struct replica *replica = run->replicas[i];
+    if (replica->next > until || run->stirred[i])
+        return;
+    run->stirred[i] = true;
+    run->now = moment_later(run->now, replica->next);
+    replica->scheduler->end(replica, run->now);
+}
+
+static void settle_ended(struct run *run)
+{
+    struct simulation *simulation = &run->simulation;
+    for (size_t i = 0; i < simulation->ended_count; i++) {
+        uint32_t id = simulation->ended[i];
+        if (simulation->want[id] < simulation->trace->output[id])
+            fleet_move(run, id, run->now);
+        else
+            run_leave(run, id, true, run->now);
+    }
+    simulation->ended_count = 0;
+}
+
+/* A step in the middle of a fast-forward may end in this moment too. It is told like the ends that are
+ * `next` before a router looks again at what is left to do and cached. */
+static void end_amid_stretches(struct run *run, double until)
+{
+    const enum router router = run->simulation.options->router;
+    if (router != ROUTER_LEAST_TOKENS && router != ROUTER_PREFIX)
+        return;
+    for (size_t i = 0; i < run->replica_count; i++) {
+        struct replica *replica = run->replicas[i];
+        const struct scheduler *scheduler = replica->scheduler;
+        if (!run->stirred[i] && scheduler->left &&
+            scheduler->left(replica, run->now) != scheduler->left(replica, moment_end(until))) {
+            scheduler->settle(replica, run->now);
+            end_one(run, i, until);
+        }
+    }
+}
+
+/* All that happens until `until`, at the time of the last of it. */
+static void moment(struct run *run, double until)
+{
+    for (;;) {
+        come(run, until);
+        for (size_t i = 0; i < run->replica_count; i++)
+            end_one(run, i, until);
+        settle_ended(run);
+        if (fleet_next(run) > until || !run->left)
+            break;
+        end_amid_stretches(run, until);                     /* who asks again without thinking */
+    }
+    for (size_t i = 0; i < run->replica_count; i++) {
+        struct replica *replica = run->replicas[i];
+        if (run->stirred[i] || replica->asks || (replica->next == INFINITY && replica->waiting))
+            replica->scheduler->start(replica, run->now);
+        run->stirred[i] = false;
+    }
+}
+
+/* ---- the run -------------------------------------------------------------------------------- */
+
+/* A batch that does not cut prompts has to hold the longest one, with the outputs that it had
+ * before it started again. */
+static bool fits_server(const struct sim_server *server, size_t id, uint64_t tokens,
+                        struct error *error)
+{
+    const struct scheduler *scheduler = server->scheduler;
+    if (scheduler->can & SCHEDULER_BLOCKS) {
+        size_t spare = scheduler->spare ? scheduler->spare(server) : 0;
+        size_t needed = (size_t)((tokens + server->block - 1) / server->block) + spare;
+        if (needed > server->blocks) {
+            error_set(error, "request %zu needs %zu KV blocks for %llu tokens, a replica has "
+                      "%zu, %zu of them in reserve", id, needed, (unsigned long long)tokens,
+                      server->blocks, spare);
+            return error_hint(error, "--blocks %zu or more", needed);
+        }
+    }
+    if ((scheduler->can & SCHEDULER_BATCH_TOKENS) && !(scheduler->can & SCHEDULER_CHUNK) &&
+        tokens > server->batch_tokens_most) {
+        error_set(error, "request %zu has %llu tokens, a batch takes %zu at most", id,
+                  (unsigned long long)tokens, server->batch_tokens_most);
+        return error_hint(error, "--max-batch-tokens %llu or more", (unsigned long long)tokens);
+    }
+    return true;
+}
+
+/* The longest one speaks for all. */
+static bool all_fit(const struct trace *trace, const struct sim_options *options,
+                    struct error *error)
+{
+    size_t longest = 0, prompt = 0;
+    for (size_t i = 1; i < trace->count; i++) {
+        if ((uint64_t)trace->prompt[i] + trace->output[i] >
+            (uint64_t)trace->prompt[longest] + trace->output[longest])
+            longest = i;
+        prompt = trace->prompt[i] > trace->prompt[prompt] ? i : prompt;
+    }
+    return fits_server(&options->server, longest,
+                       (uint64_t)trace->prompt[longest] + trace->output[longest], error) &&
+           (!options->split.replicas ||
+            fits_server(&options->split.server, prompt, (uint64_t)trace->prompt[prompt] + 1, error));
+}
+
+static void open_world(struct arena *arena, struct simulation *simulation)
+{
+    size_t count = simulation->trace->count;
+    *simulation->result = (struct sim_result){ .arrival = arena_array(arena, count, sizeof(double)),
+                                               .first_token = arena_array(arena, count, sizeof(double)),
+                                               .completed = arena_array(arena, count, sizeof(double)),
+                                               .restarts = arena_array(arena, count, sizeof(uint32_t)),
+                                               .gaps = arena_alloc(arena, sizeof(struct sketch)) };
+    simulation->want = arena_array(arena, count, sizeof *simulation->want);
+    simulation->got = arena_array(arena, count, sizeof *simulation->got);
+    simulation->ready = arena_array(arena, count, sizeof *simulation->ready);
+    simulation->next = arena_array(arena, count, sizeof *simulation->next);
+    simulation->ended = arena_array(arena, count, sizeof *simulation->ended);
+    for (size_t i = 0; i < count; i++) {
+        simulation->want[i] = simulation->trace->output[i];
+        simulation->result->arrival[i] = simulation->trace->arrival[i];
+        simulation->result->first_token[i] = simulation->result->completed[i] = -1;
+    }
+}
+
+static void open_sessions(struct arena *arena, struct run *run)
+{
+    const struct trace *trace = run->simulation.trace;
+    if (!trace->before || run->simulation.options->users)
+        return;
+    run->after = arena_array(arena, trace->count, sizeof *run->after);
+    run->beside = arena_array(arena, trace->count, sizeof *run->beside);
+    for (size_t i = 0; i < trace->count; i++)
+        run->after[i] = run->beside[i] = NOBODY;
+    for (size_t i = trace->count; i-- > 0;)             /* the first of them is planned first */
+        if (trace->before[i] != NOBODY) {
+            run->beside[i] = run->after[trace->before[i]];
+            run->after[trace->before[i]] = (uint32_t)i;
+        }
+    skip_later_turns(run);
+}
+
+static void open_engines(struct arena *arena, struct run *run)
+{
+    const struct sim_options *options = run->simulation.options;
+    run->replica_count = fleet_size(options);
+    run->replicas = arena_array(arena, run->replica_count, sizeof *run->replicas);
+    run->stirred = arena_array(arena, run->replica_count, sizeof *run->stirred);
+    for (size_t i = 0; i < run->replica_count; i++) {
+        const struct sim_server *server = fleet_server(options, i);
+        struct replica *replica = server->scheduler->open(arena, &run->simulation, server);
+        run->replicas[i] = replica;
+        replica->scheduler = server->scheduler;
+        replica->server = server;
+        replica->simulation = &run->simulation;
+        replica->index = i;
+        replica->next = INFINITY;
+    }
+}
+
+/* No event is left, or the same requests throw each other out for ever. */
+static bool stuck(const struct run *run, bool expects, double now, struct error *error)
+{
+    const uint64_t most = run->simulation.options->restarts_most;
+    const bool loop = run->simulation.restarts >= (most ? most : 1000000);
+    if (!loop && expects)
+        return false;
+    if (loop)
+        error_set(error, "at %.3f s requests started again %llu times, for lack of blocks or for "
+                  "failures, and none was done: they throw each other out", now,
+                  (unsigned long long)run->simulation.restarts);
+    else
+        error_set(error, "%zu requests wait and no replica can ever take one", run->left);
+    return !error_hint(error, "more --blocks, or a lower --max-seqs");
+}
+
+/* Seats that nobody could ever take need no room. */
+static const struct sim_options *with_seats(struct arena *arena, const struct sim_options *options,
+                                            size_t requests)
+{
+    struct sim_options *own = arena_alloc(arena, sizeof *own);
+    *own = *options;
+    if (own->server.max_num_seqs > requests)
+        own->server.max_num_seqs = requests;
+    if (own->split.server.max_num_seqs > requests)
+        own->split.server.max_num_seqs = requests;
+    return own;
+}
+
+bool sim_run(struct arena *arena, const struct trace *trace, const struct sim_options *options,
+             struct sim_result *result, struct error *error)
+{
+    struct run *run = arena_alloc(arena, sizeof *run);
+    run->simulation = (struct simulation){ .trace = trace, .result = result,
+                                           .options = with_seats(arena, options, trace->count) };
+    run->left = trace->count;
+    assert(options->server.scheduler);
+    assert(!options->split.replicas ||              /* they share what they keep of requests */
+           options->split.server.scheduler == options->server.scheduler);
+    if (fleet_size(options) > FLEET_MOST) {
+        error_set(error, "%zu servers", fleet_size(options));
+        return error_hint(error, "%d at most", FLEET_MOST);
+    }
+    if (!all_fit(trace, options, error))
+        return false;
+    open_world(arena, &run->simulation);
+    open_sessions(arena, run);
+    open_engines(arena, run);
+    fleet_open(arena, run);
+    for (; run->arrived < options->users && run->arrived < trace->count; run->arrived++)
+        fleet_plan(run, options->stagger * (double)run->arrived / (double)options->users, EVENT_ASK,
+                   (uint32_t)run->arrived);
+    while (run->left) {
+        const double own = trace_or_engines_next(run), planned = fleet_next(run);
+        const double next = own < planned ? own : planned;
+        if (stuck(run, own < INFINITY || fleet_expects(run), next, error))
+            return false;
+        run->now = moment_later(run->now, next);
+        moment(run, moment_end(run->now));
+        if (run->last_came)
+            for (size_t i = 0; i < run->replica_count; i++)
+                result->waiting_at_last += (double)run->replicas[i]->waiting;
+        run->last_came = false;
+        result->makespan = run->now;
+    }
+    fleet_close(run);
+    return true;
+}
