@@ -511,7 +511,7 @@ class Page {
     const two = (v: number, unit: string): string => this.engine.write(v, unit, 2);
     const range = (of: string, low: string, high: string): string => `${two(at(of) * at(low), "s")} to ${two(at(of) * at(high), "s")}`;
     const rows: [string, string, string][] = [
-      ["predicted_tpot", two(at("predicted_tpot"), "s"), `a token on a real server; 4 of 5 lie in ${range("predicted_tpot", "tpot_band_low", "tpot_band_high")}; ${server.doc.layout ?? ""}, load ${at("utilization").toFixed(2)}`],
+      ["predicted_tpot", two(at("predicted_tpot"), "s"), `a token on a real server; 80 % interval ${range("predicted_tpot", "tpot_band_low", "tpot_band_high")}; ${server.doc.layout ?? ""}, load ${at("utilization").toFixed(2)}`],
       ["predicted_ttft", two(at("predicted_ttft"), "s"), `to the first token; ${range("predicted_ttft", "ttft_band_low", "ttft_band_high")}`],
       ["output_cost_per_token", this.engine.write(at("output_cost_per_token"), "USD/token", 2), `of output, served; ${this.engine.write(at("throughput_per_chip"), "token/s", 2)} a GPU`],
     ];
