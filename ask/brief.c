@@ -1,4 +1,5 @@
-/* brief: the figures of the lecture for one model on one machine, on one screen. brief.layout is
+/* brief: one screen for a model on a machine: the prediction for the chosen deployment with its
+ * waterfall, then the lecture's lower bounds for a whole scale-up domain. brief.layout is
  * its text.
  *
  * Every figure is a row. One graph has all of them; it is evaluated at the chosen batch for the
@@ -326,7 +327,7 @@ bool ask_brief(struct arena *arena, const struct command *command, struct answer
 }
 
 static const struct record batch_record = { "BriefBatch", (const struct answer_field[]){
-    { FIELD_TEXTS, "words", .help = "the question that gives these figures again", .always = true },
+    { FIELD_TEXTS, "words", .help = "words of the command that gives these figures again", .always = true },
     { FIELD_ROWS, .names = (const char *const[]){ NAME_batch }, .count = 1, .always = true },
     { FIELD_ROWS, .names = column_rows, .count = COLUMNS, .always = true },
     { FIELD_TEXT, "limited_by", .help = "what binds the step", .always = true },
@@ -334,7 +335,7 @@ static const struct record batch_record = { "BriefBatch", (const struct answer_f
     { 0 } } };
 
 static const struct record lecture_record = { "BriefLecture", (const struct answer_field[]){
-    { FIELD_TEXTS, "words", .help = "the question that gives these figures again", .always = true },
+    { FIELD_TEXTS, "words", .help = "words of the command that gives these figures again", .always = true },
     { FIELD_ROWS, .names = figure_names, .count = FIGURES_COUNT, .always = true },
     { FIELD_LIST, "batches", .help = "the table over batches", .record = &batch_record,
       .always = true },
@@ -344,15 +345,15 @@ static const struct record lecture_record = { "BriefLecture", (const struct answ
     { 0 } } };
 
 const struct record answer_brief = { "Brief", (const struct answer_field[]){
-    { FIELD_TEXT, "model", .help = "its title", .always = true },
-    { FIELD_TEXT, "machine", .help = "its title", .always = true },
+    { FIELD_TEXT, "model", .help = "title", .always = true },
+    { FIELD_TEXT, "machine", .help = "title", .always = true },
     { FIELD_ALSO, .record = &server_record },
     { FIELD_ALSO, .record = &waterfall_record },
     { FIELD_ROWS, .names = point_rows, .count = POINT_ROWS, .always = true },
-    { FIELD_TEXTS, "words", .help = "the question that gives these figures again", .always = true },
+    { FIELD_TEXTS, "words", .help = "words of the command that gives these figures again", .always = true },
     { FIELD_RECORD, "lecture", .help = "the lecture's lines: a whole domain at the bound's batch",
       .record = &lecture_record, .always = true },
-    { FIELD_TEXTS, "assumed", .help = "what nobody gave, and what to know of it", .always = true },
+    { FIELD_TEXTS, "assumed", .help = "assumptions and defaults, with notes", .always = true },
     { FIELD_LAYOUT, .names = (const char *const[]){ "choice", "over_bound" }, .count = 2 },
     { 0 } } };
 

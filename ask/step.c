@@ -118,8 +118,12 @@ static void add_shares(const struct breakdown *parts, struct section *section)
     section_number(one, "share", smaller / parts->whole, unit_one);
 }
 
-static void add_words(const struct scenario *scenario, struct section *section)
+/* Words and figures for the text; of a layout that misses the limits, by how much it does. */
+static void add_words(const struct scenario *scenario, const struct server_choice *choice,
+                      struct section *section)
 {
+    section_word(section, "missed", choice->made && choice->fits && !choice->met ? choice->rule : "")
+        ->layout = true;
     section_word(section, "limited_by", limit_of(section_value(section, NAME_bound_compute),
                                                  section_value(section, NAME_bound_weights),
                                                  section_value(section, NAME_bound_kv),
@@ -148,7 +152,7 @@ bool ask_step(struct arena *arena, const struct command *command, struct answer 
     section_word(section, "machine", scenario.machine);
     server_figures(&server, texts, server.parts.count ? OPERATORS : COUNT, layout, section);
     values.at += OPERATORS;
-    add_words(&scenario, section);
+    add_words(&scenario, &server.scenario.choice, section);
     if (server.parts.count) {
         waterfall_section(section);
         add_shares(&server.parts, section);
@@ -178,17 +182,17 @@ static const struct record operators_record = { "Operators", (const struct answe
     { 0 } } };
 
 const struct record answer_step = { "Step", (const struct answer_field[]){
-    { FIELD_TEXT, "model", .help = "its title", .always = true },
-    { FIELD_TEXT, "machine", .help = "its title", .always = true },
+    { FIELD_TEXT, "model", .help = "title", .always = true },
+    { FIELD_TEXT, "machine", .help = "title", .always = true },
     { FIELD_ROWS, .names = names, .count = COUNT, .always = true },
     { FIELD_TEXT, "limited_by", .help = "what binds the bound of the step", .always = true },
     { FIELD_ALSO, .record = &server_record },
     { FIELD_ALSO, .record = &waterfall_record },
     { FIELD_RECORD, "operators", .help = "the weights, operator by operator",
       .record = &operators_record, .always = true },
-    { FIELD_TEXTS, "words", .help = "the question that gives these figures again", .always = true },
-    { FIELD_TEXTS, "assumed", .help = "what nobody gave, and what to know of it", .always = true },
-    { FIELD_LAYOUT, .names = (const char *const[]){ "hardware", "over_bound" }, .count = 2 },
+    { FIELD_TEXTS, "words", .help = "words of the command that gives these figures again", .always = true },
+    { FIELD_TEXTS, "assumed", .help = "assumptions and defaults, with notes", .always = true },
+    { FIELD_LAYOUT, .names = (const char *const[]){ "hardware", "over_bound", "missed" }, .count = 3 },
     { FIELD_LAYOUT, "shares", .record = &share_record },
     { 0 } } };
 

@@ -124,6 +124,11 @@ bool formulas_unknown(const struct formulas *formulas, const char *name, struct 
         if (!formulas->aliases[i].old)
             names[count++] = formulas->aliases[i].name;
     const char *near = name_nearest(name, names, count);
+    for (size_t i = 0; i < formulas->count; i++)
+        if (!strcmp(formulas->rows[i]->symbol, name)) {
+            near = formulas->rows[i]->name;             /* the letter of an equation */
+            break;
+        }
     error_set(error, "unknown row '%.100s'", name);
     if (near)
         error_hint(error, "did you mean '%s'? `chalkline list rows` shows all", near);

@@ -1,14 +1,14 @@
 /* The server that a command leaves open.
  *
  * 1. Do the asked rows depend on a layout or a load that nobody gave? If not, nothing is chosen.
- * 2. Layouts that engines can start, of what was given, up to a scale-up domain; where not even
- *    one sequence fits, up to 2, 4, 8 of them. Where none of what was given can be started, those
- *    that come out even, then any.
+ * 2. Search the layouts that an engine can start, in up to one scale-up domain; in 2, 4 and 8 domains
+ *    while nothing fits or the replica is overloaded. If there are none, search layouts that divide
+ *    evenly; if there are still none and the number of GPUs is given, any layout of that many.
  * 3. With no load given, each layout at each load (servers.h); with requests a second, as many
  *    replicas as these need; with requests in flight, each layout at that concurrency.
- * 4. Of those within the limits the one with most tokens for its rent; without a price the one
- *    with the fewest chips. If none is and the load is open, a TTFT that is only usual is given up;
- *    if still none is, the one that misses the limits by the least.
+ * 4. Take the layout within the limits with the lowest cost per token, or without a price the one with
+ *    the fewest GPUs. If none is and only the default TTFT limit is missed, drop that limit; otherwise
+ *    take the layout that misses the limits by the least.
  * 5. What was chosen are facts with origin CHOSEN, whose source is the rule. */
 #include "scenario/choice.h"
 
@@ -187,8 +187,8 @@ static const char *rule_text(const struct choice *choice, const struct found *fo
 {
     struct arena *arena = choice->scenario->arena;
     static const char *const kinds[] = {
-        [LAYOUT_STARTABLE] = "startable layout", [LAYOUT_EVEN] = "layout, which no host packs,",
-        [LAYOUT_ANY] = "layout, which no engine starts," };
+        [LAYOUT_STARTABLE] = "startable layout", [LAYOUT_EVEN] = "evenly divided layout (none of these packs into hosts)",
+        [LAYOUT_ANY] = "layout (no engine can start one of this size)" };
     const char *kind = kinds[choice->servers.rule];
     if (!found->any)
         return "nothing fits";
@@ -207,7 +207,7 @@ static void choose_nothing(struct choice *choice)
         facts_set(&choice->scenario->facts, NAME_batch, 1, ORIGIN_CHOSEN, choice->rule);
 }
 
-/* "server: 8 GPUs, TP 1 x DP 8, 14.78 requests/s: RULE"; only what was chosen. */
+/* Two notes: "layout: 8 GPUs, TP 1 x DP 8, chunks of 512, 14.78 requests/s:", and the rule. */
 static void note_choice(struct choice *choice, const struct found *found)
 {
     struct scenario *scenario = choice->scenario;

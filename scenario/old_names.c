@@ -50,8 +50,19 @@ void scenario_note_old_names(struct scenario *scenario)
 
 /* ---- names in answers ----------------------------------------------------------------------- */
 
-/* Only numbers: records under names of rows, such as the parts of a time, add up, each of them once. */
+/* A number under another key too, where that is free. */
+static void add_again(struct arena *arena, struct doc *doc, const char *key, const struct doc *number)
+{
+    if (doc_get(doc, key))
+        return;
+    struct doc *same = arena_alloc(arena, sizeof *same);
+    *same = *number;
+    same->next = NULL;
+    doc_put(doc, key, same);
+}
 
+/* Adds the numbers of each object again under the old names of their rows, for programs that read
+ * those. Arrays and objects are not repeated: parts of a sum would count twice. */
 static void add_old_names(struct arena *arena, const struct formulas *formulas, struct doc *doc)
 {
     const size_t count = doc->count;
@@ -63,14 +74,11 @@ static void add_old_names(struct arena *arena, const struct formulas *formulas, 
         const int row = number && doc->kind == DOC_OBJECT ? formulas_find(formulas, kid->key) : -1;
         if (row < 0 || !formulas->rows[row]->was || strcmp(formulas->rows[row]->name, kid->key))
             continue;
-        char *names = arena_copy(arena, formulas->rows[row]->was, strlen(formulas->rows[row]->was));
-        for (const char *name = strtok(names, " "); name; name = strtok(NULL, " "))
-            if (!doc_get(doc, name)) {
-                struct doc *same = arena_alloc(arena, sizeof *same);
-                *same = *kid;
-                same->next = NULL;
-                doc_put(doc, name, same);
-            }
+        const char *names = formulas->rows[row]->was;
+        for (size_t size; *names; names += size + (names[size] != 0)) {
+            size = strcspn(names, " ");
+            add_again(arena, doc, arena_copy(arena, names, size), kid);
+        }
     }
 }
 

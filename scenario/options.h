@@ -17,7 +17,8 @@ extern const struct option_group
     layout_options,                 /* --tp, --pp, --ep, --cp */
     replica_options,                /* --dp, --replicas */
     length_options,                 /* --isl, --osl, --prefix-hit */
-    rate_options,                   /* --users, --concurrency, --rate, --tokens-per-day */
+    users_options,                  /* --users, --concurrency */
+    demand_options,                 /* --rate, --tokens-per-day */
     limit_options,                  /* --speed, --ttft, --tpot */
     run_options,                    /* --tokens, --global-batch, --seq-length of a training run */
     served_options,                 /* --served */
@@ -32,6 +33,6 @@ extern const struct option_group
     &model_options, &machine_options, &chip_options, &layout_options, &replica_options,        \
     &weight_options,                                                                           \
     &cache_options, &engine_options, &assume_options, &point_options, &length_options,         \
-    &rate_options, &limit_options, &tier_options, &run_options, &served_options, &row_options
+    &users_options, &demand_options, &limit_options, &tier_options, &run_options, &served_options, &row_options
 
 #endif

@@ -108,7 +108,7 @@ static void fewer_turns(struct habits *habits)
 {
     double turns = bill_number(habits->bill, NAME_task_turns);
     if (turns > 1)
-        add_habit(habits, "fewer_turns", "one turn less",
+        add_habit(habits, "fewer_turns", "one turn fewer",
                   (struct bill_change){ NAME_task_turns, turns - 1 },
                   arena_print(habits->bill->arena, "%.0f of %.0f", turns - 1, turns));
 }

@@ -2,7 +2,7 @@
  * environment.
  *
  * Options are refused where they have no effect with the chosen scheduler (`can` in schedulers.def
- * says what it reads). The step time comes from --step, or from the prediction for a model on a
+ * says what it reads). The step time comes from --step-time, or from the prediction for a model on a
  * machine; in the second case a layout that the command leaves open is chosen as `step` chooses
  * it, for requests of the trace's mean lengths, so that simulation and prediction describe the
  * same deployment. Quantities that the trace or the scheduler determines cannot be set as rows
