@@ -10,7 +10,7 @@
  *     {row#6}  {row#6-} without the unit
  *     {row~3}           the 80 % interval of a prediction: "32.5 to 45.7 ms"
  *     {row%}   {row%1}  a share, in per cent
- *     {row.2 ms}        so many decimals in that unit, which is not printed; {row.0} a whole number
+ *     {row.2 ms}        the value in ms with 2 decimals, without the unit; {row.0} a whole number
  *     {row@}            a large whole number: 671 B
  *     {row=20}          a share as a bar, of 20 columns when it is 1; of a range from end to end
  *     {key<68}          words, broken into lines of 68 columns under each other

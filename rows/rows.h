@@ -265,7 +265,7 @@ void graph_saved(const struct graph *graph, size_t output, const double *nodes,
  * input i is. NULL: the graph has a ROOT.
  *
  *     loop_nest_number(input, value) ..., loop_nest_enter(axis)     numbers of an axis
- *     loop_nest_column(column, count)                            so many points, <= LOOP_NEST_POINTS
+ *     loop_nest_column(column, count)                            count points, at most LOOP_NEST_POINTS
  *     loop_nest_block(axis)                                      what moves with it and the column
  *
  * each after those of the axes around it; an output then stands where loop_nest_output says. */

@@ -1,6 +1,6 @@
-/* The layout of a replica as it was given. Its GPUs are TP x DP x PP, and any of the four follows from
- * the others; of one that does not come out even the answer says so (server_verdict). All four given
- * must agree. */
+/* The layout of a replica as it was given. The number of its GPUs is TP x DP x PP, so that each of the
+ * four follows from the others. If all four are given, they must agree; if a size is then not a whole
+ * number, server_verdict says so. */
 #include "scenario/servers.h"
 
 #include "build/row_names.h"

@@ -1,7 +1,7 @@
 /* Exhaustive search of the settings and loads of some spaces, in parallel.
  *
  * A thread walks settings in order. A number is entered into the loop nest only when it changes,
- * and whatever depends on the outer axes is then not computed again; loads are processed as a
+ * and whatever depends on the outer axes is then not recomputed; loads are processed as a
  * column of up to LOOP_NEST_POINTS values. A limit that rises with the load ends the column early:
  * higher loads are counted as breaking it without being evaluated, unless the block shows that the
  * limit falls somewhere. Each thread has its own front, counts and scratch memory; when these are

@@ -518,7 +518,7 @@ static bool nothing_lines(struct plan *plan, struct plan_point *nearest, bool *f
     table_csv(&csv, &plan->answer->csv);
     plan->answer->status = 1;
     if (!plan->result.count.points) {
-        buffer_print(out, "  best     none: no layout of so many GPUs divides heads, layers and ranks "
+        buffer_print(out, "  best     none: no layout of this many GPUs divides heads, layers and ranks "
                      "evenly\n           with the sizes that were set (`chalkline why layout_valid`)\n");
         return true;
     }

@@ -23,7 +23,7 @@ struct simulate {
     struct trace trace;
     bool drawn;                             /* the trace is a description: other seeds, other traces */
     double api_time;                        /* s of a request outside the engine */
-    double scale;                           /* requests arrive so many times as fast */
+    double scale;                           /* factor by which requests arrive faster */
     double ttft_most, tpot_most;            /* s; INFINITY: no limit */
     double warm_up;                         /* s, of users; NAN: two of their turns; 0: they all come at
                                                once, and every request counts */

@@ -108,7 +108,7 @@ const struct record answer_simulate = { "Simulate", (const struct answer_field[]
     COUNT("cached_share", "of prompt tokens, found in the cache")
     COUNT("fetched_share", "of prompt tokens, fetched from a tier")
     COUNT("repeats", "--repeat: runs")
-    COUNT("time_scale", "--find-saturation: the trace so many times as fast")
+    COUNT("time_scale", "--find-saturation: factor by which requests arrive faster than in the trace")
     COUNT("servers", "--min-gpus: as few as meet the limits")
     COUNT("gpus", "--min-gpus: their chips")
 #undef COUNT

@@ -109,14 +109,14 @@ static size_t switched(double *out, bool may)
     return may ? 2 : 1;
 }
 
-/* Reversible layers are computed again anyway. */
+/* Reversible layers are always recomputed. */
 static size_t unless_reversible(const struct settings *settings, const double *at, double *out)
 {
     (void)at;
     return switched(out, !(train_given(settings->train, NAME_recompute_reversible) > 0));
 }
 
-/* The scores alone, where not all is computed again. */
+/* Recompute the attention scores alone, unless all is recomputed. */
 static size_t unless_full(const struct settings *settings, const double *at, double *out)
 {
     (void)settings;
