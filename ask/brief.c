@@ -1,5 +1,5 @@
 /* brief: one screen for a model on a machine: the prediction for the chosen deployment with its
- * waterfall, then the lecture's lower bounds for a whole scale-up domain. brief.layout is
+ * waterfall, then the lecture's lower bounds for a whole scale-up domain. brief.template is
  * its text.
  *
  * Every figure is a row. One graph has all of them; it is evaluated at the chosen batch for the
@@ -150,9 +150,9 @@ static void add_row(struct brief *brief, double batch, double *const *at_batch, 
         at_batch[FIGURE_bound_kv][i], at_batch[FIGURE_hbm_share][i]));
     const double share = batch / AT(chips);
     section_number(one, "batch_per_gpu", share < 10 ? floor(share * 10) / 10 : floor(share), unit_one)
-        ->layout = true;
+        ->text_only = true;
     section_number(one, "throughput_per_gpu", at_batch[FIGURE_bound_throughput][i] / AT(chips), unit_one)
-        ->layout = true;
+        ->text_only = true;
 }
 
 static void add_table(struct brief *brief, double balanced, struct section *section)
@@ -182,7 +182,7 @@ static const char *cheapest_place(const struct fact_table *tiers, const double *
     return isfinite(least) ? best : "?";
 }
 
-/* `lines` and what comes of them, for the layout alone. */
+/* `lines` and what comes of them, for the text alone. */
 static bool add_lines(struct brief *brief, struct section *section)
 {
     static const char *const times[] = { NAME_time_to_live_short, NAME_time_to_live_long };
@@ -200,24 +200,24 @@ static bool add_lines(struct brief *brief, struct section *section)
         return false;
     for (size_t i = 0; i < LINES; i++)
         section_number(section, lines[i], values.at[i], scenario_unit(&brief->scenario, texts[i]))
-            ->layout = true;
+            ->text_only = true;
     for (size_t i = 0; i < 2; i++)
         section_word(section, places[i], cheapest_place(tiers, values.at + LINES + i * tiers->entries,
-                                                        values.at[RECOMPUTE]))->layout = true;
+                                                        values.at[RECOMPUTE]))->text_only = true;
     add_table(brief, values.at[BALANCED], section);
     return true;
 }
 
-static bool add_lecture(struct brief *brief, const struct layout *layout, struct section *section)
+static bool add_lecture(struct brief *brief, const struct template *template, struct section *section)
 {
     struct section *lecture = section_add(section, "lecture", SECTION_RECORD);
     figures_words(&brief->scenario, lecture);
-    figures_of(&brief->scenario, &brief->values, figure_names, FIGURES_COUNT, layout, lecture);
+    figures_of(&brief->scenario, &brief->values, figure_names, FIGURES_COUNT, template, lecture);
     figures_notes(&brief->scenario, lecture);
     return add_lines(brief, lecture);
 }
 
-static void add_point(struct brief *brief, const char *const *texts, const struct layout *layout,
+static void add_point(struct brief *brief, const char *const *texts, const struct template *template,
                       struct section *section)
 {
     struct server *server = &brief->server;
@@ -225,12 +225,12 @@ static void add_point(struct brief *brief, const char *const *texts, const struc
     section_word(section, "model", brief->scenario.model);
     section_word(section, "machine", brief->scenario.machine);
     const bool serves = !server_verdict(server);
-    server_figures(server, texts, serves ? POINT_ALL : POINT_ROWS, layout, section);
+    server_figures(server, texts, serves ? POINT_ALL : POINT_ROWS, template, section);
     if (serves)
         waterfall_section(section);
-    section_word(section, "choice", choice->made ? choice->rule : "")->layout = true;
+    section_word(section, "choice", choice->made ? choice->rule : "")->text_only = true;
     section_number(section, "over_bound", section_value(section, NAME_predicted_tpot) /
-                   section_value(section, NAME_bound_step), unit_one)->layout = true;
+                   section_value(section, NAME_bound_step), unit_one)->text_only = true;
     figures_words(&server->scenario, section);
     figures_notes(&server->scenario, section);
 }
@@ -314,14 +314,14 @@ bool ask_brief(struct arena *arena, const struct command *command, struct answer
         return false;
     server_assumed(&brief->server);
     note_idle(brief);
-    const struct layout *layout = layout_built_in(arena, "ask/brief.layout");
+    const struct template *template = template_built_in(arena, "ask/brief.template");
     struct section *section = section_new(arena);
-    add_point(brief, point_texts, layout, section);
-    if (!add_lecture(brief, layout, section))
+    add_point(brief, point_texts, template, section);
+    if (!add_lecture(brief, template, section))
         return false;
     section_document(section, answer->doc);
     server_deployment(&brief->server, answer->doc);
-    layout_print(layout, section, &answer->text);
+    template_print(template, section, &answer->text);
     answer->status = server_infeasible(&brief->server, answer->doc);
     return true;
 }
@@ -331,7 +331,7 @@ static const struct record batch_record = { "BriefBatch", (const struct answer_f
     { FIELD_ROWS, .names = (const char *const[]){ NAME_batch }, .count = 1, .always = true },
     { FIELD_ROWS, .names = column_rows, .count = COLUMNS, .always = true },
     { FIELD_TEXT, "limited_by", .help = "what binds the step", .always = true },
-    { FIELD_LAYOUT, .names = (const char *const[]){ "batch_per_gpu", "throughput_per_gpu" }, .count = 2 },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "batch_per_gpu", "throughput_per_gpu" }, .count = 2 },
     { 0 } } };
 
 static const struct record lecture_record = { "BriefLecture", (const struct answer_field[]){
@@ -340,8 +340,8 @@ static const struct record lecture_record = { "BriefLecture", (const struct answ
     { FIELD_LIST, "batches", .help = "the table over batches", .record = &batch_record,
       .always = true },
     { FIELD_TEXTS, "assumed", .help = "what nobody gave of those lines", .always = true },
-    { FIELD_LAYOUT, .names = lines, .count = LINES },
-    { FIELD_LAYOUT, .names = (const char *const[]){ "place_short", "place_long" }, .count = 2 },
+    { FIELD_TEXT_ONLY, .names = lines, .count = LINES },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "place_short", "place_long" }, .count = 2 },
     { 0 } } };
 
 const struct record answer_brief = { "Brief", (const struct answer_field[]){
@@ -354,7 +354,7 @@ const struct record answer_brief = { "Brief", (const struct answer_field[]){
     { FIELD_RECORD, "lecture", .help = "the lecture's lines: a whole domain at the bound's batch",
       .record = &lecture_record, .always = true },
     { FIELD_TEXTS, "assumed", .help = "assumptions and defaults, with notes", .always = true },
-    { FIELD_LAYOUT, .names = (const char *const[]){ "choice", "over_bound" }, .count = 2 },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "choice", "over_bound" }, .count = 2 },
     { 0 } } };
 
 const struct verb verb_brief = {

@@ -28,7 +28,7 @@ static void expand(struct scenario *scenario, const char *word, const char ***na
 static struct section *add_lines(const struct section *read, struct section *section)
 {
     struct section *list = section_add(section, "figures", SECTION_LIST);
-    list->layout = true;
+    list->text_only = true;
     for (size_t i = 0; i < read->count; i++) {
         const struct figure *figure = &read->figures[i];
         const bool interval = figure->low != figure->high;
@@ -43,7 +43,7 @@ static struct section *add_lines(const struct section *read, struct section *sec
         section_number(line, "high", interval ? figure->high : NAN, figure->unit);
         section_word(line, "origin", origin_name(figure->origin));
         section_word(line, "source", figure->source ? figure->source : "");
-        section_word(line, "range_kind", value->range.kind ? value->range.kind : "")->layout = true;
+        section_word(line, "range_kind", value->range.kind ? value->range.kind : "")->text_only = true;
     }
     return list;
 }
@@ -79,9 +79,9 @@ bool ask_eval(struct arena *arena, const struct command *command, struct answer 
     figures_words(&scenario, section);
     const char *misfit = scenario_misfit(&scenario);
     /* For people: a program asks for hbm_share. */
-    section_word(section, "misfit", misfit ? misfit : "")->layout = true;
+    section_word(section, "misfit", misfit ? misfit : "")->text_only = true;
     section_document(section, answer->doc);
-    layout_print(layout_built_in(arena, "ask/eval.layout"), section, &answer->text);
+    template_print(template_built_in(arena, "ask/eval.template"), section, &answer->text);
     return true;
 }
 
@@ -104,15 +104,15 @@ static const struct record figure_record = { "Figure", (const struct answer_fiel
     { 0 } } };
 
 static const struct record line_record = { "EvalLine", (const struct answer_field[]){
-    { FIELD_LAYOUT, .names = (const char *const[]){ "quantity", "value", "range_kind" }, .count = 3 },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "quantity", "value", "range_kind" }, .count = 3 },
     { 0 } } };
 
 const struct record answer_eval = { "Eval", (const struct answer_field[]){
     { FIELD_TEXTS, "words", .help = "the question that gives these figures again", .always = true },
     { FIELD_TEXTS, "assumed", .help = "what nobody gave, and what to know of it", .always = true },
     { FIELD_OTHERS, .help = "one of the quantities, as it was asked", .record = &figure_record },
-    { FIELD_LAYOUT, "figures", .record = &line_record },
-    { FIELD_LAYOUT, .names = (const char *const[]){ "misfit" }, .count = 1 },
+    { FIELD_TEXT_ONLY, "figures", .record = &line_record },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "misfit" }, .count = 1 },
     { 0 } } };
 
 const struct verb verb_eval = {

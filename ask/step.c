@@ -1,5 +1,5 @@
 /* step: one forward pass: its lower bound, what binds, what it yields, and beside it the predicted
- * time of a deployment and where that time goes. step.layout is its text.
+ * time of a deployment and where that time goes. step.template is its text.
  *
  * Every number is a row, read from one graph at the scenario's point: rows of the bound, rows of
  * the prediction (scenario/server.c), the waterfall between them, and two times of each operator.
@@ -81,7 +81,7 @@ static void add_operators(struct scenario *scenario, struct values values, const
         struct section *one = section_add(list, NULL, SECTION_RECORD);
         section_number(one, texts[0], values.at[0], unit_second);
         section_number(one, texts[1], values.at[1], unit_second);
-        section_word(one, "operator", table->entry[i])->layout = true;
+        section_word(one, "operator", table->entry[i])->text_only = true;
     }
     qsort(list->inside, list->inside_count, sizeof *list->inside, longest_first);
 }
@@ -92,7 +92,7 @@ static void add_shares(const struct breakdown *parts, struct section *section)
     struct section *list = section_add(section, "shares", SECTION_LIST);
     double smaller = 0;
     size_t count = 0;
-    list->layout = true;
+    list->text_only = true;
     for (size_t i = 0; i < parts->count; i++) {
         const struct contribution *part = &parts->at[i];
         if (part->value < 0.01 * parts->whole) {
@@ -123,15 +123,15 @@ static void add_words(const struct scenario *scenario, const struct server_choic
                       struct section *section)
 {
     section_word(section, "missed", choice->made && choice->fits && !choice->met ? choice->rule : "")
-        ->layout = true;
+        ->text_only = true;
     section_word(section, "limited_by", limit_of(section_value(section, NAME_bound_compute),
                                                  section_value(section, NAME_bound_weights),
                                                  section_value(section, NAME_bound_kv),
                                                  section_value(section, NAME_hbm_share)));
     section_word(section, "hardware", hardware_text(scenario, section_value(section, NAME_chips)))
-        ->layout = true;
+        ->text_only = true;
     section_number(section, "over_bound", section_value(section, NAME_predicted_tpot) /
-                   section_value(section, NAME_bound_step), unit_one)->layout = true;
+                   section_value(section, NAME_bound_step), unit_one)->text_only = true;
 }
 
 bool ask_step(struct arena *arena, const struct command *command, struct answer *answer,
@@ -145,12 +145,12 @@ bool ask_step(struct arena *arena, const struct command *command, struct answer 
     const char **texts = asked_texts(&scenario, &count);
     if (!server_open_parts(&server, &scenario, texts, count, error))
         return false;
-    const struct layout *layout = layout_built_in(arena, "ask/step.layout");
+    const struct template *template = template_built_in(arena, "ask/step.template");
     struct section *section = section_new(arena);
     struct values values = server_more(&server);
     section_word(section, "model", scenario.model);
     section_word(section, "machine", scenario.machine);
-    server_figures(&server, texts, server.parts.count ? OPERATORS : COUNT, layout, section);
+    server_figures(&server, texts, server.parts.count ? OPERATORS : COUNT, template, section);
     values.at += OPERATORS;
     add_words(&scenario, &server.scenario.choice, section);
     if (server.parts.count) {
@@ -164,13 +164,13 @@ bool ask_step(struct arena *arena, const struct command *command, struct answer 
     figures_notes(&server.scenario, section);
     section_document(section, answer->doc);
     server_deployment(&server, answer->doc);
-    layout_print(layout, section, &answer->text);
+    template_print(template, section, &answer->text);
     answer->status = server_infeasible(&server, answer->doc);
     return true;
 }
 
 static const struct record share_record = { "StepShare", (const struct answer_field[]){
-    { FIELD_LAYOUT, .count = 4,
+    { FIELD_TEXT_ONLY, .count = 4,
       .names = (const char *const[]){ "label", "time", "saved_if_free", "share" } },
     { 0 } } };
 
@@ -178,7 +178,7 @@ static const struct record operators_record = { "Operators", (const struct answe
     { FIELD_OTHERS, .help = "operator_compute_time and operator_read_time of one operator",
       .unit = "s", .count = 2, .names = (const char *const[]){
           NAME_operator_compute_time, NAME_operator_read_time } },
-    { FIELD_LAYOUT, .names = (const char *const[]){ "operator" }, .count = 1 },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "operator" }, .count = 1 },
     { 0 } } };
 
 const struct record answer_step = { "Step", (const struct answer_field[]){
@@ -192,8 +192,8 @@ const struct record answer_step = { "Step", (const struct answer_field[]){
       .record = &operators_record, .always = true },
     { FIELD_TEXTS, "words", .help = "words of the command that gives these figures again", .always = true },
     { FIELD_TEXTS, "assumed", .help = "assumptions and defaults, with notes", .always = true },
-    { FIELD_LAYOUT, .names = (const char *const[]){ "hardware", "over_bound", "missed" }, .count = 3 },
-    { FIELD_LAYOUT, "shares", .record = &share_record },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "hardware", "over_bound", "missed" }, .count = 3 },
+    { FIELD_TEXT_ONLY, "shares", .record = &share_record },
     { 0 } } };
 
 const struct verb verb_step = {

@@ -1,5 +1,5 @@
 /* why: the algebra of a row, the same line with numbers, what binds, and which inputs matter.
- * why.layout is its text.
+ * why.template is its text.
  *
  * All figures are read from graphs built at the scenario's point. Operands of `max`, `min` and
  * sums, and the entries of a SUM, are shown as terms with the binding one marked; parts of a
@@ -171,9 +171,9 @@ static void add_terms(struct why *why, const struct expr *expr, struct unit unit
         section_word(term, "expression", parts[i].name);
         section_number(term, "term", parts[i].value, unit);
         if (extreme)
-            section_word(term, "mark", &parts[i] == binding ? "binding" : "")->layout = true;
+            section_word(term, "mark", &parts[i] == binding ? "binding" : "")->text_only = true;
         else if (total != 0 && isfinite(total))
-            section_number(term, "share", parts[i].value / total, unit_one)->layout = true;
+            section_number(term, "share", parts[i].value / total, unit_one)->text_only = true;
     }
     if (extreme)
         section_word(section, "binds", binding->name);
@@ -197,7 +197,7 @@ static bool add_breakdown(struct why *why, const char *name, const struct row *r
         return true;
     breakdown_section(scenario, &parts, row->unit, section);
     if (other > rounding)
-        section_number(section, "in_no_part", other, row->unit)->layout = true;
+        section_number(section, "in_no_part", other, row->unit)->text_only = true;
     return true;
 }
 
@@ -250,7 +250,7 @@ static bool is_held(const struct scenario *scenario, const struct input *input)
     return scenario->choice.made && fact && fact->origin == ORIGIN_CHOSEN;
 }
 
-/* Numbers by name, and for the layout "chips = 8, attention_dp = 8". */
+/* Numbers by name, and for the text "chips = 8, attention_dp = 8". */
 static void add_held(struct why *why, const struct values *values, const size_t *held, size_t count,
                      struct section *section)
 {
@@ -264,7 +264,7 @@ static void add_held(struct why *why, const struct values *values, const size_t 
         buffer_print(&text, "%s%s = %s", i ? ", " : "", input->name,
                      quantity_text(text.arena, values->inputs[held[i]], row->unit, DIGITS));
     }
-    section_word(section, "held_inputs", text.data)->layout = true;
+    section_word(section, "held_inputs", text.data)->text_only = true;
 }
 
 /* Per cent of change per per cent of an input; the entries of a column move together. */
@@ -306,7 +306,7 @@ static bool add_elasticities(struct why *why, const char *name, struct section *
     qsort(parts, count, sizeof *parts, larger_first);
     struct section *all = section_add(section, "elasticities", SECTION_RECORD);
     struct section *strongest = section_add(section, "strongest", SECTION_LIST);
-    strongest->layout = true;
+    strongest->text_only = true;
     for (size_t i = 0; i < count; i++) {
         section_number(all, parts[i].name, parts[i].value, unit_one);
         if (fabs(parts[i].value) < 5e-4)
@@ -372,16 +372,16 @@ static void add_head(struct why *why, const char *name, const struct row *row, d
     section_word(section, "unit", unit.data);
     section_word(section, "meaning", row->meaning);
     section_word(section, "source", row->source);
-    section_word(section, "name", name)->layout = true;
-    section_word(section, "symbol", row->symbol)->layout = true;
+    section_word(section, "name", name)->text_only = true;
+    section_word(section, "symbol", row->symbol)->text_only = true;
 }
 
 static void add_algebra(struct why *why, const struct row *row, const struct fact *fact,
                         double value, struct section *section)
 {
     if (fact && fact->expression) {
-        section_word(section, "bound_to", fact->expression)->layout = true;
-        section_word(section, "bound_by", fact->source)->layout = true;
+        section_word(section, "bound_to", fact->expression)->text_only = true;
+        section_word(section, "bound_by", fact->source)->text_only = true;
     } else if (fact || !row->expr) {
         section_word(section, "given_by", fact ? fact->source : "default");
     } else {
@@ -392,11 +392,11 @@ static void add_algebra(struct why *why, const struct row *row, const struct fac
         const bool deep = command_given(why->scenario->command, "deep");
         section_word(section, "algebra", algebra);
         section_word(section, "numbers", numbers);
-        section_word(section, "taken", taken)->layout = true;
+        section_word(section, "taken", taken)->text_only = true;
         if (deep && strcmp(taken, algebra))
-            section_word(section, "unselected", algebra)->layout = true;
+            section_word(section, "unselected", algebra)->text_only = true;
         if (strcmp(numbers, result))
-            section_word(section, "steps", numbers)->layout = true;
+            section_word(section, "steps", numbers)->text_only = true;
         add_terms(why, row->expr, row->unit, section);
     }
 }
@@ -450,17 +450,17 @@ bool ask_why(struct arena *arena, const struct command *command, struct answer *
         struct buffer out = { .arena = arena };
         buffer_add(&out, "", 0);
         deeper(&why, index, 0, arena_alloc(arena, scenario.formulas.count + 1), &out);
-        section_word(section, "deeper", out.data)->layout = true;
+        section_word(section, "deeper", out.data)->text_only = true;
     }
     figures_words(&scenario, section);
     figures_notes(&scenario, section);
     section_document(section, answer->doc);
-    layout_print(layout_built_in(arena, "ask/why.layout"), section, &answer->text);
+    template_print(template_built_in(arena, "ask/why.template"), section, &answer->text);
     return true;
 }
 
 static const struct record strongest_record = { "WhyStrongest", (const struct answer_field[]){
-    { FIELD_LAYOUT, .names = (const char *const[]){ "input", "change", "given_by" }, .count = 3 },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "input", "change", "given_by" }, .count = 3 },
     { 0 } } };
 
 static const struct record operands_record = { "WhyOperands", (const struct answer_field[]){
@@ -471,7 +471,7 @@ static const struct record term_record = { "WhyTerm", (const struct answer_field
     { FIELD_TEXT, "expression", .help = "as it is written", .always = true },
     { FIELD_NUMBER, "term", .help = "its value, in the unit of the quantity", .unit = "",
       .always = true, .null = true },
-    { FIELD_LAYOUT, .names = (const char *const[]){ "mark", "share" }, .count = 2 },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "mark", "share" }, .count = 2 },
     { 0 } } };
 
 static const struct record held_record = { "Held", (const struct answer_field[]){
@@ -503,8 +503,8 @@ const struct record answer_why = { "Why", (const struct answer_field[]){
       .always = true },
     { FIELD_TEXTS, "words", .help = "the question that gives these figures again", .always = true },
     { FIELD_TEXTS, "assumed", .help = "what nobody gave, and what to know of it", .always = true },
-    { FIELD_LAYOUT, "strongest", .record = &strongest_record },
-    { FIELD_LAYOUT, .count = 10, .names = (const char *const[]){
+    { FIELD_TEXT_ONLY, "strongest", .record = &strongest_record },
+    { FIELD_TEXT_ONLY, .count = 10, .names = (const char *const[]){
           "name", "symbol", "bound_to", "bound_by", "taken", "unselected", "steps", "in_no_part",
           "held_inputs", "deeper" } },
     { 0 } } };

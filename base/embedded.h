@@ -10,7 +10,7 @@ struct embedded {
     size_t size;
 };
 
-/* Sheets and workloads, and the layouts of answers: "ask/step.layout". */
+/* Sheets and workloads, and the templates of answers: "ask/step.template". */
 extern const struct embedded embedded_data[];
 /* In the page only: the program has them as the build has read them. */
 extern const struct embedded embedded_formulas[], embedded_tables[];

@@ -120,7 +120,7 @@ static void add_figures(const struct section *section, struct doc *doc)
 {
     for (size_t i = 0; i < section->count; i++) {
         const struct figure *figure = &section->figures[i];
-        if (figure->layout || (figure->name && doc_get(doc, figure->name)))
+        if (figure->text_only || (figure->name && doc_get(doc, figure->name)))
             continue;
         if (figure->word)
             doc_add_string(section->arena, doc, figure->name, figure->word);
@@ -137,7 +137,7 @@ void section_document(const struct section *section, struct doc *doc)
     add_figures(section, doc);
     for (size_t i = 0; i < section->inside_count; i++) {
         const struct section *inside = section->inside[i];
-        if (inside->layout || (inside->name && doc_get(doc, inside->name)))
+        if (inside->text_only || (inside->name && doc_get(doc, inside->name)))
             continue;
         section_document(inside, section->kind == SECTION_MERGED
                                  ? doc : doc_add(section->arena, doc, inside->name, kinds[inside->kind]));
@@ -163,13 +163,13 @@ void section_csv(const struct section *list, struct buffer *out)
     struct table table = { .arena = list->arena };
     const struct section *first = list->inside_count ? list->inside[0] : NULL;
     for (size_t i = 0; first && i < first->count; i++) {
-        table.columns += !first->figures[i].layout;
-        if (!first->figures[i].layout)
+        table.columns += !first->figures[i].text_only;
+        if (!first->figures[i].text_only)
             table_cell(&table, "%s", first->figures[i].name);
     }
     for (size_t i = 0; i < list->inside_count; i++)
         for (size_t k = 0; k < first->count; k++)
-            if (!first->figures[k].layout)
+            if (!first->figures[k].text_only)
                 table_cell(&table, "%s", cell_text(list->arena, section_find(
                     list->inside[i], first->figures[k].name)));
     table_csv(&table, out);

@@ -8,9 +8,9 @@
  *           section   ...
  *
  * A figure is a number under the name of its row, or a word under a key. A verb fills sections once
- * (scenario/figures.c reads rows from one graph); layout.h prints them for people, section_document
+ * (scenario/figures.c reads rows from one graph); template.h prints them for people, section_document
  * as JSON, section_csv as a table. Numbers are in base units; a number that is not known, for want
- * of a price, is NAN: it does not exist for a layout, and is null in JSON. A figure that does not
+ * of a price, is NAN: it does not exist for a template, and is null in JSON. A figure that does not
  * exist at all is not in its section. All live in the arena of the answer. */
 #ifndef REPORT_FIGURES_H
 #define REPORT_FIGURES_H
@@ -34,7 +34,7 @@ struct figure {
     struct unit unit;
     enum origin origin;
     const char *source;             /* "data/hardware.csv:271", "--set"; NULL: not asked */
-    bool layout;                    /* for the layout alone: in no document */
+    bool text_only;                 /* in no document */
 };
 
 enum section_kind {
@@ -53,7 +53,7 @@ struct section {
     size_t count, room;
     struct section **inside;        /* of lists: their records */
     size_t inside_count, inside_room;
-    bool layout;                    /* for the layout alone */
+    bool text_only;                 /* in no document */
 };
 
 struct section *section_new(struct arena *arena);

@@ -31,9 +31,9 @@ enum answer_kind {
     FIELD_LIST,                     /* an array of those; without a record, of whatever */
     FIELD_ALSO,                     /* all fields of `record` stand here too */
     FIELD_OTHERS,                   /* whatever other keys there are: each a `record`, or a number;
-                                       a layout calls the latter by `names`, without their entries */
-    FIELD_LAYOUT,                   /* no key: `names`, or the section `key` of `record`, are for the
-                                       layout alone */
+                                       a template calls the latter by `names`, without their entries */
+    FIELD_TEXT_ONLY,                /* no key: `names`, or the section `key` of `record`, are for the
+                                       template alone */
 };
 
 struct answer_field {

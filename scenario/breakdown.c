@@ -68,7 +68,7 @@ static const struct record part_record = { "Part", (const struct answer_field[])
     { FIELD_NUMBER, "time", .help = "what it contributes", .unit = "s", .always = true },
     { FIELD_NUMBER, "saved_if_free", .unit = "s",
       .help = "what all would fall by if it took no time; absent where that was not asked" },
-    { FIELD_LAYOUT, .names = for_layouts, .count = 2 },
+    { FIELD_TEXT_ONLY, .names = for_layouts, .count = 2 },
     { 0 } } };
 
 const struct record parts_record = { "Parts", (const struct answer_field[]){
@@ -81,7 +81,7 @@ static const struct record any_part_record = { "AnyPart", (const struct answer_f
     { FIELD_NUMBER, "contribution", .unit = "",
       .help = "what it contributes to what is no time, in the unit of that" },
     { FIELD_NUMBER, "saved_if_free", .unit = "", .help = "what all would fall by without it" },
-    { FIELD_LAYOUT, .names = for_layouts, .count = 2 },
+    { FIELD_TEXT_ONLY, .names = for_layouts, .count = 2 },
     { 0 } } };
 
 const struct record any_parts_record = { "AnyParts", (const struct answer_field[]){
@@ -98,8 +98,8 @@ void breakdown_section(const struct scenario *scenario, const struct breakdown *
         const char *row = scenario->formulas.rows[part->row]->name;
         struct section *one = section_add(list, row, SECTION_RECORD);
         section_word(one, "label", part->label);
-        section_word(one, "row", row)->layout = true;
-        section_number(one, "share", part->value / parts->whole, unit_one)->layout = true;
+        section_word(one, "row", row)->text_only = true;
+        section_number(one, "share", part->value / parts->whole, unit_one)->text_only = true;
         section_number(one, key, part->value, unit);
         if (isfinite(part->saved))
             section_number(one, "saved_if_free", part->saved, unit);

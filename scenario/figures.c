@@ -101,7 +101,7 @@ static void set_interval(const struct values *values, const char *const *names, 
 
 /* Add figures for the first `count` of the `all` names. */
 static void fill(struct scenario *scenario, struct values *values, const char *const *names, size_t count,
-                 size_t all, const struct layout *layout, struct section *section)
+                 size_t all, const struct template *template, struct section *section)
 {
     const bool uncertain = values_uncertain(scenario, values);
     for (size_t i = 0; i < count; i++) {
@@ -109,15 +109,15 @@ static void fill(struct scenario *scenario, struct values *values, const char *c
                                                unit_of(scenario, names[i]));
         set_origin(scenario, figure);
         set_interval(values, names, all, figure);
-        if (uncertain && (!layout || layout_has_range(layout, names[i])))
+        if (uncertain && (!template || template_has_range(template, names[i])))
             figure->range = values_range(scenario, values, i);
     }
 }
 
 void figures_of(struct scenario *scenario, struct values *values, const char *const *names,
-                size_t count, const struct layout *layout, struct section *section)
+                size_t count, const struct template *template, struct section *section)
 {
-    fill(scenario, values, names, count, count, layout, section);
+    fill(scenario, values, names, count, count, template, section);
 }
 
 bool figures_read(struct scenario *scenario, const char *const *names, size_t count,

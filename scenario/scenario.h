@@ -12,7 +12,7 @@
 #include "catalog/catalog.h"
 #include "import/import.h"
 #include "report/figures.h"
-#include "report/layout.h"
+#include "report/template.h"
 #include "rows/rows.h"
 #include "scenario/command.h"
 #include "scenario/options.h"
@@ -142,9 +142,9 @@ bool values_uncertain(struct scenario *scenario, struct values *values);
 struct range values_range(struct scenario *scenario, const struct values *values, size_t output);
 /* Rows or expressions as figures, with unit, origin and source, from values that are known: those
  * of `names` in their order. A prediction gets its 80 % interval, for which the ends of its band must
- * be among the names. Ranges are looked for where the layout prints them, or of all if it is NULL. */
+ * be among the names. Ranges are looked for where the template prints them, or of all if it is NULL. */
 void figures_of(struct scenario *scenario, struct values *values, const char *const *names,
-                size_t count, const struct layout *layout, struct section *section);
+                size_t count, const struct template *template, struct section *section);
 /* The same from one new graph, in which the bands are too; `values` has the names first. */
 bool figures_read(struct scenario *scenario, const char *const *names, size_t count,
                   struct values *values, struct section *section, struct error *error);
@@ -174,7 +174,7 @@ double breakdown_other(const struct breakdown *parts);
 /* "GEMMs 63 %, attention 28 %": the largest, those of one label together. */
 const char *breakdown_largest(struct arena *arena, const struct breakdown *parts, int most);
 /* A section "parts": {"ROW": {"label", "time", "saved_if_free"}}; of what is no time "contribution".
- * For layouts each has its "row" and its "share" of the whole too. */
+ * For the text each has its "row" and its "share" of the whole too. */
 void breakdown_section(const struct scenario *scenario, const struct breakdown *parts, struct unit unit,
                        struct section *section);
 void breakdown_document(const struct scenario *scenario, const struct breakdown *parts, struct unit unit,

@@ -155,7 +155,7 @@ const struct record server_record = { "ServerRows", (const struct answer_field[]
       .record = &served_record, .always = true },
     { FIELD_RECORD, "parts", .help = "where the time of a token goes", .record = &parts_record },
     { FIELD_TEXT, "infeasible", .help = "why there is no such server, or none within the limits" },
-    { FIELD_LAYOUT, .names = (const char *const[]){ "server_layout", "verdict" }, .count = 2 },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "server_layout", "verdict" }, .count = 2 },
     { 0 } } };
 
 void deployment_engine(const struct scenario *scenario, struct doc *doc)
@@ -223,14 +223,14 @@ void server_deployment(const struct server *server, struct doc *answer)
 }
 
 void server_figures(struct server *server, const char *const *more, size_t count,
-                    const struct layout *layout, struct section *section)
+                    const struct template *template, struct section *section)
 {
     struct values values = server_more(server);
-    figures_of(&server->scenario, &values, more, count, layout, section);
-    figures_of(&server->scenario, &server->values, server_rows, server->row_count, layout, section);
-    section_word(section, "server_layout", server_layout(server))->layout = true;
+    figures_of(&server->scenario, &values, more, count, template, section);
+    figures_of(&server->scenario, &server->values, server_rows, server->row_count, template, section);
+    section_word(section, "server_layout", server_layout(server))->text_only = true;
     const char *verdict = server_verdict(server);
-    section_word(section, "verdict", verdict ? verdict : "")->layout = true;
+    section_word(section, "verdict", verdict ? verdict : "")->text_only = true;
     if (server->parts.count)
         breakdown_section(&server->scenario, &server->parts, unit_second, section);
 }

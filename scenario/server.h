@@ -58,7 +58,7 @@ bool server_infeasible(const struct server *server, struct doc *doc);
 /* Its rows and the parts of a token's time as figures; with the `count` texts of `more` that were
  * read beside them. */
 void server_figures(struct server *server, const char *const *more, size_t count,
-                    const struct layout *layout, struct section *section);
+                    const struct template *template, struct section *section);
 /* "server": the deployment of which it is one replica. The records declare the keys: of the rows, and
  * of what each deployment has. */
 void server_deployment(const struct server *server, struct doc *answer);

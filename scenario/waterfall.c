@@ -65,7 +65,7 @@ static void add_gaps(const double *at, struct section *section)
     struct section *list = section_add(section, "waterfall_lines", SECTION_LIST);
     const double tpot = at[WATERFALL_ROWS - 1], small = small_gaps(at);
     double sum = 0, whole = tpot;
-    list->layout = true;
+    list->text_only = true;
     for (int i = 0; i < WATERFALL_ROWS - 1; i++) {
         sum += at[i];
         whole = fmax(whole, sum);
@@ -104,17 +104,17 @@ void waterfall_section(struct section *section)
         section_word(names, NULL, waterfall_rows[i]);
     }
     add_gaps(at, section);
-    section_word(section, "tpot_sum", sum_text(section->arena, at))->layout = true;
+    section_word(section, "tpot_sum", sum_text(section->arena, at))->text_only = true;
 }
 
 static const struct record gap_record = { "Gap", (const struct answer_field[]){
-    { FIELD_LAYOUT, .names = (const char *const[]){ "label", "gap", "time", "bar" }, .count = 4 },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "label", "gap", "time", "bar" }, .count = 4 },
     { 0 } } };
 
 const struct record waterfall_record = { "Waterfall", (const struct answer_field[]){
     { FIELD_ROWS, .names = waterfall_rows + 1, .count = WATERFALL_ROWS - 2 },
     { FIELD_TEXTS, "waterfall",
       .help = "rows from the bound to the prediction: the first and the gaps add up to the last" },
-    { FIELD_LAYOUT, "waterfall_lines", .record = &gap_record },
-    { FIELD_LAYOUT, .names = (const char *const[]){ "tpot_sum" }, .count = 1 },
+    { FIELD_TEXT_ONLY, "waterfall_lines", .record = &gap_record },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "tpot_sum" }, .count = 1 },
     { 0 } } };

@@ -187,7 +187,7 @@ static void add_fields(struct schemas *schemas, struct doc *record, struct doc *
 {
     for (const struct answer_field *field = of->fields; field->kind != FIELD_END; field++) {
         struct doc *one;
-        if (field->kind == FIELD_LAYOUT)
+        if (field->kind == FIELD_TEXT_ONLY)
             continue;
         if (field->kind == FIELD_ALSO) {
             add_fields(schemas, record, properties, required, field->record);

@@ -1,14 +1,14 @@
 /* Layouts: each that is built in reads, and names nothing that its answer does not have; every mark
- * prints what report/layout.h says; what is wrong is found, with file and line. */
+ * prints what report/template.h says; what is wrong is found, with file and line. */
 #include "test.h"
 
 #include "ask/ask.h"
 #include "base/embedded.h"
-#include "report/layout.h"
+#include "report/template.h"
 
 #include <math.h>
 
-/* "ask/step.layout" -> the record of `step`; NULL: no such verb declares its keys. */
+/* "ask/step.template" -> the record of `step`; NULL: no such verb declares its keys. */
 static const struct record *record_of(const char *path)
 {
     const char *name = strrchr(path, '/') + 1;
@@ -19,20 +19,20 @@ static const struct record *record_of(const char *path)
     return NULL;
 }
 
-static void built_in_layouts(void **state)
+static void built_in_templates(void **state)
 {
     (void)state;
     size_t count = 0;
     for (const struct embedded *file = embedded_data; file->path; file++) {
         struct arena arena = { 0 };
-        struct layout *layout;
+        struct template *template;
         struct error error;
-        if (!strstr(file->path, ".layout"))
+        if (!strstr(file->path, ".template"))
             continue;
         if (!record_of(file->path))
             fail_msg("%s: no verb of that name declares the keys of its answer", file->path);
-        if (!layout_read(&arena, file->path, (struct text){ file->data, file->size }, &layout, &error) ||
-            !layout_check(layout, record_of(file->path), &error))
+        if (!template_read(&arena, file->path, (struct text){ file->data, file->size }, &template, &error) ||
+            !template_check(template, record_of(file->path), &error))
             fail_msg("%s", error.what);
         count++;
         arena_free(&arena);
@@ -44,7 +44,7 @@ static void built_in_layouts(void **state)
 
 static const struct record part_record = { "Part", (const struct answer_field[]){
     { FIELD_NUMBER, .key = "time", .unit = "s" }, { FIELD_TEXT, .key = "label" },
-    { FIELD_LAYOUT, .names = (const char *const[]){ "share" }, .count = 1 }, { 0 } } };
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "share" }, .count = 1 }, { 0 } } };
 static const struct record answer_record = { "Answer", (const struct answer_field[]){
     { FIELD_NUMBER, .key = "time" }, { FIELD_NUMBER, .key = "cost" }, { FIELD_NUMBER, .key = "params" },
     { FIELD_TEXT, .key = "limit" }, { FIELD_LIST, .key = "parts", .record = &part_record },
@@ -55,7 +55,7 @@ static void add_part(struct section *list, const char *label, double time)
     struct section *part = section_add(list, NULL, SECTION_RECORD);
     section_word(part, "label", label);
     section_number(part, "time", time, unit_second);
-    section_number(part, "share", time / 0.01, unit_one)->layout = true;
+    section_number(part, "share", time / 0.01, unit_one)->text_only = true;
 }
 
 static struct section *example(struct arena *arena)
@@ -82,13 +82,13 @@ static void printed(const char *text, const char *want)
 {
     struct arena arena = { 0 };
     struct buffer out = { .arena = &arena };
-    struct layout *layout;
+    struct template *template;
     struct error error;
-    if (!layout_read(&arena, "a.layout", text_of(text), &layout, &error) ||
-        !layout_check(layout, &answer_record, &error))
+    if (!template_read(&arena, "a.template", text_of(text), &template, &error) ||
+        !template_check(template, &answer_record, &error))
         fail_msg("%s", error.what);
     buffer_add(&out, "", 0);
-    layout_print(layout, example(&arena), &out);
+    template_print(template, example(&arena), &out);
     assert_string_equal(out.data, want);
     arena_free(&arena);
 }
@@ -129,11 +129,11 @@ static void records(void **state)
 static void refused(const char *text, const char *what)
 {
     struct arena arena = { 0 };
-    struct layout *layout;
+    struct template *template;
     struct error error;
-    if (layout_read(&arena, "a.layout", text_of(text), &layout, &error) &&
-        layout_check(layout, &answer_record, &error))
-        fail_msg("'%s' is a layout", text);
+    if (template_read(&arena, "a.template", text_of(text), &template, &error) &&
+        template_check(template, &answer_record, &error))
+        fail_msg("'%s' is a template", text);
     if (!strstr(error.what, what))
         fail_msg("'%s': %s", text, error.what);
     arena_free(&arena);
@@ -142,25 +142,25 @@ static void refused(const char *text, const char *what)
 static void errors(void **state)
 {
     (void)state;
-    refused("a\n{time:3\n", "a.layout:2: a brace is not closed");
-    refused("[time|a\n", "a.layout:1: a bracket is not closed");
-    refused("a }\n", "a.layout:1: nothing is open here");
-    refused("a\n.\n", "a.layout:2: nothing is open here");
-    refused("? time\na\n", "a.layout:2: a block is not closed");
-    refused("{time:x}\n", "a.layout:1: no format of a figure: 'time:x'");
-    refused("{time.2 parsecs}\n", "a.layout:1: no unit: 'parsecs'");
-    refused("[time<'a'|b]\n", "a.layout:1: words are equal or not");
-    refused("[time<2s|b]\n", "a.layout:1: neither a number");
-    refused("a\n\n{tme}\n", "a.layout:3: the answer has no 'tme'");
-    refused("? time & limits='a'\nb\n.\n", "a.layout:1: the answer has no 'limits'");
-    refused("[time<tmie|b]\n", "a.layout:1: the answer has no 'tmie'");
-    refused("* part\n{label}\n.\n", "a.layout:1: the answer has no 'part'");
-    refused("{label}\n", "a.layout:1: the answer has no 'label'");
-    refused("* parts\n{^label}\n.\n", "a.layout:2: the answer has no '^label'");
-    refused("a\n| {time} |\n", "a.layout:2: no table of records");
-    refused("* parts\n| a | b\n| {label}\n.\n", "a.layout:2: no table of records");
-    refused("* parts\na\n| {label}\n.\n", "a.layout:3: no table of records");
-    refused("* parts many\n.\n", "a.layout:1: no number of records: 'many'");
+    refused("a\n{time:3\n", "a.template:2: a brace is not closed");
+    refused("[time|a\n", "a.template:1: a bracket is not closed");
+    refused("a }\n", "a.template:1: nothing is open here");
+    refused("a\n.\n", "a.template:2: nothing is open here");
+    refused("? time\na\n", "a.template:2: a block is not closed");
+    refused("{time:x}\n", "a.template:1: no format of a figure: 'time:x'");
+    refused("{time.2 parsecs}\n", "a.template:1: no unit: 'parsecs'");
+    refused("[time<'a'|b]\n", "a.template:1: words are equal or not");
+    refused("[time<2s|b]\n", "a.template:1: neither a number");
+    refused("a\n\n{tme}\n", "a.template:3: the answer has no 'tme'");
+    refused("? time & limits='a'\nb\n.\n", "a.template:1: the answer has no 'limits'");
+    refused("[time<tmie|b]\n", "a.template:1: the answer has no 'tmie'");
+    refused("* part\n{label}\n.\n", "a.template:1: the answer has no 'part'");
+    refused("{label}\n", "a.template:1: the answer has no 'label'");
+    refused("* parts\n{^label}\n.\n", "a.template:2: the answer has no '^label'");
+    refused("a\n| {time} |\n", "a.template:2: no table of records");
+    refused("* parts\n| a | b\n| {label}\n.\n", "a.template:2: no table of records");
+    refused("* parts\na\n| {label}\n.\n", "a.template:3: no table of records");
+    refused("* parts many\n.\n", "a.template:1: no number of records: 'many'");
 }
 
 /* ---- JSON and CSV of the same figures --------------------------------------------------------------- */
@@ -187,7 +187,7 @@ static void documents(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(built_in_layouts), cmocka_unit_test(formats), cmocka_unit_test(conditions),
+        cmocka_unit_test(built_in_templates), cmocka_unit_test(formats), cmocka_unit_test(conditions),
         cmocka_unit_test(records), cmocka_unit_test(errors), cmocka_unit_test(documents) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
-/* layout -- the text of an answer, from a file beside its verb and the answer's figures.
+/* template -- the text of an answer, from a file beside its verb and the answer's figures.
  *
- *     ask/step.layout + section -> text
+ *     ask/step.template + section -> text
  *
  * A line is printed as it stands, but for what is in braces and brackets:
  *
@@ -38,24 +38,24 @@
  * `!row` does not, `row~` has an 80 % interval, `row-` a range; `row<1`, `row>=other_row`,
  * `key='word'` with < > <= >= = and !=. A comparison with a figure that does not exist does not
  * hold. */
-#ifndef REPORT_LAYOUT_H
-#define REPORT_LAYOUT_H
+#ifndef REPORT_TEMPLATE_H
+#define REPORT_TEMPLATE_H
 
 #include "base/embedded.h"
 #include "report/figures.h"
 
-struct layout;
+struct template;
 
 /* Reads one; the error names file and line. */
-bool layout_read(struct arena *arena, const char *file, struct text text, struct layout **layout,
+bool template_read(struct arena *arena, const char *file, struct text text, struct template **template,
                  struct error *error);
-/* One that is built in, by its path: "ask/step.layout". */
-const struct layout *layout_built_in(struct arena *arena, const char *path);
+/* One that is built in, by its path: "ask/step.template". */
+const struct template *template_built_in(struct arena *arena, const char *path);
 /* Is the range of that figure printed? Who fills it in need not look for those of others. */
-bool layout_has_range(const struct layout *layout, const char *name);
-void layout_print(const struct layout *layout, const struct section *section, struct buffer *out);
+bool template_has_range(const struct template *template, const char *name);
+void template_print(const struct template *template, const struct section *section, struct buffer *out);
 /* Every name is one of the answer's keys, as its record declares them; else an error says which is
  * not, and where. */
-bool layout_check(const struct layout *layout, const struct record *record, struct error *error);
+bool template_check(const struct template *template, const struct record *record, struct error *error);
 
 #endif

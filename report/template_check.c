@@ -1,5 +1,5 @@
-/* layout_check: are the names in a layout those of the answer? */
-#include "report/layout_parts.h"
+/* template_check: are the names in a template those of the answer? */
+#include "report/template_parts.h"
 
 #include <string.h>
 
@@ -53,9 +53,9 @@ static bool check_parts(const struct checker *checker, const struct known *known
 
 /* What there is of each text of a list, and of the records that are left out. */
 static const struct record text_record = { "text", (const struct answer_field[]){
-    { FIELD_LAYOUT, .names = (const char *const[]){ "text", "first" }, .count = 2 }, { 0 } } };
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "text", "first" }, .count = 2 }, { 0 } } };
 static const struct record more_record = { "more", (const struct answer_field[]){
-    { FIELD_LAYOUT, .names = (const char *const[]){ "more" }, .count = 1 }, { 0 } } };
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "more" }, .count = 1 }, { 0 } } };
 
 /* The figures of a section's records, and of what stands for those left out. */
 static bool check_each(const struct checker *checker, const struct known *known, const struct part *part)
@@ -92,8 +92,8 @@ static bool check_parts(const struct checker *checker, const struct known *known
     return true;
 }
 
-bool layout_check(const struct layout *layout, const struct record *record, struct error *error)
+bool template_check(const struct template *template, const struct record *record, struct error *error)
 {
-    const struct checker checker = { layout->file, error };
-    return check_parts(&checker, &(struct known){ record, NULL }, layout->parts);
+    const struct checker checker = { template->file, error };
+    return check_parts(&checker, &(struct known){ record, NULL }, template->parts);
 }

@@ -1,10 +1,10 @@
-/* Prints the figures of an answer as its layout says; layout.h has the language.
+/* Prints the figures of an answer as its template says; template.h has the language.
  *
  * A name is looked up from the innermost record outward. Formats convert a figure to text with
  * unit, digits, interval or bar; conditions are evaluated on figures and words, and a comparison
  * with a missing figure is false. Rows of cells are collected into a table first, so that columns
  * align over all records. Nothing is computed: every number is in the section already. */
-#include "report/layout_parts.h"
+#include "report/template_parts.h"
 
 #include <math.h>
 #include <string.h>
@@ -266,9 +266,9 @@ static void print_parts(struct buffer *out, const struct scope *scope, const str
     }
 }
 
-void layout_print(const struct layout *layout, const struct section *section, struct buffer *out)
+void template_print(const struct template *template, const struct section *section, struct buffer *out)
 {
-    print_parts(out, &(struct scope){ section, NULL }, layout->parts);
+    print_parts(out, &(struct scope){ section, NULL }, template->parts);
 }
 
 static bool prints_range(const struct part *part, const char *name)
@@ -283,7 +283,7 @@ static bool prints_range(const struct part *part, const char *name)
     return false;
 }
 
-bool layout_has_range(const struct layout *layout, const char *name)
+bool template_has_range(const struct template *template, const char *name)
 {
-    return prints_range(layout->parts, name);
+    return prints_range(template->parts, name);
 }

@@ -1,8 +1,8 @@
-/* layout_parts -- a layout as it was read: what layout_read.c makes and layout.c prints. */
-#ifndef REPORT_LAYOUT_PARTS_H
-#define REPORT_LAYOUT_PARTS_H
+/* template_parts -- a template as it was read: what template_read.c makes and template.c prints. */
+#ifndef REPORT_TEMPLATE_PARTS_H
+#define REPORT_TEMPLATE_PARTS_H
 
-#include "report/layout.h"
+#include "report/template.h"
 
 enum part_kind { PART_TEXT, PART_FIGURE, PART_IF, PART_EACH, PART_CELLS };
 enum compare { HAS_VALUE, HAS_INTERVAL, HAS_RANGE, LESS, MORE, AT_MOST, AT_LEAST, EQUAL, UNEQUAL };
@@ -31,7 +31,7 @@ struct part {
     struct part *cells, *next;      /* of CELLS: each cell is an IF without condition */
 };
 
-struct layout {
+struct template {
     const char *file;
     struct part *parts;
 };

@@ -1,8 +1,8 @@
-/* layout_read: a layout's text as parts.
+/* template_read: a template's text as parts.
  *
  * Lines first: a mark opens or ends a block, any other line is a run of parts with a newline behind
  * it. Inside of a line braces are figures, and brackets are conditions that may hold others. */
-#include "report/layout_parts.h"
+#include "report/template_parts.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -21,7 +21,7 @@ static bool wrong(const struct reader *reader, const char *what, struct text tex
 {
     error_set(reader->error, "%s:%d: %s: '%.*s'", reader->file, reader->line, what, (int)text.size,
               text.data);
-    return error_hint(reader->error, "report/layout.h has the marks of a layout");
+    return error_hint(reader->error, "report/template.h has the marks of a template");
 }
 
 static struct part *add_part(struct reader *reader, struct part ***end, enum part_kind kind)
@@ -351,27 +351,27 @@ static bool check_tables(struct reader *reader, const struct part *list, bool re
     return true;
 }
 
-bool layout_read(struct arena *arena, const char *file, struct text text, struct layout **layout,
+bool template_read(struct arena *arena, const char *file, struct text text, struct template **template,
                  struct error *error)
 {
     struct reader reader = { .arena = arena, .file = file, .rest = text, .error = error };
     struct text behind;
     char mark;
-    *layout = arena_alloc(arena, sizeof **layout);
-    (*layout)->file = file;
-    struct part **end = &(*layout)->parts;
+    *template = arena_alloc(arena, sizeof **template);
+    (*template)->file = file;
+    struct part **end = &(*template)->parts;
     return read_lines(&reader, false, &end, &mark, &behind) &&
-           check_tables(&reader, (*layout)->parts, false);
+           check_tables(&reader, (*template)->parts, false);
 }
 
-const struct layout *layout_built_in(struct arena *arena, const char *path)
+const struct template *template_built_in(struct arena *arena, const char *path)
 {
-    struct layout *layout = NULL;
+    struct template *template = NULL;
     struct error error;
     for (const struct embedded *file = embedded_data; file->path; file++)
         if (!strcmp(file->path, path) &&
-            !layout_read(arena, file->path, (struct text){ file->data, file->size }, &layout, &error))
-            assert(!"a layout that is built in reads: tests/unit/layout_test.c");
-    assert(layout);
-    return layout;
+            !template_read(arena, file->path, (struct text){ file->data, file->size }, &template, &error))
+            assert(!"a template that is built in reads: tests/unit/template_test.c");
+    assert(template);
+    return template;
 }
