@@ -4,8 +4,8 @@
  * 2. Search the layouts that an engine can start, in up to one scale-up domain; in 2, 4 and 8 domains
  *    while nothing fits or the replica is overloaded. If there are none, search layouts that divide
  *    evenly; if there are still none and the number of GPUs is given, any layout of that many.
- * 3. With no load given, each layout at each load (servers.h); with requests a second, as many
- *    replicas as these need; with requests in flight, each layout at that concurrency.
+ * 3. With no load given, each layout and chunk at each load (servers.h); with requests a second or users,
+ *    as many replicas as these need; with a concurrency, each layout and chunk at that one.
  * 4. Take the layout within the limits with the lowest cost per token, or without a price the one with
  *    the fewest GPUs. If none is and only the default TTFT limit is missed, drop that limit; otherwise
  *    take the layout that misses the limits by the least.
@@ -89,7 +89,7 @@ static bool open_trial(struct choice *choice)
     const struct fact *price = facts_find(&scenario->facts, NAME_chip_price);
     choice->priced = price && (price->expression || price->value > 0);
     choice->load = load_given(scenario);
-    choice->replicas_given = settled(scenario, NAME_replicas);
+    choice->replicas_given = settled(scenario, NAME_replicas) || given(scenario, NAME_deployment_chips);
     if (!whole_chips(choice))
         return false;
     if (given(scenario, NAME_tensor_parallel) &&
@@ -109,15 +109,17 @@ static bool choose_within(struct choice *choice, double least, double most, stru
     struct servers *servers = &choice->servers;
     const bool whole = choice->load > PER_REPLICA;          /* a rate of all replicas */
     const bool known = choice->load >= 0 && (!whole || choice->replicas_given);
+    const bool users = choice->load >= 0 && !strcmp(load_rows[choice->load], NAME_users);
     *found = (struct found){ .any = false };
     servers->replica_least = least;
     servers->replica_most = most;
     servers->by_demand = whole && !choice->replicas_given;
     servers->chips = servers->by_demand ? 1e12 : most;
-    if (known)                      /* what one replica has to take */
-        return choose_closed(choice, found);
-    servers_open_loop(&choice->trial.facts, "choice");
-    return choose_open(choice, found);
+    choice->loads = !known ? LOADS_RUNNING
+                  : users && !choice->replicas_given ? LOADS_REPLICAS : LOADS_KNOWN;
+    if (!known)
+        servers_open_loop(&choice->trial.facts, "choice");
+    return choose_best(choice, found);
 }
 
 /* Widens the rule, and the number of scale-up domains, until something fits; for a rate of requests

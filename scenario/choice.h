@@ -1,8 +1,9 @@
 /* choice -- private to scenario/choice*.c: a server that is being chosen.
  *
- *     choice.c: what is left open, how far to look -> choice_open.c:   the load is open too
- *                                                     choice_closed.c: one replica's load is known
- *               found <- the best, or the nearest  <- */
+ *     choice.c          what is left open, how far to look
+ *       choice_search.c   the best setting of a space and its load
+ *         servers.c         the space where the load is open, or is a rate of all replicas
+ *         choice_space.c    the space where one replica's load, or the number of users, is known */
 #ifndef SCENARIO_CHOICE_H
 #define SCENARIO_CHOICE_H
 
@@ -10,12 +11,18 @@
 
 enum { LAYOUT_ROWS = 4 };           /* the first of servers_inputs: chips, ranks, stages, experts */
 
+/* What the loads of the space are: sequences that each rank decodes; numbers of replicas, falling; or a
+ * single one, which the facts have. */
+enum choice_loads { LOADS_RUNNING, LOADS_REPLICAS, LOADS_KNOWN };
+#define CHOICE_OVERLOADED 1e6       /* factor of a miss by overload, above every other */
+
 struct choice {
     struct scenario *scenario;      /* whose facts the choice becomes */
     struct scenario trial;          /* a copy, in which layout and load are inputs */
     struct error *error;
     int load;                       /* of load_rows, that was given; -1: none */
     bool replicas_given, priced;
+    enum choice_loads loads;
     double chips, tensor;           /* given, or 0 */
     struct servers servers;
     double ttft_missed;             /* a usual limit that nothing keeps, or 0 */
@@ -33,8 +40,9 @@ struct found {
                                        follow from what was given */
 };
 
+/* The space of a known load or of a number of users. Their inputs become facts of servers->scenario. */
+bool choice_space(struct choice *choice, const struct servers *servers, struct search_space *space);
 /* False with an error; else `found`, whose `any` is false where nothing fits. */
-bool choose_open(struct choice *choice, struct found *found);
-bool choose_closed(struct choice *choice, struct found *found);
+bool choose_best(struct choice *choice, struct found *found);
 
 #endif

@@ -184,14 +184,11 @@ static void add_setting(struct settings *settings, const double values[SERVERS_I
 static void add_layout(struct settings *settings, const struct layout *layout, double experts)
 {
     static const double usual[] = { 512, 1024, 2048, 4096, 8192, 16384 };
-    const bool one = settings->servers->layouts_only;
     const double *only = settings->only, *chunks = usual;
     size_t count = sizeof usual / sizeof *usual;
     double draft = 0, most = settings->servers->draft_most, chunk = isnan(only[5]) ? 0 : only[5];
-    if (one || chunk > 0)
+    if (chunk > 0)
         chunks = &chunk, count = 1;
-    if (one)
-        draft = most = isnan(only[4]) ? 0 : only[4];
     for (; draft <= most; draft++)
         for (size_t i = 0; i < count; i++)
             add_setting(settings, (double[SERVERS_INPUTS]){

@@ -30,7 +30,6 @@ struct servers {
     bool by_demand;                 /* the fewest chips, or least rent, that serve `demand` */
     enum layout_rule rule;
     bool own_rows;                  /* --rows: limits may fall as the load rises, so skip nothing */
-    bool layouts_only;              /* one setting a layout: the chunk, the draft tokens as they are */
     bool tell_rate;                 /* outputs also SERVERS_RATE and SERVERS_REPLICAS */
     double domain, chips_most, max_num_seqs, output_tokens, margin;   /* servers_read */
 };

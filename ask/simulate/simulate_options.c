@@ -127,26 +127,13 @@ static void tell_load(const struct simulate *simulate, struct facts *facts, bool
     if (command_given(command, "tpot"))
         facts_set(facts, NAME_tpot_limit, command_number(command, "tpot"), ORIGIN_AXIS, "--tpot");
     if (command_given(command, "users")) {
-        if (!whole)                 /* else the server has a load of its own, and users as many of them */
-            facts_set(facts, NAME_concurrency, command_number(command, "users") / replicas,
-                      ORIGIN_AXIS, "--users");
+        const double users = command_number(command, "users");
+        facts_set(facts, whole ? NAME_users : NAME_concurrency, whole ? users : users / replicas,
+                  ORIGIN_AXIS, "--users");
     } else if (whole)
         facts_set(facts, NAME_request_demand, rate, ORIGIN_AXIS, "the trace");
     else
         facts_set(facts, NAME_arrival_rate, rate / replicas, ORIGIN_AXIS, "the trace");
-}
-
-/* As many servers as the users need, each with the users that it was chosen for. */
-static bool replicas_of_users(const struct simulate *simulate, struct scenario *trial,
-                              struct error *error)
-{
-    double users;
-    if (!value_of(trial, NAME_replica_running, &users, error))
-        return false;
-    facts_set(&trial->facts, NAME_replicas,
-              ceil(command_number(simulate->command, "users") / users), ORIGIN_CHOSEN,
-              trial->choice.rule);
-    return true;
 }
 
 /* What nobody gave of the servers, as `step` chooses it for requests of the trace's mean lengths: the
@@ -170,9 +157,7 @@ static bool choose_server(struct simulate *simulate, struct scenario *scenario,
     if (!(scheduler->can & SCHEDULER_STAGES))
         facts_set(&trial.facts, NAME_pipeline_parallel, 1, ORIGIN_AXIS, scheduler->name);
     const size_t notes = trial.facts.note_count;
-    if (!scenario_choose(&trial, asked, 1, error) ||
-        (whole && command_given(simulate->command, "users") &&
-         !replicas_of_users(simulate, &trial, error)))
+    if (!scenario_choose(&trial, asked, 1, error))
         return false;
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++) {
         const struct fact *fact = facts_find(&trial.facts, chosen[i]);

@@ -5,7 +5,8 @@
  * assumption: over one scale-up domain, then 2, 4 and 8 where nothing fits, then over layouts that
  * no host packs. The choice must be a point of that space, within the limits, and nothing may be
  * worth more; where nothing is within the limits, nothing may miss them by a hundredth
- * less. `plan --aggregated` must print the same server. */
+ * less. For a known load every setting is evaluated at every number of replicas. `plan --aggregated`
+ * must print the same server. */
 #include "test.h"
 #include "commands.h"
 
@@ -36,6 +37,7 @@ static const char *const machines[] = {
 
 struct drawn {
     const char *model, *machine, *isl, *osl, *ttft, *speed;     /* NULL: not given */
+    const char *load, *number, *replicas;   /* an option of the load */
 };
 
 static bool open_world(struct world *world, const struct drawn *drawn)
@@ -47,8 +49,12 @@ static bool open_world(struct world *world, const struct drawn *drawn)
     command_give(arena, &world->command, "osl", drawn->osl);
     command_give(arena, &world->command, "ttft", drawn->ttft);
     command_give(arena, &world->command, "speed", drawn->speed);
-    world->line = arena_print(arena, "%s on %s, isl %s, osl %s, ttft %s, speed %s", drawn->model,
-                              drawn->machine, drawn->isl, drawn->osl,
+    command_give(arena, &world->command, "replicas", drawn->replicas);
+    if (drawn->load)
+        command_give(arena, &world->command, drawn->load, drawn->number);
+    world->line = arena_print(arena, "%s on %s, %s %s, isl %s, osl %s, ttft %s, speed %s", drawn->model,
+                              drawn->machine, drawn->load ? drawn->load : "any load",
+                              drawn->load ? drawn->number : "", drawn->isl, drawn->osl,
                               drawn->ttft ? drawn->ttft : "usual",
                               drawn->speed ? drawn->speed : "usual");
     return scenario_open(&world->chosen, arena, &world->command,
@@ -255,6 +261,182 @@ static void choices_are_the_cheapest(void **state)
     assert_int_equal(tally.wrong, 0);
 }
 
+/* ---- a known load ------------------------------------------------------------------------------ */
+
+enum { WORTH, FITS, TTFT, TPOT, PROMPTS, LOAD, OUTPUTS };
+enum { REPLICAS = SERVERS_INPUTS, COLUMNS };
+#define OVERLOADED 1e6
+
+/* Every setting at every number of replicas. */
+struct points {
+    size_t count;
+    double *in[COLUMNS], *out[OUTPUTS], *worst;
+    double least;                   /* of `worst` */
+};
+
+/* Every point of a reach, evaluated in one run of the rows. `most` is the highest number of replicas,
+ * 0 where it is given. */
+static void list_points(struct world *world, double reach, enum layout_rule rule, bool ttft, double most,
+                        struct points *points)
+{
+    static const char *const texts[OUTPUTS] = {
+        NAME_throughput_per_chip, NAME_replica_fits, NAME_predicted_ttft, NAME_predicted_tpot,
+        NAME_prefill_overload, NAME_slots_load };
+    struct arena *arena = &world->arena;
+    struct scenario scenario;
+    struct values values;
+    const double *settings;
+    size_t count, replicas = most > 0 ? (size_t)most : 1;
+    struct servers servers = { .arena = arena, .scenario = &scenario, .given = &world->chosen,
+                               .chips = reach, .replica_least = 1, .replica_most = reach, .rule = rule,
+                               .ttft = ttft ? 0 : INFINITY };
+    if (!scenario_open(&scenario, arena, &world->command, world->chosen.subject, &world->error))
+        fail_msg("%s: %s", world->line, world->error.what);
+    for (int i = 0; i < SERVERS_INPUTS; i++)
+        facts_set(&scenario.facts, servers_inputs[i].row, i == 4 ? 0 : 1, ORIGIN_CHOSEN, "test");
+    if (most > 0)
+        facts_set(&scenario.facts, NAME_replicas, 1, ORIGIN_CHOSEN, "test");
+    if (!servers_read(&servers, &world->error) || !servers_settings(&servers, &settings, &count, &world->error) ||
+        !values_of(&scenario, texts, OUTPUTS, &values, &world->error))
+        fail_msg("%s: %s", world->line, world->error.what);
+    *points = (struct points){ .count = count * replicas, .least = INFINITY };
+    struct column *inputs = arena_array(arena, values.graph.input_count + 1, sizeof *inputs);
+    for (size_t i = 0; i < values.graph.input_count; i++)
+        inputs[i] = (struct column){ &values.inputs[i], 0 };
+    for (int k = 0; k < COLUMNS; k++) {
+        const char *row = k == REPLICAS ? NAME_replicas : servers_inputs[k].row;
+        const int input = k == REPLICAS && !(most > 0) ? -1 : graph_input(&values.graph, row);
+        points->in[k] = arena_array(arena, points->count + 1, sizeof(double));
+        for (size_t i = 0; i < points->count; i++)
+            points->in[k][i] = k == REPLICAS ? (double)(i % replicas + 1)
+                                             : settings[i / replicas * SERVERS_INPUTS + (size_t)k];
+        if (input >= 0)
+            inputs[input] = (struct column){ points->in[k], 1 };
+    }
+    for (int i = 0; i < OUTPUTS; i++)
+        points->out[i] = arena_array(arena, points->count + 1, sizeof(double));
+    graph_run(&values.graph, inputs, points->out, points->count);
+    points->worst = arena_array(arena, points->count + 1, sizeof(double));
+    for (size_t i = 0; i < points->count; i++) {
+        const double busy = fmax(points->out[LOAD][i] / servers.margin, points->out[PROMPTS][i]);
+        points->worst[i] = !(points->out[FITS][i] > 0) ? INFINITY : busy > 1 ? OVERLOADED * busy
+                         : fmax(points->out[TTFT][i] / servers.ttft,
+                                servers.output_tokens < 2 ? 0 : points->out[TPOT][i] / servers.tpot);
+        points->least = fmin(points->least, points->worst[i]);
+    }
+}
+
+/* The narrowest reach in which a point fits, and takes the load. */
+static bool reach_points(struct world *world, bool ttft, double most, struct points *points)
+{
+    double domain, chips;
+    if (!value_of(&world->chosen, NAME_scale_up_chips, &domain, &world->error) ||
+        !value_of(&world->chosen, NAME_replica_chips_max, &chips, &world->error))
+        fail_msg("%s: %s", world->line, world->error.what);
+    for (int rule = LAYOUT_STARTABLE; rule <= LAYOUT_EVEN; rule++) {
+        for (int domains = 1; domains <= DOMAINS_MOST; domains *= 2) {
+            list_points(world, fmin(domains * domain, chips), (enum layout_rule)rule, ttft, most, points);
+            if (points->least < OVERLOADED)
+                return true;
+        }
+        if (isfinite(points->least))
+            return true;
+    }
+    return false;
+}
+
+/* Is the chosen point the best of all, or misses the limits by less than a hundredth more? */
+static void compare_known(struct world *world, double most, struct tally *tally)
+{
+    const struct server_choice *choice = &world->chosen.choice;
+    const struct fact *price = facts_find(&world->chosen.facts, NAME_chip_price);
+    const bool priced = price && price->value > 0;
+    struct points points;
+    const bool any = reach_points(world, !(choice->ttft_missed > 0), most, &points);
+    tally->worlds++;
+    if (any != choice->fits)
+        fail_msg("%s: chosen: %s", world->line, choice->rule);
+    if (!any) {
+        tally->nothing++;
+        return;
+    }
+    if (choice->met != (points.least <= 1))
+        fail_msg("%s: the nearest point misses by %g; chosen: %s", world->line, points.least, choice->rule);
+    const double limit = choice->met ? 1 : points.least * 1.01;
+    size_t chosen = points.count, best = points.count;
+    for (size_t i = 0; i < points.count; i++) {
+        bool same = true;
+        for (int k = 0; k < COLUMNS && same; k++) {
+            const double number = chosen_number(world, k == REPLICAS ? NAME_replicas : servers_inputs[k].row);
+            same = (k == REPLICAS && !(most > 0)) || points.in[k][i] == (isnan(number) ? 0 : number);
+        }
+        if (same)
+            chosen = i;
+        if (!(points.worst[i] <= limit))
+            continue;
+        const double *replicas = points.in[REPLICAS], *chips = points.in[0], *worth = points.out[WORTH];
+        const double fewer = best == points.count ? 1
+                           : chips[best] * (most > 0 ? replicas[best] : 1) -
+                             chips[i] * (most > 0 ? replicas[i] : 1);
+        const bool by_worth = (priced && !(most > 0)) || fewer == 0;
+        if (best == points.count || (by_worth ? worth[i] > worth[best] : fewer > 0))
+            best = i;
+    }
+    if (chosen == points.count)
+        fail_msg("%s: the choice is no point of the space", world->line);
+    tally->met += choice->met;
+    tally->nearest += !choice->met;
+    tally->unpriced += choice->met && !priced;
+    if (!(points.worst[chosen] <= limit))
+        fail_msg("%s: the choice misses by %g, another by %g", world->line, points.worst[chosen], points.least);
+    if (points.out[WORTH][chosen] == points.out[WORTH][best])
+        return;
+    print_message("%s: the choice (%g chips, dp %g, pp %g, ep %g, chunk %g, %g replicas) is worth %.12g, the "
+                  "best (%g chips, dp %g, pp %g, ep %g, chunk %g, %g replicas) %.12g\n", world->line,
+                  points.in[0][chosen], points.in[1][chosen], points.in[2][chosen], points.in[3][chosen],
+                  points.in[5][chosen], points.in[REPLICAS][chosen], points.out[WORTH][chosen],
+                  points.in[0][best], points.in[1][best], points.in[2][best], points.in[3][best],
+                  points.in[5][best], points.in[REPLICAS][best], points.out[WORTH][best]);
+    tally->wrong++;
+}
+
+/* Users of a whole deployment, requests in flight in one replica, and a rate for some replicas. */
+static void choices_for_a_known_load(void **state)
+{
+    (void)state;
+    struct tally tally = { 0 };
+    uint64_t seed = 67;
+    for (int i = 0; i < rounds(30); i++) {
+        struct arena arena = { 0 };
+        struct world world;
+        struct drawn drawn = {
+            .model = models[(size_t)(draw(&seed) * COUNT(models))],
+            .machine = machines[(size_t)(draw(&seed) * COUNT(machines))] };
+        const double users = floor(draw_log(&seed, 1, 250));
+        drawn.isl = arena_print(&arena, "%.0f", draw_log(&seed, 100, 30000));
+        drawn.osl = arena_print(&arena, "%.0f", draw_log(&seed, 20, 3000));
+        if (draw(&seed) < 0.6)
+            drawn.ttft = arena_print(&arena, "%.3gs", draw_log(&seed, 0.2, 10));
+        if (draw(&seed) < 0.6)
+            drawn.speed = arena_print(&arena, "%.3g", draw_log(&seed, 8, 120));
+        static const char *const loads[] = { "users", "concurrency", "rate" };
+        drawn.load = loads[i % 3];
+        drawn.number = arena_print(&arena, "%g", i % 3 == 2 ? users / 20 : users);
+        if (i % 3 == 2)
+            drawn.replicas = "3";
+        if (!open_world(&world, &drawn))
+            fail_msg("%s: %s", world.line, world.error.what);
+        compare_known(&world, i % 3 ? 0 : users, &tally);
+        arena_free(&world.arena);
+        arena_free(&arena);
+    }
+    print_message("%zu choices for a known load: %zu within the limits (%zu of machines without a price), "
+                  "%zu nearest to them, %zu of nothing that fits; %zu differ\n", tally.worlds, tally.met,
+                  tally.unpriced, tally.nearest, tally.nothing, tally.wrong);
+    assert_true(tally.worlds >= 30 && 2 * tally.met > tally.worlds);
+    assert_int_equal(tally.wrong, 0);
+}
+
 /* ---- plan --aggregated ------------------------------------------------------------------------- */
 
 static void same_as_plan(const struct world *world, const struct doc *best)
@@ -308,6 +490,7 @@ static void plan_is_the_choice(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(choices_are_the_cheapest),
+                                        cmocka_unit_test(choices_for_a_known_load),
                                         cmocka_unit_test(plan_is_the_choice) };
     return cmocka_run_group_tests_name("choice", tests, NULL, NULL);
 }

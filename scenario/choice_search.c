@@ -1,4 +1,7 @@
-/* The best server and its load, where the load is open or is a rate of all replicas.
+/* The best setting of a space and its load.
+ *
+ * Loads rise: sequences that each rank decodes, or, with a number of users, fewer and fewer
+ * replicas for them. With a load that is known there is one. What is worth most is chosen.
  *
  * 1. Every setting at the lowest load. What breaks a limit there breaks it at any load: limits
  *    rise with the load. Where all do, the limits widen to those of the nearest.
@@ -67,25 +70,38 @@ static void run(const struct sweepers *all)
 }
 
 /* The largest ratio of an output to its limit: above 1 a limit is broken. Infinite where the load
- * does not fit in the cache. */
-static double worst_of(const struct sweepers *all, size_t setting)
+ * does not fit in the cache. A known load that overloads a replica is worse than any slow one: its
+ * TPOT only says how many slots there are. */
+static double worst_of(const struct choice *choice, const struct sweepers *all, size_t setting)
 {
     const struct search_space *space = &all->space;
+    const double room = choice->loads == LOADS_RUNNING ? all->load[setting] : 1;
     double worst = 0;
-    for (size_t l = 0; l < space->limit_count; l++)
-        worst = fmax(worst, all->out[space->limits[l].output][setting] / space->limits[l].bound);
-    return all->out[SERVERS_ROOM][setting] >= all->load[setting] ? worst : INFINITY;
+    if (!(all->out[SERVERS_ROOM][setting] >= room))
+        return INFINITY;
+    for (size_t l = 0; l < space->limit_count; l++) {
+        const struct search_limit *limit = &space->limits[l];
+        const double ratio = all->out[limit->output][setting] / limit->bound;
+        const bool overload = limit->output == SERVERS_PROMPTS || limit->output == SERVERS_LOAD;
+        worst = fmax(worst, choice->loads != LOADS_RUNNING && overload && ratio > 1
+                            ? ratio * CHOICE_OVERLOADED : ratio);
+    }
+    return worst;
 }
 
-/* Without a price the server with fewer chips is better, whatever else it does. */
+/* Are fewer chips better, whatever else they do? So it is without a price, and for users, whom the same
+ * chips serve at the same rent. */
 static bool by_size(const struct choice *choice)
 {
-    return !choice->priced && !choice->servers.by_demand;
+    return choice->loads == LOADS_REPLICAS || (!choice->priced && !choice->servers.by_demand);
 }
 
-static double chips_of(const struct sweepers *all, size_t setting)
+/* Chips of a setting: of one replica, or of all where their number is the load. */
+static double chips_at(const struct choice *choice, const struct sweepers *all, size_t setting,
+                       double load)
 {
-    return all->settings[setting * all->space.inputs];
+    const double chips = all->settings[setting * all->space.inputs];
+    return choice->loads == LOADS_REPLICAS ? chips * load : chips;
 }
 
 /* ---- halving ------------------------------------------------------------------------------- */
@@ -122,18 +138,22 @@ static void leave_out(const struct choice *choice, struct arena *arena, struct s
     const double far = 0.9;
     const size_t count = all->space.setting_count;
     bool *kept = arena_array(arena, count + 1, sizeof *kept);
+    const double *loads = all->space.loads;
     double chips = INFINITY, best = -INFINITY;
     if (choice->servers.own_rows)                   /* limits and worth may do as they like */
         return;
     for (size_t i = 0; i < count && by_size(choice); i++)
         if (all->least[i] > -INFINITY)
-            chips = fmin(chips, chips_of(all, i));
+            chips = fmin(chips, chips_at(choice, all, i, loads[all->low[i]]));
     for (size_t i = 0; i < count; i++)
-        if (chips_of(all, i) <= chips)
+        if (chips_at(choice, all, i, loads[all->low[i]]) <= chips)
             best = fmax(best, all->least[i]);
-    for (size_t i = 0; i < count; i++)
-        kept[i] = chips_of(all, i) <= chips &&
-                  !(all->most[i] < best - (1 - far) * fabs(best));
+    for (size_t i = 0; i < count; i++) {
+        const size_t high = all->high[i] < all->space.load_count ? all->high[i] : all->high[i] - 1;
+        const bool small = chips_at(choice, all, i, loads[high]) <= chips;
+        const bool worth = !(all->most[i] < best - (1 - far) * fabs(best));
+        kept[i] = small && (worth || choice->loads == LOADS_REPLICAS);
+    }
     keep(all, kept);
 }
 
@@ -147,7 +167,7 @@ static void raise_loads(const struct choice *choice, struct arena *arena, struct
             all->load[i] = loads[(all->low[i] + all->high[i]) / 2];
         run(all);
         for (size_t i = 0; i < all->space.setting_count; i++) {
-            const bool passed = worst_of(all, i) <= most;
+            const bool passed = worst_of(choice, all, i) <= most;
             (passed ? all->low : all->high)[i] = (all->low[i] + all->high[i]) / 2;
             (passed ? all->least : all->most)[i] = passed ? all->out[SERVERS_WORTH][i]
                                                           : worth_at_most(choice, all, i);
@@ -168,10 +188,12 @@ static void take_setting(const struct choice *choice, const struct sweepers *all
     memcpy(found->layout, values, sizeof found->layout);
     found->chunk = values[SERVERS_INPUTS - 1];
     found->any = true;
-    if (choice->servers.by_demand) {
+    if (choice->loads == LOADS_REPLICAS)
+        found->replicas = all->load[setting];
+    else if (choice->servers.by_demand)
         found->replicas = all->out[SERVERS_REPLICAS][setting];
+    if (choice->loads != LOADS_RUNNING || choice->servers.by_demand)
         return;
-    }
     found->rate = rate_down(all->out[SERVERS_RATE][setting]);
     found->batch = fmax(1, all->load[setting] * values[1] / values[2]);     /* ranks, stages */
 }
@@ -179,7 +201,7 @@ static void take_setting(const struct choice *choice, const struct sweepers *all
 /* Is a setting, at its highest load within the limits, better than another? */
 static bool preferred(const struct choice *choice, const struct sweepers *all, size_t a, size_t b)
 {
-    const double more = chips_of(all, a) - chips_of(all, b);
+    const double more = chips_at(choice, all, a, all->load[a]) - chips_at(choice, all, b, all->load[b]);
     if (by_size(choice) && more != 0)
         return more < 0;
     return all->out[SERVERS_WORTH][a] > all->out[SERVERS_WORTH][b];
@@ -213,15 +235,19 @@ static void near_ties(const struct choice *choice, const struct sweepers *all, d
     const size_t count = all->space.setting_count;
     bool *wanted = arena_array(&scratch, count, sizeof *wanted);
     const double worth = all->out[SERVERS_WORTH][best];
-    for (size_t i = 0; i < count; i++)
-        wanted[i] = (!by_size(choice) || chips_of(all, i) == chips_of(all, best)) &&
-                    worst_of(all, i) <= most &&
-                    all->out[SERVERS_WORTH][i] >= worth - (1 - near) * fabs(worth);
+    const double chips = chips_at(choice, all, best, all->load[best]);
+    for (size_t i = 0; i < count; i++) {
+        const double own = chips_at(choice, all, i, all->load[i]);
+        const bool replicas = choice->loads == LOADS_REPLICAS;
+        const bool worthy = all->out[SERVERS_WORTH][i] >= worth - (1 - near) * fabs(worth);
+        wanted[i] = worst_of(choice, all, i) <= most &&
+                    (!by_size(choice) ? worthy : replicas ? own <= chips / near : own == chips && worthy);
+    }
     struct sweepers each = every_load(&scratch, all, wanted);
     size_t top = 0;
     for (size_t i = 0; i < each.space.setting_count; i++)
-        if (worst_of(&each, i) <= most &&
-            (worst_of(&each, top) > most || preferred(choice, &each, i, top)))
+        if (worst_of(choice, &each, i) <= most &&
+            (worst_of(choice, &each, top) > most || preferred(choice, &each, i, top)))
             top = i;
     take_setting(choice, &each, top, found);
     arena_free(&scratch);
@@ -243,29 +269,32 @@ static struct sweepers open_all(struct arena *arena, const struct search_space *
     return all;
 }
 
-static bool search_open(struct choice *choice, struct arena *arena, struct found *found)
+static bool search(struct choice *choice, struct arena *arena, struct found *found)
 {
     struct scenario trial = choice->trial;
     struct servers servers = choice->servers;
     struct search_space space;
     servers.scenario = &trial;
+    servers.given = choice->scenario;
     servers.arena = trial.arena = arena;            /* nothing of the search is kept */
-    if (!servers_space(&servers, &space, choice->error))
+    if (!(choice->loads == LOADS_RUNNING ? servers_space(&servers, &space, choice->error)
+                                         : choice_space(choice, &servers, &space)))
         return false;
     if (!space.setting_count)
         return true;
     struct sweepers all = open_all(arena, &space);
     double nearest = INFINITY;
     for (size_t i = 0; i < space.setting_count; i++)
-        nearest = fmin(nearest, worst_of(&all, i));
+        nearest = fmin(nearest, worst_of(choice, &all, i));
     if (!isfinite(nearest))
         return true;                                /* nothing fits */
     found->met = nearest <= 1;
-    found->miss_by = nearest;
+    found->overloaded = nearest >= CHOICE_OVERLOADED;
+    found->miss_by = found->overloaded ? nearest / CHOICE_OVERLOADED : nearest;
     const double most = found->met ? 1 : nearest * 1.01;
     bool *kept = arena_array(arena, space.setting_count, sizeof *kept);
     for (size_t i = 0; i < space.setting_count; i++) {
-        kept[i] = worst_of(&all, i) <= most;
+        kept[i] = worst_of(choice, &all, i) <= most;
         if (kept[i])
             all.least[i] = all.out[SERVERS_WORTH][i];
     }
@@ -275,17 +304,17 @@ static bool search_open(struct choice *choice, struct arena *arena, struct found
     raise_loads(choice, arena, &all, most);
     size_t best = all.space.setting_count;
     for (size_t i = 0; i < all.space.setting_count; i++)
-        if (worst_of(&all, i) <= most &&
+        if (worst_of(choice, &all, i) <= most &&
             (best == all.space.setting_count || preferred(choice, &all, i, best)))
             best = i;
     near_ties(choice, &all, most, best, found);
     return true;
 }
 
-bool choose_open(struct choice *choice, struct found *found)
+bool choose_best(struct choice *choice, struct found *found)
 {
     struct arena scratch = arena_beside(choice->trial.arena);
-    const bool done = search_open(choice, &scratch, found);
+    const bool done = search(choice, &scratch, found);
     arena_free(&scratch);
     return done;
 }

@@ -1,0 +1,66 @@
+/* The space of replicas for a known load: a concurrency or an arrival rate of one replica, or the
+ * users of a whole deployment.
+ *
+ *     layouts x chunks x numbers of replicas  ->  what fits, TTFT, TPOT, tokens per chip
+ *
+ * A known load is part of the facts, so that each setting is one point. Users are divided over
+ * replicas whose number is chosen too: it is the load of the search, from one user in each replica
+ * down to a single replica. Above a few hundred replicas the numbers are half a per cent apart. */
+#include "scenario/choice.h"
+
+#include "build/row_names.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { EACH_TO = 256 };             /* every number of replicas up to this one is tried */
+
+/* The numbers of replicas for some users, falling. */
+static size_t replica_counts(double users, double *loads)
+{
+    const double thinned = 1.005;
+    size_t count = 0;
+    for (double n = fmax(1, floor(users)); n >= 1;) {
+        loads[count++] = n;
+        n = n > EACH_TO ? fmax(EACH_TO, fmin(n - 1, floor(n / thinned))) : n - 1;
+    }
+    return count;
+}
+
+bool choice_space(struct choice *choice, const struct servers *servers, struct search_space *space)
+{
+    enum { INPUTS = SERVERS_INPUTS + 1, LOADS = 8192 };     /* more than 1e12 users need */
+    static const double one = 1;
+    const char *texts[SERVERS_OUTPUTS] = {
+        NAME_speed_per_user, NAME_throughput_per_chip, NAME_replica_fits, NAME_predicted_ttft,
+        NAME_predicted_tpot, NAME_prefill_overload, NAME_slots_load, NAME_chips };
+    struct setting_input inputs[INPUTS];
+    struct arena *arena = servers->arena;
+    struct scenario *trial = servers->scenario;
+    double users = 0;
+    const size_t count = choice->loads == LOADS_REPLICAS ? INPUTS : SERVERS_INPUTS;
+    memcpy(inputs, servers_inputs, SERVERS_INPUTS * sizeof *inputs);
+    inputs[SERVERS_INPUTS] = (struct setting_input){ NAME_replicas, 0 };
+    *space = (struct search_space){ .speed = SERVERS_SPEED, .throughput = SERVERS_WORTH,
+                                    .most = SERVERS_ROOM, .loads = &one, .load_count = 1 };
+    for (size_t i = 0; i < count; i++)
+        if (!fact_given(facts_find(&trial->facts, inputs[i].row)))
+            facts_set(&trial->facts, inputs[i].row, !strcmp(inputs[i].row, NAME_draft_tokens) ? 0 : 1,
+                      ORIGIN_CHOSEN, "choice");
+    if (choice->loads == LOADS_REPLICAS) {
+        double *loads = arena_array(arena, LOADS, sizeof *loads);
+        if (!value_of(trial, NAME_users, &users, choice->error))
+            return false;
+        space->load_count = replica_counts(users, loads);
+        space->loads = loads;
+    }
+    if (!servers_settings(servers, &space->settings, &space->setting_count, choice->error) ||
+        !servers_list(arena, trial, inputs, count, texts, SERVERS_OUTPUTS, &space->graph,
+                      choice->error))
+        return false;
+    servers_columns(arena, servers_inputs, SERVERS_INPUTS, space);
+    const int column = graph_input(&space->graph, NAME_replicas);
+    space->column = column < 0 || choice->loads != LOADS_REPLICAS ? SEARCH_UNREAD : (size_t)column;
+    servers_limits(servers, space);
+    return true;
+}
