@@ -46,7 +46,7 @@ static const char *const figure_names[] = {
 /* What is shown of the operating point beside the server's rows. */
 static const char *const point_rows[] = {
     NAME_bound_step, NAME_bound_compute, NAME_bound_weights, NAME_bound_kv, NAME_bound_memory,
-    NAME_bound_cost_per_token, NAME_chips, NAME_context };
+    NAME_bound_cost_per_token, NAME_chips, NAME_context, NAME_tpot_over_bound };
 enum { POINT_ROWS = sizeof point_rows / sizeof *point_rows, POINT_ALL = POINT_ROWS + WATERFALL_ROWS };
 
 /* What some lines say where there is such a batch, price or tier; before the costs of a pause, of
@@ -229,8 +229,6 @@ static void add_point(struct brief *brief, const char *const *texts, const struc
     if (serves)
         waterfall_section(section);
     section_word(section, "choice", choice->made ? choice->rule : "")->text_only = true;
-    section_number(section, "over_bound", section_value(section, NAME_predicted_tpot) /
-                   section_value(section, NAME_bound_step), unit_one)->text_only = true;
     figures_words(&server->scenario, section);
     figures_notes(&server->scenario, section);
 }
@@ -354,7 +352,7 @@ const struct record answer_brief = { "Brief", (const struct answer_field[]){
     { FIELD_RECORD, "lecture", .help = "the lecture's lines: a whole domain at the bound's batch",
       .record = &lecture_record, .always = true },
     { FIELD_TEXTS, "assumed", .help = "assumptions and defaults, with notes", .always = true },
-    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "choice", "over_bound" }, .count = 2 },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "choice" }, .count = 1 },
     { 0 } } };
 
 const struct verb verb_brief = {

@@ -17,7 +17,7 @@ static const char *const names[] = {
     NAME_bound_step, NAME_bound_compute, NAME_bound_weights, NAME_bound_kv, NAME_bound_memory, NAME_bound_mfu,
     NAME_bound_mbu, NAME_user_speed, NAME_bound_throughput, NAME_bound_cost_per_token, NAME_hbm_share,
     NAME_weights_per_chip, NAME_kv_per_chip, NAME_all_to_all_time, NAME_batch, NAME_context, NAME_chips,
-    NAME_bound_overlap, NAME_step_time, NAME_step_over_bound };
+    NAME_bound_overlap, NAME_step_time, NAME_step_over_bound, NAME_tpot_over_bound };
 enum { COUNT = sizeof names / sizeof *names, OPERATORS = COUNT + WATERFALL_ROWS };
 
 /* All that is asked beside server_rows: `names`, the waterfall, then two times of each operator. */
@@ -130,8 +130,6 @@ static void add_words(const struct scenario *scenario, const struct server_choic
                                                  section_value(section, NAME_hbm_share)));
     section_word(section, "hardware", hardware_text(scenario, section_value(section, NAME_chips)))
         ->text_only = true;
-    section_number(section, "over_bound", section_value(section, NAME_predicted_tpot) /
-                   section_value(section, NAME_bound_step), unit_one)->text_only = true;
 }
 
 bool ask_step(struct arena *arena, const struct command *command, struct answer *answer,
@@ -192,7 +190,7 @@ const struct record answer_step = { "Step", (const struct answer_field[]){
       .record = &operators_record, .always = true },
     { FIELD_TEXTS, "words", .help = "words of the command that gives these figures again", .always = true },
     { FIELD_TEXTS, "assumed", .help = "assumptions and defaults, with notes", .always = true },
-    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "hardware", "over_bound", "missed" }, .count = 3 },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "hardware", "missed" }, .count = 2 },
     { FIELD_TEXT_ONLY, "shares", .record = &share_record },
     { 0 } } };
 

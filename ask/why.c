@@ -9,6 +9,8 @@
  * them would be another deployment. */
 #include "ask/ask.h"
 
+#include "build/row_names.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -243,27 +245,47 @@ static double changed(struct arena *scratch, const struct values *values, size_t
     return (after / values->at[0] - 1) / step;
 }
 
-/* What was chosen for a server: one per cent more of it is another server, or none. */
-static bool is_held(const struct scenario *scenario, const struct input *input)
+/* An input that does not move: one per cent more of it is another server, another model, or none. */
+enum hold { MOVES, HELD_CHOICE, HELD_LAYOUT, HELD_MODEL };
+
+static enum hold held_as(const struct why *why, const struct graph *graph, size_t input)
 {
-    const struct fact *fact = facts_find(&scenario->facts, input->name);
-    return scenario->choice.made && fact && fact->origin == ORIGIN_CHOSEN;
+    static const char *const layout[] = { NAME_chips, NAME_tensor_parallel, NAME_attention_dp,
+                                          NAME_pipeline_parallel, NAME_expert_parallel,
+                                          NAME_context_parallel, NAME_replicas };
+    const struct scenario *scenario = why->scenario;
+    const char *name = graph->inputs[input].name;
+    const struct fact *fact = facts_find(&scenario->facts, name);
+    if (scenario->choice.made && fact && fact->origin == ORIGIN_CHOSEN)
+        return HELD_CHOICE;
+    if (graph->inputs[input].origin == ORIGIN_MODEL)
+        return HELD_MODEL;
+    for (size_t i = 0; i < sizeof layout / sizeof *layout; i++)
+        if (!strcmp(name, layout[i]) && stepped(scenario->arena, graph, input))
+            return HELD_LAYOUT;
+    return MOVES;
 }
 
-/* Numbers by name, and for the text "chips = 8, attention_dp = 8". */
-static void add_held(struct why *why, const struct values *values, const size_t *held, size_t count,
+/* Numbers by name, and for the text "chips = 8, attention_dp = 8, and the model's shape". */
+static void add_held(struct why *why, const struct values *values, const enum hold *held,
                      struct section *section)
 {
     struct section *chosen = section_add(section, "chosen", SECTION_RECORD);
     struct buffer text = { .arena = why->scenario->arena };
+    bool model = false;
     buffer_add(&text, "", 0);
-    for (size_t i = 0; i < count; i++) {
-        const struct input *input = &values->graph.inputs[held[i]];
+    for (size_t i = 0; i < values->graph.input_count; i++) {
+        const struct input *input = &values->graph.inputs[i];
         const struct row *row = why->scenario->formulas.rows[input->row];
-        section_number(chosen, input->name, values->inputs[held[i]], row->unit);
-        buffer_print(&text, "%s%s = %s", i ? ", " : "", input->name,
-                     quantity_text(text.arena, values->inputs[held[i]], row->unit, DIGITS));
+        model |= held[i] == HELD_MODEL;
+        if (held[i] == HELD_CHOICE)
+            section_number(chosen, input->name, values->inputs[i], row->unit);
+        if (held[i] == HELD_CHOICE || held[i] == HELD_LAYOUT)
+            buffer_print(&text, "%s%s = %s", text.size ? ", " : "", input->name,
+                         quantity_text(text.arena, values->inputs[i], row->unit, DIGITS));
     }
+    if (model)
+        buffer_print(&text, "%sthe model's shape", text.size ? ", " : "");
     section_word(section, "held_inputs", text.data)->text_only = true;
 }
 
@@ -279,14 +301,14 @@ static bool add_elasticities(struct why *why, const char *name, struct section *
     double *gradient = arena_array(arena, graph->input_count + 1, sizeof *gradient);
     double value = graph_gradient(arena, graph, 0, values.inputs, gradient);
     struct part *parts = arena_array(arena, graph->input_count + 1, sizeof *parts);
-    size_t *held = arena_array(arena, graph->input_count + 1, sizeof *held);
-    size_t count = 0, held_count = 0;
+    enum hold *held = arena_array(arena, graph->input_count + 1, sizeof *held);
+    size_t count = 0;
     for (size_t i = 0; i < graph->input_count && value != 0; i++) {
         const struct row *row = scenario->formulas.rows[graph->inputs[i].row];
         double elasticity = gradient[i] * values.inputs[i] / value;
-        if (is_held(scenario, &graph->inputs[i])) {
-            held[held_count] = i;
-            held_count += elasticity != 0;
+        held[i] = held_as(why, graph, i);
+        if (held[i] != MOVES) {
+            held[i] = elasticity != 0 ? held[i] : MOVES;     /* not worth a word */
             continue;
         }
         bool steps = stepped(arena, graph, i);
@@ -302,7 +324,7 @@ static bool add_elasticities(struct why *why, const char *name, struct section *
         parts[k].value = steps ? elasticity : parts[k].value + elasticity;
         count += k == count;
     }
-    add_held(why, &values, held, held_count, section);
+    add_held(why, &values, held, section);
     qsort(parts, count, sizeof *parts, larger_first);
     struct section *all = section_add(section, "elasticities", SECTION_RECORD);
     struct section *strongest = section_add(section, "strongest", SECTION_LIST);

@@ -307,6 +307,7 @@ static int input_of(struct builder *builder, int row, int entry, const char *ent
         input.low = fact->low;
         input.high = fact->high;
         input.distribution = fact->distribution;
+        input.origin = fact->origin;
         input.source = fact->source ? fact->source : "given";
     }
     return nodes_input(&builder->set, input);

@@ -170,6 +170,7 @@ struct input {
     double value, low, high;        /* low < high: a range the user gave */
     double least, most;             /* the row's range, which no draw leaves */
     enum distribution distribution;
+    enum origin origin;
     const char *source;             /* NULL: the default of the row */
     int node;
 };

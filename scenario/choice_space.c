@@ -44,7 +44,8 @@ bool choice_space(struct choice *choice, const struct servers *servers, struct s
     *space = (struct search_space){ .speed = SERVERS_SPEED, .throughput = SERVERS_WORTH,
                                     .most = SERVERS_ROOM, .loads = &one, .load_count = 1 };
     for (size_t i = 0; i < count; i++)
-        if (!fact_given(facts_find(&trial->facts, inputs[i].row)))
+        if (!fact_given(facts_find(&trial->facts, inputs[i].row)) &&
+            strcmp(inputs[i].row, NAME_chunked_prefill_size))       /* its default is a good chunk */
             facts_set(&trial->facts, inputs[i].row, !strcmp(inputs[i].row, NAME_draft_tokens) ? 0 : 1,
                       ORIGIN_CHOSEN, "choice");
     if (choice->loads == LOADS_REPLICAS) {

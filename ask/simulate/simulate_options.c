@@ -107,7 +107,14 @@ static bool set_shared(const struct command *command, struct scenario *scenario,
            scenario_set_number(scenario, NAME_steps_ahead, 0, ORIGIN_GIVEN, "--no-async-scheduling", error);
 }
 
-/* Facts by which a server is chosen: mean lengths of the trace, how many requests there are, limits. */
+/* Standard deviation over the mean. */
+static double variation(double count, double sum, double squares)
+{
+    const double mean = sum / count;
+    return mean > 0 ? sqrt(fmax(0, squares / count - mean * mean)) / mean : 0;
+}
+
+/* Facts by which a server is chosen: lengths of the trace, how many requests there are, limits. */
 static void tell_load(const struct simulate *simulate, struct facts *facts, bool whole)
 {
     const struct trace *trace = &simulate->trace;
@@ -115,13 +122,20 @@ static void tell_load(const struct simulate *simulate, struct facts *facts, bool
     const double count = (double)trace->count, span = trace->arrival[trace->count - 1];
     const double rate = span > 0 ? count / span * command_number(command, "time-scale") : 1;
     const double replicas = (double)command_count(command, "replicas");
-    double prompts = 0, outputs = 0;
+    double prompts = 0, outputs = 0, prompt_squares = 0, output_squares = 0;
     for (size_t i = 0; i < trace->count; i++) {
-        prompts += trace->prompt[i];
-        outputs += trace->output[i];
+        const double prompt = trace->prompt[i], output = trace->output[i];
+        prompts += prompt;
+        outputs += output;
+        prompt_squares += prompt * prompt;
+        output_squares += output * output;
     }
     facts_set(facts, NAME_prompt_tokens, fmax(prompts / count, 1), ORIGIN_AXIS, "the trace");
     facts_set(facts, NAME_output_tokens, fmax(outputs / count, 1), ORIGIN_AXIS, "the trace");
+    facts_set(facts, NAME_prompt_tokens_cv, variation(count, prompts, prompt_squares), ORIGIN_AXIS,
+              "the trace");
+    facts_set(facts, NAME_output_tokens_cv, variation(count, outputs, output_squares), ORIGIN_AXIS,
+              "the trace");
     if (command_given(command, "ttft"))
         facts_set(facts, NAME_ttft_limit, command_number(command, "ttft"), ORIGIN_AXIS, "--ttft");
     if (command_given(command, "tpot"))
