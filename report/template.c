@@ -48,7 +48,7 @@ static struct figure find_figure(const struct scope *scope, const char *name)
     const struct section *section = find_section(scope, name);
     return (struct figure){ .name = name, .word = !section ? ""
                             : section->kind == SECTION_TEXTS ? joined(section)
-                            : section->inside_count ? name : "" };
+                            : section->inside_count || section->count ? name : "" };
 }
 
 static bool exists(const struct figure *figure)

@@ -34,7 +34,7 @@
  * between. Lines of records that begin with | are a table: "  | head | > right" and "  | {row} |
  * {row:3}"; the head may be left out, and > aligns a column to the right.
  *
- * Conditions, with & between: `row` exists (a number that is known, a word, a list with records),
+ * Conditions, with & between: `row` exists (a number that is known, a word, a record, a list with records),
  * `!row` does not, `row~` has an 80 % interval, `row-` a range; `row<1`, `row>=other_row`,
  * `key='word'` with < > <= >= = and !=. A comparison with a figure that does not exist does not
  * hold. */

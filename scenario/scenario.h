@@ -212,6 +212,8 @@ void basis_add(struct scenario *scenario, const struct graph *graph, const doubl
                struct basis *basis);
 void basis_values(struct scenario *scenario, const struct values *values, const size_t *outputs,
                   size_t count, struct basis *basis);
+/* Of the texts that have a value. */
+void basis_texts(struct scenario *scenario, const char *const *texts, size_t count, struct basis *basis);
 void basis_notes(struct scenario *scenario, struct basis *basis);
 /* assumed_notes and given_note_of, for an answer that shows these texts; one that has no value here is left out. `what` NULL:
  * only what they depend on. */

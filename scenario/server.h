@@ -61,12 +61,13 @@ void server_figures(struct server *server, const char *const *more, size_t count
                     const struct template *template, struct section *section);
 /* "server": the deployment of which it is one replica. The records declare the keys: of the rows, and
  * of what each deployment has. */
-void server_deployment(const struct server *server, struct doc *answer);
+void server_deployment(const struct server *server, struct section *answer);
 
 /* Which engine a deployment's servers run, and which rules of layouts they break: of one that can be
  * started none. Each scenario is of one kind of its servers. */
-void deployment_engine(const struct scenario *scenario, struct doc *doc);
-void deployment_rules(bool startable, struct scenario *const *kinds, size_t count, struct doc *doc);
+void deployment_engine(const struct scenario *scenario, struct section *section);
+void deployment_rules(bool startable, struct scenario *const *kinds, size_t count,
+                      struct section *section);
 
 extern const struct record server_record, deployment_record;
 

@@ -326,7 +326,6 @@ static bool keep_front(struct plan *plan)
             plan->front[kept] = plan->front[i];
             front->points[kept++] = front->points[i];
         }
-    plan->unkept = front->count - kept;
     front->count = kept;
     return true;
 }

@@ -92,7 +92,6 @@ struct plan {
     struct search_result result;
     const char *scope;              /* "32 x H200 SXM" */
     struct plan_point *front;       /* [result.front.count] as told */
-    size_t unkept;                  /* points of the search that break a limit as told */
 };
 
 enum { PLAN_READ_MOST = 16 };
@@ -128,7 +127,7 @@ double plan_input(const struct plan *plan, const struct search_point *point, con
 struct scenario plan_scenario(const struct plan *plan, const struct search_point *point);
 extern const char *const plan_figures[PLAN_FIGURE_COUNT];
 
-/* "8 x TP 4, 13 each"; "2 x TP 8 prefill, 1 x TP 8 x PP 2 decode, 51 each" */
+/* "8 x TP 4, concurrency 13, chunks of 512"; "2 x TP 8 prefill + 1 x TP 8 x PP 2 decode, concurrency 51" */
 const char *plan_deployment(const struct plan *plan, const struct plan_point *point);
 /* What the point has that another variant would not: "H200 SXM, fp8", or "". */
 const char *plan_variant(const struct plan *plan, const struct plan_point *point);
@@ -137,18 +136,29 @@ const char *plan_text(const struct plan *plan, const struct plan_point *point,
                       enum plan_figure figure, int digits);
 /* The limit that a little more load breaks: "TPOT", "memory"; "" where it is only slower. */
 const char *plan_binds(struct plan *plan, const struct plan_point *point);
+/* All that the answer says of a point, and its keys; a list of such records as CSV. */
+void plan_record(struct plan *plan, const struct plan_point *point, struct section *section);
+extern const struct record plan_deployment_record;
+void plan_csv(const struct section *list, struct buffer *out);
+
 bool plan_answer(struct plan *plan);
+/* What was assumed, as notes of the first variant: limits, formats and rent; what has no effect. And
+ * the defaults that the figures of a point rest on, gathered in the arena of `noted`. */
+void plan_note_question(struct plan *plan);
+void plan_note_idle(struct plan *plan);
+void plan_basis(struct plan *plan, const struct plan_point *point, struct scenario *noted, struct basis *basis);
 /* A point's deployment through the simulator; `trace` NULL: random traffic at its predicted rate, of
  * `count` requests. */
 struct simulate;
 struct simulated;
 bool plan_trial(struct plan *plan, const struct plan_point *point, const char *trace, size_t count,
                 struct simulate *simulate, struct simulated *outcome);
-/* The best layouts through the simulator, as --validate says; and the keys of each. */
-bool plan_validate(struct plan *plan);
+/* The best layouts through the simulator, as --validate says: a list "validated" of such records. */
+bool plan_validate(struct plan *plan, struct section *section);
 extern const struct record plan_validated;
-/* The best at each value of a row, as --sweep says. */
+/* The best at each value of a row, as --sweep says: a list of such records. */
 bool plan_sweep(struct plan *plan);
+extern const struct record plan_swept;
 
 bool plan_plot(struct plan *plan, const char *path);
 /* --emit: options that fit, before the search; then what starts a point, after the answer. */

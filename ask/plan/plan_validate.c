@@ -150,11 +150,6 @@ static int by_goodput(const void *x, const void *y)
     return a->goodput > b->goodput ? -1 : a->goodput < b->goodput;
 }
 
-static const char *time_text(const struct plan *plan, double time)
-{
-    return quantity_text(plan->arena, time, unit_second, 3);
-}
-
 static const char *const time_keys[] = { "ttft_mean", "ttft_p99", "tpot_mean", "tpot_p99",
                                          "ttft_predicted", "tpot_predicted" };
 enum { TIME_KEYS = sizeof time_keys / sizeof *time_keys };
@@ -170,52 +165,29 @@ const struct record plan_validated = { "PlanValidated", (const struct answer_fie
     { FIELD_TEXT, "verdict", .help = "is it stable?", .always = true },
     { 0 } } };
 
-static void add_line(struct plan *plan, const struct trial_run *run, struct table *table,
-                     struct doc *list)
+bool plan_validate(struct plan *plan, struct section *section)
 {
-    struct doc *doc = doc_add(plan->arena, list, NULL, DOC_OBJECT);
-    doc_add_string(plan->arena, doc, "deployment", plan_deployment(plan, &run->point));
-    const double times[TIME_KEYS] = { run->ttft, run->ttft_99, run->tpot, run->tpot_99,
-                                      run->point.figures[PLAN_ttft],
-                                      run->point.figures[PLAN_tpot] };
-    doc_add_number(plan->arena, doc, "goodput_per_gpu", run->goodput);
-    doc_add_number(plan->arena, doc, "came", run->came);
-    doc_add_number(plan->arena, doc, "met", run->met);
-    for (int i = 0; i < TIME_KEYS; i++)
-        doc_add_number(plan->arena, doc, time_keys[i], times[i]);
-    doc_add_string(plan->arena, doc, "verdict", run->verdict);
-    table_cell(table, "%.4f", run->goodput);
-    table_cell(table, "%.2f", run->came);
-    table_cell(table, "%.0f %%", 100 * run->met);
-    table_cell(table, "%s, %s", time_text(plan, run->ttft), time_text(plan, run->ttft_99));
-    table_cell(table, "%s", time_text(plan, run->point.figures[PLAN_ttft]));
-    table_cell(table, "%s, %s", time_text(plan, run->tpot), time_text(plan, run->tpot_99));
-    table_cell(table, "%s", time_text(plan, run->point.figures[PLAN_tpot]));
-    table_cell(table, "%s%s", plan_deployment(plan, &run->point),
-               strcmp(run->verdict, "stable") ? arena_print(plan->arena, "; %s", run->verdict) : "");
-}
-
-bool plan_validate(struct plan *plan)
-{
-    static const char *const head[] = { "goodput/s per GPU", "arrived/s", "attained", "TTFT mean, p99", "predicted",
-                                        "TPOT mean, p99", "predicted", "deployment" };
-    struct table table = { .arena = plan->arena, .columns = 8, .left = "rrrrrrrl" };
     const struct search_front *tops = &plan->result.tops;
-    struct trial_run *runs;
     const size_t asked = command_count(plan->command, "validate");
     const size_t count = asked < tops->count ? asked : tops->count;
-    runs = arena_array(plan->arena, count, sizeof *runs);
+    struct trial_run *runs = arena_array(plan->arena, count, sizeof *runs);
     for (size_t i = 0; i < count; i++)
         if (!plan_read_point(plan, &tops->points[i], &runs[i].point) || !run_trial(plan, &runs[i]))
             return false;
     qsort(runs, count, sizeof *runs, by_goodput);
-    struct doc *list = doc_add(plan->arena, plan->answer->doc, "validated", DOC_ARRAY);
-    for (int i = 0; i < 8; i++)
-        table_cell(&table, "%s", head[i]);
-    for (size_t i = 0; i < count; i++)
-        add_line(plan, &runs[i], &table, list);
-    buffer_print(&plan->answer->text, "\n  the best layouts, simulated; goodput counts requests within both limits, "
-                 "and the router picks the replica with the fewest tokens waiting:\n");
-    table_print(&table, &plan->answer->text, "  ");
+    struct section *list = section_add(section, "validated", SECTION_LIST);
+    for (size_t i = 0; i < count; i++) {
+        const struct trial_run *run = &runs[i];
+        const double times[TIME_KEYS] = { run->ttft, run->ttft_99, run->tpot, run->tpot_99,
+                                          run->point.figures[PLAN_ttft], run->point.figures[PLAN_tpot] };
+        struct section *one = section_add(list, NULL, SECTION_RECORD);
+        section_word(one, "deployment", plan_deployment(plan, &run->point));
+        section_number(one, "goodput_per_gpu", run->goodput, unit_one);
+        section_number(one, "came", run->came, unit_one);
+        section_number(one, "met", run->met, unit_one);
+        for (int k = 0; k < TIME_KEYS; k++)
+            section_number(one, time_keys[k], times[k], unit_second);
+        section_word(one, "verdict", run->verdict);
+    }
     return true;
 }
