@@ -61,7 +61,8 @@ const char *server_verdict(const struct server *server)
         return "out of memory: no request fits beside the weights";
     if (!(server_at(server, SERVER_stable) > 0))
         return arena_print(server->scenario.arena, "overloaded: %s requests/s need %s, "
-                           "saturated throughput is %s", count_text(server->scenario.arena, server_at(server, SERVER_arrival_rate), 6),
+                           "saturated throughput is %s",
+                           count_text(server->scenario.arena, server_at(server, SERVER_arrival_rate), 6),
                            quantity_text(server->scenario.arena,
                                          server_at(server, SERVER_arrival_rate) *
                                          server_at(server, SERVER_output_tokens),

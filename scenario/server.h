@@ -11,9 +11,9 @@
 /* The first rows exist for every replica, the others only for one that keeps up with its arrivals. */
 #define SERVER_ROWS(X)                                                                      \
     X(concurrency) X(arrival_rate) X(prompt_tokens) X(output_tokens) X(tensor_parallel)     \
-    X(attention_dp) X(pipeline_parallel) X(rank_slots) X(saturated_throughput) X(batch) X(chips) X(expert_parallel) X(context_parallel) \
-    X(chunked_prefill_size) X(replicas) X(deployment_chips) X(host_chips) X(hosts) X(chips_paid)       \
-    X(layout_startable)              \
+    X(attention_dp) X(pipeline_parallel) X(rank_slots) X(saturated_throughput) X(batch)     \
+    X(chips) X(expert_parallel) X(context_parallel) X(chunked_prefill_size) X(replicas)     \
+    X(deployment_chips) X(host_chips) X(hosts) X(chips_paid) X(layout_startable)            \
     X(stable) X(replica_fits) X(band_exponent) X(heads_divisible)                          \
     X(utilization) X(rank_running_mean)                                                        \
     X(predicted_tpot) X(predicted_ttft) X(predicted_e2e) X(predicted_throughput)            \

@@ -17,9 +17,9 @@
 /* ---- what was asked and searched ------------------------------------------------------------------ */
 
 static const char *const limit_rows[] = {
-    NAME_ttft_limit, NAME_tpot_limit, NAME_load_margin, NAME_prefill_utilization_max, NAME_gpu_memory_utilization,
-    NAME_hbm_reported, NAME_replica_chips_max, NAME_pipeline_parallel_max, NAME_max_num_seqs,
-    NAME_tensor_parallel_most };
+    NAME_ttft_limit, NAME_tpot_limit, NAME_load_margin, NAME_prefill_utilization_max,
+    NAME_gpu_memory_utilization, NAME_hbm_reported, NAME_replica_chips_max,
+    NAME_pipeline_parallel_max, NAME_max_num_seqs, NAME_tensor_parallel_most };
 enum { LIMIT_ROWS = sizeof limit_rows / sizeof *limit_rows };
 static const char *const asked_limit_rows[] = { NAME_deployment_chips, NAME_request_demand };
 
@@ -81,8 +81,9 @@ static bool add_question(struct plan *plan, struct section *section)
     section_word(section, "model", scenario->model);
     section_word(section, "scope", plan->scope)->text_only = true;
     for (int i = 0; i < 2; i++)
-        section_number(section, lengths[i], values.at[i], scenario_unit(scenario, lengths[i]))->text_only = true;
-    section_number(section, "ttft_usual", plan->ttft, unit_second)->text_only = true;
+        section_number(section, lengths[i], values.at[i], scenario_unit(scenario, lengths[i]))
+            ->text_only = true;
+    section_number(section, "ttft_missed", plan->ttft, unit_second)->text_only = true;
     section_switch(section, "by_demand", plan->by_demand)->text_only = true;
     return true;
 }
@@ -182,8 +183,8 @@ static void add_check(struct plan *plan, struct section *section)
     struct scenario read = plan_read_scenario(plan, best);
     size_t count;
     const char *const *words = scenario_words(&read, &count);
-    buffer_print(&out, "chalkline eval %s", pools ? "disagg_deployment_ttft disagg_tpot disagg_deployment_rate"
-                 : "predicted_ttft predicted_tpot predicted_throughput");
+    buffer_print(&out, "chalkline eval %s", !pools ? "predicted_ttft predicted_tpot predicted_throughput"
+                 : "disagg_deployment_ttft disagg_tpot disagg_deployment_rate");
     for (size_t i = 0; i < count; i++)
         buffer_print(&out, strpbrk(words[i], " *()<>&;|$") ? " '%s'" : " %s", words[i]);
     section_word(section, "check", out.data);
@@ -255,7 +256,8 @@ void plan_note_question(struct plan *plan)
     scenario_note_length(&plan->variants->scenario);
 }
 
-void plan_basis(struct plan *plan, const struct plan_point *point, struct scenario *noted, struct basis *basis)
+void plan_basis(struct plan *plan, const struct plan_point *point, struct scenario *noted,
+                struct basis *basis)
 {
     static const enum plan_figure shown[] = {
         PLAN_tpot, PLAN_ttft, PLAN_per_gpu, PLAN_rate, PLAN_input_cost_per_token,
@@ -273,9 +275,9 @@ void plan_basis(struct plan *plan, const struct plan_point *point, struct scenar
 void plan_note_idle(struct plan *plan)
 {
     static const char *const rows[] = {
-        NAME_deployment_throughput_per_chip, NAME_blended_cost_per_token, NAME_predicted_ttft, NAME_predicted_tpot,
-        NAME_gpus_needed, NAME_disagg_throughput_per_chip, NAME_disagg_deployment_ttft, NAME_disagg_tpot,
-        NAME_request_demand, NAME_ttft_limit, NAME_tpot_limit, NAME_replica_chips_max,
+        NAME_deployment_throughput_per_chip, NAME_blended_cost_per_token, NAME_predicted_ttft,
+        NAME_predicted_tpot, NAME_gpus_needed, NAME_disagg_throughput_per_chip,
+        NAME_disagg_deployment_ttft, NAME_disagg_tpot, NAME_request_demand, NAME_ttft_limit, NAME_tpot_limit, NAME_replica_chips_max,
         NAME_pipeline_parallel_max, NAME_max_num_seqs, NAME_layout_valid, NAME_prefill_utilization_max };
     given_note(&plan->variants->scenario, rows, sizeof rows / sizeof *rows, "the plan");
 }
@@ -393,6 +395,6 @@ const struct record answer_plan = { "Plan", (const struct answer_field[]){
     { FIELD_LIST, "sweep", .help = "--sweep: the best at each value", .record = &plan_swept },
     { FIELD_TEXT_ONLY, "shown", .record = &plan_deployment_record },
     { FIELD_TEXT_ONLY, .count = 9, .names = (const char *const[]){
-          "scope", "swept", NAME_prompt_tokens, NAME_output_tokens, "ttft_usual", "by_demand", "worth",
+          "scope", "swept", NAME_prompt_tokens, NAME_output_tokens, "ttft_missed", "by_demand", "worth",
           NAME_weights_stored, NAME_deployment_memory } },
     { 0 } } };

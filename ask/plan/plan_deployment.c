@@ -235,8 +235,10 @@ void plan_record(struct plan *plan, const struct plan_point *point, struct secti
     add_rules(plan, point, &read, section);
     add_figures(plan, point, section);
     breakdown_section(&variant->read, &point->parts, unit_second, section);
-    section_word(section, "largest_part", breakdown_largest(plan->arena, &point->parts, 1))->text_only = true;
-    section_word(section, "largest_parts", breakdown_largest(plan->arena, &point->parts, 4))->text_only = true;
+    section_word(section, "largest_part", breakdown_largest(plan->arena, &point->parts, 1))
+        ->text_only = true;
+    section_word(section, "largest_parts", breakdown_largest(plan->arena, &point->parts, 4))
+        ->text_only = true;
 }
 
 void plan_csv(const struct section *list, struct buffer *out)

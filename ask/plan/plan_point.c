@@ -163,36 +163,16 @@ static void set_read(struct plan *plan, const struct variant *variant, struct pl
     arena_free(&scratch);
 }
 
-/* The parts of a point's TPOT. */
-static void tell_parts(struct plan *plan, const struct variant *variant, double running,
-                       struct plan_point *point)
-{
-    struct arena scratch = arena_beside(plan->arena);
-    const struct graph *graph = &variant->parts;
-    double *inputs = arena_array(&scratch, graph->input_count + 1, sizeof *inputs);
-    double *nodes = arena_array(&scratch, graph->count + 1, sizeof *nodes);
-    size_t count;
-    const char *const *names = read_inputs(variant->kind, &count);
-    for (size_t i = 0; i < graph->input_count; i++)
-        inputs[i] = graph->inputs[i].entry == INPUT_SCALE ? 1 : running;
-    for (size_t k = 0; k < count; k++) {
-        const int input = graph_input(graph, names[k]);
-        if (input >= 0)
-            inputs[input] = point->read[k];
-    }
-    graph_value(&scratch, graph, inputs, nodes, NULL);
-    point->parts.whole = point->figures[PLAN_tpot];
-    point->parts.at = graph_breakdown(plan->arena, &variant->read.formulas, graph, 0, nodes,
-                                      &point->parts.count);
-    arena_free(&scratch);
-}
-
+/* The figures of the points of one variant, all at once, and the parts of each one's TPOT, for which
+ * the number of sequences that decode is held at what the figures have found. */
 static void run_report(struct plan *plan, const struct variant *variant, struct plan_point *points,
                        const size_t *which, size_t count)
 {
     struct arena scratch = arena_beside(plan->arena);
-    const struct graph *graph = &variant->report;
+    const struct graph *graph = &variant->report, *parts = &variant->parts;
     struct column *inputs = arena_array(&scratch, graph->input_count + 1, sizeof *inputs);
+    double *part_inputs = arena_array(&scratch, parts->input_count + 1, sizeof *part_inputs);
+    double *nodes = arena_array(&scratch, parts->count + 1, sizeof *nodes);
     double *outputs[OUTPUTS];
     size_t read;
     const char *const *names = read_inputs(variant->kind, &read);
@@ -210,9 +190,20 @@ static void run_report(struct plan *plan, const struct variant *variant, struct 
         outputs[i] = arena_array(&scratch, count, sizeof *outputs[i]);
     graph_run(graph, inputs, outputs, count);
     for (size_t i = 0; i < count; i++) {
+        struct plan_point *point = &points[which[i]];
         for (int k = 0; k < PLAN_FIGURE_COUNT; k++)
-            points[which[i]].figures[k] = outputs[k][i];
-        tell_parts(plan, variant, outputs[RUNNING][i], &points[which[i]]);
+            point->figures[k] = outputs[k][i];
+        for (size_t k = 0; k < parts->input_count; k++)
+            part_inputs[k] = parts->inputs[k].entry == INPUT_SCALE ? 1 : outputs[RUNNING][i];
+        for (size_t k = 0; k < read; k++) {
+            const int input = graph_input(parts, names[k]);
+            if (input >= 0)
+                part_inputs[input] = point->read[k];
+        }
+        graph_value(&scratch, parts, part_inputs, nodes, NULL);
+        point->parts.whole = point->figures[PLAN_tpot];
+        point->parts.at = graph_breakdown(plan->arena, &variant->read.formulas, parts, 0, nodes,
+                                          &point->parts.count);
     }
     arena_free(&scratch);
 }

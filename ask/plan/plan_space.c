@@ -85,28 +85,6 @@ static void add_setting(struct settings *settings, const double *values)
                               &settings->room, sizeof(double)) = values[i];
 }
 
-/* Every number of servers that decode; all chips that they leave take prompts. For a demand the
- * fewest chips are wanted: then also fewer. */
-static void add_pools(struct settings *settings, const struct layout *decode, double experts,
-                      double draft, const struct prefill *prefill, double cell)
-{
-    const struct layout *at = &prefill->layout;
-    for (double n = 1; n * decode->chips + at->chips <= cell; n++) {
-        const double most = floor((cell - n * decode->chips) / at->chips);
-        for (double m = settings->plan->by_demand ? 1 : most; m <= most; m++)
-            add_setting(settings, (double[POOLS_COUNT]){
-                decode->chips, decode->attention_dp, decode->pipeline_parallel, experts, draft,
-                at->chips, at->attention_dp, at->pipeline_parallel, prefill->time, n, m });
-    }
-}
-
-static void add_prefill(struct arena *arena, struct prefills *prefills, const struct layout *layout,
-                        double time)
-{
-    *(struct prefill *)arena_push(arena, &prefills->at, &prefills->count, &prefills->room,
-                                  sizeof *prefills->at) = (struct prefill){ *layout, time };
-}
-
 /* Prefill servers that no other beats: fewer or as many chips, sooner done, more prompts, and as
  * many ranks to share a queue. */
 static bool best_prefills(struct plan *plan, struct scenario *scenario,
@@ -130,7 +108,8 @@ static bool best_prefills(struct plan *plan, struct scenario *scenario,
             beaten = j != i && as_good && (!same || j < i);
         }
         if (!beaten)
-            add_prefill(plan->arena, best, &legal->at[i], out[0][i]);
+            *(struct prefill *)arena_push(plan->arena, &best->at, &best->count, &best->room,
+                                          sizeof *best->at) = (struct prefill){ legal->at[i], out[0][i] };
     }
     return true;
 }
@@ -153,14 +132,25 @@ static size_t list_cells(const struct plan *plan, double gpus, double cells[CELL
     return count;
 }
 
-static void add_pool_sizes(struct settings *settings, const struct layout *decode, double experts,
-                           double draft, const struct prefills *prefills)
+/* All pools with these decode servers: each size of the pools, each number of decode servers, and all
+ * chips that they leave as prefill servers. For a demand the fewest chips are wanted, so that fewer
+ * prefill servers are added too. */
+static void add_pools(struct settings *settings, const struct layout *decode, double experts,
+                      double draft, const struct prefills *prefills)
 {
     double cells[CELLS];
     const size_t count = list_cells(settings->plan, settings->gpus, cells);
-    for (size_t k = 0; k < prefills->count; k++)
+    for (size_t k = 0; k < prefills->count; k++) {
+        const struct layout *at = &prefills->at[k].layout;
         for (size_t c = 0; c < count; c++)
-            add_pools(settings, decode, experts, draft, &prefills->at[k], cells[c]);
+            for (double n = 1; n * decode->chips + at->chips <= cells[c]; n++) {
+                const double most = floor((cells[c] - n * decode->chips) / at->chips);
+                for (double m = settings->plan->by_demand ? 1 : most; m <= most; m++)
+                    add_setting(settings, (double[POOLS_COUNT]){
+                        decode->chips, decode->attention_dp, decode->pipeline_parallel, experts, draft,
+                        at->chips, at->attention_dp, at->pipeline_parallel, prefills->at[k].time, n, m });
+            }
+    }
 }
 
 static bool list_settings(struct plan *plan, struct variant *variant, const struct servers *servers,
@@ -176,25 +166,12 @@ static bool list_settings(struct plan *plan, struct variant *variant, const stru
         size_t ways = layout_experts(&variant->scenario, &legal.at[i], experts);
         for (size_t e = 0; e < ways; e++)
             for (double draft = 0; draft <= settings->draft_most; draft++)
-                add_pool_sizes(settings, &legal.at[i], experts[e], draft, &prefills);
+                add_pools(settings, &legal.at[i], experts[e], draft, &prefills);
     }
     return true;
 }
 
 /* ---- the list --------------------------------------------------------------------------------- */
-
-/* The expressions that the search of two pools evaluates. */
-static void search_texts(const struct plan *plan, const char *texts[SERVERS_OUTPUTS])
-{
-    static const char *const what[SERVERS_OUTPUTS] = {
-        NAME_disagg_speed_per_user, NAME_disagg_throughput_per_chip, NAME_rank_running_max, NAME_disagg_deployment_ttft, NAME_disagg_tpot,
-        NAME_pool_prompts_share, NAME_pool_slots_load, NAME_pool_gpus_needed };
-    memcpy(texts, what, sizeof what);
-    if (plan->by_demand)
-        texts[SERVERS_WORTH] = plan->by_cost ? NAME_pool_fewest_rent : NAME_pool_fewest_gpus;
-    else if (plan->by_cost)
-        texts[SERVERS_WORTH] = NAME_pool_per_usd;
-}
 
 bool plan_list(struct plan *plan, struct variant *variant, const char *const *texts, size_t count,
                struct graph *graph)
@@ -209,14 +186,20 @@ bool plan_list(struct plan *plan, struct variant *variant, const char *const *te
 
 static bool pools_space(struct plan *plan, struct variant *variant, struct search_space *space)
 {
+    const char *texts[SERVERS_OUTPUTS] = {
+        NAME_disagg_speed_per_user, NAME_disagg_throughput_per_chip, NAME_rank_running_max,
+        NAME_disagg_deployment_ttft, NAME_disagg_tpot, NAME_pool_prompts_share, NAME_pool_slots_load,
+        NAME_pool_gpus_needed };
     struct servers servers;
-    const char *texts[SERVERS_OUTPUTS];
     struct settings settings = { .plan = plan, .inputs = pools_inputs, .input_count = POOLS_COUNT };
     settings.only = arena_array(plan->arena, POOLS_COUNT, sizeof *settings.only);
     for (size_t i = 0; i < POOLS_COUNT; i++)
         if (!given_number(&variant->scenario, pools_inputs[i].row, &settings.only[i]))
             settings.only[i] = NAN;
-    search_texts(plan, texts);
+    if (plan->by_demand)
+        texts[SERVERS_WORTH] = plan->by_cost ? NAME_pool_fewest_rent : NAME_pool_fewest_gpus;
+    else if (plan->by_cost)
+        texts[SERVERS_WORTH] = NAME_pool_per_usd;
     *space = (struct search_space){ .speed = SERVERS_SPEED, .throughput = SERVERS_WORTH,
                                     .most = SERVERS_ROOM };
     settings.draft_most = draft_most(plan, variant);

@@ -1,6 +1,10 @@
 /* plan --validate: the best layouts through the simulator, under traffic that comes at random,
- * ranked by the requests a second that meet the limits there. The search knows means; the
- * simulator knows every request. */
+ * ranked by the requests per second that meet the limits there. The search knows means; the
+ * simulator knows every request.
+ *
+ * Each layout becomes a command of `simulate` as a user would write it, with the rules of the engine
+ * and at the rate that was predicted, or under the trace that --traffic names. The figures of the
+ * rows stand beside those of the simulation; nothing of the plan is corrected by them. */
 #include "ask/plan/plan.h"
 #include "ask/simulate/simulate.h"
 #include "build/row_names.h"
@@ -57,16 +61,6 @@ static const char *rules_of(const struct plan *plan, const struct search_point *
     return own && (own->can & needed) == needed ? own->name : usual->name;
 }
 
-/* The options of the plan that say the same to `simulate`; lengths come with the traffic. */
-static void take_options(struct plan *plan, struct command *command)
-{
-    static const char *const same[] = { "set", "rows", "experts-precision", "assume" };
-    for (size_t k = 0; k < sizeof same / sizeof *same; k++)
-        for (size_t i = 0; i < plan->command->value_count; i++)
-            if (!strcmp(plan->command->values[i].option->name, same[k]))
-                command_set(plan->arena, command, same[k], plan->command->values[i].text);
-}
-
 /* `simulate` as a user would ask it of this deployment. */
 static bool trial_question(struct plan *plan, const struct plan_point *point, const char *trace,
                            size_t count, struct command *command)
@@ -77,7 +71,7 @@ static bool trial_question(struct plan *plan, const struct plan_point *point, co
     const double copies = point->figures[PLAN_replicas];
     const struct { const char *option, *text; } names[] = {
         { "model", plan->model }, { "on", variant->machine }, { "precision", variant->precision },
-        { "kv-precision", variant->kv }, 
+        { "kv-precision", variant->kv },
         { "engine", variant->scenario.subject.engine ? variant->scenario.subject.engine : "any" },
         { "scheduler", rules_of(plan, at) } };
     const struct { const char *option; double number; } numbers[] = {
@@ -89,11 +83,15 @@ static bool trial_question(struct plan *plan, const struct plan_point *point, co
         { "chunk", pools ? NAN : plan_input(plan, at, NAME_chunked_prefill_size) },
         { "draft", plan_input(plan, at, NAME_draft_tokens) },
         { "ttft", plan->ttft }, { "tpot", plan->tpot } };
+    static const char *const same[] = { "set", "rows", "experts-precision", "assume" };
     static const char *const layout[] = { NAME_attention_dp, NAME_expert_parallel,
                                           NAME_pipeline_parallel };
     static const char *const prompts[] = { NAME_prefill_attention_dp, NAME_prefill_pipeline_parallel };
     *command = (struct command){ .verb = &verb_simulate, .verbs = plan->command->verbs };
-    take_options(plan, command);
+    for (size_t k = 0; k < sizeof same / sizeof *same; k++)     /* lengths come with the traffic */
+        for (size_t i = 0; i < plan->command->value_count; i++)
+            if (!strcmp(plan->command->values[i].option->name, same[k]))
+                command_set(plan->arena, command, same[k], plan->command->values[i].text);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (names[i].text)
             command_set(plan->arena, command, names[i].option, names[i].text);
