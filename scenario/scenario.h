@@ -151,6 +151,8 @@ bool figures_read(struct scenario *scenario, const char *const *names, size_t co
 /* The notes, and the words that ask the same again: lists "assumed" and "words". */
 void figures_notes(const struct scenario *scenario, struct section *section);
 void figures_words(const struct scenario *scenario, struct section *section);
+/* A number under the name of its row and under its aliases, by which it may be known. */
+void figures_row(struct section *section, const char *name, double value);
 struct unit scenario_unit(const struct scenario *scenario, const char *text);
 /* Into a document, under the name of the row and under its aliases, by which it may be known. */
 void doc_add_row(struct arena *arena, struct doc *doc, const char *name, double value);

@@ -12,33 +12,9 @@
 struct swept {
     struct plan *plan;
     struct section *section;
-    struct scenario noted;          /* of the first value, for its rows: `facts` has the notes of all */
-    struct basis basis;
+    struct sweep_notes notes;
     bool any;                       /* a deployment is within the limits at some value */
 };
-
-/* Add the notes of a plan that are not known yet. */
-static bool keep_notes(struct swept *swept, struct plan *one)
-{
-    struct facts *facts = &swept->noted.facts;
-    const struct facts *from = &one->variants->scenario.facts;
-    if (!swept->noted.arena) {
-        if (!scenario_read(&swept->noted, swept->plan->arena, one->command, one->variants->scenario.subject,
-                           one->error))
-            return false;
-        facts->note_count = 0;
-    }
-    plan_note_question(one);
-    plan_note_idle(one);
-    for (size_t i = 0; i < from->note_count; i++) {
-        bool known = false;
-        for (size_t k = 0; k < facts->note_count; k++)
-            known |= !strcmp(facts->notes[k], from->notes[i]);
-        if (!known)
-            facts_note(facts, "%s", from->notes[i]);
-    }
-    return true;
-}
 
 /* The plan at one value. */
 static bool add_value(struct swept *swept, struct sweep_value value, struct unit unit, struct section *list)
@@ -53,8 +29,12 @@ static bool add_value(struct swept *swept, struct sweep_value value, struct unit
     section_number(record, value.row, value.value, unit);
     section_number(record, "value", value.value, unit)->text_only = true;
     bool good = plan_spaces(&one) &&
-                search_run(&arena, one.spaces, one.count, &one.result, plan->error) &&
-                keep_notes(swept, &one);
+                search_run(&arena, one.spaces, one.count, &one.result, plan->error);
+    if (good) {
+        plan_note_question(&one);
+        plan_note_idle(&one);
+        good = sweep_note(&swept->notes, plan->arena, &one.variants->scenario, plan->error);
+    }
     const bool found = good && one.result.front.count;
     if (found && (good = plan_read_point(&one, &one.result.front.points[0], &best))) {
         struct plan kept = one;
@@ -65,7 +45,7 @@ static bool add_value(struct swept *swept, struct sweep_value value, struct unit
         for (int i = 0; i < PLAN_FIGURE_COUNT; i++)
             section_number(record, plan_figures[i], best.figures[i], scenario_unit(
                 &one.variants->scenario, plan_row(&one, one.variants[best.at.space].kind, i)));
-        plan_basis(&one, &best, &swept->noted, &swept->basis);
+        plan_basis(&one, &best, &swept->notes.scenario, &swept->notes.basis);
         swept->any = true;
     }
     if (good && !section_find(swept->section, "scope"))
@@ -87,8 +67,8 @@ bool plan_sweep(struct plan *plan)
     for (size_t i = 0; i < sweep.count; i++)
         if (!add_value(&swept, sweep_value(&sweep, i), sweep.unit, list))
             return false;
-    basis_notes(&swept.noted, &swept.basis);
-    figures_notes(&swept.noted, swept.section);
+    basis_notes(&swept.notes.scenario, &swept.notes.basis);
+    figures_notes(&swept.notes.scenario, swept.section);
     section_document(swept.section, plan->answer->doc);
     template_print(template_built_in(plan->arena, "ask/plan/plan.template"), swept.section,
                    &plan->answer->text);
