@@ -1,4 +1,4 @@
-/* Layouts: each that is built in reads, and names nothing that its answer does not have; every mark
+/* Templates: each that is built in reads, and names nothing that its answer does not have; every mark
  * prints what report/template.h says; what is wrong is found, with file and line. */
 #include "test.h"
 
@@ -106,6 +106,7 @@ static void formats(void **state)
     (void)state;
     printed("{time:3} {time:3-} {time-2}\n", "10 ms 10 ms (range 5 to 20 ms) 5 to 20 ms\n");
     printed("{time~3}; {time.2 us}; {time#2}\n", "8 to 12.5 ms; 10000.00; 0.01\n");
+    printed("{time#3 ms} {time#2 us}\n", "10 10,000\n");
     printed("{params@} {params.0} {time%1}\n", "671 B 6.71e11 1.0 %\n");
     printed("{limit}, {cost:3}\n", "KV cache, unknown\n");
     printed("a  {notes<12}\n", "a  one price;\n   two tiers\n");
@@ -133,6 +134,11 @@ static void records(void **state)
             "  part       time\n  reading  7.5 ms  \u2588\u2588\u2588\n  sums       2 ms\n");
     printed("* longest\n{time:2}\n.\n* shortest\nno\n.\n* first_part\n{label}\n.\n",
             "7.5 ms\nreading\n");
+    printed("* parts\n  | a | > time |\n  | b | ms |\n  | {label} | {time#2 ms} |\n.\n",
+            "  a        time\n  b          ms\n  reading   7.5\n  sums        2\n  rest      0.5\n");
+    printed("* first_part\n  | > time | *parts > {label} | limit\n"
+            "  | {^time:2} | *parts {time:2} | {limit}\n.\n",
+            "   time  reading  sums    rest  limit\n  10 ms   7.5 ms  2 ms  500 us  KV cache\n");
     printed("* notes\n[first|notes|     ] {text}\n.\n{notes}\n",
             "notes one price\n      two tiers\none price; two tiers\n");
 }
@@ -171,6 +177,8 @@ static void errors(void **state)
     refused("a\n| {time} |\n", "a.template:2: no table of records");
     refused("* parts\n| a | b\n| {label}\n.\n", "a.template:2: no table of records");
     refused("* parts\na\n| {label}\n.\n", "a.template:3: no table of records");
+    refused("* parts\n| a\n| *parts b\n.\n", "a.template:2: no table of records");
+    refused("* parts\n| *paths {label}\n.\n", "a.template:2: the answer has no 'paths'");
     refused("* parts many\n.\n", "a.template:1: no number of records: 'many'");
 }
 
