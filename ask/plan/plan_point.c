@@ -81,54 +81,43 @@ enum { RUNNING = PLAN_FIGURE_COUNT, OUTPUTS };
 /* The sequences that decode: a ROOT, which a breakdown holds at its value. */
 static const char *const running_rows[PLAN_KINDS] = { NAME_rank_running_mean, NAME_disagg_rank_running };
 
-/* The list of TPOT with only what a point tells, the sequences that decode and the scales of the
- * parts left to vary. */
-static bool open_parts(struct plan *plan, struct variant *variant)
-{
-    struct scenario held = variant->read;
-    struct values values;
-    size_t count;
-    const char *const *names = read_inputs(variant->kind, &count);
-    const char *tpot = plan_row(plan, variant->kind, PLAN_tpot);
-    held.facts = facts_copy(&held.facts);
-    facts_set(&held.facts, running_rows[variant->kind], 1, ORIGIN_AXIS, "plan");
-    if (!values_of_parts(&held, &tpot, 1, &values, plan->error))
-        return false;
-    bool *vary = arena_array(plan->arena, values.graph.input_count + 1, sizeof *vary);
-    for (size_t i = 0; i < values.graph.input_count; i++)
-        vary[i] = values.graph.inputs[i].entry == INPUT_SCALE ||
-                  !strcmp(values.graph.inputs[i].name, running_rows[variant->kind]);
-    for (size_t k = 0; k < count; k++) {
-        const int input = graph_input(&values.graph, names[k]);
-        if (input >= 0 && is_read(variant, names[k]))
-            vary[input] = true;
-    }
-    graph_specialize(plan->arena, &values.graph, values.inputs, vary, &variant->parts);
-    return true;
-}
-
-/* The graph of a variant's figures. Its inputs start at the numbers of a point that was found: it is
- * evaluated once while it is built, and there are layouts for which a row has no value. */
+/* The graphs of a variant. That of its figures starts at the numbers of a point that was found: it is
+ * evaluated once while it is built, and there are layouts for which a row has no value. That of TPOT has
+ * only what a point tells, the sequences that decode and the scales of the parts left to vary. */
 static bool open_report(struct plan *plan, struct variant *variant, const double *read)
 {
-    const char *texts[OUTPUTS];
+    const char *texts[OUTPUTS], *tpot = plan_row(plan, variant->kind, PLAN_tpot);
+    const char *running = running_rows[variant->kind];
     struct facts *facts = &variant->read.facts;
-    struct values values;
+    struct values values, parts;
     size_t count;
-    const char *const *inputs = read_inputs(variant->kind, &count);
+    const char *const *names = read_inputs(variant->kind, &count);
     if (variant->kind == PLAN_POOLS)
         variant->read.facts = facts_copy(&variant->scenario.facts);
     else
         facts_remove(facts, NAME_deployment_chips);     /* those of its own replicas */
     for (size_t i = 0; i < count; i++)
-        if (!fact_given(facts_find(facts, inputs[i])) || !strcmp(inputs[i], NAME_deployment_chips))
-            facts_set(facts, inputs[i], read[i], ORIGIN_AXIS, "plan");
+        if (!fact_given(facts_find(facts, names[i])) || !strcmp(names[i], NAME_deployment_chips))
+            facts_set(facts, names[i], read[i], ORIGIN_AXIS, "plan");
     for (int i = 0; i < PLAN_FIGURE_COUNT; i++)
         texts[i] = plan_row(plan, variant->kind, i);
-    texts[RUNNING] = running_rows[variant->kind];
-    if (!values_of(&variant->read, texts, OUTPUTS, &values, plan->error) ||
-        !open_parts(plan, variant))
+    texts[RUNNING] = running;
+    if (!values_of(&variant->read, texts, OUTPUTS, &values, plan->error))
         return false;
+    struct scenario held = variant->read;
+    held.facts = facts_copy(&held.facts);
+    facts_set(&held.facts, running, 1, ORIGIN_AXIS, "plan");
+    if (!values_of_parts(&held, &tpot, 1, &parts, plan->error))
+        return false;
+    bool *vary = arena_array(plan->arena, parts.graph.input_count + 1, sizeof *vary);
+    for (size_t i = 0; i < parts.graph.input_count; i++)
+        vary[i] = parts.graph.inputs[i].entry == INPUT_SCALE || !strcmp(parts.graph.inputs[i].name, running);
+    for (size_t k = 0; k < count; k++) {
+        const int input = graph_input(&parts.graph, names[k]);
+        if (input >= 0 && is_read(variant, names[k]))
+            vary[input] = true;
+    }
+    graph_specialize(plan->arena, &parts.graph, parts.inputs, vary, &variant->parts);
     variant->report = values.graph;
     variant->reported = true;
     return true;

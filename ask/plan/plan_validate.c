@@ -122,26 +122,6 @@ bool plan_trial(struct plan *plan, const struct plan_point *point, const char *t
            simulate_run(plan->arena, simulate, &as_asked, NULL, outcome, plan->error);
 }
 
-static bool run_trial(struct plan *plan, struct trial_run *run)
-{
-    struct simulate *simulate = arena_alloc(plan->arena, sizeof *simulate);
-    struct simulated *outcome = arena_alloc(plan->arena, sizeof *outcome);
-    if (!plan_trial(plan, &run->point, command_text(plan->command, "traffic"), REQUESTS, simulate,
-                    outcome))
-        return false;
-    const struct class_score *all = &outcome->all;
-    run->met = (double)all->met / (double)all->requests;
-    run->came = outcome->rate;
-    run->goodput = run->met * run->came / (run->point.figures[PLAN_replicas] *
-                                           run->point.figures[PLAN_server_gpus]);
-    run->ttft = sketch_mean(&all->times[SIMULATE_TTFT]);
-    run->ttft_99 = sketch_quantile(&all->times[SIMULATE_TTFT], 0.99);
-    run->tpot = sketch_mean(&all->times[SIMULATE_TPOT]);
-    run->tpot_99 = sketch_quantile(&all->times[SIMULATE_TPOT], 0.99);
-    run->verdict = outcome->verdict;
-    return true;
-}
-
 static int by_goodput(const void *x, const void *y)
 {
     const struct trial_run *a = x, *b = y;
@@ -169,9 +149,25 @@ bool plan_validate(struct plan *plan, struct section *section)
     const size_t asked = command_count(plan->command, "validate");
     const size_t count = asked < tops->count ? asked : tops->count;
     struct trial_run *runs = arena_array(plan->arena, count, sizeof *runs);
-    for (size_t i = 0; i < count; i++)
-        if (!plan_read_point(plan, &tops->points[i], &runs[i].point) || !run_trial(plan, &runs[i]))
+    for (size_t i = 0; i < count; i++) {
+        struct trial_run *run = &runs[i];
+        struct simulate *simulate = arena_alloc(plan->arena, sizeof *simulate);
+        struct simulated *outcome = arena_alloc(plan->arena, sizeof *outcome);
+        if (!plan_read_point(plan, &tops->points[i], &run->point) ||
+            !plan_trial(plan, &run->point, command_text(plan->command, "traffic"), REQUESTS, simulate,
+                        outcome))
             return false;
+        const struct class_score *all = &outcome->all;
+        run->met = (double)all->met / (double)all->requests;
+        run->came = outcome->rate;
+        run->goodput = run->met * run->came / (run->point.figures[PLAN_replicas] *
+                                               run->point.figures[PLAN_server_gpus]);
+        run->ttft = sketch_mean(&all->times[SIMULATE_TTFT]);
+        run->ttft_99 = sketch_quantile(&all->times[SIMULATE_TTFT], 0.99);
+        run->tpot = sketch_mean(&all->times[SIMULATE_TPOT]);
+        run->tpot_99 = sketch_quantile(&all->times[SIMULATE_TPOT], 0.99);
+        run->verdict = outcome->verdict;
+    }
     qsort(runs, count, sizeof *runs, by_goodput);
     struct section *list = section_add(section, "validated", SECTION_LIST);
     for (size_t i = 0; i < count; i++) {
