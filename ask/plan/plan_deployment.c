@@ -256,12 +256,12 @@ void plan_csv(const struct section *list, struct buffer *out)
 
 /* Rows depend on the kind and on whether there is a demand. */
 const struct record plan_deployment_record = { "PlanDeployment", (const struct answer_field[]){
-    { FIELD_TEXT, "deployment", .help = "in words", .always = true },
+    { FIELD_TEXT, "deployment", .help = "the deployment in words", .always = true },
     { FIELD_TEXT, "kind", .help = "aggregated replicas, or pools for prefill and for decode",
       .names = kinds, .count = PLAN_KINDS, .always = true },
-    { FIELD_TEXT, "machine", .help = "its title", .always = true },
-    { FIELD_TEXT, "precision", .help = "of the weights, unless they are as in the checkpoint" },
-    { FIELD_TEXT, "kv_precision", .help = "of the KV cache, where it was asked for" },
+    { FIELD_TEXT, "machine", .help = "title of the machine", .always = true },
+    { FIELD_TEXT, "precision", .help = "format of the weights, unless it is the checkpoint's" },
+    { FIELD_TEXT, "kv_precision", .help = "format of the KV cache, where --kv-precision was given" },
     { FIELD_ALSO, .record = &deployment_record },
     { FIELD_ROWS, .names = setting_rows, .count = SETTING_ROWS },
     { FIELD_ROWS, .names = plan_figure_rows[PLAN_TOGETHER], .count = PLAN_FIGURE_COUNT },

@@ -1,11 +1,11 @@
-/* Single points of a plan: their figures, as `eval` gives them, and their description in words.
+/* Single points of a plan: their figures, as `eval` gives them.
  *
  * The search stores only speed and throughput. For every point that is shown, the rows are
  * evaluated again with the point's settings as given inputs: first through a graph shared by all
  * points of a variant, then, for the breakdown of TPOT, through one that has a scale on each part.
  * The number of decoding sequences is the solution of a ROOT and is held while parts are taken.
  * The inputs set here are those that the `check` line prints, which makes the figures
- * reproducible. */
+ * reproducible; plan_deployment.c puts them into words and records. */
 #include "ask/plan/plan.h"
 
 #include "build/row_names.h"

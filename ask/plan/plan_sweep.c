@@ -80,7 +80,7 @@ bool plan_sweep(struct plan *plan)
 }
 
 const struct record plan_swept = { "PlanSweep", (const struct answer_field[]){
-    { FIELD_TEXT, "deployment", .help = "the best, in words; none is within the limits: absent" },
+    { FIELD_TEXT, "deployment", .help = "the best deployment, in words; absent where none is feasible" },
     { FIELD_ROWS, .names = plan_figure_rows[PLAN_TOGETHER], .count = PLAN_FIGURE_COUNT,
       .keys = plan_figures },
     { FIELD_OTHERS, .help = "the row that is swept, and its value", .unit = "" },

@@ -100,7 +100,7 @@ bool train_sweep(struct train *train)
 }
 
 const struct record train_swept = { "TrainSweep", (const struct answer_field[]){
-    { FIELD_TEXT, "layout", .help = "the best, in words; absent where none fits" },
+    { FIELD_TEXT, "layout", .help = "the best layout, in words; absent where none fits" },
     { FIELD_ROWS, .names = train_figures, .count = TRAIN_FIGURE_COUNT },
     { FIELD_OTHERS, .help = "the row that is swept, and its value", .unit = "" },
     { FIELD_TEXT_ONLY, .names = (const char *const[]){ "value", "largest_parts" }, .count = 2 },
