@@ -317,8 +317,8 @@ bool ask_brief(struct arena *arena, const struct command *command, struct answer
     add_point(brief, point_texts, template, section);
     if (!add_lecture(brief, template, section))
         return false;
+    server_deployment(&brief->server, section);
     section_document(section, answer->doc);
-    server_deployment(&brief->server, answer->doc);
     template_print(template, section, &answer->text);
     answer->status = server_infeasible(&brief->server, answer->doc);
     return true;

@@ -160,8 +160,8 @@ bool ask_step(struct arena *arena, const struct command *command, struct answer 
     note_idle(&server, texts, count);
     figures_words(&server.scenario, section);
     figures_notes(&server.scenario, section);
+    server_deployment(&server, section);
     section_document(section, answer->doc);
-    server_deployment(&server, answer->doc);
     template_print(template, section, &answer->text);
     answer->status = server_infeasible(&server, answer->doc);
     return true;

@@ -15,13 +15,18 @@ struct section *section_new(struct arena *arena)
     return section;
 }
 
+void section_share(struct section *list, struct section *record)
+{
+    *(struct section **)arena_push(list->arena, &list->inside, &list->inside_count, &list->inside_room,
+                                   sizeof record) = record;
+}
+
 struct section *section_add(struct section *parent, const char *name, enum section_kind kind)
 {
     struct section *section = section_new(parent->arena);
     section->name = name;
     section->kind = kind;
-    *(struct section **)arena_push(parent->arena, &parent->inside, &parent->inside_count,
-                                   &parent->inside_room, sizeof section) = section;
+    section_share(parent, section);
     return section;
 }
 
@@ -49,6 +54,20 @@ struct figure *section_word(struct section *section, const char *name, const cha
 {
     struct figure *figure = add_figure(section, name);
     figure->word = word;
+    return figure;
+}
+
+struct figure *section_switch(struct section *section, const char *name, bool on)
+{
+    struct figure *figure = section_number(section, name, on, unit_one);
+    figure->as = FIGURE_SWITCH;
+    return figure;
+}
+
+struct figure *section_nothing(struct section *section, const char *name)
+{
+    struct figure *figure = section_number(section, name, NAN, unit_one);
+    figure->as = FIGURE_NOTHING;
     return figure;
 }
 
@@ -124,6 +143,10 @@ static void add_figures(const struct section *section, struct doc *doc)
             continue;
         if (figure->word)
             doc_add_string(section->arena, doc, figure->name, figure->word);
+        else if (figure->as == FIGURE_SWITCH)
+            doc_add_bool(section->arena, doc, figure->name, figure->value != 0);
+        else if (figure->as == FIGURE_NOTHING)
+            doc_add(section->arena, doc, figure->name, DOC_NULL);
         else
             doc_add_number(section->arena, doc, figure->name, figure->value);
     }
@@ -158,19 +181,25 @@ static const char *cell_text(struct arena *arena, const struct figure *figure)
     return out.data ? out.data : "";
 }
 
+void section_csv_of(const struct section *list, const char *const *columns, size_t count,
+                    struct buffer *out)
+{
+    struct table table = { .arena = list->arena, .columns = count };
+    for (size_t k = 0; k < count; k++)
+        table_cell(&table, "%s", columns[k]);
+    for (size_t i = 0; i < list->inside_count; i++)
+        for (size_t k = 0; k < count; k++)
+            table_cell(&table, "%s", cell_text(list->arena, section_find(list->inside[i], columns[k])));
+    table_csv(&table, out);
+}
+
 void section_csv(const struct section *list, struct buffer *out)
 {
-    struct table table = { .arena = list->arena };
     const struct section *first = list->inside_count ? list->inside[0] : NULL;
-    for (size_t i = 0; first && i < first->count; i++) {
-        table.columns += !first->figures[i].text_only;
+    const char **columns = arena_array(list->arena, first ? first->count + 1 : 1, sizeof *columns);
+    size_t count = 0;
+    for (size_t i = 0; first && i < first->count; i++)
         if (!first->figures[i].text_only)
-            table_cell(&table, "%s", first->figures[i].name);
-    }
-    for (size_t i = 0; i < list->inside_count; i++)
-        for (size_t k = 0; k < first->count; k++)
-            if (!first->figures[k].text_only)
-                table_cell(&table, "%s", cell_text(list->arena, section_find(
-                    list->inside[i], first->figures[k].name)));
-    table_csv(&table, out);
+            columns[count++] = first->figures[i].name;
+    section_csv_of(list, columns, count, out);
 }

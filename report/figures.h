@@ -34,6 +34,7 @@ struct figure {
     struct unit unit;
     enum origin origin;
     const char *source;             /* "data/hardware.csv:271", "--set"; NULL: not asked */
+    enum { FIGURE_PLAIN, FIGURE_SWITCH, FIGURE_NOTHING } as;    /* in JSON true or false; null */
     bool text_only;                 /* in no document */
 };
 
@@ -62,6 +63,12 @@ struct section *section_add(struct section *parent, const char *name, enum secti
 struct figure *section_number(struct section *section, const char *name, double value,
                               struct unit unit);
 struct figure *section_word(struct section *section, const char *name, const char *word);
+/* 1 or 0, true or false in JSON. */
+struct figure *section_switch(struct section *section, const char *name, bool on);
+/* The key of a record or word that there is not: null in JSON; for a template it does not exist. */
+struct figure *section_nothing(struct section *section, const char *name);
+/* A record that stands in another place too. */
+void section_share(struct section *list, struct section *record);
 /* The figure of that name, or of "NAME[entry]"; NULL: none. */
 const struct figure *section_find(const struct section *section, const char *name);
 /* Its value; NAN: there is none. */
@@ -78,5 +85,8 @@ void figure_document(struct arena *arena, const struct figure *figure, struct do
 void section_document(const struct section *section, struct doc *doc);
 /* A list as a table: a column for each figure of its first record, numbers in base units. */
 void section_csv(const struct section *list, struct buffer *out);
+/* The same with these columns, of which the template alone may have some. */
+void section_csv_of(const struct section *list, const char *const *columns, size_t count,
+                    struct buffer *out);
 
 #endif

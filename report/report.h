@@ -2,7 +2,7 @@
  *
  * An answer has the same numbers twice: a document (JSON, names of rows as keys) and text for
  * people; where a table is the answer, also as CSV. Infeasible is an answer (status 1), not an
- * error. figures.h holds both before they are printed, layout.h prints the text from a file beside
+ * error. figures.h holds both before they are printed, template.h prints the text from a file beside
  * the verb; plot.h draws curves. */
 #ifndef REPORT_H
 #define REPORT_H

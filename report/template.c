@@ -48,7 +48,7 @@ static struct figure find_figure(const struct scope *scope, const char *name)
     const struct section *section = find_section(scope, name);
     return (struct figure){ .name = name, .word = !section ? ""
                             : section->kind == SECTION_TEXTS ? joined(section)
-                            : section->inside_count ? name : "" };
+                            : section->inside_count || section->count ? name : "" };
 }
 
 static bool exists(const struct figure *figure)
@@ -129,7 +129,7 @@ static void print_ends(struct buffer *out, double low, double high, struct unit 
 static void print_value(struct buffer *out, const struct part *part, const struct figure *figure,
                         struct unit unit)
 {
-    quantity_print(out, figure->value, unit, part->digits);
+    quantity_print(out, figure->value / part->scale, unit, part->digits);
     if (!part->range || figure->range.low == figure->range.high)
         return;
     buffer_print(out, " (%s ", figure->range.kind);
@@ -183,32 +183,45 @@ static void print_figure(struct buffer *out, const struct scope *scope, const st
 
 static void print_parts(struct buffer *out, const struct scope *scope, const struct part *part);
 
+static void add_cell(struct table *table, const struct scope *scope, const struct part *cell)
+{
+    struct buffer out = { .arena = table->arena };
+    buffer_add(&out, "", 0);
+    print_parts(&out, scope, cell->then);
+    while (out.size && out.data[out.size - 1] == ' ')
+        out.data[--out.size] = 0;
+    table_cell(table, "%s", out.data);
+}
+
 static void add_cells(struct table *table, const struct scope *scope, const struct part *row)
 {
     for (const struct part *cell = row->cells; cell; cell = cell->next) {
-        struct buffer out = { .arena = table->arena };
-        buffer_add(&out, "", 0);
-        print_parts(&out, scope, cell->then);
-        while (out.size && out.data[out.size - 1] == ' ')
-            out.data[--out.size] = 0;
-        table_cell(table, "%s", out.data);
+        const struct section *each = cell->kind == PART_EACH ? find_section(scope, cell->name) : NULL;
+        for (size_t i = 0; each && i < each->inside_count; i++)
+            add_cell(table, &(struct scope){ each->inside[i], scope }, cell);
+        if (cell->kind != PART_EACH)
+            add_cell(table, scope, cell);
     }
 }
 
-/* The head, if there is one, then a row for each record. */
+/* The heads, if there are any, then a row for each record. */
 static void print_table(struct buffer *out, const struct scope *scope, const struct section *section,
                         size_t count, const struct part *head)
 {
+    const struct scope first = { section->inside[0], scope };
     struct table table = { .arena = out->arena };
-    const struct part *row = head->next ? head->next : head;
-    for (const struct part *cell = head->cells; cell; cell = cell->next)
-        table.columns++;
-    char *left = arena_alloc(out->arena, table.columns + 1), *side = left;
-    for (const struct part *cell = head->cells; cell; cell = cell->next)
-        *side++ = cell->right ? 'r' : 'l';
-    table.left = left;
-    if (row != head)
-        add_cells(&table, scope, head);
+    struct buffer sides = { .arena = out->arena };
+    const struct part *row = head;
+    for (const struct part *cell = head->cells; cell; cell = cell->next) {
+        const struct section *each = cell->kind == PART_EACH ? find_section(&first, cell->name) : NULL;
+        const size_t columns = cell->kind != PART_EACH ? 1 : each ? each->inside_count : 0;
+        for (size_t i = 0; i < columns; i++)
+            buffer_add(&sides, cell->right ? "r" : "l", 1);
+    }
+    table.columns = sides.size;
+    table.left = sides.data;
+    for (; row->next; row = row->next)
+        add_cells(&table, &first, row);
     for (size_t i = 0; i < count; i++)
         add_cells(&table, &(struct scope){ section->inside[i], scope }, row);
     table_print(&table, out, head->text);

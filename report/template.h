@@ -8,6 +8,7 @@
  *     {row:3-}          the same, and " (range 1.2 to 3.4 ms)" where what was given has a range
  *     {row-3}           that range alone: "1.2 to 3.4 ms"
  *     {row#6}  {row#6-} without the unit
+ *     {row#6 USD/h}     the value in USD/h with 6 digits, without the unit
  *     {row~3}           the 80 % interval of a prediction: "32.5 to 45.7 ms"
  *     {row%}   {row%1}  a share, in per cent
  *     {row.2 ms}        the value in ms with 2 decimals, without the unit; {row.0} a whole number
@@ -32,9 +33,11 @@
  * Inside of a record its figures hide those of the answer around it, which are {^row}. Of a list of
  * texts {text} is the record, `first` exists in the first, and {section} is all of them with "; "
  * between. Lines of records that begin with | are a table: "  | head | > right" and "  | {row} |
- * {row:3}"; the head may be left out, and > aligns a column to the right.
+ * {row:3}"; there may be several heads or none, whose figures are those of the first record, and >
+ * aligns a column to the right. A cell "*section {row}" stands for one cell for each record of that
+ * section, which has as many in each record of the table.
  *
- * Conditions, with & between: `row` exists (a number that is known, a word, a list with records),
+ * Conditions, with & between: `row` exists (a number that is known, a word, a record, a list with records),
  * `!row` does not, `row~` has an 80 % interval, `row-` a range; `row<1`, `row>=other_row`,
  * `key='word'` with < > <= >= = and !=. A comparison with a figure that does not exist does not
  * hold. */

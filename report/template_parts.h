@@ -25,10 +25,10 @@ struct part {
     int digits;                     /* or columns, or records at most */
     bool range;                     /* behind the value */
     bool right;                     /* a cell that is aligned to the right */
-    double scale;                   /* of the unit after a '.' */
+    double scale;                   /* of the unit after a '.' or a '#' */
     const struct condition *condition;
     struct part *then, *other;      /* of an IF; of an EACH a record, and what was left out */
-    struct part *cells, *next;      /* of CELLS: each cell is an IF without condition */
+    struct part *cells, *next;      /* of CELLS: each an IF without condition, or an EACH */
 };
 
 struct template {

@@ -146,7 +146,7 @@ static bool read_figure(struct reader *reader, struct text text, struct part *pa
         part->range = true;
         return true;
     }
-    if (part->format == '.' && text.size > 1 && text.data[0] == ' ') {
+    if (strchr(".#", part->format) && text.size > 1 && text.data[0] == ' ') {
         take(&text, 1);
         return unit_scale(copy_of(reader, text), &part->scale) || wrong(reader, "no unit", text);
     }
@@ -210,7 +210,7 @@ static bool read_parts(struct reader *reader, struct text *rest, const char *sto
     return true;
 }
 
-/* "  | a | > b": what stands before, and the cells. */
+/* "  | a | > b | *section c": what stands before, and the cells. */
 static bool read_cells(struct reader *reader, struct text line, struct part *row)
 {
     struct part **end = &row->cells;
@@ -219,6 +219,15 @@ static bool read_cells(struct reader *reader, struct text line, struct part *row
         take(&line, 1);
         struct part *cell = add_part(reader, &end, PART_IF), **then = &cell->then;
         take(&line, strspn(copy_of(reader, line), " "));
+        if (line.size && line.data[0] == '*') {
+            take(&line, 1);
+            const struct text name = take(&line, before(line, " |"));
+            if (!is_name(name))
+                return wrong(reader, "no name", name);
+            cell->kind = PART_EACH;
+            cell->name = copy_of(reader, name);
+            take(&line, strspn(copy_of(reader, line), " "));
+        }
         if (line.size && line.data[0] == '>') {
             cell->right = true;
             take(&line, 1);
@@ -325,15 +334,19 @@ static bool read_lines(struct reader *reader, bool inside, struct part ***end, c
     return !inside || wrong(reader, "a block is not closed", (struct text){ "", 0 });
 }
 
-/* Rows of cells are all that a record prints: one, or a head of as many cells before it. */
+/* Rows of as many cells are all that a record prints: the last is the record, the others are heads. */
 static bool is_table(const struct part *list)
 {
-    const struct part *head = list->cells, *row = list->next ? list->next->cells : head;
-    if (list->next && (list->next->kind != PART_CELLS || list->next->next))
-        return false;
-    for (; head && row; head = head->next)
-        row = row->next;
-    return !head && !row;
+    for (const struct part *row = list; row; row = row->next) {
+        const struct part *first = list->cells, *cell = row->cells;
+        if (row->kind != PART_CELLS)
+            return false;
+        for (; first && cell && first->kind == cell->kind; first = first->next)
+            cell = cell->next;
+        if (first || cell)
+            return false;
+    }
+    return true;
 }
 
 static bool check_tables(struct reader *reader, const struct part *list, bool record)

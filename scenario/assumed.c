@@ -37,7 +37,7 @@ static void keep_fitted(struct basis *basis, struct arena *arena, const char *na
         if (!strcmp(basis->fitted[i], name))
             return;
     *(const char **)arena_push(arena, &basis->fitted, &basis->fitted_count, &basis->fitted_room,
-                               sizeof *basis->fitted) = name;
+                               sizeof *basis->fitted) = arena_copy(arena, name, strlen(name));
 }
 
 static void keep_strongest(struct basis *basis, struct arena *arena, const struct rested *one)
@@ -147,6 +147,15 @@ static size_t known_of(struct scenario *scenario, const char *const *texts, size
         if (value_of(scenario, texts[i], &value, &ignored))
             known[kept++] = texts[i];
     return values_of(scenario, known, kept, values, &ignored) ? kept : 0;
+}
+
+void basis_texts(struct scenario *scenario, const char *const *texts, size_t count, struct basis *basis)
+{
+    struct values values;
+    const char **known = arena_array(scenario->arena, count + 1, sizeof *known);
+    const size_t kept = known_of(scenario, texts, count, known, &values);
+    if (kept)
+        basis_values(scenario, &values, NULL, kept, basis);
 }
 
 void shown_notes(struct scenario *scenario, const char *const *texts, size_t count,

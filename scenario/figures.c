@@ -140,6 +140,17 @@ bool figures_read(struct scenario *scenario, const char *const *names, size_t co
     return true;
 }
 
+void figures_row(struct section *section, const char *name, double value)
+{
+    const struct formulas *formulas = formulas_built_in(FORMULAS_ALL);
+    const int row = formulas_find(formulas, name);
+    const struct unit unit = formulas->rows[row]->unit;
+    section_number(section, name, value, unit);
+    for (size_t i = 0; i < formulas->alias_count; i++)
+        if (formulas->aliases[i].row == row && !formulas->aliases[i].old)
+            section_number(section, formulas->aliases[i].name, value, unit);
+}
+
 void figures_notes(const struct scenario *scenario, struct section *section)
 {
     struct section *list = section_add(section, "assumed", SECTION_TEXTS);

@@ -151,6 +151,8 @@ bool figures_read(struct scenario *scenario, const char *const *names, size_t co
 /* The notes, and the words that ask the same again: lists "assumed" and "words". */
 void figures_notes(const struct scenario *scenario, struct section *section);
 void figures_words(const struct scenario *scenario, struct section *section);
+/* A number under the name of its row and under its aliases, by which it may be known. */
+void figures_row(struct section *section, const char *name, double value);
 struct unit scenario_unit(const struct scenario *scenario, const char *text);
 /* Into a document, under the name of the row and under its aliases, by which it may be known. */
 void doc_add_row(struct arena *arena, struct doc *doc, const char *name, double value);
@@ -212,6 +214,8 @@ void basis_add(struct scenario *scenario, const struct graph *graph, const doubl
                struct basis *basis);
 void basis_values(struct scenario *scenario, const struct values *values, const size_t *outputs,
                   size_t count, struct basis *basis);
+/* Of the texts that have a value. */
+void basis_texts(struct scenario *scenario, const char *const *texts, size_t count, struct basis *basis);
 void basis_notes(struct scenario *scenario, struct basis *basis);
 /* assumed_notes and given_note_of, for an answer that shows these texts; one that has no value here is left out. `what` NULL:
  * only what they depend on. */

@@ -61,7 +61,8 @@ const char *server_verdict(const struct server *server)
         return "out of memory: no request fits beside the weights";
     if (!(server_at(server, SERVER_stable) > 0))
         return arena_print(server->scenario.arena, "overloaded: %s requests/s need %s, "
-                           "saturated throughput is %s", count_text(server->scenario.arena, server_at(server, SERVER_arrival_rate), 6),
+                           "saturated throughput is %s",
+                           count_text(server->scenario.arena, server_at(server, SERVER_arrival_rate), 6),
                            quantity_text(server->scenario.arena,
                                          server_at(server, SERVER_arrival_rate) *
                                          server_at(server, SERVER_output_tokens),
@@ -91,12 +92,6 @@ bool server_infeasible(const struct server *server, struct doc *doc)
     if (why)
         doc_add_string(scenario->arena, doc, "infeasible", why);
     return why != NULL;
-}
-
-static void add_row(const struct server *server, struct doc *doc, size_t row)
-{
-    if (!doc_get(doc, server_rows[row]))
-        doc_add_number(server->scenario.arena, doc, server_rows[row], server->values.at[row]);
 }
 
 /* Keys of the sizes of one kind of replica. */
@@ -158,19 +153,19 @@ const struct record server_record = { "ServerRows", (const struct answer_field[]
     { FIELD_TEXT_ONLY, .names = (const char *const[]){ "server_layout", "verdict" }, .count = 2 },
     { 0 } } };
 
-void deployment_engine(const struct scenario *scenario, struct doc *doc)
+void deployment_engine(const struct scenario *scenario, struct section *section)
 {
     const char *engine = scenario->subject.engine;
     const char *version = catalog_engine_version(&scenario->catalog, engine);
-    doc_add_string(scenario->arena, doc, "engine", catalog_engine_name(&scenario->catalog, engine));
+    section_word(section, "engine", catalog_engine_name(&scenario->catalog, engine));
     if (version)
-        doc_add_string(scenario->arena, doc, "engine_version", version);
+        section_word(section, "engine_version", version);
     else
-        doc_add(scenario->arena, doc, "engine_version", DOC_NULL);
+        section_nothing(section, "engine_version");
 }
 
 /* Add the names of the rows that make layout_startable 0, each once. */
-static void add_broken(struct scenario *scenario, struct doc *list)
+static void add_broken(struct scenario *scenario, struct section *list)
 {
     static const char *const rules[] = { NAME_tensor_whole, NAME_stages_whole, NAME_stages_few,
                                          NAME_heads_divisible, NAME_ranks_share, NAME_layout_on_hosts,
@@ -182,44 +177,45 @@ static void add_broken(struct scenario *scenario, struct doc *list)
         return;
     for (size_t i = 0; i < RULES; i++) {
         bool known = values.at[i] > 0;
-        for (const struct doc *one = list->first; one; one = one->next)
-            known |= !strcmp(one->string, rules[i]);
+        for (size_t k = 0; k < list->count; k++)
+            known |= !strcmp(list->figures[k].word, rules[i]);
         if (!known)
-            doc_add_string(scenario->arena, list, NULL, rules[i]);
+            section_word(list, NULL, rules[i]);
     }
 }
 
-void deployment_rules(bool startable, struct scenario *const *kinds, size_t count, struct doc *doc)
+void deployment_rules(bool startable, struct scenario *const *kinds, size_t count, struct section *section)
 {
-    doc_add_bool(kinds[0]->arena, doc, "startable", startable);
-    struct doc *list = doc_add(kinds[0]->arena, doc, "broken_rules", DOC_ARRAY);
+    section_switch(section, "startable", startable);
+    struct section *list = section_add(section, "broken_rules", SECTION_TEXTS);
     for (size_t i = 0; i < count && !startable; i++)
         add_broken(kinds[i], list);
 }
 
-void server_deployment(const struct server *server, struct doc *answer)
+void server_deployment(const struct server *server, struct section *answer)
 {
     static const enum server_row sizes[] = {
 #define X(name) SERVER_##name,
         SIZES(X)
 #undef X
     };
-    struct arena *arena = server->scenario.arena;
-    struct doc *doc = doc_add(arena, answer, "server", DOC_OBJECT);
-    scenario_words_document(&server->scenario, doc);
-    struct doc *one = doc_add(arena, doc_add(arena, doc, "servers", DOC_ARRAY), NULL, DOC_OBJECT);
-    doc_add_string(arena, one, "role", "aggregated");
-    doc_add_number(arena, one, "count", server_at(server, SERVER_replicas));
-    doc_add_string(arena, one, "machine", server->scenario.subject.machine);
+    struct section *section = section_add(answer, "server", SECTION_RECORD);
+    struct section *servers = section_add(section, "servers", SECTION_LIST);
+    struct section *one = section_add(servers, NULL, SECTION_RECORD);
+    section_word(one, "role", "aggregated");
+    section_number(one, "count", server_at(server, SERVER_replicas), unit_one);
+    section_word(one, "machine", server->scenario.subject.machine);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        add_row(server, one, sizes[i]);
-    doc_add_number(arena, one, "spare_experts", 0);
-    doc_add_number(arena, one, "prefill_chunk", server_at(server, SERVER_chunked_prefill_size));
+        section_number(one, server_rows[sizes[i]], server_at(server, sizes[i]), unit_of(server, sizes[i]));
+    section_number(one, "spare_experts", 0, unit_one);
+    section_number(one, "prefill_chunk", server_at(server, SERVER_chunked_prefill_size),
+                   unit_of(server, SERVER_chunked_prefill_size));
     struct scenario scenario = server->scenario, *const kinds[] = { &scenario };
-    deployment_engine(&scenario, doc);
-    deployment_rules(server_at(server, SERVER_layout_startable) > 0, kinds, 1, doc);
+    figures_words(&scenario, section);
+    deployment_engine(&scenario, section);
+    deployment_rules(server_at(server, SERVER_layout_startable) > 0, kinds, 1, section);
     for (size_t i = 0; i < server->row_count; i++)
-        add_row(server, doc, i);
+        section_number(section, server_rows[i], server_at(server, i), unit_of(server, i));
 }
 
 void server_figures(struct server *server, const char *const *more, size_t count,

@@ -11,9 +11,9 @@
 /* The first rows exist for every replica, the others only for one that keeps up with its arrivals. */
 #define SERVER_ROWS(X)                                                                      \
     X(concurrency) X(arrival_rate) X(prompt_tokens) X(output_tokens) X(tensor_parallel)     \
-    X(attention_dp) X(pipeline_parallel) X(rank_slots) X(saturated_throughput) X(batch) X(chips) X(expert_parallel) X(context_parallel) \
-    X(chunked_prefill_size) X(replicas) X(deployment_chips) X(host_chips) X(hosts) X(chips_paid)       \
-    X(layout_startable)              \
+    X(attention_dp) X(pipeline_parallel) X(rank_slots) X(saturated_throughput) X(batch)     \
+    X(chips) X(expert_parallel) X(context_parallel) X(chunked_prefill_size) X(replicas)     \
+    X(deployment_chips) X(host_chips) X(hosts) X(chips_paid) X(layout_startable)            \
     X(stable) X(replica_fits) X(band_exponent) X(heads_divisible)                          \
     X(utilization) X(rank_running_mean)                                                        \
     X(predicted_tpot) X(predicted_ttft) X(predicted_e2e) X(predicted_throughput)            \
@@ -61,12 +61,13 @@ void server_figures(struct server *server, const char *const *more, size_t count
                     const struct template *template, struct section *section);
 /* "server": the deployment of which it is one replica. The records declare the keys: of the rows, and
  * of what each deployment has. */
-void server_deployment(const struct server *server, struct doc *answer);
+void server_deployment(const struct server *server, struct section *answer);
 
 /* Which engine a deployment's servers run, and which rules of layouts they break: of one that can be
  * started none. Each scenario is of one kind of its servers. */
-void deployment_engine(const struct scenario *scenario, struct doc *doc);
-void deployment_rules(bool startable, struct scenario *const *kinds, size_t count, struct doc *doc);
+void deployment_engine(const struct scenario *scenario, struct section *section);
+void deployment_rules(bool startable, struct scenario *const *kinds, size_t count,
+                      struct section *section);
 
 extern const struct record server_record, deployment_record;
 

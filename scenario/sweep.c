@@ -1,3 +1,7 @@
+/* The values of --sweep: a list, or a range that is divided evenly or, if it is wide, evenly in the
+ * logarithm. A count is rounded, and values that then repeat are dropped. The row is set as if the
+ * user had given it; what was assumed is gathered over all values, so that a search at each of them
+ * can be freed before the next. */
 #include "scenario/sweep.h"
 
 #include <math.h>
@@ -83,6 +87,26 @@ bool sweep_read(struct arena *arena, const struct command *command, struct sweep
 struct sweep_value sweep_value(const struct sweep *sweep, size_t i)
 {
     return (struct sweep_value){ sweep->row, sweep->values[i] };
+}
+
+bool sweep_note(struct sweep_notes *notes, struct arena *arena, const struct scenario *scenario,
+                struct error *error)
+{
+    struct facts *facts = &notes->scenario.facts;
+    if (!notes->scenario.arena) {       /* read again, for rows that stay */
+        if (!scenario_read(&notes->scenario, arena, scenario->command, scenario->subject, error))
+            return false;
+        facts->note_count = 0;
+    }
+    for (size_t i = 0; i < scenario->facts.note_count; i++) {
+        const char *note = scenario->facts.notes[i];
+        bool known = false;
+        for (size_t k = 0; k < facts->note_count; k++)
+            known |= !strcmp(facts->notes[k], note);
+        if (!known)
+            facts_note(facts, "%s", note);
+    }
+    return true;
 }
 
 bool sweep_set(struct scenario *scenario, struct sweep_value value, struct error *error)

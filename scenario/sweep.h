@@ -25,6 +25,14 @@ struct sweep_value {
 bool sweep_read(struct arena *arena, const struct command *command, struct sweep *sweep,
                 struct error *error);
 struct sweep_value sweep_value(const struct sweep *sweep, size_t i);
+/* What was assumed at any of the values: notes, each once, and defaults by their largest effect. It
+ * outlives the scenarios of the values. */
+struct sweep_notes {
+    struct scenario scenario;       /* of the first value; its facts have the notes */
+    struct basis basis;
+};
+bool sweep_note(struct sweep_notes *notes, struct arena *arena, const struct scenario *scenario,
+                struct error *error);
 /* The row at its value, as if the user had given it. */
 bool sweep_set(struct scenario *scenario, struct sweep_value value, struct error *error);
 

@@ -1,6 +1,13 @@
 /* plan: the best deployments under limits.
  *
- *     MODEL, machines, formats -> variants -> spaces -> front -> the best of it */
+ *     MODEL, machines, formats -> variants -> spaces -> front -> the best of it
+ *
+ * This file turns words and options into variants and runs the search. Each combination of machine,
+ * formats and kind of deployment is a variant with a scenario of its own, in which the load is an
+ * input. What the user gave is held: sizes exclude other layouts, a demand asks for the fewest GPUs.
+ * What the search finds by itself cannot be given, nor can ranges, since a point has single numbers.
+ * Spaces are listed in plan_space.c, points evaluated in plan_point.c, and told in plan_answer.c;
+ * processes that search together agree here on what goes wrong before the search begins. */
 #include "ask/ask.h"
 #include "ask/launch/launch.h"
 #include "ask/plan/plan.h"
@@ -81,22 +88,12 @@ static bool read_limit(struct plan *plan, struct scenario *scenario, const char 
     return error_hint(plan->error, "a time above 0: 300ms, 2s");
 }
 
-static bool check_gpus(struct plan *plan, struct scenario *scenario)
+/* Refuse ranges and distributions, since a point has single numbers, and loads and sizes that the
+ * search finds itself, since who gives one would not see it followed. */
+static bool check_given(struct plan *plan, const struct scenario *scenario)
 {
-    enum { MOST = 10000000 };
-    const struct fact *fact = facts_find(&scenario->facts, NAME_deployment_chips);
-    if (!value_of(scenario, NAME_deployment_chips, &plan->gpus, plan->error))
-        return false;
-    if (!fact_given(fact) ||
-        (plan->gpus >= 1 && plan->gpus <= MOST && plan->gpus == floor(plan->gpus)))
-        return true;
-    error_set(plan->error, "%s: invalid number of GPUs '%.12g'", fact->source, plan->gpus);
-    return error_hint(plan->error, "a whole number from 1 to %d", MOST);
-}
-
-/* Refuse ranges and distributions, since a point has single numbers. */
-static bool no_ranges(struct plan *plan, const struct scenario *scenario)
-{
+    static const char *const found[] = { NAME_users, NAME_concurrency, NAME_replicas, NAME_batch,
+                                         NAME_arrival_rate };
     for (size_t i = 0; i < scenario->facts.scalar_count; i++) {
         const struct fact *fact = &scenario->facts.scalars[i];
         if (fact->distribution == DISTRIBUTION_NONE || !fact_given(fact))
@@ -104,14 +101,6 @@ static bool no_ranges(struct plan *plan, const struct scenario *scenario)
         error_set(plan->error, "%s: %s is a range or a distribution", fact->source, fact->name);
         return error_hint(plan->error, "a single number; `chalkline eval` takes ranges");
     }
-    return true;
-}
-
-/* Loads and sizes that the search finds itself: who gives one would not see it followed. */
-static bool nothing_found_is_given(struct plan *plan, const struct scenario *scenario)
-{
-    static const char *const found[] = { NAME_users, NAME_concurrency, NAME_replicas, NAME_batch,
-                                         NAME_arrival_rate };
     for (size_t i = 0; i < sizeof found / sizeof *found; i++) {
         const struct fact *fact = facts_find(&scenario->facts, found[i]);
         if (!fact_given(fact))
@@ -123,35 +112,35 @@ static bool nothing_found_is_given(struct plan *plan, const struct scenario *sce
     return true;
 }
 
-/* Convert tokens per day to requests per second. */
-static bool read_demand(struct plan *plan, struct scenario *scenario)
+/* The demand, where there is one, as requests per second; the number of GPUs, which is one scale-up
+ * domain where nobody gave it, and no limit at all where only a demand is given; TTFT and TPOT. */
+static bool read_limits(struct plan *plan, struct scenario *scenario)
 {
+    enum { MOST = 10000000 };
+    const double endless = 1e12;
     const struct fact *tokens = facts_find(&scenario->facts, NAME_tokens_per_day);
-    double demand;
+    const bool chips_given = fact_given(facts_find(&scenario->facts, NAME_deployment_chips));
+    double domain, demand;
     if (fact_given(tokens)) {
         if (!value_of(scenario, NAME_request_demand, &demand, plan->error))
             return false;
         facts_set(&scenario->facts, NAME_request_demand, demand, ORIGIN_AXIS, tokens->source);
     }
     plan->by_demand = facts_find(&scenario->facts, NAME_request_demand) != NULL;
-    return true;
-}
-
-static bool set_numbers(struct plan *plan, struct scenario *scenario)
-{
-    const struct facts *facts = &scenario->facts;
-    const double endless = 1e12;    /* where only a demand is given */
-    double domain;
-    if (!nothing_found_is_given(plan, scenario) || !read_demand(plan, scenario) ||
-        !value_of(scenario, NAME_scale_up_chips, &domain, plan->error))
+    if (!value_of(scenario, NAME_scale_up_chips, &domain, plan->error))
         return false;
-    plan->alone = command_given(plan->command, "aggregated") && !plan->by_demand &&
-                  !fact_given(facts_find(facts, NAME_deployment_chips));
-    if (!plan->alone && !fact_given(facts_find(facts, NAME_deployment_chips)))
+    plan->alone = command_given(plan->command, "aggregated") && !plan->by_demand && !chips_given;
+    if (!plan->alone && !chips_given)
         facts_set(&scenario->facts, NAME_deployment_chips, plan->by_demand ? endless : domain,
                   ORIGIN_CHOSEN, "assumed");
-    return check_gpus(plan, scenario) &&
-           read_limit(plan, scenario, NAME_ttft_limit, &plan->ttft) &&
+    if (!value_of(scenario, NAME_deployment_chips, &plan->gpus, plan->error))
+        return false;
+    if (chips_given && !(plan->gpus >= 1 && plan->gpus <= MOST && plan->gpus == floor(plan->gpus))) {
+        error_set(plan->error, "%s: invalid number of GPUs '%.12g'",
+                  facts_find(&scenario->facts, NAME_deployment_chips)->source, plan->gpus);
+        return error_hint(plan->error, "a whole number from 1 to %d", MOST);
+    }
+    return read_limit(plan, scenario, NAME_ttft_limit, &plan->ttft) &&
            read_limit(plan, scenario, NAME_tpot_limit, &plan->tpot);
 }
 
@@ -202,23 +191,27 @@ static bool take_tensor(struct plan *plan, struct scenario *scenario)
 }
 
 /* Open a scenario with one machine and format of the lists. */
-static bool read_variant(struct plan *plan, struct variant *variant)
+static bool add_variant(struct plan *plan, const char *machine, const char *precision,
+                        const char *kv, enum plan_kind kind)
 {
+    struct variant *variant = arena_push(plan->arena, &plan->variants, &plan->count, &plan->room,
+                                         sizeof *variant);
+    *variant = (struct variant){ .kind = kind, .machine = machine, .precision = precision, .kv = kv };
     struct subject subject = plan->subject;
     struct scenario *scenario = &variant->scenario, asked;
-    subject.machine = variant->machine;
-    subject.precision = variant->precision;
-    subject.kv_precision = variant->kv;
+    subject.machine = machine;
+    subject.precision = precision;
+    subject.kv_precision = kv;
     if (!scenario_read(scenario, plan->arena, plan->command, subject, plan->error) ||
-        !sweep_set(scenario, plan->swept, plan->error) || !no_ranges(plan, scenario))
+        !sweep_set(scenario, plan->swept, plan->error) || !check_given(plan, scenario))
         return false;
     asked = *scenario;
     asked.facts = facts_copy(&scenario->facts);
-    if (!take_tensor(plan, scenario) || !set_numbers(plan, scenario))
+    if (!take_tensor(plan, scenario) || !read_limits(plan, scenario))
         return false;
     variant->gpus = plan->gpus;
     variant->ttft = plan->ttft;
-    variant->rule = variant->kind == PLAN_POOLS ? LAYOUT_EVEN : LAYOUT_STARTABLE;
+    variant->rule = kind == PLAN_POOLS ? LAYOUT_EVEN : LAYOUT_STARTABLE;
     if (command_given(plan->command, "aggregated") &&
         !fact_given(facts_find(&scenario->facts, NAME_deployment_chips)) &&
         !take_reach(plan, variant, &asked))
@@ -227,25 +220,6 @@ static bool read_variant(struct plan *plan, struct variant *variant)
     variant->asked.facts = facts_copy(&scenario->facts);
     variant->read.facts = facts_copy(&scenario->facts);
     open_loop(variant);
-    return true;
-}
-
-static bool add_variant(struct plan *plan, const char *machine, const char *precision,
-                        const char *kv, enum plan_kind kind)
-{
-    struct variant *variant = arena_push(plan->arena, &plan->variants, &plan->count, &plan->room,
-                                         sizeof *variant);
-    *variant = (struct variant){ .kind = kind, .machine = machine, .precision = precision,
-                                 .kv = kv };
-    return read_variant(plan, variant);
-}
-
-static bool all_have_rent(struct plan *plan)
-{
-    double rent;
-    for (size_t i = 0; i < plan->count; i++)
-        if (!value_of(&plan->variants[i].scenario, NAME_chip_price, &rent, plan->error) || !(rent > 0))
-            return false;
     return true;
 }
 
@@ -258,7 +232,7 @@ static const char *scope_text(struct plan *plan)
         buffer_print(&out, "as many as needed of ");
     else if (plan->alone)
         buffer_print(&out, "one replica of ");
-    else
+    else if (!plan->swept.row || strcmp(plan->swept.row, NAME_deployment_chips))
         buffer_print(&out, "%.0f x ", plan->gpus);
     for (size_t i = 0; i < plan->count; i++)
         if (plan->variants[i].machine != before) {
@@ -283,33 +257,17 @@ bool plan_spaces(struct plan *plan)
                     if (!add_variant(plan, machines[m], precisions[p], kvs[k],
                                      (enum plan_kind)kind))
                         return false;
-    plan->by_cost = machine_count > 1 && all_have_rent(plan);
+    plan->by_cost = machine_count > 1;
+    for (size_t i = 0; i < plan->count && plan->by_cost; i++) {
+        double rent;
+        plan->by_cost = value_of(&plan->variants[i].scenario, NAME_chip_price, &rent,
+                                 plan->error) && rent > 0;
+    }
     plan->scope = scope_text(plan);
     plan->spaces = arena_array(plan->arena, plan->count, sizeof *plan->spaces);
     for (size_t i = 0; i < plan->count; i++)
         if (!plan_space(plan, &plan->variants[i], &plan->spaces[i]))
             return false;
-    return true;
-}
-
-/* From words and options to spaces; the same for all processes that answer together. */
-static bool open_plan(struct plan *plan)
-{
-    static const struct ranks alone = { 0, 1 };
-    const struct command *command = plan->command;
-    const struct ranks *ranks = command->ranks ? command->ranks : &alone;
-    return ranks_agree(ranks, read_words(plan) && shards_check(command, plan->error) &&
-                              plan_spaces(plan), plan->error);
-}
-
-static bool sweep_alone(struct plan *plan)
-{
-    static const char *const others[] = { "emit", "pick", "plot", "validate" };
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (command_given(plan->command, others[i])) {
-            error_set(plan->error, "--sweep and --%s exclude each other", others[i]);
-            return error_hint(plan->error, "one of them");
-        }
     return true;
 }
 
@@ -326,7 +284,6 @@ static bool keep_front(struct plan *plan)
             plan->front[kept] = plan->front[i];
             front->points[kept++] = front->points[i];
         }
-    plan->unkept = front->count - kept;
     front->count = kept;
     return true;
 }
@@ -334,15 +291,24 @@ static bool keep_front(struct plan *plan)
 bool ask_plan(struct arena *arena, const struct command *command, struct answer *answer,
               struct error *error)
 {
+    static const char *const not_swept[] = { "emit", "pick", "plot", "validate" };
+    static const struct ranks alone = { 0, 1 };
+    const struct ranks *ranks = command->ranks ? command->ranks : &alone;
+    const bool sweeps = command_given(command, "sweep");
     struct plan *plan = arena_alloc(arena, sizeof *plan);
     *plan = (struct plan){ .arena = arena, .command = command, .answer = answer,
                            .error = error };
     if (!plan_emit_asked(command, error))
         return false;
-    if (command_given(command, "sweep"))
-        return sweep_alone(plan) && read_words(plan) && shards_check(command, error) &&
-               plan_sweep(plan);
-    if (!open_plan(plan))
+    for (size_t i = 0; i < sizeof not_swept / sizeof *not_swept && sweeps; i++)
+        if (command_given(command, not_swept[i])) {
+            error_set(error, "--sweep and --%s exclude each other", not_swept[i]);
+            return error_hint(error, "one of them");
+        }
+    if (sweeps)
+        return read_words(plan) && shards_check(command, error) && plan_sweep(plan);
+    /* Processes that answer together fail together. */
+    if (!ranks_agree(ranks, read_words(plan) && shards_check(command, error) && plan_spaces(plan), error))
         return false;
     struct sharded_search sharded = {
         .arena = arena, .command = command, .answer = answer, .error = error,

@@ -21,34 +21,36 @@ enum plan_kind { PLAN_TOGETHER, PLAN_POOLS, PLAN_KINDS };
     X(prefill_pipeline_parallel, 1) X(disagg_prefill_time, 1) X(decode_workers, 2)                \
     X(prefill_workers, 2)
 
-/* What is told of a point: X(name, row of servers that do both, row of pools). */
-#define PLAN_FIGURES(X)                                                                     \
-    X(speed_per_user, NAME_speed_per_user, NAME_disagg_speed_per_user)                           \
-    X(per_gpu, NAME_deployment_throughput_per_chip, NAME_disagg_throughput_per_chip)                                          \
-    X(input_cost_per_token, NAME_input_cost_per_token, NAME_pool_input_cost_per_token)            \
-    X(output_cost_per_token, NAME_output_cost_per_token, NAME_pool_output_cost_per_token)         \
-    X(blended_cost_per_token, NAME_blended_cost_per_token, NAME_pool_blended_cost_per_token)      \
-    X(cost, NAME_deployment_cost_per_token, NAME_disagg_cost_per_token)     /* all rent over output tokens: until the next version */ \
-    X(ttft, NAME_predicted_ttft, NAME_disagg_deployment_ttft)                                                  \
-    X(tpot, NAME_predicted_tpot, NAME_disagg_tpot)                                                 \
-    X(e2e, NAME_predicted_e2e, NAME_pool_e2e)                        \
-    X(rate, NAME_request_demand, NAME_disagg_deployment_rate)                                                   \
-    X(server_rate, NAME_arrival_rate, NAME_pool_pair_rate)                                \
-    X(replicas, NAME_replicas, NAME_pool_replicas)                                                \
-    X(server_gpus, NAME_chips, NAME_disaggregated_chips)                                                  \
-    X(load, NAME_prefill_utilization, NAME_pool_load)                                                    \
-    X(tensor_parallel, NAME_tensor_parallel, NAME_tensor_parallel)                                \
-    X(rank_slots, NAME_rank_slots, NAME_rank_slots)                                               \
-    X(tpot_low, NAME_tpot_band_low, NAME_tpot_band_low)                                           \
-    X(tpot_high, NAME_tpot_band_high, NAME_tpot_band_high)                                        \
-    X(ttft_low, NAME_ttft_band_low, NAME_ttft_band_low)                                           \
-    X(ttft_high, NAME_ttft_band_high, NAME_ttft_band_high)                                        \
-    X(deployment_chips, NAME_deployment_chips, NAME_deployment_chips)                              \
-    X(host_chips, NAME_host_chips, NAME_host_chips) X(hosts, NAME_hosts, NAME_hosts)               \
-    X(chips_paid, NAME_chips_paid, NAME_chips_paid)                                                \
-    X(startable, NAME_layout_startable, NAME_layout_startable)                                     \
-    X(pool_startable, NAME_layout_startable, NAME_pool_startable)                                  \
-    X(throughput_low, NAME_throughput_band_low, NAME_throughput_band_low)                         \
+/* What is told of a point: X(name, row of servers that do both, row of pools). `cost` is all rent over
+ * output tokens, and goes with the next version. */
+#define PLAN_FIGURES(X)                                                                              \
+    X(speed_per_user, NAME_speed_per_user, NAME_disagg_speed_per_user)                               \
+    X(per_gpu, NAME_deployment_throughput_per_chip, NAME_disagg_throughput_per_chip)                 \
+    X(input_cost_per_token, NAME_input_cost_per_token, NAME_pool_input_cost_per_token)               \
+    X(output_cost_per_token, NAME_output_cost_per_token, NAME_pool_output_cost_per_token)            \
+    X(blended_cost_per_token, NAME_blended_cost_per_token, NAME_pool_blended_cost_per_token)         \
+    X(cost, NAME_deployment_cost_per_token, NAME_disagg_cost_per_token)                              \
+    X(ttft, NAME_predicted_ttft, NAME_disagg_deployment_ttft)                                        \
+    X(tpot, NAME_predicted_tpot, NAME_disagg_tpot)                                                   \
+    X(e2e, NAME_predicted_e2e, NAME_pool_e2e)                                                        \
+    X(rate, NAME_request_demand, NAME_disagg_deployment_rate)                                        \
+    X(server_rate, NAME_arrival_rate, NAME_pool_pair_rate)                                           \
+    X(replicas, NAME_replicas, NAME_pool_replicas)                                                   \
+    X(server_gpus, NAME_chips, NAME_disaggregated_chips)                                             \
+    X(load, NAME_prefill_utilization, NAME_pool_load)                                                \
+    X(tensor_parallel, NAME_tensor_parallel, NAME_tensor_parallel)                                   \
+    X(rank_slots, NAME_rank_slots, NAME_rank_slots)                                                  \
+    X(tpot_low, NAME_tpot_band_low, NAME_tpot_band_low)                                              \
+    X(tpot_high, NAME_tpot_band_high, NAME_tpot_band_high)                                           \
+    X(ttft_low, NAME_ttft_band_low, NAME_ttft_band_low)                                              \
+    X(ttft_high, NAME_ttft_band_high, NAME_ttft_band_high)                                           \
+    X(deployment_chips, NAME_deployment_chips, NAME_deployment_chips)                                \
+    X(host_chips, NAME_host_chips, NAME_host_chips)                                                  \
+    X(hosts, NAME_hosts, NAME_hosts)                                                                 \
+    X(chips_paid, NAME_chips_paid, NAME_chips_paid)                                                  \
+    X(startable, NAME_layout_startable, NAME_layout_startable)                                       \
+    X(pool_startable, NAME_layout_startable, NAME_pool_startable)                                    \
+    X(throughput_low, NAME_throughput_band_low, NAME_throughput_band_low)                            \
     X(throughput_high, NAME_throughput_band_high, NAME_throughput_band_high)
 
 enum plan_figure {
@@ -92,7 +94,6 @@ struct plan {
     struct search_result result;
     const char *scope;              /* "32 x H200 SXM" */
     struct plan_point *front;       /* [result.front.count] as told */
-    size_t unkept;                  /* points of the search that break a limit as told */
 };
 
 enum { PLAN_READ_MOST = 16 };
@@ -128,7 +129,7 @@ double plan_input(const struct plan *plan, const struct search_point *point, con
 struct scenario plan_scenario(const struct plan *plan, const struct search_point *point);
 extern const char *const plan_figures[PLAN_FIGURE_COUNT];
 
-/* "8 x TP 4, 13 each"; "2 x TP 8 prefill, 1 x TP 8 x PP 2 decode, 51 each" */
+/* "8 x TP 4, concurrency 13, chunks of 512"; "2 x TP 8 prefill + 1 x TP 8 decode, concurrency 51" */
 const char *plan_deployment(const struct plan *plan, const struct plan_point *point);
 /* What the point has that another variant would not: "H200 SXM, fp8", or "". */
 const char *plan_variant(const struct plan *plan, const struct plan_point *point);
@@ -137,18 +138,30 @@ const char *plan_text(const struct plan *plan, const struct plan_point *point,
                       enum plan_figure figure, int digits);
 /* The limit that a little more load breaks: "TPOT", "memory"; "" where it is only slower. */
 const char *plan_binds(struct plan *plan, const struct plan_point *point);
+/* All that the answer says of a point, and its keys; a list of such records as CSV. */
+void plan_record(struct plan *plan, const struct plan_point *point, struct section *section);
+extern const struct record plan_deployment_record;
+void plan_csv(const struct section *list, struct buffer *out);
+
 bool plan_answer(struct plan *plan);
+/* What was assumed, as notes of the first variant: limits, formats and rent; what has no effect. And
+ * the defaults that the figures of a point rest on, gathered in the arena of `noted`. */
+void plan_note_question(struct plan *plan);
+void plan_note_idle(struct plan *plan);
+void plan_basis(struct plan *plan, const struct plan_point *point, struct scenario *noted,
+                struct basis *basis);
 /* A point's deployment through the simulator; `trace` NULL: random traffic at its predicted rate, of
  * `count` requests. */
 struct simulate;
 struct simulated;
 bool plan_trial(struct plan *plan, const struct plan_point *point, const char *trace, size_t count,
                 struct simulate *simulate, struct simulated *outcome);
-/* The best layouts through the simulator, as --validate says; and the keys of each. */
-bool plan_validate(struct plan *plan);
+/* The best layouts through the simulator, as --validate says: a list "validated" of such records. */
+bool plan_validate(struct plan *plan, struct section *section);
 extern const struct record plan_validated;
-/* The best at each value of a row, as --sweep says. */
+/* The best at each value of a row, as --sweep says: a list of such records. */
 bool plan_sweep(struct plan *plan);
+extern const struct record plan_swept;
 
 bool plan_plot(struct plan *plan, const char *path);
 /* --emit: options that fit, before the search; then what starts a point, after the answer. */

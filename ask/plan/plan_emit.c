@@ -27,19 +27,6 @@ bool plan_emit_asked(const struct command *command, struct error *error)
 
 /* ---- the point --------------------------------------------------------------------------- */
 
-/* The best point of the front, or the one whose speed is nearest to --pick. */
-static size_t choose_point(const struct plan *plan)
-{
-    const struct search_front *front = &plan->result.front;
-    const double speed = command_number(plan->command, "pick");
-    size_t chosen = 0;
-    for (size_t i = 1; !isnan(speed) && i < front->count; i++)
-        if (fabs(log(front->points[i].speed / speed)) <
-            fabs(log(front->points[chosen].speed / speed)))
-            chosen = i;
-    return chosen;
-}
-
 static bool launch_point(struct plan *plan, size_t at, struct deployment *deployment)
 {
     struct plan_point point;
@@ -51,7 +38,8 @@ static bool launch_point(struct plan *plan, size_t at, struct deployment *deploy
         .scenario = plan_scenario(plan, &point.at), .model = plan->model,
         .machine = variant->machine, .weights = variant->precision,
         .experts = command_text(plan->command, "experts-precision"), .cache = variant->kv,
-        .title = plan_deployment(plan, &point), .gpus = plan->alone ? point.figures[PLAN_deployment_chips] : plan->gpus,
+        .title = plan_deployment(plan, &point),
+        .gpus = plan->alone ? point.figures[PLAN_deployment_chips] : plan->gpus,
         .predicted = arena_print(plan->arena, "%s per GPU, %s per user, TTFT %s, TPOT %s",
                                  plan_text(plan, &point, PLAN_per_gpu, 4),
                                  plan_text(plan, &point, PLAN_speed_per_user, 3),
@@ -88,46 +76,39 @@ static const char *other_point(struct plan *plan, const struct launch *launch, s
     return "";
 }
 
-static bool can_run(struct plan *plan, const struct launch *launch, size_t at, const char *reason,
-                    const char *way_out)
-{
-    if (!reason)
-        return true;
-    error_set(plan->error, "--emit: %s cannot run %s: %s", launch->title, launch->deployment->title,
-              reason);
-    return error_hint(plan->error, "%s%s", other_point(plan, launch, at), way_out);
-}
-
 /* ---- answer ------------------------------------------------------------------------------ */
-
-/* Where nothing is feasible what was said stays, as comments: it may go to a shell. */
-static bool comment_all(struct plan *plan)
-{
-    struct buffer out = { .arena = plan->arena };
-    struct text rest = { plan->answer->text.data, plan->answer->text.size };
-    while (rest.size) {
-        struct text line = text_line(&rest);
-        launch_comment(&out, "%.*s", (int)line.size, line.data);
-    }
-    plan->answer->text = out;
-    return true;
-}
 
 bool plan_emit(struct plan *plan)
 {
+    const struct search_front *front = &plan->result.front;
+    const double speed = command_number(plan->command, "pick");
     struct buffer out = { .arena = plan->arena };
+    struct text rest = { plan->answer->text.data, plan->answer->text.size };
     const char *reason, *way_out;
     struct deployment deployment;
     struct launch launch;
-    if (!plan->result.front.count)
-        return comment_all(plan);
-    const size_t at = choose_point(plan);
+    /* Where nothing is feasible the answer stays, as comments, since it may go to a shell. */
+    if (!front->count) {
+        while (rest.size) {
+            struct text line = text_line(&rest);
+            launch_comment(&out, "%.*s", (int)line.size, line.data);
+        }
+        plan->answer->text = out;
+        return true;
+    }
+    size_t at = 0;                      /* the best, or the one whose speed is nearest to --pick */
+    for (size_t i = 1; !isnan(speed) && i < front->count; i++)
+        if (fabs(log(front->points[i].speed / speed)) < fabs(log(front->points[at].speed / speed)))
+            at = i;
     if (!launch_point(plan, at, &deployment) ||
         !launch_open(&launch, plan->arena, &deployment, command_text(plan->command, "emit"),
                      plan->subject.engine, plan->error) ||
-        !launch_take(&launch, &deployment, &reason, &way_out, plan->error) ||
-        !can_run(plan, &launch, at, reason, way_out))
+        !launch_take(&launch, &deployment, &reason, &way_out, plan->error))
         return false;
+    if (reason) {
+        error_set(plan->error, "--emit: %s cannot run %s: %s", launch.title, deployment.title, reason);
+        return error_hint(plan->error, "%s%s", other_point(plan, &launch, at), way_out);
+    }
     struct doc *doc = doc_add(plan->arena, plan->answer->doc, "emit", DOC_OBJECT);
     if (!launch_write(&launch, &out, doc, plan->error))
         return false;

@@ -4,18 +4,6 @@
 
 #include <string.h>
 
-static void add_points(struct plan *plan, struct buffer *script, enum plan_kind kind)
-{
-    const struct search_front *front = &plan->result.front;
-    struct plan_point point;
-    for (size_t i = 0; i < front->count; i++)
-        if (plan->variants[front->points[i].space].kind == kind &&
-            plan_read_point(plan, &front->points[i], &point))
-            buffer_print(script, "%.9g %.9g\n", point.figures[PLAN_speed_per_user],
-                         point.figures[PLAN_per_gpu]);
-    buffer_print(script, "e\n");
-}
-
 bool plan_plot(struct plan *plan, const char *path)
 {
     struct buffer script = { .arena = plan->arena };
@@ -39,7 +27,12 @@ bool plan_plot(struct plan *plan, const char *path)
         buffer_print(&script, "'-' with points pt 5 ps 0.6 lc rgb '#d55e00' title 'two pools'");
     buffer_print(&script, "\n");
     for (int kind = 0; kind < PLAN_KINDS; kind++)
-        if (kinds[kind])
-            add_points(plan, &script, (enum plan_kind)kind);
+        if (kinds[kind]) {
+            for (size_t i = 0; i < front->count; i++)
+                if (plan->variants[front->points[i].space].kind == (enum plan_kind)kind)
+                    buffer_print(&script, "%.9g %.9g\n", plan->front[i].figures[PLAN_speed_per_user],
+                                 plan->front[i].figures[PLAN_per_gpu]);
+            buffer_print(&script, "e\n");
+        }
     return plot_draw(&script, path, plan->error);
 }

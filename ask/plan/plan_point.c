@@ -1,11 +1,11 @@
-/* Single points of a plan: their figures, as `eval` gives them, and their description in words.
+/* Single points of a plan: their figures, as `eval` gives them.
  *
  * The search stores only speed and throughput. For every point that is shown, the rows are
  * evaluated again with the point's settings as given inputs: first through a graph shared by all
  * points of a variant, then, for the breakdown of TPOT, through one that has a scale on each part.
  * The number of decoding sequences is the solution of a ROOT and is held while parts are taken.
  * The inputs set here are those that the `check` line prints, which makes the figures
- * reproducible. */
+ * reproducible; plan_deployment.c puts them into words and records. */
 #include "ask/plan/plan.h"
 
 #include "build/row_names.h"
@@ -81,54 +81,43 @@ enum { RUNNING = PLAN_FIGURE_COUNT, OUTPUTS };
 /* The sequences that decode: a ROOT, which a breakdown holds at its value. */
 static const char *const running_rows[PLAN_KINDS] = { NAME_rank_running_mean, NAME_disagg_rank_running };
 
-/* The list of TPOT with only what a point tells, the sequences that decode and the scales of the
- * parts left to vary. */
-static bool open_parts(struct plan *plan, struct variant *variant)
-{
-    struct scenario held = variant->read;
-    struct values values;
-    size_t count;
-    const char *const *names = read_inputs(variant->kind, &count);
-    const char *tpot = plan_row(plan, variant->kind, PLAN_tpot);
-    held.facts = facts_copy(&held.facts);
-    facts_set(&held.facts, running_rows[variant->kind], 1, ORIGIN_AXIS, "plan");
-    if (!values_of_parts(&held, &tpot, 1, &values, plan->error))
-        return false;
-    bool *vary = arena_array(plan->arena, values.graph.input_count + 1, sizeof *vary);
-    for (size_t i = 0; i < values.graph.input_count; i++)
-        vary[i] = values.graph.inputs[i].entry == INPUT_SCALE ||
-                  !strcmp(values.graph.inputs[i].name, running_rows[variant->kind]);
-    for (size_t k = 0; k < count; k++) {
-        const int input = graph_input(&values.graph, names[k]);
-        if (input >= 0 && is_read(variant, names[k]))
-            vary[input] = true;
-    }
-    graph_specialize(plan->arena, &values.graph, values.inputs, vary, &variant->parts);
-    return true;
-}
-
-/* The graph of a variant's figures. Its inputs start at the numbers of a point that was found: it is
- * evaluated once while it is built, and there are layouts for which a row has no value. */
+/* The graphs of a variant. That of its figures starts at the numbers of a point that was found: it is
+ * evaluated once while it is built, and there are layouts for which a row has no value. That of TPOT has
+ * only what a point tells, the sequences that decode and the scales of the parts left to vary. */
 static bool open_report(struct plan *plan, struct variant *variant, const double *read)
 {
-    const char *texts[OUTPUTS];
+    const char *texts[OUTPUTS], *tpot = plan_row(plan, variant->kind, PLAN_tpot);
+    const char *running = running_rows[variant->kind];
     struct facts *facts = &variant->read.facts;
-    struct values values;
+    struct values values, parts;
     size_t count;
-    const char *const *inputs = read_inputs(variant->kind, &count);
+    const char *const *names = read_inputs(variant->kind, &count);
     if (variant->kind == PLAN_POOLS)
         variant->read.facts = facts_copy(&variant->scenario.facts);
     else
         facts_remove(facts, NAME_deployment_chips);     /* those of its own replicas */
     for (size_t i = 0; i < count; i++)
-        if (!fact_given(facts_find(facts, inputs[i])) || !strcmp(inputs[i], NAME_deployment_chips))
-            facts_set(facts, inputs[i], read[i], ORIGIN_AXIS, "plan");
+        if (!fact_given(facts_find(facts, names[i])) || !strcmp(names[i], NAME_deployment_chips))
+            facts_set(facts, names[i], read[i], ORIGIN_AXIS, "plan");
     for (int i = 0; i < PLAN_FIGURE_COUNT; i++)
         texts[i] = plan_row(plan, variant->kind, i);
-    texts[RUNNING] = running_rows[variant->kind];
-    if (!values_of(&variant->read, texts, OUTPUTS, &values, plan->error) ||
-        !open_parts(plan, variant))
+    texts[RUNNING] = running;
+    if (!values_of(&variant->read, texts, OUTPUTS, &values, plan->error))
         return false;
+    struct scenario held = variant->read;
+    held.facts = facts_copy(&held.facts);
+    facts_set(&held.facts, running, 1, ORIGIN_AXIS, "plan");
+    if (!values_of_parts(&held, &tpot, 1, &parts, plan->error))
+        return false;
+    bool *vary = arena_array(plan->arena, parts.graph.input_count + 1, sizeof *vary);
+    for (size_t i = 0; i < parts.graph.input_count; i++)
+        vary[i] = parts.graph.inputs[i].entry == INPUT_SCALE || !strcmp(parts.graph.inputs[i].name, running);
+    for (size_t k = 0; k < count; k++) {
+        const int input = graph_input(&parts.graph, names[k]);
+        if (input >= 0 && is_read(variant, names[k]))
+            vary[input] = true;
+    }
+    graph_specialize(plan->arena, &parts.graph, parts.inputs, vary, &variant->parts);
     variant->report = values.graph;
     variant->reported = true;
     return true;
@@ -163,36 +152,16 @@ static void set_read(struct plan *plan, const struct variant *variant, struct pl
     arena_free(&scratch);
 }
 
-/* The parts of a point's TPOT. */
-static void tell_parts(struct plan *plan, const struct variant *variant, double running,
-                       struct plan_point *point)
-{
-    struct arena scratch = arena_beside(plan->arena);
-    const struct graph *graph = &variant->parts;
-    double *inputs = arena_array(&scratch, graph->input_count + 1, sizeof *inputs);
-    double *nodes = arena_array(&scratch, graph->count + 1, sizeof *nodes);
-    size_t count;
-    const char *const *names = read_inputs(variant->kind, &count);
-    for (size_t i = 0; i < graph->input_count; i++)
-        inputs[i] = graph->inputs[i].entry == INPUT_SCALE ? 1 : running;
-    for (size_t k = 0; k < count; k++) {
-        const int input = graph_input(graph, names[k]);
-        if (input >= 0)
-            inputs[input] = point->read[k];
-    }
-    graph_value(&scratch, graph, inputs, nodes, NULL);
-    point->parts.whole = point->figures[PLAN_tpot];
-    point->parts.at = graph_breakdown(plan->arena, &variant->read.formulas, graph, 0, nodes,
-                                      &point->parts.count);
-    arena_free(&scratch);
-}
-
+/* The figures of the points of one variant, all at once, and the parts of each one's TPOT, for which
+ * the number of sequences that decode is held at what the figures have found. */
 static void run_report(struct plan *plan, const struct variant *variant, struct plan_point *points,
                        const size_t *which, size_t count)
 {
     struct arena scratch = arena_beside(plan->arena);
-    const struct graph *graph = &variant->report;
+    const struct graph *graph = &variant->report, *parts = &variant->parts;
     struct column *inputs = arena_array(&scratch, graph->input_count + 1, sizeof *inputs);
+    double *part_inputs = arena_array(&scratch, parts->input_count + 1, sizeof *part_inputs);
+    double *nodes = arena_array(&scratch, parts->count + 1, sizeof *nodes);
     double *outputs[OUTPUTS];
     size_t read;
     const char *const *names = read_inputs(variant->kind, &read);
@@ -210,9 +179,20 @@ static void run_report(struct plan *plan, const struct variant *variant, struct 
         outputs[i] = arena_array(&scratch, count, sizeof *outputs[i]);
     graph_run(graph, inputs, outputs, count);
     for (size_t i = 0; i < count; i++) {
+        struct plan_point *point = &points[which[i]];
         for (int k = 0; k < PLAN_FIGURE_COUNT; k++)
-            points[which[i]].figures[k] = outputs[k][i];
-        tell_parts(plan, variant, outputs[RUNNING][i], &points[which[i]]);
+            point->figures[k] = outputs[k][i];
+        for (size_t k = 0; k < parts->input_count; k++)
+            part_inputs[k] = parts->inputs[k].entry == INPUT_SCALE ? 1 : outputs[RUNNING][i];
+        for (size_t k = 0; k < read; k++) {
+            const int input = graph_input(parts, names[k]);
+            if (input >= 0)
+                part_inputs[input] = point->read[k];
+        }
+        graph_value(&scratch, parts, part_inputs, nodes, NULL);
+        point->parts.whole = point->figures[PLAN_tpot];
+        point->parts.at = graph_breakdown(plan->arena, &variant->read.formulas, parts, 0, nodes,
+                                          &point->parts.count);
     }
     arena_free(&scratch);
 }
@@ -265,101 +245,4 @@ struct scenario plan_read_scenario(struct plan *plan, const struct plan_point *p
         if (is_read(variant, names[i]))
             facts_set(&scenario.facts, names[i], point->read[i], ORIGIN_AXIS, "plan");
     return scenario;
-}
-
-/* ---- words ------------------------------------------------------------------------------------ */
-
-const char *plan_text(const struct plan *plan, const struct plan_point *point,
-                      enum plan_figure figure, int digits)
-{
-    const struct variant *variant = &plan->variants[point->at.space];
-    struct unit unit = scenario_unit(&variant->scenario, plan_row(plan, variant->kind, figure));
-    return quantity_text(plan->arena, point->figures[figure], unit, digits);
-}
-
-static const char *sizes(struct arena *arena, double chips, double dp, double pp, double experts)
-{
-    struct buffer out = { .arena = arena };
-    buffer_print(&out, "TP %.0f", chips / dp / pp);
-    if (dp > 1)
-        buffer_print(&out, " x DP %.0f", dp);
-    if (pp > 1)
-        buffer_print(&out, " x PP %.0f", pp);
-    if (experts > 1)
-        buffer_print(&out, " x EP %.0f", experts);
-    return out.data;
-}
-
-const char *plan_deployment(const struct plan *plan, const struct plan_point *point)
-{
-    const struct search_point *at = &point->at;
-    const bool pools = plan->variants[at->space].kind == PLAN_POOLS;
-    struct buffer out = { .arena = plan->arena };
-    const char *server = sizes(plan->arena, plan_input(plan, at, NAME_chips),
-                               plan_input(plan, at, NAME_attention_dp),
-                               plan_input(plan, at, NAME_pipeline_parallel),
-                               plan_input(plan, at, NAME_expert_parallel));
-    const double draft = plan_input(plan, at, NAME_draft_tokens), held = plan_input(plan, at, NAME_rank_running_target);
-    const double copies = point->figures[PLAN_replicas];
-    if (pools && copies > 1)
-        buffer_print(&out, "%.0f x (", copies);
-    if (pools)
-        buffer_print(&out, "%.0f x %s prefill + %.0f x %s decode",
-                     plan_input(plan, at, NAME_prefill_workers),
-                     sizes(plan->arena, plan_input(plan, at, NAME_prefill_chips),
-                           plan_input(plan, at, NAME_prefill_attention_dp),
-                           plan_input(plan, at, NAME_prefill_pipeline_parallel), 1),
-                     plan_input(plan, at, NAME_decode_workers), server);
-    else
-        buffer_print(&out, "%.0f x %s", copies, server);
-    if (pools && copies > 1)
-        buffer_print(&out, ")");
-    buffer_print(&out, ", concurrency %.4g", held * plan_input(plan, at, NAME_attention_dp));
-    if (!pools)
-        buffer_print(&out, ", chunks of %.0f", plan_input(plan, at, NAME_chunked_prefill_size));
-    if (draft > 0)
-        buffer_print(&out, ", %.0f draft token%s", draft, draft > 1 ? "s" : "");
-    return out.data;
-}
-
-const char *plan_variant(const struct plan *plan, const struct plan_point *point)
-{
-    const struct variant *one = &plan->variants[point->at.space], *first = plan->variants;
-    struct buffer out = { .arena = plan->arena };
-    bool machines = false, precisions = false, kvs = false;
-    for (size_t i = 1; i < plan->count; i++) {
-        machines |= plan->variants[i].machine != first->machine;
-        precisions |= plan->variants[i].precision != first->precision;
-        kvs |= plan->variants[i].kv != first->kv;
-    }
-    buffer_add(&out, "", 0);
-    if (machines)
-        buffer_print(&out, "%s", one->scenario.machine);
-    if (precisions)
-        buffer_print(&out, "%s%s", out.size ? ", " : "", one->precision);
-    if (kvs)
-        buffer_print(&out, "%s%s cache", out.size ? ", " : "", one->kv);
-    return out.data;
-}
-
-/* The limit that the next higher load of the same layout breaks. */
-const char *plan_binds(struct plan *plan, const struct plan_point *point)
-{
-    const struct search_space *space = &plan->spaces[point->at.space];
-    struct arena scratch = arena_beside(plan->arena);
-    struct search_point next = point->at;
-    const char *binds = "";
-    double *outputs = arena_array(&scratch, space->graph.output_count, sizeof *outputs);
-    if (++next.load == space->load_count) {
-        arena_free(&scratch);
-        return space->load_count > 1 ? "seats" : "";
-    }
-    search_values(&scratch, plan->spaces, &next, outputs);
-    for (size_t l = space->limit_count; l-- > 0;)
-        if (outputs[space->limits[l].output] > space->limits[l].bound)
-            binds = space->limits[l].name;
-    if (outputs[space->most] < space->loads[next.load])
-        binds = "memory";
-    arena_free(&scratch);
-    return binds;
 }

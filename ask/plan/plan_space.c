@@ -38,27 +38,6 @@ struct prefills {
     size_t count, room;
 };
 
-/* The largest number of draft tokens that is searched. */
-static double draft_most(struct plan *plan, const struct variant *variant)
-{
-    double most;
-    return given_number(&variant->scenario, NAME_draft_tokens, &most)
-           ? most : command_number(plan->command, "draft");
-}
-
-/* The servers of a variant; those of pools may have any layout that comes out even. */
-static bool plan_servers(struct plan *plan, struct variant *variant, struct servers *servers)
-{
-    *servers = (struct servers){
-        .arena = plan->arena, .scenario = &variant->scenario, .chips = variant->gpus,
-        .replica_least = 1, .replica_most = variant->reach, .ttft = variant->ttft,
-        .tpot = plan->tpot, .tensor = plan->tensor,
-        .draft_most = draft_most(plan, variant), .by_cost = plan->by_cost,
-        .by_demand = plan->by_demand, .rule = variant->rule,
-        .own_rows = command_given(plan->command, "rows") };
-    return servers_read(servers, plan->error);
-}
-
 /* ---- settings --------------------------------------------------------------------------------- */
 
 struct settings {
@@ -67,7 +46,6 @@ struct settings {
     size_t input_count;
     double *at;
     size_t count, room;             /* of numbers */
-    double draft_most;
     double gpus;
     double *only;                   /* [input_count] the user's number, or NAN */
 };
@@ -83,28 +61,6 @@ static void add_setting(struct settings *settings, const double *values)
     for (size_t i = 0; i < settings->input_count; i++)
         *(double *)arena_push(settings->plan->arena, &settings->at, &settings->count,
                               &settings->room, sizeof(double)) = values[i];
-}
-
-/* Every number of servers that decode; all chips that they leave take prompts. For a demand the
- * fewest chips are wanted: then also fewer. */
-static void add_pools(struct settings *settings, const struct layout *decode, double experts,
-                      double draft, const struct prefill *prefill, double cell)
-{
-    const struct layout *at = &prefill->layout;
-    for (double n = 1; n * decode->chips + at->chips <= cell; n++) {
-        const double most = floor((cell - n * decode->chips) / at->chips);
-        for (double m = settings->plan->by_demand ? 1 : most; m <= most; m++)
-            add_setting(settings, (double[POOLS_COUNT]){
-                decode->chips, decode->attention_dp, decode->pipeline_parallel, experts, draft,
-                at->chips, at->attention_dp, at->pipeline_parallel, prefill->time, n, m });
-    }
-}
-
-static void add_prefill(struct arena *arena, struct prefills *prefills, const struct layout *layout,
-                        double time)
-{
-    *(struct prefill *)arena_push(arena, &prefills->at, &prefills->count, &prefills->room,
-                                  sizeof *prefills->at) = (struct prefill){ *layout, time };
 }
 
 /* Prefill servers that no other beats: fewer or as many chips, sooner done, more prompts, and as
@@ -130,7 +86,8 @@ static bool best_prefills(struct plan *plan, struct scenario *scenario,
             beaten = j != i && as_good && (!same || j < i);
         }
         if (!beaten)
-            add_prefill(plan->arena, best, &legal->at[i], out[0][i]);
+            *(struct prefill *)arena_push(plan->arena, &best->at, &best->count, &best->room,
+                                          sizeof *best->at) = (struct prefill){ legal->at[i], out[0][i] };
     }
     return true;
 }
@@ -153,48 +110,28 @@ static size_t list_cells(const struct plan *plan, double gpus, double cells[CELL
     return count;
 }
 
-static void add_pool_sizes(struct settings *settings, const struct layout *decode, double experts,
-                           double draft, const struct prefills *prefills)
+/* All pools with these decode servers: each size of the pools, each number of decode servers, and all
+ * chips that they leave as prefill servers. For a demand the fewest chips are wanted, so that fewer
+ * prefill servers are added too. */
+static void add_pools(struct settings *settings, const struct layout *decode, double experts,
+                      double draft, const struct prefills *prefills)
 {
     double cells[CELLS];
     const size_t count = list_cells(settings->plan, settings->gpus, cells);
-    for (size_t k = 0; k < prefills->count; k++)
+    for (size_t k = 0; k < prefills->count; k++) {
+        const struct layout *at = &prefills->at[k].layout;
         for (size_t c = 0; c < count; c++)
-            add_pools(settings, decode, experts, draft, &prefills->at[k], cells[c]);
-}
-
-static bool list_settings(struct plan *plan, struct variant *variant, const struct servers *servers,
-                          struct settings *settings)
-{
-    struct layouts legal;
-    struct prefills prefills = { 0 };
-    if (!servers_layouts(servers, &legal, plan->error) ||
-        !best_prefills(plan, &variant->scenario, &legal, &prefills))
-        return false;
-    for (size_t i = 0; i < legal.count; i++) {
-        double experts[2];
-        size_t ways = layout_experts(&variant->scenario, &legal.at[i], experts);
-        for (size_t e = 0; e < ways; e++)
-            for (double draft = 0; draft <= settings->draft_most; draft++)
-                add_pool_sizes(settings, &legal.at[i], experts[e], draft, &prefills);
+            for (double n = 1; n * decode->chips + at->chips <= cells[c]; n++) {
+                const double most = floor((cells[c] - n * decode->chips) / at->chips);
+                for (double m = settings->plan->by_demand ? 1 : most; m <= most; m++)
+                    add_setting(settings, (double[POOLS_COUNT]){
+                        decode->chips, decode->attention_dp, decode->pipeline_parallel, experts, draft,
+                        at->chips, at->attention_dp, at->pipeline_parallel, prefills->at[k].time, n, m });
+            }
     }
-    return true;
 }
 
 /* ---- the list --------------------------------------------------------------------------------- */
-
-/* The expressions that the search of two pools evaluates. */
-static void search_texts(const struct plan *plan, const char *texts[SERVERS_OUTPUTS])
-{
-    static const char *const what[SERVERS_OUTPUTS] = {
-        NAME_disagg_speed_per_user, NAME_disagg_throughput_per_chip, NAME_rank_running_max, NAME_disagg_deployment_ttft, NAME_disagg_tpot,
-        NAME_pool_prompts_share, NAME_pool_slots_load, NAME_pool_gpus_needed };
-    memcpy(texts, what, sizeof what);
-    if (plan->by_demand)
-        texts[SERVERS_WORTH] = plan->by_cost ? NAME_pool_fewest_rent : NAME_pool_fewest_gpus;
-    else if (plan->by_cost)
-        texts[SERVERS_WORTH] = NAME_pool_per_usd;
-}
 
 bool plan_list(struct plan *plan, struct variant *variant, const char *const *texts, size_t count,
                struct graph *graph)
@@ -207,23 +144,53 @@ bool plan_list(struct plan *plan, struct variant *variant, const char *const *te
                         plan->error);
 }
 
-static bool pools_space(struct plan *plan, struct variant *variant, struct search_space *space)
+/* Of aggregated deployments servers.h has the space. That of pools is every legal decode server, with
+ * its experts spread or not and each number of draft tokens, beside the best prefill servers. */
+bool plan_space(struct plan *plan, struct variant *variant, struct search_space *space)
 {
+    const char *texts[SERVERS_OUTPUTS] = {
+        NAME_disagg_speed_per_user, NAME_disagg_throughput_per_chip, NAME_rank_running_max,
+        NAME_disagg_deployment_ttft, NAME_disagg_tpot, NAME_pool_prompts_share, NAME_pool_slots_load,
+        NAME_pool_gpus_needed };
     struct servers servers;
-    const char *texts[SERVERS_OUTPUTS];
-    struct settings settings = { .plan = plan, .inputs = pools_inputs, .input_count = POOLS_COUNT };
+    struct layouts legal;
+    struct prefills prefills = { 0 };
+    struct settings settings = { .plan = plan, .inputs = pools_inputs, .input_count = POOLS_COUNT,
+                                 .gpus = variant->gpus };
+    double draft_most;
+    if (!given_number(&variant->scenario, NAME_draft_tokens, &draft_most))
+        draft_most = command_number(plan->command, "draft");
+    servers = (struct servers){
+        .arena = plan->arena, .scenario = &variant->scenario, .chips = variant->gpus,
+        .replica_least = 1, .replica_most = variant->reach, .ttft = variant->ttft,
+        .tpot = plan->tpot, .tensor = plan->tensor, .draft_most = draft_most,
+        .by_cost = plan->by_cost, .by_demand = plan->by_demand, .rule = variant->rule,
+        .own_rows = command_given(plan->command, "rows") };
+    if (!servers_read(&servers, plan->error))
+        return false;
+    if (variant->kind != PLAN_POOLS)
+        return servers_space(&servers, space, plan->error);
     settings.only = arena_array(plan->arena, POOLS_COUNT, sizeof *settings.only);
     for (size_t i = 0; i < POOLS_COUNT; i++)
         if (!given_number(&variant->scenario, pools_inputs[i].row, &settings.only[i]))
             settings.only[i] = NAN;
-    search_texts(plan, texts);
+    if (!servers_layouts(&servers, &legal, plan->error) ||
+        !best_prefills(plan, &variant->scenario, &legal, &prefills))
+        return false;
+    for (size_t i = 0; i < legal.count; i++) {
+        double experts[2];
+        const size_t ways = layout_experts(&variant->scenario, &legal.at[i], experts);
+        for (size_t e = 0; e < ways; e++)
+            for (double draft = 0; draft <= draft_most; draft++)
+                add_pools(&settings, &legal.at[i], experts[e], draft, &prefills);
+    }
+    if (plan->by_demand)
+        texts[SERVERS_WORTH] = plan->by_cost ? NAME_pool_fewest_rent : NAME_pool_fewest_gpus;
+    else if (plan->by_cost)
+        texts[SERVERS_WORTH] = NAME_pool_per_usd;
     *space = (struct search_space){ .speed = SERVERS_SPEED, .throughput = SERVERS_WORTH,
                                     .most = SERVERS_ROOM };
-    settings.draft_most = draft_most(plan, variant);
-    settings.gpus = variant->gpus;
-    if (!plan_servers(plan, variant, &servers) ||
-        !list_settings(plan, variant, &servers, &settings) ||
-        !plan_list(plan, variant, texts, SERVERS_OUTPUTS, &space->graph))
+    if (!plan_list(plan, variant, texts, SERVERS_OUTPUTS, &space->graph))
         return false;
     servers_loads(&servers, space);
     space->settings = settings.at;
@@ -231,14 +198,6 @@ static bool pools_space(struct plan *plan, struct variant *variant, struct searc
     servers_columns(plan->arena, pools_inputs, POOLS_COUNT, space);
     servers_limits(&servers, space);
     return true;
-}
-
-bool plan_space(struct plan *plan, struct variant *variant, struct search_space *space)
-{
-    if (variant->kind == PLAN_POOLS)
-        return pools_space(plan, variant, space);
-    struct servers servers;
-    return plan_servers(plan, variant, &servers) && servers_space(&servers, space, plan->error);
 }
 
 double plan_input(const struct plan *plan, const struct search_point *point, const char *row)

@@ -1,71 +1,89 @@
-/* plan --sweep: the best deployment at each of some values of a row: what a larger scale-up domain,
- * faster memory, longer prompts or more GPUs buy. */
+/* plan --sweep: the best deployment at each of some values of a row, which shows what a larger scale-up
+ * domain, faster memory, longer prompts or more GPUs buy.
+ *
+ * Each value is a plan of its own, searched in an arena that is freed after it; what the answer keeps
+ * of it is copied. The notes are those of all values, each once, and a default counts by the largest
+ * effect that it has on any of the best deployments. */
 #include "ask/plan/plan.h"
-#include "scenario/sweep.h"
 
-static void add_figures(struct plan *one, const struct plan_point *best, struct table *table,
-                        struct doc *doc)
-{
-    table_cell(table, "%s", plan_text(one, best, PLAN_per_gpu, 4));
-    table_cell(table, "%s", plan_text(one, best, PLAN_speed_per_user, 3));
-    table_cell(table, "%s", plan_text(one, best, PLAN_ttft, 3));
-    table_cell(table, "%s", best->figures[PLAN_blended_cost_per_token] > 0
-               ? plan_text(one, best, PLAN_blended_cost_per_token, 3) : "");
-    table_cell(table, "%s", plan_binds(one, best));
-    const char *variant = plan_variant(one, best);
-    table_cell(table, "%s%s%s", plan_deployment(one, best), *variant ? "; " : "", variant);
-    doc_add_string(table->arena, doc, "deployment", plan_deployment(one, best));
-    for (int i = 0; i < PLAN_FIGURE_COUNT; i++)
-        doc_add_number(table->arena, doc, plan_figures[i], best->figures[i]);
-}
+#include <string.h>
 
-static bool add_value(struct plan *plan, const struct sweep *sweep, size_t i,
-                      struct table *table, struct doc *list, bool *any)
+/* What the answer keeps of the plans at all values. */
+struct swept {
+    struct plan *plan;
+    struct section *section;
+    struct sweep_notes notes;
+    bool any;                       /* a deployment is within the limits at some value */
+};
+
+/* The plan at one value. */
+static bool add_value(struct swept *swept, struct sweep_value value, struct unit unit, struct section *list)
 {
+    struct plan *plan = swept->plan;
     struct arena arena = arena_beside(plan->arena);
-    struct plan one = { .arena = &arena, .command = plan->command,
-                         .swept = sweep_value(sweep, i), .answer = plan->answer,
-                        .error = plan->error, .model = plan->model, .subject = plan->subject };
+    struct plan one = { .arena = &arena, .command = plan->command, .swept = value,
+                        .answer = plan->answer, .error = plan->error, .model = plan->model,
+                        .subject = plan->subject };
+    struct section *record = section_add(list, NULL, SECTION_RECORD);
     struct plan_point best;
-    struct doc *doc = doc_add(plan->arena, list, NULL, DOC_OBJECT);
-    doc_add_number(plan->arena, doc, sweep->row, sweep->values[i]);
-    table_cell(table, "%s", quantity_text(plan->arena, sweep->values[i], sweep->unit, 6));
+    section_number(record, value.row, value.value, unit);
+    section_number(record, "value", value.value, unit)->text_only = true;
     bool good = plan_spaces(&one) &&
                 search_run(&arena, one.spaces, one.count, &one.result, plan->error);
-    if (good && !one.result.front.count) {
-        for (int k = 0; k < 5; k++)
-            table_cell(table, "-");
-        table_cell(table, "none within the limits");
-    } else if (good && (good = plan_read_point(&one, &one.result.front.points[0], &best))) {
-        *any = true;
-        add_figures(&one, &best, table, doc);
+    if (good) {
+        plan_note_question(&one);
+        plan_note_idle(&one);
+        good = sweep_note(&swept->notes, plan->arena, &one.variants->scenario, plan->error);
     }
-    if (!plan->scope && one.scope)
-        plan->scope = arena_print(plan->arena, "%s on %s", one.variants->scenario.model, one.scope);
+    const bool found = good && one.result.front.count;
+    if (found && (good = plan_read_point(&one, &one.result.front.points[0], &best))) {
+        struct plan kept = one;
+        kept.arena = plan->arena;       /* for words that outlive this value */
+        section_word(record, "deployment", plan_deployment(&kept, &best));
+        section_word(record, "variant", plan_variant(&kept, &best))->text_only = true;
+        section_word(record, "binds", plan_binds(&one, &best))->text_only = true;
+        for (int i = 0; i < PLAN_FIGURE_COUNT; i++)
+            section_number(record, plan_figures[i], best.figures[i], scenario_unit(
+                &one.variants->scenario, plan_row(&one, one.variants[best.at.space].kind, i)));
+        plan_basis(&one, &best, &swept->notes.scenario, &swept->notes.basis);
+        swept->any = true;
+    }
+    if (good && !section_find(swept->section, "scope"))
+        section_word(swept->section, "scope", arena_print(
+            plan->arena, "%s on %s", one.variants->scenario.model, one.scope))->text_only = true;
     arena_free(&arena);
     return good;
 }
 
 bool plan_sweep(struct plan *plan)
 {
-    static const char *const head[] = { "per GPU", "per user", "TTFT", "blended", "binding",
-                                        "best deployment" };
-    struct table table = { .arena = plan->arena, .columns = 7, .left = "rrrrrll" };
-    struct doc *list = doc_add(plan->arena, plan->answer->doc, "sweep", DOC_ARRAY);
+    struct swept swept = { .plan = plan, .section = section_new(plan->arena) };
+    struct section *list = section_add(swept.section, "sweep", SECTION_LIST);
+    const char *columns[PLAN_FIGURE_COUNT + 2] = { NULL, "deployment" };
     struct sweep sweep;
-    bool any = false;
     if (!sweep_read(plan->arena, plan->command, &sweep, plan->error))
         return false;
-    table_cell(&table, "%s", sweep.row);
-    for (int i = 0; i < 6; i++)
-        table_cell(&table, "%s", head[i]);
+    section_word(swept.section, "swept", sweep.row)->text_only = true;
     for (size_t i = 0; i < sweep.count; i++)
-        if (!add_value(plan, &sweep, i, &table, list, &any))
+        if (!add_value(&swept, sweep_value(&sweep, i), sweep.unit, list))
             return false;
-    buffer_print(&plan->answer->text, "%s: the best deployment for each %s\n\n", plan->scope,
-                 sweep.row);
-    table_print(&table, &plan->answer->text, "  ");
-    table_csv(&table, &plan->answer->csv);
-    plan->answer->status = !any;
+    basis_notes(&swept.notes.scenario, &swept.notes.basis);
+    figures_notes(&swept.notes.scenario, swept.section);
+    section_document(swept.section, plan->answer->doc);
+    template_print(template_built_in(plan->arena, "ask/plan/plan.template"), swept.section,
+                   &plan->answer->text);
+    columns[0] = sweep.row;
+    memcpy(columns + 2, plan_figures, sizeof plan_figures);
+    section_csv_of(list, columns, PLAN_FIGURE_COUNT + 2, &plan->answer->csv);
+    plan->answer->status = !swept.any;
     return true;
 }
+
+const struct record plan_swept = { "PlanSweep", (const struct answer_field[]){
+    { FIELD_TEXT, "deployment", .help = "the best deployment, in words; absent where none is feasible" },
+    { FIELD_ROWS, .names = plan_figure_rows[PLAN_TOGETHER], .count = PLAN_FIGURE_COUNT,
+      .keys = plan_figures },
+    { FIELD_OTHERS, .help = "the row that is swept, and its value", .unit = "" },
+    { FIELD_TEXT_ONLY, .names = plan_figures, .count = PLAN_FIGURE_COUNT },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "value", "variant", "binds" }, .count = 3 },
+    { 0 } } };

@@ -1,6 +1,10 @@
 /* plan --validate: the best layouts through the simulator, under traffic that comes at random,
- * ranked by the requests a second that meet the limits there. The search knows means; the
- * simulator knows every request. */
+ * ranked by the requests per second that meet the limits there. The search knows means; the
+ * simulator knows every request.
+ *
+ * Each layout becomes a command of `simulate` as a user would write it, with the rules of the engine
+ * and at the rate that was predicted, or under the trace that --traffic names. The figures of the
+ * rows stand beside those of the simulation; nothing of the plan is corrected by them. */
 #include "ask/plan/plan.h"
 #include "ask/simulate/simulate.h"
 #include "build/row_names.h"
@@ -57,16 +61,6 @@ static const char *rules_of(const struct plan *plan, const struct search_point *
     return own && (own->can & needed) == needed ? own->name : usual->name;
 }
 
-/* The options of the plan that say the same to `simulate`; lengths come with the traffic. */
-static void take_options(struct plan *plan, struct command *command)
-{
-    static const char *const same[] = { "set", "rows", "experts-precision", "assume" };
-    for (size_t k = 0; k < sizeof same / sizeof *same; k++)
-        for (size_t i = 0; i < plan->command->value_count; i++)
-            if (!strcmp(plan->command->values[i].option->name, same[k]))
-                command_set(plan->arena, command, same[k], plan->command->values[i].text);
-}
-
 /* `simulate` as a user would ask it of this deployment. */
 static bool trial_question(struct plan *plan, const struct plan_point *point, const char *trace,
                            size_t count, struct command *command)
@@ -77,7 +71,7 @@ static bool trial_question(struct plan *plan, const struct plan_point *point, co
     const double copies = point->figures[PLAN_replicas];
     const struct { const char *option, *text; } names[] = {
         { "model", plan->model }, { "on", variant->machine }, { "precision", variant->precision },
-        { "kv-precision", variant->kv }, 
+        { "kv-precision", variant->kv },
         { "engine", variant->scenario.subject.engine ? variant->scenario.subject.engine : "any" },
         { "scheduler", rules_of(plan, at) } };
     const struct { const char *option; double number; } numbers[] = {
@@ -89,11 +83,15 @@ static bool trial_question(struct plan *plan, const struct plan_point *point, co
         { "chunk", pools ? NAN : plan_input(plan, at, NAME_chunked_prefill_size) },
         { "draft", plan_input(plan, at, NAME_draft_tokens) },
         { "ttft", plan->ttft }, { "tpot", plan->tpot } };
+    static const char *const same[] = { "set", "rows", "experts-precision", "assume" };
     static const char *const layout[] = { NAME_attention_dp, NAME_expert_parallel,
                                           NAME_pipeline_parallel };
     static const char *const prompts[] = { NAME_prefill_attention_dp, NAME_prefill_pipeline_parallel };
     *command = (struct command){ .verb = &verb_simulate, .verbs = plan->command->verbs };
-    take_options(plan, command);
+    for (size_t k = 0; k < sizeof same / sizeof *same; k++)     /* lengths come with the traffic */
+        for (size_t i = 0; i < plan->command->value_count; i++)
+            if (!strcmp(plan->command->values[i].option->name, same[k]))
+                command_set(plan->arena, command, same[k], plan->command->values[i].text);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (names[i].text)
             command_set(plan->arena, command, names[i].option, names[i].text);
@@ -124,35 +122,10 @@ bool plan_trial(struct plan *plan, const struct plan_point *point, const char *t
            simulate_run(plan->arena, simulate, &as_asked, NULL, outcome, plan->error);
 }
 
-static bool run_trial(struct plan *plan, struct trial_run *run)
-{
-    struct simulate *simulate = arena_alloc(plan->arena, sizeof *simulate);
-    struct simulated *outcome = arena_alloc(plan->arena, sizeof *outcome);
-    if (!plan_trial(plan, &run->point, command_text(plan->command, "traffic"), REQUESTS, simulate,
-                    outcome))
-        return false;
-    const struct class_score *all = &outcome->all;
-    run->met = (double)all->met / (double)all->requests;
-    run->came = outcome->rate;
-    run->goodput = run->met * run->came / (run->point.figures[PLAN_replicas] *
-                                           run->point.figures[PLAN_server_gpus]);
-    run->ttft = sketch_mean(&all->times[SIMULATE_TTFT]);
-    run->ttft_99 = sketch_quantile(&all->times[SIMULATE_TTFT], 0.99);
-    run->tpot = sketch_mean(&all->times[SIMULATE_TPOT]);
-    run->tpot_99 = sketch_quantile(&all->times[SIMULATE_TPOT], 0.99);
-    run->verdict = outcome->verdict;
-    return true;
-}
-
 static int by_goodput(const void *x, const void *y)
 {
     const struct trial_run *a = x, *b = y;
     return a->goodput > b->goodput ? -1 : a->goodput < b->goodput;
-}
-
-static const char *time_text(const struct plan *plan, double time)
-{
-    return quantity_text(plan->arena, time, unit_second, 3);
 }
 
 static const char *const time_keys[] = { "ttft_mean", "ttft_p99", "tpot_mean", "tpot_p99",
@@ -160,62 +133,55 @@ static const char *const time_keys[] = { "ttft_mean", "ttft_p99", "tpot_mean", "
 enum { TIME_KEYS = sizeof time_keys / sizeof *time_keys };
 
 const struct record plan_validated = { "PlanValidated", (const struct answer_field[]){
-    { FIELD_TEXT, "deployment", .help = "in words", .always = true },
-    { FIELD_NUMBER, "goodput_per_gpu", .help = "requests within the limits", .unit = "1/s",
+    { FIELD_TEXT, "deployment", .help = "the deployment in words", .always = true },
+    { FIELD_NUMBER, "goodput_per_gpu", .help = "requests per second and GPU within the limits", .unit = "1/s",
       .always = true },
-    { FIELD_NUMBER, "came", .help = "requests that came", .unit = "1/s", .always = true },
+    { FIELD_NUMBER, "came", .help = "requests that arrived", .unit = "1/s", .always = true },
     { FIELD_NUMBER, "met", .help = "share of requests within both limits", .always = true },
-    { FIELD_NUMBER, .help = "simulated, or as the rows have it", .unit = "s", .names = time_keys,
-      .count = TIME_KEYS, .always = true, .null = true },
-    { FIELD_TEXT, "verdict", .help = "is it stable?", .always = true },
+    { FIELD_NUMBER, .help = "mean or 99th percentile, simulated; or predicted by the rows", .unit = "s",
+      .names = time_keys, .count = TIME_KEYS, .always = true, .null = true },
+    { FIELD_TEXT, "verdict", .help = "stable, backlogged or overloaded", .always = true },
     { 0 } } };
 
-static void add_line(struct plan *plan, const struct trial_run *run, struct table *table,
-                     struct doc *list)
+bool plan_validate(struct plan *plan, struct section *section)
 {
-    struct doc *doc = doc_add(plan->arena, list, NULL, DOC_OBJECT);
-    doc_add_string(plan->arena, doc, "deployment", plan_deployment(plan, &run->point));
-    const double times[TIME_KEYS] = { run->ttft, run->ttft_99, run->tpot, run->tpot_99,
-                                      run->point.figures[PLAN_ttft],
-                                      run->point.figures[PLAN_tpot] };
-    doc_add_number(plan->arena, doc, "goodput_per_gpu", run->goodput);
-    doc_add_number(plan->arena, doc, "came", run->came);
-    doc_add_number(plan->arena, doc, "met", run->met);
-    for (int i = 0; i < TIME_KEYS; i++)
-        doc_add_number(plan->arena, doc, time_keys[i], times[i]);
-    doc_add_string(plan->arena, doc, "verdict", run->verdict);
-    table_cell(table, "%.4f", run->goodput);
-    table_cell(table, "%.2f", run->came);
-    table_cell(table, "%.0f %%", 100 * run->met);
-    table_cell(table, "%s, %s", time_text(plan, run->ttft), time_text(plan, run->ttft_99));
-    table_cell(table, "%s", time_text(plan, run->point.figures[PLAN_ttft]));
-    table_cell(table, "%s, %s", time_text(plan, run->tpot), time_text(plan, run->tpot_99));
-    table_cell(table, "%s", time_text(plan, run->point.figures[PLAN_tpot]));
-    table_cell(table, "%s%s", plan_deployment(plan, &run->point),
-               strcmp(run->verdict, "stable") ? arena_print(plan->arena, "; %s", run->verdict) : "");
-}
-
-bool plan_validate(struct plan *plan)
-{
-    static const char *const head[] = { "goodput/s per GPU", "arrived/s", "attained", "TTFT mean, p99", "predicted",
-                                        "TPOT mean, p99", "predicted", "deployment" };
-    struct table table = { .arena = plan->arena, .columns = 8, .left = "rrrrrrrl" };
     const struct search_front *tops = &plan->result.tops;
-    struct trial_run *runs;
     const size_t asked = command_count(plan->command, "validate");
     const size_t count = asked < tops->count ? asked : tops->count;
-    runs = arena_array(plan->arena, count, sizeof *runs);
-    for (size_t i = 0; i < count; i++)
-        if (!plan_read_point(plan, &tops->points[i], &runs[i].point) || !run_trial(plan, &runs[i]))
+    struct trial_run *runs = arena_array(plan->arena, count, sizeof *runs);
+    for (size_t i = 0; i < count; i++) {
+        struct trial_run *run = &runs[i];
+        struct simulate *simulate = arena_alloc(plan->arena, sizeof *simulate);
+        struct simulated *outcome = arena_alloc(plan->arena, sizeof *outcome);
+        if (!plan_read_point(plan, &tops->points[i], &run->point) ||
+            !plan_trial(plan, &run->point, command_text(plan->command, "traffic"), REQUESTS, simulate,
+                        outcome))
             return false;
+        const struct class_score *all = &outcome->all;
+        run->met = (double)all->met / (double)all->requests;
+        run->came = outcome->rate;
+        run->goodput = run->met * run->came / (run->point.figures[PLAN_replicas] *
+                                               run->point.figures[PLAN_server_gpus]);
+        run->ttft = sketch_mean(&all->times[SIMULATE_TTFT]);
+        run->ttft_99 = sketch_quantile(&all->times[SIMULATE_TTFT], 0.99);
+        run->tpot = sketch_mean(&all->times[SIMULATE_TPOT]);
+        run->tpot_99 = sketch_quantile(&all->times[SIMULATE_TPOT], 0.99);
+        run->verdict = outcome->verdict;
+    }
     qsort(runs, count, sizeof *runs, by_goodput);
-    struct doc *list = doc_add(plan->arena, plan->answer->doc, "validated", DOC_ARRAY);
-    for (int i = 0; i < 8; i++)
-        table_cell(&table, "%s", head[i]);
-    for (size_t i = 0; i < count; i++)
-        add_line(plan, &runs[i], &table, list);
-    buffer_print(&plan->answer->text, "\n  the best layouts, simulated; goodput counts requests within both limits, "
-                 "and the router picks the replica with the fewest tokens waiting:\n");
-    table_print(&table, &plan->answer->text, "  ");
+    struct section *list = section_add(section, "validated", SECTION_LIST);
+    for (size_t i = 0; i < count; i++) {
+        const struct trial_run *run = &runs[i];
+        const double times[TIME_KEYS] = { run->ttft, run->ttft_99, run->tpot, run->tpot_99,
+                                          run->point.figures[PLAN_ttft], run->point.figures[PLAN_tpot] };
+        struct section *one = section_add(list, NULL, SECTION_RECORD);
+        section_word(one, "deployment", plan_deployment(plan, &run->point));
+        section_number(one, "goodput_per_gpu", run->goodput, unit_one);
+        section_number(one, "came", run->came, unit_one);
+        section_number(one, "met", run->met, unit_one);
+        for (int k = 0; k < TIME_KEYS; k++)
+            section_number(one, time_keys[k], times[k], unit_second);
+        section_word(one, "verdict", run->verdict);
+    }
     return true;
 }

@@ -46,40 +46,32 @@ bool tiers_late(const struct tiers_answer *tiers, size_t place)
 
 /* ---- what was asked ------------------------------------------------------------------ */
 
+/* Read the question, and refuse what has no answer: several models, ranges, since every figure is a
+ * number, and a conversation without a KV cache. The answer goes along pauses, so that a pause that was
+ * given as an expression becomes the number that it is here. */
 static bool open_scenario(struct scenario *scenario, struct arena *arena,
                           const struct command *command, struct error *error)
 {
+    static const char *const asked[] = { NAME_cheapest_pause_cost, "SUM(tier, tier_fetch_time)" };
     struct subject subject;
+    struct values values;
+    double pause, stored;
     const size_t models = command_models(command, &subject);
     if (models > 1) {
         error_set(error, "tiers takes one model, %zu were given", models);
         return error_hint(error, "chalkline tiers deepseek-v3 --on gb200-nvl72");
     }
-    static const char *const asked[] = { NAME_cheapest_pause_cost, "SUM(tier, tier_fetch_time)" };
-    return scenario_open(scenario, arena, command, subject, error) &&
-           scenario_priced(scenario, "tiers", error) && scenario_choose(scenario, asked, 2, error);
-}
-
-/* The answer goes along pauses: an expression becomes the number that it is here. */
-static bool settle_pause(struct scenario *scenario, struct error *error)
-{
-    const struct fact *pause = facts_find(&scenario->facts, NAME_hold_time);
-    double value;
-    if (!pause || !pause->expression)
-        return true;
-    if (!value_of(scenario, NAME_hold_time, &value, error))
+    if (!scenario_open(scenario, arena, command, subject, error) ||
+        !scenario_priced(scenario, "tiers", error) || !scenario_choose(scenario, asked, 2, error))
         return false;
-    facts_note(&scenario->facts, "hold_time = %s = %s", pause->expression,
-               quantity_text(scenario->arena, value, unit_second, 4));
-    facts_set(&scenario->facts, NAME_hold_time, value, pause->origin, pause->source);
-    return true;
-}
-
-/* Every figure is a number; `eval` is for ranges. */
-static bool no_ranges(struct scenario *scenario, struct error *error)
-{
-    static const char *const asked[] = { NAME_cheapest_pause_cost, "SUM(tier, tier_fetch_time)" };
-    struct values values;
+    const struct fact *given = facts_find(&scenario->facts, NAME_hold_time);
+    if (given && given->expression) {
+        if (!value_of(scenario, NAME_hold_time, &pause, error))
+            return false;
+        facts_note(&scenario->facts, "hold_time = %s = %s", given->expression,
+                   quantity_text(scenario->arena, pause, unit_second, 4));
+        facts_set(&scenario->facts, NAME_hold_time, pause, given->origin, given->source);
+    }
     if (!values_of(scenario, asked, 2, &values, error))
         return false;
     for (size_t i = 0; i < values.graph.input_count; i++) {
@@ -90,12 +82,6 @@ static bool no_ranges(struct scenario *scenario, struct error *error)
                   input->distribution == DISTRIBUTION_RANGE ? "range" : "distribution", input->source);
         return error_hint(error, "a single number; `chalkline eval tier_pause_cost` takes ranges");
     }
-    return true;
-}
-
-static bool has_cache(struct scenario *scenario, struct error *error)
-{
-    double stored;
     if (!value_of(scenario, NAME_kv_stored, &stored, error))
         return false;
     if (stored > 0)
@@ -106,53 +92,44 @@ static bool has_cache(struct scenario *scenario, struct error *error)
 
 /* ---- figures ---------------------------------------------------------------------------- */
 
-static void read_quoted(const struct catalog_entry *entry, struct tier_answer *tier)
+/* Why the tier is never the cheapest place; where another one always is, which comes nearest to it, at
+ * which pause and by how much. */
+static void set_never(const struct tiers_answer *tiers, size_t i)
 {
-    if (!catalog_number(entry, "tier_drain_quoted", &tier->quoted))
-        tier->quoted = NAN;
-    if (!catalog_number(entry, "tier_drain_quoted_low", &tier->quoted_low) ||
-        !catalog_number(entry, "tier_drain_quoted_high", &tier->quoted_high))
-        tier->quoted_low = tier->quoted_high = tier->quoted;
-}
-
-/* Where it comes nearest to being the cheapest, what is cheaper and how far. */
-static const char *beaten_by(const struct tiers_answer *tiers, size_t tier)
-{
-    const struct places *places = &tiers->places;
     struct arena *arena = tiers->scenario.arena;
+    const struct places *places = &tiers->places;
+    struct tier_answer *tier = &tiers->tier[i];
     double least = INFINITY;
     size_t by = places_best_of(places, 1), at = 1;
+    if (places_on_path(places, i))
+        return;
+    if (tiers_late(tiers, i)) {
+        tier->never = arena_print(arena, "fetching takes %s, more than resume_limit, %s",
+                                  quantity_text(arena, tier->at[TIER_tier_fetch_time], unit_second, 3),
+                                  quantity_text(arena, tiers->whole[WHOLE_resume_limit], unit_second, 3));
+        return;
+    }
+    if (tier->again == 0) {
+        tier->never = "recomputing costs less than the shortest pause in it";
+        return;
+    }
     for (size_t k = 1; k < places->points; k++) {
-        size_t best = places_best_of(places, k);
-        double ratio = places->costs[tier * places->points + k] /
-                       places->costs[best * places->points + k];
+        const size_t best = places_best_of(places, k);
+        const double ratio = places->costs[i * places->points + k] / places->costs[best * places->points + k];
         if (ratio < least) {
             least = ratio;
             by = best;
             at = k;
         }
     }
+    tier->beaten = true;
     if (!(least > 1 && least < INFINITY))
-        return arena_print(arena, "never the cheapest: %s costs %s", places->names[by],
-                           least > 1 ? "nothing" : "the same");
-    return arena_print(arena, "never the cheapest: nearest at a pause of %s, with %s times the "
-                       "cost of %s", quantity_text(arena, places->grid[at], unit_second, 3),
-                       quantity_text(arena, least, unit_one, 3), places->names[by]);
-}
-
-static const char *why_never(const struct tiers_answer *tiers, size_t i)
-{
-    struct arena *arena = tiers->scenario.arena;
-    const struct tier_answer *tier = &tiers->tier[i];
-    if (places_on_path(&tiers->places, i))
-        return NULL;
-    if (tiers_late(tiers, i))
-        return arena_print(arena, "never: fetching takes %s, more than resume_limit, %s",
-                           quantity_text(arena, tier->at[TIER_tier_fetch_time], unit_second, 3),
-                           quantity_text(arena, tiers->whole[WHOLE_resume_limit], unit_second, 3));
-    if (tier->again == 0)
-        return "never: recomputing costs less than the shortest pause in it";
-    return beaten_by(tiers, i);
+        tier->never = arena_print(arena, "%s costs %s", places->names[by],
+                                  least > 1 ? "nothing" : "the same");
+    else
+        tier->never = arena_print(arena, "nearest at a pause of %s, with %s times the cost of %s",
+                                  quantity_text(arena, places->grid[at], unit_second, 3),
+                                  quantity_text(arena, least, unit_one, 3), places->names[by]);
 }
 
 static void read_tiers(struct tiers_answer *tiers)
@@ -167,12 +144,16 @@ static void read_tiers(struct tiers_answer *tiers)
                                                          places->names[i], &ignored);
         tier->name = places->names[i];
         tier->title = entry->title;
-        read_quoted(entry, tier);
+        if (!catalog_number(entry, "tier_drain_quoted", &tier->quoted))
+            tier->quoted = NAN;
+        if (!catalog_number(entry, "tier_drain_quoted_low", &tier->quoted_low) ||
+            !catalog_number(entry, "tier_drain_quoted_high", &tier->quoted_high))
+            tier->quoted_low = tier->quoted_high = tier->quoted;
         for (int k = 0; k < TIER_FIGURE_COUNT; k++)
             tier->at[k] = figure(scenario, arena_print(scenario->arena, "%s[%s]", tier_figures[k],
                                                        tier->name));
         tier->again = places_again(places, i);
-        tier->never = why_never(tiers, i);
+        set_never(tiers, i);
     }
 }
 
@@ -225,72 +206,48 @@ static void choose_pauses(struct tiers_answer *tiers)
 
 /* ---- what was assumed ----------------------------------------------------------------- */
 
-static size_t from_memory(const struct tiers_answer *tiers)
+/* Figures of the tiers that nobody has looked up, limits and habits that nobody gave, and what the
+ * answer depends on. */
+static void note_assumed(struct tiers_answer *tiers)
 {
     static const char *const used[] = { NAME_tier_capacity, NAME_tier_bandwidth, NAME_tier_cost,
                                         NAME_tier_life, NAME_tier_writes_per_day };
-    size_t count = 0;
+    struct scenario *scenario = &tiers->scenario;
+    const double limit = tiers->whole[WHOLE_resume_limit];
+    const double recompute = tiers->whole[WHOLE_recompute_pause_time];
+    const char *texts[TIER_FIGURE_COUNT + WHOLE_FIGURE_COUNT];
+    size_t unverified = 0, count = 0;
     struct error ignored;
     for (size_t i = 0; i < tiers->places.tiers; i++) {
-        const struct catalog_entry *entry = catalog_find(&tiers->scenario.catalog, CATALOG_TIER,
+        const struct catalog_entry *entry = catalog_find(&scenario->catalog, CATALOG_TIER,
                                                          tiers->tier[i].name, &ignored);
         for (size_t k = 0; k < entry->rows; k++) {
             struct catalog_row row = catalog_row(entry, k);
             for (size_t u = 0; u < sizeof used / sizeof *used; u++)
-                count += row.chosen && !strcmp(row.mark, "memory") && !strcmp(row.fact, used[u]);
+                unverified += row.chosen && !strcmp(row.mark, "memory") && !strcmp(row.fact, used[u]);
         }
     }
-    return count;
-}
-
-static void note_tiers(struct tiers_answer *tiers)
-{
-    struct scenario *scenario = &tiers->scenario;
-    size_t memory = from_memory(tiers);
-    const char *limit = quantity_text(scenario->arena, tiers->whole[WHOLE_resume_limit],
-                                      unit_second, 3);
-    if (memory)
+    if (unverified)
         facts_note(&scenario->facts, "%zu figures of the tiers are unverified: --tiers FILE "
-                   "replaces them", memory);
+                   "replaces them", unverified);
     if (!facts_find(&scenario->facts, NAME_resume_limit))
         facts_note(&scenario->facts, "a KV cache that takes longer than %s to fetch is recomputed "
-                   "(resume_limit)", limit);
+                   "(resume_limit)", quantity_text(scenario->arena, limit, unit_second, 3));
     if (!facts_find(&scenario->facts, NAME_copy_occupancy))
         facts_note(&scenario->facts, "one reader at a time, no network, no GPU time for copying "
                    "(copy_occupancy)");
-    if (tiers->whole[WHOLE_recompute_pause_time] > tiers->whole[WHOLE_resume_limit])
+    if (recompute > limit)
         facts_note(&scenario->facts, "resume_limit does not apply to recomputing, which takes %s",
-                   quantity_text(scenario->arena, tiers->whole[WHOLE_recompute_pause_time],
-                                 unit_second, 3));
-}
-
-/* All that the answer reads: what it depends on, and what has no effect on it. */
-static void note_shown(struct tiers_answer *tiers)
-{
-    const char *texts[TIER_FIGURE_COUNT + WHOLE_FIGURE_COUNT + 1];
-    size_t count = 0;
+                   quantity_text(scenario->arena, recompute, unit_second, 3));
     for (int i = 0; i < WHOLE_FIGURE_COUNT; i++)
         texts[count++] = whole_figures[i];
     for (int i = 0; i < TIER_FIGURE_COUNT; i++)
-        texts[count++] = arena_print(tiers->scenario.arena, "SUM(tier, %s)", tier_figures[i]);
-    shown_notes(&tiers->scenario, texts, count, "this answer");
+        texts[count++] = arena_print(scenario->arena, "SUM(tier, %s)", tier_figures[i]);
+    shown_notes(scenario, texts, count, "this answer");
+    scenario_note_misfit(scenario);
 }
 
 /* ---- asking ------------------------------------------------------------------------------ */
-
-static bool answer_plot(struct tiers_answer *tiers, const char *path, struct answer *answer,
-                        struct error *error)
-{
-    const struct command *command = tiers->scenario.command;
-    if (!tiers_plot(tiers, path, error))
-        return false;
-    if (command_text(command, "json") || command_text(command, "csv"))
-        return true;
-    answer->text.size = 0;
-    if (strcmp(path, "-"))
-        buffer_print(&answer->text, "%s: %zu tiers\n", path, tiers->places.tiers);
-    return true;
-}
 
 bool ask_tiers(struct arena *arena, const struct command *command, struct answer *answer,
                struct error *error)
@@ -298,8 +255,7 @@ bool ask_tiers(struct arena *arena, const struct command *command, struct answer
     struct tiers_answer *tiers = arena_alloc(arena, sizeof *tiers);
     struct scenario *scenario = &tiers->scenario;
     const char *picture = command_text(command, "plot");
-    if (!open_scenario(scenario, arena, command, error) || !settle_pause(scenario, error) ||
-        !no_ranges(scenario, error) || !has_cache(scenario, error) ||
+    if (!open_scenario(scenario, arena, command, error) ||
         !places_open(scenario, &tiers->places, error))
         return false;
     for (int i = 0; i < WHOLE_FIGURE_COUNT; i++)
@@ -309,15 +265,19 @@ bool ask_tiers(struct arena *arena, const struct command *command, struct answer
     read_tiers(tiers);
     read_memory(tiers);
     choose_pauses(tiers);
-    note_tiers(tiers);
-    note_shown(tiers);
-    scenario_note_misfit(scenario);
-    tiers_document(tiers, answer->doc);
-    tiers_csv(tiers, &answer->csv);
-    tiers_text(tiers, &answer->text);
-    scenario_notes(scenario, answer);
+    note_assumed(tiers);
+    tiers_answer(tiers, answer);
     answer->status = scenario->model && scenario->machine && tiers->whole[WHOLE_sequences_that_fit] < 1;
-    return !picture || answer_plot(tiers, picture, answer, error);
+    if (!picture)
+        return true;
+    if (!tiers_plot(tiers, picture, error))
+        return false;
+    if (!command_text(command, "json") && !command_text(command, "csv")) {
+        answer->text.size = 0;
+        if (strcmp(picture, "-"))
+            buffer_print(&answer->text, "%s: %zu tiers\n", picture, tiers->places.tiers);
+    }
+    return true;
 }
 
 const struct verb verb_tiers = {

@@ -83,6 +83,7 @@ struct tier_answer {
     double quoted, quoted_low, quoted_high;     /* drain time in the lecture; NAN: none */
     double again;                               /* places_again */
     const char *never;                          /* why it is never the cheapest; NULL: it is */
+    bool beaten;                                /* because another tier costs less, or as much */
 };
 
 struct tiers_answer {
@@ -97,9 +98,7 @@ struct tiers_answer {
     size_t pause_count;
 };
 
-void tiers_text(struct tiers_answer *tiers, struct buffer *out);
-void tiers_document(struct tiers_answer *tiers, struct doc *doc);
-void tiers_csv(struct tiers_answer *tiers, struct buffer *out);
+void tiers_answer(struct tiers_answer *tiers, struct answer *answer);
 /* "DeepSeek-V3 on H200 SXM", or what stands for them. */
 const char *tiers_title(const struct tiers_answer *tiers);
 /* Does the cache come back from there later than resume_limit? */

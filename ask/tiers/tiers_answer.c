@@ -1,10 +1,11 @@
-/* The answer of `tiers` as text, CSV and document.
+/* The answer of `tiers` as sections of figures; tiers.template is its text.
  *
  * A place is a memory tier or recomputation. The text gives the cheapest place by length of pause,
- * then a table of tiers (rent, retrieval, wear, break-even interval, capacity in conversations)
+ * then a table of places (rent, retrieval, wear, break-even interval, capacity in conversations)
  * and a table of costs at chosen pauses. All values were computed by tiers.c from rows; this file
- * only chooses units and words. At a pause where two places cost the same, both are named. The
- * records at the end declare the keys of the document for the API. */
+ * only names them. Recomputation is a place in the text and in CSV, and no tier in JSON. At a pause
+ * where two places cost the same, the text names both. What has no finite value is null. The records
+ * at the end declare the keys of the document for the API. */
 #include "ask/tiers/tiers.h"
 
 #include "build/row_names.h"
@@ -12,431 +13,214 @@
 #include <math.h>
 #include <string.h>
 
-static const struct unit one = { { 0 } }, seconds = { { 2 } };
-
 static struct unit unit_of(const struct tiers_answer *tiers, const char *row)
 {
     const struct formulas *formulas = &tiers->scenario.formulas;
     return formulas->rows[formulas_find(formulas, row)]->unit;
 }
 
-static const char *shown(const struct tiers_answer *tiers, double value, struct unit unit)
+static struct figure *add_known(struct section *section, const char *name, double value, struct unit unit)
 {
-    return isfinite(value) ? quantity_text(tiers->scenario.arena, value, unit, 3) : "-";
+    return isfinite(value) ? section_number(section, name, value, unit) : section_nothing(section, name);
 }
 
-static const char *figure_text(const struct tiers_answer *tiers, size_t tier, enum tier_figure at)
-{
-    return shown(tiers, tiers->tier[tier].at[at], unit_of(tiers, tier_figures[at]));
-}
+/* ---- words ---------------------------------------------------------------------------------- */
 
-static const char *whole_text(const struct tiers_answer *tiers, enum whole_figure at)
-{
-    return shown(tiers, tiers->whole[at], unit_of(tiers, whole_figures[at]));
-}
-
-/* The number alone, where the column's head has the unit. */
-static const char *without_unit(const struct tiers_answer *tiers, const char *text)
-{
-    return arena_copy(tiers->scenario.arena, text, strcspn(text, " "));
-}
-
-/* ---- lines ---------------------------------------------------------------------------------- */
-
-static const char *place_text(const struct tiers_answer *tiers, size_t place)
-{
-    return place == tiers->places.tiers ? "recompute"
-           : arena_print(tiers->scenario.arena, "in %s", tiers->tier[place].name);
-}
-
-/* "until 26 s in hbm; until 31 min in ddr; then compute again" */
-static const char *path_text(const struct tiers_answer *tiers)
+/* "until 26 s in hbm; until 31 min in ddr; then recompute" */
+static const char *path_words(const struct tiers_answer *tiers)
 {
     const struct places *places = &tiers->places;
     struct buffer out = { .arena = tiers->scenario.arena };
     for (size_t i = 0; i < places->path_count; i++) {
         const struct stretch *stretch = &places->path[i];
-        const char *place = place_text(tiers, stretch->place);
+        const char *in = stretch->place == places->tiers ? "" : "in ", *name = places->names[stretch->place];
         if (stretch->until < INFINITY)
-            buffer_print(&out, "until %s %s; ", shown(tiers, stretch->until, seconds), place);
+            buffer_print(&out, "until %s %s%s; ", quantity_text(out.arena, stretch->until, unit_second, 3),
+                         in, name);
         else
-            buffer_print(&out, "%s %s", i ? "then" : "always", place);
+            buffer_print(&out, "%s %s%s", i ? "then" : "always", in, name);
     }
     return out.data;
 }
 
-static void head_lines(const struct tiers_answer *tiers, struct buffer *out)
+static void add_option(struct buffer *out, const char *name, const char *value)
 {
-    buffer_print(out, "%s: the cheapest tier for the KV cache of an idle conversation\n\n"
-                 "  best    %s\n"
-                 "  KV      %s for %s tokens; recomputed in %s for %s\n", tiers_title(tiers),
-                 path_text(tiers), whole_text(tiers, WHOLE_kv_stored),
-                 shown(tiers, tiers->whole[WHOLE_context], one),
-             whole_text(tiers, WHOLE_recompute_pause_time),
-                 whole_text(tiers, WHOLE_recompute_pause_cost));
-    if (tiers->whole[WHOLE_sequences_that_fit] < 1)
-        buffer_print(out, "  HBM     has no room for one such conversation beside the weights\n");
-    buffer_print(out, "\n");
+    const bool plain = *value && !value[strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                                      "0123456789-_./:=,+%")];
+    buffer_print(out, plain ? " --%s %s" : " --%s '%s'", name, value);
 }
 
-static void wear_lines(const struct tiers_answer *tiers, struct buffer *out)
-{
-    for (size_t i = 0; i < tiers->places.tiers; i++)
-        if (tiers->tier[i].at[TIER_tier_write_cost] > 0)
-            buffer_print(out, "  wear    %s: a write costs %s of endurance; a unit endures %s writes "
-                         "per day over its lifetime;\n          pauses under %s pay for wear, longer ones for capacity\n",
-                         tiers->tier[i].name, figure_text(tiers, i, TIER_tier_write_cost),
-                         figure_text(tiers, i, TIER_tier_daily_writes),
-                         figure_text(tiers, i, TIER_tier_wear_time));
-}
-
-static void never_lines(const struct tiers_answer *tiers, struct buffer *out)
-{
-    for (size_t i = 0; i < tiers->places.tiers; i++)
-        if (tiers->tier[i].never)
-            buffer_print(out, "  %-7s %s\n", tiers->tier[i].name, tiers->tier[i].never);
-    if (!places_on_path(&tiers->places, tiers->places.tiers))
-        buffer_print(out, "  %-7s recomputing is never the cheapest, up to a pause of %s\n",
-                     "recompute", shown(tiers, tiers->places.longest, seconds));
-}
-
-/* What holds how many; which unit is too small for one. */
-static void room_lines(const struct tiers_answer *tiers, struct buffer *out)
-{
-    bool hosts = isfinite(tiers->whole[WHOLE_host_conversations]);
-    size_t large = tiers->whole[WHOLE_sequences_that_fit] >= 1;
-    buffer_print(out, "  room    conversations in HBM beside the weights: %s; in host memory: "
-                 "%s\n", whole_text(tiers, WHOLE_sequences_that_fit),
-                 hosts ? whole_text(tiers, WHOLE_host_conversations) : "unknown (host_memory)");
-    for (size_t i = 0; i < tiers->places.tiers; i++) {
-        const double *at = tiers->tier[i].at;
-        if (at[TIER_tier_in_place] > 0)
-            continue;
-        large += at[TIER_tier_conversations] >= 1;
-        if (at[TIER_tier_conversations] < 1)
-            buffer_print(out, "          one conversation exceeds a unit of %s, %s\n",
-                         tiers->tier[i].name, figure_text(tiers, i, TIER_tier_capacity));
-    }
-    if (!large)
-        buffer_print(out, "          it exceeds a unit of every tier: its cost is a share of several "
-                     "units\n");
-}
-
-static const char *percent(const struct tiers_answer *tiers, double share)
-{
-    return quantity_text(tiers->scenario.arena, 100 * share, one, 2);
-}
-
-static void memory_line(const struct tiers_answer *tiers, struct buffer *out)
-{
-    const char *machine = tiers->scenario.machine;
-    const struct range *range = &tiers->memory;
-    buffer_print(out, "  memory  ");
-    if (!tiers->memory_known)
-        buffer_print(out, "the price of %s is unknown (machine_cost), and so is memory's share",
-                     machine);
-    else
-        buffer_print(out, "%s %% of the machine's price",
-                     percent(tiers, tiers->whole[WHOLE_memory_share_of_cost]));
-    if (tiers->memory_known && range->kind)
-        buffer_print(out, " (%s to %s %%)", percent(tiers, range->low),
-                     percent(tiers, range->high));
-    if (isfinite(tiers->memory_listed_low))
-        buffer_print(out, "; bill of materials: %s to %s %%",
-                     percent(tiers, tiers->memory_listed_low),
-                     percent(tiers, tiers->memory_listed_high));
-    buffer_print(out, ";\n          the lecture quotes %s %% of all spending\n",
-                 percent(tiers, tiers->whole[WHOLE_memory_share_quoted]));
-}
-
-/* ---- tables ------------------------------------------------------------------------ */
-
-static const char *quoted_text(const struct tiers_answer *tiers, const struct tier_answer *tier)
-{
-    if (!(tier->quoted_low < tier->quoted_high))
-        return shown(tiers, tier->quoted, seconds);
-    return quantity_range(tiers->scenario.arena, tier->quoted_low, tier->quoted_high, seconds, 3);
-}
-
-static const char *again_text(const struct tiers_answer *tiers, const struct tier_answer *tier)
-{
-    return tier->again == 0 ? "0 s" : shown(tiers, tier->again, seconds);
-}
-
-static void tier_line(const struct tiers_answer *tiers, struct table *table, size_t i)
-{
-    const struct tier_answer *tier = &tiers->tier[i];
-    table_cell(table, "%s", tier->name);
-    table_cell(table, "%s", without_unit(tiers, figure_text(tiers, i, TIER_tier_hold)));
-    table_cell(table, "%s", without_unit(tiers, figure_text(tiers, i, TIER_tier_retrieve)));
-    table_cell(table, "%s", figure_text(tiers, i, TIER_tier_drain_time));
-    table_cell(table, "%s", quoted_text(tiers, tier));
-    table_cell(table, "%s", figure_text(tiers, i, TIER_tier_time_to_live));
-    table_cell(table, "%s", again_text(tiers, tier));
-    table_cell(table, "%s", figure_text(tiers, i, TIER_tier_fetch_time));
-    table_cell(table, "%s", figure_text(tiers, i, TIER_tier_conversations));
-}
-
-static void tier_table(const struct tiers_answer *tiers, struct buffer *out)
-{
-    static const char *const head[] = { "", "hold", "retrieve", "drain", "quoted", "lifetime",
-                                        "break-even", "fetch", "conversations" };
-    static const char *const units[] = { "tier", "USD/Mtok/h", "USD/Mtok", "time", "drain", "", "interval",
-                                         "time", "per unit" };
-    struct table table = { .arena = tiers->scenario.arena, .columns = 9, .left = "lrrrrrrrr" };
-    for (int i = 0; i < 9; i++)
-        table_cell(&table, "%s", head[i]);
-    for (int i = 0; i < 9; i++)
-        table_cell(&table, "%s", units[i]);
-    for (size_t i = 0; i < tiers->places.tiers; i++)
-        tier_line(tiers, &table, i);
-    table_cell(&table, "recompute");
-    table_cell(&table, "0");
-    table_cell(&table, "%s", without_unit(tiers, whole_text(tiers, WHOLE_recompute_cost)));
-    for (int i = 0; i < 4; i++)
-        table_cell(&table, "-");
-    table_cell(&table, "%s", whole_text(tiers, WHOLE_recompute_pause_time));
-    table_cell(&table, "-");
-    table_print(&table, out, "  ");
-    buffer_print(out, "\n");
-}
-
-/* The cheapest place; at a border both. */
-static const char *cheapest_text(struct tiers_answer *tiers, double pause)
-{
-    const struct places *places = &tiers->places;
-    for (size_t i = 1; i < places->path_count; i++)
-        if (places->path[i].from == pause)
-            return arena_print(tiers->scenario.arena, "%s = %s",
-                               places->names[places->path[i - 1].place],
-                               places->names[places->path[i].place]);
-    return places->names[places_best(&tiers->places, pause)];
-}
-
-static void pause_line(struct tiers_answer *tiers, struct table *table, double pause)
-{
-    enum { MILLION = 1000000 };
-    struct places *places = &tiers->places;
-    const double *costs = places_costs(places, pause);
-    table_cell(table, "%s%s", pause == tiers->whole[WHOLE_hold_time] ? "> " : "",
-               shown(tiers, pause, seconds));
-    for (size_t i = 0; i <= places->tiers; i++)
-        table_cell(table, "%s", tiers_late(tiers, i) ? "late"
-                                                     : shown(tiers, MILLION * costs[i], one));
-    table_cell(table, "%s", cheapest_text(tiers, pause));
-}
-
-static void pause_table(struct tiers_answer *tiers, struct buffer *out)
-{
-    struct places *places = &tiers->places;
-    struct table table = { .arena = tiers->scenario.arena, .columns = places->tiers + 3 };
-    char *left = arena_alloc(table.arena, table.columns + 1);
-    memset(left, 'r', table.columns);
-    left[table.columns - 1] = 'l';
-    table.left = left;
-    table_cell(&table, "pause");
-    for (size_t i = 0; i <= places->tiers; i++)
-        table_cell(&table, "%s", places->names[i]);
-    table_cell(&table, "cheapest");
-    for (size_t i = 0; i < tiers->pause_count; i++)
-        pause_line(tiers, &table, tiers->pauses[i]);
-    buffer_print(out, "\n  USD per million such pauses\n");
-    table_print(&table, out, "  ");
-}
-
-/* ---- asking further ------------------------------------------------------------------------- */
-
-static void add_word(struct buffer *out, const char *word)
-{
-    bool plain = *word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                             "0123456789-_./:=,+%")];
-    buffer_print(out, plain ? " %s" : " '%s'", word);
-}
-
-static void add_options(struct buffer *out, const char *name, const char *const *values,
-                        size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        buffer_print(out, " --%s", name);
-        add_word(out, values[i]);
-    }
-}
-
-/* The same options before another question, at this pause. */
-static void why_line(struct tiers_answer *tiers, struct buffer *out)
+/* The command that explains the cheapest tier at this pause: the same options before another question. */
+static const char *why_words(struct tiers_answer *tiers)
 {
     const struct command *command = tiers->scenario.command;
-    const struct fact *pause = facts_find(&tiers->scenario.facts, NAME_hold_time);
-    size_t best = places_best(&tiers->places, tiers->whole[WHOLE_hold_time]);
-    buffer_print(out, "\n  chalkline why 'tier_pause_cost[%s]'",
+    const size_t best = places_best(&tiers->places, tiers->whole[WHOLE_hold_time]);
+    struct buffer out = { .arena = tiers->scenario.arena };
+    buffer_print(&out, "chalkline why 'tier_pause_cost[%s]'",
                  tiers->places.names[best < tiers->places.tiers ? best : 0]);
-    add_options(out, "model", command->words, command->word_count);
+    for (size_t i = 0; i < command->word_count; i++)
+        add_option(&out, "model", command->words[i]);
     for (size_t i = 0; i < command->value_count; i++) {
         const struct value *value = &command->values[i];
         const char *name = value->option->name;
         if (!strcmp(name, "json") || !strcmp(name, "csv") || !strcmp(name, "plot"))
             continue;
         if (value->option->kind == OPTION_SWITCH)
-            buffer_print(out, " --%s", name);
+            buffer_print(&out, " --%s", name);
         else
-            add_options(out, name, &value->text, 1);
+            add_option(&out, name, value->text);
     }
-    if (!pause)
-        buffer_print(out, " --set hold_time=%gs", tiers->whole[WHOLE_hold_time]);
-    buffer_print(out, "\n\n");
+    if (!facts_find(&tiers->scenario.facts, NAME_hold_time))
+        buffer_print(&out, " --set hold_time=%gs", tiers->whole[WHOLE_hold_time]);
+    return out.data;
 }
 
-void tiers_text(struct tiers_answer *tiers, struct buffer *out)
-{
-    head_lines(tiers, out);
-    tier_table(tiers, out);
-    wear_lines(tiers, out);
-    never_lines(tiers, out);
-    room_lines(tiers, out);
-    memory_line(tiers, out);
-    pause_table(tiers, out);
-    why_line(tiers, out);
-}
+/* ---- places and pauses ---------------------------------------------------------------------- */
 
-/* ---- CSV and document ---------------------------------------------------------------------- */
-
-static const char *exact(const struct tiers_answer *tiers, double value)
+/* The first and the last pause at which the place is the cheapest, for CSV. */
+static void add_best(const struct places *places, size_t place, struct section *section)
 {
-    return isfinite(value) ? arena_print(tiers->scenario.arena, "%.17g", value) : "";
-}
-
-/* The first and last pause of a place's stretches; NAN: never the cheapest. */
-static struct stretch best_of(const struct places *places, size_t place)
-{
-    struct stretch whole = { place, NAN, NAN };
+    double from = NAN, until = NAN;
     for (size_t i = places->path_count; i-- > 0;)
         if (places->path[i].place == place) {
-            whole.from = places->path[i].from;
-            if (isnan(whole.until))
-                whole.until = places->path[i].until;
+            from = places->path[i].from;
+            if (isnan(until))
+                until = places->path[i].until;
         }
-    return whole;
+    add_known(section, "best_from", from, unit_second)->text_only = true;
+    add_known(section, "best_until", until, unit_second)->text_only = true;
 }
 
-static void csv_line(const struct tiers_answer *tiers, struct table *table, size_t i)
+static void add_places(struct tiers_answer *tiers, struct section *section)
 {
-    const struct tier_answer *tier = i < tiers->places.tiers ? &tiers->tier[i] : NULL;
-    struct stretch best = best_of(&tiers->places, i);
-    table_cell(table, "%s", tiers->places.names[i]);
-    for (int k = 0; k < TIER_FIGURE_COUNT; k++) {
-        double value = tier ? tier->at[k] : k == TIER_tier_hold ? 0
-                       : k == TIER_tier_retrieve ? tiers->whole[WHOLE_recompute_cost]
-                       : k == TIER_tier_fetch_time ? tiers->whole[WHOLE_recompute_pause_time]
-                       : NAN;
-        table_cell(table, "%s", exact(tiers, value));
+    const struct places *places = &tiers->places;
+    struct section *list = section_add(section, "tiers", SECTION_KEYED), *one;
+    bool large = tiers->whole[WHOLE_sequences_that_fit] >= 1;
+    for (size_t i = 0; i < places->tiers; i++) {
+        const struct tier_answer *tier = &tiers->tier[i];
+        one = section_add(list, tier->name, SECTION_RECORD);
+        section_word(one, "tier", tier->name)->text_only = true;
+        section_word(one, "title", tier->title);
+        for (int k = 0; k < TIER_FIGURE_COUNT; k++)
+            add_known(one, tier_figures[k], tier->at[k], unit_of(tiers, tier_figures[k]));
+        add_known(one, "tier_drain_quoted", tier->quoted, unit_second)->range =
+            (struct range){ tier->quoted_low, tier->quoted_high, "range" };
+        add_known(one, "tier_drain_quoted_low", tier->quoted_low, unit_second);
+        add_known(one, "tier_drain_quoted_high", tier->quoted_high, unit_second);
+        add_known(one, "recompute_after", tier->again, unit_second);
+        if (tier->never) {
+            section_word(one, "never", arena_print(list->arena, "%s: %s", tier->beaten ? "never the cheapest"
+                                                   : "never", tier->never));
+            section_word(one, "why_never", tier->never)->text_only = true;
+        }
+        add_best(places, i, one);
+        large |= !(tier->at[TIER_tier_in_place] > 0) && tier->at[TIER_tier_conversations] >= 1;
     }
-    table_cell(table, "%s", exact(tiers, tier ? tier->quoted : NAN));
-    table_cell(table, "%s", exact(tiers, tier ? tier->again : NAN));
-    table_cell(table, "%s", exact(tiers, best.from));
-    table_cell(table, "%s", exact(tiers, best.until));
+    one = section_add(list, places->names[places->tiers], SECTION_RECORD);
+    one->text_only = true;
+    section_word(one, "tier", places->names[places->tiers]);
+    section_number(one, NAME_tier_hold, 0, unit_of(tiers, NAME_tier_hold));
+    add_known(one, NAME_tier_retrieve, tiers->whole[WHOLE_recompute_cost],
+              unit_of(tiers, NAME_tier_retrieve));
+    add_known(one, NAME_tier_fetch_time, tiers->whole[WHOLE_recompute_pause_time], unit_second);
+    if (!places_on_path(places, places->tiers))
+        section_word(one, "why_never", arena_print(
+            list->arena, "costs more up to a pause of %s",
+            quantity_text(list->arena, places->longest, unit_second, 3)));
+    add_best(places, places->tiers, one);
+    section_switch(section, "fits_nowhere", !large)->text_only = true;
 }
 
-void tiers_csv(struct tiers_answer *tiers, struct buffer *out)
-{
-    struct table table = { .arena = tiers->scenario.arena, .columns = TIER_FIGURE_COUNT + 5 };
-    table_cell(&table, "tier");
-    for (int k = 0; k < TIER_FIGURE_COUNT; k++)
-        table_cell(&table, "%s", tier_figures[k]);
-    table_cell(&table, "tier_drain_quoted");
-    table_cell(&table, "recompute_after");
-    table_cell(&table, "best_from");
-    table_cell(&table, "best_until");
-    for (size_t i = 0; i <= tiers->places.tiers; i++)
-        csv_line(tiers, &table, i);
-    table_csv(&table, out);
-}
-
-static void add_number(struct tiers_answer *tiers, struct doc *doc, const char *key, double value)
-{
-    if (isfinite(value))
-        doc_add_number(tiers->scenario.arena, doc, key, value);
-    else
-        doc_add(tiers->scenario.arena, doc, key, DOC_NULL);
-}
-
-static void tier_document(struct tiers_answer *tiers, struct doc *list,
-                          const struct tier_answer *tier)
-{
-    struct arena *arena = tiers->scenario.arena;
-    struct doc *one_tier = doc_add(arena, list, tier->name, DOC_OBJECT);
-    doc_add_string(arena, one_tier, "title", tier->title);
-    for (int k = 0; k < TIER_FIGURE_COUNT; k++)
-        add_number(tiers, one_tier, tier_figures[k], tier->at[k]);
-    add_number(tiers, one_tier, "tier_drain_quoted", tier->quoted);
-    add_number(tiers, one_tier, "tier_drain_quoted_low", tier->quoted_low);
-    add_number(tiers, one_tier, "tier_drain_quoted_high", tier->quoted_high);
-    add_number(tiers, one_tier, "recompute_after", tier->again);
-    if (tier->never)
-        doc_add_string(arena, one_tier, "never", tier->never);
-}
-
-static void path_document(struct tiers_answer *tiers, struct doc *list)
+static void add_path(struct tiers_answer *tiers, struct section *section)
 {
     struct places *places = &tiers->places;
+    struct section *list = section_add(section, "path", SECTION_LIST);
     for (size_t i = 0; i < places->path_count; i++) {
         const struct stretch *stretch = &places->path[i];
-        struct doc *part = doc_add(tiers->scenario.arena, list, NULL, DOC_OBJECT);
-        doc_add_string(tiers->scenario.arena, part, "place", places->names[stretch->place]);
-        add_number(tiers, part, "from", stretch->from);
-        add_number(tiers, part, "until", stretch->until);
-        add_number(tiers, part, "cost_from", places_costs(places, stretch->from)[stretch->place]);
+        struct section *one = section_add(list, NULL, SECTION_RECORD);
+        section_word(one, "place", places->names[stretch->place]);
+        add_known(one, "from", stretch->from, unit_second);
+        add_known(one, "until", stretch->until, unit_second);
+        add_known(one, "cost_from", places_costs(places, stretch->from)[stretch->place],
+                  unit_of(tiers, NAME_cheapest_pause_cost));
     }
 }
 
-static void pause_document(struct tiers_answer *tiers, struct doc *list, double pause)
+/* What a pause costs in each place; at a border of the path both of its places are the cheapest. */
+static void add_pause(struct tiers_answer *tiers, double pause, struct section *list)
 {
+    const double million = 1e6;
     struct places *places = &tiers->places;
-    struct arena *arena = tiers->scenario.arena;
-    struct doc *point = doc_add(arena, list, NULL, DOC_OBJECT);
-    size_t best = places_best(places, pause);
+    const size_t best = places_best(places, pause);
     const double *costs = places_costs(places, pause);
+    const struct unit unit = unit_of(tiers, NAME_cheapest_pause_cost);
+    const char *cheapest = places->names[best];
     struct scenario at = tiers->scenario;
     at.facts = facts_copy(&at.facts);
     facts_set(&at.facts, NAME_hold_time, pause, ORIGIN_AXIS, "the table");
-    scenario_words_document(&at, point);
-    add_number(tiers, point, NAME_hold_time, pause);
-    doc_add_string(arena, point, "cheapest", places->names[best]);
-    add_number(tiers, point, NAME_cheapest_pause_cost, costs[best]);
-    struct doc *each = doc_add(arena, point, NAME_tier_pause_cost, DOC_OBJECT);
-    for (size_t i = 0; i < places->tiers; i++)
-        add_number(tiers, each, places->names[i], costs[i]);
+    struct section *one = section_add(list, NULL, SECTION_RECORD);
+    figures_words(&at, one);
+    add_known(one, NAME_hold_time, pause, unit_second);
+    section_word(one, "cheapest", cheapest);
+    add_known(one, NAME_cheapest_pause_cost, costs[best], unit);
+    struct section *each = section_add(one, NAME_tier_pause_cost, SECTION_RECORD);
+    struct section *shown = section_add(one, "costs", SECTION_LIST);
+    shown->text_only = true;
+    for (size_t i = 0; i <= places->tiers; i++) {
+        struct section *cell = section_add(shown, NULL, SECTION_RECORD);
+        if (i < places->tiers)
+            add_known(each, places->names[i], costs[i], unit);
+        section_word(cell, "place", places->names[i]);
+        section_number(cell, "per_million", million * costs[i], unit_one);
+        section_switch(cell, "late", tiers_late(tiers, i));
+    }
+    for (size_t i = 1; i < places->path_count; i++)
+        if (places->path[i].from == pause)
+            cheapest = arena_print(list->arena, "%s = %s", places->names[places->path[i - 1].place],
+                                   places->names[places->path[i].place]);
+    section_word(one, "cheapest_places", cheapest)->text_only = true;
 }
 
-static void memory_document(struct tiers_answer *tiers, struct doc *doc)
-{
-    bool known = tiers->memory_known;
-    add_number(tiers, doc, NAME_memory_share_of_cost,
-               known ? tiers->whole[WHOLE_memory_share_of_cost] : NAN);
-    add_number(tiers, doc, "memory_share_of_cost_low", known ? tiers->memory.low : NAN);
-    add_number(tiers, doc, "memory_share_of_cost_high", known ? tiers->memory.high : NAN);
-    add_number(tiers, doc, "memory_cost_share_low", tiers->memory_listed_low);
-    add_number(tiers, doc, "memory_cost_share_high", tiers->memory_listed_high);
-    add_number(tiers, doc, NAME_memory_share_quoted, tiers->whole[WHOLE_memory_share_quoted]);
-}
+/* ---- the answer ----------------------------------------------------------------------------- */
 
-void tiers_document(struct tiers_answer *tiers, struct doc *doc)
+/* Columns of CSV that are no rows of a tier. */
+static const char *const more_columns[] = { "tier_drain_quoted", "recompute_after", "best_from",
+                                            "best_until" };
+enum { MORE = sizeof more_columns / sizeof *more_columns };
+
+void tiers_answer(struct tiers_answer *tiers, struct answer *answer)
 {
-    struct arena *arena = tiers->scenario.arena;
-    if (tiers->scenario.model)
-        doc_add_string(arena, doc, "model", tiers->scenario.model);
-    if (tiers->scenario.machine)
-        doc_add_string(arena, doc, "machine", tiers->scenario.machine);
-    scenario_words_document(&tiers->scenario, doc);
-    for (int i = 0; i < WHOLE_memory_share_of_cost; i++)
-        add_number(tiers, doc, whole_figures[i], tiers->whole[i]);
-    memory_document(tiers, doc);
-    struct doc *list = doc_add(arena, doc, "tiers", DOC_OBJECT);
-    for (size_t i = 0; i < tiers->places.tiers; i++)
-        tier_document(tiers, list, &tiers->tier[i]);
-    path_document(tiers, doc_add(arena, doc, "path", DOC_ARRAY));
-    list = doc_add(arena, doc, "pauses", DOC_ARRAY);
+    struct scenario *scenario = &tiers->scenario;
+    struct section *section = section_new(scenario->arena);
+    const bool known = tiers->memory_known;
+    if (scenario->model)
+        section_word(section, "model", scenario->model);
+    if (scenario->machine)
+        section_word(section, "machine", scenario->machine);
+    section_word(section, "title", tiers_title(tiers))->text_only = true;
+    section_word(section, "cheapest_by_pause", path_words(tiers))->text_only = true;
+    section_word(section, "why", why_words(tiers))->text_only = true;
+    figures_words(scenario, section);
+    for (int i = 0; i < WHOLE_FIGURE_COUNT; i++)
+        add_known(section, whole_figures[i],
+                  i == WHOLE_memory_share_of_cost && !known ? NAN : tiers->whole[i],
+                  unit_of(tiers, whole_figures[i]));
+    add_known(section, "memory_share_of_cost_low", known ? tiers->memory.low : NAN, unit_one);
+    add_known(section, "memory_share_of_cost_high", known ? tiers->memory.high : NAN, unit_one);
+    add_known(section, "memory_cost_share_low", tiers->memory_listed_low, unit_one);
+    add_known(section, "memory_cost_share_high", tiers->memory_listed_high, unit_one);
+    add_places(tiers, section);
+    add_path(tiers, section);
+    struct section *pauses = section_add(section, "pauses", SECTION_LIST);
     for (size_t i = 0; i < tiers->pause_count; i++)
-        pause_document(tiers, list, tiers->pauses[i]);
+        add_pause(tiers, tiers->pauses[i], pauses);
+    figures_notes(scenario, section);
+    section_document(section, answer->doc);
+    template_print(template_built_in(scenario->arena, "ask/tiers/tiers.template"), section, &answer->text);
+    const char *columns[1 + TIER_FIGURE_COUNT + MORE] = { "tier" };
+    memcpy(columns + 1, tier_figures, TIER_FIGURE_COUNT * sizeof *columns);
+    memcpy(columns + 1 + TIER_FIGURE_COUNT, more_columns, sizeof more_columns);
+    section_csv_of(section_inside(section, "tiers"), columns, 1 + TIER_FIGURE_COUNT + MORE, &answer->csv);
 }
 
 /* ---- the keys -------------------------------------------------------------------------------------- */
@@ -458,13 +242,15 @@ static const char *const shares[] = { "memory_share_of_cost_low", "memory_share_
 static const char *const pause_rows[] = { NAME_hold_time, NAME_cheapest_pause_cost };
 
 static const struct record tier_record = { "Tier", (const struct answer_field[]){
-    { FIELD_TEXT, "title", .help = "as the tier sheet calls it", .always = true },
+    { FIELD_TEXT, "title", .help = "title in the tier sheet", .always = true },
     { FIELD_ROWS, .names = all_tier_figures, .count = TIER_FIGURE_COUNT, .always = true },
-    { FIELD_NUMBER, .help = "of the drain time, as it was said", .unit = "s", .names = drains, .count = 3,
+    { FIELD_NUMBER, .help = "published figure of the drain time", .unit = "s", .names = drains, .count = 3,
       .always = true, .null = true },
-    { FIELD_NUMBER, "recompute_after", .help = "break-even interval: a longer pause is cheaper to recompute", .unit = "s",
-      .always = true, .null = true },
-    { FIELD_TEXT, "never", .help = "why it is never the cheapest" },
+    { FIELD_NUMBER, "recompute_after", .unit = "s",
+      .help = "break-even interval: a longer pause is cheaper to recompute", .always = true, .null = true },
+    { FIELD_TEXT, "never", .help = "why this tier is never the cheapest" },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "tier", "why_never", "best_from", "best_until" },
+      .count = 4 },
     { 0 } } };
 
 static const struct record tiers_record = { "Tiers", (const struct answer_field[]){
@@ -472,35 +258,45 @@ static const struct record tiers_record = { "Tiers", (const struct answer_field[
     { 0 } } };
 
 static const struct record path_record = { "TierPath", (const struct answer_field[]){
-    { FIELD_TEXT, "place", .help = "the cheapest place", .always = true },
-    { FIELD_NUMBER, "from", .help = "of pauses from here", .unit = "s", .always = true, .null = true },
-    { FIELD_NUMBER, "until", .help = "to here; null: without end", .unit = "s", .always = true,
+    { FIELD_TEXT, "place", .help = "the cheapest tier", .always = true },
+    { FIELD_NUMBER, "from", .help = "shortest pause", .unit = "s", .always = true, .null = true },
+    { FIELD_NUMBER, "until", .help = "longest pause; null: without end", .unit = "s", .always = true,
       .null = true },
-    { FIELD_NUMBER, "cost_from", .help = "of one pause as short as that", .unit = "USD", .always = true,
+    { FIELD_NUMBER, "cost_from", .help = "cost of the shortest pause", .unit = "USD", .always = true,
       .null = true },
     { 0 } } };
 
 static const struct record costs_record = { "PauseCosts", (const struct answer_field[]){
-    { FIELD_OTHERS, .help = "of one tier", .unit = "USD", .null = true },
+    { FIELD_OTHERS, .help = "cost of the pause in this tier", .unit = "USD", .null = true },
+    { 0 } } };
+
+static const struct record place_record = { "PausePlace", (const struct answer_field[]){
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "place", "per_million", "late" }, .count = 3 },
     { 0 } } };
 
 static const struct record pause_record = { "Pause", (const struct answer_field[]){
-    { FIELD_TEXTS, "words", .help = "the question that gives this pause again", .always = true },
+    { FIELD_TEXTS, "words", .help = "words of the command that gives this pause again", .always = true },
     { FIELD_ROWS, .names = pause_rows, .count = 2, .always = true },
-    { FIELD_TEXT, "cheapest", .help = "the cheapest place", .always = true },
-    { FIELD_RECORD, NAME_tier_pause_cost, .help = "of each tier", .record = &costs_record, .always = true },
+    { FIELD_TEXT, "cheapest", .help = "the cheapest tier", .always = true },
+    { FIELD_RECORD, NAME_tier_pause_cost, .help = "cost of the pause in each tier",
+      .record = &costs_record, .always = true },
+    { FIELD_TEXT_ONLY, "costs", .record = &place_record },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "cheapest_places" }, .count = 1 },
     { 0 } } };
 
 const struct record answer_tiers = { "TiersAnswer", (const struct answer_field[]){
-    { FIELD_TEXT, "model", .help = "its title" },
-    { FIELD_TEXT, "machine", .help = "its title" },
-    { FIELD_TEXTS, "words", .help = "the question that gives these figures again", .always = true },
+    { FIELD_TEXT, "model", .help = "title of the model" },
+    { FIELD_TEXT, "machine", .help = "title of the machine" },
+    { FIELD_TEXTS, "words", .help = "words of the command that gives these figures again", .always = true },
     { FIELD_ROWS, .names = all_whole_figures, .count = WHOLE_FIGURE_COUNT, .always = true },
     { FIELD_NUMBER, .help = "end of the memory's share of a machine's price", .names = shares, .count = 4,
       .always = true, .null = true },
-    { FIELD_RECORD, "tiers", .help = "each place", .record = &tiers_record, .always = true },
-    { FIELD_LIST, "path", .help = "the cheapest place, from the shortest pause on", .record = &path_record,
-      .always = true },
-    { FIELD_LIST, "pauses", .help = "what pauses cost", .record = &pause_record, .always = true },
-    { FIELD_TEXTS, "assumed", .help = "what nobody gave, and what to know of it", .always = true },
+    { FIELD_RECORD, "tiers", .help = "the memory tiers", .record = &tiers_record, .always = true },
+    { FIELD_LIST, "path", .help = "the cheapest tier by length of pause, from the shortest on",
+      .record = &path_record, .always = true },
+    { FIELD_LIST, "pauses", .help = "cost of some pauses in each tier",
+      .record = &pause_record, .always = true },
+    { FIELD_TEXTS, "assumed", .help = "defaults and assumptions behind the answer", .always = true },
+    { FIELD_TEXT_ONLY, .count = 4,
+      .names = (const char *const[]){ "title", "cheapest_by_pause", "why", "fits_nowhere" } },
     { 0 } } };

@@ -1,8 +1,10 @@
 /* The cheapest place along the pause.
  *
- * 1. costs of all places on a grid of pauses, even in the logarithm;
- * 2. where the cheapest differs between two points, halving until two pauses are
- *    neighbours among the numbers of the machine: the second begins the next stretch. */
+ * 1. The costs of all places are evaluated on a grid of pauses that is even in the logarithm.
+ * 2. Where the cheapest place differs between two points, the interval is halved until two pauses
+ *    are neighbours among the numbers of the machine: the second begins the next stretch.
+ *
+ * A place that is the cheapest only between two neighbouring points of the grid is not found. */
 #include "ask/tiers/tiers.h"
 
 #include "build/row_names.h"
@@ -64,21 +66,6 @@ bool places_on_path(const struct places *places, size_t place)
 
 /* ---- the path ------------------------------------------------------------------------ */
 
-static void make_grid(struct places *places)
-{
-    struct arena *arena = places->scenario->arena;
-    double **columns = arena_array(arena, places->tiers + 1, sizeof *columns);
-    places->points = POINTS;
-    places->grid = arena_array(arena, POINTS, sizeof *places->grid);
-    places->costs = arena_array(arena, (places->tiers + 1) * POINTS, sizeof *places->costs);
-    for (size_t i = 1; i < POINTS; i++)
-        places->grid[i] = log_between(shortest, places->longest, (double)(i - 1) / (POINTS - 2));
-    places->grid[POINTS - 1] = places->longest;
-    for (size_t i = 0; i <= places->tiers; i++)
-        columns[i] = places->costs + i * POINTS;
-    graph_run(&places->graph, &(struct column){ places->grid, 1 }, columns, POINTS);
-}
-
 size_t places_best_of(const struct places *places, size_t point)
 {
     return cheapest(places->costs + point, places->points, places->tiers);
@@ -118,25 +105,13 @@ static void find_path(struct places *places)
     }
 }
 
-/* All but the pause is a number from here on. */
-static void keep_pause(struct places *places, const struct values *values)
-{
-    struct arena *arena = places->scenario->arena;
-    bool *vary = arena_array(arena, values->graph.input_count + 1, sizeof *vary);
-    int pause = graph_input(&values->graph, NAME_hold_time);
-    if (pause >= 0)
-        vary[pause] = true;
-    graph_specialize(arena, &values->graph, values->inputs, vary, &places->graph);
-    places->at = values->at;
-}
-
 bool places_open(struct scenario *scenario, struct places *places, struct error *error)
 {
     struct arena *arena = scenario->arena;
     const struct fact_table *table = facts_table(&scenario->facts, "tier");
-    size_t tiers = table->entries;
+    const size_t tiers = table->entries;
     struct values values;
-    *places = (struct places){ .scenario = scenario, .tiers = tiers };
+    *places = (struct places){ .scenario = scenario, .tiers = tiers, .points = POINTS };
     places->names = arena_array(arena, tiers + 1, sizeof *places->names);
     const char **texts = arena_array(arena, tiers + 1, sizeof *texts);
     for (size_t i = 0; i < tiers; i++) {
@@ -147,9 +122,25 @@ bool places_open(struct scenario *scenario, struct places *places, struct error 
     texts[tiers] = NAME_recompute_pause_cost;
     if (!values_of(scenario, texts, tiers + 1, &values, error))
         return false;
-    keep_pause(places, &values);
+
+    /* All but the pause is a number from here on. */
+    bool *vary = arena_array(arena, values.graph.input_count + 1, sizeof *vary);
+    const int pause = graph_input(&values.graph, NAME_hold_time);
+    if (pause >= 0)
+        vary[pause] = true;
+    graph_specialize(arena, &values.graph, values.inputs, vary, &places->graph);
+    places->at = values.at;
+
     places->longest = scenario->formulas.rows[formulas_find(&scenario->formulas, NAME_hold_time)]->high;
-    make_grid(places);
+    places->grid = arena_array(arena, POINTS, sizeof *places->grid);
+    places->costs = arena_array(arena, (tiers + 1) * POINTS, sizeof *places->costs);
+    double **columns = arena_array(arena, tiers + 1, sizeof *columns);
+    for (size_t i = 1; i < POINTS; i++)
+        places->grid[i] = log_between(shortest, places->longest, (double)(i - 1) / (POINTS - 2));
+    places->grid[POINTS - 1] = places->longest;
+    for (size_t i = 0; i <= tiers; i++)
+        columns[i] = places->costs + i * POINTS;
+    graph_run(&places->graph, &(struct column){ places->grid, 1 }, columns, POINTS);
     find_path(places);
     return true;
 }

@@ -66,7 +66,8 @@ static void plot_axes(const struct tiers_answer *tiers, const struct view *view,
                  "set xtics nomirror (",
                  plot_quoted(arena, arena_print(arena, "%s, %s tokens", tiers_title(tiers),
                                                 quantity_text(arena, tiers->whole[WHOLE_context],
-                                                              unit_one, 9))), view->terminal ? "" : " offset 0,1",
+                                                              unit_one, 9))),
+                 view->terminal ? "" : " offset 0,1",
                  view->short_end, view->long_end, view->low / 2, view->high);
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
         buffer_print(script, "%s'%s' %.9g", i ? ", " : "",
@@ -105,23 +106,6 @@ static bool is_drawn(const struct tiers_answer *tiers, size_t place)
     return !tiers_late(tiers, place) && cost_at(places, place, places->points - 1) > 0;
 }
 
-static void plot_line(const struct tiers_answer *tiers, size_t place, struct buffer *script)
-{
-    static const char *const colours[] = { "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00",
-                                           "#56b4e9" };
-    enum { COLOURS = sizeof colours / sizeof *colours };
-    struct arena *arena = tiers->scenario.arena;
-    const char *name = tiers->places.names[place];
-    if (!is_drawn(tiers, place))
-        buffer_print(script, "NaN with lines lc rgb '#ffffff' title %s noenhanced",
-                     plot_quoted(arena, arena_print(arena, "%s: %s", name,
-                                                    tiers_late(tiers, place) ? "late" : "free")));
-    else
-        buffer_print(script, "'-' with lines lw 2 lc rgb '%s' title %s noenhanced",
-                     place < tiers->places.tiers ? colours[place % COLOURS] : "#000000",
-                     plot_quoted(arena, name));
-}
-
 static void plot_points(const struct tiers_answer *tiers, const struct view *view, bool least,
                         size_t place, struct buffer *script)
 {
@@ -136,18 +120,30 @@ static void plot_points(const struct tiers_answer *tiers, const struct view *vie
     buffer_print(script, "e\n");
 }
 
-/* The cheapest lies under the lines of a picture, and over the characters of a terminal. */
+/* A line for each place and one for the cheapest, which lies under the lines of a picture, and over the
+ * characters of a terminal. */
 static void plot_all(const struct tiers_answer *tiers, const struct view *view,
                      struct buffer *script)
 {
+    static const char *const colours[] = { "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00",
+                                           "#56b4e9" };
+    enum { COLOURS = sizeof colours / sizeof *colours };
+    struct arena *arena = tiers->scenario.arena;
     const size_t count = tiers->places.tiers + 1;
     const bool free = !(least_at(&tiers->places, tiers->places.points - 1) > 0);
     const char *cheapest = free ? "NaN with lines lc rgb '#ffffff' title 'cheapest: free'"
                                 : "'-' with lines lw 9 lc rgb '#f0e060' title 'cheapest'";
     buffer_print(script, "plot %s", view->terminal ? "" : cheapest);
     for (size_t i = 0; i < count; i++) {
+        const char *name = tiers->places.names[i];
         buffer_print(script, "%s", i || !view->terminal ? ", " : "");
-        plot_line(tiers, i, script);
+        if (is_drawn(tiers, i))
+            buffer_print(script, "'-' with lines lw 2 lc rgb '%s' title %s noenhanced",
+                         i < tiers->places.tiers ? colours[i % COLOURS] : "#000000",
+                         plot_quoted(arena, name));
+        else
+            buffer_print(script, "NaN with lines lc rgb '#ffffff' title %s noenhanced", plot_quoted(
+                arena, arena_print(arena, "%s: %s", name, tiers_late(tiers, i) ? "late" : "free")));
     }
     buffer_print(script, "%s%s\n", view->terminal ? ", " : "", view->terminal ? cheapest : "");
     if (!view->terminal && !free)

@@ -29,27 +29,6 @@ static bool set_chips(struct train *train)
     return error_hint(train->error, "a whole number from 1 to %d", MOST);
 }
 
-static bool check_recomputation(struct train *train)
-{
-    if (!(train_given(train, NAME_recompute_full) > 0 &&
-          train_given(train, NAME_recompute_reversible) > 0))
-        return true;
-    error_set(train->error, "recompute_full and recompute_reversible exclude each other");
-    return error_hint(train->error, "one of them");
-}
-
-static void note_link(struct train *train)
-{
-    static const char *const shares[] = { NAME_offload_weights, NAME_offload_activations,
-                                          NAME_offload_optimizer };
-    struct facts *facts = &train->scenario.facts;
-    bool offloaded = false;
-    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
-        offloaded |= train_given(train, shares[i]) > 0;
-    if (offloaded && !facts_find(facts, NAME_host_link))
-        facts_note(facts, "host link as of an H100, PCIe 5 (host_link)");
-}
-
 /* What a setting gives stands at its start until it does. What is given is whole. */
 static bool set_input(struct train *train, const char *row, double start, double least,
                       double most)
@@ -70,35 +49,34 @@ static bool set_input(struct train *train, const char *row, double start, double
     return true;
 }
 
-static bool set_inputs(struct train *train)
+bool train_open(struct train *train)
 {
+    static const char *const shares[] = { NAME_offload_weights, NAME_offload_activations,
+                                          NAME_offload_optimizer };
+    struct facts *facts = &train->scenario.facts;
+    struct subject subject;
+    bool offloaded = false;
+    if (!command_pair(train->command, &subject, train->error) ||
+        !scenario_read(&train->scenario, train->arena, train->command, subject, train->error) ||
+        !sweep_set(&train->scenario, train->swept, train->error) || !set_chips(train))
+        return false;
+    if (train_given(train, NAME_recompute_full) > 0 && train_given(train, NAME_recompute_reversible) > 0) {
+        error_set(train->error, "recompute_full and recompute_reversible exclude each other");
+        return error_hint(train->error, "one of them");
+    }
     for (int i = 0; i < TRAIN_AXES; i++)
         if (!set_input(train, train_axes[i].row, train_axes[i].start, train_axes[i].least,
                        train_axes[i].most))
             return false;
-    return set_input(train, NAME_micro_batch, 1, 1, 1e7);
-}
-
-bool train_open(struct train *train)
-{
-    struct subject subject;
-    if (!command_pair(train->command, &subject, train->error) ||
-        !scenario_read(&train->scenario, train->arena, train->command, subject, train->error) ||
-        !sweep_set(&train->scenario, train->swept, train->error) ||
-        !set_chips(train) || !check_recomputation(train) || !set_inputs(train))
+    if (!set_input(train, NAME_micro_batch, 1, 1, 1e7))
         return false;
-    note_link(train);
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
+        offloaded |= train_given(train, shares[i]) > 0;
+    if (offloaded && !facts_find(facts, NAME_host_link))
+        facts_note(facts, "host link as of an H100, PCIe 5 (host_link)");
     train->title = arena_print(train->arena, "%s on %.0f x %s", train->scenario.model,
                                train->chips, train->scenario.machine);
     return train_space(train);
-}
-
-static bool sweep_alone(const struct command *command, struct error *error)
-{
-    if (!command_given(command, "plan"))
-        return true;
-    error_set(error, "--sweep and --plan exclude each other");
-    return error_hint(error, "one of them");
 }
 
 bool ask_train(struct arena *arena, const struct command *command, struct answer *answer,
@@ -109,8 +87,12 @@ bool ask_train(struct arena *arena, const struct command *command, struct answer
     struct train *train = arena_alloc(arena, sizeof *train);
     *train = (struct train){ .arena = arena, .command = command, .answer = answer,
                              .error = error };
+    if (command_given(command, "sweep") && command_given(command, "plan")) {
+        error_set(error, "--sweep and --plan exclude each other");
+        return error_hint(error, "one of them");
+    }
     if (command_given(command, "sweep"))
-        return sweep_alone(command, error) && shards_check(command, error) && train_sweep(train);
+        return shards_check(command, error) && train_sweep(train);
     if (!ranks_agree(ranks, shards_check(command, error) && train_open(train), error))
         return false;
     struct sharded_search sharded = { .arena = arena, .command = command, .answer = answer,

@@ -74,15 +74,18 @@ void train_read_point(const struct train *train, const struct search_point *at,
 enum train_even { TRAIN_EVEN_HEADS, TRAIN_EVEN_STAGES, TRAIN_EVEN_EXPERTS, TRAIN_EVEN_SEQUENCE,
                   TRAIN_EVEN_BATCH, TRAIN_EVEN_COUNT };
 bool train_uneven(struct train *train, size_t counts[TRAIN_EVEN_COUNT]);
-/* Answer why there is no layout. */
-bool train_nothing(struct train *train);
+/* Why there is no layout, as lines of a list. */
+bool train_nothing(struct train *train, struct section *lines);
 
-/* "TP 8 x PP 16 x DP 128, 8 pieces a stage, micro-batches of 1, ZeRO 1" */
+/* "TP 8 x PP 16 x DP 128, VPP 8, micro-batches of 1, ZeRO 1" */
 const char *train_layout(const struct train *train, const struct train_point *point);
-const char *train_text(const struct train *train, const struct train_point *point,
-                       enum train_figure figure, int digits);
+/* The defaults that its figures rest on, and the options that have no effect on it; in the arena of
+ * `noted`, which has the same rows. */
+void train_basis(const struct train *train, const struct train_point *point, struct scenario *noted,
+                 struct basis *basis, const char ***idle, size_t *idle_count);
 bool train_answer(struct train *train);
-/* The best layout at each value of a row, as --sweep says. */
+/* The best layout at each value of a row, as --sweep says: a list of such records. */
 bool train_sweep(struct train *train);
+extern const struct record train_swept;
 
 #endif

@@ -73,15 +73,9 @@ static const char *even_line(struct train *train, enum train_even even)
     }
 }
 
-static void add_line(struct train *train, struct doc *list, const char *line)
-{
-    buffer_print(&train->answer->text, "           %s\n", line);
-    doc_add_string(train->arena, list, NULL, line);
-}
-
 /* The product of two or three sizes, "TP 3 x PP x CP", which the chips must be a multiple of. */
 static bool product_line(struct train *train, const char *const (*sizes)[2], size_t count,
-                         bool all, struct doc *list)
+                         bool all, struct section *lines)
 {
     struct buffer line = { .arena = train->arena };
     double product = 1;
@@ -93,50 +87,48 @@ static bool product_line(struct train *train, const char *const (*sizes)[2], siz
     if (!all && fmod(train->chips, product) == 0)
         return false;
     buffer_print(&line, " must divide %s GPUs", count_text(train->arena, train->chips, 12));
-    add_line(train, list, line.data);
+    section_word(lines, NULL, line.data);
     return true;
 }
 
 /* There is not even a product of sizes. */
-static void no_product(struct train *train, struct doc *list)
+static void no_product(struct train *train, struct section *lines)
 {
     static const char *const ranks[][2] = { { "TP", NAME_tensor_parallel }, { "PP", NAME_pipeline_parallel },
                                             { "CP", NAME_context_parallel } };
     static const char *const sets[][2] = { { "PP", NAME_pipeline_parallel }, { "EP", NAME_expert_parallel } };
-    const double pp = train_given(train, NAME_pipeline_parallel), chunks = train_given(train, NAME_virtual_stages);
+    const double pp = train_given(train, NAME_pipeline_parallel);
+    const double chunks = train_given(train, NAME_virtual_stages);
     const bool layers = fmax(1, pp) * fmax(1, chunks) > number(train, NAME_mixer_layers) ||
                         (pp == 1 && chunks > 1);
     const bool experts = train_given(train, NAME_expert_parallel) >
                          number(train, NAME_expert_ways);
     if (layers)
-        add_line(train, list, stage_line(train));
+        section_word(lines, NULL, stage_line(train));
     if (experts)
-        add_line(train, list, expert_line(train));
+        section_word(lines, NULL, expert_line(train));
     const bool set = !isnan(train_given(train, NAME_expert_parallel));
-    bool told = product_line(train, ranks, 3, false, list);
-    told |= set && product_line(train, sets, 2, false, list);
+    bool told = product_line(train, ranks, 3, false, lines);
+    told |= set && product_line(train, sets, 2, false, lines);
     if (!told && !layers && !experts) {
-        product_line(train, ranks, 3, true, list);
-        product_line(train, sets, 2, true, list);
+        product_line(train, ranks, 3, true, lines);
+        product_line(train, sets, 2, true, lines);
     }
 }
 
-bool train_nothing(struct train *train)
+bool train_nothing(struct train *train, struct section *lines)
 {
     size_t counts[TRAIN_EVEN_COUNT];
-    struct doc *list = doc_add(train->arena, train->answer->doc, "uneven", DOC_ARRAY);
-    buffer_print(&train->answer->text, "  layout   none divides evenly (`chalkline why "
-                 "train_layout_valid`)\n");
     if (!train->result.count.points) {
-        no_product(train, list);
+        no_product(train, lines);
         return true;
     }
     if (!train_uneven(train, counts))
         return false;
     for (int i = 0; i < TRAIN_EVEN_COUNT; i++)
         if (counts[i])
-            add_line(train, list, arena_print(train->arena, "%s layouts: %s",
-                                              count_text(train->arena, (double)counts[i], 12),
-                                              even_line(train, (enum train_even)i)));
+            section_word(lines, NULL, arena_print(train->arena, "%s layouts: %s",
+                                                  count_text(train->arena, (double)counts[i], 12),
+                                                  even_line(train, (enum train_even)i)));
     return true;
 }

@@ -160,20 +160,11 @@ static void add_settings(struct settings *settings, int axis, double *at)
 
 enum { SPEED, THROUGHPUT, MOST, POSSIBLE, MEMORY, HOST, OUTPUTS };
 
-/* Of an axis; of the column any number of sequences; of the scale of a part around 1. */
-static struct interval range_of(const struct input *input)
-{
-    if (input->entry == INPUT_SCALE)
-        return (struct interval){ 0.5, 2 };
-    for (int i = 0; i < TRAIN_AXES; i++)
-        if (!strcmp(train_axes[i].row, input->name))
-            return (struct interval){ train_axes[i].least, train_axes[i].most };
-    return (struct interval){ 1, 1e7 };
-}
-
 typedef bool values_function(struct scenario *scenario, const char *const *texts, size_t count,
                              struct values *values, struct error *error);
 
+/* The list of some texts with only the axes and the micro-batch left to vary, simplified for the ranges
+ * that these can have; the scale of a part stays around 1. */
 static bool short_list(struct train *train, const char *const *texts, size_t count,
                        values_function *read, struct graph *graph)
 {
@@ -191,8 +182,13 @@ static bool short_list(struct train *train, const char *const *texts, size_t cou
         vary[i] |= values.graph.inputs[i].entry == INPUT_SCALE;
     graph_specialize(train->arena, &values.graph, values.inputs, vary, &left);
     struct interval *ranges = arena_array(train->arena, left.input_count + 1, sizeof *ranges);
-    for (size_t i = 0; i < left.input_count; i++)
-        ranges[i] = range_of(&left.inputs[i]);
+    for (size_t i = 0; i < left.input_count; i++) {
+        ranges[i] = left.inputs[i].entry == INPUT_SCALE ? (struct interval){ 0.5, 2 }
+                                                        : (struct interval){ 1, 1e7 };
+        for (int k = 0; k < TRAIN_AXES; k++)
+            if (left.inputs[i].entry != INPUT_SCALE && !strcmp(train_axes[k].row, left.inputs[i].name))
+                ranges[i] = (struct interval){ train_axes[k].least, train_axes[k].most };
+    }
     graph_simplify(train->arena, &left, ranges, graph);
     return true;
 }
@@ -200,21 +196,6 @@ static bool short_list(struct train *train, const char *const *texts, size_t cou
 bool train_host_known(const struct train *train)
 {
     return facts_find(&train->scenario.facts, NAME_host_memory) != NULL;
-}
-
-static bool make_lists(struct train *train)
-{
-    const char *const searched[OUTPUTS] = {
-        NAME_train_memory_room, NAME_train_tokens_per_chip, NAME_replica_sequences,
-        NAME_train_impossible, NAME_train_memory_share,
-        train_host_known(train) ? NAME_train_host_share : "0" };
-    static const char *const told[] = {
-#define X(name) NAME_##name,
-        TRAIN_FIGURES(X)
-#undef X
-    };
-    return short_list(train, searched, OUTPUTS, values_of, &train->space.graph) &&
-           short_list(train, told, TRAIN_FIGURE_COUNT, values_of_parts, &train->report);
 }
 
 /* Sizes of a micro-batch: every one up to 64, then by quarters of a power of two. */
@@ -256,16 +237,6 @@ static void set_axes(struct train *train, struct search_space *space)
     space->most = MOST;
 }
 
-static void set_limits(struct train *train)
-{
-    static const struct search_limit limits[] = { { "layout", POSSIBLE, 0, false, 0 },
-                                                  { "memory", MEMORY, 1, true, 1.25 },
-                                                  { "host memory", HOST, 1, true, 0 } };
-    set_axes(train, &train->space);
-    train->space.limits = limits;
-    train->space.limit_count = sizeof limits / sizeof *limits;
-}
-
 /* The same space once more, each way of being uneven a limit of its own: slower, so only where
  * nothing comes out even. */
 bool train_uneven(struct train *train, size_t counts[TRAIN_EVEN_COUNT])
@@ -297,10 +268,17 @@ bool train_uneven(struct train *train, size_t counts[TRAIN_EVEN_COUNT])
 
 bool train_space(struct train *train)
 {
+    static const struct search_limit limits[] = { { "layout", POSSIBLE, 0, false, 0 },
+                                                  { "memory", MEMORY, 1, true, 1.25 },
+                                                  { "host memory", HOST, 1, true, 0 } };
+    static const char *const sizes[] = { NAME_mixer_layers, NAME_expert_ways };
+    const char *const searched[OUTPUTS] = {
+        NAME_train_memory_room, NAME_train_tokens_per_chip, NAME_replica_sequences,
+        NAME_train_impossible, NAME_train_memory_share,
+        train_host_known(train) ? NAME_train_host_share : "0" };
     struct settings settings = { .train = train };
     struct values values;
     double at[TRAIN_AXES];
-    static const char *const sizes[] = { NAME_mixer_layers, NAME_expert_ways };
     for (int i = 0; i < TRAIN_AXES; i++)
         settings.only[i] = train_given(train, train_axes[i].row);
     if (!values_of(&train->scenario, sizes, 2, &values, train->error))
@@ -310,10 +288,13 @@ bool train_space(struct train *train)
     add_settings(&settings, 0, at);
     train->space.settings = settings.at;
     train->space.setting_count = settings.count / TRAIN_AXES;
-    if (!make_lists(train))
+    if (!short_list(train, searched, OUTPUTS, values_of, &train->space.graph) ||
+        !short_list(train, train_figures, TRAIN_FIGURE_COUNT, values_of_parts, &train->report))
         return false;
     set_loads(train);
-    set_limits(train);
+    set_axes(train, &train->space);
+    train->space.limits = limits;
+    train->space.limit_count = sizeof limits / sizeof *limits;
     return true;
 }
 

@@ -1,4 +1,4 @@
-/* Layouts: each that is built in reads, and names nothing that its answer does not have; every mark
+/* Templates: each that is built in reads, and names nothing that its answer does not have; every mark
  * prints what report/template.h says; what is wrong is found, with file and line. */
 #include "test.h"
 
@@ -48,6 +48,9 @@ static const struct record part_record = { "Part", (const struct answer_field[])
 static const struct record answer_record = { "Answer", (const struct answer_field[]){
     { FIELD_NUMBER, .key = "time" }, { FIELD_NUMBER, .key = "cost" }, { FIELD_NUMBER, .key = "params" },
     { FIELD_TEXT, .key = "limit" }, { FIELD_LIST, .key = "parts", .record = &part_record },
+    { FIELD_RECORD, .key = "longest", .record = &part_record },
+    { FIELD_RECORD, .key = "shortest", .record = &part_record, .null = true },
+    { FIELD_SWITCH, .key = "known" }, { FIELD_LIST, .key = "first_part", .record = &part_record },
     { FIELD_TEXTS, .key = "notes" }, { 0 } } };
 
 static void add_part(struct section *list, const char *label, double time)
@@ -72,6 +75,11 @@ static struct section *example(struct arena *arena)
     add_part(parts, "reading", 0.0075);
     add_part(parts, "sums", 0.002);
     add_part(parts, "rest", 0.0005);
+    struct section *most = section_add(answer, "longest", SECTION_RECORD);
+    section_number(most, "time", 0.0075, unit_second);
+    section_nothing(answer, "shortest");
+    section_switch(answer, "known", true);
+    section_share(section_add(answer, "first_part", SECTION_LIST), parts->inside[0]);
     struct section *notes = section_add(answer, "notes", SECTION_TEXTS);
     section_word(notes, NULL, "one price");
     section_word(notes, NULL, "two tiers");
@@ -98,6 +106,7 @@ static void formats(void **state)
     (void)state;
     printed("{time:3} {time:3-} {time-2}\n", "10 ms 10 ms (range 5 to 20 ms) 5 to 20 ms\n");
     printed("{time~3}; {time.2 us}; {time#2}\n", "8 to 12.5 ms; 10000.00; 0.01\n");
+    printed("{time#3 ms} {time#2 us}\n", "10 10,000\n");
     printed("{params@} {params.0} {time%1}\n", "671 B 6.71e11 1.0 %\n");
     printed("{limit}, {cost:3}\n", "KV cache, unknown\n");
     printed("a  {notes<12}\n", "a  one price;\n   two tiers\n");
@@ -111,6 +120,7 @@ static void conditions(void **state)
     printed("[cost|known|unknown] [!cost|unknown] [cost<1|low][cost>=1|high]\n", "unknown unknown \n");
     printed("[time<params & time>=0.01|both][time>params|never|else]\n", "bothelse\n");
     printed("[time~|80 %][params~|no|none] [time-|range][params-|no]\n", "80 %none range\n");
+    printed("[longest|is][shortest|no|not] [known=1|known]\n", "isnot known\n");
     printed("? cost\na\n: time>1\nb\n: parts\nc\n:\nd\n.\n", "c\n");
     printed("? time\n? cost\na\n:\nb\n.\nc\n.\n", "b\nc\n");
 }
@@ -122,6 +132,13 @@ static void records(void **state)
             "reading: 7.5 ms of 10 ms, KV cache\nsums: 2 ms of 10 ms, KV cache\nand 1 smaller\n");
     printed("* parts 2\n  | part | > time |\n  | {label} | {time:2} | [share>0.5|{share=4}]\n.\n",
             "  part       time\n  reading  7.5 ms  \u2588\u2588\u2588\n  sums       2 ms\n");
+    printed("* longest\n{time:2}\n.\n* shortest\nno\n.\n* first_part\n{label}\n.\n",
+            "7.5 ms\nreading\n");
+    printed("* parts\n  | a | > time |\n  | b | ms |\n  | {label} | {time#2 ms} |\n.\n",
+            "  a        time\n  b          ms\n  reading   7.5\n  sums        2\n  rest      0.5\n");
+    printed("* first_part\n  | > time | *parts > {label} | limit\n"
+            "  | {^time:2} | *parts {time:2} | {limit}\n.\n",
+            "   time  reading  sums    rest  limit\n  10 ms   7.5 ms  2 ms  500 us  KV cache\n");
     printed("* notes\n[first|notes|     ] {text}\n.\n{notes}\n",
             "notes one price\n      two tiers\none price; two tiers\n");
 }
@@ -160,6 +177,8 @@ static void errors(void **state)
     refused("a\n| {time} |\n", "a.template:2: no table of records");
     refused("* parts\n| a | b\n| {label}\n.\n", "a.template:2: no table of records");
     refused("* parts\na\n| {label}\n.\n", "a.template:3: no table of records");
+    refused("* parts\n| a\n| *parts b\n.\n", "a.template:2: no table of records");
+    refused("* parts\n| *paths {label}\n.\n", "a.template:2: the answer has no 'paths'");
     refused("* parts many\n.\n", "a.template:1: no number of records: 'many'");
 }
 
@@ -169,7 +188,8 @@ static void documents(void **state)
 {
     (void)state;
     struct arena arena = { 0 };
-    struct buffer out = { .arena = &arena }, csv = { .arena = &arena };
+    struct buffer out = { .arena = &arena }, csv = { .arena = &arena }, chosen = { .arena = &arena };
+    static const char *const columns[] = { "label", "share", "cost" };
     struct doc *doc = doc_new(&arena, DOC_OBJECT);
     const struct section *answer = example(&arena);
     section_document(answer, doc);
@@ -179,6 +199,11 @@ static void documents(void **state)
     assert_int_equal(doc_get(doc, "cost")->kind, DOC_NUMBER);
     assert_int_equal(doc_get(doc, "parts")->count, 3);
     assert_null(doc_get(doc_get(doc, "parts")->first, "share"));
+    assert_true(doc_get(doc, "known")->kind == DOC_BOOL && doc_get(doc, "known")->boolean);
+    assert_int_equal(doc_get(doc, "shortest")->kind, DOC_NULL);
+    assert_int_equal(doc_get(doc, "first_part")->count, 1);
+    section_csv_of(section_inside(answer, "first_part"), columns, 3, &chosen);
+    assert_string_equal(chosen.data, "label,share,cost\nreading,0.75,\n");
     section_csv(section_inside(answer, "parts"), &csv);
     assert_string_equal(csv.data, "label,time\nreading,0.0075\nsums,0.002\nrest,0.0005\n");
     arena_free(&arena);
