@@ -6,7 +6,7 @@
  * the statistics. The verdict says whether requests queue for most of the time, in which case TTFT
  * is sensitive to small errors of the step time, or whether the load exceeds the capacity. */
 #include "ask/ask.h"
-#include "ask/simulate/simulate.h"
+#include "ask/simulate/trials.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -253,7 +253,8 @@ static bool add_hits(const struct simulate *simulate, struct section *section, s
 /* With --requests - the lines of the requests are the text, already written. */
 static void print_answer(struct section *section, struct answer *answer)
 {
-    static const char *const tables[] = { "hits", "intervals", "swept", "times" };
+    static const char *const tables[] = { "hits", "intervals", "times" };
+    const struct section *runs = section_inside(section, "runs");
     section_document(section, answer->doc);
     if (!answer->text.size)
         template_print(template_built_in(section->arena, "ask/simulate/simulate.template"), section,
@@ -261,6 +262,8 @@ static void print_answer(struct section *section, struct answer *answer)
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         if (section_inside(section, tables[i]))
             section_csv(section_inside(section, tables[i]), &answer->csv);
+    if (runs)
+        trials_csv(section_find(section, "varied")->word, runs, &answer->csv);
 }
 
 bool ask_simulate(struct arena *arena, const struct command *command, struct answer *answer,

@@ -168,7 +168,6 @@ const struct record answer_simulate = { "Simulate", (const struct answer_field[]
     { FIELD_TEXT_ONLY, "times", .record = &time_record },
     { FIELD_TEXT_ONLY, "class_lines", .record = &class_line_record },
     { FIELD_TEXT_ONLY, "intervals", .record = &interval_record },
-    { FIELD_TEXT_ONLY, "swept", .record = &run_record },
     { FIELD_TEXT_ONLY, .count = 11, .names = (const char *const[]){
           NAME_ttft_limit, NAME_tpot_limit, "block_tokens", "varied", "limited", "priced",
           "never_saturates", "times_lower", "prompt_servers", "servers_tried", "fewer_miss" } },

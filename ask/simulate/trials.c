@@ -101,31 +101,33 @@ bool trials_run(const struct simulate *simulate, struct trial *runs, size_t coun
     return true;
 }
 
-static void add_run(struct section *list, const char *name, double value, const struct trial *run,
-                    bool limited)
-{
-    struct section *one = section_add(list, NULL, SECTION_RECORD);
-    section_number(one, name, value, unit_one);
-    for (int i = 0; i < NUMBER_COUNT; i++)
-        section_quantity(one, number_names[i], run->numbers[i], number_units[i]);
-    section_word(one, "verdict", run->verdict);
-    section_number(one, "at", value, unit_one)->text_only = true;
-    section_word(one, "misses", limited && !run->meets ? "misses" : "")->text_only = true;
-}
-
 void trials_sections(const struct simulate *simulate, const char *name, const double *values,
                      const struct trial *runs, size_t count, struct section *section)
 {
     const bool limited = simulate_has_limits(simulate);
     struct section *list = section_add(section, "runs", SECTION_LIST);
-    struct section *swept = section_add(section, "swept", SECTION_LIST);
-    swept->text_only = true;
     section_word(section, "varied", name)->text_only = true;
     section_word(section, "limited", limited ? "limited" : "")->text_only = true;
     section_word(section, "priced", simulate->predicted ? "priced" : "")->text_only = true;
     for (size_t i = 0; i < count; i++) {
-        /* The key of a statistic is never the name of a row, as "replicas" is. */
-        add_run(list, strcmp(name, "replicas") ? name : "servers", values[i], &runs[i], limited);
-        add_run(swept, name, values[i], &runs[i], limited);
+        struct section *one = section_add(list, NULL, SECTION_RECORD);
+        section_number(one, name, values[i], unit_one);
+        if (!strcmp(name, "replicas")) {        /* a row, as which no key of a statistic is called */
+            section_number(one, name, values[i], unit_one)->text_only = true;
+            section_number(one, "servers", values[i], unit_one);
+        }
+        for (int k = 0; k < NUMBER_COUNT; k++)
+            section_quantity(one, number_names[k], runs[i].numbers[k], number_units[k]);
+        section_word(one, "verdict", runs[i].verdict);
+        section_number(one, "at", values[i], unit_one)->text_only = true;
+        section_word(one, "misses", limited && !runs[i].meets ? "misses" : "")->text_only = true;
     }
+}
+
+void trials_csv(const char *name, const struct section *runs, struct buffer *out)
+{
+    const char *columns[NUMBER_COUNT + 2] = { name };
+    memcpy(columns + 1, number_names, sizeof number_names);
+    columns[NUMBER_COUNT + 1] = "verdict";
+    section_csv_of(runs, columns, NUMBER_COUNT + 2, out);
 }

@@ -31,9 +31,9 @@ struct trial {
 /* Each by itself: the answer does not depend on how many threads there are. */
 bool trials_run(const struct simulate *simulate, struct trial *trials, size_t count,
                 struct error *error);
-/* The list "runs", and for the table and the CSV the list "swept": a record for each run; `name` is
- * what varies, `values` where it stood. */
+/* The list "runs": a record for each; `name` is what varies, `values` where it stood. */
 void trials_sections(const struct simulate *simulate, const char *name, const double *values,
                      const struct trial *trials, size_t count, struct section *section);
+void trials_csv(const char *name, const struct section *runs, struct buffer *out);
 
 #endif
