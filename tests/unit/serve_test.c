@@ -650,7 +650,8 @@ static void answers_are_described(void **state)
         "chalkline simulate poisson:rate=5,count=40 --model llama-3.1-8b --on h100-sxm --gpus 1 "
         "--sweep replicas=1..2 --points 2",
         "chalkline deduce prices --model claude-opus-4-7,gemini-2.5-pro --draws 2000",
-        "chalkline check --worst 2",
+        "chalkline check --worst 2", "chalkline life deepseek-v3 --served 200T",
+        "chalkline life --loss 1.0", "chalkline life --budget 1e24FLOP --served 0",
         "chalkline deduce prices --draws 1000", "chalkline deduce prices --market gpt-oss-120b",
         "chalkline deduce tests/fixtures/prices/new.csv --diff tests/fixtures/prices/old.csv --draws 1000" };
     struct arena arena = { 0 };
