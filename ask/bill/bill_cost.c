@@ -236,32 +236,11 @@ static void open_run(struct run *run, size_t points)
         run->outputs[i] = arena_array(run->scratch, rows, sizeof(double));
 }
 
-static void add_up(const struct run *run, size_t at, const struct bill_point *point,
-                   struct bill_cost *cost)
-{
-    size_t count = run->requests.count;
-    double sums[OUTPUTS] = { 0 };
-    *cost = (struct bill_cost){ .best = SCHEME_PLAIN };
-    for (size_t k = 0; k < count; k++) {
-        for (int i = 0; i < OUTPUTS; i++)
-            sums[i] += run->outputs[i][at * count + k];
-        cost->prompt_most = fmax(cost->prompt_most, run->outputs[PROMPT][at * count + k]);
-    }
-    for (int i = 0; i < SCHEMES; i++)
-        cost->task[i] = offered(point, (enum scheme)i) && isfinite(sums[i]) ? sums[i] : NAN;
-    for (int i = SCHEME_STORED; i <= SCHEME_KEPT; i++)      /* too short to be stored: no scheme */
-        if (sums[i] == sums[SCHEME_PLAIN])
-            cost->task[i] = NAN;
-    cost->prompt = sums[PROMPT], cost->reply = sums[REPLY], cost->read = sums[READ];
-    for (int i = 0; i < SCHEMES; i++)
-        if (!schemes[i].waits && cost->task[i] < cost->task[cost->best])
-            cost->best = (enum scheme)i;
-}
-
+/* Run a block of points through the graph, and add up the requests of each. */
 static void run_block(struct run *run, const struct bill_point *points, size_t count,
                       struct bill_cost *costs)
 {
-    size_t requests = run->requests.count;
+    const size_t requests = run->requests.count;
     for (size_t i = 0; i < count; i++) {
         double at[CHARGES];
         fill_charges(run->bill, &points[i], at);
@@ -270,8 +249,25 @@ static void run_block(struct run *run, const struct bill_point *points, size_t c
                 run->charges[j][i * requests + k] = at[j];
     }
     graph_run(&run->bill->graph, run->columns, run->outputs, count * requests);
-    for (size_t i = 0; i < count; i++)
-        add_up(run, i, &points[i], &costs[i]);
+    for (size_t at = 0; at < count; at++) {
+        struct bill_cost *cost = &costs[at];
+        double sums[OUTPUTS] = { 0 };
+        *cost = (struct bill_cost){ .best = SCHEME_PLAIN };
+        for (size_t k = 0; k < requests; k++) {
+            for (int i = 0; i < OUTPUTS; i++)
+                sums[i] += run->outputs[i][at * requests + k];
+            cost->prompt_most = fmax(cost->prompt_most, run->outputs[PROMPT][at * requests + k]);
+        }
+        for (int i = 0; i < SCHEMES; i++)
+            cost->task[i] = offered(&points[at], (enum scheme)i) && isfinite(sums[i]) ? sums[i] : NAN;
+        for (int i = SCHEME_STORED; i <= SCHEME_KEPT; i++)      /* too short to be stored: no scheme */
+            if (sums[i] == sums[SCHEME_PLAIN])
+                cost->task[i] = NAN;
+        cost->prompt = sums[PROMPT], cost->reply = sums[REPLY], cost->read = sums[READ];
+        for (int i = 0; i < SCHEMES; i++)
+            if (!schemes[i].waits && cost->task[i] < cost->task[cost->best])
+                cost->best = (enum scheme)i;
+    }
 }
 
 void bill_costs(const struct bill *bill, const struct bill_point *points, size_t count,

@@ -43,17 +43,7 @@ static const char *sweep_of(struct check *check, const struct measured *point)
                        input_of(point, NAME_prompt_tokens), input_of(point, NAME_output_tokens));
 }
 
-/* The two outcomes of a point, or none. */
-static const struct outcome *times_of(const struct check *check, size_t i)
-{
-    const struct outcome *outcome = &check->outcomes[i];
-    if (outcome->refused || i + 1 >= check->outcome_count || outcome[1].point != outcome->point ||
-        outcome->measured->metric != METRIC_TPOT || outcome[1].measured->metric != METRIC_TTFT ||
-        !outcome->point->engine)
-        return NULL;
-    return outcome;
-}
-
+/* Speed and throughput of each point whose TPOT and TTFT were scored, one behind the other. */
 static bool add_turns(struct ranked *ranked)
 {
     struct check *check = ranked->check;
@@ -71,8 +61,10 @@ static bool add_turns(struct ranked *ranked)
     if (!values_of(&scenario, rows, 2, &values, check->error))
         return false;
     for (size_t i = 0; i < check->outcome_count; i++) {
-        const struct outcome *times = times_of(check, i);
-        if (!times)
+        const struct outcome *times = &check->outcomes[i];
+        if (times->refused || i + 1 >= check->outcome_count || times[1].point != times->point ||
+            times->measured->metric != METRIC_TPOT || times[1].measured->metric != METRIC_TTFT ||
+            !times->point->engine)
             continue;
         struct turn turn = { .point = times->point, .sweep = sweep_of(check, times->point) };
         for (int predicted = 0; predicted < 2; predicted++) {

@@ -28,33 +28,31 @@ static const struct reading *find_reading(const struct deduction *deduction, con
     return found;
 }
 
-static bool model_unknown(struct deduction *deduction, const char *name)
-{
-    const char **names = arena_array(deduction->arena, deduction->sheet.count, sizeof *names);
-    for (size_t i = 0; i < deduction->sheet.count; i++)
-        names[i] = price_model(&deduction->sheet.prices[i]);
-    const char *near = name_nearest(name, names, deduction->sheet.count);
-    error_set(deduction->error, "%.200s has no model '%.100s'", deduction->sheet.file, name);
-    if (near)
-        return error_hint(deduction->error, "%s", near);
-    return error_hint(deduction->error, "one of its %zu: `chalkline deduce %.200s` lists them",
-                      deduction->sheet.count, deduction->sheet.file);
-}
-
-/* Names with commas between. */
+/* A report for each of these names, which have commas between. */
 static bool add_models(struct deduction *deduction, const char *names)
 {
+    const struct price_sheet *sheet = &deduction->sheet;
     struct section *reports = section_add(deduction->section, "reports", SECTION_LIST);
     reports->text_only = true;
     while (*names) {
-        size_t size = strcspn(names, ",");
+        const size_t size = strcspn(names, ",");
         const char *name = arena_copy(deduction->arena, names, size);
         const struct reading *reading = find_reading(deduction, name);
-        if (!reading)
-            return model_unknown(deduction, name);
-        if (!deduce_model(deduction, reading, reports))
-            return false;
-        names += size + (names[size] == ',');
+        if (reading) {
+            if (!deduce_model(deduction, reading, reports))
+                return false;
+            names += size + (names[size] == ',');
+            continue;
+        }
+        const char **all = arena_array(deduction->arena, sheet->count, sizeof *all);
+        for (size_t i = 0; i < sheet->count; i++)
+            all[i] = price_model(&sheet->prices[i]);
+        const char *near = name_nearest(name, all, sheet->count);
+        error_set(deduction->error, "%.200s has no model '%.100s'", sheet->file, name);
+        if (near)
+            return error_hint(deduction->error, "%s", near);
+        return error_hint(deduction->error, "one of its %zu: `chalkline deduce %.200s` lists them",
+                          sheet->count, sheet->file);
     }
     return true;
 }

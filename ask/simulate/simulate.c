@@ -77,32 +77,27 @@ static void score(struct arena *arena, const struct simulate *simulate, struct s
     outcome->verdict = verdict_of(outcome);
 }
 
-/* The description of the load with `more` added to its seed. */
-static const char *reseeded(struct arena *arena, const char *words, uint64_t more)
-{
-    const char *seed = strstr(words, ",seed=");
-    double number = 1;
-    seed = seed ? seed : strstr(words, ":seed=");
-    if (!seed)
-        return arena_print(arena, "%s%cseed=%llu", words, strchr(words, ':') ? ',' : ':',
-                           (unsigned long long)(1 + more));
-    seed++;
-    size_t digits = strspn(seed + 5, "0123456789");
-    text_number((struct text){ seed + 5, digits }, &number);
-    return arena_print(arena, "%.*s%.0f%s", (int)(seed + 5 - words), words, number + (double)more,
-                       seed + 5 + digits);
-}
-
-/* The trace of a variation: arrivals are its own, the rest is shared. */
+/* The trace of a variation: arrivals are its own, the rest is shared. Of a description the seed is
+ * raised, or written behind its other words. */
 static bool vary_trace(struct arena *arena, const struct simulate *simulate,
                        const struct variation *variation, struct trace *trace, struct error *error)
 {
     const double scale = simulate->scale * variation->scale;
     *trace = simulate->trace;
-    if (simulate->drawn && variation->seed &&
-        !generate_trace(arena, reseeded(arena, simulate->command->words[0], variation->seed),
-                        trace, error))
-        return false;
+    if (simulate->drawn && variation->seed) {
+        const char *words = simulate->command->words[0], *seed = strstr(words, ",seed=");
+        double number = 1;
+        seed = seed ? seed : strstr(words, ":seed=");
+        const char *digits = seed ? seed + strlen(",seed=") : words + strlen(words);
+        const size_t size = seed ? strspn(digits, "0123456789") : 0;
+        if (seed)
+            text_number((struct text){ digits, size }, &number);
+        words = arena_print(arena, "%.*s%s%.0f%s", (int)(digits - words), words,
+                            seed ? "" : strchr(words, ':') ? ",seed=" : ":seed=",
+                            number + (double)variation->seed, digits + size);
+        if (!generate_trace(arena, words, trace, error))
+            return false;
+    }
     if (trace->priority_class != simulate->trace.priority_class && trace->priority_classes)
         simulate_order_classes(trace, &simulate->trace);
     if (scale == 1)

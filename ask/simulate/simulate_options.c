@@ -76,24 +76,6 @@ static bool options_fit_scheduler(const struct command *command,
 
 /* ---- servers -------------------------------------------------------------------------------- */
 
-/* Set rows that the scheduler and the prediction have in common. */
-static bool set_shared(const struct command *command, struct scenario *scenario,
-                       struct error *error)
-{
-    static const struct { const char *option, *source, *row; } shared[] = {
-        { "dp", "--dp", NAME_attention_dp }, { "draft", "--draft", NAME_draft_tokens },
-        { "acceptance", "--acceptance", NAME_acceptance_rate }, { "chunk", "--chunk", NAME_chunked_prefill_size },
-        { "max-seqs", "--max-seqs", NAME_max_num_seqs },
-        { "blocks", "--blocks", NAME_kv_blocks_reported } };
-    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
-        if (command_given(command, shared[i].option) &&
-            !scenario_set_number(scenario, shared[i].row, command_number(command, shared[i].option),
-                                 ORIGIN_GIVEN, shared[i].source, error))
-            return false;
-    return !command_given(command, "no-async-scheduling") ||
-           scenario_set_number(scenario, NAME_steps_ahead, 0, ORIGIN_GIVEN, "--no-async-scheduling", error);
-}
-
 /* Facts by which a server is chosen: mean lengths of the trace, how many requests there are, limits. */
 static void tell_load(const struct simulate *simulate, struct facts *facts, bool whole)
 {
@@ -163,30 +145,22 @@ static bool choose_server(struct simulate *simulate, struct scenario *scenario,
     return true;
 }
 
-/* A pool for prompts has ranks and stages of its own where the rows of the split server say so. */
-static bool set_prompts(struct scenario *scenario, struct error *error)
-{
-    static const struct { const char *from, *to; } rows[] = {
-        { NAME_prefill_attention_dp, NAME_attention_dp },
-        { NAME_prefill_pipeline_parallel, NAME_pipeline_parallel },
-        { NAME_prefill_expert_parallel, NAME_expert_parallel } };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct fact *given = facts_find(&scenario->facts, rows[i].from);
-        double value;
-        if (!given)
-            continue;
-        if (!value_of(scenario, rows[i].from, &value, error))
-            return false;
-        facts_set(&scenario->facts, rows[i].to, value, ORIGIN_GIVEN, given->source);
-    }
-    return true;
-}
-
-/* A server's scenario; chips 0: chosen. Steps have batches and contexts of their own. */
+/* A server's scenario; chips 0: chosen. Steps have batches and contexts of their own. Options that the
+ * scheduler and the prediction have in common are rows here. A pool for prompts has ranks and stages of
+ * its own where the rows of the split server say so. */
 static bool open_model(struct simulate *simulate, struct scenario *scenario,
                        const char *machine, double chips, bool prompts,
                        struct sim_server *server, double *token_bytes, struct error *error)
 {
+    static const struct { const char *option, *source, *row; } shared[] = {
+        { "dp", "--dp", NAME_attention_dp }, { "draft", "--draft", NAME_draft_tokens },
+        { "acceptance", "--acceptance", NAME_acceptance_rate },
+        { "chunk", "--chunk", NAME_chunked_prefill_size }, { "max-seqs", "--max-seqs", NAME_max_num_seqs },
+        { "blocks", "--blocks", NAME_kv_blocks_reported } };
+    static const struct { const char *from, *to; } of_prompts[] = {
+        { NAME_prefill_attention_dp, NAME_attention_dp },
+        { NAME_prefill_pipeline_parallel, NAME_pipeline_parallel },
+        { NAME_prefill_expert_parallel, NAME_expert_parallel } };
     const struct command *command = simulate->command;
     struct subject subject = command_subject(command);
     struct facts *facts = &scenario->facts;
@@ -202,9 +176,26 @@ static bool open_model(struct simulate *simulate, struct scenario *scenario,
         facts_set(facts, NAME_batch, 1, ORIGIN_AXIS, "the batch");
         facts_set(facts, NAME_context, 1, ORIGIN_AXIS, "the batch");
     }
-    return scenario_assume(scenario, error) && set_shared(command, scenario, error) &&
-           (!prompts || set_prompts(scenario, error)) &&
-           (prompts || choose_server(simulate, scenario, server->scheduler, error)) &&
+    if (!scenario_assume(scenario, error))
+        return false;
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+        if (command_given(command, shared[i].option) &&
+            !scenario_set_number(scenario, shared[i].row, command_number(command, shared[i].option),
+                                 ORIGIN_GIVEN, shared[i].source, error))
+            return false;
+    if (command_given(command, "no-async-scheduling") &&
+        !scenario_set_number(scenario, NAME_steps_ahead, 0, ORIGIN_GIVEN, "--no-async-scheduling", error))
+        return false;
+    for (size_t i = 0; prompts && i < sizeof of_prompts / sizeof *of_prompts; i++) {
+        const struct fact *given = facts_find(facts, of_prompts[i].from);
+        double value;
+        if (!given)
+            continue;
+        if (!value_of(scenario, of_prompts[i].from, &value, error))
+            return false;
+        facts_set(facts, of_prompts[i].to, value, ORIGIN_GIVEN, given->source);
+    }
+    return (prompts || choose_server(simulate, scenario, server->scheduler, error)) &&
            simulate_predicted(scenario, server, token_bytes, error);
 }
 
@@ -395,17 +386,6 @@ static bool read_trace(struct simulate *simulate, struct error *error)
                            : trace_read(simulate->arena, source, 1, &simulate->trace, error);
 }
 
-/* Check that KV blocks and the trace's prefix blocks divide evenly: prefixes match by whole blocks. */
-static bool blocks_fit_names(const struct simulate *simulate, struct error *error)
-{
-    const size_t named = simulate->trace.block, block = simulate->options.server.block;
-    if (!named || named % block == 0 || !simulate->options.server.scheduler->cached)
-        return true;
-    error_set(error, "the trace names prefixes by %zu tokens, which blocks of %zu do not divide",
-              named, block);
-    return error_hint(error, "--block-size %zu, or a divisor of it", named);
-}
-
 bool simulate_read(struct arena *arena, const struct command *command,
                    struct simulate *simulate, struct error *error)
 {
@@ -416,8 +396,15 @@ bool simulate_read(struct arena *arena, const struct command *command,
     *simulate = (struct simulate){ .arena = arena, .command = command };
     if (command_given(command, "hit-rates"))                  /* of the trace alone */
         return read_trace(simulate, error);
-    return read_scheduler(simulate, error) && read_trace(simulate, error) &&
-           read_servers(simulate, error) && read_split(simulate, error) &&
-           read_world(simulate, error) && blocks_fit_names(simulate, error) &&
-           simulate_classes(simulate, error) && simulate_tiers(simulate, error);
+    if (!read_scheduler(simulate, error) || !read_trace(simulate, error) ||
+        !read_servers(simulate, error) || !read_split(simulate, error) || !read_world(simulate, error))
+        return false;
+    /* Prefixes match by whole blocks: those of the KV cache must divide those of the trace. */
+    const size_t named = simulate->trace.block, block = simulate->options.server.block;
+    if (named && named % block != 0 && simulate->options.server.scheduler->cached) {
+        error_set(error, "the trace names prefixes by %zu tokens, which blocks of %zu do not divide",
+                  named, block);
+        return error_hint(error, "--block-size %zu, or a divisor of it", named);
+    }
+    return simulate_classes(simulate, error) && simulate_tiers(simulate, error);
 }
