@@ -5,6 +5,7 @@
  * null in JSON. */
 #include "report/figures.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -48,6 +49,17 @@ struct figure *section_number(struct section *section, const char *name, double 
     figure->value = value;
     figure->unit = unit;
     return figure;
+}
+
+struct figure *section_quantity(struct section *section, const char *name, double value,
+                                const char *unit)
+{
+    struct unit parsed = { { 0 } };
+    struct error error;
+    const bool known = unit_parse(text_of(unit), &parsed, &(double){ 0 }, &error);
+    assert(known);
+    (void)known;
+    return section_number(section, name, value, parsed);
 }
 
 struct figure *section_word(struct section *section, const char *name, const char *word)

@@ -62,6 +62,9 @@ struct section *section_add(struct section *parent, const char *name, enum secti
 /* A figure more, which may then be completed; of a name that is there already, that one. */
 struct figure *section_number(struct section *section, const char *name, double value,
                               struct unit unit);
+/* The same with the base unit in words: "USD/token". */
+struct figure *section_quantity(struct section *section, const char *name, double value,
+                                const char *unit);
 struct figure *section_word(struct section *section, const char *name, const char *word);
 /* 1 or 0, true or false in JSON. */
 struct figure *section_switch(struct section *section, const char *name, bool on);

@@ -43,18 +43,25 @@ static int width(const char *text)
 void table_print(const struct table *table, struct buffer *out, const char *indent)
 {
     int *widths = arena_array(table->arena, table->columns, sizeof *widths);
+    size_t first = table->columns, last = 0;        /* of the columns that have any text */
     for (size_t i = 0; i < table->count; i++)
         if (width(table->cells[i]) > widths[i % table->columns])
             widths[i % table->columns] = width(table->cells[i]);
+    for (size_t i = 0; i < table->columns; i++) {
+        first = widths[i] && i < first ? i : first;
+        last = widths[i] ? i : last;
+    }
     for (size_t i = 0; i < table->count; i++) {
-        size_t column = i % table->columns;
-        bool left = table->left && table->left[column] == 'l', last = column + 1 == table->columns;
-        int space = widths[column] - width(table->cells[i]);
-        buffer_print(out, "%s%*s%s%*s", column ? "  " : indent, left ? 0 : space, "",
-                     table->cells[i], left && !last ? space : 0, "");
-        while (last && out->size && out->data[out->size - 1] == ' ')
+        const size_t column = i % table->columns;
+        const bool left = table->left && table->left[column] == 'l';
+        const int space = widths[column] - width(table->cells[i]);
+        if (!widths[column])
+            continue;
+        buffer_print(out, "%s%*s%s%*s", column == first ? indent : "  ", left ? 0 : space, "",
+                     table->cells[i], left && column != last ? space : 0, "");
+        while (column == last && out->size && out->data[out->size - 1] == ' ')
             out->data[--out->size] = 0;
-        if (last)
+        if (column == last)
             buffer_add(out, "\n", 1);
     }
 }

@@ -65,7 +65,8 @@ static bool check_each(const struct checker *checker, const struct known *known,
         return unknown(checker, part, part->name);
     const struct record *record = field->kind == FIELD_TEXTS ? &text_record : field->record;
     /* Of an object of objects each is a record. */
-    if (record->fields->kind == FIELD_OTHERS && record->fields->record)
+    const struct answer_field *first = record->fields;
+    if ((first->kind == FIELD_OTHERS || first->kind == FIELD_RECORD) && !first->key && first->record)
         record = record->fields->record;
     return check_parts(checker, &(struct known){ record, known }, part->then) &&
            check_parts(checker, &(struct known){ &more_record, known }, part->other);

@@ -1,10 +1,11 @@
 /* bill: the monthly cost of a workload for each entry of a price list and each caching scheme.
+ * bill.template is its text.
  *
  * The verb reads a workload and a price list, computes all schemes that each seller offers
- * (bill_cost.c), and answers a page for one to four entries or a table for more. It adds what
- * habits of the user would save (bill_habits.c) and, where a model and a machine are named, the
- * cost on one's own machines (bill_own.c). Facts that a seller's rule leaves open are taken as the
- * middle of a range, with a note. */
+ * (bill_cost.c), and answers a page for one to four entries or a table for more (bill_whole.c). It
+ * adds what habits of the user would save (bill_habits.c) and, where a model and a machine are
+ * named, the cost on one's own machines (bill_own.c). Facts that a seller's rule leaves open are
+ * taken as the middle of a range, with a note. */
 #include "ask/ask.h"
 #include "ask/bill/bill.h"
 #include "build/row_names.h"
@@ -14,10 +15,9 @@
 
 static const struct bill_change as_it_is = { NULL, 0 };
 
-const char *bill_usd(const struct bill *bill, double value)
+struct figure *bill_figure(const struct bill *bill, struct section *section, const char *row, double value)
 {
-    static const struct unit usd = { { [UNIT_USD] = 2 } };
-    return isfinite(value) ? quantity_text(bill->arena, value, usd, 4) : "";
+    return section_number(section, row, value, scenario_unit(&bill->scenario, row));
 }
 
 /* ---- which entries ------------------------------------------------------------------------ */
@@ -42,38 +42,33 @@ bool bill_chosen(const struct bill *bill, const struct price *price)
            (!seller || in_names(bill->arena, seller, price->seller, price->seller));
 }
 
-/* The sellers of a price list, each once, cut off where the message gets too long. */
-static const char *list_sellers(const struct bill *bill)
+/* An error that tells the nearest of all names; of sellers each once, cut off where the message gets
+ * too long. */
+static bool name_unknown(struct bill *bill, const char *name, const char *const *all, bool sellers)
 {
     enum { MOST = 24 };
     const struct price_sheet *sheet = &bill->sheet;
-    const char *seen[MOST];
-    struct buffer out = { .arena = bill->arena };
-    size_t count = 0;
-    for (size_t i = 0; i < sheet->count; i++) {
-        size_t k = 0;
-        while (k < count && strcmp(seen[k], sheet->prices[i].seller))
-            k++;
-        if (k < count || count == MOST)
-            continue;
-        buffer_print(&out, "%s%.40s", count ? ", " : "", sheet->prices[i].seller);
-        seen[count++] = sheet->prices[i].seller;
-    }
-    return arena_print(bill->arena, "%s%s", out.data, count == MOST ? ", ..." : "");
-}
-
-static bool name_unknown(struct bill *bill, const char *name, const char *const *all, bool sellers)
-{
-    const struct price_sheet *sheet = &bill->sheet;
     const char *near = name_nearest(name, all, sheet->count);
+    const char *seen[MOST];
+    struct buffer list = { .arena = bill->arena };
+    size_t count = 0;
     error_set(bill->error, "%.200s has no %s '%.100s'", sheet->file, sellers ? "seller" : "model",
               name);
     if (near)
         return error_hint(bill->error, "did you mean '%s'?", near);
-    if (sellers)
-        return error_hint(bill->error, "one of: %s", list_sellers(bill));
-    return error_hint(bill->error, "one of its %zu: `chalkline bill agent --csv` lists them",
-                      sheet->count);
+    if (!sellers)
+        return error_hint(bill->error, "one of its %zu: `chalkline bill agent --csv` lists them",
+                          sheet->count);
+    for (size_t i = 0; i < sheet->count; i++) {
+        size_t k = 0;
+        while (k < count && strcmp(seen[k], all[i]))
+            k++;
+        if (k < count || count == MOST)
+            continue;
+        buffer_print(&list, "%s%.40s", count ? ", " : "", all[i]);
+        seen[count++] = all[i];
+    }
+    return error_hint(bill->error, "one of: %s%s", list.data, count == MOST ? ", ..." : "");
 }
 
 /* Check that the price list has every name that was asked for. */
@@ -98,144 +93,95 @@ static bool check_names(struct bill *bill, const char *names, bool sellers)
 
 /* ---- an entry ----------------------------------------------------------------------------- */
 
-static void print_prices(const struct reading *reading, struct buffer *out)
+void bill_entry(const struct bill *bill, const struct reading *reading, const struct bill_cost *cost,
+                struct section *entry)
 {
-    static const char *const names[PRICE_CLASSES] = {
-        [PRICE_INPUT] = "in", [PRICE_OUTPUT] = "out", [PRICE_HIT] = "hit",
-        [PRICE_WRITE_SHORT] = "write", [PRICE_WRITE_LONG] = "write 1 h" };
     const struct price *price = reading->price;
-    const double million = 1e6, hour = 3600;
-    buffer_print(out, "%s   %s%s%s   USD/Mtoken:", price->model, price->seller,
-                 *price->date ? "   " : "", price->date);
-    for (int i = 0; i < PRICE_CLASSES; i++)
-        if (price->at[0][0][i] > 0)
-            buffer_print(out, "  %s %.4g", names[i], price->at[0][0][i] * million);
-    if (price->storage > 0)
-        buffer_print(out, "  kept %.3g/h", price->storage * million * hour);
-    if (price->threshold > 0)
-        buffer_print(out, "  more above %.0f k", price->threshold / 1000);
-    buffer_print(out, "\n");
+    section_word(entry, "seller", price->seller);
+    section_word(entry, "model", price->model);
+    section_word(entry, "date", price->date);
+    section_word(entry, "suspicious", reading_suspicious(bill->arena, reading));
+    section_switch(entry, "takes_prompts", !(price->context < cost->prompt_most));
+    section_word(entry, "cheapest", schemes[cost->best].word);
 }
 
-static void add_scheme(struct bill *bill, const struct bill_cost *cost, enum scheme scheme,
-                       struct table *table, struct doc *doc)
+/* The prices that the page begins with; in JSON they are not, since the sheet has them. */
+static void add_prices(const struct bill *bill, const struct price *price, struct section *entry)
 {
-    double task = cost->task[scheme], plain = cost->task[SCHEME_PLAIN];
-    double month = bill_task_row(bill, NAME_month_cost, task, plain);
-    double saving = bill_task_row(bill, NAME_month_saving, task, plain);
-    table_cell(table, "%s", scheme == cost->best ? ">" : "");
-    table_cell(table, "%s", schemes[scheme].name);
-    table_cell(table, "%s", bill_usd(bill, task));
-    table_cell(table, "%s", bill_usd(bill, month));
-    table_cell(table, "%s", scheme == SCHEME_PLAIN ? "" : bill_usd(bill, saving));
-    struct doc *one = doc_add(bill->arena, doc, schemes[scheme].word, DOC_OBJECT);
-    doc_add_number(bill->arena, one, NAME_task_cost, task);
-    doc_add_number(bill->arena, one, NAME_month_cost, month);
-    doc_add_number(bill->arena, one, NAME_month_saving, saving);
+    const double *standard = price->at[SERVICE_STANDARD][0];
+    const struct { const char *row; double value; } prices[] = {
+        { NAME_listed_input, standard[PRICE_INPUT] }, { NAME_listed_output, standard[PRICE_OUTPUT] },
+        { NAME_listed_hit, standard[PRICE_HIT] }, { NAME_listed_write_short, standard[PRICE_WRITE_SHORT] },
+        { NAME_listed_write_long, standard[PRICE_WRITE_LONG] }, { NAME_listed_storage, price->storage },
+        { NAME_listed_threshold, price->threshold } };
+    for (size_t i = 0; i < sizeof prices / sizeof *prices; i++)
+        bill_figure(bill, entry, prices[i].row, prices[i].value)->text_only = true;
+    section_number(entry, "takes_tokens", price->context, unit_one)->text_only = true;
 }
 
-static void answer_schemes(struct bill *bill, const struct bill_cost *cost, struct doc *doc)
+static void add_schemes(struct bill *bill, const struct bill_cost *cost, struct section *entry)
 {
-    static const char *const heads[] = { "", "", "per task", "per month", "saves per month" };
-    struct table table = { .arena = bill->arena, .columns = 5, .left = "llrrr" };
-    struct doc *list = doc_add(bill->arena, doc, "schemes", DOC_OBJECT);
-    for (int i = 0; i < 5; i++)
-        table_cell(&table, "%s", heads[i]);
-    for (int i = 0; i < SCHEMES; i++)
-        if (isfinite(cost->task[i]))
-            add_scheme(bill, cost, (enum scheme)i, &table, list);
-    doc_add_string(bill->arena, doc, "cheapest", schemes[cost->best].word);
-    buffer_print(&bill->answer->text, "\n");
-    table_print(&table, &bill->answer->text, "");
+    const double plain = cost->task[SCHEME_PLAIN];
+    struct section *list = section_add(entry, "schemes", SECTION_KEYED);
+    for (int i = 0; i < SCHEMES; i++) {
+        const double task = cost->task[i];
+        if (!isfinite(task))
+            continue;
+        struct section *one = section_add(list, schemes[i].word, SECTION_RECORD);
+        bill_figure(bill, one, NAME_task_cost, task);
+        bill_figure(bill, one, NAME_month_cost, bill_task_row(bill, NAME_month_cost, task, plain));
+        bill_figure(bill, one, NAME_month_saving, bill_task_row(bill, NAME_month_saving, task, plain));
+        section_word(one, "scheme", schemes[i].word)->text_only = true;
+        section_word(one, "scheme_name", schemes[i].name)->text_only = true;
+        section_word(one, "best", i == (int)cost->best ? "best" : "")->text_only = true;
+    }
 }
 
-static void note_once(struct facts *facts, const char *note)
-{
-    for (size_t i = 0; i < facts->note_count; i++)
-        if (!strcmp(facts->notes[i], note))
-            return;
-    facts_note(facts, "%s", note);
-}
-
-/* Notes on facts that the rule assumes: middles of ranges, and facts without a source. */
+/* Notes on facts that the rule assumes, each once: middles of ranges, and facts without a source. */
 static void note_rule(struct bill *bill, const struct rule *rule)
 {
     struct scenario *scenario = &bill->scenario;
+    struct facts *facts = &scenario->facts;
     for (int i = 0; i < RULES_FACTS; i++) {
-        const struct fact *given = facts_find(&scenario->facts, rule_facts[i]);
+        const struct fact *given = facts_find(facts, rule_facts[i]);
         if (isnan(rule->at[i]) || (strcmp(rule->mark[i], "assumed") &&
                                    strcmp(rule->mark[i], "middle")) ||
             fact_given(given) || rule->asked)
             continue;
         const char *text = quantity_text(bill->arena, rule->at[i],
                                          scenario_unit(scenario, rule_facts[i]), 4);
-        note_once(&scenario->facts,
-                  arena_print(bill->arena, "%s: %s %s, %s", rule->name, rule_facts[i], text,
-                              strcmp(rule->mark[i], "middle") ? "no value is published"
-                                                              : "the middle of what is published"));
+        const char *note = arena_print(bill->arena, "%s: %s %s, %s", rule->name, rule_facts[i], text,
+                                       strcmp(rule->mark[i], "middle")
+                                       ? "no value is published" : "the middle of what is published");
+        size_t k = 0;
+        while (k < facts->note_count && strcmp(facts->notes[k], note))
+            k++;
+        if (k == facts->note_count)
+            facts_note(facts, "%s", note);
     }
-}
-
-static void answer_warnings(struct bill *bill, const struct reading *reading,
-                            const struct bill_cost *cost)
-{
-    struct buffer *out = &bill->answer->text;
-    if (reading->suspicious)
-        buffer_print(out, "suspicious, used as they stand: %s\n",
-                     reading_suspicious(bill->arena, reading));
-    if (reading->price->context < cost->prompt_most)
-        buffer_print(out, "takes prompts up to %.0f tokens, this workload needs %.0f\n",
-                     reading->price->context, cost->prompt_most);
-}
-
-bool bill_model(struct bill *bill, const struct reading *reading, struct doc *list)
-{
-    struct doc *doc = doc_add(bill->arena, list, NULL, DOC_OBJECT);
-    struct bill_cost cost = bill_cost(bill, reading->price, as_it_is);
-    doc_add_string(bill->arena, doc, "seller", reading->price->seller);
-    doc_add_string(bill->arena, doc, "model", reading->price->model);
-    doc_add_string(bill->arena, doc, "date", reading->price->date);
-    doc_add_string(bill->arena, doc, "suspicious", reading_suspicious(bill->arena, reading));
-    doc_add_bool(bill->arena, doc, "takes_prompts", !(reading->price->context < cost.prompt_most));
-    print_prices(reading, &bill->answer->text);
-    answer_warnings(bill, reading, &cost);
-    answer_schemes(bill, &cost, doc);
-    bill_habits(bill, reading, &cost, doc);
-    bill_basis(bill, reading->price, cost.best, &bill->basis);
-    const char *why = bill_why(bill, reading->price, cost.best);
-    doc_add_string(bill->arena, doc, "why", why);
-    buffer_print(&bill->answer->text, "why, of its last turn: %s\n", why);
-    note_rule(bill, caching_find(&bill->caching, reading->price));
-    return true;
 }
 
 /* ---- the workload ------------------------------------------------------------------------- */
 
-static void answer_workload(struct bill *bill)
+static const char *const workload_rows[] = { NAME_task_requests, NAME_task_rate, NAME_task_turns,
+                                             NAME_repeating_share, NAME_fixed_prefix,
+                                             NAME_can_wait_share };
+enum { WORKLOAD_ROWS = sizeof workload_rows / sizeof *workload_rows };
+
+static void add_workload(struct bill *bill)
 {
-    static const char *const asked[] = { NAME_task_requests, NAME_task_rate, NAME_task_turns, NAME_repeating_share,
-                                         NAME_fixed_prefix, NAME_can_wait_share };
-    struct bill_cost cost = bill_cost(bill, bill->sheet.prices, as_it_is);
-    struct buffer *out = &bill->answer->text;
-    struct doc *doc = doc_add(bill->arena, bill->answer->doc, "workload", DOC_OBJECT);
-    const double day = 86400;
-    double mean = gaps_mean(&bill->workload.gaps), requests = bill_number(bill, NAME_task_requests);
-    doc_add_string(bill->arena, doc, "name", bill->workload.name);
-    doc_add_string(bill->arena, doc, "gap", bill->workload.gaps.words);
-    scenario_words_document(&bill->scenario, doc);
-    doc_add_number(bill->arena, doc, "mean_gap", mean);
-    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
-        doc_add_number(bill->arena, doc, asked[i], bill_number(bill, asked[i]));
-    doc_add_number(bill->arena, doc, "task_prompt_tokens", cost.prompt);
-    doc_add_number(bill->arena, doc, "task_output_tokens", cost.reply);
-    doc_add_number(bill->arena, doc, "longest_prompt", cost.prompt_most);
-    buffer_print(out, "%s: %s tasks per day of %s requests, gaps %s (mean %s)\n",
-                 bill->workload.name, count_text(bill->arena, bill_number(bill, NAME_task_rate) * day, 6),
-                 count_text(bill->arena, requests, 6), bill->workload.gaps.words,
-                 quantity_text(bill->arena, mean, unit_second, 3));
-    buffer_print(out, "per task: %s prompt tokens, longest prompt %s; %s output tokens\n\n",
-                 count_text(bill->arena, floor(cost.prompt + 0.5), 6), count_text(bill->arena, cost.prompt_most, 6),
-                 count_text(bill->arena, floor(cost.reply + 0.5), 6));
+    const struct bill_cost cost = bill_cost(bill, bill->sheet.prices, as_it_is);
+    struct section *section = section_add(bill->section, "workload", SECTION_RECORD);
+    section_word(section, "name", bill->workload.name);
+    section_word(section, "gap", bill->workload.gaps.words);
+    figures_words(&bill->scenario, section);
+    section_number(section, "mean_gap", gaps_mean(&bill->workload.gaps), unit_second);
+    for (size_t i = 0; i < WORKLOAD_ROWS; i++)
+        bill_figure(bill, section, workload_rows[i], bill_number(bill, workload_rows[i]));
+    section_number(section, "task_prompt_tokens", cost.prompt, unit_one);
+    section_number(section, "task_output_tokens", cost.reply, unit_one);
+    section_number(section, "longest_prompt", cost.prompt_most, unit_one);
+    section_number(bill->section, "longest", cost.prompt_most, unit_one)->text_only = true;
 }
 
 /* ---- the question ------------------------------------------------------------------------- */
@@ -263,14 +209,6 @@ static bool read_words(const struct command *command, struct error *error)
                       "list models`, `chalkline list hardware`");
 }
 
-/* Priors say here which ratios are usual; what they miss of machines is no matter. */
-static void read_priors(struct bill *bill)
-{
-    size_t notes = bill->scenario.facts.note_count;
-    priors_read(&bill->scenario, &bill->priors);
-    bill->scenario.facts.note_count = notes;
-}
-
 static bool open_bill(struct bill *bill)
 {
     const struct command *command = bill->command;
@@ -279,7 +217,10 @@ static bool open_bill(struct bill *bill)
                        bill->error) ||
         !workload_read(&bill->scenario, command->words[0], &bill->workload, bill->error))
         return false;
-    read_priors(bill);
+    /* Priors say here which ratios are usual; what they miss of machines is no matter. */
+    const size_t notes = bill->scenario.facts.note_count;
+    priors_read(&bill->scenario, &bill->priors);
+    bill->scenario.facts.note_count = notes;
     caching_read(bill->arena, &bill->caching);
     return seen_open(&bill->scenario, &bill->rows, bill->error) && bill_open_rows(bill) &&
            readings_read(bill->arena, path ? path : "prices", &bill->priors, &bill->rows, &bill->sheet,
@@ -288,15 +229,37 @@ static bool open_bill(struct bill *bill)
            check_names(bill, command_text(command, "seller"), true);
 }
 
-/* Notes on the assumptions behind the costs of a task and a month. */
-static void note_assumed(struct bill *bill)
+/* One to four entries are answered in full, each on a page; more, or a whole list, as a table. */
+static bool add_entries(struct bill *bill)
 {
-    static const char *const rows[] = { NAME_billing_month };
-    struct values values;
-    struct error ignored;
-    if (values_of(&bill->scenario, rows, 1, &values, &ignored))
-        basis_values(&bill->scenario, &values, NULL, 1, &bill->basis);
-    basis_notes(&bill->scenario, &bill->basis);
+    enum { FEW = 4 };
+    size_t count = 0;
+    for (size_t i = 0; i < bill->sheet.count; i++)
+        count += bill_chosen(bill, &bill->sheet.prices[i]);
+    if (!count) {
+        error_set(bill->error, "no entry has both this --model and this --seller");
+        return error_hint(bill->error, "a model that the seller sells");
+    }
+    struct section *list = section_add(bill->section, "entries", SECTION_LIST);
+    if (count > FEW || !command_given(bill->command, "model")) {
+        bill_whole(bill, list);
+        return true;
+    }
+    for (size_t i = 0; i < bill->sheet.count; i++) {
+        const struct reading *reading = &bill->readings[i];
+        if (!bill_chosen(bill, reading->price))
+            continue;
+        const struct bill_cost cost = bill_cost(bill, reading->price, as_it_is);
+        struct section *entry = section_add(list, NULL, SECTION_RECORD);
+        bill_entry(bill, reading, &cost, entry);
+        add_prices(bill, reading->price, entry);
+        add_schemes(bill, &cost, entry);
+        bill_habits(bill, reading, &cost, entry);
+        section_word(entry, "why", bill_why(bill, reading->price, cost.best));
+        bill_basis(bill, reading->price, cost.best, &bill->basis);
+        note_rule(bill, caching_find(&bill->caching, reading->price));
+    }
+    return true;
 }
 
 /* Notes on given options that affect neither the bill nor the cost on one's own machines. */
@@ -318,54 +281,91 @@ static void note_idle(struct bill *bill, const struct bill_idle *own)
     }
 }
 
-enum { FEW = 4 };
-
-/* One to four entries are answered in full, each on a page. */
-static bool answer_entries(struct bill *bill)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < bill->sheet.count; i++)
-        count += bill_chosen(bill, &bill->sheet.prices[i]);
-    if (!count) {
-        error_set(bill->error, "no entry has both this --model and this --seller");
-        return error_hint(bill->error, "a model that the seller sells");
-    }
-    if (count > FEW || !command_given(bill->command, "model"))
-        return bill_whole(bill);
-    struct doc *list = doc_add(bill->arena, bill->answer->doc, "entries", DOC_ARRAY);
-    for (size_t i = 0, shown = 0; i < bill->sheet.count; i++) {
-        if (!bill_chosen(bill, &bill->sheet.prices[i]))
-            continue;
-        if (shown++)
-            buffer_print(&bill->answer->text, "\n");
-        if (!bill_model(bill, &bill->readings[i], list))
-            return false;
-    }
-    return true;
-}
-
 bool ask_bill(struct arena *arena, const struct command *command, struct answer *answer,
               struct error *error)
 {
+    static const char *const month[] = { NAME_billing_month };
     struct bill *bill = arena_alloc(arena, sizeof *bill);
-    *bill = (struct bill){ .arena = arena, .command = command, .answer = answer, .error = error };
+    struct bill_idle own = { 0 };
+    struct values values;
+    struct error ignored;
+    *bill = (struct bill){ .arena = arena, .command = command, .section = section_new(arena),
+                           .error = error };
     if (!read_words(command, error) || !open_bill(bill))
         return false;
-    answer_workload(bill);
-    struct bill_idle own = { 0 };
-    if (!answer_entries(bill))
+    add_workload(bill);
+    if (!add_entries(bill))
         return false;
-    note_assumed(bill);
-    if (command_given(command, "own") && !bill_own(bill, &own))
+    if (values_of(&bill->scenario, month, 1, &values, &ignored))
+        basis_values(&bill->scenario, &values, NULL, 1, &bill->basis);
+    basis_notes(&bill->scenario, &bill->basis);
+    if (command_given(command, "own") && !bill_own(bill, &own, &answer->status))
         return false;
-    if (command_text(command, "csv"))
-        bill_csv(bill);
     note_idle(bill, &own);
-    if (bill->scenario.facts.note_count)
-        buffer_print(&answer->text, "\n");
-    scenario_notes(&bill->scenario, answer);
+    figures_notes(&bill->scenario, bill->section);
+    section_document(bill->section, answer->doc);
+    template_print(template_built_in(arena, "ask/bill/bill.template"), bill->section, &answer->text);
+    if (command_text(command, "csv"))
+        bill_csv(bill, &answer->csv);
     return true;
 }
+
+/* ---- the verb as declared ------------------------------------------------------------------- */
+
+static const struct record workload_record = { "Workload", (const struct answer_field[]){
+    { FIELD_TEXT, "name", .help = "of the workload", .always = true },
+    { FIELD_TEXT, "gap", .help = "between turns, in words", .always = true },
+    { FIELD_TEXTS, "words", .help = "the question that gives these figures again", .always = true },
+    { FIELD_NUMBER, "mean_gap", .help = "between turns", .unit = "s", .always = true },
+    { FIELD_ROWS, .names = workload_rows, .count = WORKLOAD_ROWS, .always = true },
+    { FIELD_NUMBER, "task_prompt_tokens", .help = "of a task", .unit = "token", .always = true },
+    { FIELD_NUMBER, "task_output_tokens", .help = "of a task", .unit = "token", .always = true },
+    { FIELD_NUMBER, "longest_prompt", .help = "of a task", .unit = "token", .always = true },
+    { 0 } } };
+
+static const struct record scheme_record = { "Scheme", (const struct answer_field[]){
+    { FIELD_ROWS, .count = 3, .always = true, .names = (const char *const[]){
+          NAME_task_cost, NAME_month_cost, NAME_month_saving } },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "scheme", "scheme_name", "best" }, .count = 3 },
+    { 0 } } };
+static const struct record schemes_record = { "Schemes", (const struct answer_field[]){
+    { FIELD_RECORD, .help = "one way to be billed", .names = scheme_words, .count = SCHEMES,
+      .record = &scheme_record },
+    { 0 } } };
+static const struct record costs_record = { "SchemeCosts", (const struct answer_field[]){
+    { FIELD_OTHERS, .help = "of a task in one way to be billed", .unit = "USD" },
+    { 0 } } };
+
+static const struct record entry_record = { "BilledEntry", (const struct answer_field[]){
+    { FIELD_TEXT, "seller", .help = "who sells it", .always = true },
+    { FIELD_TEXT, "model", .help = "as the seller calls it", .always = true },
+    { FIELD_TEXT, "date", .help = "of the prices", .always = true },
+    { FIELD_TEXT, "suspicious", .help = "ratios outside the usual set; empty: none", .always = true },
+    { FIELD_SWITCH, "takes_prompts", .help = "is its context long enough?", .always = true },
+    { FIELD_TEXT, "cheapest", .help = "of those that do not wait", .names = scheme_words,
+      .count = SCHEMES, .always = true },
+    { FIELD_RECORD, NAME_task_cost, .help = "of a whole sheet", .record = &costs_record },
+    { FIELD_RECORD, "schemes", .help = "of a few entries", .record = &schemes_record },
+    { FIELD_ALSO, .record = &bill_habits_record },
+    { FIELD_TEXT, "why", .help = "the command that explains its last turn" },
+    { FIELD_TEXT_ONLY, .count = 12, .names = (const char *const[]){
+          NAME_listed_input, NAME_listed_output, NAME_listed_hit, NAME_listed_write_short,
+          NAME_listed_write_long, NAME_listed_storage, NAME_listed_threshold, NAME_month_cost,
+          "takes_tokens", "cheapest_name", "best_cost", "saved" } },
+    { 0 } } };
+
+const struct record answer_bill = { "Bill", (const struct answer_field[]){
+    { FIELD_RECORD, "workload", .help = "what is billed", .record = &workload_record, .always = true },
+    { FIELD_LIST, "entries", .help = "of the price sheet", .record = &entry_record, .always = true },
+    { FIELD_TEXT, "file", .help = "of a whole sheet: its name" },
+    { FIELD_NUMBER, "billed", .help = "entries" },
+    { FIELD_NUMBER, "suspicious", .help = "of them, those with unusual ratios" },
+    { FIELD_NUMBER, "too_short", .help = "those that take no such prompt" },
+    { FIELD_RECORD, "own", .help = "--own: the same on one's own machines", .record = &bill_own_record },
+    { FIELD_TEXTS, "assumed", .help = "what nobody gave, and what to know of it", .always = true },
+    { FIELD_TEXT_ONLY, "ranked", .record = &entry_record },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "longest", "read", "kind", "shown" }, .count = 4 },
+    { 0 } } };
 
 static const struct option bill_list[] = {
     { "prices", "FILE", OPTION_FILE, .otherwise = "data/prices.csv, built in",

@@ -37,6 +37,7 @@ struct scheme_row {
     bool waits;                     /* answers come later */
 };
 extern const struct scheme_row schemes[SCHEMES];
+extern const char *const scheme_words[SCHEMES];
 
 /* ---- the workload ------------------------------------------------------------------------- */
 
@@ -119,7 +120,7 @@ struct bill {
     struct reading *readings;       /* of each price */
     struct arena *arena;
     const struct command *command;
-    struct answer *answer;
+    struct section *section;        /* the answer */
     struct error *error;
     struct workload workload;
     struct caching caching;
@@ -149,12 +150,18 @@ double bill_task_row(struct bill *bill, const char *row, double task_cost, doubl
 
 /* ---- answers ------------------------------------------------------------------------------ */
 
-const char *bill_usd(const struct bill *bill, double value);
-bool bill_model(struct bill *bill, const struct reading *reading, struct doc *list);
+/* A row's value in its unit, as a figure of the section. */
+struct figure *bill_figure(const struct bill *bill, struct section *section, const char *row, double value);
+/* Who sells what, and in which scheme a task is cheapest. */
+void bill_entry(const struct bill *bill, const struct reading *reading, const struct bill_cost *cost,
+                struct section *entry);
+/* bill_habits.c */
 void bill_habits(struct bill *bill, const struct reading *reading, const struct bill_cost *now,
-                 struct doc *doc);
-bool bill_whole(struct bill *bill);
-void bill_csv(struct bill *bill);
+                 struct section *entry);
+extern const struct record bill_habits_record;
+/* bill_whole.c: into the list of entries, and a table of the cheapest. */
+void bill_whole(struct bill *bill, struct section *list);
+void bill_csv(struct bill *bill, struct buffer *out);
 /* The cheapest entry that is not suspicious and takes the prompts, of those asked for; NULL. */
 const struct reading *bill_cheapest(struct bill *bill, struct bill_cost *cost);
 bool bill_chosen(const struct bill *bill, const struct price *price);   /* by --model, --seller */
@@ -164,6 +171,8 @@ struct bill_idle {
     size_t count;
     bool asked;
 };
-bool bill_own(struct bill *bill, struct bill_idle *idle);
+/* bill_own.c; `status` 1: no own machines serve it. */
+bool bill_own(struct bill *bill, struct bill_idle *idle, int *status);
+extern const struct record bill_own_record;
 
 #endif

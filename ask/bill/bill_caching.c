@@ -17,58 +17,43 @@ static const char *const FILE_NAME = "data/caching.csv";
 const char *const rule_facts[RULES_FACTS] = { NAME_cache_minimum, NAME_cache_step, NAME_output_cached,
     NAME_time_to_live_short, NAME_time_to_live_long, NAME_automatic_life, NAME_stored_life };
 
-static struct rule *find_rule(struct arena *arena, struct caching *caching, size_t *room,
-                              const char *name)
-{
-    for (size_t i = 0; i < caching->count; i++)
-        if (!strcmp(caching->rule[i].name, name))
-            return &caching->rule[i];
-    struct rule *rule = arena_push(arena, &caching->rule, &caching->count, room, sizeof *rule);
-    *rule = (struct rule){ .name = name };
-    return rule;
-}
-
-/* A fact that an entry does not state is taken from the entry that it is "as". */
-static void read_fact(const struct sheet *sheet, struct rule *rule, int i)
-{
-    const char *name = rule->name, *base = sheet_text(sheet, name, "as");
-    rule->at[i] = sheet_number(sheet, name, rule_facts[i]);
-    if (isnan(rule->at[i]) && base)
-        rule->at[i] = sheet_number(sheet, name = base, rule_facts[i]);
-    rule->mark[i] = sheet_mark(sheet, name, rule_facts[i]);
-}
-
-static void read_facts(const struct sheet *sheet, struct rule *rule)
-{
-    const char *base = sheet_text(sheet, rule->name, "as");
-    const char *writes = sheet_text(sheet, base ? base : rule->name, "writes");
-    rule->asked = writes && !strcmp(writes, "asked");
-    for (int i = 0; i < RULES_FACTS; i++)
-        read_fact(sheet, rule, i);
-}
-
-static void read_match(const struct sheet *sheet, size_t row, struct rule *rule)
-{
-    const char *fact = csv_cell(&sheet->csv, row, sheet->fact);
-    bool seller = !strcmp(fact, "seller");
-    if (rule->match_count == sizeof rule->match / sizeof *rule->match ||
-        (!seller && strcmp(fact, "matches")))
-        return;
-    rule->match[rule->match_count].part = csv_cell(&sheet->csv, row, sheet->value);
-    rule->match[rule->match_count++].seller = seller;
-}
-
+/* What a rule matches comes line by line; the facts are read once all rules are known, since one that
+ * a rule does not state is taken from the rule that it is "as". */
 void caching_read(struct arena *arena, struct caching *caching)
 {
     struct sheet sheet;
     size_t room = 0;
     *caching = (struct caching){ 0 };
     sheet_open(FILE_NAME, &sheet);
-    for (size_t i = 0; i < sheet.csv.rows; i++)
-        read_match(&sheet, i, find_rule(arena, caching, &room,
-                                        csv_cell(&sheet.csv, i, sheet.name)));
-    for (size_t i = 0; i < caching->count; i++)
-        read_facts(&sheet, &caching->rule[i]);
+    for (size_t i = 0; i < sheet.csv.rows; i++) {
+        const char *name = csv_cell(&sheet.csv, i, sheet.name);
+        const char *fact = csv_cell(&sheet.csv, i, sheet.fact);
+        const bool seller = !strcmp(fact, "seller");
+        struct rule *rule = caching->rule;
+        while (rule < caching->rule + caching->count && strcmp(rule->name, name))
+            rule++;
+        if (rule == caching->rule + caching->count) {
+            rule = arena_push(arena, &caching->rule, &caching->count, &room, sizeof *rule);
+            *rule = (struct rule){ .name = name };
+        }
+        if (rule->match_count == sizeof rule->match / sizeof *rule->match ||
+            (!seller && strcmp(fact, "matches")))
+            continue;
+        rule->match[rule->match_count].part = csv_cell(&sheet.csv, i, sheet.value);
+        rule->match[rule->match_count++].seller = seller;
+    }
+    for (struct rule *rule = caching->rule; rule < caching->rule + caching->count; rule++) {
+        const char *base = sheet_text(&sheet, rule->name, "as");
+        const char *writes = sheet_text(&sheet, base ? base : rule->name, "writes");
+        rule->asked = writes && !strcmp(writes, "asked");
+        for (int i = 0; i < RULES_FACTS; i++) {
+            const char *name = rule->name;
+            rule->at[i] = sheet_number(&sheet, name, rule_facts[i]);
+            if (isnan(rule->at[i]) && base)
+                rule->at[i] = sheet_number(&sheet, name = base, rule_facts[i]);
+            rule->mark[i] = sheet_mark(&sheet, name, rule_facts[i]);
+        }
+    }
 }
 
 /* Without regard to case, and with one mark for '.', '_' and '-'. */

@@ -19,6 +19,12 @@ const struct scheme_row schemes[SCHEMES] = {
 #undef SCHEME
 };
 
+const char *const scheme_words[SCHEMES] = {
+#define SCHEME(key, word, waits, name) #word,
+    BILL_SCHEMES(SCHEME)
+#undef SCHEME
+};
+
 /* Name of the i-th input that a point sets: prices, cache granularity and lifetimes, shares of gaps. */
 static const struct {
     const char *row;
@@ -76,17 +82,6 @@ static bool is_given(const struct bill *bill, const char *row)
     return fact_given(fact);
 }
 
-/* Read the inputs that are the same for all points, once. */
-static void read_numbers(struct bill *bill)
-{
-    for (int i = 0; i < RULES_FACTS; i++) {
-        bill->rule_default[i] = bill_number(bill, rule_facts[i]);
-        bill->rule_given[i] = is_given(bill, rule_facts[i]);
-    }
-    bill->turns = bill_number(bill, NAME_task_turns);
-    bill->compaction_turns = bill_number(bill, NAME_compaction_turns);
-}
-
 bool bill_open_rows(struct bill *bill)
 {
     struct scenario *scenario = &bill->scenario;
@@ -103,7 +98,13 @@ bool bill_open_rows(struct bill *bill)
                                 ? -1 : graph_input(&bill->graph, charge_row(i));
     bill->number_input = graph_input(&bill->graph, NAME_turn_number);
     bill->summary_input = graph_input(&bill->graph, NAME_turn_summary);
-    read_numbers(bill);
+    /* What is the same for all points is read once. */
+    for (int i = 0; i < RULES_FACTS; i++) {
+        bill->rule_default[i] = bill_number(bill, rule_facts[i]);
+        bill->rule_given[i] = is_given(bill, rule_facts[i]);
+    }
+    bill->turns = bill_number(bill, NAME_task_turns);
+    bill->compaction_turns = bill_number(bill, NAME_compaction_turns);
     return bill->graph.input_count <= BILL_INPUTS ||
            error_set(bill->error, "the rows of a turn read %zu inputs", bill->graph.input_count);
 }
@@ -130,14 +131,6 @@ static double fact_of(const struct bill *bill, const struct rule *rule, int i)
     return isnan(rule->at[i]) || bill->rule_given[i] ? bill->rule_default[i] : rule->at[i];
 }
 
-static double life_of(const struct bill *bill, const struct rule *rule, const char *row)
-{
-    int i = 0;
-    while (strcmp(rule_facts[i], row))
-        i++;
-    return fact_of(bill, rule, i);
-}
-
 static void fill_charges(const struct bill *bill, const struct bill_point *point, double *at)
 {
     const struct price *price = point->price;
@@ -148,7 +141,10 @@ static void fill_charges(const struct bill *bill, const struct bill_point *point
     for (int i = 0; i < RULES_FACTS; i++)
         at[RULE + i] = fact_of(bill, point->rule, i);
     for (int i = 0; i < COUNTED; i++) {
-        double life = life_of(bill, point->rule, counted[i].life);
+        int k = 0;
+        while (strcmp(rule_facts[k], counted[i].life))
+            k++;
+        const double life = fact_of(bill, point->rule, k);
         at[COUNT + 2 * i] = gaps_within(&bill->workload.gaps, point->mean_gap, life);
         at[COUNT + 2 * i + 1] = gaps_cut(&bill->workload.gaps, point->mean_gap, life);
     }
@@ -240,32 +236,11 @@ static void open_run(struct run *run, size_t points)
         run->outputs[i] = arena_array(run->scratch, rows, sizeof(double));
 }
 
-static void add_up(const struct run *run, size_t at, const struct bill_point *point,
-                   struct bill_cost *cost)
-{
-    size_t count = run->requests.count;
-    double sums[OUTPUTS] = { 0 };
-    *cost = (struct bill_cost){ .best = SCHEME_PLAIN };
-    for (size_t k = 0; k < count; k++) {
-        for (int i = 0; i < OUTPUTS; i++)
-            sums[i] += run->outputs[i][at * count + k];
-        cost->prompt_most = fmax(cost->prompt_most, run->outputs[PROMPT][at * count + k]);
-    }
-    for (int i = 0; i < SCHEMES; i++)
-        cost->task[i] = offered(point, (enum scheme)i) && isfinite(sums[i]) ? sums[i] : NAN;
-    for (int i = SCHEME_STORED; i <= SCHEME_KEPT; i++)      /* too short to be stored: no scheme */
-        if (sums[i] == sums[SCHEME_PLAIN])
-            cost->task[i] = NAN;
-    cost->prompt = sums[PROMPT], cost->reply = sums[REPLY], cost->read = sums[READ];
-    for (int i = 0; i < SCHEMES; i++)
-        if (!schemes[i].waits && cost->task[i] < cost->task[cost->best])
-            cost->best = (enum scheme)i;
-}
-
+/* Run a block of points through the graph, and add up the requests of each. */
 static void run_block(struct run *run, const struct bill_point *points, size_t count,
                       struct bill_cost *costs)
 {
-    size_t requests = run->requests.count;
+    const size_t requests = run->requests.count;
     for (size_t i = 0; i < count; i++) {
         double at[CHARGES];
         fill_charges(run->bill, &points[i], at);
@@ -274,8 +249,25 @@ static void run_block(struct run *run, const struct bill_point *points, size_t c
                 run->charges[j][i * requests + k] = at[j];
     }
     graph_run(&run->bill->graph, run->columns, run->outputs, count * requests);
-    for (size_t i = 0; i < count; i++)
-        add_up(run, i, &points[i], &costs[i]);
+    for (size_t at = 0; at < count; at++) {
+        struct bill_cost *cost = &costs[at];
+        double sums[OUTPUTS] = { 0 };
+        *cost = (struct bill_cost){ .best = SCHEME_PLAIN };
+        for (size_t k = 0; k < requests; k++) {
+            for (int i = 0; i < OUTPUTS; i++)
+                sums[i] += run->outputs[i][at * requests + k];
+            cost->prompt_most = fmax(cost->prompt_most, run->outputs[PROMPT][at * requests + k]);
+        }
+        for (int i = 0; i < SCHEMES; i++)
+            cost->task[i] = offered(&points[at], (enum scheme)i) && isfinite(sums[i]) ? sums[i] : NAN;
+        for (int i = SCHEME_STORED; i <= SCHEME_KEPT; i++)      /* too short to be stored: no scheme */
+            if (sums[i] == sums[SCHEME_PLAIN])
+                cost->task[i] = NAN;
+        cost->prompt = sums[PROMPT], cost->reply = sums[REPLY], cost->read = sums[READ];
+        for (int i = 0; i < SCHEMES; i++)
+            if (!schemes[i].waits && cost->task[i] < cost->task[cost->best])
+                cost->best = (enum scheme)i;
+    }
 }
 
 void bill_costs(const struct bill *bill, const struct bill_point *points, size_t count,
@@ -367,18 +359,6 @@ void bill_basis(struct bill *bill, const struct price *price, enum scheme scheme
 
 /* ---- asking why ---------------------------------------------------------------------------- */
 
-/* Value of an input at the last turn of a task. */
-static double input_at_last(const struct bill *bill, const double *charges, const char *name,
-                            double value)
-{
-    if (!strcmp(name, NAME_turn_number))
-        return bill->turns;
-    for (int i = 0; i < CHARGES; i++)
-        if (!strcmp(charge_row(i), name) && bill->charge_input[i] >= 0)
-            return charges[i];
-    return value;
-}
-
 const char *bill_why(struct bill *bill, const struct price *price, enum scheme scheme)
 {
     struct scenario *scenario = &bill->scenario;
@@ -394,7 +374,10 @@ const char *bill_why(struct bill *bill, const struct price *price, enum scheme s
     for (size_t i = 0; i < values.graph.input_count; i++) {
         const struct input *input = &values.graph.inputs[i];
         const struct row *row = scenario->formulas.rows[input->row];
-        double at = input_at_last(bill, charges, input->name, input->value);
+        double at = strcmp(input->name, NAME_turn_number) ? input->value : bill->turns;
+        for (int k = 0; k < CHARGES; k++)
+            if (!strcmp(charge_row(k), input->name) && bill->charge_input[k] >= 0)
+                at = charges[k];
         if (at != row->value)
             buffer_print(&out, " --set %s=%.10g", input->name, at);
     }

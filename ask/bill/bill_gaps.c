@@ -12,13 +12,6 @@
 enum { FILE_MOST = 64 << 20 };
 static const double GAP_MOST = 1e8;
 
-static bool gap_wrong(const char *where, const char *what, struct error *error)
-{
-    error_set(error, "%s: invalid gap '%.80s'", where, what);
-    return error_hint(error, "a time, LOW..HIGH, exponential(MEAN) or lognormal(MEAN,cv=X), up to "
-                      "1e8 s; or a CSV file with a column gap, in seconds");
-}
-
 static int ascending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -62,7 +55,9 @@ bool gaps_read(struct arena *arena, const char *words, const char *where, struct
         return true;
     if (size > 4 && !strcmp(words + size - 4, ".csv"))
         return read_measured(arena, words, gaps, error);
-    return gap_wrong(where, words, error);
+    error_set(error, "%s: invalid gap '%.80s'", where, words);
+    return error_hint(error, "a time, LOW..HIGH, exponential(MEAN) or lognormal(MEAN,cv=X), up to "
+                      "1e8 s; or a CSV file with a column gap, in seconds");
 }
 
 double gaps_mean(const struct gaps *gaps)

@@ -73,14 +73,6 @@ static bool open_scenario(struct own *own, struct error *error)
     return scenario_assume(&own->scenario, error);
 }
 
-static bool open_server(struct own *own, struct error *error)
-{
-    struct bill_cost cost;
-    count_requests(own, &own->scenario, &cost);
-    set_request(own, NAME_prefix_hit_share, cost.read / cost.prompt);
-    return server_open(&own->server, &own->scenario, error);
-}
-
 /* ---- what a server takes ------------------------------------------------------------------ */
 
 enum { GRID = 129, ROUNDS = 3 };
@@ -146,11 +138,15 @@ static double own_row(struct own *own, const char *row, double task_rate, double
     return value;
 }
 
-/* Does what is older than `life` still lie in the cache at the rate that the server then takes? */
+/* A server whose cache keeps a conversation for `life`: the share of prompts that it finds, and the
+ * rate that it takes. Does what is older still lie in the cache at that rate? */
 static bool open_with(struct own *own, double life, bool *lasts, struct error *error)
 {
+    struct bill_cost cost;
     own->life = life;
-    if (!open_server(own, error) || !find_rate(own, error))
+    count_requests(own, &own->scenario, &cost);
+    set_request(own, NAME_prefix_hit_share, cost.read / cost.prompt);
+    if (!server_open(&own->server, &own->scenario, error) || !find_rate(own, error))
         return false;
     *lasts = !(own->request_rate > 0) || own_row(own, NAME_own_cache_lasts, 1, 1) > life;
     return true;
@@ -178,119 +174,68 @@ static bool open_steady(struct own *own, struct error *error)
 
 /* ---- the answer --------------------------------------------------------------------------- */
 
-static const char *rate_text(const struct own *own, double rate)
-{
-    const double day = 86400;
-    return quantity_text(own->bill->arena, rate * day, unit_one, 4);
-}
-
-/* A line for the workload's load and for loads around it. */
-static void answer_loads(struct own *own, struct doc *doc)
+/* Cost of a task on own machines and bought, for the workload's load and for loads around it. */
+static void add_loads(struct own *own, struct section *section)
 {
     static const double times[] = { 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100 };
-    static const char *const heads[] = { "", "tasks per day", "servers", "own, per task", "bought" };
     struct bill *bill = own->bill;
-    double now = bill_number(bill, NAME_task_rate);
-    struct table table = { .arena = bill->arena, .columns = 5, .left = "lrrrr" };
-    struct doc *list = doc_add(bill->arena, doc, "loads", DOC_ARRAY);
-    for (int i = 0; i < 5; i++)
-        table_cell(&table, "%s", heads[i]);
+    const double now = bill_number(bill, NAME_task_rate);
+    struct section *list = section_add(section, "loads", SECTION_LIST);
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
-        double rate = now * times[i];
-        struct bill_cost at = bill_cost(bill, own->bought->price,
-                                        (struct bill_change){ NAME_task_rate, rate });
-        double bought = at.task[at.best], servers = own_row(own, NAME_own_servers, rate, bought);
-        double cost = own_row(own, NAME_own_task_cost, rate, bought);
-        struct doc *one = doc_add(bill->arena, list, NULL, DOC_OBJECT);
-        struct scenario asked = own_scenario(own, rate, bought);
-        scenario_words_document(&asked, one);
-        doc_add_number(bill->arena, one, NAME_task_rate, rate);
-        doc_add_number(bill->arena, one, NAME_own_servers, servers);
-        doc_add_number(bill->arena, one, NAME_own_task_cost, cost);
-        doc_add_number(bill->arena, one, NAME_task_cost, bought);
-        table_cell(&table, "%s", times[i] == 1 ? ">" : "");
-        table_cell(&table, "%s", rate_text(own, rate));
-        table_cell(&table, "%.0f", servers);
-        table_cell(&table, "%s", bill_usd(bill, cost));
-        table_cell(&table, "%s", bill_usd(bill, bought));
+        const double rate = now * times[i];
+        const struct bill_cost at = bill_cost(bill, own->bought->price,
+                                              (struct bill_change){ NAME_task_rate, rate });
+        const double bought = at.task[at.best];
+        const struct scenario asked = own_scenario(own, rate, bought);
+        struct section *one = section_add(list, NULL, SECTION_RECORD);
+        figures_words(&asked, one);
+        bill_figure(bill, one, NAME_task_rate, rate);
+        bill_figure(bill, one, NAME_own_servers, own_row(own, NAME_own_servers, rate, bought));
+        bill_figure(bill, one, NAME_own_task_cost, own_row(own, NAME_own_task_cost, rate, bought));
+        bill_figure(bill, one, NAME_task_cost, bought);
+        section_word(one, "now", times[i] == 1 ? "now" : "")->text_only = true;
     }
-    table_print(&table, &bill->answer->text, "  ");
 }
 
-static void answer_break_even(struct own *own, struct doc *doc)
+/* The server, its rate, and from which load it is cheaper than buying. */
+static void add_server(struct own *own, struct section *section)
 {
+    static const char *const rows[] = {
+        NAME_server_task_rate, NAME_server_price, NAME_prefix_hit_share, NAME_own_cache_lasts,
+        NAME_own_pays_rate, NAME_own_pays_surely };
     struct bill *bill = own->bill;
-    struct buffer *out = &bill->answer->text;
-    double now = bill_number(bill, NAME_task_rate);
-    double bought = own->bought_cost.task[own->bought_cost.best];
-    double pays = own_row(own, NAME_own_pays_rate, now, bought);
-    double surely = own_row(own, NAME_own_pays_surely, now, bought);
-    doc_add_number(bill->arena, doc, NAME_own_pays_rate, pays);
-    doc_add_number(bill->arena, doc, NAME_own_pays_surely, surely);
-    if (!(pays > 0))
-        buffer_print(out, "  owning never pays: a task costs %s on a full replica, %s bought\n",
-                     bill_usd(bill, own_row(own, NAME_own_cost_least, now, bought)),
-                     bill_usd(bill, bought));
-    else if (surely > pays)
-        buffer_print(out, "  owning pays from %s tasks per day, at any load from %s on\n",
-                     rate_text(own, pays), rate_text(own, surely));
-    else
-        buffer_print(out, "  owning pays from %s tasks per day\n", rate_text(own, pays));
-}
-
-static void answer_server(struct own *own, struct doc *doc)
-{
-    struct bill *bill = own->bill;
-    struct scenario *scenario = &own->server.scenario;
-    struct buffer *out = &bill->answer->text;
-    double now = bill_number(bill, NAME_task_rate);
-    double tasks = own_row(own, NAME_server_task_rate, now, 1);
-    double rent = own_row(own, NAME_server_price, now, 1);
-    double cached = own_row(own, NAME_prefix_hit_share, now, 1);
-    doc_add_string(bill->arena, doc, "model", scenario->model);
-    doc_add_string(bill->arena, doc, "machine", scenario->machine);
-    struct scenario asked = own_scenario(own, now, own->bought_cost.task[own->bought_cost.best]);
-    scenario_words_document(&asked, doc);
-    doc_add_number(bill->arena, doc, NAME_own_request_rate, own->request_rate);
-    doc_add_number(bill->arena, doc, NAME_server_task_rate, tasks);
-    doc_add_number(bill->arena, doc, NAME_server_price, rent);
-    doc_add_number(bill->arena, doc, NAME_prefix_hit_share, cached);
-    doc_add_number(bill->arena, doc, NAME_own_life, own->life);
-    doc_add_number(bill->arena, doc, NAME_own_cache_lasts, own_row(own, NAME_own_cache_lasts, now, 1));
-    buffer_print(out, "\nown GPUs: %s on %s, %s GPUs per replica, %s; %s\n", scenario->model,
-                 scenario->machine, quantity_text(bill->arena, own_row(own, NAME_chips, now, 1),
-                                                  unit_one, 6),
-                 server_layout(&own->server), quantity_text(bill->arena, rent, unit_usd_per_second, 4));
-    buffer_print(out, "  a replica serves %.3g requests/s, %s tasks per day; %.0f %% of a prompt is "
-                 "cached\n", own->request_rate, rate_text(own, tasks), 100 * cached);
-    buffer_print(out, "  bought: %s of %s, %s\n\n", own->bought->price->model,
-                 *own->bought->price->seller ? own->bought->price->seller : "the price list",
-                 schemes[own->bought_cost.best].name);
+    const struct price *price = own->bought->price;
+    const double now = bill_number(bill, NAME_task_rate);
+    const double bought = own->bought_cost.task[own->bought_cost.best];
+    const struct scenario asked = own_scenario(own, now, bought);
+    section_word(section, "model", own->server.scenario.model);
+    section_word(section, "machine", own->server.scenario.machine);
+    figures_words(&asked, section);
+    bill_figure(bill, section, NAME_own_request_rate, own->request_rate);
+    bill_figure(bill, section, NAME_own_life, own->life);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        bill_figure(bill, section, rows[i], own_row(own, rows[i], now, bought));
+    bill_figure(bill, section, NAME_chips, own_row(own, NAME_chips, now, bought))->text_only = true;
+    bill_figure(bill, section, NAME_own_cost_least, own_row(own, NAME_own_cost_least, now, bought))
+        ->text_only = true;
+    section_word(section, "layout", server_layout(&own->server))->text_only = true;
+    section_word(section, "bought_model", price->model)->text_only = true;
+    section_word(section, "bought_seller", price->seller)->text_only = true;
+    section_word(section, "bought_scheme", schemes[own->bought_cost.best].name)->text_only = true;
+    section_quantity(section, "bought_cost", bought, "USD")->text_only = true;
 }
 
 /* Notes on what the figures depend on, and on given options without effect. */
-static void note_shown(struct own *own, struct bill_idle *idle)
+static void note_own(struct own *own, struct bill_idle *idle)
 {
     static const char *const rows[] = {
         NAME_own_task_cost, NAME_server_task_rate, NAME_own_cache_lasts, NAME_prefix_hit_share,
         NAME_predicted_ttft, NAME_predicted_tpot, NAME_own_keeps_limits, NAME_own_pays_rate };
     enum { ROWS = sizeof rows / sizeof *rows };
-    struct scenario asked = own_scenario(own, bill_number(own->bill, NAME_task_rate),
-                                         own->bought_cost.task[own->bought_cost.best]);
-    const size_t before = asked.facts.note_count;
-    shown_notes(&asked, rows, ROWS, NULL);
-    for (size_t i = before; i < asked.facts.note_count; i++)
-        facts_note(&own->bill->scenario.facts, "own: %s", asked.facts.notes[i]);
-    idle->asked = true;
-    idle->count = given_idle(&asked, rows, ROWS, &idle->labels);
-}
-
-static void note_own(struct own *own)
-{
     struct arena *arena = own->bill->arena;
     struct facts *facts = &own->bill->scenario.facts;
-    const struct scenario *scenario = &own->server.scenario;
-    double ttft = own_row(own, NAME_ttft_limit, 1, 1), tpot = own_row(own, NAME_tpot_limit, 1, 1);
+    const struct facts *served = &own->server.scenario.facts;
+    const double ttft = own_row(own, NAME_ttft_limit, 1, 1), tpot = own_row(own, NAME_tpot_limit, 1, 1);
     facts_note(facts, "own: TTFT within %s, TPOT within %s (ttft_limit, tpot_limit)",
                quantity_text(arena, ttft, unit_second, 3), quantity_text(arena, tpot, unit_second, 3));
     if (own->request_rate > 0)
@@ -299,25 +244,19 @@ static void note_own(struct own *own)
                    quantity_text(arena, own->life, unit_second, 2),
                    quantity_text(arena, own_row(own, NAME_own_cache_lasts, 1, 1), unit_second, 2));
     facts_note(facts, "own: whole replicas that run all day; every request is the mean one");
-    for (size_t i = 0; i < scenario->facts.note_count; i++)
-        facts_note(facts, "own: %s", scenario->facts.notes[i]);
+    for (size_t i = 0; i < served->note_count; i++)
+        facts_note(facts, "own: %s", served->notes[i]);
+    struct scenario asked = own_scenario(own, bill_number(own->bill, NAME_task_rate),
+                                         own->bought_cost.task[own->bought_cost.best]);
+    const size_t before = asked.facts.note_count;
+    shown_notes(&asked, rows, ROWS, NULL);
+    for (size_t i = before; i < asked.facts.note_count; i++)
+        facts_note(facts, "own: %s", asked.facts.notes[i]);
+    idle->asked = true;
+    idle->count = given_idle(&asked, rows, ROWS, &idle->labels);
 }
 
-/* No replica fits, or none meets the limits. */
-static void answer_none(struct own *own, struct doc *doc)
-{
-    struct bill *bill = own->bill;
-    double width = server_at(&own->server, SERVER_tensor_parallel);
-    bool runs = server_at(&own->server, SERVER_replica_fits) > 0 && width >= 1 &&
-                width == floor(width);
-    const char *verdict = runs ? "no load, however small, meets ttft_limit and tpot_limit"
-                               : server_verdict(&own->server);
-    buffer_print(&bill->answer->text, "\nown GPUs: %s\n", verdict);
-    doc_add_string(bill->arena, doc, "verdict", verdict);
-    bill->answer->status = 1;
-}
-
-bool bill_own(struct bill *bill, struct bill_idle *idle)
+bool bill_own(struct bill *bill, struct bill_idle *idle, int *status)
 {
     struct own *own = arena_alloc(bill->arena, sizeof *own);
     *own = (struct own){ .bill = bill };
@@ -328,15 +267,40 @@ bool bill_own(struct bill *bill, struct bill_idle *idle)
     }
     if (!open_scenario(own, bill->error) || !open_steady(own, bill->error))
         return false;
-    note_own(own);
-    note_shown(own, idle);
-    struct doc *doc = doc_add(bill->arena, bill->answer->doc, "own", DOC_OBJECT);
-    if (!(own->request_rate > 0)) {
-        answer_none(own, doc);
+    note_own(own, idle);
+    struct section *section = section_add(bill->section, "own", SECTION_RECORD);
+    if (own->request_rate > 0) {
+        add_server(own, section);
+        add_loads(own, section);
         return true;
     }
-    answer_server(own, doc);
-    answer_loads(own, doc);
-    answer_break_even(own, doc);
+    /* No replica fits, or none meets the limits. */
+    const double width = server_at(&own->server, SERVER_tensor_parallel);
+    const bool runs = server_at(&own->server, SERVER_replica_fits) > 0 && width >= 1 &&
+                      width == floor(width);
+    section_word(section, "verdict", runs ? "no load, however small, meets ttft_limit and tpot_limit"
+                                          : server_verdict(&own->server));
+    *status = 1;
     return true;
 }
+
+static const struct record load_record = { "OwnLoad", (const struct answer_field[]){
+    { FIELD_TEXTS, "words", .help = "the question that gives this load again", .always = true },
+    { FIELD_ROWS, .count = 4, .always = true, .names = (const char *const[]){
+          NAME_task_rate, NAME_own_servers, NAME_own_task_cost, NAME_task_cost } },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "now" }, .count = 1 },
+    { 0 } } };
+
+const struct record bill_own_record = { "OwnMachines", (const struct answer_field[]){
+    { FIELD_TEXT, "verdict", .help = "why there is no such server" },
+    { FIELD_TEXT, "model", .help = "its title" },
+    { FIELD_TEXT, "machine", .help = "its title" },
+    { FIELD_TEXTS, "words", .help = "the question that gives these figures again" },
+    { FIELD_ROWS, .count = 8, .names = (const char *const[]){
+          NAME_own_request_rate, NAME_server_task_rate, NAME_server_price, NAME_prefix_hit_share,
+          NAME_own_life, NAME_own_cache_lasts, NAME_own_pays_rate, NAME_own_pays_surely } },
+    { FIELD_LIST, "loads", .help = "cost of a task against load", .record = &load_record },
+    { FIELD_TEXT_ONLY, .count = 7, .names = (const char *const[]){
+          NAME_chips, NAME_own_cost_least, "layout", "bought_model", "bought_seller", "bought_scheme",
+          "bought_cost" } },
+    { 0 } } };

@@ -1,7 +1,8 @@
 /* `bill` for a whole price list: every entry in its cheapest scheme, sorted by cost.
  *
  * Entries whose prices are suspicious, or that cannot take the workload's longest prompt, are
- * counted but not ranked. The text shows the cheapest ones, the CSV all of them. */
+ * counted but not ranked. The text shows the cheapest ones, JSON all of them, and the CSV all
+ * schemes of each. What a task costs is computed in bill_cost.c, for all entries at once. */
 #include "ask/bill/bill.h"
 
 #include "build/row_names.h"
@@ -68,110 +69,67 @@ const struct reading *bill_cheapest(struct bill *bill, struct bill_cost *cost)
     return lines[i].reading;
 }
 
-static void add_document(struct bill *bill, const struct line *line, struct doc *list)
-{
-    struct doc *one = doc_add(bill->arena, list, NULL, DOC_OBJECT);
-    const struct price *price = line->reading->price;
-    doc_add_string(bill->arena, one, "seller", price->seller);
-    doc_add_string(bill->arena, one, "model", price->model);
-    doc_add_string(bill->arena, one, "date", price->date);
-    doc_add_string(bill->arena, one, "suspicious", reading_suspicious(bill->arena, line->reading));
-    doc_add_bool(bill->arena, one, "takes_prompts", takes(line));
-    doc_add_string(bill->arena, one, "cheapest", schemes[line->cost.best].word);
-    struct doc *all = doc_add(bill->arena, one, NAME_task_cost, DOC_OBJECT);
-    for (int i = 0; i < SCHEMES; i++)
-        if (isfinite(line->cost.task[i]))
-            doc_add_number(bill->arena, all, schemes[i].word, line->cost.task[i]);
-}
-
-static void add_row(struct bill *bill, const struct line *line, double month, struct table *table)
-{
-    const struct price *price = line->reading->price;
-    double task = line->cost.task[line->cost.best], plain = line->cost.task[SCHEME_PLAIN];
-    table_cell(table, "%s", price->seller);
-    table_cell(table, "%s", price->model);
-    table_cell(table, "%.4g", price->at[0][0][PRICE_INPUT] * 1e6);
-    table_cell(table, "%.4g", price->at[0][0][PRICE_OUTPUT] * 1e6);
-    table_cell(table, "%s", schemes[line->cost.best].name);
-    table_cell(table, "%s", bill_usd(bill, task));
-    table_cell(table, "%s", bill_usd(bill, month * task));
-    table_cell(table, "%.0f %%", 100 * (1 - task / plain));
-}
-
-static void print_counts(struct bill *bill, const struct line *lines, size_t count, size_t shown)
-{
-    const struct price_sheet *sheet = &bill->sheet;
-    size_t suspicious = 0, short_ = 0;
-    for (size_t i = 0; i < count; i++) {
-        suspicious += lines[i].reading->suspicious != 0;
-        short_ += !lines[i].reading->suspicious && !takes(&lines[i]);
-    }
-    struct doc *doc = bill->answer->doc;
-    doc_add_string(bill->arena, doc, "file", sheet->file);
-    doc_add_number(bill->arena, doc, "billed", (double)count);
-    doc_add_number(bill->arena, doc, "suspicious", (double)suspicious);
-    doc_add_number(bill->arena, doc, "too_short", (double)short_);
-    buffer_print(&bill->answer->text, "\n%zu of %zu entries billed (%s); the cheapest %zu are "
-                 "shown, --csv has all.\n%zu have ratios outside the usual set and %zu take no "
-                 "prompt of this length: not shown; --model bills one by name.\n",
-                 count, sheet->count, sheet->kind, shown, suspicious, short_);
-}
-
-bool bill_whole(struct bill *bill)
+void bill_whole(struct bill *bill, struct section *list)
 {
     enum { SHOWN = 15 };
-    static const char *const heads[] = { "seller", "model", "in", "out", "cheapest", "per task",
-                                         "per month", "saved" };
-    size_t count, shown = 0;
+    struct section *section = bill->section, *shown = section_add(section, "ranked", SECTION_LIST);
+    const double month = bill_task_row(bill, NAME_month_cost, 1, 1);
+    size_t count, suspicious = 0, too_short = 0;
     const struct line *lines = list_lines(bill, &count);
-    double month = bill_task_row(bill, NAME_month_cost, 1, 1);
-    struct table table = { .arena = bill->arena, .columns = 8, .left = "llrrlrrr" };
-    struct doc *list = doc_add(bill->arena, bill->answer->doc, "entries", DOC_ARRAY);
-    for (int i = 0; i < 8; i++)
-        table_cell(&table, "%s", heads[i]);
+    shown->text_only = true;
     for (size_t i = 0; i < count; i++) {
-        add_document(bill, &lines[i], list);
-        if (ranked(&lines[i]) && shown < SHOWN) {
-            add_row(bill, &lines[i], month, &table);
-            bill_basis(bill, lines[i].reading->price, lines[i].cost.best, &bill->basis);
-            shown++;
-        }
-    }
-    table_print(&table, &bill->answer->text, "");
-    print_counts(bill, lines, count, shown);
-    return true;
-}
-
-/* ---- CSV: a line for each scheme of each entry -------------------------------------------- */
-
-static void add_csv(struct bill *bill, const struct line *line, double month, struct table *csv)
-{
-    const struct price *price = line->reading->price;
-    for (int i = 0; i < SCHEMES; i++) {
-        if (!isfinite(line->cost.task[i]))
+        const struct reading *reading = lines[i].reading;
+        const struct bill_cost *cost = &lines[i].cost;
+        struct section *entry = section_add(list, NULL, SECTION_RECORD);
+        bill_entry(bill, reading, cost, entry);
+        struct section *costs = section_add(entry, NAME_task_cost, SECTION_RECORD);
+        for (int k = 0; k < SCHEMES; k++)
+            if (isfinite(cost->task[k]))
+                bill_figure(bill, costs, schemes[k].word, cost->task[k]);
+        suspicious += reading->suspicious != 0;
+        too_short += !reading->suspicious && !takes(&lines[i]);
+        if (!ranked(&lines[i]) || shown->inside_count == SHOWN)
             continue;
-        table_cell(csv, "%s", price->seller);
-        table_cell(csv, "%s", price->model);
-        table_cell(csv, "%s", schemes[i].word);
-        table_cell(csv, "%.17g", line->cost.task[i]);
-        table_cell(csv, "%.17g", month * line->cost.task[i]);
-        table_cell(csv, "%s", i == (int)line->cost.best ? "yes" : "no");
-        table_cell(csv, "%s", takes(line) ? "yes" : "no");
-        table_cell(csv, "%s", reading_suspicious(bill->arena, line->reading));
+        const double best = cost->task[cost->best], *price = reading->price->at[SERVICE_STANDARD][0];
+        section_share(shown, entry);
+        bill_basis(bill, reading->price, cost->best, &bill->basis);
+        section_word(entry, "cheapest_name", schemes[cost->best].name)->text_only = true;
+        bill_figure(bill, entry, NAME_listed_input, price[PRICE_INPUT])->text_only = true;
+        bill_figure(bill, entry, NAME_listed_output, price[PRICE_OUTPUT])->text_only = true;
+        bill_figure(bill, entry, NAME_month_cost, month * best)->text_only = true;
+        section_quantity(entry, "best_cost", best, "USD")->text_only = true;
+        section_number(entry, "saved", 1 - best / cost->task[SCHEME_PLAIN], unit_one)->text_only = true;
     }
+    section_word(section, "file", bill->sheet.file);
+    section_number(section, "billed", (double)count, unit_one);
+    section_number(section, "suspicious", (double)suspicious, unit_one);
+    section_number(section, "too_short", (double)too_short, unit_one);
+    section_number(section, "read", (double)bill->sheet.count, unit_one)->text_only = true;
+    section_number(section, "shown", (double)shown->inside_count, unit_one)->text_only = true;
+    section_word(section, "kind", bill->sheet.kind)->text_only = true;
 }
 
-void bill_csv(struct bill *bill)
+/* A line for each scheme of each entry that was asked for. */
+void bill_csv(struct bill *bill, struct buffer *out)
 {
-    static const char *const heads[] = { "seller", "model", "scheme", NAME_task_cost, NAME_month_cost,
-                                         "cheapest", "takes_prompts", "suspicious" };
-    struct table csv = { .arena = bill->arena, .columns = 8 };
-    double month = bill_task_row(bill, NAME_month_cost, 1, 1);
+    struct section *csv = section_add(section_new(bill->arena), NULL, SECTION_LIST);
+    const double month = bill_task_row(bill, NAME_month_cost, 1, 1);
     size_t count;
     const struct line *lines = list_lines(bill, &count);
-    for (int i = 0; i < 8; i++)
-        table_cell(&csv, "%s", heads[i]);
     for (size_t i = 0; i < count; i++)
-        add_csv(bill, &lines[i], month, &csv);
-    table_csv(&csv, &bill->answer->csv);
+        for (int k = 0; k < SCHEMES; k++) {
+            const struct bill_cost *cost = &lines[i].cost;
+            if (!isfinite(cost->task[k]))
+                continue;
+            struct section *one = section_add(csv, NULL, SECTION_RECORD);
+            section_word(one, "seller", lines[i].reading->price->seller);
+            section_word(one, "model", lines[i].reading->price->model);
+            section_word(one, "scheme", schemes[k].word);
+            bill_figure(bill, one, NAME_task_cost, cost->task[k]);
+            bill_figure(bill, one, NAME_month_cost, month * cost->task[k]);
+            section_word(one, "cheapest", k == (int)cost->best ? "yes" : "no");
+            section_word(one, "takes_prompts", takes(&lines[i]) ? "yes" : "no");
+            section_word(one, "suspicious", reading_suspicious(bill->arena, lines[i].reading));
+        }
+    section_csv(csv, out);
 }

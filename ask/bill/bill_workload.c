@@ -36,24 +36,18 @@ static const char *place(const struct reader *reader)
     return arena_print(reader->scenario->arena, "%s:%d", reader->file, reader->line);
 }
 
-/* List the names that a workload file may set. */
-static size_t list_names(const struct reader *reader, const char **names)
+/* An error with the nearest of the names that a workload file may set, or with all of them. */
+static bool name_unknown(const struct reader *reader, const char *name)
 {
     const struct formulas *formulas = &reader->scenario->formulas;
+    struct buffer all = { .arena = reader->scenario->arena };
+    const char *names[64];
     size_t count = 0;
     for (size_t i = 0; i < formulas->count && count < 63; i++)
         if (is_workload(formulas, formulas->rows[i]))
             names[count++] = formulas->rows[i]->name;
     names[count++] = "gap";
-    return count;
-}
-
-static bool name_unknown(const struct reader *reader, const char *name)
-{
-    const char *names[64];
-    size_t count = list_names(reader, names);
     const char *near = name_nearest(name, names, count);
-    struct buffer all = { .arena = reader->scenario->arena };
     for (size_t i = 0; i < count; i++)
         buffer_print(&all, "%s%s", i ? ", " : "", names[i]);
     error_set(reader->error, "%s: unknown name '%.60s'", place(reader), name);
@@ -208,15 +202,6 @@ bool workload_parse(struct scenario *scenario, const char *file, struct text tex
     return text_check_lines(text, file, error) && read_lines(&reader, text) && check(&reader);
 }
 
-static bool word_unknown(const char *name, struct error *error)
-{
-    const char *near = name_nearest(name, WORDS, WORD_COUNT);
-    error_set(error, "unknown workload '%.100s'", name);
-    if (near)
-        return error_hint(error, "did you mean '%s'?", near);
-    return error_hint(error, "agent, document-chat, or a file of lines NAME = VALUE");
-}
-
 bool workload_read(struct scenario *scenario, const char *name, struct workload *workload,
                    struct error *error)
 {
@@ -225,10 +210,15 @@ bool workload_read(struct scenario *scenario, const char *name, struct workload 
     struct error file_error;
     if (!text.data) {
         if (!file_read(scenario->arena, name, FILE_MOST, &text, &file_error)) {
-            if (!strpbrk(name, "./"))
-                return word_unknown(name, error);
-            *error = file_error;
-            return false;
+            const char *near = name_nearest(name, WORDS, WORD_COUNT);
+            if (strpbrk(name, "./")) {
+                *error = file_error;
+                return false;
+            }
+            error_set(error, "unknown workload '%.100s'", name);
+            if (near)
+                return error_hint(error, "did you mean '%s'?", near);
+            return error_hint(error, "agent, document-chat, or a file of lines NAME = VALUE");
         }
         built_in = name;
     }

@@ -1,6 +1,11 @@
 /* check: predicted against measured, scored.
  *
- *     files -> points -> outcomes -> scores, tables, lines, picture */
+ *     files -> points -> outcomes -> scores, tables, lines, picture
+ *
+ * Every point is predicted by the rows of its machine, model and engine (score/predictor.h), or
+ * refused with a reason: a row of which one value cannot be predicted is refused as a whole, so that
+ * rows are those scored and those refused. Points are grouped by model, hardware or publisher, under
+ * one name for all spellings. Scores are computed in score/, told in check_answer.c. */
 #include "ask/ask.h"
 #include "ask/check/check.h"
 
@@ -9,29 +14,22 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- the question ------------------------------------------------------------------------ */
-
 /* ---- points ------------------------------------------------------------------------------ */
 
-/* Who published a row, as the first word of its source says: "NVIDIA/TensorRT-LLM". Only
- * sheets that collect from several publishers have both columns. */
-static void read_publishers(struct check *check, const struct csv *csv)
+/* The points of a sheet, and who published each, as the first word of its source says:
+ * "NVIDIA/TensorRT-LLM". Only sheets that collect from several publishers have both columns. */
+static bool read_sheet(struct check *check, const struct csv *csv)
 {
-    bool collected = csv_column(csv, "source") >= 0 && csv_column(csv, "model") >= 0;
+    const bool collected = csv_column(csv, "source") >= 0 && csv_column(csv, "model") >= 0;
+    if (!measured_read(check->arena, csv, &check->points, check->error))
+        return false;
     while (check->publisher_count < check->points.count) {
         const char *source = check->points.points[check->publisher_count].source;
-        size_t size = collected ? strcspn(source, " ,;") : 0;
+        const size_t size = collected ? strcspn(source, " ,;") : 0;
         *(const char **)arena_push(check->arena, &check->publishers, &check->publisher_count,
                                    &check->publisher_room, sizeof source) =
             size ? arena_copy(check->arena, source, size) : NULL;
     }
-}
-
-static bool read_sheet(struct check *check, const struct csv *csv)
-{
-    if (!measured_read(check->arena, csv, &check->points, check->error))
-        return false;
-    read_publishers(check, csv);
     return true;
 }
 
@@ -183,7 +181,8 @@ static bool read_question(struct check *check)
 bool ask_check(struct arena *arena, const struct command *command, struct answer *answer,
                struct error *error)
 {
-    struct check check = { .arena = arena, .command = command, .answer = answer, .error = error,
+    struct check check = { .arena = arena, .command = command, .section = section_new(arena),
+                           .error = error,
                            .predictor = { .arena = arena, .command = command },
                            .all.arena = arena, .metrics.arena = arena, .groups.arena = arena };
     const char *picture = command_text(command, "plot");
@@ -198,9 +197,12 @@ bool ask_check(struct arena *arena, const struct command *command, struct answer
     check_counts(&check);
     if (worst)
         check_worst(&check, worst);
-    check_lines(&check);
-    if (command_text(command, "rank") && !check_rank(&check))
+    if (!command_text(command, "rank"))
+        check_csv(&check, &answer->csv);
+    else if (!check_rank(&check, &answer->csv))
         return false;
+    section_document(check.section, answer->doc);
+    template_print(template_built_in(arena, "ask/check/check.template"), check.section, &answer->text);
     return !picture || scatter_plot(arena, picture, check.outcomes, check.outcome_count, error);
 }
 

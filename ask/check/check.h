@@ -6,6 +6,7 @@
 #ifndef ASK_CHECK_H
 #define ASK_CHECK_H
 
+#include "ask/ask.h"
 #include "score/score.h"
 
 enum grouping { BY_MODEL, BY_HARDWARE, BY_SOURCE };
@@ -23,7 +24,7 @@ struct label {                      /* one spelling of a machine's or model's na
 struct check {
     struct arena *arena;
     const struct command *command;
-    struct answer *answer;
+    struct section *section;        /* the answer */
     struct error *error;
     enum grouping by;
     struct catalog catalog;
@@ -43,9 +44,12 @@ struct check {
 /* Each adds its part to the answer. */
 void check_scores(struct check *check);
 void check_counts(struct check *check);             /* rows read, scored, refused and why */
-void check_lines(struct check *check);              /* CSV: a line per value or refused row */
 void check_worst(struct check *check, size_t most);
-bool check_rank(struct check *check);               /* in the place of the lines: the choices */
+/* The share of good choices, and a line of CSV for each choice. */
+bool check_rank(struct check *check, struct buffer *csv);
+extern const struct record check_rank_record;
+/* A line per value or refused row. */
+void check_csv(const struct check *check, struct buffer *out);
 
 /* One name for all spellings of a machine or model: the first one that was read. */
 const char *check_label(struct check *check, enum catalog_kind kind, const char *spelling);

@@ -1,7 +1,9 @@
-/* The answer of `check`: scores of the predictions against published measurements, by group and
- * metric, and the measurements that are predicted worst.
+/* The answer of `check`, as figures: scores of the predictions against published measurements, by group
+ * and metric, what was refused and why, and the measurements that are predicted worst.
+ * check.template is its text.
  *
- * Errors and their quantiles are computed in score/; this file groups, sorts and prints them. */
+ * Errors and their quantiles are computed in score/; this file groups and sorts them. The CSV has a
+ * line for each value, or refused row. */
 #include "ask/check/check.h"
 
 #include "build/row_names.h"
@@ -12,60 +14,43 @@
 
 /* ---- scores ------------------------------------------------------------------ */
 
-static void answer_score(struct check *check, const struct score *score, struct doc *doc,
-                         struct table *table)
+/* A score under its name; for people a line of the table, where anything was scored. */
+static void add_score(const struct check *check, const struct score *score, const char *name,
+                      struct section *section, struct section *lines)
 {
-    struct arena *arena = check->arena;
-    struct figures figures = score_figures(arena, score);
-    doc_add_number(arena, doc, "n", (double)score->count);
-    doc_add_number(arena, doc, "median", figures.median);
-    doc_add_number(arena, doc, "mean", figures.mean);
-    doc_add_number(arena, doc, "p90", figures.p90);
-    doc_add_number(arena, doc, "bias", figures.bias);
-    doc_add_number(arena, doc, "coverage", figures.coverage);
+    const struct figures figures = score_figures(check->arena, score);
+    struct section *one = section_add(section, name, SECTION_RECORD);
+    section_number(one, "n", (double)score->count, unit_one);
+    section_number(one, "median", figures.median, unit_one);
+    section_number(one, "mean", figures.mean, unit_one);
+    section_number(one, "p90", figures.p90, unit_one);
+    section_number(one, "bias", figures.bias, unit_one);
+    section_number(one, "coverage", figures.coverage, unit_one);
     if (!score->count)
         return;
-    table_cell(table, "%s", score->group);
-    table_cell(table, "%s", score->metric < 0 ? "all" : metric_names[score->metric]);
-    table_cell(table, "%zu", score->count);
-    table_cell(table, "%.1f", 100 * figures.median);
-    table_cell(table, "%.1f", 100 * figures.mean);
-    table_cell(table, "%.1f", 100 * figures.p90);
-    table_cell(table, "%+.1f", 100 * figures.bias);
-    table_cell(table, "%.0f", 100 * figures.coverage);
-}
-
-static void answer_metric(struct check *check, const struct score *score, struct doc *group,
-                          struct table *table)
-{
-    answer_score(check, score,
-                 doc_add(check->arena, group, metric_names[score->metric], DOC_OBJECT), table);
+    section_word(one, "group", score->group)->text_only = true;
+    section_word(one, "metric", score->metric < 0 ? "all" : metric_names[score->metric])->text_only = true;
+    section_share(lines, one);
 }
 
 void check_scores(struct check *check)
 {
-    struct arena *arena = check->arena;
-    struct doc *doc = check->answer->doc, *group = NULL;
-    struct table table = { .arena = arena, .columns = 8, .left = "llrrrrrr" };
-    static const char *const head[] = { "", "metric", "values", "median %", "mean %", "p90 %",
-                                        "bias %", "in band %" };
     static const struct score nothing = { .metric = -1 };
-    for (int i = 0; i < 8; i++)
-        table_cell(&table, "%s", head[i]);
-    answer_score(check, check->all.count ? check->all.scores : &nothing,
-                 doc_add(arena, doc, "total", DOC_OBJECT), &table);
-    struct doc *metrics = doc_add(arena, doc, "metrics", DOC_OBJECT);
-    for (size_t i = 0; i < check->metrics.count; i++)
-        answer_metric(check, &check->metrics.scores[i], metrics, &table);
-    struct doc *by = doc_add(arena, doc, "by", DOC_OBJECT);
+    struct section *lines = section_add(check->section, "scores", SECTION_LIST), *group = NULL;
+    lines->text_only = true;
+    add_score(check, check->all.count ? check->all.scores : &nothing, "total", check->section, lines);
+    struct section *metrics = section_add(check->section, "metrics", SECTION_KEYED);
+    for (size_t i = 0; i < check->metrics.count; i++) {
+        const struct score *score = &check->metrics.scores[i];
+        add_score(check, score, metric_names[score->metric], metrics, lines);
+    }
+    struct section *by = section_add(check->section, "by", SECTION_KEYED);
     for (size_t i = 0; i < check->groups.count; i++) {
         const struct score *score = &check->groups.scores[i];
-        if (!group || strcmp(group->key, score->group))
-            group = doc_add(arena, by, score->group, DOC_OBJECT);
-        answer_metric(check, score, group, &table);
+        if (!group || strcmp(group->name, score->group))
+            group = section_add(by, score->group, SECTION_KEYED);
+        add_score(check, score, metric_names[score->metric], group, lines);
     }
-    if (check->all.count)
-        table_print(&table, &check->answer->text, "");
 }
 
 /* ---- what was refused -------------------------------------------------------- */
@@ -80,23 +65,24 @@ static int by_count(const void *a, const void *b)
 
 void check_counts(struct check *check)
 {
-    struct arena *arena = check->arena;
-    struct doc *doc = check->answer->doc;
-    struct buffer *text = &check->answer->text;
-    size_t rows = check->points.count, scored = rows - check->refused;
-    size_t values = check->outcome_count - check->refused;
-    doc_add_number(arena, doc, "rows", (double)rows);
-    doc_add_number(arena, doc, "scored", (double)scored);
-    buffer_print(text, "%s%s rows read: %s scored with %s values, %s refused\n",
-                 text->size ? "\n" : "", count_text(check->arena, rows, 9), count_text(check->arena, scored, 9),
-                 count_text(check->arena, values, 9), count_text(check->arena, check->refused, 9));
-    struct doc *refused = doc_add(arena, doc, "refused", DOC_OBJECT);
+    struct section *section = check->section;
+    const size_t rows = check->points.count;
+    section_number(section, "rows", (double)rows, unit_one);
+    section_number(section, "scored", (double)(rows - check->refused), unit_one);
+    section_number(section, "values_scored", (double)(check->outcome_count - check->refused), unit_one)
+        ->text_only = true;
+    section_number(section, "rows_refused", (double)check->refused, unit_one)->text_only = true;
+    struct section *refused = section_add(section, "refused", SECTION_RECORD);
+    struct section *reasons = section_add(section, "reasons", SECTION_LIST);
+    reasons->text_only = true;
     if (check->refusal_count)
         qsort(check->refusals, check->refusal_count, sizeof *check->refusals, by_count);
     for (size_t i = 0; i < check->refusal_count; i++) {
         const struct refusal *refusal = &check->refusals[i];
-        doc_add_number(arena, refused, refusal->reason, (double)refusal->count);
-        buffer_print(text, "%6s  %s\n", count_text(check->arena, refusal->count, 9), refusal->reason);
+        struct section *one = section_add(reasons, NULL, SECTION_RECORD);
+        section_number(refused, refusal->reason, (double)refusal->count, unit_one);
+        section_number(one, "rows_of_it", (double)refusal->count, unit_one);
+        section_word(one, "reason", refusal->reason);
     }
 }
 
@@ -107,36 +93,31 @@ static const char *or_empty(const char *text)
     return text ? text : "";
 }
 
-void check_lines(struct check *check)
+void check_csv(const struct check *check, struct buffer *out)
 {
-    static const char *const head[] = { "file", "line", "kind", "model", "machine", "engine",
-                                        "metric", "measured", "predicted", "low", "high",
-                                        "refused" };
-    struct table table = { .arena = check->arena, .columns = 12 };
-    for (int i = 0; i < 12; i++)
-        table_cell(&table, "%s", head[i]);
+    static const char *const columns[] = { "file", "line", "kind", "model", "machine", "engine", "metric",
+                                           "measured", "predicted", "low", "high", "refused" };
+    struct section *list = section_add(section_new(check->arena), NULL, SECTION_LIST);
     for (size_t i = 0; i < check->outcome_count; i++) {
         const struct outcome *outcome = &check->outcomes[i];
         const struct measured *point = outcome->point;
-        table_cell(&table, "%s", point->file);
-        table_cell(&table, "%d", point->line);
-        table_cell(&table, "%s", or_empty(point->kind));
-        table_cell(&table, "%s", or_empty(point->model));
-        table_cell(&table, "%s", or_empty(point->machine));
-        table_cell(&table, "%s", or_empty(point->engine));
-        if (outcome->refused) {
-            for (int j = 0; j < 5; j++)
-                table_cell(&table, "%s", "");
-        } else {
-            table_cell(&table, "%s", metric_names[outcome->measured->metric]);
-            table_cell(&table, "%.9g", outcome->measured->value);
-            table_cell(&table, "%.9g", outcome->predicted.value);
-            table_cell(&table, "%.9g", outcome->predicted.low);
-            table_cell(&table, "%.9g", outcome->predicted.high);
-        }
-        table_cell(&table, "%s", or_empty(outcome->refused));
+        struct section *one = section_add(list, NULL, SECTION_RECORD);
+        section_word(one, "file", point->file);
+        section_number(one, "line", point->line, unit_one);
+        section_word(one, "kind", or_empty(point->kind));
+        section_word(one, "model", or_empty(point->model));
+        section_word(one, "machine", or_empty(point->machine));
+        section_word(one, "engine", or_empty(point->engine));
+        section_word(one, "refused", or_empty(outcome->refused));
+        if (outcome->refused)
+            continue;
+        section_word(one, "metric", metric_names[outcome->measured->metric]);
+        section_number(one, "measured", outcome->measured->value, unit_one);
+        section_number(one, "predicted", outcome->predicted.value, unit_one);
+        section_number(one, "low", outcome->predicted.low, unit_one);
+        section_number(one, "high", outcome->predicted.high, unit_one);
     }
-    table_csv(&table, &check->answer->csv);
+    section_csv_of(list, columns, sizeof columns / sizeof *columns, out);
 }
 
 /* The largest factor between predicted and measured first. */
@@ -149,55 +130,95 @@ static int by_error(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void answer_bad(struct check *check, const struct outcome *outcome, struct doc *doc,
-                       struct table *table)
-{
-    const struct measured *point = outcome->point;
-    const char *slash = strrchr(point->file, '/');
-    double measured = outcome->measured->value, predicted = outcome->predicted.value, scale;
-    struct error ignored;
-    struct unit unit;
-    unit_parse(text_of(metric_units[outcome->measured->metric]), &unit, &scale, &ignored);
-    table_cell(table, "%s:%d", slash ? slash + 1 : point->file, point->line);
-    table_cell(table, "%s", point->model ? point->model : point->kind);
-    table_cell(table, "%s", point->machine);
-    table_cell(table, "%s", metric_names[outcome->measured->metric]);
-    table_cell(table, "%s", quantity_text(check->arena, measured, unit, 3));
-    table_cell(table, "%s", quantity_text(check->arena, predicted, unit, 3));
-    table_cell(table, "%.2f", predicted / measured);
-    doc_add_string(check->arena, doc, "file", point->file);
-    doc_add_number(check->arena, doc, "line", point->line);
-    doc_add_string(check->arena, doc, "source", point->source);
-    if (point->model)
-        doc_add_string(check->arena, doc, "model", point->model);
-    doc_add_string(check->arena, doc, "machine", point->machine);
-    doc_add_number(check->arena, doc, NAME_chips, point->chips);
-    doc_add_number(check->arena, doc, NAME_concurrency, point->concurrency);
-    struct doc *inputs = doc_add(check->arena, doc, "inputs", DOC_OBJECT);
-    for (int i = 0; i < point->input_count; i++)
-        doc_add_number(check->arena, inputs, point->inputs[i].name, point->inputs[i].value);
-    doc_add_string(check->arena, doc, "metric", metric_names[outcome->measured->metric]);
-    doc_add_number(check->arena, doc, "measured", measured);
-    doc_add_number(check->arena, doc, "predicted", predicted);
-}
-
 void check_worst(struct check *check, size_t most)
 {
-    struct arena *arena = check->arena;
-    const struct outcome **order = arena_array(arena, check->outcome_count + 1, sizeof *order);
-    struct table table = { .arena = arena, .columns = 7, .left = "llllrrr" };
-    struct doc *worst = doc_add(arena, check->answer->doc, "worst", DOC_ARRAY);
-    static const char *const head[] = { "worst", "model", "machine", "metric", "measured",
-                                        "predicted", "ratio" };
+    const struct outcome **order = arena_array(check->arena, check->outcome_count + 1, sizeof *order);
+    struct section *worst = section_add(check->section, "worst", SECTION_LIST);
     size_t count = 0;
     for (size_t i = 0; i < check->outcome_count; i++)
         if (!check->outcomes[i].refused)
             order[count++] = &check->outcomes[i];
     qsort(order, count, sizeof *order, by_error);
-    for (int i = 0; i < 7; i++)
-        table_cell(&table, "%s", head[i]);
-    for (size_t i = 0; i < count && i < most; i++)
-        answer_bad(check, order[i], doc_add(arena, worst, NULL, DOC_OBJECT), &table);
-    buffer_print(&check->answer->text, "\n");
-    table_print(&table, &check->answer->text, "");
+    for (size_t i = 0; i < count && i < most; i++) {
+        const struct measured *point = order[i]->point;
+        const char *slash = strrchr(point->file, '/'), *unit = metric_units[order[i]->measured->metric];
+        const double measured = order[i]->measured->value, predicted = order[i]->predicted.value;
+        struct section *one = section_add(worst, NULL, SECTION_RECORD);
+        section_word(one, "file", point->file);
+        section_number(one, "line", point->line, unit_one);
+        section_word(one, "source", point->source);
+        if (point->model)
+            section_word(one, "model", point->model);
+        section_word(one, "machine", point->machine);
+        section_number(one, NAME_chips, point->chips, unit_one);
+        section_number(one, NAME_concurrency, point->concurrency, unit_one);
+        struct section *inputs = section_add(one, "inputs", SECTION_RECORD);
+        for (int k = 0; k < point->input_count; k++)
+            section_number(inputs, point->inputs[k].name, point->inputs[k].value, unit_one);
+        section_word(one, "metric", metric_names[order[i]->measured->metric]);
+        section_quantity(one, "measured", measured, unit);
+        section_quantity(one, "predicted", predicted, unit);
+        section_word(one, "where", arena_print(check->arena, "%s:%d", slash ? slash + 1 : point->file,
+                                               point->line))->text_only = true;
+        section_word(one, "subject", point->model ? point->model : point->kind)->text_only = true;
+        section_number(one, "ratio", predicted / measured, unit_one)->text_only = true;
+    }
 }
+
+/* ---- keys -------------------------------------------------------------------- */
+
+static const struct record score_record = { "Score", (const struct answer_field[]){
+    { FIELD_NUMBER, "n", .help = "values", .always = true },
+    { FIELD_NUMBER, "median", .help = "of the relative error", .always = true, .null = true },
+    { FIELD_NUMBER, "mean", .help = "of the relative error", .always = true, .null = true },
+    { FIELD_NUMBER, "p90", .help = "of the relative error", .always = true, .null = true },
+    { FIELD_NUMBER, "bias", .help = "above 0: predicted too long", .always = true, .null = true },
+    { FIELD_NUMBER, "coverage", .help = "share inside of the 80 % interval", .always = true, .null = true },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "group", "metric" }, .count = 2 },
+    { 0 } } };
+static const struct record metrics_record = { "Scores", (const struct answer_field[]){
+    { FIELD_OTHERS, .help = "of a metric", .record = &score_record },
+    { 0 } } };
+static const struct record groups_record = { "ScoresBy", (const struct answer_field[]){
+    { FIELD_OTHERS, .help = "of a group", .record = &metrics_record },
+    { 0 } } };
+
+static const struct record refused_record = { "Refused", (const struct answer_field[]){
+    { FIELD_OTHERS, .help = "rows refused for this reason" },
+    { 0 } } };
+static const struct record reason_record = { "RefusedLine", (const struct answer_field[]){
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "rows_of_it", "reason" }, .count = 2 },
+    { 0 } } };
+
+static const struct record inputs_record = { "MeasuredInputs", (const struct answer_field[]){
+    { FIELD_OTHERS, .help = "what the row of measurements states", .unit = "" },
+    { 0 } } };
+static const struct record worst_record = { "WorstPrediction", (const struct answer_field[]){
+    { FIELD_TEXT, "file", .help = "of measurements", .always = true },
+    { FIELD_NUMBER, "line", .help = "of the file", .always = true },
+    { FIELD_TEXT, "source", .help = "who measured it", .always = true },
+    { FIELD_TEXT, "model", .help = "as the file spells it" },
+    { FIELD_TEXT, "machine", .help = "as the file spells it", .always = true },
+    { FIELD_ROWS, .names = (const char *const[]){ NAME_chips, NAME_concurrency }, .count = 2,
+      .always = true },
+    { FIELD_RECORD, "inputs", .help = "of the row", .record = &inputs_record, .always = true },
+    { FIELD_TEXT, "metric", .help = "what was measured", .always = true },
+    { FIELD_NUMBER, "measured", .help = "its value", .unit = "", .always = true },
+    { FIELD_NUMBER, "predicted", .help = "the prediction", .unit = "", .always = true },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "where", "subject", "ratio" }, .count = 3 },
+    { 0 } } };
+
+const struct record answer_check = { "Check", (const struct answer_field[]){
+    { FIELD_RECORD, "total", .help = "all values", .record = &score_record, .always = true },
+    { FIELD_RECORD, "metrics", .help = "by metric", .record = &metrics_record, .always = true },
+    { FIELD_RECORD, "by", .help = "by group and metric", .record = &groups_record, .always = true },
+    { FIELD_NUMBER, "rows", .help = "read", .always = true },
+    { FIELD_NUMBER, "scored", .help = "of them", .always = true },
+    { FIELD_RECORD, "refused", .help = "reasons, with the number of rows", .record = &refused_record,
+      .always = true },
+    { FIELD_LIST, "worst", .help = "--worst", .record = &worst_record },
+    { FIELD_RECORD, "rank", .help = "--rank", .record = &check_rank_record },
+    { FIELD_TEXT_ONLY, "scores", .record = &score_record },
+    { FIELD_TEXT_ONLY, "reasons", .record = &reason_record },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "values_scored", "rows_refused" }, .count = 2 },
+    { 0 } } };

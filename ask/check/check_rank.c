@@ -43,17 +43,7 @@ static const char *sweep_of(struct check *check, const struct measured *point)
                        input_of(point, NAME_prompt_tokens), input_of(point, NAME_output_tokens));
 }
 
-/* The two outcomes of a point, or none. */
-static const struct outcome *times_of(const struct check *check, size_t i)
-{
-    const struct outcome *outcome = &check->outcomes[i];
-    if (outcome->refused || i + 1 >= check->outcome_count || outcome[1].point != outcome->point ||
-        outcome->measured->metric != METRIC_TPOT || outcome[1].measured->metric != METRIC_TTFT ||
-        !outcome->point->engine)
-        return NULL;
-    return outcome;
-}
-
+/* Speed and throughput of each point whose TPOT and TTFT were scored, one behind the other. */
 static bool add_turns(struct ranked *ranked)
 {
     struct check *check = ranked->check;
@@ -71,8 +61,10 @@ static bool add_turns(struct ranked *ranked)
     if (!values_of(&scenario, rows, 2, &values, check->error))
         return false;
     for (size_t i = 0; i < check->outcome_count; i++) {
-        const struct outcome *times = times_of(check, i);
-        if (!times)
+        const struct outcome *times = &check->outcomes[i];
+        if (times->refused || i + 1 >= check->outcome_count || times[1].point != times->point ||
+            times->measured->metric != METRIC_TPOT || times[1].measured->metric != METRIC_TTFT ||
+            !times->point->engine)
             continue;
         struct turn turn = { .point = times->point, .sweep = sweep_of(check, times->point) };
         for (int predicted = 0; predicted < 2; predicted++) {
@@ -133,75 +125,43 @@ struct tally {
     size_t count, room;
 };
 
-/* Those of the sweep that are measured to be so fast. */
-static size_t fast_enough(const struct ranked *ranked, const char *sweep, double speed)
+/* At one speed: what the prediction would choose of a sweep, beside the best that was measured. */
+static void judge(const struct ranked *ranked, const char *sweep, double speed, struct tally *tally,
+                  struct section *list)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < ranked->count; i++)
-        count += !strcmp(ranked->turns[i].sweep, sweep) && ranked->turns[i].speed[0] >= speed;
-    return count;
-}
-
-static void judge(struct ranked *ranked, const char *sweep, double speed, struct tally *tally,
-                  struct table *table)
-{
-    struct check *check = ranked->check;
     const struct turn *best = best_of(ranked, sweep, speed, 0);
     const struct turn *chosen = best_of(ranked, sweep, speed, 1);
-    if (fast_enough(ranked, sweep, speed) < 2)
+    size_t fast_enough = 0;
+    for (size_t i = 0; i < ranked->count; i++)
+        fast_enough += !strcmp(ranked->turns[i].sweep, sweep) && ranked->turns[i].speed[0] >= speed;
+    if (fast_enough < 2)
         return;                     /* no choice */
     tally->choices++;
-    bool slower = chosen && chosen->speed[0] < speed * (1 - close_enough);
-    double regret = chosen ? fmax(0, 1 - chosen->per_gpu[0] / best->per_gpu[0]) : NAN;
+    const bool slower = chosen && chosen->speed[0] < speed * (1 - close_enough);
+    const double regret = chosen ? fmax(0, 1 - chosen->per_gpu[0] / best->per_gpu[0]) : NAN;
     tally->none += !chosen;
     tally->slower += slower;
     if (chosen && !slower) {
         tally->close += regret <= close_enough;
-        *(double *)arena_push(check->arena, &tally->regrets, &tally->count, &tally->room,
+        *(double *)arena_push(ranked->check->arena, &tally->regrets, &tally->count, &tally->room,
                               sizeof regret) = regret;
     }
-    table_cell(table, "%s", sweep);
-    table_cell(table, "%g", speed);
-    table_cell(table, "%.1f", best->per_gpu[0]);
-    const char *none = "";
-    table_cell(table, "%s", chosen ? arena_print(check->arena, "%.1f", chosen->per_gpu[0]) : none);
-    table_cell(table, "%s", chosen ? arena_print(check->arena, "%.1f", chosen->speed[0]) : none);
-    table_cell(table, "%s", !chosen ? "none predicted so fast" : slower ? "slower than wanted" : "");
+    struct section *one = section_add(list, NULL, SECTION_RECORD);
+    section_word(one, "sweep", sweep);
+    section_number(one, "speed", speed, unit_one);
+    section_number(one, "best", best->per_gpu[0], unit_one);
+    section_number(one, "chosen", chosen ? chosen->per_gpu[0] : NAN, unit_one);
+    section_number(one, "chosen_speed", chosen ? chosen->speed[0] : NAN, unit_one);
+    section_word(one, "note", !chosen ? "none predicted so fast" : slower ? "slower than wanted" : "");
 }
 
-static void tell(struct check *check, const struct tally *tally)
+bool check_rank(struct check *check, struct buffer *csv)
 {
-    struct doc *doc = doc_add(check->arena, check->answer->doc, "rank", DOC_OBJECT);
-    const double all = (double)tally->choices;
-    const double median = sizes_quantile(tally->regrets, tally->count, 0.5);
-    const double p90 = sizes_quantile(tally->regrets, tally->count, 0.9);
-    const struct { const char *name; double value; } figures[] = {
-        { "sweeps", (double)tally->sweeps }, { "choices", all },
-        { "within_5_percent", (double)tally->close / all },
-        { "slower_than_wanted", (double)tally->slower / all },
-        { "none_predicted", (double)tally->none / all }, { "regret_median", median },
-        { "regret_p90", p90 } };
-    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
-        doc_add_number(check->arena, doc, figures[i].name, figures[i].value);
-    buffer_print(&check->answer->text,
-                 "\nchoices by the prediction: %zu in %zu sweeps of more than one layout\n"
-                 "  within 5 %% of the best measured configuration: %.0f %%\n"
-                 "  throughput lost where as fast as wanted: median %.1f %%, p90 %.1f %%\n"
-                 "  slower than wanted by more than 5 %%: %.0f %%; none predicted so fast: %.0f %%\n",
-                 tally->choices, tally->sweeps, 100 * (double)tally->close / all, 100 * median,
-                 100 * p90, 100 * (double)tally->slower / all, 100 * (double)tally->none / all);
-}
-
-bool check_rank(struct check *check)
-{
-    static const char *const head[] = { "sweep", "speed", "best", "chosen", "speed of it", "" };
     struct ranked ranked = { .check = check };
     struct tally tally = { 0 };
-    struct table table = { .arena = check->arena, .columns = 6, .left = "lrrrrl" };
+    struct section *list = section_add(section_new(check->arena), NULL, SECTION_LIST);
     if (!add_turns(&ranked))
         return false;
-    for (int i = 0; i < 6; i++)
-        table_cell(&table, "%s", head[i]);
     for (size_t i = 0; i < ranked.count; i++) {
         const char *sweep = ranked.turns[i].sweep;
         bool met = false;
@@ -211,14 +171,35 @@ bool check_rank(struct check *check)
             continue;
         tally.sweeps++;
         for (size_t k = 0; k < sizeof speeds / sizeof *speeds; k++)
-            judge(&ranked, sweep, speeds[k], &tally, &table);
+            judge(&ranked, sweep, speeds[k], &tally, list);
     }
     if (!tally.count) {
         error_set(check->error, "--rank: no sweep offers a choice");
         return error_hint(check->error, "measurements of TTFT and TPOT of several layouts");
     }
-    check->answer->csv.size = 0;
-    table_csv(&table, &check->answer->csv);
-    tell(check, &tally);
+    section_csv(list, csv);
+    const double all = (double)tally.choices;
+    const struct { const char *name; double value; } figures[] = {
+        { "sweeps", (double)tally.sweeps }, { "choices", all },
+        { "within_5_percent", (double)tally.close / all },
+        { "slower_than_wanted", (double)tally.slower / all },
+        { "none_predicted", (double)tally.none / all },
+        { "regret_median", sizes_quantile(tally.regrets, tally.count, 0.5) },
+        { "regret_p90", sizes_quantile(tally.regrets, tally.count, 0.9) } };
+    struct section *rank = section_add(check->section, "rank", SECTION_RECORD);
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        section_number(rank, figures[i].name, figures[i].value, unit_one);
     return true;
 }
+
+const struct record check_rank_record = { "Rank", (const struct answer_field[]){
+    { FIELD_NUMBER, "sweeps", .help = "of more than one layout", .always = true },
+    { FIELD_NUMBER, "choices", .help = "at some speeds of them", .always = true },
+    { FIELD_NUMBER, "within_5_percent", .help = "share within 5 % of the best measured configuration",
+      .always = true },
+    { FIELD_NUMBER, "slower_than_wanted", .help = "share slower than wanted by more than 5 %",
+      .always = true },
+    { FIELD_NUMBER, "none_predicted", .help = "share where none is predicted so fast", .always = true },
+    { FIELD_NUMBER, "regret_median", .help = "throughput lost where as fast as wanted", .always = true },
+    { FIELD_NUMBER, "regret_p90", .help = "the same of nine in ten", .always = true },
+    { 0 } } };

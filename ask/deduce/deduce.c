@@ -1,6 +1,11 @@
-/* deduce: what a price sheet says.
+/* deduce: what a price sheet says. deduce.template is its text.
  *
- *     file -> prices -> readings -> one report a model, or a line each */
+ *     file -> prices -> readings -> one report a model, or a record each
+ *
+ * The verb reads the list, finds the models that were asked for, and leaves the rest to one file for
+ * each kind of answer: some models (deduce_model.c), all of them (deduce_whole.c), one that several
+ * hosts sell (deduce_market.c), what changed since an older list (deduce_difference.c). The draws that
+ * all of these weigh are made here, once. */
 #include "ask/ask.h"
 #include "ask/deduce/deduce.h"
 
@@ -8,11 +13,6 @@
 #include <string.h>
 
 /* ---- one model, or several with commas ---------------------------------------------------- */
-
-static bool called(const struct price *price, const char *name)
-{
-    return name_same(price->model, name) || name_same(price_model(price), name);
-}
 
 /* A seller's own entry before those of resellers, whose names have the seller in front. */
 static const struct reading *find_reading(const struct deduction *deduction, const char *name)
@@ -22,36 +22,37 @@ static const struct reading *find_reading(const struct deduction *deduction, con
         const struct price *price = &deduction->sheet.prices[i];
         if (name_same(price->model, name))
             return &deduction->readings[i];
-        if (!found && called(price, name))
+        if (!found && name_same(price_model(price), name))
             found = &deduction->readings[i];
     }
     return found;
 }
 
-static bool model_unknown(struct deduction *deduction, const char *name)
+/* A report for each of these names, which have commas between. */
+static bool add_models(struct deduction *deduction, const char *names)
 {
-    const char **names = arena_array(deduction->arena, deduction->sheet.count, sizeof *names);
-    for (size_t i = 0; i < deduction->sheet.count; i++)
-        names[i] = price_model(&deduction->sheet.prices[i]);
-    const char *near = name_nearest(name, names, deduction->sheet.count);
-    error_set(deduction->error, "%.200s has no model '%.100s'", deduction->sheet.file, name);
-    if (near)
-        return error_hint(deduction->error, "%s", near);
-    return error_hint(deduction->error, "one of its %zu: `chalkline deduce %.200s` lists them",
-                      deduction->sheet.count, deduction->sheet.file);
-}
-
-static bool answer_models(struct deduction *deduction, const char *names)
-{
+    const struct price_sheet *sheet = &deduction->sheet;
+    struct section *reports = section_add(deduction->section, "reports", SECTION_LIST);
+    reports->text_only = true;
     while (*names) {
-        size_t size = strcspn(names, ",");
+        const size_t size = strcspn(names, ",");
         const char *name = arena_copy(deduction->arena, names, size);
         const struct reading *reading = find_reading(deduction, name);
-        if (!reading)
-            return model_unknown(deduction, name);
-        if (!deduce_model(deduction, reading))
-            return false;
-        names += size + (names[size] == ',');
+        if (reading) {
+            if (!deduce_model(deduction, reading, reports))
+                return false;
+            names += size + (names[size] == ',');
+            continue;
+        }
+        const char **all = arena_array(deduction->arena, sheet->count, sizeof *all);
+        for (size_t i = 0; i < sheet->count; i++)
+            all[i] = price_model(&sheet->prices[i]);
+        const char *near = name_nearest(name, all, sheet->count);
+        error_set(deduction->error, "%.200s has no model '%.100s'", sheet->file, name);
+        if (near)
+            return error_hint(deduction->error, "%s", near);
+        return error_hint(deduction->error, "one of its %zu: `chalkline deduce %.200s` lists them",
+                          sheet->count, sheet->file);
     }
     return true;
 }
@@ -90,8 +91,8 @@ bool ask_deduce(struct arena *arena, const struct command *command, struct answe
                 struct error *error)
 {
     struct deduction *deduction = arena_alloc(arena, sizeof *deduction);
-    *deduction = (struct deduction){ .arena = arena, .command = command, .answer = answer,
-                                     .error = error };
+    *deduction = (struct deduction){ .arena = arena, .command = command, .section = section_new(arena),
+                                     .csv = &answer->csv, .error = error };
     if (!read_words(command, error) ||
         !scenario_read(&deduction->scenario, arena, command, command_no_subject(command), error))
         return false;
@@ -100,14 +101,43 @@ bool ask_deduce(struct arena *arena, const struct command *command, struct answe
         !readings_read(arena, command->words[0], &deduction->priors, &deduction->rows,
                        &deduction->sheet, &deduction->readings, error))
         return false;
-    if (command_text(command, "model"))
-        return answer_models(deduction, command_text(command, "model"));
-    if (command_text(command, "market"))
-        return deduce_market(deduction, command_text(command, "market"));
-    if (command_text(command, "diff"))
-        return deduce_difference(deduction, command_text(command, "diff"));
-    return deduce_whole(deduction);
+    const char *model = command_text(command, "model"), *market = command_text(command, "market");
+    const char *old = command_text(command, "diff");
+    if (!(model    ? add_models(deduction, model)
+          : market ? deduce_market(deduction, market)
+          : old    ? deduce_difference(deduction, old) : deduce_whole(deduction)))
+        return false;
+    section_document(deduction->section, answer->doc);
+    template_print(template_built_in(arena, "ask/deduce/deduce.template"), deduction->section,
+                   &answer->text);
+    return true;
 }
+
+/* ---- the verb as declared ------------------------------------------------------------------- */
+
+const struct record deduce_span_record = { "Quantiles90", (const struct answer_field[]){
+    { FIELD_NUMBER, .help = "quantile; absent: nothing is known", .unit = "", .count = 5,
+      .names = (const char *const[]){ "q05", "q25", "q50", "q75", "q95" } },
+    { 0 } } };
+
+const struct record answer_deduce = { "Deduced", (const struct answer_field[]){
+    { FIELD_LIST, "entries", .help = "of a whole list", .record = &deduce_entry_record },
+    { FIELD_TEXT, "file", .help = "of a whole list: its name" },
+    { FIELD_TEXT, "kind", .help = "of a whole list: who made it" },
+    { FIELD_NUMBER, "read", .help = "entries" },
+    { FIELD_NUMBER, "left_out", .help = "entries without a price per text token" },
+    { FIELD_NUMBER, "suspicious", .help = "entries with ratios outside the usual set" },
+    { FIELD_LIST, "changed", .help = "--diff: entries whose prices changed",
+      .record = &deduce_changed_record },
+    { FIELD_NUMBER, "came", .help = "--diff: entries that the older list has not" },
+    { FIELD_NUMBER, "gone", .help = "--diff: entries that only the older list has" },
+    { FIELD_ALSO, .record = &deduce_market_record },
+    { FIELD_OTHERS, .help = "--model: a report, under the name of the entry",
+      .record = &deduce_report_record },
+    { FIELD_TEXT_ONLY, "reports", .record = &deduce_report_record },
+    { FIELD_TEXT_ONLY, .count = 6, .names = (const char *const[]){
+          "draws_made", "unlikely", "changes_found", "compared", "older", "newer" } },
+    { 0 } } };
 
 static const struct option deduce_list[] = {
     { "model", "NAME", OPTION_TEXT, .help = "report on these entries of the price list, with commas" },

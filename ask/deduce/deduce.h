@@ -13,7 +13,8 @@
 struct deduction {
     struct arena *arena;
     const struct command *command;
-    struct answer *answer;
+    struct section *section;        /* the answer */
+    struct buffer *csv;
     struct error *error;
     struct scenario scenario;
     struct priors priors;
@@ -23,8 +24,16 @@ struct deduction {
     struct draws *draws;
 };
 
+/* "0.47 to 1.1 per hour", "452 B to 3.6 T": ends of an interval of that row, for people. */
+const char *deduce_range(const struct deduction *deduction, const char *row, double low, double high);
+/* A record of quantiles; those that are not known are left out. */
+void deduce_add_span(struct section *section, const char *key, struct span span);
+extern const struct record deduce_span_record, deduce_report_record, deduce_entry_record,
+                           deduce_market_record, deduce_changed_record;
+
 bool deduce_draw(struct deduction *deduction, bool all);
-bool deduce_model(struct deduction *deduction, const struct reading *reading);
+/* A report, which stands in the list for people too. */
+bool deduce_model(struct deduction *deduction, const struct reading *reading, struct section *reports);
 /* Weigh the draws by each reading and fill its span and effective sample size. */
 void deduce_conclude(struct deduction *deduction, struct reading *readings, size_t count);
 bool deduce_whole(struct deduction *deduction);

@@ -20,136 +20,129 @@ static const struct { int field; const char *label; } signals[] = {
     { FIELD_BATCH_INPUT, "batch" },
 };
 
-struct change {
-    const char *label;
-    double before, after;
-};
-
-struct difference {
-    struct deduction *deduction;
-    struct price_sheet sheet;       /* the older */
-    struct reading *readings;
-    struct doc *list;
-    size_t changed, gone, came;
-};
-
 static bool same(double a, double b)
 {
     return (isnan(a) && isnan(b)) || fabs(a - b) <= 1e-6 * fabs(a);
 }
 
-static const struct reading *find(const struct reading *readings, size_t count,
-                                  const struct price *price)
+/* The reading of the same seller and model. Sheets of other makers spell these otherwise: then by the
+ * model alone, if the seller agrees. */
+static const struct reading *find_like(const struct reading *readings, size_t count,
+                                       const struct price *price)
 {
     for (size_t i = 0; i < count; i++)
         if (!strcmp(readings[i].price->model, price->model) &&
             !strcmp(readings[i].price->seller, price->seller))
             return &readings[i];
+    for (size_t i = 0; i < count; i++)
+        if (name_same(price_model(readings[i].price), price_model(price)) &&
+            name_same(readings[i].price->seller, price->seller))
+            return &readings[i];
     return NULL;
 }
 
-/* Sheets of other makers spell sellers and models otherwise: then by the model alone, if the
- * seller agrees. */
-static const struct reading *find_like(const struct reading *readings, size_t count,
-                                       const struct price *price)
+/* A line for people; what is not there before or after is NAN. */
+static struct section *add_line(struct section *changes, const char *label)
 {
-    const struct reading *found = find(readings, count, price);
-    for (size_t i = 0; !found && i < count; i++)
-        if (name_same(price_model(readings[i].price), price_model(price)) &&
-            name_same(readings[i].price->seller, price->seller))
-            found = &readings[i];
-    return found;
+    struct section *line = section_add(changes, NULL, SECTION_RECORD);
+    section_word(line, "label", label);
+    return line;
 }
 
-static const char *number_text(struct arena *arena, double value, double scale)
+static void add_change(struct section *entry, struct section *changes, const char *label, const char *key,
+                       double before, double after, struct unit unit)
 {
-    return isfinite(value) ? arena_print(arena, "%.4g", value * scale) : "none";
+    struct section *both[] = { section_add(entry, key, SECTION_RECORD), add_line(changes, label) };
+    for (int i = 0; i < 2; i++) {
+        if (isfinite(before))
+            section_number(both[i], "before", before, unit);
+        if (isfinite(after))
+            section_number(both[i], "after", after, unit);
+    }
 }
 
-static void add_change(struct difference *difference, struct doc *doc, const char *label,
-                       const char *key, double before, double after, double scale)
+/* An entry is in the list where a price or its context changed; then its conclusions that move stand
+ * beside the prices, for people alone. */
+static void compare(struct deduction *deduction, const struct reading *before, const struct reading *after,
+                    struct section *list)
 {
-    struct arena *arena = difference->deduction->arena;
-    struct doc *one = doc_add(arena, doc, key, DOC_OBJECT);
-    if (isfinite(before))
-        doc_add_number(arena, one, "before", before);
-    if (isfinite(after))
-        doc_add_number(arena, one, "after", after);
-    buffer_print(&difference->deduction->answer->text, "; %s %s -> %s", label,
-                 number_text(arena, before, scale), number_text(arena, after, scale));
-}
-
-static void add_conclusion(struct difference *difference, const struct span *before,
-                           const struct span *after, const char *label, double scale)
-{
-    if (fabs(scalar_log(after->q50 / before->q50)) < 0.05)
-        return;
-    buffer_print(&difference->deduction->answer->text, "\n    moves %s, 90 %%: %.3g .. %.3g -> %.3g "
-                 ".. %.3g", label, before->q05 / scale, before->q95 / scale, after->q05 / scale,
-                 after->q95 / scale);
-}
-
-static double ceiling(const struct reading *reading)
-{
-    return reading->price->context;
-}
-
-static void compare(struct difference *difference, const struct reading *before,
-                    const struct reading *after)
-{
-    struct deduction *deduction = difference->deduction;
-    const double million = 1e6, billion = 1e9;
-    struct doc *doc = NULL;
-    bool any = !same(ceiling(before), ceiling(after));
+    static const struct { const char *label; int told; } conclusions[] = {
+        { "decode utilization, 90 %", 0 }, { "active parameters, 90 %", 1 } };
+    const double moves = 0.05, ceiling = before->price->context, now = after->price->context;
+    bool any = !same(ceiling, now);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         any |= !same(before->seen[signals[i].field], after->seen[signals[i].field]);
     if (!any)
         return;
-    difference->changed++;
-    doc = doc_add(deduction->arena, difference->list, NULL, DOC_OBJECT);
-    doc_add_string(deduction->arena, doc, "seller", after->price->seller);
-    doc_add_string(deduction->arena, doc, "model", after->price->model);
-    buffer_print(&deduction->answer->text, "%s %s", after->price->seller, after->price->model);
+    struct section *entry = section_add(list, NULL, SECTION_RECORD);
+    struct section *changes = section_add(entry, "changes", SECTION_LIST);
+    changes->text_only = true;
+    section_word(entry, "seller", after->price->seller);
+    section_word(entry, "model", after->price->model);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        int field = signals[i].field;
+        const int field = signals[i].field;
         if (!same(before->seen[field], after->seen[field]))
-            add_change(difference, doc, signals[i].label, fields[field].seen, before->seen[field],
-                       after->seen[field], field == FIELD_INPUT ? million : 1);
+            add_change(entry, changes, signals[i].label, fields[field].seen, before->seen[field],
+                       after->seen[field], scenario_unit(&deduction->scenario, fields[field].seen));
     }
-    if (!same(ceiling(before), ceiling(after)))
-        add_change(difference, doc, "context ceiling", NAME_context, ceiling(before), ceiling(after), 1);
-    add_conclusion(difference, &before->span[0], &after->span[0], "decode utilization", 1);
-    add_conclusion(difference, &before->span[1], &after->span[1], "active parameters (B)", billion);
-    buffer_print(&deduction->answer->text, "\n");
+    if (!same(ceiling, now))
+        add_change(entry, changes, "context ceiling", NAME_context, ceiling, now, unit_one);
+    for (size_t i = 0; i < sizeof conclusions / sizeof *conclusions; i++) {
+        const int told = conclusions[i].told;
+        const char *row = quantities[deduce_told[told]];
+        const struct span *was = &before->span[told], *is = &after->span[told];
+        if (fabs(scalar_log(is->q50 / was->q50)) < moves)
+            continue;
+        struct section *line = add_line(changes, conclusions[i].label);
+        section_word(line, "before", deduce_range(deduction, row, was->q05, was->q95));
+        section_word(line, "after", deduce_range(deduction, row, is->q05, is->q95));
+    }
 }
 
 bool deduce_difference(struct deduction *deduction, const char *old_path)
 {
-    struct difference difference = { .deduction = deduction };
-    struct answer *answer = deduction->answer;
-    if (!readings_read(deduction->arena, old_path, &deduction->priors, &deduction->rows,
-                       &difference.sheet, &difference.readings, deduction->error) ||
+    const struct price_sheet *sheet = &deduction->sheet;
+    struct section *section = deduction->section;
+    struct price_sheet old;
+    struct reading *readings;
+    size_t came = 0, gone = 0;
+    if (!readings_read(deduction->arena, old_path, &deduction->priors, &deduction->rows, &old, &readings,
+                       deduction->error) ||
         !deduce_draw(deduction, false))
         return false;
-    deduce_conclude(deduction, deduction->readings, deduction->sheet.count);
-    deduce_conclude(deduction, difference.readings, difference.sheet.count);
-    difference.list = doc_add(deduction->arena, answer->doc, "changed", DOC_ARRAY);
-    for (size_t i = 0; i < deduction->sheet.count; i++) {
+    deduce_conclude(deduction, deduction->readings, sheet->count);
+    deduce_conclude(deduction, readings, old.count);
+    struct section *list = section_add(section, "changed", SECTION_LIST);
+    for (size_t i = 0; i < sheet->count; i++) {
         const struct reading *after = &deduction->readings[i];
-        const struct reading *before = find_like(difference.readings, difference.sheet.count,
-                                                 after->price);
+        const struct reading *before = find_like(readings, old.count, after->price);
         if (before)
-            compare(&difference, before, after);
+            compare(deduction, before, after, list);
         else
-            difference.came++;
+            came++;
     }
-    for (size_t i = 0; i < difference.sheet.count; i++)
-        difference.gone += !find_like(deduction->readings, deduction->sheet.count,
-                                      &difference.sheet.prices[i]);
-    doc_add_number(deduction->arena, answer->doc, "came", (double)difference.came);
-    doc_add_number(deduction->arena, answer->doc, "gone", (double)difference.gone);
-    buffer_print(&answer->text, "%s%zu changed, %zu added, %zu removed (%s -> %s)\n",
-                 answer->text.size ? "\n" : "", difference.changed, difference.came,
-                 difference.gone, difference.sheet.file, deduction->sheet.file);
+    for (size_t i = 0; i < old.count; i++)
+        gone += !find_like(deduction->readings, sheet->count, &old.prices[i]);
+    section_number(section, "came", (double)came, unit_one);
+    section_number(section, "gone", (double)gone, unit_one);
+    section_number(section, "changes_found", (double)list->inside_count, unit_one)->text_only = true;
+    section_word(section, "compared", "compared")->text_only = true;
+    section_word(section, "older", old.file)->text_only = true;
+    section_word(section, "newer", sheet->file)->text_only = true;
     return true;
 }
+
+static const struct record before_record = { "BeforeAfter", (const struct answer_field[]){
+    { FIELD_NUMBER, "before", .help = "in the older list", .unit = "" },
+    { FIELD_NUMBER, "after", .help = "in the newer list", .unit = "" },
+    { 0 } } };
+static const struct record line_record = { "ChangeLine", (const struct answer_field[]){
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "label", "before", "after" }, .count = 3 },
+    { 0 } } };
+
+const struct record deduce_changed_record = { "ChangedEntry", (const struct answer_field[]){
+    { FIELD_TEXT, "seller", .help = "who sells it", .always = true },
+    { FIELD_TEXT, "model", .help = "as the seller calls it", .always = true },
+    { FIELD_OTHERS, .help = "what changed, under the name of its row", .record = &before_record },
+    { FIELD_TEXT_ONLY, "changes", .record = &line_record },
+    { 0 } } };

@@ -22,22 +22,6 @@ struct hosts {
     size_t entries;
 };
 
-struct wanted {
-    const char *name;
-    const struct catalog_entry *entry;      /* of the catalog, by any of its names; or NULL */
-};
-
-static bool open_wanted(struct deduction *deduction, const char *name, struct wanted *wanted)
-{
-    struct catalog *catalog = arena_alloc(deduction->arena, sizeof *catalog);
-    struct error ignored;
-    *wanted = (struct wanted){ name, NULL };
-    catalog_open(catalog, deduction->arena);
-    if (!strstr(name, ".csv"))              /* which would be read as a file */
-        wanted->entry = catalog_find(catalog, CATALOG_MODEL, name, &ignored);
-    return true;
-}
-
 /* "deepseek-ai/DeepSeek-V3-0324", by what comes after the slash. */
 static bool entry_called(const struct catalog_entry *entry, const char *model)
 {
@@ -50,13 +34,6 @@ static bool entry_called(const struct catalog_entry *entry, const char *model)
             return true;
     }
     return false;
-}
-
-static bool is_model(const struct wanted *wanted, const struct price *price)
-{
-    const char *model = price_model(price);
-    return name_same(model, wanted->name) || name_same(price->model, wanted->name) ||
-           entry_called(wanted->entry, model);
 }
 
 /* Keep one price per host: its lowest for this model. */
@@ -104,55 +81,26 @@ static size_t drop_outliers(struct arena *arena, struct hosts *hosts)
 
 /* ---- what they say ------------------------------------------------------------------------ */
 
-static bool in_range(struct deduction *deduction, double price)
+/* A law's estimate and its 90 % interval: a factor either way. */
+static bool add_estimate(struct deduction *deduction, const char *row, const char *error_row,
+                         const char *label, struct section *lines)
 {
-    const struct formulas *formulas = &deduction->scenario.formulas;
-    const struct row *row = formulas->rows[formulas_find(formulas, NAME_market_output)];
-    if (price >= row->low && price <= row->high)
-        return true;
-    error_set(deduction->error, "the low end of the output price is %s, out of range",
-              quantity_text(deduction->arena, price, row->unit, 3));
-    return error_hint(deduction->error, "%s to %s, for which the law was fitted",
-                      quantity_text(deduction->arena, row->low, row->unit, 3),
-                      quantity_text(deduction->arena, row->high, row->unit, 3));
-}
-
-static bool say(struct deduction *deduction, const char *row, const char *error_row,
-                const char *label)
-{
-    struct arena *arena = deduction->arena;
     const char *const texts[] = { row, error_row };
-    const double billion = 1e9;
     struct values values;
     if (!values_of(&deduction->scenario, texts, 2, &values, deduction->error))
         return false;
-    double middle = values.at[0], factor = values.at[1];
-    struct doc *one = doc_add(arena, deduction->answer->doc, row, DOC_OBJECT);
-    doc_add_number(arena, one, "value", middle);
-    doc_add_string(arena, one, "unit", "1");
-    doc_add_number(arena, one, "q05", middle / factor);
-    doc_add_number(arena, one, "q95", middle * factor);
-    buffer_print(&deduction->answer->text, "  %-18s %.3g B, 90 %% %.3g .. %.3g B   (a factor of %.1f "
-                 "either way)\n", label, middle / billion, middle / factor / billion,
-                 middle * factor / billion, factor);
+    const double middle = values.at[0], factor = values.at[1];
+    struct section *one = section_add(deduction->section, row, SECTION_RECORD);
+    section_number(one, "value", middle, unit_one);
+    section_word(one, "unit", "1");
+    section_number(one, "q05", middle / factor, unit_one);
+    section_number(one, "q95", middle * factor, unit_one);
+    struct section *line = section_add(lines, NULL, SECTION_RECORD);
+    section_word(line, "label", label);
+    section_number(line, "middle", middle, unit_one);
+    section_word(line, "most", deduce_range(deduction, NAME_params_total, middle / factor, middle * factor));
+    section_number(line, "factor", factor, unit_one);
     return true;
-}
-
-/* Show the model's true parameters beside the estimate, where the catalog has them. */
-static void say_truth(struct deduction *deduction, const struct catalog_entry *entry)
-{
-    static const char *const keys[] = { "params_total_published", "params_active_published" };
-    const double billion = 1e9;
-    double value;
-    if (!entry)
-        return;
-    for (int i = 0; i < 2; i++)
-        if (catalog_number(entry, keys[i], &value)) {
-            buffer_print(&deduction->answer->text, "%s%s %.4g B", i ? ", " : "  known of it: ",
-                         i ? "active" : "total", value / billion);
-            doc_add_number(deduction->arena, deduction->answer->doc, keys[i], value);
-        }
-    buffer_print(&deduction->answer->text, "\n");
 }
 
 static bool market_unknown(struct deduction *deduction, const char *model, size_t hosts)
@@ -174,38 +122,78 @@ static bool market_unknown(struct deduction *deduction, const char *model, size_
 bool deduce_market(struct deduction *deduction, const char *model)
 {
     enum { FEWEST = 3 };
-    const double cheap = 0.1, million = 1e6;
+    static const char *const published[] = { "params_total_published", "params_active_published" };
+    const double cheap = 0.1;
     struct arena *arena = deduction->arena;
-    struct buffer *text = &deduction->answer->text;
+    struct section *section = deduction->section;
+    struct facts *facts = &deduction->scenario.facts;
+    const struct formulas *formulas = &deduction->scenario.formulas;
+    struct catalog *catalog = arena_alloc(arena, sizeof *catalog);
     struct hosts hosts = { 0 };
-    struct wanted wanted;
-    if (!open_wanted(deduction, model, &wanted))
-        return false;
-    for (size_t i = 0; i < deduction->sheet.count; i++)
-        if (is_model(&wanted, &deduction->sheet.prices[i]))
+    struct error ignored;
+    catalog_open(catalog, arena);
+    /* A name with .csv would be read as a file. */
+    const struct catalog_entry *entry = strstr(model, ".csv") ? NULL
+                                        : catalog_find(catalog, CATALOG_MODEL, model, &ignored);
+    for (size_t i = 0; i < deduction->sheet.count; i++) {
+        const struct price *price = &deduction->sheet.prices[i];
+        if (name_same(price_model(price), model) || name_same(price->model, model) ||
+            entry_called(entry, price_model(price)))
             add_host(arena, &hosts, &deduction->readings[i]);
-    size_t dropped = drop_outliers(arena, &hosts);
+    }
+    const size_t dropped = drop_outliers(arena, &hosts);
     if (hosts.count < FEWEST)
         return market_unknown(deduction, model, hosts.count);
-    double output = sizes_quantile(hosts.output, hosts.count, cheap);
-    double input = sizes_quantile(hosts.input, hosts.count, cheap);
-    if (!in_range(deduction, output))
+    const double output = sizes_quantile(hosts.output, hosts.count, cheap);
+    const double input = sizes_quantile(hosts.input, hosts.count, cheap);
+    const struct row *row = formulas->rows[formulas_find(formulas, NAME_market_output)];
+    if (!(output >= row->low && output <= row->high)) {
+        error_set(deduction->error, "the low end of the output price is %s, out of range",
+                  quantity_text(arena, output, row->unit, 3));
+        return error_hint(deduction->error, "%s to %s, for which the law was fitted",
+                          quantity_text(arena, row->low, row->unit, 3),
+                          quantity_text(arena, row->high, row->unit, 3));
+    }
+    facts_set(facts, NAME_market_output, output, ORIGIN_SHEET, deduction->sheet.file);
+    facts_set(facts, NAME_market_input, input, ORIGIN_SHEET, deduction->sheet.file);
+    section_number(section, "hosts", (double)hosts.count, unit_one);
+    section_number(section, "dropped", (double)dropped, unit_one);
+    section_number(section, NAME_market_output, output, row->unit);
+    section_number(section, NAME_market_input, input, row->unit);
+    section_word(section, "market", model)->text_only = true;
+    struct section *lines = section_add(section, "estimates", SECTION_LIST);
+    lines->text_only = true;
+    if (!add_estimate(deduction, NAME_market_params_total, NAME_market_law_error, "total parameters",
+                      lines) ||
+        !add_estimate(deduction, NAME_market_params_active, NAME_market_active_error,
+                      "active parameters", lines))
         return false;
-    facts_set(&deduction->scenario.facts, NAME_market_output, output, ORIGIN_SHEET, deduction->sheet.file);
-    facts_set(&deduction->scenario.facts, NAME_market_input, input, ORIGIN_SHEET, deduction->sheet.file);
-    doc_add_number(arena, deduction->answer->doc, "hosts", (double)hosts.count);
-    doc_add_number(arena, deduction->answer->doc, "dropped", (double)dropped);
-    doc_add_number(arena, deduction->answer->doc, NAME_market_output, output);
-    doc_add_number(arena, deduction->answer->doc, NAME_market_input, input);
-    buffer_print(text, "%s, %zu hosts (%zu dropped: more than ten times off the median)\n"
-                 "  tenth percentile: in %.4g, out %.4g USD/Mtoken\n", model,
-                 hosts.count, dropped, input * million, output * million);
-    if (!say(deduction, NAME_market_params_total, NAME_market_law_error, "total parameters") ||
-        !say(deduction, NAME_market_params_active, NAME_market_active_error, "active parameters"))
-        return false;
-    buffer_print(text, "  KV bytes           not identifiable from prices of 26 open models\n");
-    say_truth(deduction, wanted.entry);
-    buffer_print(text, "The law holds for models that several hosts sell; one seller's own price "
-                 "follows other laws.\n`chalkline why market_params_total` explains it.\n");
+    for (int i = 0; entry && i < 2; i++) {
+        double value;                       /* of the catalog: the truth, beside the estimate */
+        if (catalog_number(entry, published[i], &value))
+            section_number(section, published[i], value, unit_one);
+    }
     return true;
 }
+
+static const struct record line_record = { "EstimateLine", (const struct answer_field[]){
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "label", "middle", "most", "factor" }, .count = 4 },
+    { 0 } } };
+static const struct record estimate_record = { "Estimate", (const struct answer_field[]){
+    { FIELD_NUMBER, "value", .help = "by the law of the market", .always = true },
+    { FIELD_TEXT, "unit", .help = "of the value", .always = true },
+    { FIELD_NUMBER, "q05", .help = "low end of its 90 % interval", .always = true },
+    { FIELD_NUMBER, "q95", .help = "high end of it", .always = true },
+    { 0 } } };
+
+const struct record deduce_market_record = { "MarketSizes", (const struct answer_field[]){
+    { FIELD_NUMBER, "hosts", .help = "that sell the model" },
+    { FIELD_NUMBER, "dropped", .help = "prices more than ten times off the median" },
+    { FIELD_ROWS, .names = (const char *const[]){ NAME_market_output, NAME_market_input }, .count = 2 },
+    { FIELD_RECORD, .help = "a size by the law of the market", .record = &estimate_record, .count = 2,
+      .names = (const char *const[]){ NAME_market_params_total, NAME_market_params_active } },
+    { FIELD_NUMBER, "params_total_published", .help = "of the catalog" },
+    { FIELD_NUMBER, "params_active_published", .help = "of the catalog" },
+    { FIELD_TEXT_ONLY, "estimates", .record = &line_record },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "market" }, .count = 1 },
+    { 0 } } };

@@ -20,111 +20,84 @@ struct report {
     struct deduction *deduction;
     const struct reading *reading;
     struct posterior posterior;
-    struct doc *doc;
-    struct buffer *text;
+    struct section *section;
 };
-
-static struct arena *arena_of(const struct report *report)
-{
-    return report->deduction->arena;
-}
 
 /* ---- numbers ------------------------------------------------------------------------------ */
 
-static const char *text_of_value(const struct report *report, const char *row, double value)
+/* Numbers of parameters have letters in the place of powers, and rates are those of an hour. */
+const char *deduce_range(const struct deduction *deduction, const char *row, double low, double high)
 {
-    const double hour = 3600, billion = 1e9, trillion = 1e12;
-    struct unit unit = scenario_unit(&report->deduction->scenario, row);
-    struct unit per_second = unit_power(unit_one, (struct unit){ { 2 } }, -1);
-    if (isnan(value))
+    const double hour = 3600;
+    struct arena *arena = deduction->arena;
+    const struct unit unit = scenario_unit(&deduction->scenario, row);
+    if (isnan(low) || isnan(high))
         return "-";
-    if (unit_same(unit, per_second))
-        return arena_print(arena_of(report), "%.3g/h", value * hour);
-    if (!strncmp(row, "params_", 7))
-        return value < trillion ? arena_print(arena_of(report), "%.3g B", value / billion)
-                                : arena_print(arena_of(report), "%.3g T", value / trillion);
-    return quantity_text(arena_of(report), value, unit, 3);
+    if (unit_same(unit, unit_power(unit_one, unit_second, -1)))
+        return arena_print(arena, "%s per hour", quantity_range(arena, low * hour, high * hour, unit_one, 3));
+    if (strncmp(row, "params_", 7))
+        return quantity_range(arena, low, high, unit, 3);
+    const char *from = large_text(arena, low), *to = large_text(arena, high);
+    const size_t digits = strcspn(from, " ");
+    const bool same = !strcmp(from + digits, to + strcspn(to, " "));
+    return arena_print(arena, "%.*s to %s", (int)(same ? digits : strlen(from)), from, to);
 }
 
-static const char *range_text(const struct report *report, const char *row, double low,
-                              double high)
+void deduce_add_span(struct section *section, const char *key, struct span span)
 {
-    return arena_print(arena_of(report), "%s .. %s", text_of_value(report, row, low),
-                       text_of_value(report, row, high));
+    const double values[] = { span.q05, span.q25, span.q50, span.q75, span.q95 };
+    static const char *const names[] = { "q05", "q25", "q50", "q75", "q95" };
+    struct section *one = section_add(section, key, SECTION_RECORD);
+    for (int i = 0; i < 5; i++)
+        if (isfinite(values[i]))
+            section_number(one, names[i], values[i], unit_one);
 }
 
 /* ---- what was read ------------------------------------------------------------------------ */
 
-static void print_price(const struct report *report, const char *label, const char *key,
-                        double value, struct doc *doc)
-{
-    if (isnan(value))
-        return;
-    buffer_print(report->text, "  %s %.4g", label, value * 1e6);
-    doc_add_number(arena_of(report), doc, key, value);
-}
+static const char *const price_rows[] = {
+    NAME_seen_input, NAME_seen_output, NAME_seen_hit, NAME_seen_write_short, NAME_seen_write_long,
+    NAME_seen_input_above, NAME_seen_output_above, NAME_price_step_context, NAME_seen_fast };
+enum { PRICE_ROWS = sizeof price_rows / sizeof *price_rows };
 
-static void report_prices(const struct report *report)
+static void add_prices(const struct report *report)
 {
-    static const struct { const char *label, *key; enum price_class class; int above; } list[] = {
-        { "in", NAME_seen_input, PRICE_INPUT, 0 },
-        { "out", NAME_seen_output, PRICE_OUTPUT, 0 },
-        { "hit", NAME_seen_hit, PRICE_HIT, 0 },
-        { "write", NAME_seen_write_short, PRICE_WRITE_SHORT, 0 },
-        { "write 1 h", NAME_seen_write_long, PRICE_WRITE_LONG, 0 },
-        { "| above: in", NAME_seen_input_above, PRICE_INPUT, 1 },
-        { "out", NAME_seen_output_above, PRICE_OUTPUT, 1 },
-    };
     const struct price *price = report->reading->price;
-    struct doc *doc = doc_add(arena_of(report), report->doc, "prices", DOC_OBJECT);
-    buffer_print(report->text, "%s   %s   %s   USD/Mtoken:", price->model,
-                 *price->seller ? price->seller : "no seller named",
-                 *price->date ? price->date : "no date");
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-        print_price(report, list[i].label, list[i].key,
-                    price->at[SERVICE_STANDARD][list[i].above][list[i].class], doc);
-    if (!isnan(price->threshold)) {
-        buffer_print(report->text, "  above %.0f tokens", price->threshold);
-        doc_add_number(arena_of(report), doc, NAME_price_step_context, price->threshold);
-    }
-    if (!isnan(price->fast)) {
-        buffer_print(report->text, "  fast x%g", price->fast);
-        doc_add_number(arena_of(report), doc, NAME_seen_fast, price->fast);
-    }
-    buffer_print(report->text, "\n");
+    const double *below = price->at[SERVICE_STANDARD][0], *above = price->at[SERVICE_STANDARD][1];
+    const double values[PRICE_ROWS] = {
+        below[PRICE_INPUT], below[PRICE_OUTPUT], below[PRICE_HIT], below[PRICE_WRITE_SHORT],
+        below[PRICE_WRITE_LONG], above[PRICE_INPUT], above[PRICE_OUTPUT], price->threshold, price->fast };
+    struct section *prices = section_add(report->section, "prices", SECTION_RECORD);
+    for (int i = 0; i < PRICE_ROWS; i++)
+        if (!isnan(values[i]))
+            section_number(prices, price_rows[i], values[i],
+                           scenario_unit(&report->deduction->scenario, price_rows[i]));
 }
 
-static void report_ratios(const struct report *report)
+/* Each ratio, of how many entries of the seller, and whether it is that seller's policy (one decision,
+ * counted once, which says nothing of this model's cost) or suspicious and not used. */
+static void add_ratios(const struct report *report)
 {
     const struct reading *reading = report->reading;
-    struct doc *doc = doc_add(arena_of(report), report->doc, "ratios", DOC_OBJECT);
-    const char *between = "ratios:";
+    const double hour = 3600;
+    struct section *ratios = section_add(report->section, "ratios", SECTION_KEYED);
     for (int i = FIELD_OUTPUT; i < FIELD_COUNT; i++) {
-        if (!isfinite(reading->seen[i]))
+        const double seen = reading->seen[i];
+        if (!isfinite(seen))
             continue;
-        struct doc *one = doc_add(arena_of(report), doc, fields[i].seen, DOC_OBJECT);
-        doc_add_number(arena_of(report), one, "value", reading->seen[i]);
-        doc_add_number(arena_of(report), one, "of_seller", reading->all[i]);
-        doc_add_number(arena_of(report), one, "same", reading->same[i]);
-        doc_add_bool(arena_of(report), one, "vendor_policy", reading->vendor >> i & 1);
-        doc_add_bool(arena_of(report), one, "suspicious", reading->suspicious >> i & 1);
-        buffer_print(report->text, "%s %s %s", between, fields[i].label,
-                     text_of_value(report, fields[i].seen, reading->seen[i]));
-        if (reading->all[i] > 1)
-            buffer_print(report->text, " (%d of %d entries of this seller)", reading->same[i],
-                         reading->all[i]);
-        between = ",";
+        struct section *one = section_add(ratios, fields[i].seen, SECTION_RECORD);
+        section_number(one, "value", seen, scenario_unit(&report->deduction->scenario, fields[i].seen));
+        section_number(one, "of_seller", reading->all[i], unit_one);
+        section_number(one, "same", reading->same[i], unit_one);
+        section_switch(one, "vendor_policy", reading->vendor >> i & 1);
+        section_switch(one, "suspicious", reading->suspicious >> i & 1);
+        section_word(one, "label", fields[i].label)->text_only = true;
+        section_word(one, "value_text", i == FIELD_STORAGE
+                     ? arena_print(one->arena, "%.3g per hour", seen * hour)
+                     : count_text(one->arena, seen, 3))->text_only = true;
     }
-    buffer_print(report->text, "\n");
-    if (reading->vendor) {
-        buffer_print(report->text, "seller's policy, independent of a model's cost:");
-        for (int i = 0; i < FIELD_COUNT; i++)
-            if (reading->vendor >> i & 1)
-                buffer_print(report->text, " %s;", fields[i].label);
-        buffer_print(report->text, " one decision, counted once\n");
-    }
-    const char *suspicious = reading_suspicious(arena_of(report), reading);
-    buffer_print(report->text, "suspicious, not used: %s\n", *suspicious ? suspicious : "none");
+    section_word(report->section, "suspicious_text", reading_suspicious(ratios->arena, reading))
+        ->text_only = true;
 }
 
 /* ---- quantities --------------------------------------------------------------------------- */
@@ -153,32 +126,25 @@ static const struct line levels[] = {
     { "price over cost", QUANTITY_MARGIN, false, false },
 };
 
-static struct span turned(struct span span)
+/* "97 % price_multiple, 12 % mfu_prefill": the unknowns whose draws the quantity follows most, without
+ * itself or what it is drawn as a multiple of. */
+static const char *rests_on(const struct report *report, enum quantity_key key, struct section *section)
 {
-    return (struct span){ 1 / span.q95, 1 / span.q75, 1 / span.q50, 1 / span.q25, 1 / span.q05 };
-}
-
-/* Itself, or drawn as a multiple of it. */
-static bool made_from(const char *unknown, const char *quantity)
-{
-    return !strcmp(unknown, quantity) ||
-           (!strcmp(quantity, NAME_params_active) && !strcmp(unknown, NAME_params_total));
-}
-
-/* "97 % price_multiple, 12 % mfu_prefill" */
-static const char *rests_on(const struct report *report, enum quantity_key key, struct doc *doc)
-{
-    enum { MOST = 64 };
+    enum { MOST = 64, TOLD = 3 };
     const double least = 0.1;
     double share[MOST];
     const struct draws *draws = report->posterior.draws;
-    struct buffer out = { .arena = arena_of(report) };
+    const char *quantity = quantities[key];
+    struct buffer out = { .arena = section->arena };
     buffer_add(&out, "", 0);
     deduce_shares(&report->posterior, key, share);
-    for (size_t i = 0; i < draws_unknowns(draws); i++)
-        if (made_from(draws_unknown(draws, i), quantities[key]))
+    for (size_t i = 0; i < draws_unknowns(draws); i++) {
+        const char *unknown = draws_unknown(draws, i);
+        if (!strcmp(unknown, quantity) ||
+            (!strcmp(quantity, NAME_params_active) && !strcmp(unknown, NAME_params_total)))
             share[i] = 0;
-    for (int told = 0; told < 3; told++) {
+    }
+    for (int told = 0; told < TOLD; told++) {
         size_t best = 0;
         for (size_t i = 1; i < draws_unknowns(draws); i++)
             best = share[i] > share[best] ? i : best;
@@ -186,116 +152,71 @@ static const char *rests_on(const struct report *report, enum quantity_key key, 
             break;
         buffer_print(&out, "%s%.0f %% %s", out.size ? ", " : "", 100 * share[best],
                      draws_unknown(draws, best));
-        doc_add_number(arena_of(report), doc, draws_unknown(draws, best), share[best]);
+        section_number(section, draws_unknown(draws, best), share[best], unit_one);
         share[best] = 0;
     }
     return out.data;
 }
 
-static void add_span(const struct report *report, struct doc *doc, const char *key,
-                     struct span span)
+/* A quantity in the document, unless it is told inversely, and a line for people. */
+static void add_line(const struct report *report, const struct line *line, struct section *quantity_list,
+                     struct section *lines)
 {
-    const double values[] = { span.q05, span.q25, span.q50, span.q75, span.q95 };
-    static const char *const names[] = { "q05", "q25", "q50", "q75", "q95" };
-    struct doc *one = doc_add(arena_of(report), doc, key, DOC_OBJECT);
-    for (int i = 0; i < 5; i++)
-        if (isfinite(values[i]))
-            doc_add_number(arena_of(report), one, names[i], values[i]);
-}
-
-static void print_line(const struct report *report, const struct line *line, struct table *table,
-                       const char *grounds)
-{
-    struct span span = report->posterior.span[line->key], prior = report->posterior.prior[line->key];
-    if (line->inverse)
-        span = turned(span), prior = turned(prior);
-    table_cell(table, "%s", line->label);
-    table_cell(table, "%s", range_text(report, quantities[line->key], span.q25, span.q75));
-    table_cell(table, "%s", range_text(report, quantities[line->key], span.q05, span.q95));
-    table_cell(table, "%s", range_text(report, quantities[line->key], prior.q05, prior.q95));
-    table_cell(table, "%.2f", report->posterior.bits[line->key]);
-    table_cell(table, "%s", grounds);
-}
-
-static void add_line(const struct report *report, const struct line *line, struct table *table)
-{
-    struct doc *all = report->doc->last;        /* "quantities" */
+    const struct deduction *deduction = report->deduction;
     const char *row = quantities[line->key];
+    struct span span = report->posterior.span[line->key], prior = report->posterior.prior[line->key];
+    struct section *one = section_add(lines, NULL, SECTION_RECORD);
+    section_word(one, "label", line->label);
+    section_word(one, "grounds", "");
     if (line->inverse) {
-        print_line(report, line, table, "");
-        return;
+        span = (struct span){ 1 / span.q95, 1 / span.q75, 1 / span.q50, 1 / span.q25, 1 / span.q05 };
+        prior = (struct span){ .q05 = 1 / prior.q95, .q95 = 1 / prior.q05 };
+    } else {
+        struct section *quantity = section_add(quantity_list, row, SECTION_RECORD);
+        deduce_add_span(quantity, "posterior", span);
+        deduce_add_span(quantity, "prior", prior);
+        section_number(quantity, "bits", report->posterior.bits[line->key], unit_one);
+        section_word(one, "grounds", rests_on(report, line->key,
+                                              section_add(quantity, "rests_on", SECTION_RECORD)));
     }
-    struct doc *one = doc_add(arena_of(report), all, row, DOC_OBJECT);
-    add_span(report, one, "posterior", report->posterior.span[line->key]);
-    add_span(report, one, "prior", report->posterior.prior[line->key]);
-    doc_add_number(arena_of(report), one, "bits", report->posterior.bits[line->key]);
-    print_line(report, line, table,
-               rests_on(report, line->key, doc_add(arena_of(report), one, "rests_on", DOC_OBJECT)));
+    section_word(one, "half", deduce_range(deduction, row, span.q25, span.q75));
+    section_word(one, "most", deduce_range(deduction, row, span.q05, span.q95));
+    section_word(one, "prior_most", deduce_range(deduction, row, prior.q05, prior.q95));
+    section_number(one, "gained", report->posterior.bits[line->key], unit_one);
 }
 
-static bool is_said(const struct report *report, const struct line *line)
+/* Three tables, by how much the prices say of each; the tier of the cache is in the last. */
+static void add_quantities(const struct report *report)
 {
-    return !line->product && report->posterior.bits[line->key] >= SAID_BITS;
-}
-
-static void add_header(const struct report *report, struct table *table, const char *title)
-{
-    static const char *const heads[] = { "50 %", "90 %", "prior 90 %", "bits", "driven by" };
-    *table = (struct table){ .arena = arena_of(report), .columns = 6, .left = "llllrl" };
-    table_cell(table, "%s", title);
-    for (int i = 0; i < 5; i++)
-        table_cell(table, "%s", heads[i]);
-}
-
-static void report_tier(const struct report *report, struct table *table)
-{
+    enum { SAID = sizeof said / sizeof *said, IDENTIFIED = 0, LEVEL, REST, TABLES };
+    static const char *const names[TABLES] = { "identified", "with_level", "not_identified" };
     const struct priors *priors = &report->deduction->priors;
-    struct buffer now = { .arena = arena_of(report) }, before = { .arena = arena_of(report) };
-    struct doc *doc = doc_add(arena_of(report), report->doc, "tier", DOC_OBJECT);
-    buffer_add(&now, "", 0);
-    buffer_add(&before, "", 0);
-    for (size_t i = 0; i < priors->tiers; i++) {
-        buffer_print(&now, "%s%s %.2f", i ? "  " : "", priors->tier[i],
-                     report->posterior.tier[i]);
-        buffer_print(&before, "%s%.2f", i ? " " : "", priors->tier_share[i]);
-        doc_add_number(arena_of(report), doc, priors->tier[i], report->posterior.tier[i]);
+    struct arena *arena = report->section->arena;
+    struct section *all = section_add(report->section, "quantities", SECTION_KEYED), *tables[TABLES];
+    struct buffer now = { .arena = arena }, before = { .arena = arena };
+    for (int i = 0; i < TABLES; i++) {
+        tables[i] = section_add(report->section, names[i], SECTION_LIST);
+        tables[i]->text_only = true;
     }
-    table_cell(table, "tier of the prompt cache");
-    table_cell(table, "%s", now.data);
-    table_cell(table, "%s", "");
-    table_cell(table, "%s", before.data);
-    table_cell(table, "%s", "");
-    table_cell(table, "%s", "");
-}
-
-static void report_quantities(const struct report *report)
-{
-    struct table table;
-    struct buffer *text = report->text;
-    enum { SAID = sizeof said / sizeof *said };
-    doc_add(arena_of(report), report->doc, "quantities", DOC_OBJECT);
-    add_header(report, &table, "Identified by the price list");
-    for (int i = 0; i < SAID; i++)
-        if (is_said(report, &said[i]))
-            add_line(report, &said[i], &table);
-    if (table.count == table.columns)
-        buffer_print(text, "\nThe price list identifies nothing beyond its priors\n");
-    else {
-        buffer_print(text, "\n");
-        table_print(&table, text, "");
+    for (int i = 0; i < SAID; i++) {
+        const bool is_said = !said[i].product && report->posterior.bits[said[i].key] >= SAID_BITS;
+        if (is_said || !said[i].inverse)
+            add_line(report, &said[i], all, tables[is_said ? IDENTIFIED : REST]);
     }
-    add_header(report, &table, "Identified with a price level");
     for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
-        add_line(report, &levels[i], &table);
-    buffer_print(text, "\n");
-    table_print(&table, text, "");
-    add_header(report, &table, "Not identified");
-    for (int i = 0; i < SAID; i++)
-        if (!is_said(report, &said[i]) && !said[i].inverse)
-            add_line(report, &said[i], &table);
-    report_tier(report, &table);
-    buffer_print(text, "\n");
-    table_print(&table, text, "");
+        add_line(report, &levels[i], all, tables[LEVEL]);
+    struct section *tier = section_add(report->section, "tier", SECTION_RECORD);
+    for (size_t i = 0; i < priors->tiers; i++) {
+        section_number(tier, priors->tier[i], report->posterior.tier[i], unit_one);
+        buffer_print(&now, "%s%s %.2f", i ? ", " : "", priors->tier[i], report->posterior.tier[i]);
+        buffer_print(&before, "%s%.2f", i ? ", " : "", priors->tier_share[i]);
+    }
+    struct section *line = section_add(tables[REST], NULL, SECTION_RECORD);
+    section_word(line, "label", "tier of the prompt cache");
+    section_word(line, "half", "");
+    section_word(line, "most", now.data ? now.data : "");
+    section_word(line, "prior_most", before.data ? before.data : "");
+    section_word(line, "grounds", "");
 }
 
 /* ---- what is priced ----------------------------------------------------------------------- */
@@ -317,54 +238,48 @@ static bool usable(const struct report *report, int field)
 }
 
 /* Holding and drain time as the writes price them, if they are cost. */
-static void report_priced(const struct report *report)
+static void add_priced(const struct report *report)
 {
     static const char *const rows[] = { NAME_implied_hold_ratio, NAME_implied_write_premium,
                                         NAME_implied_drain_time };
     const double *seen = report->reading->evidence.seen;
-    struct doc *doc = doc_add(arena_of(report), report->doc, "as_priced", DOC_OBJECT);
-    double value[3];
+    struct section *priced = section_add(report->section, "as_priced", SECTION_RECORD);
+    double value;
     if (!usable(report, FIELD_WRITE_SHORT) || !usable(report, FIELD_WRITE_LONG) ||
         !usable(report, FIELD_HIT) || seen[FIELD_WRITE_LONG] <= seen[FIELD_WRITE_SHORT])
         return;
     set_fact(report, NAME_write_price_short, 1 + seen[FIELD_WRITE_SHORT]);
     set_fact(report, NAME_write_price_long, 1 + seen[FIELD_WRITE_LONG]);
     set_fact(report, NAME_hit_ratio, seen[FIELD_HIT]);
-    for (int i = 0; i < 3; i++) {
-        if (!row_value(report, rows[i], &value[i]))
-            return;
-        doc_add_number(arena_of(report), doc, rows[i], value[i]);
-    }
-    buffer_print(report->text, "\nas priced, if the hit and both writes carry one margin: holding "
-                 "%s of the input price; drain time of the store and mean pause between hits "
-                 "at most %s\n", text_of_value(report, rows[0], value[0]),
-                 text_of_value(report, rows[2], value[2]));
+    for (int i = 0; i < 3 && row_value(report, rows[i], &value); i++)
+        section_number(priced, rows[i], value, scenario_unit(&report->deduction->scenario, rows[i]));
 }
 
 /* ---- contradictions ----------------------------------------------------------------------- */
 
-static void add_miss(const struct report *report, struct doc *doc, const char *key,
-                     const char *kept, const char *row, double predicted, double seen, const char *sentence)
+static void add_miss(struct section *list, const char *key, const char *kept, const char *row,
+                     double predicted, double seen, const char *sentence)
 {
-    struct doc *one = doc_add(arena_of(report), doc, key, DOC_OBJECT);
-    double miss = fabs(scalar_log(predicted / seen));
-    doc_add_string(arena_of(report), one, "predicts", row);
-    doc_add_number(arena_of(report), one, "predicted", predicted);
-    doc_add_number(arena_of(report), one, "seen", seen);
-    doc_add_number(arena_of(report), one, "miss", miss);
-    buffer_print(report->text, "  keeping %s: ", kept);
-    buffer_print(report->text, "%s %.3g, observed %.3g (a factor of %.1f apart)\n", sentence,
-                 predicted, seen, scalar_exp(miss));
+    const double miss = fabs(scalar_log(predicted / seen));
+    struct section *one = section_add(list, key, SECTION_RECORD);
+    section_word(one, "predicts", row);
+    section_number(one, "predicted", predicted, unit_one);
+    section_number(one, "seen", seen, unit_one);
+    section_number(one, "miss", miss, unit_one);
+    section_word(one, "kept", kept)->text_only = true;
+    section_word(one, "sentence", sentence)->text_only = true;
+    section_number(one, "factor", scalar_exp(miss), unit_one)->text_only = true;
 }
 
 /* The closed forms: any two of step, output price and fast mode predict the third. */
-static void report_triangle(const struct report *report, struct doc *doc)
+static void add_triangle(const struct report *report)
 {
     const double *seen = report->reading->evidence.seen;
     double value, speed = 1, step = usable(report, FIELD_STEP_OUTPUT) ? seen[FIELD_STEP_OUTPUT] : 1;
-    bool fast = usable(report, FIELD_FAST) && seen[FIELD_FAST] > 1.001;
-    bool stepped = usable(report, FIELD_STEP_OUTPUT) && report->reading->price->threshold > 1;
-    bool output = usable(report, FIELD_OUTPUT) && seen[FIELD_OUTPUT] > 1;
+    const bool fast = usable(report, FIELD_FAST) && seen[FIELD_FAST] > 1.001;
+    const bool stepped = usable(report, FIELD_STEP_OUTPUT) && report->reading->price->threshold > 1;
+    const bool output = usable(report, FIELD_OUTPUT) && seen[FIELD_OUTPUT] > 1;
+    struct section *list = section_add(report->section, "contradictions", SECTION_KEYED);
     if (stepped)
         set_fact(report, NAME_price_step_context, report->reading->price->threshold);
     if (output)
@@ -375,129 +290,190 @@ static void report_triangle(const struct report *report, struct doc *doc)
                ORIGIN_DERIVED, "deduce");
     row_value(report, NAME_speed_ratio, &speed);
     if (fast)
-        buffer_print(report->text, "  fast mode: %.3g times the speed (speed_ratio), assumed: no price "
-                     "list has it\n", speed);
+        section_number(report->section, "fast_speed", speed, unit_one)->text_only = true;
     if (fast && output && row_value(report, NAME_output_kept_step, &value))
-        add_miss(report, doc, "output_and_fast", "out/in and fast mode", NAME_step_output_cost, value, step,
+        add_miss(list, "output_and_fast", "out/in and fast mode", NAME_step_output_cost, value, step,
                  "cost of an output token far above the step, over one far below,");
     if (stepped && output && row_value(report, NAME_step_kept_speed, &value)) {
         if (fast)
-            add_miss(report, doc, "step_and_output", "step and out/in", NAME_speed_ratio, value, speed,
+            add_miss(list, "step_and_output", "step and out/in", NAME_speed_ratio, value, speed,
                      "the most that a smaller batch speeds up is");
         else
-            buffer_print(report->text, "  if step and out/in are cost, a smaller batch speeds up by %.3g at "
-                         "most: no room for a fast mode\n", value);
+            section_number(report->section, "speed_at_most", value, unit_one)->text_only = true;
     }
     if (stepped && fast && row_value(report, NAME_fast_kept_output, &value))
-        add_miss(report, doc, "step_and_fast", "step and fast mode", NAME_output_over_input, value,
+        add_miss(list, "step_and_fast", "step and fast mode", NAME_output_over_input, value,
                  output ? seen[FIELD_OUTPUT] : 1, "out/in is");
 }
 
-/* The field, not yet reported, whose explanation as policy raises the evidence most. */
-static int best_field(const struct report *report, unsigned told)
+/* Each price as policy instead of cost, the one that raises the evidence most first. */
+static void add_policy(const struct report *report)
 {
-    int best = -1;
-    for (int i = 0; i < FIELD_COUNT; i++)
-        if (!(told >> i & 1) && !isnan(report->posterior.gain[i]) &&
-            (best < 0 || report->posterior.gain[i] > report->posterior.gain[best]))
-            best = i;
-    return best;
-}
-
-static void report_policy(const struct report *report)
-{
-    const double per_ten = scalar_log(10);
-    struct doc *doc = doc_add(arena_of(report), report->doc, "policy", DOC_OBJECT);
-    unsigned told = 0;
-    for (int i; (i = best_field(report, told)) >= 0; told |= 1u << i) {
-        struct doc *one = doc_add(arena_of(report), doc, fields[i].cost, DOC_OBJECT);
-        double gain = report->posterior.gain[i] / per_ten;
-        doc_add_number(arena_of(report), one, "probability", report->posterior.policy[i]);
-        doc_add_number(arena_of(report), one, "log10_evidence", gain);
-        if (!told)
-            buffer_print(report->text, "  best single explanation: %s is policy, not cost%s (log10 evidence "
-                         "%+.2f)\n  probability of policy:", fields[i].label, i == FIELD_FAST
-                         ? ", or comes from more GPUs per replica or speculation" : "", gain);
-        buffer_print(report->text, " %s %.2f;", fields[i].label, report->posterior.policy[i]);
+    const double per_ten = scalar_log(10), *gain = report->posterior.gain;
+    struct section *list = section_add(report->section, "policy", SECTION_KEYED);
+    bool told[FIELD_COUNT] = { false };
+    for (;;) {
+        int best = -1;
+        for (int i = 0; i < FIELD_COUNT; i++)
+            if (!told[i] && !isnan(gain[i]) && (best < 0 || gain[i] > gain[best]))
+                best = i;
+        if (best < 0)
+            return;
+        struct section *one = section_add(list, fields[best].cost, SECTION_RECORD);
+        told[best] = true;
+        section_number(one, "probability", report->posterior.policy[best], unit_one);
+        section_number(one, "log10_evidence", gain[best] / per_ten, unit_one);
+        section_word(one, "label", fields[best].label)->text_only = true;
+        section_word(one, "also", best == FIELD_FAST ? "or more GPUs per replica, or speculation" : "")
+            ->text_only = true;
     }
-    buffer_print(report->text, "%s", told ? "\n" : "  no ratio is observed\n");
-}
-
-static void report_contradictions(const struct report *report)
-{
-    buffer_print(report->text, "\nContradictions\n");
-    report_triangle(report, doc_add(arena_of(report), report->doc, "contradictions", DOC_OBJECT));
-    report_policy(report);
 }
 
 /* ---- all of it ---------------------------------------------------------------------------- */
 
-static void report_draws(const struct report *report)
+/* How many draws, and the commands that explain the numbers of this sheet as options of `why`: ratios
+ * from its prices, and what the report set for "as priced" and the contradictions. */
+static void add_grounds(const struct report *report)
 {
     const struct posterior *posterior = &report->posterior;
-    struct doc *doc = doc_add(arena_of(report), report->doc, "draws", DOC_OBJECT);
-    doc_add_number(arena_of(report), doc, "count", (double)draws_count(posterior->draws));
-    doc_add_number(arena_of(report), doc, "effective", posterior->effective);
-    doc_add_number(arena_of(report), doc, "largest", posterior->largest);
-    if (isfinite(posterior->log_evidence))
-        doc_add_number(arena_of(report), doc, "log_evidence", posterior->log_evidence);
-    doc_add_bool(arena_of(report), doc, "outside_priors", posterior->outside);
-    buffer_print(report->text, "\nNot identifiable from prices: active parameters and KV bytes separately, "
-                 "precision, machine, context mix, margin per product\n");
-    if (posterior->outside)
-        buffer_print(report->text, "The price list lies outside the priors: few draws come near it, the true "
-                     "ranges are wider\n");
-    buffer_print(report->text, "%zu draws, effective sample size %.0f; `chalkline why decode_utilization` and "
-                 "the other keys of --json explain each line\n", draws_count(posterior->draws),
-                 posterior->effective);
-}
-
-/* The numbers of this sheet as options of `why`: ratios from its prices, and what the report set
- * for "as priced" and the contradictions. */
-static void report_why(const struct report *report)
-{
     const struct facts *facts = &report->deduction->scenario.facts;
-    struct buffer sets = { .arena = arena_of(report) };
-    const char *seen = reading_sets(arena_of(report), report->reading);
-    buffer_print(report->text, "at its own prices: chalkline why seen_output_over_input%s\n", seen);
-    doc_add_string(arena_of(report), report->doc, "why",
-                   arena_print(arena_of(report), "chalkline why seen_output_over_input%s", seen));
+    struct section *section = report->section, *draws = section_add(section, "draws", SECTION_RECORD);
+    struct buffer sets = { .arena = section->arena };
+    section_number(draws, "count", (double)draws_count(posterior->draws), unit_one);
+    section_number(draws, "effective", posterior->effective, unit_one);
+    section_number(draws, "largest", posterior->largest, unit_one);
+    if (isfinite(posterior->log_evidence))
+        section_number(draws, "log_evidence", posterior->log_evidence, unit_one);
+    section_switch(draws, "outside_priors", posterior->outside);
+    section_word(section, "why", arena_print(section->arena, "chalkline why seen_output_over_input%s",
+                                             reading_sets(section->arena, report->reading)));
     for (size_t i = 0; i < facts->scalar_count; i++)
         if (facts->scalars[i].origin == ORIGIN_SHEET)
             buffer_print(&sets, " --set %s=%.9g", facts->scalars[i].name, facts->scalars[i].value);
     if (sets.size && facts_find(facts, NAME_hit_ratio))
-        buffer_print(report->text, "as priced: chalkline why implied_drain_time%s\n", sets.data);
-}
-
-static void write_report(const struct report *report)
-{
-    doc_add_string(arena_of(report), report->doc, "seller", report->reading->price->seller);
-    doc_add_string(arena_of(report), report->doc, "date", report->reading->price->date);
-    report_prices(report);
-    report_ratios(report);
-    report_quantities(report);
-    report_priced(report);
-    report_contradictions(report);
-    report_draws(report);
-    report_why(report);
+        section_word(section, "why_as_priced",
+                     arena_print(section->arena, "chalkline why implied_drain_time%s", sets.data))
+            ->text_only = true;
 }
 
 /* A report sets facts of its sheet; the next one starts without them. */
-bool deduce_model(struct deduction *deduction, const struct reading *reading)
+bool deduce_model(struct deduction *deduction, const struct reading *reading, struct section *reports)
 {
     struct facts *facts = &deduction->scenario.facts, before = *facts;
-    struct report report = { .deduction = deduction, .reading = reading,
-                             .text = &deduction->answer->text };
+    const struct price *price = reading->price;
+    struct report report = { .deduction = deduction, .reading = reading };
     if (!deduce_draw(deduction, true))
         return false;
     deduce_sheet(deduction->arena, deduction->draws, deduction->priors.belief, &reading->evidence,
                  true, &report.posterior);
-    if (report.text->size)
-        buffer_print(report.text, "\n\n");
-    report.doc = doc_add(deduction->arena, deduction->answer->doc, reading->price->model, DOC_OBJECT);
     before.scalars = arena_array(deduction->arena, facts->scalar_room + 1, sizeof *before.scalars);
     memcpy(before.scalars, facts->scalars, facts->scalar_count * sizeof *before.scalars);
-    write_report(&report);
+    report.section = section_add(deduction->section, price->model, SECTION_RECORD);
+    section_word(report.section, "seller", price->seller);
+    section_word(report.section, "date", price->date);
+    section_word(report.section, "model", price->model)->text_only = true;
+    section_word(report.section, "later", reports->inside_count ? "later" : "")->text_only = true;
+    add_prices(&report);
+    add_ratios(&report);
+    add_quantities(&report);
+    add_priced(&report);
+    add_triangle(&report);
+    add_policy(&report);
+    add_grounds(&report);
+    section_share(reports, report.section);
     *facts = before;
     return true;
 }
+
+static const struct record prices_record = { "SeenPrices", (const struct answer_field[]){
+    { FIELD_ROWS, .names = price_rows, .count = PRICE_ROWS },
+    { 0 } } };
+
+static const struct record ratio_record = { "SeenRatio", (const struct answer_field[]){
+    { FIELD_NUMBER, "value", .help = "that its prices show", .unit = "", .always = true },
+    { FIELD_NUMBER, "of_seller", .help = "entries of the seller", .always = true },
+    { FIELD_NUMBER, "same", .help = "of them, those with this value", .always = true },
+    { FIELD_SWITCH, "vendor_policy", .help = "is it the same for all models of the seller?", .always = true },
+    { FIELD_SWITCH, "suspicious", .help = "is it outside the usual set, and not used?", .always = true },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "label", "value_text" }, .count = 2 },
+    { 0 } } };
+static const struct record ratios_record = { "ReportRatios", (const struct answer_field[]){
+    { FIELD_OTHERS, .help = "a ratio, under the name of its row", .record = &ratio_record },
+    { 0 } } };
+
+static const struct record rests_record = { "RestsOn", (const struct answer_field[]){
+    { FIELD_OTHERS, .help = "share of the variance that an unknown has by itself" },
+    { 0 } } };
+static const struct record quantity_record = { "DeducedQuantity", (const struct answer_field[]){
+    { FIELD_RECORD, .help = "quantiles", .names = (const char *const[]){ "posterior", "prior" },
+      .count = 2, .record = &deduce_span_record, .always = true },
+    { FIELD_NUMBER, "bits", .help = "that the prices add to the prior", .always = true },
+    { FIELD_RECORD, "rests_on", .help = "what drives it", .record = &rests_record, .always = true },
+    { 0 } } };
+static const struct record quantities_record = { "DeducedQuantities", (const struct answer_field[]){
+    { FIELD_OTHERS, .help = "a quantity, under the name of its row", .record = &quantity_record },
+    { 0 } } };
+static const struct record line_record = { "QuantityLine", (const struct answer_field[]){
+    { FIELD_TEXT_ONLY, .count = 6, .names = (const char *const[]){
+          "label", "half", "most", "prior_most", "gained", "grounds" } },
+    { 0 } } };
+
+static const struct record tier_record = { "CacheTier", (const struct answer_field[]){
+    { FIELD_OTHERS, .help = "probability that prompts are cached in the tier" },
+    { 0 } } };
+static const struct record priced_record = { "AsPriced", (const struct answer_field[]){
+    { FIELD_ROWS, .count = 3, .names = (const char *const[]){
+          NAME_implied_hold_ratio, NAME_implied_write_premium, NAME_implied_drain_time } },
+    { 0 } } };
+
+static const struct record miss_record = { "Miss", (const struct answer_field[]){
+    { FIELD_TEXT, "predicts", .help = "the row that the other two predict", .always = true },
+    { FIELD_NUMBER, "predicted", .help = "its value by them", .always = true },
+    { FIELD_NUMBER, "seen", .help = "its value by the prices", .always = true },
+    { FIELD_NUMBER, "miss", .help = "logarithm of their ratio", .always = true },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "kept", "sentence", "factor" }, .count = 3 },
+    { 0 } } };
+static const struct record misses_record = { "Contradictions", (const struct answer_field[]){
+    { FIELD_OTHERS, .help = "two of step, output price and fast mode, kept", .record = &miss_record },
+    { 0 } } };
+
+static const struct record policy_record = { "Policy", (const struct answer_field[]){
+    { FIELD_NUMBER, "probability", .help = "that cost has no part in the price", .always = true },
+    { FIELD_NUMBER, "log10_evidence", .help = "for that, over its being cost", .always = true },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "label", "also" }, .count = 2 },
+    { 0 } } };
+static const struct record policies_record = { "Policies", (const struct answer_field[]){
+    { FIELD_OTHERS, .help = "a price, under the name of its cost's row", .record = &policy_record },
+    { 0 } } };
+
+static const struct record draws_record = { "Draws", (const struct answer_field[]){
+    { FIELD_NUMBER, "count", .help = "draws of the unknowns", .always = true },
+    { FIELD_NUMBER, "effective", .help = "sample size once they are weighed", .always = true },
+    { FIELD_NUMBER, "largest", .help = "weight of one draw", .always = true },
+    { FIELD_NUMBER, "log_evidence", .help = "logarithm of the mean likelihood" },
+    { FIELD_SWITCH, "outside_priors", .help = "do few draws come near the list?", .always = true },
+    { 0 } } };
+
+const struct record deduce_report_record = { "DeduceReport", (const struct answer_field[]){
+    { FIELD_TEXT, "seller", .help = "who sells it", .always = true },
+    { FIELD_TEXT, "date", .help = "of the prices", .always = true },
+    { FIELD_RECORD, "prices", .help = "as they are listed", .record = &prices_record, .always = true },
+    { FIELD_RECORD, "ratios", .help = "over the input price", .record = &ratios_record, .always = true },
+    { FIELD_RECORD, "quantities", .help = "that the prices narrow, or not", .record = &quantities_record,
+      .always = true },
+    { FIELD_RECORD, "tier", .help = "of the prompt cache", .record = &tier_record, .always = true },
+    { FIELD_RECORD, "as_priced", .help = "if hit and writes carry one margin", .record = &priced_record,
+      .always = true },
+    { FIELD_RECORD, "contradictions", .help = "between step, output price and fast mode",
+      .record = &misses_record, .always = true },
+    { FIELD_RECORD, "policy", .help = "prices that are not cost", .record = &policies_record,
+      .always = true },
+    { FIELD_RECORD, "draws", .help = "how the posterior was drawn", .record = &draws_record,
+      .always = true },
+    { FIELD_TEXT, "why", .help = "the command that explains a ratio at these prices", .always = true },
+    { FIELD_TEXT_ONLY, "identified", .record = &line_record },
+    { FIELD_TEXT_ONLY, "with_level", .record = &line_record },
+    { FIELD_TEXT_ONLY, "not_identified", .record = &line_record },
+    { FIELD_TEXT_ONLY, .count = 6, .names = (const char *const[]){
+          "model", "later", "suspicious_text", "fast_speed", "speed_at_most", "why_as_priced" } },
+    { 0 } } };

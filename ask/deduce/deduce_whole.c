@@ -1,4 +1,4 @@
-/* `deduce` for a whole price list: one line per entry, with the quantities that the prices
+/* `deduce` for a whole price list: one record per entry, with the quantities that the prices
  * identify.
  *
  * Entries that show the same prices have the same posterior and are weighed once. All entries
@@ -41,117 +41,111 @@ void deduce_conclude(struct deduction *deduction, struct reading *readings, size
     }
 }
 
-/* ---- the table ---------------------------------------------------------------------------- */
+/* ---- the answer --------------------------------------------------------------------------- */
 
-static void number_cell(struct table *table, const char *format, double value)
-{
-    if (isfinite(value))
-        table_cell(table, format, value);
-    else
-        table_cell(table, "%s", "");
-}
+static const char *const seen_rows[] = {
+    NAME_seen_input, NAME_seen_output_over_input, NAME_seen_hit_cost, NAME_seen_write_short_premium,
+    NAME_seen_write_long_premium };
+enum { SEEN = sizeof seen_rows / sizeof *seen_rows };
 
-static const char *step_text(struct arena *arena, const struct reading *reading)
+/* For the table and the CSV: what the record has in sections of its own, as figures. */
+static void add_cells(struct deduction *deduction, const struct reading *reading, struct section *entry)
 {
-    double in = reading->seen[FIELD_STEP_INPUT], out = reading->seen[FIELD_STEP_OUTPUT];
-    if (!isfinite(in) || !isfinite(out) || isnan(reading->price->threshold))
-        return "";
-    return arena_print(arena, "%.3gx/%.3gx > %.0fk", in, out, reading->price->threshold / 1000);
-}
-
-static void add_row(struct arena *arena, struct table *table, const struct reading *reading)
-{
+    static const int seen[SEEN] = { FIELD_INPUT, FIELD_OUTPUT, FIELD_HIT, FIELD_WRITE_SHORT,
+                                    FIELD_WRITE_LONG };
+    const double step_in = reading->seen[FIELD_STEP_INPUT], step_out = reading->seen[FIELD_STEP_OUTPUT];
     const struct span *use = &reading->span[0], *active = &reading->span[1];
-    double million = 1e6, billion = 1e9;
-    table_cell(table, "%s", reading->price->seller);
-    table_cell(table, "%s", reading->price->model);
-    number_cell(table, "%.4g", reading->seen[FIELD_INPUT] * million);
-    number_cell(table, "%.3g", reading->seen[FIELD_OUTPUT]);
-    number_cell(table, "%.3g", reading->seen[FIELD_HIT]);
-    number_cell(table, "%.3g", reading->seen[FIELD_WRITE_SHORT]);
-    number_cell(table, "%.3g", reading->seen[FIELD_WRITE_LONG]);
-    table_cell(table, "%s", step_text(arena, reading));
-    number_cell(table, "%.3g", use->q05);
-    number_cell(table, "%.3g", use->q95);
-    number_cell(table, "%.3g", active->q05 / billion);
-    number_cell(table, "%.3g", active->q95 / billion);
-    table_cell(table, "%s", reading_suspicious(arena, reading));
+    const bool stepped = isfinite(step_in) && isfinite(step_out) && !isnan(reading->price->threshold);
+    const struct { const char *name; double value; } ends[] = {
+        { "decode_utilisation_low", use->q05 }, { "decode_utilisation_high", use->q95 },
+        { "params_active_low", active->q05 }, { "params_active_high", active->q95 } };
+    for (int i = 0; i < SEEN; i++)
+        section_number(entry, seen_rows[i], isfinite(reading->seen[seen[i]]) ? reading->seen[seen[i]] : NAN,
+                       scenario_unit(&deduction->scenario, seen_rows[i]))->text_only = true;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        section_number(entry, ends[i].name, ends[i].value, unit_one)->text_only = true;
+    section_word(entry, "step", !stepped ? "" : arena_print(deduction->arena, "%.3g x / %.3g x above %s",
+                                                           step_in, step_out,
+                                                           count_text(deduction->arena,
+                                                                      reading->price->threshold, 6)))
+        ->text_only = true;
+    section_word(entry, "use_most", deduce_range(deduction, quantities[deduce_told[0]], use->q05, use->q95))
+        ->text_only = true;
+    section_word(entry, "active_most",
+                 deduce_range(deduction, quantities[deduce_told[1]], active->q05, active->q95))
+        ->text_only = true;
+    section_word(entry, "suspicious", reading_suspicious(deduction->arena, reading))->text_only = true;
 }
 
-static void add_span(struct arena *arena, struct doc *doc, const char *key, struct span span)
+static void add_entry(struct deduction *deduction, const struct reading *reading, struct section *list)
 {
-    struct doc *one = doc_add(arena, doc, key, DOC_OBJECT);
-    const double values[] = { span.q05, span.q25, span.q50, span.q75, span.q95 };
-    static const char *const names[] = { "q05", "q25", "q50", "q75", "q95" };
-    for (int i = 0; i < 5; i++)
-        if (isfinite(values[i]))
-            doc_add_number(arena, one, names[i], values[i]);
-}
-
-static void add_entry(struct arena *arena, struct doc *list, const struct reading *reading)
-{
-    struct doc *one = doc_add(arena, list, NULL, DOC_OBJECT);
-    struct doc *ratios, *suspicious;
-    doc_add_string(arena, one, "seller", reading->price->seller);
-    doc_add_string(arena, one, "model", reading->price->model);
-    doc_add_string(arena, one, "date", reading->price->date);
-    ratios = doc_add(arena, one, "ratios", DOC_OBJECT);
-    suspicious = doc_add(arena, one, "suspicious", DOC_ARRAY);
+    struct section *entry = section_add(list, NULL, SECTION_RECORD);
+    section_word(entry, "seller", reading->price->seller);
+    section_word(entry, "model", reading->price->model);
+    section_word(entry, "date", reading->price->date);
+    struct section *ratios = section_add(entry, "ratios", SECTION_RECORD);
+    struct section *suspicious = section_add(entry, "suspicious", SECTION_TEXTS);
     for (int i = 0; i < FIELD_COUNT; i++) {
         if (isfinite(reading->seen[i]))
-            doc_add_number(arena, ratios, fields[i].seen, reading->seen[i]);
+            section_number(ratios, fields[i].seen, reading->seen[i],
+                           scenario_unit(&deduction->scenario, fields[i].seen));
         if (reading->suspicious >> i & 1)
-            doc_add_string(arena, suspicious, NULL, fields[i].seen);
+            section_word(suspicious, NULL, fields[i].seen);
     }
     if (reading->suspicious >> FIELD_COUNT & 1)
-        doc_add_string(arena, suspicious, NULL, NAME_seen_priority);
+        section_word(suspicious, NULL, NAME_seen_priority);
     for (int i = 0; i < DEDUCE_TOLD; i++)
-        add_span(arena, one, quantities[deduce_told[i]], reading->span[i]);
-    doc_add_number(arena, one, "effective", reading->effective);
-}
-
-static void add_summary(struct deduction *deduction, size_t suspicious, size_t unlikely)
-{
-    const struct price_sheet *sheet = &deduction->sheet;
-    struct doc *doc = deduction->answer->doc;
-    doc_add_string(deduction->arena, doc, "file", sheet->file);
-    doc_add_string(deduction->arena, doc, "kind", sheet->kind);
-    doc_add_number(deduction->arena, doc, "read", (double)sheet->count);
-    doc_add_number(deduction->arena, doc, "left_out", (double)sheet->left_out);
-    doc_add_number(deduction->arena, doc, "suspicious", (double)suspicious);
-    buffer_print(&deduction->answer->text, "\n%zu entries read (%s), %zu left out: not priced per text "
-                 "token, or no price. %zu have ratios outside the usual set, which are not used.\n"
-                 "Utilization is of decode over prefill, active parameters in billions: 90 %% intervals, "
-                 "%zu draws; %zu entries lie outside the priors: fewer than 200 draws come near.\n"
-                 "Active parameters depend on the price level (prior_multiple): --model shows how much.\n",
-                 sheet->count, sheet->kind, sheet->left_out, suspicious,
-                 draws_count(deduction->draws), unlikely);
+        deduce_add_span(entry, quantities[deduce_told[i]], reading->span[i]);
+    section_number(entry, "effective", reading->effective, unit_one);
+    add_cells(deduction, reading, entry);
 }
 
 bool deduce_whole(struct deduction *deduction)
 {
-    static const char *const heads[] = { "seller", "model", "in", "out/in", "hit", "w 5min", "w 1h",
-                                         "step in/out", "util", "to", "active", "to",
-                                         "suspicious" };
-    enum { COLUMNS = sizeof heads / sizeof *heads, FEW = 200 };
-    struct arena *arena = deduction->arena;
-    struct table table = { .arena = arena, .columns = COLUMNS, .left = "llrrrrrlrrrrl" };
+    static const char *const columns[] = {
+        "seller", "model", NAME_seen_input, NAME_seen_output_over_input, NAME_seen_hit_cost,
+        NAME_seen_write_short_premium, NAME_seen_write_long_premium, "decode_utilisation_low",
+        "decode_utilisation_high", "params_active_low", "params_active_high", "suspicious" };
+    enum { FEW = 200 };
+    const struct price_sheet *sheet = &deduction->sheet;
+    struct section *section = deduction->section;
     size_t suspicious = 0, unlikely = 0;
     if (!deduce_draw(deduction, false))
         return false;
-    deduce_conclude(deduction, deduction->readings, deduction->sheet.count);
-    for (int i = 0; i < COLUMNS; i++)
-        table_cell(&table, "%s", heads[i]);
-    struct doc *list = doc_add(arena, deduction->answer->doc, "entries", DOC_ARRAY);
-    for (size_t i = 0; i < deduction->sheet.count; i++) {
-        const struct reading *reading = &deduction->readings[i];
-        add_row(arena, &table, reading);
-        add_entry(arena, list, reading);
-        suspicious += reading->suspicious != 0;
-        unlikely += reading->effective < FEW;
+    deduce_conclude(deduction, deduction->readings, sheet->count);
+    struct section *list = section_add(section, "entries", SECTION_LIST);
+    for (size_t i = 0; i < sheet->count; i++) {
+        add_entry(deduction, &deduction->readings[i], list);
+        suspicious += deduction->readings[i].suspicious != 0;
+        unlikely += deduction->readings[i].effective < FEW;
     }
-    table_print(&table, &deduction->answer->text, "");
-    table_csv(&table, &deduction->answer->csv);
-    add_summary(deduction, suspicious, unlikely);
+    section_csv_of(list, columns, sizeof columns / sizeof *columns, deduction->csv);
+    section_word(section, "file", sheet->file);
+    section_word(section, "kind", sheet->kind);
+    section_number(section, "read", (double)sheet->count, unit_one);
+    section_number(section, "left_out", (double)sheet->left_out, unit_one);
+    section_number(section, "suspicious", (double)suspicious, unit_one);
+    section_number(section, "draws_made", (double)draws_count(deduction->draws), unit_one)->text_only = true;
+    section_number(section, "unlikely", (double)unlikely, unit_one)->text_only = true;
     return true;
 }
+
+static const struct record seen_record = { "SeenRatios", (const struct answer_field[]){
+    { FIELD_OTHERS, .help = "a ratio that its prices show, under the name of its row", .unit = "" },
+    { 0 } } };
+
+const struct record deduce_entry_record = { "DeducedEntry", (const struct answer_field[]){
+    { FIELD_TEXT, "seller", .help = "who sells it", .always = true },
+    { FIELD_TEXT, "model", .help = "as the seller calls it", .always = true },
+    { FIELD_TEXT, "date", .help = "of the prices", .always = true },
+    { FIELD_RECORD, "ratios", .help = "of its prices", .record = &seen_record, .always = true },
+    { FIELD_TEXTS, "suspicious", .help = "ratios outside the usual set, which are not used",
+      .always = true },
+    { FIELD_RECORD, .help = "quantiles of the posterior", .record = &deduce_span_record, .count = 2,
+      .names = (const char *const[]){ NAME_decode_utilisation, NAME_params_active }, .always = true },
+    { FIELD_NUMBER, "effective", .help = "sample size of its draws", .always = true },
+    { FIELD_TEXT_ONLY, .names = seen_rows, .count = SEEN },
+    { FIELD_TEXT_ONLY, .count = 7, .names = (const char *const[]){
+          "step", "use_most", "active_most", "decode_utilisation_low",
+          "decode_utilisation_high", "params_active_low", "params_active_high" } },
+    { 0 } } };

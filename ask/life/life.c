@@ -20,24 +20,20 @@ const struct life_kind life_kinds[] = {
                     NAME_target_trained_tokens_per_param },
 };
 
-static bool read_kind(struct life *life)
+static bool read_words(struct life *life, struct subject *subject)
 {
     const struct command *command = life->command;
+    const size_t models = command_models(command, subject);
+    if (models > 1) {
+        error_set(life->error, "life takes one model, %zu were given", models);
+        return error_hint(life->error, "chalkline life deepseek-v3 --served 200T");
+    }
     life->kind = &life_kinds[command_given(command, "budget") ? LIFE_BUDGET
                              : command_given(command, "loss") ? LIFE_LOSS : LIFE_TOKENS];
     if (!command_given(command, "budget") || !command_given(command, "loss"))
         return true;
     error_set(life->error, "--budget and --loss exclude each other");
     return error_hint(life->error, "one of them");
-}
-
-static bool read_words(struct life *life, struct subject *subject)
-{
-    const size_t models = command_models(life->command, subject);
-    if (models <= 1)
-        return read_kind(life);
-    error_set(life->error, "life takes one model, %zu were given", models);
-    return error_hint(life->error, "chalkline life deepseek-v3 --served 200T");
 }
 
 /* A size comes from a model or from --set, or it is what is asked for. */
@@ -107,27 +103,22 @@ static void note_assumed(struct life *life)
         facts_note(facts, "the size is the unknown: of the model only its experts are used");
 }
 
-static void note_idle(struct life *life)
-{
-    const struct life_kind *kind = life->kind;
-    const char *const texts[] = { kind->params, kind->tokens, NAME_rule_excess, NAME_overtraining };
-    given_note(&life->scenario, texts, 4, "this answer");
-}
-
 bool ask_life(struct arena *arena, const struct command *command, struct answer *answer,
               struct error *error)
 {
     struct life *life = arena_alloc(arena, sizeof *life);
     struct subject subject;
-    *life = (struct life){ .arena = arena, .command = command, .answer = answer,
+    *life = (struct life){ .arena = arena, .command = command, .section = section_new(arena),
                            .error = error };
     if (!read_words(life, &subject) ||
         !scenario_read(&life->scenario, arena, command, subject, error) ||
         !check_size(life) || !check_counts(life) || !take_tokens(life))
         return false;
     note_assumed(life);
-    note_idle(life);
-    return life_laws(life) && life_answer(life);
+    const struct life_kind *kind = life->kind;
+    const char *const texts[] = { kind->params, kind->tokens, NAME_rule_excess, NAME_overtraining };
+    given_note(&life->scenario, texts, 4, "this answer");
+    return life_laws(life) && life_answer(life, answer);
 }
 
 static const struct option life_list[] = {

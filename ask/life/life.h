@@ -59,7 +59,7 @@ struct life_law {
 struct life {
     struct arena *arena;
     const struct command *command;
-    struct answer *answer;
+    struct section *section;        /* the answer */
     struct error *error;
     struct scenario scenario;
     const struct life_kind *kind;
@@ -75,6 +75,6 @@ extern const struct life_kind life_kinds[];
 struct scenario life_apart(const struct scenario *scenario);
 /* The laws of data/loss_laws.csv, each solved. */
 bool life_laws(struct life *life);
-bool life_answer(struct life *life);
+bool life_answer(struct life *life, struct answer *answer);
 
 #endif

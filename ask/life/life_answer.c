@@ -1,5 +1,5 @@
-/* The answer of `life`: compute-optimal tokens and size over a model's lifetime, how uncertain
- * they are, and what other laws say.
+/* The answer of `life`, as figures: compute-optimal tokens and size over a model's lifetime, how
+ * uncertain they are, and what other laws say. life.template is its text.
  *
  * Intervals come from the standard errors of the law's exponents and from ranges that the user
  * gave, by seeded draws (graph_quantiles). The lines under "moves" evaluate the optimum again with
@@ -16,148 +16,87 @@
 #define RULE(name) (life->chosen->rules[RULE_##name])
 #define AT(name) (life->chosen->figures[LIFE_##name])
 
-static const char *number_text(const struct life *life, double value, int digits)
+static struct unit unit_of(const struct life *life, const char *row)
 {
-    return quantity_text(life->arena, value, unit_one, digits);
+    return scenario_unit(&life->scenario, row);
 }
 
-static const char *flops_text(const struct life *life, double value)
+static void tell_number(struct section *section, const char *name, double value)
 {
-    return arena_print(life->arena, "%s FLOP", number_text(life, value, 3));
+    section_number(section, name, value, unit_one)->text_only = true;
 }
 
-static void line(struct life *life, const char *name, const char *text)
+static void tell_word(struct section *section, const char *name, const char *word)
 {
-    buffer_print(&life->answer->text, "  %-14s%s\n", name, text);
+    section_word(section, name, word)->text_only = true;
 }
-#define LINE(name, ...) line(life, name, arena_print(life->arena, __VA_ARGS__))
 
-/* ---- what was asked --------------------------------------------------------------------- */
+/* ---- the optimum -------------------------------------------------------------------------- */
 
-/* "70.8 T tokens, 708 for each of 100 B active parameters: 35.4 x the 20 of Chinchilla" */
-static void head_line(struct life *life)
+/* Where both size and tokens are the best, and under "rule" where the tokens are those of equal costs, or
+ * those that the model had. */
+static void add_optimum(struct life *life)
 {
-    struct buffer *out = &life->answer->text;
     const struct life_law *law = life->chosen;
-    const char *params = large_text(life->arena, law->params);
-    const char *tokens = large_text(life->arena, law->tokens);
-    const char *each = number_text(life, law->tokens / law->params, 3);
-    if (life->kind == &life_kinds[LIFE_TOKENS])
-        buffer_print(out, "%s%s%s tokens, %s per active parameter (%s): %s x the %s of "
-                     "Chinchilla\n\n", life->scenario.model ? life->scenario.model : "",
-                     life->scenario.model ? ": " : "", tokens, each, params,
-                     number_text(life, AT(overtraining), 3),
-                     number_text(life, AT(tokens_per_param), 3));
-    else if (life->kind == &life_kinds[LIFE_BUDGET])
-        buffer_print(out, "%s active parameters on %s tokens, %s per parameter: the lowest loss, %s, "
-                     "for a lifetime compute of %s\n\n", params, tokens, each, number_text(life, AT(model_loss), 4),
-                     flops_text(life, AT(life_flops)));
-    else
-        buffer_print(out, "%s active parameters on %s tokens, %s per parameter: the least lifetime "
-                     "compute, %s, at a loss of %s\n\n", params, tokens, each,
-                     flops_text(life, AT(life_flops)), number_text(life, AT(model_loss), 4));
-}
-
-static void served_line(struct life *life)
-{
-    const char *all = large_text(life->arena, AT(served_tokens));
-    if (AT(inference_tokens) == AT(served_tokens) * AT(ship_probability) &&
-        AT(ship_probability) < 1)
-        LINE("served", "%s tokens: %s with probability %s of shipping",
-             large_text(life->arena, AT(inference_tokens)), all,
-             number_text(life, AT(ship_probability), 3));
-    else
-        LINE("served", "%s tokens", large_text(life->arena, AT(inference_tokens)));
-}
-
-static void compute_line(struct life *life)
-{
-    const double all = AT(life_flops) / 100;
-    LINE("compute", "%s: pre-training %.0f %%, reinforcement learning %.0f %%, inference %.0f %%",
-         flops_text(life, AT(life_flops)), AT(pretrain_flops) / all, AT(life_rl_flops) / all,
-         AT(inference_flops) / all);
-}
-
-static void loss_line(struct life *life)
-{
-    LINE("loss", "%s: irreducible %s, from finite parameters %.3g, from finite tokens %.3g",
-         number_text(life, AT(model_loss), 4), number_text(life, AT(loss_floor), 4),
-         AT(loss_of_params), AT(loss_of_tokens));
-}
-
-/* What equal costs, or the tokens that the model had, waste. */
-static void rule_line(struct life *life)
-{
-    const struct fact *given = facts_find(&life->scenario.facts, NAME_pretrain_tokens);
-    const char *name = fact_given(given) ? "trained" : "rule";
-    const char *what = fact_given(given) ? "" : "equal cost is ";
-    const char *tokens = large_text(life->arena, RULE(pretrain_tokens));
-    if (!(RULE(rule_room) > 0))
-        LINE(name, "%s%s tokens: no number of parameters reaches this loss", what,
-             tokens);
-    else
-        LINE(name, "%s%s tokens: this loss with %s parameters at %.3g %% more compute", what,
-             tokens, large_text(life->arena, RULE(rule_params)), 100 * RULE(rule_excess));
-    if (RULE(rule_exact_params) > 0)
-        LINE("", "compute-optimal for %s parameters",
-             large_text(life->arena, RULE(rule_exact_params)));
+    struct section *section = life->section;
+    const double all = AT(life_flops);
+    const bool ships = AT(inference_tokens) == AT(served_tokens) * AT(ship_probability) &&
+                       AT(ship_probability) < 1;
+    for (int i = 0; i < LIFE_FIGURE_COUNT; i++)
+        section_number(section, life_figures[i], law->figures[i], unit_of(life, life_figures[i]));
+    tell_number(section, "tokens_each", law->tokens / law->params);
+    tell_number(section, "pretrain_share", AT(pretrain_flops) / all);
+    tell_number(section, "rl_compute_share", AT(life_rl_flops) / all);
+    tell_number(section, "inference_share", AT(inference_flops) / all);
+    tell_word(section, "shipping", ships ? "ships" : "");
+    struct section *rule = section_add(section, "rule", SECTION_RECORD);
+    for (int i = 0; i < LIFE_RULE_COUNT; i++)
+        if (!(i >= RULE_rule_params && i <= RULE_rule_excess) || RULE(rule_room) > 0)
+            section_number(rule, life_rules[i], law->rules[i], unit_of(life, life_rules[i]));
+    tell_number(rule, "excess", 100 * RULE(rule_excess));
+    tell_word(rule, "trained", fact_given(facts_find(&life->scenario.facts, NAME_pretrain_tokens))
+              ? "trained" : "");
 }
 
 /* ---- how sure --------------------------------------------------------------------------- */
 
-static void add_range(struct life *life, struct doc *doc, const char *row, struct range range)
-{
-    struct doc *ends = doc_add(life->arena, doc, row, DOC_ARRAY);
-    doc_add_number(life->arena, ends, NULL, range.low);
-    doc_add_number(life->arena, ends, NULL, range.high);
-}
-
-static const char *range_text(const struct life *life, struct range range)
+static const char *between(const struct life *life, struct range range)
 {
     return arena_print(life->arena, "%s to %s", large_text(life->arena, range.low),
                        large_text(life->arena, range.high));
 }
 
-static void range_line(struct life *life, const char *name, const struct range *ranges,
-                       const char *why)
+/* The ends for size and tokens under their rows, and a line for people. */
+static void add_interval(struct life *life, const char *name, const struct range *ranges,
+                         const char *grounds, struct section *lines)
 {
+    const char *const rows[] = { life->kind->params, life->kind->tokens };
     const double chinchilla = AT(params_active) * AT(tokens_per_param);
-    if (life->kind == &life_kinds[LIFE_TOKENS])
-        LINE(name, "%s tokens, %s to %s x: %s", range_text(life, ranges[1]),
-             number_text(life, ranges[1].low / chinchilla, 3),
-             number_text(life, ranges[1].high / chinchilla, 3), why);
-    else
-        LINE(name, "%s parameters, %s tokens: %s", range_text(life, ranges[0]),
-             range_text(life, ranges[1]), why);
-}
-
-static void add_ranges(struct life *life, const char *name, const struct range *ranges)
-{
-    struct doc *doc = doc_add(life->arena, life->answer->doc, name, DOC_OBJECT);
-    add_range(life, doc, life->kind->params, ranges[0]);
-    add_range(life, doc, life->kind->tokens, ranges[1]);
-}
-
-/* Does anything vary beside the errors of the powers? */
-static bool given_ranges(const struct life *life, const struct values *values,
-                         const char *const *off)
-{
-    bool any = false;
-    for (size_t i = 0; i < values->graph.input_count; i++) {
-        const struct input *input = &values->graph.inputs[i];
-        const char *name = life->scenario.formulas.rows[input->row]->name;
-        any |= input->distribution != DISTRIBUTION_NONE && strcmp(name, off[0]) && strcmp(name, off[1]);
+    struct section *section = section_add(life->section, name, SECTION_RECORD);
+    for (int i = 0; i < 2; i++) {
+        struct section *ends = section_add(section, rows[i], SECTION_TEXTS);
+        section_number(ends, NULL, ranges[i].low, unit_one);
+        section_number(ends, NULL, ranges[i].high, unit_one);
     }
-    return any;
+    struct section *line = section_add(lines, NULL, SECTION_RECORD);
+    section_word(line, "following", lines->inside_count > 1 ? "following" : "");
+    section_word(line, "in_tokens", life->kind == &life_kinds[LIFE_TOKENS] ? "tokens" : "");
+    section_word(line, "params_between", between(life, ranges[0]));
+    section_word(line, "tokens_between", between(life, ranges[1]));
+    section_number(line, "times_low", ranges[1].low / chinchilla, unit_one);
+    section_number(line, "times_high", ranges[1].high / chinchilla, unit_one);
+    section_word(line, "grounds", grounds);
 }
 
-static bool law_range(struct life *life)
+/* From the standard errors of the law's powers, with what was given as a range. */
+static bool add_law_interval(struct life *life, struct section *lines)
 {
     const char *const rows[] = { life->kind->params, life->kind->tokens };
     static const char *const off[] = { NAME_loss_params_off, NAME_loss_tokens_off };
     struct scenario scenario = life_apart(&life->chosen->scenario);
     struct values values;
     struct range ranges[2];
+    bool given = false;             /* does anything vary beside the errors of the powers? */
     if (!life->chosen->uncertain)
         return true;
     for (int i = 0; i < 2; i++)
@@ -168,10 +107,14 @@ static bool law_range(struct life *life)
         return false;
     for (size_t i = 0; i < 2; i++)
         ranges[i] = values_range(&scenario, &values, i);
-    add_ranges(life, "range_of_law", ranges);
-    range_line(life, "90 % interval", ranges, given_ranges(life, &values, off)
-               ? "from the standard errors of the exponents and the ranges given"
-               : "from the standard errors of the exponents");
+    for (size_t i = 0; i < values.graph.input_count; i++) {
+        const struct input *input = &values.graph.inputs[i];
+        const char *name = life->scenario.formulas.rows[input->row]->name;
+        given |= input->distribution != DISTRIBUTION_NONE && strcmp(name, off[0]) && strcmp(name, off[1]);
+    }
+    add_interval(life, "range_of_law", ranges,
+                 given ? "from the standard errors of the exponents and the ranges given"
+                       : "from the standard errors of the exponents", lines);
     return true;
 }
 
@@ -181,22 +124,14 @@ static bool wide(struct range range)
     return range.high - range.low > 1e-6 * range.high;
 }
 
-static const char *uncertain_inputs(const struct life *life, const struct values *values)
-{
-    struct buffer names = { .arena = life->arena };
-    for (size_t i = 0; i < values->graph.input_count; i++)
-        if (values->graph.inputs[i].distribution != DISTRIBUTION_NONE)
-            buffer_print(&names, "%s%s", names.size ? ", " : "",
-                         life->scenario.formulas.rows[values->graph.inputs[i].row]->name);
-    return names.data;
-}
-
-static bool likely_range(struct life *life)
+/* From the inputs alone that have a distribution. */
+static bool add_input_interval(struct life *life, struct section *lines)
 {
     const char *const rows[] = { life->kind->params, life->kind->tokens };
     struct scenario scenario = life_apart(&life->chosen->scenario);
     struct values values;
     struct range ranges[2];
+    struct buffer names = { .arena = life->arena };
     if (!values_of(&scenario, rows, 2, &values, life->error))
         return false;
     if (!values_uncertain(&scenario, &values))
@@ -205,9 +140,12 @@ static bool likely_range(struct life *life)
         ranges[i] = values_range(&scenario, &values, i);
     if (!wide(ranges[0]) && !wide(ranges[1]))
         return true;
-    add_ranges(life, "range_of_inputs", ranges);
-    range_line(life, life->chosen->uncertain ? "" : "90 % interval", ranges,
-               arena_print(life->arena, "from the distribution of %s", uncertain_inputs(life, &values)));
+    for (size_t i = 0; i < values.graph.input_count; i++)
+        if (values.graph.inputs[i].distribution != DISTRIBUTION_NONE)
+            buffer_print(&names, "%s%s", names.size ? ", " : "",
+                         life->scenario.formulas.rows[values.graph.inputs[i].row]->name);
+    add_interval(life, "range_of_inputs", ranges,
+                 arena_print(life->arena, "from the distribution of %s", names.data), lines);
     return true;
 }
 
@@ -230,201 +168,166 @@ static const char *changed_text(struct life *life, const char *change)
                          large_text(life->arena, values.at[0]), tokens);
 }
 
-static void moves_line(struct life *life)
+/* Reinforcement learning as large as pre-training, and experts that count as parameters. */
+static void add_moves(struct life *life)
 {
-    const char *more = changed_text(life, "rl_share = 1");
-    LINE("per 1 %", "more served at this size: %+.2g %% tokens; more parameters: %+.2g %%",
-         RULE(served_elasticity), RULE(params_elasticity));
-    if (more)
-        LINE("", "with as much reinforcement learning as pre-training: %s", more);
-}
-
-static void experts_line(struct life *life)
-{
-    const char *more = changed_text(life, "expert_quality = 1");
+    const char *with_rl = changed_text(life, "rl_share = 1");
+    const char *with_experts = changed_text(life, "expert_quality = 1");
     double experts, gain;
     struct error ignored;
-    if (!life->scenario.model || !more || RULE(expert_gain) != 1 ||
+    tell_word(life->section, "with_rl", with_rl ? with_rl : "");
+    if (!life->scenario.model || !with_experts || RULE(expert_gain) != 1 ||
         !value_of(&life->chosen->scenario, NAME_experts, &experts, &ignored) || !(experts > 1) ||
         !value_of(&life->chosen->scenario, NAME_expert_gain_most, &gain, &ignored))
         return;
-    LINE("experts", "only active parameters count; if %.0f experts were worth %.2f times",
-         experts, gain);
-    LINE("", "as many parameters (expert_quality=1): %s", more);
+    tell_word(life->section, "with_experts", with_experts);
+    tell_number(life->section, NAME_experts, experts);
+    tell_number(life->section, NAME_expert_gain_most, gain);
 }
 
 /* ---- laws beside each other ---------------------------------------------------------------- */
 
-enum { COLUMNS = 9 };
-static const char *const heads[COLUMNS] = {
-    "law", "parameters", "tokens", "per parameter", "x Chinchilla", "inf./train.", "loss", "unserved",
-    "equal cost" };
-static const char *const csv_heads[COLUMNS] = {
-    "law", NAME_params_active, "tokens", NAME_tokens_per_param, NAME_overtraining,
-    NAME_inference_over_training, NAME_model_loss, "unserved_tokens_per_param", NAME_rule_excess };
+static const char *const law_keys[] = {
+    NAME_params_active, "tokens", NAME_tokens_per_param, NAME_overtraining, NAME_inference_over_training,
+    NAME_model_loss, "unserved_tokens_per_param", NAME_rule_excess };
+enum { LAW_KEYS = sizeof law_keys / sizeof *law_keys };
 
-/* What a law says, column by column; NAN: nothing. "unserved" are tokens for each parameter if
- * nothing is served, "equal cost" the compute that this rule wastes. */
-static void law_numbers(const struct life_law *law, double *at)
+/* What each law says; a key that a law says nothing of is left out. "unserved" are tokens for each
+ * parameter if nothing is served, "equal cost" the compute that this rule wastes. A law without a loss
+ * says nothing of what is served, and has an answer only to a compute of which nothing is. */
+static void add_laws(struct life *life, struct buffer *csv)
 {
-    for (int i = 0; i < COLUMNS; i++)
-        at[i] = NAN;
-    if (!law->reached)
-        return;
-    at[1] = law->params;
-    at[2] = law->tokens;
-    at[3] = law->tokens / law->params;
-    at[7] = law->unserved;
-    if (law->frontier)                          /* says nothing of what is served */
-        at[1] = at[2] = at[3] = NAN;
-    else
-        at[4] = law->figures[LIFE_overtraining];
-    at[5] = law->frontier ? NAN : law->figures[LIFE_inference_over_training];
-    at[6] = law->frontier ? NAN : law->figures[LIFE_model_loss];
-    at[8] = law->frontier || !(law->rules[RULE_rule_room] > 0) ? NAN
-            : law->rules[RULE_rule_excess];
-}
-
-static void law_row(struct life *life, const struct life_law *law, struct table *text,
-                    struct table *csv)
-{
-    double at[COLUMNS];
-    law_numbers(law, at);
-    table_cell(text, "%s%s", law->chosen ? "> " : "  ", law->title);
-    table_cell(csv, "%s", law->name);
-    for (int i = 1; i < COLUMNS; i++) {
-        const char *cell = isnan(at[i]) ? "" : i < 3 ? large_text(life->arena, at[i])
-                           : number_text(life, at[i], i == 6 ? 4 : 3);
-        if (i == 8)
-            cell = !law->frontier && law->reached && isnan(at[i]) ? "never"
-                   : isnan(at[i]) ? "" : arena_print(life->arena, "+%.3g %%", 100 * at[i]);
-        if (!law->reached && i == 1)
-            cell = "none";
-        table_cell(text, "%s", cell);
-        table_cell(csv, isnan(at[i]) ? "%.0s" : "%s", arena_print(life->arena, "%.9g", at[i]));
+    struct section *list = section_add(life->section, "laws", SECTION_LIST);
+    for (size_t i = 0; i < life->count; i++) {
+        const struct life_law *law = &life->laws[i];
+        const double *figures = law->figures, excess = law->rules[RULE_rule_excess];
+        const bool full = law->reached && !law->frontier, room = full && law->rules[RULE_rule_room] > 0;
+        const double numbers[LAW_KEYS] = {
+            full ? law->params : NAN, full ? law->tokens : NAN, full ? law->tokens / law->params : NAN,
+            full ? figures[LIFE_overtraining] : NAN, full ? figures[LIFE_inference_over_training] : NAN,
+            full ? figures[LIFE_model_loss] : NAN, law->reached ? law->unserved : NAN,
+            room ? excess : NAN };
+        if (!law->reached && law->frontier)
+            continue;
+        struct section *one = section_add(list, NULL, SECTION_RECORD);
+        section_word(one, "law", law->name);
+        section_word(one, "title", law->title);
+        for (int k = 0; k < LAW_KEYS; k++)
+            if (!isnan(numbers[k]))
+                section_number(one, law_keys[k], numbers[k], unit_one);
+        /* An empty word hides the answer's figure of that name in the table. */
+        for (int k = 0; k < LAW_KEYS; k++)
+            if (isnan(numbers[k]))
+                tell_word(one, law_keys[k], "");
+        tell_number(one, "excess", 100 * excess);
+        tell_word(one, "asked", law->chosen ? "asked" : "");
+        tell_word(one, "none", law->reached ? "" : "none");
+        tell_word(one, "never", full && !room ? "never" : "");
     }
-}
-
-static void law_document(struct life *life, const struct life_law *law, struct doc *list)
-{
-    struct doc *doc = doc_add(life->arena, list, NULL, DOC_OBJECT);
-    double at[COLUMNS];
-    law_numbers(law, at);
-    doc_add_string(life->arena, doc, "law", law->name);
-    doc_add_string(life->arena, doc, "title", law->title);
-    for (int i = 1; i < COLUMNS; i++)
-        if (!isnan(at[i]))
-            doc_add_number(life->arena, doc, csv_heads[i], at[i]);
-}
-
-/* A law without a loss has an answer only to a compute of which nothing is served. */
-static bool law_answers(const struct life_law *law)
-{
-    return law->reached || !law->frontier;
-}
-
-static void laws_table(struct life *life)
-{
-    struct table text = { .arena = life->arena, .columns = COLUMNS, .left = "lrrrrrrrr" };
-    struct table csv = text;
-    struct doc *list = doc_add(life->arena, life->answer->doc, "laws", DOC_ARRAY);
-    for (int i = 0; i < COLUMNS; i++) {
-        table_cell(&text, "%s%s", i ? "" : "  ", heads[i]);
-        table_cell(&csv, "%s", csv_heads[i]);
-    }
-    for (size_t i = 0; i < life->count; i++)
-        if (law_answers(&life->laws[i])) {
-            law_row(life, &life->laws[i], &text, &csv);
-            law_document(life, &life->laws[i], list);
-        }
-    buffer_print(&life->answer->text, "\n");
-    table_print(&text, &life->answer->text, "");
-    table_csv(&csv, &life->answer->csv);
-    buffer_print(&life->answer->text, "\n");
+    const char *columns[LAW_KEYS + 1] = { "law" };
+    memcpy(columns + 1, law_keys, sizeof law_keys);
+    section_csv_of(list, columns, LAW_KEYS + 1, csv);
 }
 
 /* ---- the whole ---------------------------------------------------------------------------- */
 
-/* No runs were so large; a law is stretched that far. */
-static void note_beyond(struct life *life)
+/* No size reaches the loss, or serves the tokens with the compute: what would be needed. */
+static bool add_nothing(struct life *life)
 {
-    const double params = AT(params_active) / AT(seen_params_high);
-    const double tokens = AT(pretrain_tokens) / AT(seen_tokens_high);
-    if (params > 1 || tokens > 1)
-        facts_note(&life->scenario.facts, "the law holds beyond the runs it was fitted to, %s "
-                   "parameters and %s tokens at most",
-                   large_text(life->arena, AT(seen_params_high)),
-                   large_text(life->arena, AT(seen_tokens_high)));
+    struct scenario *scenario = &life->chosen->scenario;
+    struct section *section = life->section;
+    double wanted, needed, served;
+    if (life->kind == &life_kinds[LIFE_LOSS]) {
+        if (!value_of(scenario, NAME_target_loss, &wanted, life->error) ||
+            !value_of(scenario, NAME_loss_floor, &needed, life->error))
+            return false;
+        tell_number(section, "wanted_loss", wanted);
+        tell_number(section, "lowest_loss", needed);
+        tell_number(section, "loss_gap", needed - wanted);
+        return true;
+    }
+    if (!value_of(scenario, NAME_life_budget, &wanted, life->error) ||
+        !value_of(scenario, NAME_fixed_flop_per_param, &needed, life->error) ||
+        !value_of(scenario, NAME_inference_tokens, &served, life->error))
+        return false;
+    tell_number(section, "wanted_budget", wanted);
+    tell_number(section, "needed_flops", needed);
+    tell_number(section, "wanted_tokens", served);
+    return true;
 }
 
-static void answer_document(struct life *life)
+bool life_answer(struct life *life, struct answer *answer)
 {
-    struct doc *doc = life->answer->doc;
-    doc_add_string(life->arena, doc, "question", life->kind->name);
+    struct section *section = life->section, *lines;
+    section_word(section, "question", life->kind->name);
     if (life->scenario.model)
-        doc_add_string(life->arena, doc, "model", life->scenario.model);
-    doc_add_string(life->arena, doc, "law", life->chosen->name);
-    if (!life->chosen->reached)
-        return;
-    for (int i = 0; i < LIFE_FIGURE_COUNT; i++)
-        doc_add_number(life->arena, doc, life_figures[i], life->chosen->figures[i]);
-    struct doc *rule = doc_add(life->arena, doc, "rule", DOC_OBJECT);
-    for (int i = 0; i < LIFE_RULE_COUNT; i++)
-        if (!(i >= RULE_rule_params && i <= RULE_rule_excess) || RULE(rule_room) > 0)
-            doc_add_number(life->arena, rule, life_rules[i], life->chosen->rules[i]);
-}
-
-static bool tell_floor(struct life *life)
-{
-    double wanted, lowest;
-    if (!value_of(&life->chosen->scenario, NAME_target_loss, &wanted, life->error) ||
-        !value_of(&life->chosen->scenario, NAME_loss_floor, &lowest, life->error))
+        section_word(section, "model", life->scenario.model);
+    section_word(section, "law", life->chosen->name);
+    if (life->chosen->reached) {
+        add_optimum(life);
+        lines = section_add(section, "intervals", SECTION_LIST);
+        lines->text_only = true;
+        if (!add_law_interval(life, lines) || !add_input_interval(life, lines))
+            return false;
+        add_moves(life);
+        if (AT(params_active) > AT(seen_params_high) || AT(pretrain_tokens) > AT(seen_tokens_high))
+            facts_note(&life->scenario.facts, "the law holds beyond the runs it was fitted to, %s "
+                       "parameters and %s tokens at most",
+                       large_text(life->arena, AT(seen_params_high)),
+                       large_text(life->arena, AT(seen_tokens_high)));
+    } else if (!add_nothing(life)) {
         return false;
-    buffer_print(&life->answer->text, "no size reaches a loss of %s: by this law none goes below "
-                 "%s, %s away\n", number_text(life, wanted, 5), number_text(life, lowest, 5),
-                 number_text(life, lowest - wanted, 3));
+    }
+    answer->status = !life->chosen->reached;
+    add_laws(life, &answer->csv);
+    figures_notes(&life->scenario, section);
+    section_document(section, answer->doc);
+    template_print(template_built_in(life->arena, "ask/life/life.template"), section, &answer->text);
     return true;
 }
 
-static bool tell_budget(struct life *life)
-{
-    double budget, needed, served;
-    if (!value_of(&life->chosen->scenario, NAME_life_budget, &budget, life->error) ||
-        !value_of(&life->chosen->scenario, NAME_fixed_flop_per_param, &needed, life->error) ||
-        !value_of(&life->chosen->scenario, NAME_inference_tokens, &served, life->error))
-        return false;
-    buffer_print(&life->answer->text, "no size serves %s tokens with %s: each parameter takes %s\n",
-                 large_text(life->arena, served), flops_text(life, budget),
-                 flops_text(life, needed));
-    return true;
-}
+static const struct record rule_record = { "LifeRule", (const struct answer_field[]){
+    { FIELD_ROWS, .names = life_rules, .count = LIFE_RULE_COUNT },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "excess", "trained" }, .count = 2 },
+    { 0 } } };
+static const struct record range_record = { "LifeRange", (const struct answer_field[]){
+    { FIELD_NUMBERS, NAME_params_active, .help = "low and high end" },
+    { FIELD_NUMBERS, NAME_optimal_pretrain_tokens, .help = "low and high end" },
+    { FIELD_NUMBERS, NAME_budget_params, .help = "low and high end, --budget" },
+    { FIELD_NUMBERS, NAME_budget_tokens, .help = "low and high end, --budget" },
+    { FIELD_NUMBERS, NAME_target_params, .help = "low and high end, --loss" },
+    { FIELD_NUMBERS, NAME_target_tokens, .help = "low and high end, --loss" },
+    { 0 } } };
+static const struct record interval_record = { "LifeInterval", (const struct answer_field[]){
+    { FIELD_TEXT_ONLY, .count = 7, .names = (const char *const[]){
+          "following", "in_tokens", "params_between", "tokens_between", "times_low", "times_high",
+          "grounds" } },
+    { 0 } } };
+static const struct record law_record = { "ScalingLaw", (const struct answer_field[]){
+    { FIELD_TEXT, "law", .help = "its name", .always = true },
+    { FIELD_TEXT, "title", .help = "who published it", .always = true },
+    { FIELD_ROWS, .count = 6, .names = (const char *const[]){
+          NAME_params_active, NAME_tokens_per_param, NAME_overtraining, NAME_inference_over_training,
+          NAME_model_loss, NAME_rule_excess } },
+    { FIELD_NUMBER, "tokens", .help = "compute-optimal", .unit = "token" },
+    { FIELD_NUMBER, "unserved_tokens_per_param", .help = "the same per parameter, if nothing is served" },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "excess", "asked", "none", "never" }, .count = 4 },
+    { 0 } } };
 
-static bool answer_nothing(struct life *life)
-{
-    life->answer->status = 1;
-    if (!(life->kind == &life_kinds[LIFE_LOSS] ? tell_floor(life) : tell_budget(life)))
-        return false;
-    laws_table(life);
-    scenario_notes(&life->scenario, life->answer);
-    return true;
-}
-
-bool life_answer(struct life *life)
-{
-    answer_document(life);
-    if (!life->chosen->reached)
-        return answer_nothing(life);
-    head_line(life);
-    served_line(life);
-    compute_line(life);
-    loss_line(life);
-    rule_line(life);
-    if (!law_range(life) || !likely_range(life))
-        return false;
-    moves_line(life);
-    experts_line(life);
-    laws_table(life);
-    note_beyond(life);
-    scenario_notes(&life->scenario, life->answer);
-    return true;
-}
+const struct record answer_life = { "Life", (const struct answer_field[]){
+    { FIELD_TEXT, "question", .help = "tokens, budget or loss", .always = true },
+    { FIELD_TEXT, "model", .help = "title" },
+    { FIELD_TEXT, "law", .help = "that was asked for", .always = true },
+    { FIELD_ROWS, .names = life_figures, .count = LIFE_FIGURE_COUNT },
+    { FIELD_RECORD, "rule", .help = "with the tokens of equal costs, or those given",
+      .record = &rule_record },
+    { FIELD_RECORD, "range_of_law", .help = "90 % interval of the law", .record = &range_record },
+    { FIELD_RECORD, "range_of_inputs", .help = "90 % interval of the inputs", .record = &range_record },
+    { FIELD_LIST, "laws", .help = "what each law says", .record = &law_record, .always = true },
+    { FIELD_TEXTS, "assumed", .help = "what nobody gave, and what to know of it", .always = true },
+    { FIELD_TEXT_ONLY, "intervals", .record = &interval_record },
+    { FIELD_TEXT_ONLY, .count = 15, .names = (const char *const[]){
+          "tokens_each", "pretrain_share", "rl_compute_share", "inference_share", "shipping", "with_rl",
+          "with_experts", NAME_experts, NAME_expert_gain_most, "wanted_loss", "lowest_loss", "loss_gap",
+          "wanted_budget", "needed_flops", "wanted_tokens" } },
+    { 0 } } };

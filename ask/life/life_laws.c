@@ -68,35 +68,29 @@ static void set_law(const struct life *life, const struct sheet *sheet, struct l
     }
 }
 
-static bool law_unknown(struct life *life, const char *name)
-{
-    struct buffer all = { .arena = life->arena };
-    const char *frontier = NULL;
-    for (size_t i = 0; i < life->count; i++)
-        if (!life->laws[i].frontier)
-            buffer_print(&all, "%s%s", all.size ? ", " : "", life->laws[i].name);
-        else if (name_same(life->laws[i].name, name))
-            frontier = life->laws[i].name;
-    if (frontier)
-        error_set(life->error, "--law: %s gives tokens for a compute budget, but no "
-                  "loss", frontier);
-    else
-        error_set(life->error, "--law: unknown scaling law '%.60s'", name);
-    return error_hint(life->error, "one of: %s", all.data);
-}
-
+/* The law of --law, or the first that has a loss. */
 static bool choose_law(struct life *life)
 {
-    const char *name = command_text(life->command, "law");
+    const char *name = command_text(life->command, "law"), *frontier = NULL;
+    struct buffer all = { .arena = life->arena };
     for (size_t i = 0; i < life->count; i++) {
         struct life_law *law = &life->laws[i];
-        if (law->frontier || (name && !name_same(law->name, name)))
-            continue;
-        law->chosen = true;
-        life->chosen = law;
-        return true;
+        const bool called = !name || name_same(law->name, name);
+        if (!law->frontier && called) {
+            law->chosen = true;
+            life->chosen = law;
+            return true;
+        }
+        if (!law->frontier)
+            buffer_print(&all, "%s%s", all.size ? ", " : "", law->name);
+        else if (called)
+            frontier = law->name;
     }
-    return law_unknown(life, name ? name : "");
+    if (frontier)
+        error_set(life->error, "--law: %s gives tokens for a compute budget, but no loss", frontier);
+    else
+        error_set(life->error, "--law: unknown scaling law '%.60s'", name ? name : "");
+    return error_hint(life->error, "one of: %s", all.data);
 }
 
 /* ---- solving ------------------------------------------------------------------------------ */
@@ -126,31 +120,14 @@ static bool solve_frontier(struct life *life, struct life_law *law)
     return true;
 }
 
-/* Where nothing is served the rule says no tokens at all, and no loss is known of those: then it
- * is told of the best tokens, and none of it holds. */
-static bool read_rules(struct scenario *at, struct life_law *law, struct error *error)
-{
-    double tokens;
-    if (!value_of(at, NAME_pretrain_tokens, &tokens, error))
-        return false;
-    if (tokens > 0)
-        return read_rows(at, life_rules, LIFE_RULE_COUNT, law->rules, error);
-    facts_set(&at->facts, NAME_pretrain_tokens, law->tokens, ORIGIN_DERIVED, "life");
-    if (!read_rows(at, life_rules, LIFE_RULE_COUNT, law->rules, error))
-        return false;
-    law->rules[RULE_pretrain_tokens] = 0;
-    law->rules[RULE_rule_room] = 0;
-    law->rules[RULE_rule_exact_params] = 0;
-    return true;
-}
-
 /* The size first, so that what is asked of it is one and the same question for all kinds; then
- * the tokens, in the place of the rule's. */
+ * the tokens, in the place of the rule's. Where nothing is served the rule says no tokens at all, and no
+ * loss is known of those: then it is told of the best tokens, and none of it holds. */
 static bool solve_law(struct life *life, struct life_law *law)
 {
     const char *const rows[] = { life->kind->params, life->kind->tokens, life->kind->unserved };
     struct scenario at = life_apart(&law->scenario);
-    double best[3], room = 1;
+    double best[3], room = 1, tokens;
     if (life->kind == &life_kinds[LIFE_LOSS] &&
         !value_of(&at, NAME_target_room, &room, life->error))
         return false;
@@ -166,8 +143,15 @@ static bool solve_law(struct life *life, struct life_law *law)
     if (!law->reached)
         return true;
     facts_set(&at.facts, NAME_params_active, law->params, ORIGIN_DERIVED, "life");
-    if (!read_rules(&at, law, life->error))
+    if (!value_of(&at, NAME_pretrain_tokens, &tokens, life->error))
         return false;
+    if (!(tokens > 0))
+        facts_set(&at.facts, NAME_pretrain_tokens, law->tokens, ORIGIN_DERIVED, "life");
+    if (!read_rows(&at, life_rules, LIFE_RULE_COUNT, law->rules, life->error))
+        return false;
+    if (!(tokens > 0))
+        law->rules[RULE_pretrain_tokens] = law->rules[RULE_rule_room] =
+            law->rules[RULE_rule_exact_params] = 0;
     facts_set(&at.facts, NAME_pretrain_tokens, law->tokens, ORIGIN_DERIVED, "life");
     return read_rows(&at, life_figures, LIFE_FIGURE_COUNT, law->figures, life->error);
 }

@@ -6,8 +6,7 @@
  * the statistics. The verdict says whether requests queue for most of the time, in which case TTFT
  * is sensitive to small errors of the step time, or whether the load exceeds the capacity. */
 #include "ask/ask.h"
-#include "ask/simulate/simulate.h"
-#include "build/row_names.h"
+#include "ask/simulate/trials.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -78,32 +77,27 @@ static void score(struct arena *arena, const struct simulate *simulate, struct s
     outcome->verdict = verdict_of(outcome);
 }
 
-/* The description of the load with `more` added to its seed. */
-static const char *reseeded(struct arena *arena, const char *words, uint64_t more)
-{
-    const char *seed = strstr(words, ",seed=");
-    double number = 1;
-    seed = seed ? seed : strstr(words, ":seed=");
-    if (!seed)
-        return arena_print(arena, "%s%cseed=%llu", words, strchr(words, ':') ? ',' : ':',
-                           (unsigned long long)(1 + more));
-    seed++;
-    size_t digits = strspn(seed + 5, "0123456789");
-    text_number((struct text){ seed + 5, digits }, &number);
-    return arena_print(arena, "%.*s%.0f%s", (int)(seed + 5 - words), words, number + (double)more,
-                       seed + 5 + digits);
-}
-
-/* The trace of a variation: arrivals are its own, the rest is shared. */
+/* The trace of a variation: arrivals are its own, the rest is shared. Of a description the seed is
+ * raised, or written behind its other words. */
 static bool vary_trace(struct arena *arena, const struct simulate *simulate,
                        const struct variation *variation, struct trace *trace, struct error *error)
 {
     const double scale = simulate->scale * variation->scale;
     *trace = simulate->trace;
-    if (simulate->drawn && variation->seed &&
-        !generate_trace(arena, reseeded(arena, simulate->command->words[0], variation->seed),
-                        trace, error))
-        return false;
+    if (simulate->drawn && variation->seed) {
+        const char *words = simulate->command->words[0], *seed = strstr(words, ",seed=");
+        double number = 1;
+        seed = seed ? seed : strstr(words, ":seed=");
+        const char *digits = seed ? seed + strlen(",seed=") : words + strlen(words);
+        const size_t size = seed ? strspn(digits, "0123456789") : 0;
+        if (seed)
+            text_number((struct text){ digits, size }, &number);
+        words = arena_print(arena, "%.*s%s%.0f%s", (int)(digits - words), words,
+                            seed ? "" : strchr(words, ':') ? ",seed=" : ":seed=",
+                            number + (double)variation->seed, digits + size);
+        if (!generate_trace(arena, words, trace, error))
+            return false;
+    }
     if (trace->priority_class != simulate->trace.priority_class && trace->priority_classes)
         simulate_order_classes(trace, &simulate->trace);
     if (scale == 1)
@@ -128,44 +122,37 @@ static size_t either(size_t varied, size_t asked)
 
 /* ---- users ---------------------------------------------------------------------------------- */
 
-/* The time from one question of a user to the next, by Little's law: of a short run, whose users
- * come over the time that the first request takes alone. */
-static bool turn_time(const struct trace *trace, const struct sim_options *options, double *turn,
-                      struct error *error)
+/* Let users start spread over the time of one turn, as they would be in the steady state. That time,
+ * from one question of a user to the next, is Little's: of a short run, whose users come over the time
+ * that the first request takes alone. *turn 0: there are no users, or they all come at once. */
+static bool stagger_users(const struct simulate *simulate, struct simulated *outcome,
+                          double *turn, struct error *error)
 {
     enum { TURNS = 3 };
+    const size_t users = outcome->options.users;
+    *turn = 0;
+    if (!users || simulate->warm_up == 0)
+        return true;
     struct arena arena = { 0 };
-    struct trace some = *trace;
-    struct sim_options pilot = *options;
+    struct trace some = outcome->trace;
+    struct sim_options pilot = outcome->options;
     struct sim_result *result = arena_alloc(&arena, sizeof *result);
     pilot.watch = (struct sim_watch){ 0 };
     some.count = 1;
     bool ran = sim_run(&arena, &some, &pilot, result, error);
-    *turn = ran ? result->makespan + options->think : 0;
-    some.count = TURNS * options->users < trace->count ? TURNS * options->users : trace->count;
-    if (ran && some.count > 2 * options->users) {
-        const size_t from = options->users, last = some.count - 1;
+    *turn = ran ? result->makespan + pilot.think : 0;
+    some.count = TURNS * users < outcome->trace.count ? TURNS * users : outcome->trace.count;
+    if (ran && some.count > 2 * users) {
+        const size_t last = some.count - 1;
         pilot.stagger = *turn;
         ran = sim_run(&arena, &some, &pilot, result, error);
-        if (ran && result->arrival[last] > result->arrival[from])
-            *turn = (result->arrival[last] - result->arrival[from]) / (double)(last - from) *
-                    (double)options->users;
+        if (ran && result->arrival[last] > result->arrival[users])
+            *turn = (result->arrival[last] - result->arrival[users]) / (double)(last - users) *
+                    (double)users;
     }
     arena_free(&arena);
-    return ran;
-}
-
-/* Let users start spread over the time of one turn, as they would be in the steady state. */
-static bool stagger_users(const struct simulate *simulate, struct simulated *outcome,
-                          double *turn, struct error *error)
-{
-    *turn = 0;
-    if (!outcome->options.users || simulate->warm_up == 0)
-        return true;
-    if (!turn_time(&outcome->trace, &outcome->options, turn, error))
-        return false;
     outcome->options.stagger = *turn;
-    return true;
+    return ran;
 }
 
 /* Choose which requests count: at least half of them in a short run. */
@@ -221,9 +208,14 @@ bool simulate_run(struct arena *arena, const struct simulate *simulate,
     return ran;
 }
 
+bool simulate_has_limits(const struct simulate *simulate)
+{
+    return isfinite(simulate->ttft_most) || isfinite(simulate->tpot_most);
+}
+
 bool simulate_meets(const struct simulate *simulate, const struct simulated *outcome)
 {
-    const bool limits = isfinite(simulate->ttft_most) || isfinite(simulate->tpot_most);
+    const bool limits = simulate_has_limits(simulate);
     const struct class_score *all = &outcome->all;
     if (!limits && all->answered < all->requests)
         return false;
@@ -231,64 +223,70 @@ bool simulate_meets(const struct simulate *simulate, const struct simulated *out
            (!limits || (double)all->met >= simulate->met * (double)all->requests);
 }
 
-/* ---- only the caches ------------------------------------------------------------------------ */
+/* ---- the question --------------------------------------------------------------------------- */
 
-static bool answer_hits(const struct simulate *simulate, struct answer *answer,
-                        struct error *error)
+/* What caches of some sizes would find of the trace, without a run. */
+static bool add_hits(const struct simulate *simulate, struct section *section, struct error *error)
 {
-    static const size_t sizes[] = { 1000, 3000, 10000, 30000, 50000, 100000, 0 };
-    struct arena *arena = simulate->arena;
-    struct table table = { .arena = arena, .columns = 2, .left = "rr" };
+    static const size_t sizes[] = { 1000, 3000, 10000, 30000, 50000, 100000, 0 };   /* 0: any number */
     if (!simulate->trace.block) {
         error_set(error, "--hit-rates: the trace names no prefix blocks");
         return error_hint(error, "a trace with hash_ids (Mooncake, Qwen-Bailian)");
     }
-    struct doc *list = doc_add(arena, answer->doc, "hits", DOC_ARRAY);
-    table_cell(&table, "blocks of %zu", simulate->trace.block);
-    table_cell(&table, "prompt tokens found");
+    struct section *list = section_add(section, "hits", SECTION_LIST);
+    section_number(section, "block_tokens", (double)simulate->trace.block, unit_one)->text_only = true;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        double ratio = trace_hit_ratio(arena, &simulate->trace, sizes[i]);
-        struct doc *one = doc_add(arena, list, NULL, DOC_OBJECT);
+        struct section *one = section_add(list, NULL, SECTION_RECORD);
         if (sizes[i])
-            doc_add_number(arena, one, "blocks", (double)sizes[i]);
-        doc_add_number(arena, one, "found_share", ratio);
-        table_cell(&table, sizes[i] ? "%zu" : "any", sizes[i]);
-        table_cell(&table, "%.4f", ratio);
+            section_number(one, "blocks", (double)sizes[i], unit_one);
+        section_number(one, "found_share", trace_hit_ratio(simulate->arena, &simulate->trace, sizes[i]),
+                       unit_one);
     }
-    table_print(&table, &answer->text, "  ");
-    table_csv(&table, &answer->csv);
     return true;
 }
 
-/* ---- the question --------------------------------------------------------------------------- */
+/* With --requests - the lines of the requests are the text, already written. */
+static void print_answer(struct section *section, struct answer *answer)
+{
+    static const char *const tables[] = { "hits", "intervals", "times" };
+    const struct section *runs = section_inside(section, "runs");
+    section_document(section, answer->doc);
+    if (!answer->text.size)
+        template_print(template_built_in(section->arena, "ask/simulate/simulate.template"), section,
+                       &answer->text);
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        if (section_inside(section, tables[i]))
+            section_csv(section_inside(section, tables[i]), &answer->csv);
+    if (runs)
+        trials_csv(section_find(section, "varied")->word, runs, &answer->csv);
+}
 
 bool ask_simulate(struct arena *arena, const struct command *command, struct answer *answer,
                   struct error *error)
 {
     struct simulate *simulate = arena_alloc(arena, sizeof *simulate);
     struct simulated *outcome = arena_alloc(arena, sizeof *outcome);
+    struct section *section = section_new(arena);
     const struct variation as_asked = { .scale = 1 };
     struct recorder *recorder;
     struct sim_watch watch = { 0 };
     bool searched;
     if (!simulate_read(arena, command, simulate, error))
         return false;
-    if (command_given(command, "hit-rates"))
-        return answer_hits(simulate, answer, error);
-    if (!simulate_search(simulate, answer, &searched, error))
-        return false;
-    if (!searched) {
-        if (!simulate_record(simulate, &recorder, &watch, error) ||
-            !simulate_run(arena, simulate, &as_asked, &watch, outcome, error) ||
-            !simulate_answer(simulate, outcome, answer, error) ||
-            !simulate_write(recorder, outcome, answer, error))
+    if (command_given(command, "hit-rates")) {
+        if (!add_hits(simulate, section, error))
             return false;
+        print_answer(section, answer);
+        return true;
     }
-    const char *requests = command_text(command, "requests");
-    bool lines = requests && !strcmp(requests, "-");    /* the answer is those alone */
-    const size_t size = answer->text.size;
-    simulate_notes(simulate, searched ? NULL : outcome, answer);
-    if (lines)
-        answer->text.size = size;
+    if (!simulate_search(simulate, section, &searched, &answer->status, error))
+        return false;
+    if (!searched && (!simulate_record(simulate, &recorder, &watch, error) ||
+                      !simulate_run(arena, simulate, &as_asked, &watch, outcome, error) ||
+                      !simulate_answer(simulate, outcome, section, error) ||
+                      !simulate_write(recorder, outcome, answer, error)))
+        return false;
+    simulate_notes(simulate, searched ? NULL : outcome, section);
+    print_answer(section, answer);
     return true;
 }

@@ -92,23 +92,25 @@ struct variation {
 bool simulate_run(struct arena *arena, const struct simulate *simulate,
                   const struct variation *variation, const struct sim_watch *watch,
                   struct simulated *outcome, struct error *error);
+bool simulate_has_limits(const struct simulate *simulate);
 /* Enough of its requests met the limits; without limits: the servers kept up. */
 bool simulate_meets(const struct simulate *simulate, const struct simulated *outcome);
 
 /* ---- answers -------------------------------------------------------------------------------- */
 
-bool simulate_answer(struct simulate *simulate, const struct simulated *outcome,
-                     struct answer *answer, struct error *error);
+/* simulate_answer.c: one run. */
+bool simulate_answer(struct simulate *simulate, const struct simulated *outcome, struct section *section,
+                     struct error *error);
 /* Sequences of a step, of all ranks and stages together, mean over the steps' time; `pool` 1: where
  * prompts have one of their own. */
 double simulate_sequences(const struct simulated *outcome, int pool);
 /* simulate_notes.c: what was assumed, once all else is told; `outcome` NULL: of several runs. */
 void simulate_notes(struct simulate *simulate, const struct simulated *outcome,
-                    struct answer *answer);
-const char *simulate_seconds(struct arena *arena, double seconds);
+                    struct section *section);
 
-/* simulate_search.c: several runs; false in `asked`: none was asked for. */
-bool simulate_search(const struct simulate *simulate, struct answer *answer, bool *asked,
+/* simulate_search.c: several runs; false in `asked`: none was asked for. `status` 1: none that was
+ * searched for exists. */
+bool simulate_search(const struct simulate *simulate, struct section *section, bool *asked, int *status,
                      struct error *error);
 
 /* simulate_files.c: what is written while it runs, and after. */

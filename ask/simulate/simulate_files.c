@@ -116,11 +116,19 @@ static bool finish(FILE *file, const char *path, struct error *error)
     return good || cannot_write(path, error);
 }
 
-/* Cells of times that never came are empty. */
-static void print_requests(FILE *file, const struct simulated *outcome)
+/* A line for each request; cells of times that never came are empty. "-": they are the answer. */
+static bool write_requests(const struct recorder *recorder, const struct simulated *outcome,
+                           struct answer *answer, struct error *error)
 {
+    const char *path = recorder->requests_path;
     const struct trace *trace = &outcome->trace;
     const struct sim_result *result = &outcome->result;
+    const bool shown = !strcmp(path, "-");
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = shown ? open_memstream(&text, &size) : begin(recorder->simulate, path, error);
+    if (!file)
+        return !shown ? false : cannot_write(path, error);
     fprintf(file, "id,arrival,prompt,decode,first_token_at,completed_at,restarts\n");
     for (size_t i = 0; i < trace->count; i++) {
         char first[40] = "", last[40] = "";
@@ -131,24 +139,9 @@ static void print_requests(FILE *file, const struct simulated *outcome)
         fprintf(file, "%zu,%.9f,%u,%u,%s,%s,%u\n", i, result->arrival[i], trace->prompt[i],
                 trace->output[i], first, last, result->restarts[i]);
     }
-}
-
-/* "-": they are the answer. */
-static bool write_requests(const struct recorder *recorder, const struct simulated *outcome,
-                           struct answer *answer, struct error *error)
-{
-    const char *path = recorder->requests_path;
-    char *text = NULL;
-    size_t size = 0;
-    const bool shown = !strcmp(path, "-");
-    FILE *file = shown ? open_memstream(&text, &size) : begin(recorder->simulate, path, error);
-    if (!file)
-        return !shown ? false : cannot_write(path, error);
-    print_requests(file, outcome);
     if (!finish(file, path, error))
         return false;
     if (shown) {
-        answer->text.size = 0;
         buffer_add(&answer->text, text, size);
         free(text);
     }

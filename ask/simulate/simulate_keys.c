@@ -1,8 +1,7 @@
-/* The keys of the answer of `simulate`, as records for the API and its schemas.
+/* The keys of the answer of `simulate`, as records for the API, its schemas and the template.
  *
- * A key that is a row has the row's unit and meaning; the others are declared here with their own.
- * No statistic is the name of a row. tests/unit/serve_test.c checks that an answer has no other
- * keys. */
+ * Every kind of answer is here: one run, a sweep or a search, --repeat, --hit-rates. No statistic is
+ * the name of a row. tests/unit/serve_test.c checks that an answer has no other keys. */
 #include "ask/simulate/trials.h"
 
 #include "build/row_names.h"
@@ -31,6 +30,20 @@ static const struct record classes_record = { "SimulatedClasses", (const struct 
 static const struct record left_out_record = { "LeftOut", (const struct answer_field[]){
     { FIELD_NUMBER, "warm_up_s", .help = "until requests count", .unit = "s", .always = true },
     { FIELD_NUMBER, "requests", .help = "that do not count", .always = true },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "first", "last" }, .count = 2 },
+    { 0 } } };
+
+/* Lines of tables and reports that people read, and the CSV. */
+static const struct record time_record = { "SimulatedTime", (const struct answer_field[]){
+    { FIELD_TEXT_ONLY, .count = 9, .names = (const char *const[]){
+          "class", "time", "mean", "p50", "p90", "p95", "p99", "max", "count" } },
+    { 0 } } };
+static const struct record class_line_record = { "ClassLine", (const struct answer_field[]){
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "class", "class_met", "class_rent" }, .count = 3 },
+    { 0 } } };
+static const struct record interval_record = { "Interval", (const struct answer_field[]){
+    { FIELD_TEXT_ONLY, .count = 4,
+      .names = (const char *const[]){ "name", "mean", "half_interval", "is_share" } },
     { 0 } } };
 
 static const struct record tier_record = { "SimulatedTier", (const struct answer_field[]){
@@ -43,6 +56,7 @@ static const struct record tier_record = { "SimulatedTier", (const struct answer
     { FIELD_NUMBER, "cost", .help = "of holding, fetching and writing", .unit = "USD", .always = true,
       .null = true },
     { FIELD_NUMBER, "expired", .help = "blocks whose time ended", .always = true },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "tier" }, .count = 1 },
     { 0 } } };
 static const struct record tiers_record = { "SimulatedTiers", (const struct answer_field[]){
     { FIELD_OTHERS, .help = "a tier, by its words", .record = &tier_record },
@@ -68,6 +82,7 @@ static const struct record settings_record = { "SimulatedServers", (const struct
     { FIELD_NUMBER, "ahead", .help = "1: a step is prepared while another runs", .always = true },
     { FIELD_RECORD, "prompts", .help = "the pool for prompts", .record = &prompts_record },
     { FIELD_NUMBER, "decodes_busy", .help = "share of the time in which the others run" },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "cadence", "step_tokens" }, .count = 2 },
     { 0 } } };
 
 static const struct record hit_record = { "CacheHits", (const struct answer_field[]){
@@ -77,7 +92,9 @@ static const struct record hit_record = { "CacheHits", (const struct answer_fiel
 
 static const struct record run_record = { "SimulatedRun", (const struct answer_field[]){
     { FIELD_TEXT, "verdict", .help = "stable, backlogged or overloaded", .always = true },
-    { FIELD_OTHERS, .help = "what was varied, and numbers of the run", .unit = "", .null = true },
+    { FIELD_OTHERS, .help = "what was varied, and numbers of the run", .unit = "", .null = true,
+      .names = number_names, .count = NUMBER_COUNT },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "at", "misses" }, .count = 2 },
     { 0 } } };
 
 static const struct record repeated_record = { "Repeated", (const struct answer_field[]){
@@ -148,4 +165,10 @@ const struct record answer_simulate = { "Simulate", (const struct answer_field[]
     { FIELD_NUMBER, .help = "--repeat", .unit = "", .names = number_names, .count = NUMBER_COUNT,
       .record = &repeated_record, .null = true },
     { FIELD_TEXTS, "assumed", .help = "what nobody gave, and what to know of it" },
+    { FIELD_TEXT_ONLY, "times", .record = &time_record },
+    { FIELD_TEXT_ONLY, "class_lines", .record = &class_line_record },
+    { FIELD_TEXT_ONLY, "intervals", .record = &interval_record },
+    { FIELD_TEXT_ONLY, .count = 11, .names = (const char *const[]){
+          NAME_ttft_limit, NAME_tpot_limit, "block_tokens", "varied", "limited", "priced",
+          "never_saturates", "times_lower", "prompt_servers", "servers_tried", "fewer_miss" } },
     { 0 } } };

@@ -10,36 +10,22 @@
 #include <math.h>
 #include <string.h>
 
-/* Mean tokens of a request of the trace. */
-static void mean_request(const struct trace *trace, double *prompt, double *output)
+/* Put the scenario where a step stands on average: requests of the trace's mean lengths, and as many
+ * sequences on a rank as the run counted, or as fit. */
+static void set_step(struct simulate *simulate, const struct simulated *outcome)
 {
+    const struct sim_server *server = &simulate->options.server;
+    const struct trace *trace = &simulate->trace;
+    const double count = (double)trace->count, ranks = server->ranks ? (double)server->ranks : 1;
     double prompts = 0, outputs = 0;
     for (size_t i = 0; i < trace->count; i++) {
         prompts += trace->prompt[i];
         outputs += trace->output[i];
     }
-    *prompt = prompts / (double)trace->count;
-    *output = fmax(outputs / (double)trace->count, 1);
-}
-
-/* Sequences of a rank's step: all that run over the ranks, or those that fit. */
-static double mean_sequences(const struct simulate *simulate, const struct simulated *outcome,
-                             double length)
-{
-    const struct sim_server *server = &simulate->options.server;
-    const double ranks = server->ranks ? (double)server->ranks : 1;
-    if (outcome)
-        return fmax(1, simulate_sequences(outcome, 0) / ranks);
-    return fmax(1, fmin((double)server->max_num_seqs,
-                        floor((double)server->blocks * (double)server->block / length)));
-}
-
-static void set_step(struct simulate *simulate, const struct simulated *outcome)
-{
-    const struct sim_server *server = &simulate->options.server;
-    double prompt, output;
-    mean_request(&simulate->trace, &prompt, &output);
-    const double sequences = mean_sequences(simulate, outcome, prompt + output);
+    const double prompt = prompts / count, output = fmax(outputs / count, 1);
+    const double fit = floor((double)server->blocks * (double)server->block / (prompt + output));
+    const double sequences = fmax(1, outcome ? simulate_sequences(outcome, 0) / ranks
+                                             : fmin((double)server->max_num_seqs, fit));
     const double chunk = simulate->options.split.replicas
                          ? 0 : fmin((double)server->chunk, sequences * prompt / output);
     const struct { const char *row; double value; } facts[] = {
@@ -66,7 +52,7 @@ static const char *const tier_rows[] = {
 enum { ROWS = sizeof rows / sizeof *rows, TIER_ROWS = sizeof tier_rows / sizeof *tier_rows };
 
 void simulate_notes(struct simulate *simulate, const struct simulated *outcome,
-                    struct answer *answer)
+                    struct section *section)
 {
     struct scenario *scenario = &simulate->scenario;
     const char *texts[ROWS + TIER_ROWS];
@@ -79,5 +65,5 @@ void simulate_notes(struct simulate *simulate, const struct simulated *outcome,
     set_step(simulate, outcome);
     shown_notes(scenario, rows, outcome ? SHOWN_OF_RUN : SHOWN, NULL);
     given_note(scenario, texts, count, "the simulation");
-    scenario_notes(scenario, answer);
+    figures_notes(scenario, section);
 }

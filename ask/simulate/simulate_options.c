@@ -40,20 +40,8 @@ static bool read_scheduler(struct simulate *simulate, struct error *error)
     return true;
 }
 
-/* A setting of another scheduler that this one has not; NULL: none is given. */
-static const char *setting_of_others(const struct command *command,
-                                     const struct sim_server *server)
-{
-    for (size_t i = 0; i < scheduler_count; i++)
-        for (const struct scheduler_setting *setting = schedulers[i]->setting; setting->name;
-             setting++)
-            if (command_given(command, setting->name) &&
-                isnan(sim_setting(server, setting->name)))
-                return setting->name;
-    return NULL;
-}
-
-/* Refuse an option that the chosen scheduler does not read. */
+/* Refuse an option that the chosen scheduler does not read: a setting of another one, or a feature that
+ * it has not. */
 static bool options_fit_scheduler(const struct command *command,
                                   const struct sim_server *server, struct error *error)
 {
@@ -65,7 +53,12 @@ static bool options_fit_scheduler(const struct command *command,
         { "prefill-replicas", SCHEDULER_POOLS }, { "model", SCHEDULER_STEP_TIME },
     };
     const struct scheduler *scheduler = server->scheduler;
-    const char *wrong = setting_of_others(command, server);
+    const char *wrong = NULL;
+    for (size_t i = 0; i < scheduler_count; i++)
+        for (const struct scheduler_setting *setting = schedulers[i]->setting; setting->name && !wrong;
+             setting++)
+            if (command_given(command, setting->name) && isnan(sim_setting(server, setting->name)))
+                wrong = setting->name;
     for (size_t i = 0; i < sizeof only / sizeof *only; i++)
         if (command_given(command, only[i].option) && !(scheduler->can & only[i].needs))
             wrong = only[i].option;
@@ -82,30 +75,6 @@ static bool options_fit_scheduler(const struct command *command,
 }
 
 /* ---- servers -------------------------------------------------------------------------------- */
-
-/* A scheduler is an engine's: so are its constants, unless another is named. */
-static const char *engine_of(const struct command *command, const struct scheduler *scheduler)
-{
-    return command_text(command, "engine") ? command_text(command, "engine") : scheduler->engine;
-}
-
-/* Set rows that the scheduler and the prediction have in common. */
-static bool set_shared(const struct command *command, struct scenario *scenario,
-                       struct error *error)
-{
-    static const struct { const char *option, *source, *row; } shared[] = {
-        { "dp", "--dp", NAME_attention_dp }, { "draft", "--draft", NAME_draft_tokens },
-        { "acceptance", "--acceptance", NAME_acceptance_rate }, { "chunk", "--chunk", NAME_chunked_prefill_size },
-        { "max-seqs", "--max-seqs", NAME_max_num_seqs },
-        { "blocks", "--blocks", NAME_kv_blocks_reported } };
-    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
-        if (command_given(command, shared[i].option) &&
-            !scenario_set_number(scenario, shared[i].row, command_number(command, shared[i].option),
-                                 ORIGIN_GIVEN, shared[i].source, error))
-            return false;
-    return !command_given(command, "no-async-scheduling") ||
-           scenario_set_number(scenario, NAME_steps_ahead, 0, ORIGIN_GIVEN, "--no-async-scheduling", error);
-}
 
 /* Standard deviation over the mean. */
 static double variation(double count, double sum, double squares)
@@ -183,35 +152,29 @@ static bool choose_server(struct simulate *simulate, struct scenario *scenario,
     return true;
 }
 
-/* A pool for prompts has ranks and stages of its own where the rows of the split server say so. */
-static bool set_prompts(struct scenario *scenario, struct error *error)
-{
-    static const struct { const char *from, *to; } rows[] = {
-        { NAME_prefill_attention_dp, NAME_attention_dp },
-        { NAME_prefill_pipeline_parallel, NAME_pipeline_parallel },
-        { NAME_prefill_expert_parallel, NAME_expert_parallel } };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct fact *given = facts_find(&scenario->facts, rows[i].from);
-        double value;
-        if (!given)
-            continue;
-        if (!value_of(scenario, rows[i].from, &value, error))
-            return false;
-        facts_set(&scenario->facts, rows[i].to, value, ORIGIN_GIVEN, given->source);
-    }
-    return true;
-}
-
-/* A server's scenario; chips 0: chosen. Steps have batches and contexts of their own. */
+/* A server's scenario; chips 0: chosen. Steps have batches and contexts of their own. Options that the
+ * scheduler and the prediction have in common are rows here. A pool for prompts has ranks and stages of
+ * its own where the rows of the split server say so. */
 static bool open_model(struct simulate *simulate, struct scenario *scenario,
                        const char *machine, double chips, bool prompts,
                        struct sim_server *server, double *token_bytes, struct error *error)
 {
+    static const struct { const char *option, *source, *row; } shared[] = {
+        { "dp", "--dp", NAME_attention_dp }, { "draft", "--draft", NAME_draft_tokens },
+        { "acceptance", "--acceptance", NAME_acceptance_rate },
+        { "chunk", "--chunk", NAME_chunked_prefill_size }, { "max-seqs", "--max-seqs", NAME_max_num_seqs },
+        { "blocks", "--blocks", NAME_kv_blocks_reported } };
+    static const struct { const char *from, *to; } of_prompts[] = {
+        { NAME_prefill_attention_dp, NAME_attention_dp },
+        { NAME_prefill_pipeline_parallel, NAME_pipeline_parallel },
+        { NAME_prefill_expert_parallel, NAME_expert_parallel } };
     const struct command *command = simulate->command;
     struct subject subject = command_subject(command);
     struct facts *facts = &scenario->facts;
     subject.machine = machine;
-    subject.engine = engine_of(command, server->scheduler);
+    /* A scheduler is an engine's: so are its constants, unless another engine is named. */
+    if (!command_text(command, "engine"))
+        subject.engine = server->scheduler->engine;
     if (!scenario_read(scenario, simulate->arena, command, subject, error) ||
         (chips > 0 &&
          !scenario_set_number(scenario, NAME_chips, chips, ORIGIN_GIVEN, "--gpus", error)))
@@ -220,30 +183,36 @@ static bool open_model(struct simulate *simulate, struct scenario *scenario,
         facts_set(facts, NAME_batch, 1, ORIGIN_AXIS, "the batch");
         facts_set(facts, NAME_context, 1, ORIGIN_AXIS, "the batch");
     }
-    return scenario_assume(scenario, error) && set_shared(command, scenario, error) &&
-           (!prompts || set_prompts(scenario, error)) &&
-           (prompts || choose_server(simulate, scenario, server->scheduler, error)) &&
+    if (!scenario_assume(scenario, error))
+        return false;
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+        if (command_given(command, shared[i].option) &&
+            !scenario_set_number(scenario, shared[i].row, command_number(command, shared[i].option),
+                                 ORIGIN_GIVEN, shared[i].source, error))
+            return false;
+    if (command_given(command, "no-async-scheduling") &&
+        !scenario_set_number(scenario, NAME_steps_ahead, 0, ORIGIN_GIVEN, "--no-async-scheduling", error))
+        return false;
+    for (size_t i = 0; prompts && i < sizeof of_prompts / sizeof *of_prompts; i++) {
+        const struct fact *given = facts_find(facts, of_prompts[i].from);
+        double value;
+        if (!given)
+            continue;
+        if (!value_of(scenario, of_prompts[i].from, &value, error))
+            return false;
+        facts_set(facts, of_prompts[i].to, value, ORIGIN_GIVEN, given->source);
+    }
+    return (prompts || choose_server(simulate, scenario, server->scheduler, error)) &&
            simulate_predicted(scenario, server, token_bytes, error);
 }
 
-/* What the trace, its users or the rules say cannot be set as a row too: the run would not follow. */
-static bool nothing_contradicts(const struct scenario *scenario, struct error *error)
+/* The server of --model and --on. What the trace or its users say cannot be set as a row too: the run
+ * would not follow. */
+static bool read_model(struct simulate *simulate, struct error *error)
 {
     static const struct { const char *row, *instead; } said[] = {
         { NAME_arrival_rate, "the trace's own arrival times, scaled by --time-scale" },
         { NAME_concurrency, "--users, or --max-seqs for the most running sequences" } };
-    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
-        const struct fact *fact = facts_find(&scenario->facts, said[i].row);
-        if (!fact_given(fact))
-            continue;
-        error_set(error, "%s: simulate cannot follow %s", fact->source, said[i].row);
-        return error_hint(error, "%s", said[i].instead);
-    }
-    return true;
-}
-
-static bool read_model(struct simulate *simulate, struct error *error)
-{
     const struct command *command = simulate->command;
     if (!command_given(command, "model") || !command_given(command, "on")) {
         error_set(error, "simulate needs a step time");
@@ -253,22 +222,19 @@ static bool read_model(struct simulate *simulate, struct error *error)
     simulate->predicted = true;
     if (!open_model(simulate, &simulate->scenario, command_text(command, "on"),
                     command_number(command, "gpus"), false, &simulate->options.server,
-                    &simulate->options.token_bytes, error) ||
-        !nothing_contradicts(&simulate->scenario, error))
+                    &simulate->options.token_bytes, error))
         return false;
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        const struct fact *fact = facts_find(&simulate->scenario.facts, said[i].row);
+        if (!fact_given(fact))
+            continue;
+        error_set(error, "%s: simulate cannot follow %s", fact->source, said[i].row);
+        return error_hint(error, "%s", said[i].instead);
+    }
     return value_of(&simulate->scenario, NAME_api_time, &simulate->api_time, error);
 }
 
-static void read_settings(const struct command *command, struct sim_server *server)
-{
-    const struct scheduler_setting *setting = server->scheduler->setting;
-    for (size_t i = 0; setting[i].name; i++)
-        if (setting[i].unit)
-            command_take(command, setting[i].name, &server->own[i]);
-        else
-            server->own[i] = command_given(command, setting[i].name);
-}
-
+/* What the command says of a server, over what the prediction or the scheduler have. */
 static bool read_server(const struct command *command, struct sim_server *server,
                         struct error *error)
 {
@@ -280,7 +246,13 @@ static bool read_server(const struct command *command, struct sim_server *server
     command_take_count(command, "draft", &server->draft);
     command_take(command, "acceptance", &server->accepted);
     command_take(command, "watermark", &server->watermark);
-    read_settings(command, server);
+    for (size_t i = 0; server->scheduler->setting[i].name; i++) {
+        const struct scheduler_setting *setting = &server->scheduler->setting[i];
+        if (setting->unit)
+            command_take(command, setting->name, &server->own[i]);
+        else
+            server->own[i] = command_given(command, setting->name);
+    }
     if (command_given(command, "block-size")) {
         const size_t block = command_count(command, "block-size");
         if (!command_given(command, "blocks"))          /* the same memory */
@@ -351,36 +323,6 @@ static bool read_split(struct simulate *simulate, struct error *error)
 
 /* ---- the world around them ------------------------------------------------------------------ */
 
-static void take_world(const struct command *command, struct simulate *simulate)
-{
-    struct sim_options *sim = &simulate->options;
-    sim->replicas = command_count(command, "replicas");
-    const struct fact *replicas = facts_find(&simulate->scenario.facts, NAME_replicas);
-    if (replicas && replicas->origin == ORIGIN_CHOSEN)
-        sim->replicas = (size_t)replicas->value;
-    sim->users = command_count(command, "users");
-    sim->think = command_number(command, "think");
-    sim->waiting_most = command_count(command, "max-waiting");
-    sim->restart = command_number(command, "restart");
-    sim->scaling = (struct sim_scaling){ .most = command_count(command, "scale-to"),
-                                         .every = command_number(command, "scale-every"),
-                                         .start_up = command_number(command, "start-up"),
-                                         .load = (double)sim->server.max_num_seqs / 2 };
-    sim->stepping = command_given(command, "stepping");
-    sim->seed = command_count(command, "seed");
-    simulate->scale = command_number(command, "time-scale");
-    simulate->met = command_number(command, "attainment");
-    simulate->ttft_most = simulate->tpot_most = INFINITY;
-    simulate->warm_up = NAN;
-    command_take(command, "warm-up", &simulate->warm_up);
-    command_take(command, "patience", &sim->patience);
-    command_take(command, "fails-every", &sim->fails_every);
-    command_take(command, "scale-load", &sim->scaling.load);
-    command_take(command, "api-time", &simulate->api_time);
-    command_take(command, "ttft", &simulate->ttft_most);
-    command_take(command, "tpot", &simulate->tpot_most);
-}
-
 /* Refuse options that have an effect only together with another that is missing. */
 static bool partners_are_there(const struct command *command, struct error *error)
 {
@@ -404,44 +346,51 @@ static bool partners_are_there(const struct command *command, struct error *erro
     return true;
 }
 
+/* Replicas, users, failures, autoscaling, limits, in base units. */
 static bool read_world(struct simulate *simulate, struct error *error)
 {
-    const struct sim_options *sim = &simulate->options;
-    take_world(simulate->command, simulate);
-    if (!partners_are_there(simulate->command, error))
+    const struct command *command = simulate->command;
+    struct sim_options *sim = &simulate->options;
+    const struct fact *replicas = facts_find(&simulate->scenario.facts, NAME_replicas);
+    if (!partners_are_there(command, error))
         return false;
-    if (sim->scaling.most && sim->scaling.most <= sim->replicas) {
-        error_set(error, "--scale-to %zu is not above --replicas %zu", sim->scaling.most,
-                  sim->replicas);
-        return error_hint(error, "more than --replicas");
-    }
-    return true;
+    sim->replicas = replicas && replicas->origin == ORIGIN_CHOSEN ? (size_t)replicas->value
+                                                                  : command_count(command, "replicas");
+    sim->users = command_count(command, "users");
+    sim->think = command_number(command, "think");
+    sim->waiting_most = command_count(command, "max-waiting");
+    sim->restart = command_number(command, "restart");
+    sim->scaling = (struct sim_scaling){ .most = command_count(command, "scale-to"),
+                                         .every = command_number(command, "scale-every"),
+                                         .start_up = command_number(command, "start-up"),
+                                         .load = (double)sim->server.max_num_seqs / 2 };
+    sim->stepping = command_given(command, "stepping");
+    sim->seed = command_count(command, "seed");
+    simulate->scale = command_number(command, "time-scale");
+    simulate->met = command_number(command, "attainment");
+    simulate->ttft_most = simulate->tpot_most = INFINITY;
+    simulate->warm_up = NAN;
+    command_take(command, "warm-up", &simulate->warm_up);
+    command_take(command, "patience", &sim->patience);
+    command_take(command, "fails-every", &sim->fails_every);
+    command_take(command, "scale-load", &sim->scaling.load);
+    command_take(command, "api-time", &simulate->api_time);
+    command_take(command, "ttft", &simulate->ttft_most);
+    command_take(command, "tpot", &simulate->tpot_most);
+    if (!sim->scaling.most || sim->scaling.most > sim->replicas)
+        return true;
+    error_set(error, "--scale-to %zu is not above --replicas %zu", sim->scaling.most, sim->replicas);
+    return error_hint(error, "more than --replicas");
 }
 
-/* "possion:rate=5": a description of a kind that is not known, and no file. */
-static bool looks_drawn(const struct arena *arena, const char *source)
-{
-    const char *colon = strchr(source, ':');
-    return colon && strchr(colon, '=') && !file_there(arena, source);
-}
-
+/* "possion:rate=5", a description of a kind that is not known, is not looked for as a file. */
 static bool read_trace(struct simulate *simulate, struct error *error)
 {
-    const char *source = simulate->command->words[0];
-    simulate->drawn = generate_is(source) || looks_drawn(simulate->arena, source);
+    const char *source = simulate->command->words[0], *colon = strchr(source, ':');
+    simulate->drawn = generate_is(source) ||
+                      (colon && strchr(colon, '=') && !file_there(simulate->arena, source));
     return simulate->drawn ? generate_trace(simulate->arena, source, &simulate->trace, error)
                            : trace_read(simulate->arena, source, 1, &simulate->trace, error);
-}
-
-/* Check that KV blocks and the trace's prefix blocks divide evenly: prefixes match by whole blocks. */
-static bool blocks_fit_names(const struct simulate *simulate, struct error *error)
-{
-    const size_t named = simulate->trace.block, block = simulate->options.server.block;
-    if (!named || named % block == 0 || !simulate->options.server.scheduler->cached)
-        return true;
-    error_set(error, "the trace names prefixes by %zu tokens, which blocks of %zu do not divide",
-              named, block);
-    return error_hint(error, "--block-size %zu, or a divisor of it", named);
 }
 
 bool simulate_read(struct arena *arena, const struct command *command,
@@ -454,8 +403,15 @@ bool simulate_read(struct arena *arena, const struct command *command,
     *simulate = (struct simulate){ .arena = arena, .command = command };
     if (command_given(command, "hit-rates"))                  /* of the trace alone */
         return read_trace(simulate, error);
-    return read_scheduler(simulate, error) && read_trace(simulate, error) &&
-           read_servers(simulate, error) && read_split(simulate, error) &&
-           read_world(simulate, error) && blocks_fit_names(simulate, error) &&
-           simulate_classes(simulate, error) && simulate_tiers(simulate, error);
+    if (!read_scheduler(simulate, error) || !read_trace(simulate, error) ||
+        !read_servers(simulate, error) || !read_split(simulate, error) || !read_world(simulate, error))
+        return false;
+    /* Prefixes match by whole blocks: those of the KV cache must divide those of the trace. */
+    const size_t named = simulate->trace.block, block = simulate->options.server.block;
+    if (named && named % block != 0 && simulate->options.server.scheduler->cached) {
+        error_set(error, "the trace names prefixes by %zu tokens, which blocks of %zu do not divide",
+                  named, block);
+        return error_hint(error, "--block-size %zu, or a divisor of it", named);
+    }
+    return simulate_classes(simulate, error) && simulate_tiers(simulate, error);
 }

@@ -36,6 +36,7 @@ static void vary(struct variation *variation, int what, double value)
     }
 }
 
+/* "NAME=LOW..HIGH" */
 static bool read_sweep(const char *text, int *what, double *low, double *high,
                        struct error *error)
 {
@@ -58,36 +59,33 @@ static bool read_sweep(const char *text, int *what, double *low, double *high,
     return true;
 }
 
-/* Even steps, of the logarithm where the range is wide; counts are whole and differ. */
-static size_t sweep_values(double low, double high, size_t points, bool counts, double *values)
+/* A run at each of --points values: even steps, of the logarithm where the range is wide; counts are
+ * whole and differ. */
+static bool sweep(const struct simulate *simulate, struct section *section, int *status,
+                  struct error *error)
 {
     const double wide = 10;
-    size_t count = 0;
-    for (size_t i = 0; i < points; i++) {
-        double share = points > 1 ? (double)i / (double)(points - 1) : 0;
-        double value = high > wide * low ? low * pow(high / low, share) : low + (high - low) * share;
-        value = counts ? round(value) : value;
-        if (!count || value > values[count - 1])
-            values[count++] = value;
-    }
-    return count;
-}
-
-static bool sweep(const struct simulate *simulate, struct answer *answer, struct error *error)
-{
+    const size_t points = command_count(simulate->command, "points");
     int what;
     double low, high;
-    const size_t points = command_count(simulate->command, "points");
+    size_t count = 0;
+    (void)status;
     if (!read_sweep(command_text(simulate->command, "sweep"), &what, &low, &high, error))
         return false;
     double *values = arena_array(simulate->arena, points, sizeof *values);
-    size_t count = sweep_values(low, high, points, what > 0, values);
+    for (size_t i = 0; i < points; i++) {
+        const double share = points > 1 ? (double)i / (double)(points - 1) : 0;
+        double value = high > wide * low ? low * pow(high / low, share) : low + (high - low) * share;
+        value = what > 0 ? round(value) : value;
+        if (!count || value > values[count - 1])
+            values[count++] = value;
+    }
     struct trial *runs = arena_array(simulate->arena, count, sizeof *runs);
     for (size_t i = 0; i < count; i++)
         vary(&runs[i].variation, what, values[i]);
     if (!trials_run(simulate, runs, count, error))
         return false;
-    trials_answer(simulate, sweep_names[what], values, runs, count, answer);
+    trials_sections(simulate, sweep_names[what], values, runs, count, section);
     return true;
 }
 
@@ -104,53 +102,47 @@ static double student(size_t freedom)
            (5 * pow(normal, 5) + 16 * pow(normal, 3) + 3 * normal) / (96 * n * n);
 }
 
-static bool repeats_differ(const struct simulate *simulate, size_t count, struct error *error)
+/* The mean of each number over runs with other seeds, and half of its 95 % interval: in the document
+ * under the number's name, for the table and the CSV as a list. */
+static bool repeat(const struct simulate *simulate, struct section *section, int *status,
+                   struct error *error)
 {
     const struct sim_options *sim = &simulate->options;
-    if (count > 1 && (simulate->drawn || sim->fails_every > 0 || sim->server.draft))
-        return true;
-    if (count > 1)
-        error_set(error, "--repeat: nothing is random, every run would be the same");
-    else
-        error_set(error, "--repeat: one run has no interval");
-    return error_hint(error, count > 1
-                      ? "a trace by description (poisson:...), --fails-every or --draft"
-                      : "2 or more");
-}
-
-static bool repeat(const struct simulate *simulate, struct answer *answer, struct error *error)
-{
-    struct arena *arena = simulate->arena;
-    struct table table = { .arena = arena, .columns = 3, .left = "lrr" };
     const size_t count = command_count(simulate->command, "repeat");
-    if (!repeats_differ(simulate, count, error))
-        return false;
-    struct trial *runs = arena_array(arena, count, sizeof *runs);
+    (void)status;
+    if (count < 2) {
+        error_set(error, "--repeat: one run has no interval");
+        return error_hint(error, "2 or more");
+    }
+    if (!simulate->drawn && !(sim->fails_every > 0) && !sim->server.draft) {
+        error_set(error, "--repeat: nothing is random, every run would be the same");
+        return error_hint(error, "a trace by description (poisson:...), --fails-every or --draft");
+    }
+    struct trial *runs = arena_array(simulate->arena, count, sizeof *runs);
     for (size_t i = 0; i < count; i++)
         runs[i].variation = (struct variation){ .scale = 1, .seed = i };
     if (!trials_run(simulate, runs, count, error))
         return false;
-    doc_add_number(arena, answer->doc, "repeats", (double)count);
-    buffer_print(&answer->csv, "name,mean,half_interval\n");
-    table_cell(&table, "%zu runs", count);
-    table_cell(&table, "mean");
-    table_cell(&table, "95 %% interval");
+    section_number(section, "repeats", (double)count, unit_one);
+    struct section *list = section_add(section, "intervals", SECTION_LIST);
+    list->text_only = true;
     for (int j = 0; j < NUMBER_COUNT; j++) {
         double mean = 0, square = 0;
         for (size_t i = 0; i < count; i++)
             mean += runs[i].numbers[j] / (double)count;
         for (size_t i = 0; i < count; i++)
             square += (runs[i].numbers[j] - mean) * (runs[i].numbers[j] - mean);
-        double half = student(count - 1) * sqrt(square / (double)(count - 1) / (double)count);
-        struct doc *one = doc_add(arena, answer->doc, number_names[j], DOC_OBJECT);
-        doc_add_number(arena, one, "mean", mean);
-        doc_add_number(arena, one, "half_interval", half);
-        buffer_print(&answer->csv, "%s,%.9g,%.9g\n", number_names[j], mean, half);
-        table_cell(&table, "%s", number_names[j]);
-        table_cell(&table, "%s", trials_number(arena, (enum number)j, mean));
-        table_cell(&table, "+- %s", trials_number(arena, (enum number)j, half));
+        const double half = student(count - 1) * sqrt(square / (double)(count - 1) / (double)count);
+        struct section *line = section_add(list, NULL, SECTION_RECORD);
+        struct section *both[] = { section_add(section, number_names[j], SECTION_RECORD), line };
+        section_word(line, "name", number_names[j]);
+        for (int k = 0; k < 2; k++) {
+            section_quantity(both[k], "mean", mean, number_units[j]);
+            section_quantity(both[k], "half_interval", half, number_units[j]);
+        }
+        section_word(line, "is_share", j == NUMBER_met || j == NUMBER_utilisation ? "share" : "")
+            ->text_only = true;
     }
-    table_print(&table, &answer->text, "  ");
     return true;
 }
 
@@ -183,12 +175,6 @@ static bool try_values(struct search *search, const double *values, size_t count
     return trials_run(search->simulate, runs, count, error);
 }
 
-/* Is the run on the side of the limit from which the search approaches it? */
-static bool good(const struct search *search, size_t run)
-{
-    return search->runs[run].meets;
-}
-
 /* Between a value that meets the limits and one that does not, by three at a time. */
 static bool narrow(struct search *search, double *meets, double *misses, struct error *error)
 {
@@ -209,7 +195,7 @@ static bool narrow(struct search *search, double *meets, double *misses, struct 
         if (!try_values(search, values, count, error))
             return false;
         for (size_t i = 0; i < count; i++) {
-            if (!good(search, first + i)) {
+            if (!search->runs[first + i].meets) {
                 *misses = values[i];
                 break;
             }
@@ -218,31 +204,27 @@ static bool narrow(struct search *search, double *meets, double *misses, struct 
     }
 }
 
-/* Is the last run the same as the one before, so that a further step will not help? */
-static bool changed_nothing(const struct search *search)
-{
-    const struct trial *last = &search->runs[search->count - 1];
-    const size_t times = (NUMBER_e2e_p99 - NUMBER_ttft_mean + 1) * sizeof *last->numbers;
-    return search->what == SWEEP_REPLICAS && search->count > 1 &&
-           !memcmp(&last[0].numbers[NUMBER_ttft_mean], &last[-1].numbers[NUMBER_ttft_mean], times);
-}
-
-/* From `start` on, twice or half as much each time, until both sides are known. `floor`: it may
- * not go lower; *misses NAN: everything down to there meets. */
+/* From `start` on, twice or half as much each time, until both sides are known, or a further replica
+ * changes nothing. It stays between `lowest` and `highest`; *misses NAN: everything down to there
+ * meets the limits. */
 static bool bracket(struct search *search, double start, double lowest, double highest,
                     double *meets, double *misses, bool *found, struct error *error)
 {
+    const size_t times = (NUMBER_e2e_p99 - NUMBER_ttft_mean + 1) * sizeof(double);
     double value = start;
     *meets = *misses = NAN;
     *found = false;
     while (isnan(*meets) || isnan(*misses)) {
         if (!try_values(search, &value, 1, error))
             return false;
-        bool met = good(search, search->count - 1);
-        *(met ? meets : misses) = value;
-        bool up = met == search->more_is_worse;
-        if ((up && value >= highest) || (!up && value <= lowest) || changed_nothing(search)) {
-            *found = met;
+        const struct trial *last = &search->runs[search->count - 1];
+        const bool up = last->meets == search->more_is_worse;
+        const bool same = search->what == SWEEP_REPLICAS && search->count > 1 &&
+                          !memcmp(&last[0].numbers[NUMBER_ttft_mean], &last[-1].numbers[NUMBER_ttft_mean],
+                                  times);
+        *(last->meets ? meets : misses) = value;
+        if ((up && value >= highest) || (!up && value <= lowest) || same) {
+            *found = last->meets;
             return true;
         }
         value = up ? fmin(2 * value, highest) : fmax(value / 2, lowest);
@@ -258,7 +240,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void answer_search(struct search *search, struct answer *answer)
+/* All runs that were made, by value. */
+static void add_runs(const struct search *search, struct section *section)
 {
     struct arena *arena = search->simulate->arena;
     const double **order = arena_array(arena, search->count, sizeof *order);
@@ -271,18 +254,11 @@ static void answer_search(struct search *search, struct answer *answer)
         values[i] = *order[i];
         runs[i] = search->runs[order[i] - search->values];
     }
-    trials_answer(search->simulate, sweep_names[search->what], values, runs, search->count, answer);
+    trials_sections(search->simulate, sweep_names[search->what], values, runs, search->count, section);
 }
 
-static const struct trial *run_at(const struct search *search, double value)
-{
-    size_t i = 0;
-    while (search->values[i] != value)
-        i++;
-    return &search->runs[i];
-}
-
-static bool find_saturation(const struct simulate *simulate, struct answer *answer,
+/* The highest rate, or with users as many of them, that meets the limits. */
+static bool find_saturation(const struct simulate *simulate, struct section *section, int *status,
                             struct error *error)
 {
     enum { MOST = 1 << 20 };
@@ -295,73 +271,64 @@ static bool find_saturation(const struct simulate *simulate, struct answer *answ
     if (!bracket(search, users ? (double)simulate->options.users : 1, users ? 1 : 1.0 / MOST,
                  MOST, &meets, &misses, &found, error))
         return false;
+    *status = !found || isnan(misses);
     if (found && isnan(misses)) {
-        buffer_print(&answer->text, "never saturates: these %zu requests meet the limits even as one "
-                     "burst; a longer trace may not\n\n", simulate->trace.count);
-        answer->status = 1;
+        section_number(section, "never_saturates", (double)simulate->trace.count, unit_one)
+            ->text_only = true;
     } else if (!found) {
-        buffer_print(&answer->text, "no rate meets the limits, not even one %.3g times lower\n\n",
-                     1 / search->values[search->count - 1]);
-        answer->status = 1;
+        section_number(section, "times_lower", 1 / search->values[search->count - 1], unit_one)
+            ->text_only = true;
     } else if (users) {
-        doc_add_number(simulate->arena, answer->doc, "users", meets);
-        buffer_print(&answer->text, "%.0f users: as many as meet the limits\n\n", meets);
+        section_number(section, NAME_users, meets, unit_one);
     } else {
-        const double rate = run_at(search, meets)->numbers[NUMBER_requests_per_s];
-        doc_add_number(simulate->arena, answer->doc, "time_scale", meets * simulate->scale);
-        doc_add_number(simulate->arena, answer->doc, "requests_per_s", rate);
-        buffer_print(&answer->text, "saturates at %.4g requests/s, %.4g times the trace: the highest "
-                     "rate tried that meets the limits, within 1 %%\n\n", rate,
-                     meets * simulate->scale);
+        size_t at = 0;
+        while (search->values[at] != meets)
+            at++;
+        section_number(section, "time_scale", meets * simulate->scale, unit_one);
+        section_number(section, "requests_per_s", search->runs[at].numbers[NUMBER_requests_per_s],
+                       unit_one);
     }
-    answer_search(search, answer);
+    add_runs(search, section);
     return true;
 }
 
-static bool min_gpus(const struct simulate *simulate, struct answer *answer,
+/* The fewest replicas that meet the limits; a pool for prompts stays as it is. */
+static bool min_gpus(const struct simulate *simulate, struct section *section, int *status,
                      struct error *error)
 {
     enum { MOST = 4096 };
     struct search *search = arena_alloc(simulate->arena, sizeof *search);
+    const size_t prompts = simulate->options.split.replicas;
     double meets, misses, chips = 1, beside = 0;
     bool found;
     *search = (struct search){ .simulate = simulate, .what = SWEEP_REPLICAS };
     if (!bracket(search, (double)simulate->options.replicas, 1, MOST, &meets, &misses, &found,
                  error))
         return false;
+    *status = !found;
+    section_number(section, "prompt_servers", (double)prompts, unit_one)->text_only = true;
     if (!found) {
-        buffer_print(&answer->text, "not even %.0f replicas meet the limits: %s\n\n",
-                     search->values[search->count - 1], simulate->options.split.replicas
-                     ? "the prefill pool is too small, or a single request takes longer"
-                     : "a single request takes longer");
-        answer->status = 1;
+        section_number(section, "servers_tried", search->values[search->count - 1], unit_one)
+            ->text_only = true;
     } else {
-        struct scenario scenario = simulate->scenario;
-        const size_t prompts = simulate->options.split.replicas;
-        if (simulate->predicted && !value_of(&scenario, NAME_chips, &chips, error))
+        struct scenario scenario = simulate->scenario, pool = simulate->prompts;
+        if ((simulate->predicted && !value_of(&scenario, NAME_chips, &chips, error)) ||
+            (prompts && !value_of(&pool, NAME_chips, &beside, error)))
             return false;
-        scenario = simulate->prompts;
-        if (prompts && !value_of(&scenario, NAME_chips, &beside, error))
-            return false;
-        const double gpus = meets * chips + (double)prompts * beside;
-        doc_add_number(simulate->arena, answer->doc, "servers", meets);
-        doc_add_number(simulate->arena, answer->doc, "gpus", gpus);
-        buffer_print(&answer->text, "%.0f replica%s", meets, meets == 1 ? "" : "s");
-        if (prompts)
-            buffer_print(&answer->text, " with %zu for prefill", prompts);
-        buffer_print(&answer->text, ", %.0f GPU%s: the fewest that meet the limits%s\n\n", gpus,
-                     gpus == 1 ? "" : "s", isnan(misses) ? "" : "; one fewer does not");
+        section_number(section, "servers", meets, unit_one);
+        section_number(section, "gpus", meets * chips + (double)prompts * beside, unit_one);
+        section_word(section, "fewer_miss", isnan(misses) ? "" : "miss")->text_only = true;
     }
-    answer_search(search, answer);
+    add_runs(search, section);
     return true;
 }
 
-bool simulate_search(const struct simulate *simulate, struct answer *answer, bool *asked,
+bool simulate_search(const struct simulate *simulate, struct section *section, bool *asked, int *status,
                      struct error *error)
 {
     static const struct {
         const char *option;
-        bool (*search)(const struct simulate *, struct answer *, struct error *);
+        bool (*search)(const struct simulate *, struct section *, int *, struct error *);
     } searches[] = { { "sweep", sweep }, { "repeat", repeat }, { "find-saturation", find_saturation },
                      { "min-gpus", min_gpus } };
     static const char *const files[] = { "requests", "series", "trace", "plot" };
@@ -383,5 +350,5 @@ bool simulate_search(const struct simulate *simulate, struct answer *answer, boo
                       searches[chosen].option);
             return error_hint(error, "one of them");
         }
-    return !*asked || searches[chosen].search(simulate, answer, error);
+    return !*asked || searches[chosen].search(simulate, section, status, error);
 }

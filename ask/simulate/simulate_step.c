@@ -89,35 +89,6 @@ static bool is_linear(struct arena *arena, const struct graph *graph)
     return true;
 }
 
-static bool formula_list(struct arena *arena, const char *formula, struct graph *graph,
-                         struct error *error)
-{
-    struct formulas *formulas = arena_alloc(arena, sizeof *formulas);
-    struct facts facts = { .arena = arena };
-    const struct expr *expr;
-    struct unit unit, second;
-    double scale;
-    formulas_open(formulas, arena, 0);
-    const char *plain = "";
-    if (!formulas_read(formulas, "a batch", text_of(rows), error) ||
-        !without_units(arena, formula, &plain, error) ||
-        !expr_parse(formulas, "--step-time", 1, text_of(plain), &expr, error) ||
-        !expr_unit(formulas, expr, &unit, error) || !unit_parse(text_of("s"), &second, &scale, error))
-        return false;
-    if (!unit_same(unit, second)) {
-        error_set(error, "--step-time: invalid time '%.100s'", formula);
-        return error_hint(error, "10ms + 0.05ms*tokens + 8e-5ms*cached");
-    }
-    if (!graph_build(arena, formulas, &facts, &expr, 1, graph, error))
-        return false;
-    if (!is_linear(arena, graph)) {
-        error_set(error, "--step-time: '%.100s' is not linear in tokens, cached and sequences",
-                  formula);
-        return error_hint(error, "10ms + 0.05ms*tokens + 8e-5ms*cached");
-    }
-    return true;
-}
-
 struct step_cost {
     double base, by_token, by_cached, by_sequence;
 };
@@ -133,14 +104,32 @@ static double linear_seconds(void *context, const struct sim_step *step)
 bool simulate_formula(struct arena *arena, const char *formula, struct sim_server *server,
                       struct error *error)
 {
+    static const char example[] = "10ms + 0.05ms*tokens + 8e-5ms*cached";
     struct step_cost *cost = arena_alloc(arena, sizeof *cost);
-    server->seconds = linear_seconds;
-    server->context = cost;
+    struct formulas *formulas = arena_alloc(arena, sizeof *formulas);
+    struct facts facts = { .arena = arena };
+    const struct expr *expr;
+    struct unit unit;
     struct graph graph;
     double inputs[QUANTITIES + 1] = { 0 }, slopes[QUANTITIES + 1], *to[QUANTITIES] = {
         &cost->by_token, &cost->by_cached, &cost->by_sequence };
-    if (!formula_list(arena, formula, &graph, error))
+    const char *plain = "";
+    formulas_open(formulas, arena, 0);
+    if (!formulas_read(formulas, "a batch", text_of(rows), error) ||
+        !without_units(arena, formula, &plain, error) ||
+        !expr_parse(formulas, "--step-time", 1, text_of(plain), &expr, error) ||
+        !expr_unit(formulas, expr, &unit, error))
         return false;
+    if (!unit_same(unit, unit_second)) {
+        error_set(error, "--step-time: invalid time '%.100s'", formula);
+        return error_hint(error, "%s", example);
+    }
+    if (!graph_build(arena, formulas, &facts, &expr, 1, &graph, error))
+        return false;
+    if (!is_linear(arena, &graph)) {
+        error_set(error, "--step-time: '%.100s' is not linear in tokens, cached and sequences", formula);
+        return error_hint(error, "%s", example);
+    }
     int second = graph_input(&graph, "second");
     if (second >= 0)
         inputs[second] = 1;
@@ -149,13 +138,13 @@ bool simulate_formula(struct arena *arena, const char *formula, struct sim_serve
         int input = graph_input(&graph, quantities[i]);
         *to[i] = input < 0 ? 0 : slopes[input];
     }
-    if (!(cost->base >= 0) || !(cost->by_token >= 0) || !(cost->by_cached >= 0) ||
-        !(cost->by_sequence >= 0) ||
-        !(cost->base + cost->by_token + cost->by_sequence > 0)) {
-        error_set(error, "--step-time: '%.100s' is not above 0 for every batch", formula);
-        return error_hint(error, "no negative part, and a time per token");
-    }
-    return true;
+    server->seconds = linear_seconds;
+    server->context = cost;
+    if (cost->base >= 0 && cost->by_token >= 0 && cost->by_cached >= 0 && cost->by_sequence >= 0 &&
+        cost->base + cost->by_token + cost->by_sequence > 0)
+        return true;
+    error_set(error, "--step-time: '%.100s' is not above 0 for every batch", formula);
+    return error_hint(error, "no negative part, and a time per token");
 }
 
 /* ---- the prediction: what is left of its rows when all but the batch is fixed --------------- */

@@ -1,4 +1,4 @@
-/* Priority classes and memory tiers of a simulation, from --lane and --tier.
+/* Priority classes and memory tiers of a simulation, from --priority-class and --tier.
  *
  * A class has a name of the trace and a largest number of sequences; the classes' order is that of
  * the options. A tier is an entry of the catalog or is described by keys; its capacity is counted
@@ -32,46 +32,39 @@ void simulate_order_classes(struct trace *trace, const struct trace *like)
                 swap_classes(trace, i, at);
 }
 
-static bool read_class(const char *text, struct trace *trace, struct sim_server *server, size_t at,
-                       struct error *error)
-{
-    const char *equals = strrchr(text, '=');
-    double most = 0;
-    size_t size = equals ? (size_t)(equals - text) : strlen(text), priority_class = 0;
-    while (priority_class < trace->priority_classes &&
-           (strlen(trace->class_names[priority_class]) != size ||
-                                                        memcmp(trace->class_names[priority_class],
-                                                               text, size)))
-        priority_class++;
-    if (priority_class == trace->priority_classes || priority_class < at) {
-        error_set(error, "--priority-class: unknown class '%.60s'%s", text,
-                  priority_class < trace->priority_classes ? ", or one set before" : "");
-        char names[160] = "";
-        for (size_t i = at; i < trace->priority_classes; i++)
-            snprintf(names + strlen(names), sizeof names - strlen(names), "%s%.20s",
-                     i > at ? ", " : "one of: ", trace->class_names[i]);
-        return error_hint(error, "%s", *names ? names : "a trace with a column class, or "
-                          "class=fast(1)|slow(9) of a description");
-    }
-    if (equals && (!text_number(text_of(equals + 1), &most) || !(most >= 1) ||
-                   most != floor(most))) {
-        error_set(error, "--priority-class: invalid count '%.60s'", equals + 1);
-        return error_hint(error, "fast=8: no more than 8 sequences in a step with one of class fast");
-    }
-    swap_classes(trace, priority_class, at);            /* they go in the order given */
-    server->class_most[at] = (size_t)fmin(most, 1e9);
-    return true;
-}
-
+/* "fast=8" for each class: classes go in the order of the options, which is that of their priority. */
 bool simulate_classes(struct simulate *simulate, struct error *error)
 {
-    const char *const *priority_classes;
-    const size_t count = command_texts(simulate->arena, simulate->command, "priority-class",
-                                       &priority_classes);
-    for (size_t i = 0; i < count; i++)
-        if (!read_class(priority_classes[i], &simulate->trace, &simulate->options.server, i,
-                        error))
-            return false;
+    struct trace *trace = &simulate->trace;
+    const char *const *texts;
+    const size_t count = command_texts(simulate->arena, simulate->command, "priority-class", &texts);
+    for (size_t at = 0; at < count; at++) {
+        const char *equals = strrchr(texts[at], '=');
+        const size_t size = equals ? (size_t)(equals - texts[at]) : strlen(texts[at]);
+        double most = 0;
+        size_t found = 0;
+        while (found < trace->priority_classes &&
+               (strlen(trace->class_names[found]) != size ||
+                memcmp(trace->class_names[found], texts[at], size)))
+            found++;
+        if (found == trace->priority_classes || found < at) {
+            error_set(error, "--priority-class: unknown class '%.60s'%s", texts[at],
+                      found < trace->priority_classes ? ", or one set before" : "");
+            char names[160] = "";
+            for (size_t i = at; i < trace->priority_classes; i++)
+                snprintf(names + strlen(names), sizeof names - strlen(names), "%s%.20s",
+                         i > at ? ", " : "one of: ", trace->class_names[i]);
+            return error_hint(error, "%s", *names ? names : "a trace with a column class, or "
+                              "class=fast(1)|slow(9) of a description");
+        }
+        if (equals && (!text_number(text_of(equals + 1), &most) || !(most >= 1) ||
+                       most != floor(most))) {
+            error_set(error, "--priority-class: invalid count '%.60s'", equals + 1);
+            return error_hint(error, "fast=8: no more than 8 sequences in a step with one of class fast");
+        }
+        swap_classes(trace, found, at);
+        simulate->options.server.class_most[at] = (size_t)fmin(most, 1e9);
+    }
     return true;
 }
 

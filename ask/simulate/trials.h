@@ -4,16 +4,19 @@
 
 #include "ask/simulate/simulate.h"
 
-#define NUMBERS(X)                                                                            \
-    X(requests_per_s) X(ttft_mean) X(ttft_p50) X(ttft_p99) X(tpot_mean) X(tpot_p99) X(e2e_mean) \
-    X(e2e_p99) X(output_rate) X(good_requests_per_s) X(met) X(utilisation) X(rent_per_token)
+/* What is told of each run, with its unit. */
+#define NUMBERS(X)                                                                           \
+    X(requests_per_s, "1") X(ttft_mean, "s") X(ttft_p50, "s") X(ttft_p99, "s")               \
+    X(tpot_mean, "s") X(tpot_p99, "s") X(e2e_mean, "s") X(e2e_p99, "s") X(output_rate, "1")  \
+    X(good_requests_per_s, "1") X(met, "1") X(utilisation, "1") X(rent_per_token, "USD/token")
 enum number {
-#define X(name) NUMBER_##name,
+#define X(name, unit) NUMBER_##name,
     NUMBERS(X)
 #undef X
     NUMBER_COUNT
 };
 extern const char *const number_names[NUMBER_COUNT];
+extern const char *const number_units[NUMBER_COUNT];
 
 struct trial {
     struct variation variation;
@@ -28,9 +31,9 @@ struct trial {
 /* Each by itself: the answer does not depend on how many threads there are. */
 bool trials_run(const struct simulate *simulate, struct trial *trials, size_t count,
                 struct error *error);
-/* A line for each; `name` is what varies, `values` where it stood. */
-void trials_answer(const struct simulate *simulate, const char *name, const double *values,
-                   const struct trial *trials, size_t count, struct answer *answer);
-const char *trials_number(struct arena *arena, enum number number, double value);
+/* The list "runs": a record for each; `name` is what varies, `values` where it stood. */
+void trials_sections(const struct simulate *simulate, const char *name, const double *values,
+                     const struct trial *trials, size_t count, struct section *section);
+void trials_csv(const char *name, const struct section *runs, struct buffer *out);
 
 #endif

@@ -26,7 +26,7 @@ static void world_open(struct world *world, const char *workload, const char *sh
     *world = (struct world){ .answer.text.arena = &world->arena };
     struct bill *bill = &world->bill;
     bill->arena = &world->arena, bill->command = &world->command, bill->error = &world->error;
-    bill->answer = &world->answer;
+    bill->section = section_new(&world->arena);
     caching_read(&world->arena, &bill->caching);
     if (!scenario_read(&bill->scenario, &world->arena, &world->command, subject_of(NULL, NULL),
                        &world->error) ||
@@ -600,7 +600,9 @@ static const struct doc *habits_of(struct world *world, const char *workload)
     struct reading reading = { .price = price };
     price->storage = NAN;                       /* two lives and none */
     struct bill_cost now = bill_cost(&world->bill, price, (struct bill_change){ NULL, 0 });
-    bill_habits(&world->bill, &reading, &now, doc);
+    struct section *entry = section_new(&world->arena);
+    bill_habits(&world->bill, &reading, &now, entry);
+    section_document(entry, doc);
     return doc;
 }
 

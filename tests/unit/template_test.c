@@ -139,6 +139,8 @@ static void records(void **state)
     printed("* first_part\n  | > time | *parts > {label} | limit\n"
             "  | {^time:2} | *parts {time:2} | {limit}\n.\n",
             "   time  reading  sums    rest  limit\n  10 ms   7.5 ms  2 ms  500 us  KV cache\n");
+    printed("* parts 1\n  | part | [cost|cost] | > time\n  | {label} | [cost|{cost:2}] | {time:2}\n.\n",
+            "  part       time\n  reading  7.5 ms\n");
     printed("* notes\n[first|notes|     ] {text}\n.\n{notes}\n",
             "notes one price\n      two tiers\none price; two tiers\n");
 }
@@ -195,6 +197,7 @@ static void documents(void **state)
     section_document(answer, doc);
     doc_print(&out, doc_get(doc, "notes"));
     assert_string_equal(out.data, "[\n  \"one price\",\n  \"two tiers\"\n]\n");
+    assert_true(unit_same(section_quantity(section_new(&arena), "time", 1, "s")->unit, unit_second));
     assert_true(doc_get(doc, "params")->number == 6.71e11);
     assert_int_equal(doc_get(doc, "cost")->kind, DOC_NUMBER);
     assert_int_equal(doc_get(doc, "parts")->count, 3);
