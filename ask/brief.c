@@ -274,8 +274,8 @@ static bool no_ranges(struct brief *brief)
             continue;
         error_set(brief->error, "brief: %s is a %s, set by %s", input->name,
                   input->distribution == DISTRIBUTION_RANGE ? "range" : "distribution", input->source);
-        return error_hint(brief->error, "a single number; `chalkline step` and `chalkline eval` "
-                          "take ranges");
+        return error_expected(brief->error, "a single number; `chalkline step` and `chalkline eval` "
+                              "take ranges");
     }
     return true;
 }

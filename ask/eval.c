@@ -57,8 +57,8 @@ bool ask_eval(struct arena *arena, const struct command *command, struct answer 
     size_t count = 0, room = 0;
     if (!command->word_count) {
         error_set(error, "eval needs the name of a row");
-        return error_hint(error, "chalkline eval inference_tokens; `chalkline list rows` shows "
-                          "all");
+        return error_expected(error, "a row, as in `chalkline eval inference_tokens`; `chalkline list "
+                              "rows` lists all rows");
     }
     if (!scenario_open(&scenario, arena, command, command_subject(command), error))
         return false;

@@ -428,8 +428,10 @@ bool ask_why(struct arena *arena, const struct command *command, struct answer *
     int index;
     double value;
     if (command->word_count != 1) {
-        error_set(error, "why takes one row, %zu were given", command->word_count);
-        return error_hint(error, "chalkline why bound_step --model deepseek-v3 --on gb200-nvl72");
+        error_set(error, command->word_count ? "why takes one row, %zu were given"
+                  : "why needs the name of a row", command->word_count);
+        return error_expected(error, "one row, as in `chalkline why bound_step --model deepseek-v3 --on "
+                              "gb200-nvl72`");
     }
     if (!scenario_open(&scenario, arena, command, command_subject(command), error) ||
         !find_word(&why, command->words[0], &index, error))

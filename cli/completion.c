@@ -362,5 +362,5 @@ bool completion_print(struct buffer *out, const char *shell, struct error *error
         }
     error_set(error, "completion: %s%s%s", shell ? "unknown shell '" : "no shell given",
               shell ? shell : "", shell ? "'" : "");
-    return error_hint(error, "completion bash, zsh or fish");
+    return error_expected(error, "`chalkline completion bash`, `zsh` or `fish`");
 }

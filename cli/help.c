@@ -221,8 +221,8 @@ static bool no_verb(struct arena *arena, const char *name, struct error *error)
     }
     const char *near = name_nearest(name, names, count);
     error_set(error, "help: unknown command '%.60s'", name);
-    return near ? error_hint(error, "did you mean '%s'? One of: %s", near, all.data)
-                : error_hint(error, "one of: %s", all.data);
+    return near ? error_suggest(error, "did you mean '%s'? The commands are: %s", near, all.data)
+                : error_expected(error, "one of: %s", all.data);
 }
 
 /* What stands after these would be ignored. */
@@ -231,8 +231,8 @@ static bool no_more(int count, char **words, int most, struct error *error)
     if (count - 1 <= most)
         return true;
     error_set(error, "%s: unexpected word '%.60s'", words[1], words[most + 1]);
-    return error_hint(error, "chalkline %s%s%s", words[1], most > 1 ? " " : "",
-                      most > 1 ? words[2] : "");
+    return error_expected(error, "chalkline %s%s%s", words[1], most > 1 ? " " : "",
+                          most > 1 ? words[2] : "");
 }
 
 /* -h and --help beside other words: the verb among them, or all. */

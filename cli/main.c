@@ -30,7 +30,7 @@ static int report(const struct ranks *ranks, const struct error *error)
         return EXIT_USAGE;
     fprintf(stderr, "chalkline: %s\n", error->what);
     if (*error->hint)
-        fprintf(stderr, "  expected: %s\n", error->hint);
+        fprintf(stderr, "  %s: %s\n", error_label(error), error->hint);
     return EXIT_USAGE;
 }
 
@@ -72,7 +72,7 @@ static int answer_question(struct arena *arena, const struct command *command)
         doc_print(&json, answer.doc);
     if (command_given(command, "csv") && !answer.csv.size) {
         error_set(&error, "--csv: the answer of '%s' is not a table", command->verb->name);
-        error_hint(&error, "--json");
+        error_expected(&error, "--json");
         return report(ranks, &error);
     }
     write_answer(command_given(command, "json") ? &json

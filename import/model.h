@@ -53,7 +53,7 @@ const char *config_string(struct config *config, const char *key);      /* NULL:
 void config_plain(struct config *config, const char *key, const char *string);
 /* Record the first error. Returns false. */
 bool config_fail(struct config *config, const char *format, ...) BASE_PRINTF(2, 3);
-bool config_hint(struct config *config, const char *format, ...) BASE_PRINTF(2, 3);
+bool config_expected(struct config *config, const char *format, ...) BASE_PRINTF(2, 3);
 
 /* ---- which layer is which ------------------------------------------------------------ */
 enum mixer { MIXER_NONE, MIXER_FULL, MIXER_SLIDING, MIXER_CHUNKED, MIXER_LINEAR };

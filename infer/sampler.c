@@ -113,8 +113,8 @@ static bool find_known(struct sampler *sampler, struct error *error)
         sampler->known[i] = true;
         if (fact->distribution != DISTRIBUTION_NONE) {
             error_set(error, "'%s' is drawn from its prior, a range was given", name);
-            return error_hint(error, "a number, or the rows of its prior: `chalkline why %s`",
-                              sampler->draw->keep[i]);
+            return error_expected(error, "a number, or the rows of its prior: `chalkline why %s`",
+                                  sampler->draw->keep[i]);
         }
         if (!row_values(sampler, &name, 1, &sampler->value[i], error))
             return false;

@@ -17,7 +17,8 @@ struct embedded;
 /* What the words ask, as the command line would read them, words[0] being the program:
  *
  *   {"status": 0, "answer": {...}, "text": "...", "csv": "..."}      an answer; 1: nothing feasible
- *   {"error": {"what": "...", "hint": "..."}}                        returns false
+ *   {"error": {"what": "...", "hint": "...", "expected": "..."}}     returns false; expected: the hint again,
+ *                                                                    if it says what would have been accepted
  *
  * Files are those on the arena's shelf. */
 bool respond(struct arena *arena, int count, char **words, struct buffer *json);

@@ -69,10 +69,10 @@ static bool name_unknown(struct bill *bill, const char *name, const char *const 
     error_set(bill->error, "%.200s has no %s '%.100s'", sheet->file, sellers ? "seller" : "model",
               name);
     if (near)
-        return error_hint(bill->error, "did you mean '%s'?", near);
+        return error_suggest(bill->error, "did you mean '%s'?", near);
     if (sellers)
         return error_hint(bill->error, "one of: %s", list_sellers(bill));
-    return error_hint(bill->error, "one of its %zu: `chalkline bill agent --csv` lists them",
+    return error_hint(bill->error, "one of its %zu names: `chalkline bill agent --csv` lists them",
                       sheet->count);
 }
 
@@ -259,8 +259,8 @@ static bool read_words(const struct command *command, struct error *error)
         error_set(error, "--%s needs the model that runs there: --own", lost);
     else
         error_set(error, "--own needs a machine: --on");
-    return error_hint(error, "chalkline bill agent --own deepseek-v3 --on h200-sxm; `chalkline "
-                      "list models`, `chalkline list hardware`");
+    return error_hint(error, "a model and a machine, as in `chalkline bill agent --own deepseek-v3 --on "
+                      "h200-sxm`");
 }
 
 /* Priors say here which ratios are usual; what they miss of machines is no matter. */

@@ -57,7 +57,7 @@ static bool name_unknown(const struct reader *reader, const char *name)
     for (size_t i = 0; i < count; i++)
         buffer_print(&all, "%s%s", i ? ", " : "", names[i]);
     error_set(reader->error, "%s: unknown name '%.60s'", place(reader), name);
-    return near ? error_hint(reader->error, "did you mean '%s'?", near)
+    return near ? error_suggest(reader->error, "did you mean '%s'?", near)
                 : error_hint(reader->error, "one of: %s", all.data);
 }
 
@@ -213,7 +213,7 @@ static bool word_unknown(const char *name, struct error *error)
     const char *near = name_nearest(name, WORDS, WORD_COUNT);
     error_set(error, "unknown workload '%.100s'", name);
     if (near)
-        return error_hint(error, "did you mean '%s'?", near);
+        return error_suggest(error, "did you mean '%s'?", near);
     return error_hint(error, "agent, document-chat, or a file of lines NAME = VALUE");
 }
 

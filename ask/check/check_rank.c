@@ -214,8 +214,9 @@ bool check_rank(struct check *check)
             judge(&ranked, sweep, speeds[k], &tally, &table);
     }
     if (!tally.count) {
-        error_set(check->error, "--rank: no sweep offers a choice");
-        return error_hint(check->error, "measurements of TTFT and TPOT of several layouts");
+        error_set(check->error, "--rank: no measurements of several layouts to choose from");
+        return error_expected(check->error, "measurements of TTFT and TPOT, for several layouts of a model "
+                              "on a machine");
     }
     check->answer->csv.size = 0;
     table_csv(&table, &check->answer->csv);

@@ -36,7 +36,7 @@ static bool model_unknown(struct deduction *deduction, const char *name)
     const char *near = name_nearest(name, names, deduction->sheet.count);
     error_set(deduction->error, "%.200s has no model '%.100s'", deduction->sheet.file, name);
     if (near)
-        return error_hint(deduction->error, "%s", near);
+        return error_suggest(deduction->error, "did you mean '%s'?", near);
     return error_hint(deduction->error, "one of its %zu: `chalkline deduce %.200s` lists them",
                       deduction->sheet.count, deduction->sheet.file);
 }

@@ -168,7 +168,8 @@ static bool market_unknown(struct deduction *deduction, const char *model, size_
         names[i] = price_model(&sheet->prices[i]);
     const char *near = name_nearest(model, names, sheet->count);
     error_set(deduction->error, "%.200s has no model '%.100s'", sheet->file, model);
-    return error_hint(deduction->error, "%s", near ? near : "a model with several hosts");
+    return near ? error_suggest(deduction->error, "did you mean '%s'?", near)
+                : error_hint(deduction->error, "a model with several hosts");
 }
 
 bool deduce_market(struct deduction *deduction, const char *model)

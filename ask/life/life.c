@@ -28,7 +28,7 @@ static bool read_kind(struct life *life)
     if (!command_given(command, "budget") || !command_given(command, "loss"))
         return true;
     error_set(life->error, "--budget and --loss exclude each other");
-    return error_hint(life->error, "one of them");
+    return error_expected(life->error, "one of them");
 }
 
 static bool read_words(struct life *life, struct subject *subject)
@@ -37,7 +37,7 @@ static bool read_words(struct life *life, struct subject *subject)
     if (models <= 1)
         return read_kind(life);
     error_set(life->error, "life takes one model, %zu were given", models);
-    return error_hint(life->error, "chalkline life deepseek-v3 --served 200T");
+    return error_expected(life->error, "chalkline life deepseek-v3 --served 200T");
 }
 
 /* A size comes from a model or from --set, or it is what is asked for. */
@@ -47,8 +47,8 @@ static bool check_size(struct life *life)
     if (life->kind != &life_kinds[LIFE_TOKENS] || life->scenario.model || fact_given(size))
         return true;
     error_set(life->error, "life needs a model, or a size");
-    return error_hint(life->error, "chalkline life deepseek-v3, --set params_active=100B, or "
-                      "--budget 1e26 or --loss 1.95 for the best size");
+    return error_expected(life->error, "chalkline life deepseek-v3, --set params_active=100B, or "
+                          "--budget 1e26 or --loss 1.95 for the best size");
 }
 
 /* Tokens that the model had stand where the rule's would. */
@@ -59,7 +59,7 @@ static bool take_tokens(struct life *life)
         return true;
     if (fact_given(facts_find(facts, NAME_pretrain_tokens))) {
         error_set(life->error, "pretrain_tokens is set twice: by --set and by --tokens");
-        return error_hint(life->error, "one of them");
+        return error_expected(life->error, "one of them");
     }
     facts_bind(facts, NAME_pretrain_tokens, NAME_training_tokens, ORIGIN_GIVEN, "--tokens");
     return true;
@@ -82,7 +82,7 @@ static bool check_counts(struct life *life)
             continue;
         error_set(life->error, "%s: %s = %.6g is out of range", fact->source, rows[i], fact->low < value
                   && fact->distribution != DISTRIBUTION_NONE ? fact->low : value);
-        return error_hint(life->error, least > 0 ? "1 or more" : "0 or more");
+        return error_expected(life->error, least > 0 ? "1 or more" : "0 or more");
     }
     return true;
 }

@@ -82,7 +82,7 @@ static bool law_unknown(struct life *life, const char *name)
                   "loss", frontier);
     else
         error_set(life->error, "--law: unknown scaling law '%.60s'", name);
-    return error_hint(life->error, "one of: %s", all.data);
+    return error_expected(life->error, "one of: %s", all.data);
 }
 
 static bool choose_law(struct life *life)

@@ -78,7 +78,7 @@ static bool options_fit_scheduler(const struct command *command,
     if (!wrong)
         return true;
     error_set(error, "--%s has no effect with scheduler %s", wrong, scheduler->name);
-    return error_hint(error, "`chalkline help simulate` names its scheduler");
+    return error_suggest(error, "`chalkline help simulate` names the scheduler of each option");
 }
 
 /* ---- servers -------------------------------------------------------------------------------- */
@@ -449,8 +449,9 @@ bool simulate_read(struct arena *arena, const struct command *command,
                    struct simulate *simulate, struct error *error)
 {
     if (command->word_count != 1) {
-        error_set(error, "simulate takes one trace, %zu were given", command->word_count);
-        return error_hint(error, "chalkline simulate trace.csv --blocks 28000 --step-time ...");
+        error_set(error, command->word_count ? "simulate takes one trace, %zu were given"
+                  : "simulate needs a trace", command->word_count);
+        return error_hint(error, "a file, or a description of requests: poisson:rate=5,count=1000");
     }
     *simulate = (struct simulate){ .arena = arena, .command = command };
     if (command_given(command, "hit-rates"))                  /* of the trace alone */

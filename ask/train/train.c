@@ -19,7 +19,7 @@ static bool set_chips(struct train *train)
     const struct fact *chips = facts_find(&train->scenario.facts, NAME_training_chips);
     if (!fact_given(chips)) {
         error_set(train->error, "train needs a number of GPUs: --gpus");
-        return error_hint(train->error, "%s", train->command->verb->examples[0]);
+        return error_hint(train->error, "a number, as in `%s`", train->command->verb->examples[0]);
     }
     if (!value_of(&train->scenario, NAME_training_chips, &train->chips, train->error))
         return false;
