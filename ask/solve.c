@@ -453,6 +453,7 @@ static void note_assumed(struct solved *solved, const struct graph *graph, size_
         fabs(difference) <= root_tolerance * fmax(fabs(values.at[0]), fabs(values.at[1]))) {
         for (size_t i = 0; i < graph->input_count; i++)
             slopes[i] = slopes[i] * inputs[i] / whole;
+        basis.output = solved->row->name;
         basis_add(scenario, graph, slopes, &basis);
     } else {
         basis_values(scenario, &values, NULL, 2, &basis);

@@ -61,6 +61,9 @@ struct verb {
     const struct option_group *groups[VERB_GROUPS];     /* NULL: no more */
     ask_function *ask;              /* NULL: no question, but a tool of the command line */
     const char *also;               /* another name, or NULL */
+    const char *key_title;          /* of help: what the keys describe */
+    /* The at-th key of its word, such as rate of poisson:rate=5; false after the last. NULL: it has none. */
+    bool (*key)(size_t at, struct option *key);
 };
 
 /* All options of a verb: `at` starts as { 0 }; NULL after the last. */

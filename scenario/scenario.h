@@ -205,8 +205,9 @@ struct rested;
 struct basis {
     struct rested *at;
     size_t count, room;
-    const char **fitted;
+    const char **fitted;            /* names of rows that were fitted to measurements */
     size_t fitted_count, fitted_room;
+    const char *output;             /* the row that the next basis_add is about; NULL: the answer itself */
 };
 void basis_add(struct scenario *scenario, const struct graph *graph, const double *pulls,
                struct basis *basis);

@@ -18,7 +18,7 @@ static const char *const workload_rows[] = { NAME_task_requests, NAME_task_rate,
 static const struct record workload_record = { "Workload", (const struct answer_field[]){
     { FIELD_TEXT, "name", .help = "of the workload", .always = true },
     { FIELD_TEXT, "gap", .help = "between turns, in words", .always = true },
-    { FIELD_TEXTS, "words", .help = "the question that gives these figures again", .always = true },
+    { FIELD_TEXTS, "words", .help = "words of the command that gives these figures again", .always = true },
     { FIELD_NUMBER, "mean_gap", .help = "between turns", .unit = "s", .always = true },
     { FIELD_ROWS, .names = workload_rows, .count = sizeof workload_rows / sizeof *workload_rows,
       .always = true },
@@ -61,18 +61,21 @@ static const struct record change_record = { "CheaperByGap", (const struct answe
 static const char *const hit_rows[] = { NAME_hits_to_pay_short, NAME_hits_to_pay_long };
 
 static const struct record entry_record = { "BilledEntry", (const struct answer_field[]){
-    { FIELD_TEXT, "seller", .help = "who sells it", .always = true },
-    { FIELD_TEXT, "model", .help = "as the seller calls it", .always = true },
-    { FIELD_TEXT, "date", .help = "of the prices", .always = true },
+    { FIELD_TEXT, "seller", .help = "name of the seller", .always = true },
+    { FIELD_TEXT, "model", .help = "name of the model at this seller", .always = true },
+    { FIELD_TEXT, "date", .help = "date of the prices", .always = true },
     { FIELD_TEXT, "suspicious", .help = "ratios outside the usual set; empty: none", .always = true },
-    { FIELD_SWITCH, "takes_prompts", .help = "is its context long enough?", .always = true },
-    { FIELD_TEXT, "cheapest", .help = "of those that do not wait", .names = words, .count = SCHEMES,
+    { FIELD_SWITCH, "takes_prompts", .help = "whether its context is long enough", .always = true },
+    { FIELD_TEXT, "cheapest", .help = "the cheapest scheme without waiting", .names = words, .count = SCHEMES,
       .always = true },
-    { FIELD_RECORD, NAME_task_cost, .help = "of a whole sheet", .record = &costs_record },
-    { FIELD_RECORD, "schemes", .help = "of a few entries", .record = &schemes_record },
-    { FIELD_RECORD, "habits", .help = "what each would save", .record = &habits_record },
+    { FIELD_RECORD, NAME_task_cost, .help = "cost of a task by scheme, where the whole list is billed",
+      .record = &costs_record },
+    { FIELD_RECORD, "schemes", .help = "costs by scheme, where few entries are billed",
+      .record = &schemes_record },
+    { FIELD_RECORD, "habits", .help = "saving by each habit", .record = &habits_record },
     { FIELD_ROWS, .names = hit_rows, .count = 2 },
-    { FIELD_LIST, "cheapest_by_gap", .help = "where another way gets cheaper", .record = &change_record },
+    { FIELD_LIST, "cheapest_by_gap", .help = "mean gaps at which another scheme becomes cheaper",
+      .record = &change_record },
     { FIELD_LIST, "against_none_by_gap", .help = "the same against no caching",
       .record = &change_record },
     { FIELD_TEXT, "why", .help = "the command that explains its last turn" },
@@ -82,7 +85,7 @@ static const char *const load_rows[] = { NAME_task_rate, NAME_own_servers, NAME_
                                          NAME_task_cost };
 
 static const struct record load_record = { "OwnLoad", (const struct answer_field[]){
-    { FIELD_TEXTS, "words", .help = "the question that gives this load again", .always = true },
+    { FIELD_TEXTS, "words", .help = "words of the command that gives this load again", .always = true },
     { FIELD_ROWS, .names = load_rows, .count = 4, .always = true },
     { 0 } } };
 
@@ -92,20 +95,21 @@ static const char *const own_rows[] = {
 
 static const struct record own_record = { "OwnMachines", (const struct answer_field[]){
     { FIELD_TEXT, "verdict", .help = "why there is no such server" },
-    { FIELD_TEXT, "model", .help = "its title" },
-    { FIELD_TEXT, "machine", .help = "its title" },
-    { FIELD_TEXTS, "words", .help = "the question that gives these figures again" },
+    { FIELD_TEXT, "model", .help = "title of the model" },
+    { FIELD_TEXT, "machine", .help = "title of the machine" },
+    { FIELD_TEXTS, "words", .help = "words of the command that gives these figures again" },
     { FIELD_ROWS, .names = own_rows, .count = sizeof own_rows / sizeof *own_rows },
     { FIELD_LIST, "loads", .help = "cost of a task against load", .record = &load_record },
     { 0 } } };
 
 const struct record answer_bill = { "Bill", (const struct answer_field[]){
-    { FIELD_RECORD, "workload", .help = "what is billed", .record = &workload_record, .always = true },
-    { FIELD_LIST, "entries", .help = "of the price sheet", .record = &entry_record, .always = true },
-    { FIELD_TEXT, "file", .help = "of a whole sheet: its name" },
+    { FIELD_RECORD, "workload", .help = "the workload that is billed", .record = &workload_record,
+      .always = true },
+    { FIELD_LIST, "entries", .help = "entries of the price list", .record = &entry_record, .always = true },
+    { FIELD_TEXT, "file", .help = "name of the price list, where all of it is billed" },
     { FIELD_NUMBER, "billed", .help = "entries" },
-    { FIELD_NUMBER, "suspicious", .help = "of them, those with unusual ratios" },
-    { FIELD_NUMBER, "too_short", .help = "those that take no such prompt" },
-    { FIELD_RECORD, "own", .help = "--own: the same on one's own machines", .record = &own_record },
-    { FIELD_TEXTS, "assumed", .help = "what nobody gave, and what to know of it", .always = true },
+    { FIELD_NUMBER, "suspicious", .help = "entries with unusual price ratios" },
+    { FIELD_NUMBER, "too_short", .help = "entries whose context is too short for the prompts" },
+    { FIELD_RECORD, "own", .help = "--own: the cost on own GPUs", .record = &own_record },
+    { FIELD_TEXTS, "assumed", .help = "defaults and assumptions behind the answer", .always = true },
     { 0 } } };

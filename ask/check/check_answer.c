@@ -90,12 +90,20 @@ void check_counts(struct check *check)
     buffer_print(text, "%s%s rows read: %s scored with %s values, %s refused\n",
                  text->size ? "\n" : "", count_text(check->arena, rows, 9), count_text(check->arena, scored, 9),
                  count_text(check->arena, values, 9), count_text(check->arena, check->refused, 9));
-    struct doc *refused = doc_add(arena, doc, "refused", DOC_OBJECT);
+    struct doc *refused = doc_add(arena, doc, "refused", DOC_ARRAY);
+    for (size_t i = 0; i < check->outcome_count; i++) {
+        const struct outcome *outcome = &check->outcomes[i];
+        if (!outcome->refused)
+            continue;
+        struct doc *one = doc_add(arena, refused, NULL, DOC_OBJECT);
+        doc_add_string(arena, one, "file", outcome->point->file);
+        doc_add_number(arena, one, "line", outcome->point->line);
+        doc_add_string(arena, one, "reason", outcome->refused);
+    }
     if (check->refusal_count)
         qsort(check->refusals, check->refusal_count, sizeof *check->refusals, by_count);
     for (size_t i = 0; i < check->refusal_count; i++) {
         const struct refusal *refusal = &check->refusals[i];
-        doc_add_number(arena, refused, refusal->reason, (double)refusal->count);
         buffer_print(text, "%6s  %s\n", count_text(check->arena, refusal->count, 9), refusal->reason);
     }
 }

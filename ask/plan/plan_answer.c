@@ -649,12 +649,12 @@ bool plan_answer(struct plan *plan)
 
 /* Rows depend on the kind and on whether there is a demand. */
 static const struct record point_record = { "PlanDeployment", (const struct answer_field[]){
-    { FIELD_TEXT, "deployment", .help = "in words", .always = true },
+    { FIELD_TEXT, "deployment", .help = "the deployment in words", .always = true },
     { FIELD_TEXT, "kind", .help = "aggregated replicas, or pools for prefill and for decode",
       .names = kinds, .count = PLAN_KINDS, .always = true },
-    { FIELD_TEXT, "machine", .help = "its title", .always = true },
-    { FIELD_TEXT, "precision", .help = "of the weights, unless they are as in the checkpoint" },
-    { FIELD_TEXT, "kv_precision", .help = "of the KV cache, where it was asked for" },
+    { FIELD_TEXT, "machine", .help = "title of the machine", .always = true },
+    { FIELD_TEXT, "precision", .help = "format of the weights, unless it is the checkpoint's" },
+    { FIELD_TEXT, "kv_precision", .help = "format of the KV cache, where --kv-precision was given" },
     { FIELD_ALSO, .record = &deployment_record },
     { FIELD_ROWS, .names = setting_rows, .count = SETTING_ROWS },
     { FIELD_ROWS, .names = plan_figure_rows[PLAN_TOGETHER], .count = PLAN_FIGURE_COUNT },
@@ -677,30 +677,31 @@ static const struct record nearest_record = { "PlanNearest", (const struct answe
     { 0 } } };
 
 static const struct record move_record = { "PlanMove", (const struct answer_field[]){
-    { FIELD_TEXT, "limit", .help = "which is wider", .always = true },
-    { FIELD_NUMBER, "bound", .help = "the wider limit", .unit = "", .always = true },
-    { FIELD_RECORD, "best", .help = "the best within it", .record = &point_record, .always = true },
+    { FIELD_TEXT, "limit", .help = "the limit that is relaxed", .always = true },
+    { FIELD_NUMBER, "bound", .help = "its relaxed value", .unit = "", .always = true },
+    { FIELD_RECORD, "best", .help = "the best deployment within it", .record = &point_record,
+      .always = true },
     { 0 } } };
 
 static const struct record points_record = { "PlanPoints", (const struct answer_field[]){
-    { FIELD_NUMBER, "all", .help = "layouts at loads", .always = true },
-    { FIELD_NUMBER, "evaluated", .help = "of them, those that were looked at", .always = true },
+    { FIELD_NUMBER, "all", .help = "points of the search: layouts at loads", .always = true },
+    { FIELD_NUMBER, "evaluated", .help = "points that were evaluated", .always = true },
     { FIELD_NUMBER, "infeasible_weights", .help = "the weights do not fit", .always = true },
     { FIELD_NUMBER, "infeasible_kv", .help = "KV cache full", .always = true },
-    { FIELD_NUMBER, .help = "beyond this limit", .names = infeasible, .count = SEARCH_LIMITS },
-    { FIELD_NUMBER, "feasible", .help = "within all limits", .always = true },
+    { FIELD_NUMBER, .help = "points that break this limit", .names = infeasible, .count = SEARCH_LIMITS },
+    { FIELD_NUMBER, "feasible", .help = "points within all limits", .always = true },
     { FIELD_NUMBER, "pareto", .help = "Pareto-optimal", .always = true },
     { 0 } } };
 
 static const struct record limits_record = { "PlanLimits", (const struct answer_field[]){
-    { FIELD_TEXTS, "words", .help = "the question that gives these limits again", .always = true },
+    { FIELD_TEXTS, "words", .help = "words of the command that gives these limits again", .always = true },
     { FIELD_ROWS, .names = limit_rows, .count = LIMIT_ROWS, .always = true },
     { FIELD_ROWS, .names = asked_limit_rows, .count = 2 },
     { FIELD_TEXT, "reason", .help = "why a limit is null" },
     { 0 } } };
 
 static const struct record sweep_record = { "PlanSweep", (const struct answer_field[]){
-    { FIELD_TEXT, "deployment", .help = "the best, in words; none is within the limits: absent" },
+    { FIELD_TEXT, "deployment", .help = "the best deployment, in words; absent where none is feasible" },
     { FIELD_ROWS, .names = plan_figure_rows[PLAN_TOGETHER], .count = PLAN_FIGURE_COUNT,
       .keys = plan_figures },
     { FIELD_OTHERS, .help = "the row that is swept, and its value", .unit = "" },
@@ -708,26 +709,28 @@ static const struct record sweep_record = { "PlanSweep", (const struct answer_fi
 
 /* With a sweep that alone; else all of those that no option asks for. */
 const struct record answer_plan = { "Plan", (const struct answer_field[]){
-    { FIELD_TEXT, "model", .help = "its title" },
-    { FIELD_RECORD, "points", .help = "what was searched", .record = &points_record },
-    { FIELD_RECORD, "best", .help = "null: nothing is within the limits", .record = &best_record,
+    { FIELD_TEXT, "model", .help = "title of the model" },
+    { FIELD_RECORD, "points", .help = "the range that was searched", .record = &points_record },
+    { FIELD_RECORD, "best", .help = "the best deployment; null: none is feasible", .record = &best_record,
       .null = true },
-    { FIELD_RECORD, "nearest", .help = "where nothing is within the limits",
+    { FIELD_RECORD, "nearest", .help = "the deployment nearest to the limits, where none is feasible",
       .record = &nearest_record },
-    { FIELD_RECORD, "measured", .help = "the best of those that were measured", .record = &point_record,
+    { FIELD_RECORD, "measured", .help = "the best deployment among those that were measured",
+      .record = &point_record,
       .null = true },
-    { FIELD_TEXT, "measured_reason", .help = "why there is none" },
+    { FIELD_TEXT, "measured_reason", .help = "why there is no measured one" },
     { FIELD_RECORD, "simplest", .help = "the best aggregated replicas without pipeline stages",
       .record = &point_record, .null = true },
     { FIELD_RECORD, "simpler", .help = "until the next version: simplest, where the best is another kind",
       .record = &point_record },
-    { FIELD_RECORD, "limits", .help = "what deployments had to keep", .record = &limits_record },
-    { FIELD_LIST, "moves", .help = "what wider limits would buy", .record = &move_record },
-    { FIELD_LIST, "front", .help = "throughput per GPU over speed per user, the best first",
+    { FIELD_RECORD, "limits", .help = "the limits that deployments had to keep", .record = &limits_record },
+    { FIELD_LIST, "moves", .help = "the best deployment under each relaxed limit", .record = &move_record },
+    { FIELD_LIST, "front", .help = "Pareto front of throughput per GPU over speed per user, the best first",
       .record = &point_record },
-    { FIELD_LIST, "validated", .help = "--validate: simulated", .record = &plan_validated },
-    { FIELD_TEXT, "check", .help = "the best as a question of its own" },
-    { FIELD_TEXTS, "assumed", .help = "what nobody gave, and what to know of it" },
-    { FIELD_RECORD, "emit", .help = "--emit: what starts it" },
-    { FIELD_LIST, "sweep", .help = "--sweep: the best at each value", .record = &sweep_record },
+    { FIELD_LIST, "validated", .help = "--validate: simulated results of the best layouts",
+      .record = &plan_validated },
+    { FIELD_TEXT, "check", .help = "words of the command that reproduces the best" },
+    { FIELD_TEXTS, "assumed", .help = "defaults and assumptions behind the answer" },
+    { FIELD_RECORD, "emit", .help = "--emit: commands or manifests that start the best" },
+    { FIELD_LIST, "sweep", .help = "--sweep: the best deployment at each value", .record = &sweep_record },
     { 0 } } };

@@ -160,14 +160,14 @@ static const char *const time_keys[] = { "ttft_mean", "ttft_p99", "tpot_mean", "
 enum { TIME_KEYS = sizeof time_keys / sizeof *time_keys };
 
 const struct record plan_validated = { "PlanValidated", (const struct answer_field[]){
-    { FIELD_TEXT, "deployment", .help = "in words", .always = true },
-    { FIELD_NUMBER, "goodput_per_gpu", .help = "requests within the limits", .unit = "1/s",
+    { FIELD_TEXT, "deployment", .help = "the deployment in words", .always = true },
+    { FIELD_NUMBER, "goodput_per_gpu", .help = "requests per second and GPU within the limits", .unit = "1/s",
       .always = true },
-    { FIELD_NUMBER, "came", .help = "requests that came", .unit = "1/s", .always = true },
+    { FIELD_NUMBER, "came", .help = "requests that arrived", .unit = "1/s", .always = true },
     { FIELD_NUMBER, "met", .help = "share of requests within both limits", .always = true },
-    { FIELD_NUMBER, .help = "simulated, or as the rows have it", .unit = "s", .names = time_keys,
+    { FIELD_NUMBER, .help = "mean TTFT, simulated or predicted by the rows", .unit = "s", .names = time_keys,
       .count = TIME_KEYS, .always = true, .null = true },
-    { FIELD_TEXT, "verdict", .help = "is it stable?", .always = true },
+    { FIELD_TEXT, "verdict", .help = "stable, backlogged or overloaded", .always = true },
     { 0 } } };
 
 static void add_line(struct plan *plan, const struct trial_run *run, struct table *table,

@@ -94,4 +94,4 @@ static const struct option shard_list[] = {
       .help = "keep finished chunks in FILE and resume from them" },
     { "shard", "I/N", OPTION_TEXT, .help = "search the I-th of N shards, into --store FILE" },
     { 0 } };
-const struct option_group shard_options = { "Search in parts", shard_list };
+const struct option_group shard_options = { "Distributed search", shard_list };

@@ -349,8 +349,8 @@ static const char *const asked_rows[] = { NAME_recompute_reversible, NAME_offloa
                                           NAME_offload_activations, NAME_offload_optimizer };
 
 static const struct record point_record = { "TrainLayout", (const struct answer_field[]){
-    { FIELD_TEXTS, "words", .help = "the question that gives this layout again", .always = true },
-    { FIELD_TEXT, "layout", .help = "in words", .always = true },
+    { FIELD_TEXTS, "words", .help = "words of the command that gives this layout again", .always = true },
+    { FIELD_TEXT, "layout", .help = "the layout in words", .always = true },
     { FIELD_ROWS, .names = setting_rows, .count = SETTING_ROWS, .aliases = true, .always = true },
     { FIELD_ROWS, .names = asked_rows, .count = ASKED },
     { FIELD_ROWS, .names = train_figures, .count = TRAIN_FIGURE_COUNT, .aliases = true, .always = true },
@@ -358,27 +358,29 @@ static const struct record point_record = { "TrainLayout", (const struct answer_
     { 0 } } };
 
 static const struct record points_record = { "TrainPoints", (const struct answer_field[]){
-    { FIELD_NUMBER, "all", .help = "layouts", .always = true },
-    { FIELD_NUMBER, "infeasible_memory", .help = "of them, those out of memory", .always = true },
-    { FIELD_NUMBER, "feasible", .help = "those that do", .always = true },
+    { FIELD_NUMBER, "all", .help = "layouts that were searched", .always = true },
+    { FIELD_NUMBER, "infeasible_memory", .help = "layouts that are out of memory", .always = true },
+    { FIELD_NUMBER, "feasible", .help = "layouts that fit in memory", .always = true },
     { 0 } } };
 
 static const struct record sweep_record = { "TrainSweep", (const struct answer_field[]){
-    { FIELD_TEXT, "layout", .help = "the best, in words; absent where none fits" },
+    { FIELD_TEXT, "layout", .help = "the best layout, in words; absent where none fits" },
     { FIELD_ROWS, .names = train_figures, .count = TRAIN_FIGURE_COUNT },
     { FIELD_OTHERS, .help = "the row that is swept, and its value", .unit = "" },
     { 0 } } };
 
 /* With a sweep that alone. */
 const struct record answer_train = { "Train", (const struct answer_field[]){
-    { FIELD_TEXT, "model", .help = "its title" },
-    { FIELD_TEXT, "machine", .help = "its title" },
+    { FIELD_TEXT, "model", .help = "title of the model" },
+    { FIELD_TEXT, "machine", .help = "title of the machine" },
     { FIELD_RECORD, "best", .help = "the fastest layout that fits", .record = &point_record },
-    { FIELD_RECORD, "moved", .help = "the fastest with more memory", .record = &point_record },
-    { FIELD_RECORD, "nearest", .help = "where none fits", .record = &point_record },
-    { FIELD_LIST, "front", .help = "tokens/s per GPU over memory", .record = &point_record },
-    { FIELD_TEXTS, "uneven", .help = "where no layout divides evenly, what does not" },
-    { FIELD_RECORD, "points", .help = "what was searched", .record = &points_record },
-    { FIELD_TEXTS, "assumed", .help = "what nobody gave, and what to know of it" },
-    { FIELD_LIST, "sweep", .help = "--sweep: the best at each value", .record = &sweep_record },
+    { FIELD_RECORD, "moved", .help = "the fastest layout with more memory", .record = &point_record },
+    { FIELD_RECORD, "nearest", .help = "the layout nearest to fitting, where none fits",
+      .record = &point_record },
+    { FIELD_LIST, "front", .help = "fastest layout at each memory need, tokens/s per GPU",
+      .record = &point_record },
+    { FIELD_TEXTS, "uneven", .help = "what does not divide evenly, where no layout does" },
+    { FIELD_RECORD, "points", .help = "the range that was searched", .record = &points_record },
+    { FIELD_TEXTS, "assumed", .help = "defaults and assumptions behind the answer" },
+    { FIELD_LIST, "sweep", .help = "--sweep: the best layout at each value", .record = &sweep_record },
     { 0 } } };

@@ -21,19 +21,19 @@ enum key {
 #define LENGTHS "a whole number, LOW..HIGH, exponential(MEAN) or lognormal(MEAN,cv=X), each from " \
                 "1 to 10M"
 const struct generate_key generate_keys[] = {
-    [KEY_RATE]     = { "rate", "1/s", "1e-9 to 1e9 a second: 5, 5/s, 300/min",
-                       "sessions that arrive" },
+    [KEY_RATE]     = { "rate", "1/s", "1e-9 to 1e9: 5, 5/s, 300/min",
+                       "sessions that arrive per second" },
     [KEY_CV]       = { "cv", "2", "0.01 to 100",
-                       "deviation of the gaps between arrivals over their mean" },
-    [KEY_COUNT]    = { "count", "1000", "a whole number from 1 to 10M", "sessions" },
+                       "gamma: deviation of the gaps between arrivals over their mean" },
+    [KEY_COUNT]    = { "count", "1000", "a whole number from 1 to 10M", "number of sessions" },
     [KEY_DURATION] = { "duration", NULL, "up to 1e9 s: 600, 90min, 1h",
                        "time during which sessions arrive, instead of count" },
     [KEY_INPUT]    = { "input", "1000", LENGTHS, "new tokens of a prompt" },
-    [KEY_OUTPUT]   = { "output", "200", LENGTHS, "tokens of an answer" },
+    [KEY_OUTPUT]   = { "output", "200", LENGTHS, "output tokens of a request" },
     [KEY_LENGTHS]  = { "lengths", NULL, "a file of lengths, or any trace",
                        "pairs of lengths drawn from a file, instead of input and output" },
     [KEY_TURNS]    = { "turns", "1", "a whole number or geometric(MEAN), from 1 to 10000",
-                       "requests of a session" },
+                       "requests per session" },
     [KEY_WAIT]     = { "wait", "0s", "a time, LOW..HIGH, exponential(MEAN) or "
                        "lognormal(MEAN,cv=X), up to 1e6 s", "time from an answer to the next turn" },
     [KEY_CLASS]    = { "class", NULL, "NAME(SHARE)|NAME(SHARE), at most 8: words of letters, "

@@ -299,7 +299,7 @@ const laws: PictureOf = {
 
 const training: PictureOf = {
   id: "training-step", still: true,
-  ask: (_, of) => of.model && of.on ? ["train", ...words({ ...of, options: new Map([...of.options, ["gpus", of.options.get("gpus") ?? "1024"]].filter(([name]) => ["gpus", "tokens", "sequences", "length", "precision"].includes(name)) as [string, string][]) })] : null,
+  ask: (_, of) => of.model && of.on ? ["train", ...words({ ...of, options: new Map([...of.options, ["gpus", of.options.get("gpus") ?? "1024"]].filter(([name]) => ["gpus", "precision"].includes(name)) as [string, string][]) })] : null,
   draw(context) {
     const reply = context.replies.get("training-step");
     if (!reply) return "Every layout of a training run: searching…";
