@@ -205,7 +205,7 @@ static void weight_fact(const struct model *model, const struct weight *weight)
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
         facts_cell(facts, table, entry, cells[i].column, cells[i].value, ORIGIN_MODEL, file);
     facts_cell_bind(facts, table, entry, NAME_operator_peak, weight->format->peak, ORIGIN_MODEL, file);
-    facts_cell_bind(facts, table, entry, NAME_operator_reached, weight->format->reached, ORIGIN_MODEL, file);
+    facts_cell_bind(facts, table, entry, NAME_operator_sustained_rate, weight->format->reached, ORIGIN_MODEL, file);
     facts_cell_bind(facts, table, entry, NAME_operator_launch, weight->format->launch, ORIGIN_MODEL, file);
     facts_cell_bind(facts, table, entry, NAME_operator_trained, weight->format->trained, ORIGIN_MODEL, file);
 }
