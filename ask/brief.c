@@ -95,7 +95,7 @@ static void add_batch(double *batches, size_t *count, double batch)
     ++*count;
 }
 
-/* One user, a few, many, the one chosen, and where nothing more is gained: balance, or
+/* Batches of the table: one user, a few, many, the chosen one, and where nothing more is gained: balance, or
  * memory full. */
 static size_t choose_batches(struct brief *brief, double balanced, double *batches)
 {

@@ -186,7 +186,7 @@ static void run_axis(const struct curve *curve, const struct values *values, dou
     graph_run(graph, inputs, y, curve->points);
 }
 
-/* What the curve depends on and nobody gave, of points all along it. */
+/* Notes on defaults that the curve depends on, gathered from points all along it. */
 static void note_assumed(struct curve *curve, const struct values *values)
 {
     enum { LOOKED_AT = 16 };

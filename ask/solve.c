@@ -30,7 +30,7 @@ static bool no_equation(const char *where, struct error *error)
                           "bound_compute=bound_weights");
 }
 
-/* The sign that parts the sides is the one outside of parentheses: AT(row, input=1) has others. */
+/* The sign between the sides is the one outside of parentheses: AT(row, input=1) contains others. */
 static bool split_equation(struct arena *arena, const char *where, struct equation *equation,
                            struct error *error)
 {
@@ -421,7 +421,7 @@ static struct doc *answer_document(const struct solved *solved)
 /* How far the left side may be from the right one at a root. */
 static const double root_tolerance = 1e-6;
 
-/* What the solution depends on and nobody gave. By the implicit function theorem a root moves with an
+/* Notes on defaults that the solution depends on. By the implicit function theorem a root moves with an
  * input as that moves the difference of the sides, over how the unknown moves it; where there is no
  * root, at a jump or at none, it is what the sides depend on there. */
 static void note_assumed(struct solved *solved, const struct graph *graph, size_t unknown)

@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-/* One record at a time: cells are unquoted into one run of bytes. A cell with its end needs no
- * more than it takes in the file with its comma. */
 struct reader {
     struct arena *arena;
     const char *file;

@@ -173,7 +173,7 @@ static const struct known *known_find(const struct known *list, size_t count, co
     return NULL;
 }
 
-/* The unit of a row of that name, less _low or _high behind it; NULL: there is none. */
+/* The unit of the row of that name, without a final _low or _high; NULL: no such row. */
 static const char *row_unit(const char *fact)
 {
     static const char *const ends[] = { "", "_low", "_high" };
@@ -416,7 +416,7 @@ static const char *entry_names(struct arena *arena, const struct catalog_sheet *
     return all.data;
 }
 
-/* A sheet that is not built in is not in `chalkline list`: its own names are told. */
+/* `chalkline list` does not have the names of a user's sheet, so the message lists them. */
 static void name_unknown(struct arena *arena, const struct catalog_sheet *sheet, bool built_in,
                          const char *name, struct error *error)
 {

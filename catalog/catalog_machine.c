@@ -70,7 +70,7 @@ static void bind_peaks(const struct catalog_entry *entry, struct facts *facts)
         facts_bind(facts, NAME_scale_out_bandwidth, NAME_scale_up_bandwidth, ORIGIN_SHEET, entry->sheet->csv.file);
 }
 
-/* One note each for what is doubtful and for what nobody knows. */
+/* One note for unverified figures, one for missing ones. */
 static void note_doubts(const struct catalog_entry *entry, struct facts *facts)
 {
     static const char *const wanted[] = {

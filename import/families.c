@@ -48,7 +48,7 @@ static const char *type_in(const struct doc *object)
     return doc && doc->kind == DOC_STRING ? doc->string : NULL;
 }
 
-/* The plainest row that has the fields at hand. */
+/* The simplest family that has the fields of this configuration. */
 static const struct family *assumed(struct config *config, const char *type)
 {
     bool latent = config_has(config, FIELD_kv_rank);

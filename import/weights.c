@@ -243,7 +243,7 @@ static void cache_fact(const struct model *model, const struct cache *cache)
                     cache->kernels ? cache->kernels : NAME_small_kernels_recurrent, ORIGIN_MODEL, file);
 }
 
-/* The format of the bulk: the one that holds the most weights. */
+/* The format that most of the weights have. */
 static const struct format *weight_bulk(const struct model *model)
 {
     const struct format *bulk = model->precision.base;

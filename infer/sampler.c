@@ -86,7 +86,7 @@ static int index_of(const char *const *names, size_t count, const char *name)
     return -1;
 }
 
-/* A formula that somebody gave another form is not compiled. */
+/* A row that the user has redefined is not compiled. */
 static bool formulas_kept(const struct sampler *sampler)
 {
     const struct compiled *sheet = sampler->sheet;

@@ -64,7 +64,7 @@ struct figure *section_number(struct section *section, const char *name, double 
 struct figure *section_word(struct section *section, const char *name, const char *word);
 /* The figure of that name, or of "NAME[entry]"; NULL: none. */
 const struct figure *section_find(const struct section *section, const char *name);
-/* Its value; NAN: there is none. */
+/* The value of a figure; NAN: it has none. */
 double section_value(const struct section *section, const char *name);
 /* One of its sections; NULL: none. */
 const struct section *section_inside(const struct section *section, const char *name);

@@ -33,13 +33,13 @@ bool plot_open(struct buffer *script, const char *path, int width, int height,
     }
     if (!strcmp(path, "-"))
         return true;
-    FILE *file = fopen(path, "ab");         /* gnuplot would draw on the terminal instead */
+    FILE *file = fopen(path, "ab");         /* can it be written? Else gnuplot draws on the terminal */
     if (!file) {
         error_set(error, "--plot: '%s' cannot be written", path);
         return error_expected(error, "a file in a folder that exists");
     }
     fclose(file);
-    /* "|command" would be run, and "~" be another folder */
+    /* gnuplot would run "|command", and expand "~" */
     path = *path == '/' ? path : arena_print(script->arena, "./%s", path);
     buffer_print(script, "set output %s\n", plot_quoted(script->arena, path));
     return true;
@@ -56,7 +56,7 @@ const char *plot_quoted(struct arena *arena, const char *text)
     return out.data;
 }
 
-/* Here a backslash begins an escape. */
+/* In such strings a backslash begins an escape. */
 const char *plot_cell(struct arena *arena, const char *text)
 {
     struct buffer plain = { .arena = arena }, out = { .arena = arena };

@@ -19,7 +19,7 @@ enum { ROOTS = 60, DEEPEST = 2000, MOST_READS = 4000000 };
 
 struct table {
     const char *name;
-    const struct fact_table *fact;  /* NULL: it has the one default entry */
+    const struct fact_table *fact;  /* NULL: the table has only the entry "default" */
     int bit;
 };
 

@@ -202,7 +202,7 @@ void unit_print(struct buffer *out, struct unit unit)
 
 /* ---- quantities: reading ------------------------------------------------------------- */
 
-/* 128k, 671B: what a count or a number of tokens may be followed by. */
+/* The suffix of a count or a number of tokens: 128k, 671B. */
 static double count_suffix(struct text text)
 {
     if (text.size != 1)
@@ -427,7 +427,7 @@ bool quantity_parse(struct text text, struct unit unit, struct quantity *out,
 
 /* ---- quantities: printing -------------------------------------------------------------- */
 
-/* How a unit likes to be shown: the first step that the number reaches. */
+/* How a unit is printed: with the first (largest) step that the number reaches. */
 struct step {
     double scale;
     const char *name;
@@ -472,7 +472,7 @@ static const struct look *look_find(struct unit unit)
     return NULL;
 }
 
-/* Minutes, hours and days begin at two of them, the others at one. */
+/* Minutes, hours and days are used from 2 on, other steps from 1 on. */
 static bool reaches(double size, const struct step *step)
 {
     bool long_time = !strcmp(step->name, "min") || !strcmp(step->name, "h") ||
@@ -522,7 +522,7 @@ static void number_print(struct buffer *out, double value, int digits)
 
 void quantity_print(struct buffer *out, double value, struct unit unit, int digits)
 {
-    if (value != value) {                           /* there is no such number */
+    if (value != value) {                           /* NaN */
         buffer_print(out, "unknown");
         return;
     }

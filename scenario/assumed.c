@@ -1,4 +1,4 @@
-/* What the numbers of an answer depend on and nobody gave.
+/* Notes on the defaults that the numbers of an answer depend on.
  *
  * The defaults of rows that outputs read are ordered by elasticity: by how many per cent an output
  * changes for one per cent more of the default. Of several outputs, points of a curve or scenarios

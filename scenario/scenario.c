@@ -249,7 +249,7 @@ static void note_bare(struct scenario *scenario, const struct row *row, const ch
                row->unit_text, read);
 }
 
-/* Neither a quantity nor an expression: the message of the one it was meant to be. */
+/* Neither a quantity nor an expression: take the message of the kind that was probably meant. */
 static bool not_a_value(const char *name, const char *value, const char *source,
                         const struct error *quantity, const struct error *expression,
                         struct error *error)
@@ -394,7 +394,7 @@ static void note_wider_peak(struct scenario *scenario)
                    peak->expression);
 }
 
-/* Context, batch, price: what a real model needs and nobody gave, each with a note. */
+/* Defaults of context, batch and price for a real model, each with a note. */
 bool scenario_assume(struct scenario *scenario, struct error *error)
 {
     if (!scenario->model)
@@ -436,7 +436,7 @@ static bool engine_unknown(const struct scenario *scenario, struct error *error)
     return !file && named > 0 && named < 10 ? error_expected(error, "one of: %s", all.data) : false;
 }
 
-/* The family of a machine; NULL where there is none, or no such machine. */
+/* The chip family of a machine; NULL where the machine is unknown or has none. */
 static const char *family_of(const struct scenario *scenario, const char *machine)
 {
     struct error ignored;
@@ -486,7 +486,7 @@ struct subject command_no_subject(const struct command *command)
     return subject;
 }
 
-/* A machine that nobody has a price for costs no number: what depends on it has no value. */
+/* For a machine without a known price, all rows that depend on the price have no value. */
 static void price_unknown(struct scenario *scenario)
 {
     if (!scenario->machine || facts_find(&scenario->facts, NAME_chip_price))

@@ -83,7 +83,7 @@ static struct text item_of(struct text *rest)
     return line;
 }
 
-/* The first item of the one that is not among the other's; empty: none. */
+/* The first item of one list that the other lacks; empty: none. */
 static struct text only_in(const char *one, const char *other)
 {
     for (struct text rest = text_of(one); rest.size;) {

@@ -95,7 +95,8 @@ static bool add_turns(struct ranked *ranked)
     return true;
 }
 
-/* Of those of the sweep that are so fast, as measured (0) or predicted (1), the one with most. */
+/* The point of the sweep with the highest throughput among those at least as fast as `speed`, as measured (0)
+ * or predicted (1). */
 static const struct turn *best_of(const struct ranked *ranked, const char *sweep, double speed,
                                   int by)
 {

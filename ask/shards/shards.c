@@ -181,7 +181,7 @@ static bool keep_block(void *context, const struct search_block *block, struct e
     return good;
 }
 
-/* Blocks that are of this shard and that nobody has. */
+/* Chunks of this shard that are in no store yet. */
 static bool search_wanted(struct parts *parts, struct error *error)
 {
     const struct search_keeper keeper = { keep_block, parts };
