@@ -95,7 +95,7 @@ static void add_batch(double *batches, size_t *count, double batch)
     ++*count;
 }
 
-/* One user, a few, many, the one chosen, and where nothing more is gained: balance, or
+/* Batches of the table: one user, a few, many, the chosen one, and where nothing more is gained: balance, or
  * memory full. */
 static size_t choose_batches(struct brief *brief, double balanced, double *batches)
 {
@@ -272,8 +272,8 @@ static bool no_ranges(struct brief *brief)
             continue;
         error_set(brief->error, "brief: %s is a %s, set by %s", input->name,
                   input->distribution == DISTRIBUTION_RANGE ? "range" : "distribution", input->source);
-        return error_hint(brief->error, "a single number; `chalkline step` and `chalkline eval` "
-                          "take ranges");
+        return error_expected(brief->error, "a single number; `chalkline step` and `chalkline eval` "
+                              "take ranges");
     }
     return true;
 }
@@ -328,16 +328,16 @@ static const struct record batch_record = { "BriefBatch", (const struct answer_f
     { FIELD_TEXTS, "words", .help = "words of the command that gives these figures again", .always = true },
     { FIELD_ROWS, .names = (const char *const[]){ NAME_batch }, .count = 1, .always = true },
     { FIELD_ROWS, .names = column_rows, .count = COLUMNS, .always = true },
-    { FIELD_TEXT, "limited_by", .help = "what binds the step", .always = true },
+    { FIELD_TEXT, "limited_by", .help = "the term that limits the step", .always = true },
     { FIELD_TEXT_ONLY, .names = (const char *const[]){ "batch_per_gpu", "throughput_per_gpu" }, .count = 2 },
     { 0 } } };
 
 static const struct record lecture_record = { "BriefLecture", (const struct answer_field[]){
     { FIELD_TEXTS, "words", .help = "words of the command that gives these figures again", .always = true },
     { FIELD_ROWS, .names = figure_names, .count = FIGURES_COUNT, .always = true },
-    { FIELD_LIST, "batches", .help = "the table over batches", .record = &batch_record,
+    { FIELD_LIST, "batches", .help = "the table of batch sizes", .record = &batch_record,
       .always = true },
-    { FIELD_TEXTS, "assumed", .help = "what nobody gave of those lines", .always = true },
+    { FIELD_TEXTS, "assumed", .help = "defaults and assumptions of those lines", .always = true },
     { FIELD_TEXT_ONLY, .names = lines, .count = LINES },
     { FIELD_TEXT_ONLY, .names = (const char *const[]){ "place_short", "place_long" }, .count = 2 },
     { 0 } } };
@@ -360,4 +360,4 @@ const struct verb verb_brief = {
     { "chalkline deepseek-v3 --on gb200-nvl72",
       "chalkline brief llama-3.3-70b --on h100-sxm --gpus 8 --precision fp8",
       "chalkline brief ./config.json --on gb200-nvl72" },
-    { ANSWER_OPTIONS, &output_options }, .ask = ask_brief };
+    { SERVING_OPTIONS, &output_options }, .ask = ask_brief };

@@ -66,7 +66,7 @@ static bool read_words(struct curve *curve)
         } else {
             error_set(curve->error, equals ? "curve: a second axis, '%s'"
                                            : "curve: more than 8 quantities, at '%s'", word);
-            return error_hint(curve->error, "one X=LOW..HIGH or X=A,B,C and up to 8 quantities");
+            return error_expected(curve->error, "one X=LOW..HIGH or X=A,B,C and up to 8 quantities");
         }
     }
     curve->axis.named = curve->axis.name && (!strcmp(curve->axis.name, "on") ||
@@ -74,8 +74,8 @@ static bool read_words(struct curve *curve)
     if (curve->quantity_count && curve->axis.name)
         return true;
     error_set(curve->error, curve->axis.name ? "curve needs a quantity" : "curve needs an axis");
-    return error_hint(curve->error, "chalkline curve bound_step batch=1..4096, or "
-                      "on=a100,h100,b200");
+    return error_expected(curve->error, "a row and its axis, as in `chalkline curve bound_step "
+                          "batch=1..4096`; another axis is on=a100,h100,b200");
 }
 
 /* Rows for which only whole numbers make sense keep to them. */
@@ -128,7 +128,7 @@ static bool read_list(struct curve *curve, const struct row *row, struct quantit
             return false;
         if (quantity.distribution != DISTRIBUTION_NONE) {
             error_set(curve->error, "%s=%s: '%s' is not one value", row->name, curve->axis.value, one);
-            return error_hint(curve->error, "%s=LOW..HIGH, or %s=A,B,C", row->name, row->name);
+            return error_expected(curve->error, "%s=LOW..HIGH, or %s=A,B,C", row->name, row->name);
         }
         *(double *)arena_push(curve->arena, &curve->x, &count, &room, sizeof *curve->x) =
             quantity.value;
@@ -154,7 +154,7 @@ static bool read_axis(struct curve *curve, const struct scenario *scenario,
     const struct fact *given = facts_find(&scenario->facts, the->name);
     if (fact_given(given)) {
         error_set(curve->error, "'%s' is both the axis and set by %s", the->name, given->source);
-        return error_hint(curve->error, "one of them");
+        return error_expected(curve->error, "one of them");
     }
     if (strchr(curve->axis.value, ',') && !strstr(curve->axis.value, "..")) {
         if (!read_list(curve, the, range))
@@ -163,14 +163,14 @@ static bool read_axis(struct curve *curve, const struct scenario *scenario,
         return false;
     } else if (range->distribution != DISTRIBUTION_RANGE || range->low >= range->high) {
         error_set(curve->error, "invalid range '%s=%s'", the->name, curve->axis.value);
-        return error_hint(curve->error, "%s=LOW..HIGH, or %s=A,B,C", the->name, the->name);
+        return error_expected(curve->error, "%s=LOW..HIGH, or %s=A,B,C", the->name, the->name);
     }
     if (!the->input || (range->low >= the->low && range->high <= the->high))
         return true;
     error_set(curve->error, "%s=%s is out of range", the->name, curve->axis.value);
-    return error_hint(curve->error, "%s to %s",
-                      quantity_text(curve->arena, the->low, the->unit, 4),
-                      quantity_text(curve->arena, the->high, the->unit, 4));
+    return error_expected(curve->error, "%s to %s",
+                          quantity_text(curve->arena, the->low, the->unit, 4),
+                          quantity_text(curve->arena, the->high, the->unit, 4));
 }
 
 /* One list, one run over all points of the axis. */
@@ -186,7 +186,7 @@ static void run_axis(const struct curve *curve, const struct values *values, dou
     graph_run(graph, inputs, y, curve->points);
 }
 
-/* What the curve depends on and nobody gave, of points all along it. */
+/* Notes on defaults that the curve depends on, gathered from points all along it. */
 static void note_assumed(struct curve *curve, const struct values *values)
 {
     enum { LOOKED_AT = 16 };
@@ -252,8 +252,8 @@ static bool axis_acts(struct curve *curve, const struct values *values)
     if (graph_depends(curve->arena, &values->graph, curve->axis.row))
         return true;
     error_set(curve->error, "'%s' has no effect on %s", curve->axis.name, asked(curve));
-    return error_hint(curve->error, "`chalkline why %s --deep` shows what does",
-                      curve->quantities[0]);
+    return error_suggest(curve->error, "`chalkline why %s --deep` lists the inputs it depends on",
+                          curve->quantities[0]);
 }
 
 /* Along a row. */
@@ -352,7 +352,7 @@ static bool over_names(struct curve *curve)
     if (machines ? subject.machine : subject.model) {
         error_set(curve->error, "'%s' is both the axis and set by --%s", curve->axis.name,
                   curve->axis.name);
-        return error_hint(curve->error, "one of them");
+        return error_expected(curve->error, "one of them");
     }
     curve->labels = arena_array(curve->arena, MOST_NAMES, sizeof *curve->labels);
     curve->at = arena_array(curve->arena, MOST_NAMES, sizeof *curve->at);
@@ -364,7 +364,7 @@ static bool over_names(struct curve *curve)
     for (char *name; (name = strsep(&rest, ",")); curve->points++) {
         if (curve->points == MOST_NAMES) {
             error_set(curve->error, "curve: more than %d names", MOST_NAMES);
-            return error_hint(curve->error, "at most %d", MOST_NAMES);
+            return error_expected(curve->error, "at most %d", MOST_NAMES);
         }
         *(machines ? &subject.machine : &subject.model) = name;
         if (!at_name(curve, subject, machines))

@@ -57,8 +57,8 @@ bool ask_eval(struct arena *arena, const struct command *command, struct answer 
     size_t count = 0, room = 0;
     if (!command->word_count) {
         error_set(error, "eval needs the name of a row");
-        return error_hint(error, "chalkline eval inference_tokens; `chalkline list rows` shows "
-                          "all");
+        return error_expected(error, "a row, as in `chalkline eval inference_tokens`; `chalkline list "
+                              "rows` lists all rows");
     }
     if (!scenario_open(&scenario, arena, command, command_subject(command), error))
         return false;
@@ -89,18 +89,19 @@ static const char *const origins[] = { "given", "sheet", "model", "fitted", "def
                                        "chosen" };
 
 static const struct record figure_record = { "Figure", (const struct answer_field[]){
-    { FIELD_NUMBER, "value", .help = "in base units", .unit = "", .always = true,
+    { FIELD_NUMBER, "value", .help = "value in base units", .unit = "", .always = true,
       .null = true },
     { FIELD_TEXT, "reason", .help = "why there is no value" },
-    { FIELD_TEXT, "unit", .help = "of the value", .always = true },
+    { FIELD_TEXT, "unit", .help = "unit of the value", .always = true },
     { FIELD_NUMBER, "low", .help = "lower end of the 80 % interval of a prediction",
       .unit = "" },
-    { FIELD_NUMBER, "high", .help = "its upper end", .unit = "" },
-    { FIELD_NUMBERS, "range", .help = "its ends, where something given has one" },
-    { FIELD_TEXT, "range_kind", .help = "a range of what was given, or a share of the draws" },
-    { FIELD_TEXT, "origin", .help = "where it comes from", .names = origins,
+    { FIELD_NUMBER, "high", .help = "upper end", .unit = "" },
+    { FIELD_NUMBERS, "range", .help = "ends of the range that follows from given ranges or distributions" },
+    { FIELD_TEXT, "range_kind", .help = "range: of the given ranges; 5-95 %: of the draws" },
+    { FIELD_TEXT, "origin", .help = "given, sheet, model, fitted, default, derived or chosen",
+      .names = origins,
       .count = sizeof origins / sizeof *origins, .always = true },
-    { FIELD_TEXT, "source", .help = "what says so" },
+    { FIELD_TEXT, "source", .help = "where the value comes from, in words" },
     { 0 } } };
 
 static const struct record line_record = { "EvalLine", (const struct answer_field[]){
@@ -108,8 +109,8 @@ static const struct record line_record = { "EvalLine", (const struct answer_fiel
     { 0 } } };
 
 const struct record answer_eval = { "Eval", (const struct answer_field[]){
-    { FIELD_TEXTS, "words", .help = "the question that gives these figures again", .always = true },
-    { FIELD_TEXTS, "assumed", .help = "what nobody gave, and what to know of it", .always = true },
+    { FIELD_TEXTS, "words", .help = "words of the command that gives these figures again", .always = true },
+    { FIELD_TEXTS, "assumed", .help = "defaults and assumptions behind the answer", .always = true },
     { FIELD_OTHERS, .help = "one of the quantities, as it was asked", .record = &figure_record },
     { FIELD_TEXT_ONLY, "figures", .record = &line_record },
     { FIELD_TEXT_ONLY, .names = (const char *const[]){ "misfit" }, .count = 1 },

@@ -77,8 +77,9 @@ bool ask_import(struct arena *arena, const struct command *command, struct answe
     struct scenario scenario;
     struct values values;
     if (command->word_count != 1) {
-        error_set(error, "import takes one model, %zu were given", command->word_count);
-        return error_hint(error, "a config.json, a GGUF file, or a catalog name");
+        error_set(error, command->word_count ? "import takes one model, %zu were given"
+                  : "import needs a model", command->word_count);
+        return error_expected(error, "a config.json, a GGUF file, or a catalog name");
     }
     struct subject subject = command_no_subject(command);
     subject.model = command->words[0];

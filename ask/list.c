@@ -131,7 +131,7 @@ bool ask_list(struct arena *arena, const struct command *command, struct answer 
     const char *what = command->word_count ? command->words[0] : "";
     if (command->word_count > 1) {
         error_set(error, "list takes one name, %zu were given", command->word_count);
-        return error_hint(error, "%s", names);
+        return error_expected(error, "%s", names);
     }
     if (!strcmp(what, "hardware") || !strcmp(what, "machines"))
         list_catalog(arena, catalog, CATALOG_MACHINE, "hardware", machine, 6, answer);
@@ -149,7 +149,7 @@ bool ask_list(struct arena *arena, const struct command *command, struct answer 
         list_formats(arena, answer);
     else {
         error_set(error, *what ? "unknown list '%.60s'" : "list needs a name", what);
-        return error_hint(error, "%s", names);
+        return error_expected(error, "%s", names);
     }
     return true;
 }

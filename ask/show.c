@@ -67,11 +67,12 @@ bool ask_show(struct arena *arena, const struct command *command, struct answer 
               struct error *error)
 {
     struct catalog catalog;
-    struct error first = { "", "" }, other;
+    struct error first = { .what = "" }, other;
     bool found = false;
     if (command->word_count != 1) {
-        error_set(error, "show takes one name, %zu were given", command->word_count);
-        return error_hint(error, "chalkline show h100-sxm");
+        error_set(error, command->word_count ? "show takes one name, %zu were given" : "show needs a name",
+                  command->word_count);
+        return error_expected(error, "one name, as in `chalkline show h100-sxm`");
     }
     const char *name = command->words[0];
     catalog_open(&catalog, arena);
@@ -86,7 +87,8 @@ bool ask_show(struct arena *arena, const struct command *command, struct answer 
     if (found)
         return true;
     error_set(error, "unknown name '%.100s' (looked in machines, models, tiers, prices, rows)", name);
-    return error_hint(error, "`chalkline list hardware`, `models`, `tiers`, `prices`, `rows`");
+    return error_suggest(error, "`chalkline list hardware` lists the machines; so do list models, tiers, "
+                         "prices and rows");
 }
 
 const struct verb verb_show = {

@@ -26,10 +26,11 @@ static bool no_equation(const char *where, struct error *error)
 {
     error_set(error, where ? "--where: '%.100s' is not an equation" : "solve needs an equation",
               where ? where : "");
-    return error_hint(error, "--where bound_compute=bound_weights, or >= or <=");
+    return error_expected(error, "two sides with =, >= or <= between them, as in --where "
+                          "bound_compute=bound_weights");
 }
 
-/* The sign that parts the sides is the one outside of parentheses: AT(row, input=1) has others. */
+/* The sign between the sides is the one outside of parentheses: AT(row, input=1) contains others. */
 static bool split_equation(struct arena *arena, const char *where, struct equation *equation,
                            struct error *error)
 {
@@ -85,7 +86,7 @@ static bool read_side(struct scenario *scenario, const char **side, const char *
     }
     if (expr_parse(&scenario->formulas, "--where", 0, text_of(*side), &expr, error))
         return !number || expr->op != OP_NUMBER || error_set(error, "--where: %.500s", inner.what) ||
-               error_hint(error, "%s", inner.hint);
+               error_hint_of(error, &inner);
     return false;
 }
 
@@ -104,7 +105,7 @@ static bool same_units(struct scenario *scenario, const char *left, const char *
     unit_print(&wa, ua);
     unit_print(&wb, ub);
     error_set(error, "--where: %s is in %s, %s in %s", left, wa.data, right, wb.data);
-    return error_hint(error, "two sides of one unit");
+    return error_expected(error, "the same unit on both sides");
 }
 
 /* The unknown becomes an input: of a formula row, a number takes the formula's place. */
@@ -119,11 +120,11 @@ static bool free_unknown(struct scenario *scenario, const char *name, double *lo
     double value;
     if (fact_given(given)) {
         error_set(error, "'%s' is both the unknown and set by %s", name, given->source);
-        return error_hint(error, "one of them");
+        return error_expected(error, "one of them");
     }
     if (row->table) {
         error_set(error, "'%s' has one value per %s", name, row->table);
-        return error_hint(error, "a row with one value");
+        return error_expected(error, "a row with one value");
     }
     if (!value_of(scenario, name, &value, error))
         value = 1;
@@ -131,7 +132,7 @@ static bool free_unknown(struct scenario *scenario, const char *name, double *lo
     *high = row->input ? row->high : fabs(value) * 1e9;
     if (*low == *high) {
         error_set(error, "'%s' is a constant", name);
-        return error_hint(error, "an input");
+        return error_expected(error, "a row that can be given a value");
     }
     facts_set(&scenario->facts, row->name, value, ORIGIN_AXIS, "solve");
     return true;
@@ -420,7 +421,7 @@ static struct doc *answer_document(const struct solved *solved)
 /* How far the left side may be from the right one at a root. */
 static const double root_tolerance = 1e-6;
 
-/* What the solution depends on and nobody gave. By the implicit function theorem a root moves with an
+/* Notes on defaults that the solution depends on. By the implicit function theorem a root moves with an
  * input as that moves the difference of the sides, over how the unknown moves it; where there is no
  * root, at a jump or at none, it is what the sides depend on there. */
 static void note_assumed(struct solved *solved, const struct graph *graph, size_t unknown)
@@ -452,6 +453,7 @@ static void note_assumed(struct solved *solved, const struct graph *graph, size_
         fabs(difference) <= root_tolerance * fmax(fabs(values.at[0]), fabs(values.at[1]))) {
         for (size_t i = 0; i < graph->input_count; i++)
             slopes[i] = slopes[i] * inputs[i] / whole;
+        basis.output = solved->row->name;
         basis_add(scenario, graph, slopes, &basis);
     } else {
         basis_values(scenario, &values, NULL, 2, &basis);
@@ -487,8 +489,10 @@ bool ask_solve(struct arena *arena, const struct command *command, struct answer
     struct solved solved = { .scenario = &scenario, .answer = answer, .equation = &equation };
     struct values values;
     if (command->word_count != 1) {
-        error_set(error, "solve takes one input, %zu were given", command->word_count);
-        return error_hint(error, "chalkline solve batch --where bound_compute=bound_weights");
+        error_set(error, command->word_count ? "solve takes one input, %zu were given"
+                  : "solve needs the name of an input", command->word_count);
+        return error_expected(error, "an input, as in `chalkline solve batch --where "
+                              "bound_compute=bound_weights`");
     }
     const char *name = solved.name = command->words[0];
     if (!split_equation(arena, command_text(command, "where"), &equation, error) ||
@@ -515,7 +519,7 @@ bool ask_solve(struct arena *arena, const struct command *command, struct answer
     if (input < 0 || !graph_depends(arena, &values.graph, scenario.axis)) {
         error_set(error, "'%s' does not appear in %s %.*s %s", name, left, equation.sign_size,
                   equation.sign, right);
-        return error_hint(error, "`chalkline why %s --deep` shows what does", left);
+        return error_suggest(error, "`chalkline why %s --deep` lists the inputs it depends on", left);
     }
     given_note(&scenario, sides, 2, equation.text);
     solved.row = scenario.formulas.rows[formulas_find(&scenario.formulas, name)];

@@ -183,10 +183,10 @@ const struct record answer_step = { "Step", (const struct answer_field[]){
     { FIELD_TEXT, "model", .help = "title", .always = true },
     { FIELD_TEXT, "machine", .help = "title", .always = true },
     { FIELD_ROWS, .names = names, .count = COUNT, .always = true },
-    { FIELD_TEXT, "limited_by", .help = "what binds the bound of the step", .always = true },
+    { FIELD_TEXT, "limited_by", .help = "the term that limits the step, by the bound", .always = true },
     { FIELD_ALSO, .record = &server_record },
     { FIELD_ALSO, .record = &waterfall_record },
-    { FIELD_RECORD, "operators", .help = "the weights, operator by operator",
+    { FIELD_RECORD, "operators", .help = "times of each operator that reads weights",
       .record = &operators_record, .always = true },
     { FIELD_TEXTS, "words", .help = "words of the command that gives these figures again", .always = true },
     { FIELD_TEXTS, "assumed", .help = "assumptions and defaults, with notes", .always = true },
@@ -199,4 +199,4 @@ const struct verb verb_step = {
     { "chalkline step llama-3.3-70b --on h100-sxm --batch 64",
       "chalkline step deepseek-v3 --on gb200-nvl72 --isl 4000 --osl 500 --engine sglang",
       "chalkline step qwen3-32b --on h200-sxm --gpus 8 --precision fp8 --json" },
-    { ANSWER_OPTIONS, &output_options }, .ask = ask_step };
+    { SERVING_OPTIONS, &output_options }, .ask = ask_step };

@@ -450,8 +450,10 @@ bool ask_why(struct arena *arena, const struct command *command, struct answer *
     int index;
     double value;
     if (command->word_count != 1) {
-        error_set(error, "why takes one row, %zu were given", command->word_count);
-        return error_hint(error, "chalkline why bound_step --model deepseek-v3 --on gb200-nvl72");
+        error_set(error, command->word_count ? "why takes one row, %zu were given"
+                  : "why needs the name of a row", command->word_count);
+        return error_expected(error, "one row, as in `chalkline why bound_step --model deepseek-v3 --on "
+                              "gb200-nvl72`");
     }
     if (!scenario_open(&scenario, arena, command, command_subject(command), error) ||
         !find_word(&why, command->words[0], &index, error))
@@ -490,7 +492,7 @@ static const struct record operands_record = { "WhyOperands", (const struct answ
     { 0 } } };
 
 static const struct record term_record = { "WhyTerm", (const struct answer_field[]){
-    { FIELD_TEXT, "expression", .help = "as it is written", .always = true },
+    { FIELD_TEXT, "expression", .help = "the expression", .always = true },
     { FIELD_NUMBER, "term", .help = "its value, in the unit of the quantity", .unit = "",
       .always = true, .null = true },
     { FIELD_TEXT_ONLY, .names = (const char *const[]){ "mark", "share" }, .count = 2 },
@@ -505,26 +507,27 @@ static const struct record elasticities_record = { "WhyElasticities", (const str
     { 0 } } };
 
 const struct record answer_why = { "Why", (const struct answer_field[]){
-    { FIELD_TEXT, "quantity", .help = "as it was asked", .always = true },
-    { FIELD_NUMBER, "value", .help = "in base units", .unit = "", .always = true,
+    { FIELD_TEXT, "quantity", .help = "the quantity, as it was asked", .always = true },
+    { FIELD_NUMBER, "value", .help = "value in base units", .unit = "", .always = true,
       .null = true },
-    { FIELD_TEXT, "unit", .help = "of the value", .always = true },
-    { FIELD_TEXT, "meaning", .help = "of the row", .always = true },
-    { FIELD_TEXT, "source", .help = "of the row", .always = true },
-    { FIELD_TEXT, "given_by", .help = "of an input: where its value comes from" },
-    { FIELD_TEXT, "algebra", .help = "the row as it is written" },
-    { FIELD_TEXT, "numbers", .help = "the same with numbers" },
-    { FIELD_RECORD, "operands", .help = "of a sum or an extreme, the rows",
+    { FIELD_TEXT, "unit", .help = "unit of the value", .always = true },
+    { FIELD_TEXT, "meaning", .help = "meaning of the row", .always = true },
+    { FIELD_TEXT, "source", .help = "meaning of the row", .always = true },
+    { FIELD_TEXT, "given_by", .help = "for an input, where its value comes from" },
+    { FIELD_TEXT, "algebra", .help = "the formula of the row" },
+    { FIELD_TEXT, "numbers", .help = "the formula with numbers in place of names" },
+    { FIELD_RECORD, "operands", .help = "for a sum, max or min, the rows that are its operands",
       .record = &operands_record },
-    { FIELD_LIST, "terms", .help = "the same in order, expressions too", .record = &term_record },
-    { FIELD_RECORD, "parts", .help = "what it is made of", .record = &any_parts_record },
-    { FIELD_TEXT, "binds", .help = "the operand that an extreme takes" },
-    { FIELD_RECORD, "chosen", .help = "what was chosen, and does not move", .record = &held_record,
+    { FIELD_LIST, "terms", .help = "the operands in order, expressions included", .record = &term_record },
+    { FIELD_RECORD, "parts", .help = "the parts that the quantity is made of", .record = &any_parts_record },
+    { FIELD_TEXT, "binds", .help = "the operand that determines a max or min" },
+    { FIELD_RECORD, "chosen", .help = "choices that were held fixed", .record = &held_record,
       .always = true },
-    { FIELD_RECORD, "elasticities", .help = "what it depends on", .record = &elasticities_record,
+    { FIELD_RECORD, "elasticities",
+      .help = "per cent of change for one per cent more of an input", .record = &elasticities_record,
       .always = true },
-    { FIELD_TEXTS, "words", .help = "the question that gives these figures again", .always = true },
-    { FIELD_TEXTS, "assumed", .help = "what nobody gave, and what to know of it", .always = true },
+    { FIELD_TEXTS, "words", .help = "words of the command that gives these figures again", .always = true },
+    { FIELD_TEXTS, "assumed", .help = "defaults and assumptions behind the answer", .always = true },
     { FIELD_TEXT_ONLY, "strongest", .record = &strongest_record },
     { FIELD_TEXT_ONLY, .count = 10, .names = (const char *const[]){
           "name", "symbol", "bound_to", "bound_by", "taken", "unselected", "steps", "in_no_part",

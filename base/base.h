@@ -51,14 +51,21 @@ void *arena_push(struct arena *arena, void *array_pointer, size_t *count,
 
 /* ---- error -------------------------------------------------------------------- */
 struct error {
-    char what[768];         /* "data/hardware.csv:12: ...": place, what was read */
-    char hint[512];         /* what would have been accepted; may be empty */
+    char what[768];         /* "data/hardware.csv:12: ...": where it was read, and what is wrong with it */
+    char hint[512];         /* the line below it; may be empty */
+    bool expected;          /* `hint` says what would have been accepted; otherwise it is advice */
 };
 
-/* Fill `error` and return false, so that `return error_set(...)` reads well. What is no plain
- * text becomes \x1b: a message quotes what a stranger wrote, and goes to a terminal. */
+/* Fill `error` and return false, so that `return error_set(...)` reads well. A message may quote what a
+ * stranger wrote, and goes to a terminal: bytes that are not plain text are written as \x1b. */
 bool error_set(struct error *error, const char *format, ...) BASE_PRINTF(2, 3);
-bool error_hint(struct error *error, const char *format, ...) BASE_PRINTF(2, 3);
+/* The second line of the message: "expected: a whole number", or "hint: did you mean --batch?". */
+bool error_expected(struct error *error, const char *format, ...) BASE_PRINTF(2, 3);
+bool error_suggest(struct error *error, const char *format, ...) BASE_PRINTF(2, 3);
+/* The second line of `cause`, which an outer message takes over. */
+bool error_hint_of(struct error *error, const struct error *cause);
+/* "expected" or "hint": what stands before `hint`. */
+const char *error_label(const struct error *error);
 
 /* ---- text: a run of bytes, not owned, not terminated --------------------------- */
 struct text {

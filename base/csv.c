@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-/* One record at a time: cells are unquoted into one run of bytes. A cell with its end needs no
- * more than it takes in the file with its comma. */
 struct reader {
     struct arena *arena;
     const char *file;
@@ -38,13 +36,13 @@ static bool read_quoted(struct reader *reader, struct error *error)
     }
     if (reader->at == reader->end) {
         error_set(error, "%s:%d: a quote is opened and never closed", reader->file, opened);
-        return error_hint(error, "write a quote inside a quoted cell twice: \"\"");
+        return error_suggest(error, "a quote inside a quoted cell is written twice: \"\"");
     }
     reader->at++;
     if (!at_end_of_record(reader) && *reader->at != ',') {
         error_set(error, "%s:%d: '%c' after the closing quote", reader->file, reader->line,
                   *reader->at);
-        return error_hint(error, "a comma or the end of the line");
+        return error_expected(error, "a comma or the end of the line");
     }
     return true;
 }
@@ -123,13 +121,15 @@ bool csv_read_any(struct arena *arena, const char *file, struct text text, struc
         }
         if (reader.count - before != csv->columns) {
             error_set(error, "%s:%d: %zu cells", file, line, reader.count - before);
-            return error_hint(error, "%zu cells, as in the header", csv->columns);
+            return error_expected(error, "%zu cells, as in the header", csv->columns);
         }
         *(int *)arena_push(arena, &lines, &line_count, &line_room, sizeof line) = line;
         csv->rows++;
     }
-    if (!csv->columns)
-        return error_set(error, "%s: empty; expected a header line", file);
+    if (!csv->columns) {
+        error_set(error, "%s: the file is empty", file);
+        return error_expected(error, "a header line");
+    }
     csv->cells = reader.cells;
     csv->lines = lines;
     return true;

@@ -27,14 +27,38 @@ bool error_set(struct error *error, const char *format, ...)
     print_plain(error->what, sizeof error->what, format, list);
     va_end(list);
     error->hint[0] = 0;
+    error->expected = false;
     return false;
 }
 
-bool error_hint(struct error *error, const char *format, ...)
+bool error_expected(struct error *error, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
     print_plain(error->hint, sizeof error->hint, format, list);
     va_end(list);
+    error->expected = true;
     return false;
+}
+
+bool error_suggest(struct error *error, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    print_plain(error->hint, sizeof error->hint, format, list);
+    va_end(list);
+    error->expected = false;
+    return false;
+}
+
+bool error_hint_of(struct error *error, const struct error *cause)
+{
+    memcpy(error->hint, cause->hint, sizeof error->hint);
+    error->expected = cause->expected;
+    return false;
+}
+
+const char *error_label(const struct error *error)
+{
+    return error->expected ? "expected" : "hint";
 }

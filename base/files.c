@@ -22,9 +22,9 @@ static bool not_brought(const char *path, const struct shelf *shelf, struct erro
 {
     error_set(error, "%.200s: no such file came with the question", path);
     if (!shelf->count)
-        return error_hint(error, "a name of the catalog, or the file beside the question");
-    return error_hint(error, "'%.200s'%s", shelf->files[0].path,
-                      shelf->count > 1 ? ", or another that came" : "");
+        return error_expected(error, "a name of the catalog, or the file beside the question");
+    return error_expected(error, "'%.200s'%s", shelf->files[0].path,
+                          shelf->count > 1 ? ", or another that came" : "");
 }
 
 static bool head_of(struct text text, size_t limit, struct text *out)
@@ -117,5 +117,5 @@ bool file_may_write(const struct arena *arena, const char *path, struct error *e
     if (!arena->shelf)
         return true;
     error_set(error, "%.200s: no file is written here", path);
-    return error_hint(error, "the command line writes files; here the answer is all there is");
+    return error_expected(error, "the command line writes files; here the answer is all there is");
 }

@@ -83,7 +83,7 @@ bool json_read(struct arena *arena, const char *file, struct text text, struct d
                               &problem);
     if (!json) {
         error_set(error, "%s:%d:%d: %s", file, problem.line, problem.column, problem.text);
-        return error_hint(error, "one JSON value, each name once in its object");
+        return error_expected(error, "one JSON value, each name once in its object");
     }
     bool good = convert(arena, file, json, NULL, NULL, doc, 0, error);
     json_decref(json);

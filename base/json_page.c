@@ -84,7 +84,7 @@ bool json_read(struct arena *arena, const char *file, struct text text, struct d
     if (*bytes.at == '!') {
         bytes.at++;
         error_set(error, "%s: %.300s", file, take_string(&bytes));
-        return error_hint(error, "one JSON value");
+        return error_expected(error, "one JSON value");
     }
     return take(&bytes, NULL, NULL, doc, 0) ||
            error_set(error, "%s: nested more than %d levels deep", file, json_depth_limit);

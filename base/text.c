@@ -129,8 +129,8 @@ bool text_check(struct text text, const char *place, struct error *error)
         from++, size--;
     error_set(error, "%s: %s in '%.*s'", place, fault, (int)(size < 2 * around ? size : 2 * around),
               text.data + from);
-    return error_hint(error, "plain text in UTF-8, without line breaks, tabs and other control "
-                      "characters");
+    return error_expected(error, "plain text in UTF-8, without line breaks, tabs and other control "
+                          "characters");
 }
 
 bool text_check_lines(struct text text, const char *file, struct error *error)
@@ -149,7 +149,7 @@ bool text_check_lines(struct text text, const char *file, struct error *error)
     size_t column = (size_t)(text.data + at - line.data);
     text_check((struct text){ text.data + at, line.size > column ? line.size - column : 1 }, place,
                error);
-    return error_hint(error, "plain text in UTF-8");
+    return error_expected(error, "plain text in UTF-8");
 }
 
 /* ---- names ------------------------------------------------------------------- */

@@ -150,19 +150,19 @@ static bool check_unit(const struct catalog_sheet *sheet, const struct catalog_r
         if (text && !strcmp(row->unit, "text"))
             return true;
         fault(sheet, row->line, error, "the unit of this fact cannot be", row->unit);
-        return error_hint(error, "%s", wanted);
+        return error_expected(error, "%s", wanted);
     }
     struct unit have, want;
     double scale;
     struct error why;
     if (!unit_parse(text_of(row->unit), &have, &scale, &why)) {
         fault(sheet, row->line, error, "unknown unit", row->unit);
-        return error_hint(error, "%s", why.hint);
+        return error_hint_of(error, &why);
     }
     if (unit_parse(text_of(wanted), &want, &scale, &why) && unit_same(have, want))
         return true;
     fault(sheet, row->line, error, "the unit of this fact cannot be", row->unit);
-    return error_hint(error, "a multiple of %s", wanted);
+    return error_expected(error, "a multiple of %s", wanted);
 }
 
 static const struct known *known_find(const struct known *list, size_t count, const char *fact)
@@ -173,7 +173,7 @@ static const struct known *known_find(const struct known *list, size_t count, co
     return NULL;
 }
 
-/* The unit of a row of that name, less _low or _high behind it; NULL: there is none. */
+/* The unit of the row of that name, without a final _low or _high; NULL: no such row. */
 static const char *row_unit(const char *fact)
 {
     static const char *const ends[] = { "", "_low", "_high" };
@@ -212,9 +212,10 @@ static bool fact_unknown(const struct catalog_sheet *sheet, const struct catalog
     fault(sheet, row->line, error, "unknown fact", row->fact);
     if (!near && kinds[sheet->kind].rows) {
         formulas_unknown(formulas_built_in(FORMULAS_ALL), row->fact, &row_error);
-        return error_hint(error, "%s", row_error.hint);
+        return error_hint_of(error, &row_error);
     }
-    return error_hint(error, "%s", near ? near : "data/README.md lists the facts");
+    return near ? error_suggest(error, "did you mean '%s'?", near)
+                : error_suggest(error, "data/README.md lists the facts");
 }
 
 static bool check_fact(const struct catalog_sheet *sheet, const struct catalog_row *row,
@@ -231,7 +232,7 @@ static bool check_fact(const struct catalog_sheet *sheet, const struct catalog_r
     if (row_is_text(row) || (text_number(text_of(row->value), &number) && number >= 0))
         return true;
     fault(sheet, row->line, error, "not a number:", row->value);
-    return error_hint(error, "digits, at most one point, an exponent; the unit has its own column");
+    return error_expected(error, "digits, at most one point, an exponent; the unit has its own column");
 }
 
 static bool date_good(const char *date)     /* 2026, 2026-04 or 2026-04-03 */
@@ -257,14 +258,14 @@ static bool check_row(const struct catalog_sheet *sheet, size_t index, struct er
         return fault(sheet, row.line, error, "no source for", row.fact);
     if (!date_good(row.date)) {
         fault(sheet, row.line, error, "not a date:", row.date);
-        return error_hint(error, "2026-04-03, or 2026-04, 2026 where no more is known");
+        return error_expected(error, "2026-04-03, or 2026-04 or 2026 where no more is known");
     }
     bool marked = false;
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
         marked |= !strcmp(row.mark, marks[i]);
     if (!marked) {
         fault(sheet, row.line, error, "unknown mark", row.mark);
-        return error_hint(error, "nothing, memory, announced, not chosen");
+        return error_expected(error, "an empty cell, memory, announced or not chosen");
     }
     return check_fact(sheet, &row, error);
 }
@@ -283,7 +284,7 @@ static bool check_twice(const struct catalog_entry *entry, struct error *error)
                 continue;
             error_set(error, "%s:%d: a second '%s' for %s; line %d has the first",
                       sheet->csv.file, row.line, row.fact, entry->name, other.line);
-            return error_hint(error, "mark one of them 'not chosen'");
+            return error_suggest(error, "mark one of them 'not chosen'");
         }
     }
     return true;
@@ -310,7 +311,7 @@ static bool group_rows(struct arena *arena, struct catalog_sheet *sheet, struct 
         for (size_t j = 0; j < count; j++)
             if (name_same(entries[j].name, name)) {
                 fault(sheet, sheet->csv.lines[i], error, "other rows divide those of", name);
-                return error_hint(error, "keep the rows of a name together, spelled alike");
+                return error_suggest(error, "keep the rows of a name together, spelled alike");
             }
         *(struct catalog_entry *)arena_push(arena, &entries, &count, &room, sizeof *entries) =
             (struct catalog_entry){ .name = name, .sheet = sheet, .first = i, .rows = 1 };
@@ -344,9 +345,9 @@ static bool find_columns(struct catalog_sheet *sheet, struct error *error)
         *wanted[i].column = csv_column(&sheet->csv, wanted[i].name);
         if (*wanted[i].column < 0 && wanted[i].needed) {
             error_set(error, "%s: no column '%s'", sheet->csv.file, wanted[i].name);
-            return error_hint(error, "%s", price ? "provider,model,fact,value,unit,source,date,mark"
-                              : model ? "name,key,value,source,date,mark"
-                              : "name,fact,value,unit,source,date,mark,note");
+            return error_expected(error, "%s", price ? "provider,model,fact,value,unit,source,date,mark"
+                                  : model ? "name,key,value,source,date,mark"
+                                  : "name,fact,value,unit,source,date,mark,note");
         }
     }
     return true;
@@ -415,7 +416,7 @@ static const char *entry_names(struct arena *arena, const struct catalog_sheet *
     return all.data;
 }
 
-/* A sheet that is not built in is not in `chalkline list`: its own names are told. */
+/* `chalkline list` does not have the names of a user's sheet, so the message lists them. */
 static void name_unknown(struct arena *arena, const struct catalog_sheet *sheet, bool built_in,
                          const char *name, struct error *error)
 {
@@ -432,11 +433,12 @@ static void name_unknown(struct arena *arena, const struct catalog_sheet *sheet,
     const char *list = kinds[sheet->kind].list, *near = name_nearest(name, names, count);
     error_set(error, "unknown %s '%s'", kinds[sheet->kind].what, name);
     if (near)
-        error_hint(error, "did you mean '%s'?", near);
+        error_suggest(error, "did you mean '%s'?", near);
     else if (built_in && list)
-        error_hint(error, "one of the %zu of `chalkline list %s`, or a file", sheet->count, list);
+        error_expected(error, "one of the %zu names of `chalkline list %s`, or the path of a file",
+                       sheet->count, list);
     else
-        error_hint(error, "one of: %s", entry_names(arena, sheet));
+        error_expected(error, "one of: %s", entry_names(arena, sheet));
 }
 
 /* "FILE.csv" or "FILE.csv:NAME": how many bytes of it are the file; 0 for a name. */
@@ -468,7 +470,7 @@ static const struct catalog_entry *file_find(const struct catalog *catalog,
         found = &sheet->entries[0];
     } else {
         error_set(error, "%s has %zu entries", file, sheet->count);
-        error_hint(error, "%s:%s", file, sheet->count ? sheet->entries[0].name : "NAME");
+        error_expected(error, "%s:%s", file, sheet->count ? sheet->entries[0].name : "NAME");
     }
     return found;
 }

@@ -71,7 +71,7 @@ const struct catalog_entry *catalog_entry(const struct catalog *catalog, enum ca
                                           size_t index);
 struct catalog_row catalog_row(const struct catalog_entry *entry, size_t index);
 bool catalog_row_number(const struct catalog_row *row, double *value);  /* false: a text */
-/* The chosen text or number (in base units) of a fact; NULL, false: there is none. */
+/* The chosen text or number (in base units) of a fact; NULL or false where the entry has none. */
 const char *catalog_text(const struct catalog_entry *entry, const char *fact);
 bool catalog_number(const struct catalog_entry *entry, const char *fact, double *value);
 

@@ -52,7 +52,7 @@ static bool has_needed(const struct catalog_entry *entry, struct error *error)
     if (!missing)
         return true;
     error_set(error, "%s: %s has no %s", entry->sheet->csv.file, entry->name, missing);
-    return error_hint(error, "a row %s,%s,...", entry->name, missing);
+    return error_expected(error, "a row %s,%s,...", entry->name, missing);
 }
 
 /* Numbers of a type the chip has no units for are computed in the next wider one. */
@@ -70,7 +70,7 @@ static void bind_peaks(const struct catalog_entry *entry, struct facts *facts)
         facts_bind(facts, NAME_scale_out_bandwidth, NAME_scale_up_bandwidth, ORIGIN_SHEET, entry->sheet->csv.file);
 }
 
-/* One note each for what is doubtful and for what nobody knows. */
+/* One note for unverified figures, one for missing ones. */
 static void note_doubts(const struct catalog_entry *entry, struct facts *facts)
 {
     static const char *const wanted[] = {
@@ -261,12 +261,12 @@ bool catalog_tiers_needed(const struct catalog *catalog, struct error *error)
         tiers += catalog_text(entry, NAME_tier_capacity) != NULL;
         if (missing) {
             error_set(error, "%s: %.60s has no %s", sheet->csv.file, entry->name, missing);
-            return error_hint(error, "a row %.60s,%s,...", entry->name, missing);
+            return error_expected(error, "a row %.60s,%s,...", entry->name, missing);
         }
     }
     if (tiers)
         return true;
     error_set(error, "%s has no tier", sheet->csv.file);
-    return error_hint(error, "rows NAME,tier_capacity,... NAME,tier_bandwidth,... "
-                      "NAME,tier_price,...");
+    return error_expected(error, "rows NAME,tier_capacity,... NAME,tier_bandwidth,... "
+                          "NAME,tier_price,...");
 }

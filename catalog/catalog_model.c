@@ -33,7 +33,7 @@ static bool parse_fault(const struct parser *parser, struct error *error, const 
         error_set(error, "'%.20s' is not %s", parser->at, wanted);
     else
         error_set(error, "it ends before %s", wanted);
-    return error_hint(error, "[2*(3*linear_attention,full_attention)], {name:1}, \"text\", 4096");
+    return error_expected(error, "[2*(3*linear_attention,full_attention)], {name:1}, \"text\", 4096");
 }
 
 static bool take(struct parser *parser, char c)
@@ -257,12 +257,12 @@ static bool fill(const struct catalog *catalog, const struct catalog_entry *entr
         struct catalog_row row = catalog_row(entry, i);
         if (!row.chosen || is_about(row.fact))
             continue;
-        struct error why = { "", "" };
+        struct error why = { .what = "" };
         struct doc *value = place_path(catalog->arena, config, row.fact);
         if (!parse_cell(catalog->arena, row.value, value, &why)) {
             error_set(error, "%s:%d: %s: %s", entry->sheet->csv.file, row.line, row.fact,
                       why.what);
-            return error_hint(error, "%s", why.hint);
+            return error_hint_of(error, &why);
         }
     }
     return true;

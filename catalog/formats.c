@@ -17,7 +17,7 @@ static bool format_read(const struct csv *csv, size_t row, const int column[3],
     if (!text_number(text_of(bytes), &format->bytes) || format->bytes < 0.01 || format->bytes > 16) {
         error_set(error, "%s:%d: bytes '%s' of format '%s'", csv->file, csv->lines[row], bytes,
                   format->name);
-        return error_hint(error, "bytes of one weight, 0.01 to 16");
+        return error_expected(error, "bytes of one weight, 0.01 to 16");
     }
     for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
         if (!strcmp(peak, rates[i].peak)) {
@@ -29,7 +29,7 @@ static bool format_read(const struct csv *csv, size_t row, const int column[3],
         }
     error_set(error, "%s:%d: peak '%s' of format '%s'", csv->file, csv->lines[row], peak,
               format->name);
-    return error_hint(error, "peak_bf16, peak_fp8, peak_int8 or peak_fp4");
+    return error_expected(error, "peak_bf16, peak_fp8, peak_int8 or peak_fp4");
 }
 
 bool formats_read(struct arena *arena, const struct csv *csv, struct formats *formats,
@@ -70,6 +70,6 @@ bool formats_need(const struct formats *formats, const char *name, const char *w
         names[i] = formats->format[i].name;
     const char *near = name_nearest(name, names, count);
     error_set(error, "%s: unknown number format '%s'", what, name);
-    return error_hint(error, "%s%s%s", near ? "did you mean " : "a name of data/formats.csv",
-                      near ? near : "", near ? "?" : "");
+    return near ? error_suggest(error, "did you mean %s?", near)
+                : error_expected(error, "a name that `chalkline list formats` lists");
 }

@@ -16,7 +16,7 @@ bool help_answers(struct arena *arena, int count, char **words, struct buffer *o
 void help_verb(struct arena *arena, struct buffer *out, const struct verb *verb, bool whole,
                size_t width);
 void help_all(struct buffer *out, size_t width);
-/* Columns of the terminal; 100 where there is none. */
+/* Columns of the terminal; 100 where the output is not a terminal. */
 size_t help_width(void);
 /* Completion for bash, zsh or fish. */
 bool completion_print(struct buffer *out, const char *shell, struct error *error);

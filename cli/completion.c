@@ -14,7 +14,7 @@
 /* The names of a list of the program, a line each. */
 #define LIST(what) "chalkline list " what " --csv 2>/dev/null | tail -n +2 | cut -d, -f1"
 
-/* Where the names of an option's value come from: `chalkline list WHAT`; NULL: nobody lists them.
+/* Where the names of an option's value come from: `chalkline list WHAT`; NULL: no list has them.
  * Where a price sheet has the models, `--model` is another option. */
 static const char *names_of(const struct option *option)
 {
@@ -362,5 +362,5 @@ bool completion_print(struct buffer *out, const char *shell, struct error *error
         }
     error_set(error, "completion: %s%s%s", shell ? "unknown shell '" : "no shell given",
               shell ? shell : "", shell ? "'" : "");
-    return error_hint(error, "completion bash, zsh or fish");
+    return error_expected(error, "`chalkline completion bash`, `zsh` or `fish`");
 }

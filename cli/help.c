@@ -119,6 +119,21 @@ static void print_groups(struct arena *arena, struct buffer *out, const struct f
     }
 }
 
+/* The keys of the verb's word, with what each accepts. */
+static void print_keys(struct arena *arena, struct buffer *out, const struct verb *verb, size_t width)
+{
+    struct option key;
+    if (!verb->key)
+        return;
+    buffer_print(out, "\n%s\n", verb->key_title);
+    for (size_t i = 0; verb->key(i, &key); i++) {
+        buffer_print(out, "      %-22s", arena_print(arena, "%s=", key.name));
+        print_wrapped(out, arena_print(arena, "%s (%s%s%s)", key.help, key.argument,
+                                       key.fallback ? "; default: " : "", key.fallback ? key.fallback : ""),
+                      COLUMN, COLUMN, width);
+    }
+}
+
 /* One line a title: the names alone. */
 static void print_names(struct arena *arena, struct buffer *out, const struct verb *verb,
                         size_t width)
@@ -162,6 +177,7 @@ void help_verb(struct arena *arena, struct buffer *out, const struct verb *verb,
         return;
     }
     print_groups(arena, out, formulas_built_in(FORMULAS_ALL), verb, width);
+    print_keys(arena, out, verb, width);
     buffer_print(out, "\n");
     print_wrapped(out, "Values carry units: 20ms, 8TB/s, 192GB, 2USD/h; options that set a row also take ranges 1..2, "
                   "distributions normal(mean, deviation), lognormal(median, factor), uniform(low, high), "
@@ -192,6 +208,16 @@ static void print_man_option(struct arena *arena, struct buffer *out, const stru
                  *fallback ? "; default: " : "", fallback);
 }
 
+static void print_man_keys(struct buffer *out, const struct verb *verb)
+{
+    struct option key;
+    if (verb->key)
+        buffer_print(out, ".PP\n%s\n", verb->key_title);
+    for (size_t i = 0; verb->key && verb->key(i, &key); i++)
+        buffer_print(out, ".TP\n.B %s=\n%s (%s%s%s).\n", key.name, key.help, key.argument,
+                     key.fallback ? "; default: " : "", key.fallback ? key.fallback : "");
+}
+
 static void man_print(struct arena *arena, struct buffer *out)
 {
     buffer_print(out, ".TH CHALKLINE 1\n.SH NAME\nchalkline \\- speed, memory, concurrency and "
@@ -204,6 +230,7 @@ static void man_print(struct arena *arena, struct buffer *out)
                      (*verb)->summary, (*verb)->examples[0]);
         for (struct option_at at = { 0 }; (option = verb_next_option(*verb, &at));)
             print_man_option(arena, out, formulas_built_in(FORMULAS_ALL), option);
+        print_man_keys(out, *verb);
     }
     buffer_print(out, ".SH EXIT STATUS\n0 an answer, 1 nothing feasible, 2 wrong usage or input.\n");
 }
@@ -221,8 +248,8 @@ static bool no_verb(struct arena *arena, const char *name, struct error *error)
     }
     const char *near = name_nearest(name, names, count);
     error_set(error, "help: unknown command '%.60s'", name);
-    return near ? error_hint(error, "did you mean '%s'? One of: %s", near, all.data)
-                : error_hint(error, "one of: %s", all.data);
+    return near ? error_suggest(error, "did you mean '%s'? The commands are: %s", near, all.data)
+                : error_expected(error, "one of: %s", all.data);
 }
 
 /* What stands after these would be ignored. */
@@ -231,8 +258,8 @@ static bool no_more(int count, char **words, int most, struct error *error)
     if (count - 1 <= most)
         return true;
     error_set(error, "%s: unexpected word '%.60s'", words[1], words[most + 1]);
-    return error_hint(error, "chalkline %s%s%s", words[1], most > 1 ? " " : "",
-                      most > 1 ? words[2] : "");
+    return error_expected(error, "chalkline %s%s%s", words[1], most > 1 ? " " : "",
+                          most > 1 ? words[2] : "");
 }
 
 /* -h and --help beside other words: the verb among them, or all. */

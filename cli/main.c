@@ -15,7 +15,7 @@
 
 enum { EXIT_ANSWER = 0, EXIT_INFEASIBLE = 1, EXIT_USAGE = 2 };
 
-/* The process ends here, and what others still hold with it. */
+/* Ends the process, and with MPI all ranks. */
 static void memory_gone(void *ranks)
 {
     fprintf(stderr, "chalkline: out of memory\n");
@@ -23,18 +23,18 @@ static void memory_gone(void *ranks)
     _exit(EXIT_USAGE);
 }
 
-/* Of processes that answer together, all have the same error. */
+/* All ranks of an MPI run have the same error; the first one prints it. */
 static int report(const struct ranks *ranks, const struct error *error)
 {
     if (ranks->rank)
         return EXIT_USAGE;
     fprintf(stderr, "chalkline: %s\n", error->what);
     if (*error->hint)
-        fprintf(stderr, "  expected: %s\n", error->hint);
+        fprintf(stderr, "  %s: %s\n", error_label(error), error->hint);
     return EXIT_USAGE;
 }
 
-/* Names in it may be a stranger's: escape sequences do not reach the terminal. */
+/* Names in an answer may come from other people's files: escape sequences must not reach the terminal. */
 static void write_answer(const struct buffer *buffer)
 {
     struct text text = { buffer->data, buffer->size };
@@ -72,7 +72,7 @@ static int answer_question(struct arena *arena, const struct command *command)
         doc_print(&json, answer.doc);
     if (command_given(command, "csv") && !answer.csv.size) {
         error_set(&error, "--csv: the answer of '%s' is not a table", command->verb->name);
-        error_hint(&error, "--json");
+        error_expected(&error, "--json");
         return report(ranks, &error);
     }
     write_answer(command_given(command, "json") ? &json
@@ -84,7 +84,7 @@ static int answer_question(struct arena *arena, const struct command *command)
     return answer.status;
 }
 
-/* A bar for what lasts longer than a second; gone when it is done. */
+/* A progress bar, shown after one second and erased at the end. */
 static void show_progress(double share)
 {
     enum { WIDTH = 40 };
@@ -105,7 +105,7 @@ static void show_progress(double share)
     }
 }
 
-/* Only searches are shared out; the first rank answers all else. */
+/* Only searches are distributed; the first rank answers everything else. */
 static bool takes_part(const struct ranks *ranks, const struct command *command)
 {
     return !ranks->rank || verb_option(command->verb, "shard");
@@ -149,7 +149,7 @@ int main(int count, char **words)
     static struct arena arena;
     static struct ranks ranks;
     ranks_open(&ranks);
-    if (ranks.rank && !freopen("/dev/null", "w", stdout))       /* the first one speaks */
+    if (ranks.rank && !freopen("/dev/null", "w", stdout))       /* only the first rank prints */
         ranks_abort(&ranks, EXIT_USAGE);
     arena.exhausted = memory_gone;
     arena.context = &ranks;

@@ -18,8 +18,8 @@ bool tool_run(const struct command *command, struct error *error)
     struct serve_options terms;
     if (command->verb == &verb_serve)
         return serve_read(command, &terms, error) && serve(&terms, say_where, error);
-    error_set(error, "'%s' stands before its command", command->verb->name);
-    return error_hint(error, "%s", command->verb->examples[0]);
+    error_set(error, "'%s' must be the first word", command->verb->name);
+    return error_expected(error, "%s", command->verb->examples[0]);
 }
 
 /* ---- report -------------------------------------------------------------------------------- */
@@ -38,7 +38,7 @@ static bool take_output(int *count, char **words, const char **path, struct erro
             words[kept++] = words[i];
         } else if (*path || (whole && i + 1 == *count)) {
             error_set(error, *path ? "--output is set twice" : "--output needs a value");
-            return error_hint(error, "--output FILE, once");
+            return error_expected(error, "--output FILE, once");
         } else {
             *path = joined ? words[i] + size + 1 : words[++i];
         }
@@ -47,7 +47,7 @@ static bool take_output(int *count, char **words, const char **path, struct erro
     if (*path)
         return true;
     error_set(error, "report needs a file to write");
-    return error_hint(error, "%s", verb_report.examples[0]);
+    return error_expected(error, "%s", verb_report.examples[0]);
 }
 
 static bool write_file(const char *path, const struct buffer *html, struct error *error)
@@ -58,7 +58,7 @@ static bool write_file(const char *path, const struct buffer *html, struct error
     if (good)
         return true;
     error_set(error, "--output: %.200s: %s", path, strerror(errno));
-    return error_hint(error, "a file that can be written");
+    return error_expected(error, "a file that can be written");
 }
 
 static bool make_report(struct arena *arena, int count, char **words, struct buffer *out,

@@ -20,7 +20,7 @@ bool model_beside(struct arena *arena, const char *path, struct doc *config, str
     const struct doc *said = doc_get(side, "quantization");
     if (!said || said->kind != DOC_OBJECT) {
         error_set(error, "%s: no object 'quantization'", beside);
-        return error_hint(error, "quantization.quant_algo, as modelopt writes it");
+        return error_expected(error, "quantization.quant_algo, as modelopt writes it");
     }
     struct doc *made = doc_add(arena, config, "quantization_config", DOC_OBJECT);
     made->first = said->first;

@@ -36,7 +36,7 @@ bool config_fail(struct config *config, const char *format, ...)
     return error_set(config->error, "%s: %s", config->file, message);
 }
 
-bool config_hint(struct config *config, const char *format, ...)
+bool config_expected(struct config *config, const char *format, ...)
 {
     if (config->error->hint[0])
         return false;               /* of the first error */
@@ -45,7 +45,7 @@ bool config_hint(struct config *config, const char *format, ...)
     va_start(list, format);
     vsnprintf(message, sizeof message, format, list);
     va_end(list);
-    return error_hint(config->error, "%s", message);
+    return error_expected(config->error, "%s", message);
 }
 
 bool config_open(struct config *config, const struct doc *root)
@@ -124,7 +124,7 @@ static double field_number(struct config *config, enum field field, const char *
         config_fail(config, "%s is %.17g", key, doc->number);
     else
         config_fail(config, "%s is %s", key, kinds[doc->kind]);
-    config_hint(config, "a whole number from %.0f to %.0f", least, most);
+    config_expected(config, "a whole number from %.0f to %.0f", least, most);
     return fmax(least, 1);
 }
 
@@ -135,7 +135,7 @@ static void field_missing(struct config *config, enum field field)
     for (const char *const *name = rows[field].keys + 1; *name; name++)
         buffer_print(&names, " or %s", *name);
     config_fail(config, "no field %s", rows[field].keys[0]);
-    config_hint(config, "a whole number named %s", names.data);
+    config_expected(config, "a whole number named %s", names.data);
 }
 
 bool config_has(struct config *config, enum field field)
@@ -209,6 +209,6 @@ void config_plain(struct config *config, const char *key, const char *string)
     struct error error;
     if (!text_check(text_of(string), key, &error)) {
         config_fail(config, "%s", error.what);
-        config_hint(config, "%s", error.hint);
+        config_expected(config, "%s", error.hint);
     }
 }

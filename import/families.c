@@ -48,7 +48,7 @@ static const char *type_in(const struct doc *object)
     return doc && doc->kind == DOC_STRING ? doc->string : NULL;
 }
 
-/* The plainest row that has the fields at hand. */
+/* The simplest family that has the fields of this configuration. */
 static const struct family *assumed(struct config *config, const char *type)
 {
     bool latent = config_has(config, FIELD_kv_rank);
@@ -66,12 +66,11 @@ static const struct family *unknown(struct config *config, const char *type)
         names[i] = families[i].name;
     const char *near = name_nearest(type, names, family_count);
     struct buffer all = { .arena = config->arena };
-    buffer_print(&all, "%s%s%sknown: ", near ? "did you mean " : "", near ? near : "",
-                 near ? "? " : "");
     for (size_t i = 0; i < family_count && all.size < 400; i++)
         buffer_print(&all, "%s, ", names[i]);
-    config_fail(config, "unknown model_type '%.100s'", type);
-    config_hint(config, "%s...; --assume reads it as a plain transformer", all.data);
+    config_fail(config, "unknown model_type '%.100s'%s%s%s", type, near ? " (did you mean " : "",
+                near ? near : "", near ? "?)" : "");
+    config_expected(config, "one of: %s...; or --assume, to read it as a plain transformer", all.data);
     return NULL;
 }
 

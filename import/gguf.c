@@ -53,7 +53,7 @@ static bool fail(struct reader *reader, const char *what)
 static bool short_header(struct reader *reader)
 {
     fail(reader, "the GGUF header is truncated");
-    return error_hint(reader->error, "a whole header, which is at the start of the file");
+    return error_expected(reader->error, "a whole header, which is at the start of the file");
 }
 
 /* ---- numbers and strings ------------------------------------------------------------- */
@@ -201,7 +201,7 @@ static bool read_tensor_type(struct reader *reader, struct doc *tensor)
     if (type >= known || !tensor_formats[type]) {
         error_set(reader->error, "%s: tensor %s has the unknown type %u", reader->file,
                   tensor->first->string, (unsigned)type);
-        return error_hint(reader->error, "a type of ggml.h up to %zu", known - 1);
+        return error_expected(reader->error, "a type of ggml.h up to %zu", known - 1);
     }
     doc_add_string(reader->arena, tensor, "type", tensor_formats[type]);
     return read_bits(reader, 8, &offset);
@@ -239,8 +239,8 @@ static bool read_version(struct reader *reader)
     if (version == 2 || version == 3)
         return true;
     error_set(reader->error, "%s: GGUF version %u", reader->file, (unsigned)version);
-    return error_hint(reader->error, version == 0x03000000 ? "version 3, little-endian"
-                                                           : "version 2 or 3");
+    return error_expected(reader->error, version == 0x03000000 ? "version 3, little-endian"
+                                                               : "version 2 or 3");
 }
 
 bool gguf_read(struct arena *arena, const char *file, struct text header, struct doc **doc,

@@ -263,10 +263,10 @@ static size_t family_row(struct config *gguf, const char *architecture)
         facts_note(gguf->facts, "unknown architecture '%.100s' read as llama", architecture);
         return 0;
     }
-    config_fail(gguf, "unknown general.architecture '%.100s'", architecture);
-    config_hint(gguf, "%s%s%sllama, qwen2, qwen2moe, qwen3, qwen3moe, gemma, gemma2, gemma3, "
-                "gpt-oss, glm4moe, deepseek2, llama4, minimax-m2, mistral3",
-                near ? "did you mean " : "", near ? near : "", near ? "? or " : "");
+    config_fail(gguf, "unknown general.architecture '%.100s'%s%s%s", architecture,
+                near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
+    config_expected(gguf, "one of: llama, qwen2, qwen2moe, qwen3, qwen3moe, gemma, gemma2, gemma3, "
+                    "gpt-oss, glm4moe, deepseek2, llama4, minimax-m2, mistral3");
     return count;
 }
 

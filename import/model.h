@@ -49,11 +49,11 @@ double config_count_or(struct config *config, enum field field, double absent);
 double config_count_in(struct config *config, const struct doc *object, enum field field);
 bool config_flag(struct config *config, const char *key, bool absent);
 const char *config_string(struct config *config, const char *key);      /* NULL: absent */
-/* A name that a stranger chose fails where it is no plain text. */
+/* A name from the file is an error where it is not plain text. */
 void config_plain(struct config *config, const char *key, const char *string);
 /* Record the first error. Returns false. */
 bool config_fail(struct config *config, const char *format, ...) BASE_PRINTF(2, 3);
-bool config_hint(struct config *config, const char *format, ...) BASE_PRINTF(2, 3);
+bool config_expected(struct config *config, const char *format, ...) BASE_PRINTF(2, 3);
 
 /* ---- which layer is which ------------------------------------------------------------ */
 enum mixer { MIXER_NONE, MIXER_FULL, MIXER_SLIDING, MIXER_CHUNKED, MIXER_LINEAR };

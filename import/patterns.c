@@ -25,7 +25,7 @@ static bool list_length(struct model *model, const struct doc *list, const char 
     if (list->kind != DOC_ARRAY)
         return config_fail(config, "%s is not a list", key);
     config_fail(config, "%s has %zu items for %.0f layers", key, list->count, model->layers);
-    return config_hint(config, "one item per layer");
+    return config_expected(config, "one item per layer");
 }
 
 static bool list_integers(struct model *model, const struct doc *list, const char *key)
@@ -97,9 +97,9 @@ static bool read_layer_types(struct model *model, const struct doc *list)
         if (i == rows) {
             config_fail(model->config, "layer %zu is of an unknown kind '%s'", layer,
                         item->kind == DOC_STRING ? item->string : "not a string");
-            return config_hint(model->config, "full_attention, sliding_attention, "
-                               "chunked_attention, linear_attention, compressed_sparse_attention "
-                               "or heavily_compressed_attention");
+            return config_expected(model->config, "full_attention, sliding_attention, "
+                                       "chunked_attention, linear_attention, compressed_sparse_attention "
+                                       "or heavily_compressed_attention");
         }
         if (model_has(model, STREAMS))
             set_compression(&model->plan[layer], kinds[i].compression);
@@ -111,7 +111,7 @@ static bool read_layer_types(struct model *model, const struct doc *list)
 static bool unknown_half(struct model *model, size_t layer, const char *name)
 {
     config_fail(model->config, "layer %zu is of an unknown kind '%s'", layer, name);
-    return config_hint(model->config, "mamba (M), attention (*), moe (E) or mlp (-)");
+    return config_expected(model->config, "mamba (M), attention (*), moe (E) or mlp (-)");
 }
 
 static bool read_blocks_type(struct model *model, const struct doc *list)
@@ -137,7 +137,7 @@ static bool read_letters(struct model *model, const struct doc *doc)
     if (doc->kind != DOC_STRING || strlen(doc->string) != count_of(model)) {
         config_fail(model->config, "hybrid_override_pattern does not fit %.0f layers",
                     model->layers);
-        return config_hint(model->config, "one letter per layer: M, *, E or -");
+        return config_expected(model->config, "one letter per layer: M, *, E or -");
     }
     for (size_t layer = 0; layer < count_of(model); layer++) {
         size_t i = 0;
@@ -186,7 +186,7 @@ static bool read_ratios(struct model *model, const struct doc *list)
         set_compression(&model->plan[layer], item->number);
         if (item->number != 0 && item->number != 4 && item->number != 128) {
             config_fail(model->config, "compress_ratios has %g", item->number);
-            return config_hint(model->config, "0, 4 or 128");
+            return config_expected(model->config, "0, 4 or 128");
         }
     }
     return true;
@@ -350,7 +350,7 @@ static bool read_ffn_types(struct model *model, const struct doc *list)
         bool dense = !strcmp(name, "dense");
         if (!dense && strcmp(name, "sparse") && strcmp(name, "moe") && strcmp(name, "hash_moe")) {
             config_fail(model->config, "mlp_layer_types of layer %zu is '%s'", layer, name);
-            return config_hint(model->config, "dense, sparse, moe or hash_moe");
+            return config_expected(model->config, "dense, sparse, moe or hash_moe");
         }
         model->plan[layer].ffn = dense ? FFN_DENSE : FFN_MOE;
     }
@@ -482,8 +482,8 @@ static bool plan_checked(struct model *model)
         return true;
     config_fail(model->config, "nothing says which layers of %s are recurrent",
                 model->family->name);
-    return config_hint(model->config, "layer_types, full_attention_interval, attn_type_list, "
-                       "linear_attn_config, hybrid_override_pattern or layers_block_type");
+    return config_expected(model->config, "layer_types, full_attention_interval, attn_type_list, "
+                           "linear_attn_config, hybrid_override_pattern or layers_block_type");
 }
 
 bool plan_layers(struct model *model)

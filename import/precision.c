@@ -123,7 +123,7 @@ static const char *base_format(struct config *config)
     if (same(name, "float16") || same(name, "float32"))
         return same(name, "float16") ? "fp16" : "fp32";
     config_fail(config, "torch_dtype is '%s'", name);
-    config_hint(config, "bfloat16, float16 or float32");
+    config_expected(config, "bfloat16, float16 or float32");
     return "bf16";
 }
 
@@ -173,8 +173,8 @@ static bool choice_read(struct config *config, const struct doc *quantization,
         const char *method = string_in(quantization, "quant_method");
         config_fail(config, "quantization_config of method '%s' is not understood",
                     method ? method : "");
-        return config_hint(config, "fp8, mxfp4, modelopt, compressed-tensors, gptq, awq, "
-                           "bitsandbytes; or choose a format for the weights");
+        return config_expected(config, "fp8, mxfp4, modelopt, compressed-tensors, gptq, awq, "
+                                "bitsandbytes; or choose a format for the weights");
     }
     cache_scheme_note(config, quantization, options);
     if (same(string_in(quantization, "quant_method"), "mxfp4")) {       /* gpt-oss */

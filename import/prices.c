@@ -156,7 +156,7 @@ static bool price_number(struct reader *reader, const char *entry, const struct 
     else
         error_set(reader->error, "%.200s: '%.100s': %s = %g is out of range", reader->sheet->file, entry,
                   field->key, *value);
-    return error_hint(reader->error, "USD per token, from 0 to %g", PRICE_MOST);
+    return error_expected(reader->error, "USD per token, from 0 to %g", PRICE_MOST);
 }
 
 /* The first step counts: prices above a second one are left out. */
@@ -224,7 +224,7 @@ static bool read_litellm(struct reader *reader, struct text text)
         if (entry->kind != DOC_OBJECT) {
             error_set(reader->error, "%.200s: '%.100s' is not an object", reader->sheet->file,
                       entry->key ? entry->key : "");
-            return error_hint(reader->error, "\"MODEL\": { \"input_cost_per_token\": 3e-6, ... }");
+            return error_expected(reader->error, "\"MODEL\": { \"input_cost_per_token\": 3e-6, ... }");
         }
         if (strcmp(entry->key, "sample_spec") && !read_entry(reader, entry))
             return false;
@@ -249,7 +249,7 @@ static bool cell_number(struct reader *reader, const struct csv *csv, size_t row
     if (!*cell || (text_number(text_of(cell), value) && *value >= 0))
         return true;
     error_set(reader->error, "%s:%d: invalid %s '%.60s'", csv->file, csv->lines[row], column, cell);
-    return error_hint(reader->error, "a number from 0 on, or an empty cell");
+    return error_expected(reader->error, "a number from 0 on, or an empty cell");
 }
 
 static bool read_row(struct reader *reader, const struct csv *csv, size_t row)
@@ -267,8 +267,8 @@ static bool read_row(struct reader *reader, const struct csv *csv, size_t row)
         if (value * per_token > PRICE_MOST) {
             error_set(reader->error, "%s:%d: %s is %g", csv->file, csv->lines[row],
                       columns[i].column, value);
-            return error_hint(reader->error, "USD for a million tokens, from 0 to %g",
-                              PRICE_MOST / per_token);
+            return error_expected(reader->error, "USD for a million tokens, from 0 to %g",
+                                  PRICE_MOST / per_token);
         }
         if (!isnan(value))
             set_price(price, &price->at[0][columns[i].above][columns[i].class],
@@ -348,8 +348,8 @@ static bool read_csv(struct reader *reader, struct text text)
         csv_column(&csv, "input") >= 0 && csv_column(&csv, "output") >= 0)
         return read_models_dev(reader, &csv);
     error_set(reader->error, "%s: not the columns of a price list", reader->sheet->file);
-    return error_hint(reader->error, "provider,model,input,output,... in USD per million tokens, or "
-                      "provider,model,fact,value,unit,source,date,mark; or LiteLLM's JSON");
+    return error_expected(reader->error, "provider,model,input,output,... in USD per million tokens, or "
+                          "provider,model,fact,value,unit,source,date,mark; or LiteLLM's JSON");
 }
 
 bool prices_read(struct arena *arena, const char *file, struct text text,
@@ -364,7 +364,7 @@ bool prices_read(struct arena *arena, const char *file, struct text text,
     if (sheet->count)
         return true;
     error_set(error, "%s: no entry with an input and an output price above 0 per token", file);
-    return error_hint(error, "a chat model with both");
+    return error_expected(error, "a chat model with both");
 }
 
 const char *price_model(const struct price *price)

@@ -205,7 +205,7 @@ static void weight_fact(const struct model *model, const struct weight *weight)
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
         facts_cell(facts, table, entry, cells[i].column, cells[i].value, ORIGIN_MODEL, file);
     facts_cell_bind(facts, table, entry, NAME_operator_peak, weight->format->peak, ORIGIN_MODEL, file);
-    facts_cell_bind(facts, table, entry, NAME_operator_reached, weight->format->reached, ORIGIN_MODEL, file);
+    facts_cell_bind(facts, table, entry, NAME_operator_sustained_rate, weight->format->reached, ORIGIN_MODEL, file);
     facts_cell_bind(facts, table, entry, NAME_operator_launch, weight->format->launch, ORIGIN_MODEL, file);
     facts_cell_bind(facts, table, entry, NAME_operator_trained, weight->format->trained, ORIGIN_MODEL, file);
 }
@@ -243,7 +243,7 @@ static void cache_fact(const struct model *model, const struct cache *cache)
                     cache->kernels ? cache->kernels : NAME_small_kernels_recurrent, ORIGIN_MODEL, file);
 }
 
-/* The format of the bulk: the one that holds the most weights. */
+/* The format that most of the weights have. */
 static const struct format *weight_bulk(const struct model *model)
 {
     const struct format *bulk = model->precision.base;

@@ -86,7 +86,7 @@ static int index_of(const char *const *names, size_t count, const char *name)
     return -1;
 }
 
-/* A formula that somebody gave another form is not compiled. */
+/* A row that the user has redefined is not compiled. */
 static bool formulas_kept(const struct sampler *sampler)
 {
     const struct compiled *sheet = sampler->sheet;
@@ -113,8 +113,8 @@ static bool find_known(struct sampler *sampler, struct error *error)
         sampler->known[i] = true;
         if (fact->distribution != DISTRIBUTION_NONE) {
             error_set(error, "'%s' is drawn from its prior, a range was given", name);
-            return error_hint(error, "a number, or the rows of its prior: `chalkline why %s`",
-                              sampler->draw->keep[i]);
+            return error_expected(error, "a number, or the rows of its prior: `chalkline why %s`",
+                                  sampler->draw->keep[i]);
         }
         if (!row_values(sampler, &name, 1, &sampler->value[i], error))
             return false;

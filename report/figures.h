@@ -74,7 +74,7 @@ struct figure *section_nothing(struct section *section, const char *name);
 void section_share(struct section *list, struct section *record);
 /* The figure of that name, or of "NAME[entry]"; NULL: none. */
 const struct figure *section_find(const struct section *section, const char *name);
-/* Its value; NAN: there is none. */
+/* The value of a figure; NAN: it has none. */
 double section_value(const struct section *section, const char *name);
 /* One of its sections; NULL: none. */
 const struct section *section_inside(const struct section *section, const char *name);

@@ -25,21 +25,21 @@ bool plot_open(struct buffer *script, const char *path, int width, int height,
                      width, height);
     else {
         error_set(error, "--plot: '%s' is neither a picture nor '-'", path);
-        return error_hint(error, "a name ending in .png or .svg, or - for the terminal");
+        return error_expected(error, "a name ending in .png or .svg, or - for the terminal");
     }
     if (strpbrk(path, "'\"\\\n")) {
         error_set(error, "--plot: a quote in '%s'", path);
-        return error_hint(error, "a plain file name");
+        return error_expected(error, "a plain file name");
     }
     if (!strcmp(path, "-"))
         return true;
-    FILE *file = fopen(path, "ab");         /* gnuplot would draw on the terminal instead */
+    FILE *file = fopen(path, "ab");         /* can it be written? Else gnuplot draws on the terminal */
     if (!file) {
         error_set(error, "--plot: '%s' cannot be written", path);
-        return error_hint(error, "a file in a folder that exists");
+        return error_expected(error, "a file in a folder that exists");
     }
     fclose(file);
-    /* "|command" would be run, and "~" be another folder */
+    /* gnuplot would run "|command", and expand "~" */
     path = *path == '/' ? path : arena_print(script->arena, "./%s", path);
     buffer_print(script, "set output %s\n", plot_quoted(script->arena, path));
     return true;
@@ -56,7 +56,7 @@ const char *plot_quoted(struct arena *arena, const char *text)
     return out.data;
 }
 
-/* Here a backslash begins an escape. */
+/* In such strings a backslash begins an escape. */
 const char *plot_cell(struct arena *arena, const char *text)
 {
     struct buffer plain = { .arena = arena }, out = { .arena = arena };
@@ -79,6 +79,6 @@ bool plot_draw(const struct buffer *script, const char *path, struct error *erro
     if (drawn)
         return true;
     error_set(error, "--plot: gnuplot did not draw '%s'", path);
-    return error_hint(error, "gnuplot on the PATH (package gnuplot-nox), a folder that can be "
-                      "written");
+    return error_expected(error, "gnuplot on the PATH (package gnuplot-nox), a folder that can be "
+                          "written");
 }

@@ -4,7 +4,7 @@
 static bool absent(const char *path, struct error *error)
 {
     error_set(error, "%.200s: no such file can be used in a page", path);
-    return error_hint(error, "the command line");
+    return error_expected(error, "the command line");
 }
 
 bool plot_open(struct buffer *script, const char *path, int width, int height,

@@ -21,7 +21,7 @@ static bool wrong(const struct reader *reader, const char *what, struct text tex
 {
     error_set(reader->error, "%s:%d: %s: '%.*s'", reader->file, reader->line, what, (int)text.size,
               text.data);
-    return error_hint(reader->error, "report/template.h has the marks of a template");
+    return error_suggest(reader->error, "report/template.h lists the marks of a template");
 }
 
 static struct part *add_part(struct reader *reader, struct part ***end, enum part_kind kind)

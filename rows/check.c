@@ -37,7 +37,7 @@ static bool disagree(struct checker *checker, const struct expr *expr, struct un
     else
         error_set(checker->error, "unit mismatch in '%.*s': %s and %s", size, expr->text.data,
                   unit_words(checker, a), unit_words(checker, b));
-    return error_hint(checker->error, "equal units on both sides");
+    return error_expected(checker->error, "equal units on both sides");
 }
 
 static bool check_equal(struct checker *checker, const struct expr *expr, int first,
@@ -200,7 +200,7 @@ bool formulas_check_units(const struct formulas *formulas, struct error *error)
         if (!free && !unit_same(unit, row->unit)) {
             error_set(error, "%s:%d: %s is declared in %s, its expression gives %s", row->file,
                       row->line, row->name, row->unit_text, unit_words(&checker, unit));
-            return error_hint(error, "the unit, or the expression, is wrong");
+            return error_suggest(error, "either the declared unit or the expression is wrong");
         }
     }
     return true;

@@ -59,7 +59,7 @@ static bool codegen_wrong(struct codegen *codegen, const char *what, const char 
 {
     if (!codegen->failed) {
         error_set(codegen->error, "%s:%d: %s", codegen->file, codegen->line, what);
-        error_hint(codegen->error, "%s", expected);
+        error_expected(codegen->error, "%s", expected);
     }
     codegen->failed = true;
     return false;

@@ -46,8 +46,8 @@ static bool failed(struct parser *parser, const char *what, const char *expected
     if (show)
         error_set(parser->error, "%s%s at '%.*s'", place(parser), what, show, rest.data);
     else
-        error_set(parser->error, "%s%s at its end", place(parser), what);
-    return error_hint(parser->error, "%s", expected);
+        error_set(parser->error, "%s%s at the end of the expression", place(parser), what);
+    return error_expected(parser->error, "%s", expected);
 }
 
 static void skip(struct parser *parser)
@@ -121,7 +121,7 @@ static bool find_row(struct parser *parser, struct text name, int *row)
     struct error unknown;
     formulas_unknown(parser->formulas, text, &unknown);
     error_set(parser->error, "%s%s", place(parser), unknown.what);
-    return error_hint(parser->error, "%s", unknown.hint);
+    return error_hint_of(parser->error, &unknown);
 }
 
 /* ---- conditions ----------------------------------------------------------------------- */
@@ -371,7 +371,8 @@ static bool parse_entry(struct parser *parser, struct expr *expr)
         size++;
     parser->rest.data += size, parser->rest.size -= size;
     if (!size || !parser->formulas->rows[expr->row]->table)
-        return failed(parser, "an entry in brackets", "row[entry] of a table's chapter");
+        return failed(parser, size ? "an entry of a row that has one value" : "an empty entry",
+                      "row[entry], of a row in a chapter with EACH");
     struct text name = text_trim((struct text){ start, size });
     expr->op = OP_ENTRY;
     expr->name = arena_copy(parser->formulas->arena, name.data, name.size);

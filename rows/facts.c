@@ -110,7 +110,7 @@ struct fact_table *facts_table(struct facts *facts, const char *name)
     return table;
 }
 
-/* Tables are small; a new entry or column lays the cells anew. */
+/* Tables are small; a new entry or column copies all cells. */
 static void table_resize(struct facts *facts, struct fact_table *table, size_t entries,
                          size_t columns)
 {

@@ -22,7 +22,7 @@ enum origin {
     ORIGIN_SHEET,                   /* of machines, tiers, prices, laws, a workload */
     ORIGIN_MODEL,                   /* a config.json or GGUF file */
     ORIGIN_FITTED,                  /* what chips and engines reach, fitted to measurements */
-    ORIGIN_CHOSEN,                  /* nobody gave it, so a rule chose */
+    ORIGIN_CHOSEN,                  /* not given, so a rule chose it */
     ORIGIN_GIVEN,                   /* by the user */
     ORIGIN_AXIS                     /* a search, a curve or a graph of measurements moves it */
 };

@@ -131,9 +131,9 @@ bool formulas_unknown(const struct formulas *formulas, const char *name, struct 
         }
     error_set(error, "unknown row '%.100s'", name);
     if (near)
-        error_hint(error, "did you mean '%s'? `chalkline list rows` shows all", near);
+        error_suggest(error, "did you mean '%s'? `chalkline list rows` lists all rows", near);
     else
-        error_hint(error, "`chalkline list rows` shows all");
+        error_suggest(error, "`chalkline list rows` lists all rows");
     arena_free(&scratch);
     return false;
 }
@@ -143,7 +143,7 @@ bool formulas_unknown(const struct formulas *formulas, const char *name, struct 
 static bool wrong(struct reader *reader, int line, const char *what, const char *expected)
 {
     error_set(reader->error, "%s:%d: %s", reader->file, line, what);
-    return error_hint(reader->error, "%s", expected);
+    return error_expected(reader->error, "%s", expected);
 }
 
 static const char *copy(struct reader *reader, struct text text)
@@ -187,14 +187,14 @@ static bool read_number(struct reader *reader, int line, struct text text, struc
         return true;
     }
     error_set(reader->error, "%s:%d: %.400s", reader->file, line, inner.what);
-    return error_hint(reader->error, "%.400s", inner.hint);
+    return error_hint_of(reader->error, &inner);
 }
 
 static bool read_range(struct reader *reader, int line, struct text text, struct unit unit,
                        double *low, double *high)
 {
     struct quantity quantity;
-    struct error inner = { "", "" };
+    struct error inner = { .what = "" };
     if (quantity_parse(text, unit, &quantity, &inner) && quantity.distribution == DISTRIBUTION_RANGE) {
         *low = quantity.low;
         *high = quantity.high;
@@ -202,7 +202,7 @@ static bool read_range(struct reader *reader, int line, struct text text, struct
     }
     error_set(reader->error, "%s:%d: '%.*s' is not a range", reader->file, line,
               (int)text.size, text.data);
-    return error_hint(reader->error, "low..high");
+    return error_expected(reader->error, "low..high");
 }
 
 /* "64 in 1..1e6 ~ 32..128" */
@@ -251,14 +251,14 @@ static bool read_head(struct reader *reader, struct text line, struct row *row, 
     range = unit;
     row->input = *number || take_until(&range, " in ", &unit);
     if (!is_name(name))
-        return wrong(reader, reader->line, "a name has other signs than letters, digits, _",
+        return wrong(reader, reader->line, "a name has characters other than letters, digits and _",
                      "lower case letters, digits and _");
     double scale;
     struct error inner;
     if (!unit_parse(unit, &row->unit, &scale, &inner) || scale != 1) {
-        error_set(reader->error, "%s:%d: unit '%.*s' of '%.*s'", reader->file, reader->line,
-                  (int)unit.size, unit.data, (int)name.size, name.data);
-        return error_hint(reader->error, "base units: 1, s, B, FLOP, token, USD, J, with / and *");
+        error_set(reader->error, "%s:%d: invalid unit '%.*s' of '%.*s'", reader->file,
+                  reader->line, (int)unit.size, unit.data, (int)name.size, name.data);
+        return error_expected(reader->error, "base units: 1, s, B, FLOP, token, USD, J, with / and *");
     }
     row->name = copy(reader, name);
     row->unit_text = copy(reader, unit);
@@ -402,8 +402,8 @@ static bool add_names(struct reader *reader, const struct row *row, const char *
         if (!is_name(name) || known >= 0) {
             error_set(reader->error, "%s:%d: '%s' cannot be an alias of '%s'", reader->file,
                       row->line, alias, row->name);
-            return error_hint(reader->error, "%s", known >= 0 ? "a name that no row has"
-                              : "lower case letters, digits and _");
+            return error_expected(reader->error, "%s", known >= 0 ? "a name that no row has"
+                                  : "lower case letters, digits and _");
         }
         *(struct alias *)arena_push(formulas->arena, &formulas->aliases, &formulas->alias_count,
                                     &formulas->alias_room, sizeof *formulas->aliases) =
@@ -431,7 +431,7 @@ static bool add_row(struct reader *reader, const struct row *row)
     int known = formulas_find(formulas, row->name);
     if (known < 0 && formulas->count == MOST_ROWS) {
         error_set(reader->error, "%s:%d: row %d", reader->file, row->line, MOST_ROWS + 1);
-        return error_hint(reader->error, "at most %d rows", MOST_ROWS);
+        return error_expected(reader->error, "at most %d rows", MOST_ROWS);
     }
     struct row *kept = arena_alloc(formulas->arena, sizeof *kept);
     *kept = *row;
@@ -445,17 +445,18 @@ static bool add_row(struct reader *reader, const struct row *row)
     if (!formulas->open && strcmp(old->name, row->name)) {
         error_set(reader->error, "%s:%d: '%s' is an alias of '%s'", reader->file, row->line,
                   row->name, old->name);
-        return error_hint(reader->error, "the row's own name, or another");
+        return error_expected(reader->error, "the row's own name, or another");
     }
     if (!unit_same(old->unit, row->unit)) {
         error_set(reader->error, "%s:%d: '%s' is redefined in %s", reader->file, row->line,
                   row->name, row->unit_text);
-        return error_hint(reader->error, "%s, as in %s:%d", old->unit_text, old->file, old->line);
+        return error_expected(reader->error, "%s, as in %s:%d", old->unit_text, old->file, old->line);
     }
     if (!row->with && (!formulas->open || !strcmp(old->file, row->file))) {
         error_set(reader->error, "%s:%d: '%s' is defined twice", reader->file, row->line,
                   row->name);
-        return error_hint(reader->error, "another name; the first is %s:%d", old->file, old->line);
+        return error_expected(reader->error, "another name; the first definition is at %s:%d", old->file,
+                              old->line);
     }
     kept->before = old;
     kept->name = old->name;
@@ -528,7 +529,7 @@ static bool read_chapter(struct reader *reader, struct text line)
     }
     if (formulas->chapter_count == MOST_CHAPTERS) {
         error_set(reader->error, "%s:%d: chapter %d", reader->file, reader->line, MOST_CHAPTERS + 1);
-        return error_hint(reader->error, "at most %d chapters", MOST_CHAPTERS);
+        return error_expected(reader->error, "at most %d chapters", MOST_CHAPTERS);
     }
     chapter.title = copy(reader, title);
     *(struct chapter *)arena_push(formulas->arena, &formulas->chapters, &formulas->chapter_count,

@@ -19,7 +19,7 @@ enum { ROOTS = 60, DEEPEST = 2000, MOST_READS = 4000000 };
 
 struct table {
     const char *name;
-    const struct fact_table *fact;  /* NULL: it has the one default entry */
+    const struct fact_table *fact;  /* NULL: the table has only the entry "default" */
     int bit;
 };
 
@@ -103,7 +103,7 @@ static void may_change(struct builder *builder, int row)
 static bool too_deep(struct builder *builder)
 {
     error_set(builder->error, "rows nest too deep: more than %d steps down", DEEPEST);
-    return error_hint(builder->error, "fewer rows on top of each other");
+    return error_expected(builder->error, "fewer rows on top of each other");
 }
 
 static bool is_given(const void *context, const char *name)
@@ -159,7 +159,7 @@ static bool cycle(struct builder *builder, int row)
         buffer_print(&path, "%s <- ", builder->formulas->rows[builder->path[i]]->name);
     error_set(builder->error, "a row depends on itself: %s%s", path.data,
               builder->formulas->rows[row]->name);
-    return error_hint(builder->error, "give one of them a number");
+    return error_suggest(builder->error, "give one of them a number");
 }
 
 static const struct expr *expr_of(const struct builder *builder, int row)
@@ -375,8 +375,8 @@ static bool build_fresh(struct builder *builder, int row, int *node)
         if (bit_get(builder->changed, builder->places[row].table->bit))
             return build_cell(builder, row, node);
         error_set(builder->error, "'%s' has one value per %s", the->name, the->table);
-        return error_hint(builder->error, "%s[entry], or SUM(%s, %s)", the->name, the->table,
-                          the->name);
+        return error_expected(builder->error, "%s[entry], or SUM(%s, %s)", the->name, the->table,
+                              the->name);
     }
     if (fact && !fact->expression) {
         *node = input_of(builder, row, -1, NULL, fact);
@@ -510,7 +510,7 @@ static bool build_row(struct builder *builder, int row, int *node)
     if (size == SIZE_MAX) {
         error_set(builder->error, "'%s' is read under too many changes",
                   builder->formulas->rows[row]->name);
-        return error_hint(builder->error, "fewer AT, SUM and ROOT inside each other");
+        return error_expected(builder->error, "fewer AT, SUM and ROOT inside each other");
     }
     *node = memo_find(builder, row, key, size);
     if (*node < 0) {
@@ -573,7 +573,7 @@ static bool build_entry(struct builder *builder, const struct expr *expr, int *n
     for (i = 0; i < entries && all.size < 300; i++)
         buffer_print(&all, "%s%s", i ? ", " : "", fact ? fact->entry[i] : "default");
     error_set(builder->error, "the table '%s' has no entry '%.100s'", table->name, expr->name);
-    return error_hint(builder->error, "one of: %s", all.data ? all.data : "(none)");
+    return error_expected(builder->error, "one of: %s", all.data ? all.data : "(none)");
 }
 
 static bool build_at(struct builder *builder, const struct expr *expr, int *node)
@@ -689,7 +689,7 @@ static bool build_expr(struct builder *builder, const struct expr *expr, int *no
     if (++builder->reads > MOST_READS || builder->set.too_tall) {
         error_set(builder->error, "the rows unfold to more than %d steps",
                   builder->set.too_tall ? NODES_TALLEST : MOST_READS);
-        return error_hint(builder->error, "fewer AT, SUM and ROOT inside each other");
+        return error_expected(builder->error, "fewer AT, SUM and ROOT inside each other");
     }
     builder->depth++;
     bool built = build_kind(builder, branch_taken(builder, expr), node);

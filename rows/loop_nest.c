@@ -21,7 +21,7 @@ struct loop_nest {
     int *input;                     /* [input_count] nodes */
     double *value;                  /* [count] numbers */
     double **block;                 /* [count] */
-    size_t *size;                   /* [count] of a number's block; 0: nobody reads it so */
+    size_t *size;                   /* [count] of a number's block; 0: never read as a block */
     bool *single;                   /* [count] a number */
     double **column;                /* blocks to fill with it */
     size_t columns;

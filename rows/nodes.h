@@ -38,7 +38,7 @@ static inline struct node node_of(enum op op, int a, int b, int c)
 /* Add a node, or find the equal one that exists; its index. */
 int nodes_add(struct nodes *set, const struct node *node);
 int nodes_number(struct nodes *set, double value);
-/* The node of the input of that row and entry; -1: there is none yet. */
+/* The node of the input of that row and entry; -1: not made yet. */
 int nodes_input_find(const struct nodes *set, int row, int entry);
 int nodes_input(struct nodes *set, struct input input);
 /* Make the graph of the wanted nodes, in `arena`: all nodes that they need, each after its operands.

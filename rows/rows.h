@@ -235,7 +235,7 @@ struct graph_program *graph_program_make(struct arena *arena, const char *set,
                                          const struct graph *graph, const struct column *inputs);
 void graph_program_run(const struct graph_program *program, const struct column *inputs,
                        double *const *outputs, size_t points);
-const char *graph_run_set(void);                /* the one graph_run uses */
+const char *graph_run_set(void);                /* the instruction set that graph_run uses: "avx2" */
 
 /* d output / d inputs[i], reverse mode; returns the value. */
 double graph_gradient(struct arena *arena, const struct graph *graph, size_t output,

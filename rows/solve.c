@@ -42,7 +42,7 @@ struct run {                        /* of points that are zero */
 
 struct search {
     struct arena *arena;
-    struct graph graph;             /* of the one input that is left */
+    struct graph graph;             /* specialized: only the unknown is left as an input */
     struct bounds bounds;
     struct solution *solution;
     double *nodes;

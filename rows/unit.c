@@ -114,8 +114,8 @@ static bool unit_unknown(struct text word, struct text whole, struct error *erro
 {
     error_set(error, "unknown unit '%.*s' in '%.*s'", (int)word.size, word.data,
               (int)whole.size, whole.data);
-    return error_hint(error, "s ms us ns min h d year, B kB MB GB TB GiB (b for bits), FLOP "
-                      "TFLOP PFLOP, token, USD, J W kWh, joined by / and *");
+    return error_expected(error, "s ms us ns min h d year, B kB MB GB TB GiB (b for bits), FLOP "
+                          "TFLOP PFLOP, token, USD, J W kWh, joined by / and *");
 }
 
 /* word (('/' | '*') word ['^' digit])* */
@@ -202,7 +202,7 @@ void unit_print(struct buffer *out, struct unit unit)
 
 /* ---- quantities: reading ------------------------------------------------------------- */
 
-/* 128k, 671B: what a count or a number of tokens may be followed by. */
+/* The suffix of a count or a number of tokens: 128k, 671B. */
 static double count_suffix(struct text text)
 {
     if (text.size != 1)
@@ -272,8 +272,8 @@ static bool one_number(struct text text, struct unit unit, double *value, bool *
     double number;
     if (!plain_number((struct text){ text.data, size }, &number)) {
         error_set(error, "'%.*s' is not a number", (int)whole.size, whole.data);
-        return error_hint(error, "a number with an optional unit: 4096, 8TB/s, 20ms, 2USD/h, "
-                          "1e9..5e9");
+        return error_expected(error, "a number with an optional unit: 4096, 8TB/s, 20ms, 2USD/h, "
+                              "1e9..5e9");
     }
     struct text rest = text_trim((struct text){ text.data + size, text.size - size });
     static const struct unit one = { { 0 } }, token = { { 0, 0, 0, 2 } };
@@ -299,7 +299,9 @@ static bool one_number(struct text text, struct unit unit, double *value, bool *
             char wanted[UNIT_WORDS], seen[UNIT_WORDS];
             error_set(error, "'%.*s' is in %s", (int)whole.size, whole.data,
                       unit_words(got, seen));
-            return error_hint(error, "a quantity in %s", unit_words(unit, wanted));
+            return unit_same(unit, unit_one)
+                 ? error_expected(error, "a number without a unit")
+                 : error_expected(error, "a quantity in %s", unit_words(unit, wanted));
         }
     }
     *value = sign * number * scale;
@@ -369,9 +371,9 @@ static bool parse_distribution(struct text inside, enum distribution distributio
     struct text a, b;
     static const struct unit one = { { 0 } };
     if (!split_comma(inside, &a, &b)) {
-        error_set(error, "'%.*s' needs two numbers", (int)inside.size, inside.data);
-        return error_hint(error, "normal(mean, deviation), lognormal(median, factor), "
-                          "uniform(low, high)");
+        error_set(error, "a distribution needs two numbers, '%.*s' is one", (int)inside.size, inside.data);
+        return error_expected(error, "normal(mean, deviation), lognormal(median, factor), "
+                              "uniform(low, high)");
     }
     bool bare;
     bool read = distribution == DISTRIBUTION_LOGNORMAL
@@ -383,9 +385,9 @@ static bool parse_distribution(struct text inside, enum distribution distributio
     if (distribution == DISTRIBUTION_UNIFORM ? out->low >= out->high
         : distribution == DISTRIBUTION_NORMAL ? out->high <= 0
         : out->high <= 1 || out->low <= 0) {
-        error_set(error, "'%.*s' describes no distribution", (int)inside.size, inside.data);
-        return error_hint(error, "normal(mean, deviation > 0), lognormal(median > 0, factor > "
-                          "1), uniform(low < high)");
+        error_set(error, "invalid parameters '%.*s' of a distribution", (int)inside.size, inside.data);
+        return error_expected(error, "normal(mean, deviation > 0), lognormal(median > 0, factor > "
+                              "1), uniform(low < high)");
     }
     out->value = distribution == DISTRIBUTION_UNIFORM ? out->low / 2 + out->high / 2 : out->low;
     out->distribution = distribution;
@@ -415,7 +417,7 @@ bool quantity_parse(struct text text, struct unit unit, struct quantity *out,
         return false;
     if (out->low > out->high) {
         error_set(error, "the range '%.*s' is empty", (int)text.size, text.data);
-        return error_hint(error, "low..high, low first");
+        return error_expected(error, "low..high, low first");
     }
     out->value = out->low > 0 && out->high > 10 * out->low ? sqrt(out->low) * sqrt(out->high)
                                                            : out->low / 2 + out->high / 2;
@@ -425,7 +427,7 @@ bool quantity_parse(struct text text, struct unit unit, struct quantity *out,
 
 /* ---- quantities: printing -------------------------------------------------------------- */
 
-/* How a unit likes to be shown: the first step that the number reaches. */
+/* How a unit is printed: with the first (largest) step that the number reaches. */
 struct step {
     double scale;
     const char *name;
@@ -470,7 +472,7 @@ static const struct look *look_find(struct unit unit)
     return NULL;
 }
 
-/* Minutes, hours and days begin at two of them, the others at one. */
+/* Minutes, hours and days are used from 2 on, other steps from 1 on. */
 static bool reaches(double size, const struct step *step)
 {
     bool long_time = !strcmp(step->name, "min") || !strcmp(step->name, "h") ||
@@ -520,7 +522,7 @@ static void number_print(struct buffer *out, double value, int digits)
 
 void quantity_print(struct buffer *out, double value, struct unit unit, int digits)
 {
-    if (value != value) {                           /* there is no such number */
+    if (value != value) {                           /* NaN */
         buffer_print(out, "unknown");
         return;
     }

@@ -1,9 +1,9 @@
-/* What the numbers of an answer depend on and nobody gave.
+/* Notes on the defaults that the numbers of an answer depend on.
  *
  * The defaults of rows that outputs read are ordered by elasticity: by how many per cent an output
  * changes for one per cent more of the default. Of several outputs, points of a curve or scenarios
- * the largest counts. What moves nothing is left out; constants that were fitted to measurements
- * are counted, not listed. */
+ * the one that changes most counts, and the note names it. What moves nothing is left out; constants
+ * that were fitted to measurements are counted, not listed. */
 #include "scenario/scenario.h"
 
 #include <math.h>
@@ -13,7 +13,9 @@
 struct rested {
     const struct row *row;
     int index;                      /* of the row, in its formulas */
-    double value, elasticity;       /* the largest of all outputs */
+    double value;                   /* the default, in the row's unit */
+    double elasticity;              /* per cent for one per cent more: the largest of all outputs */
+    const char *output;             /* the row that changes so; NULL: what the answer is about */
 };
 
 static int strongest_first(const void *a, const void *b)
@@ -76,7 +78,7 @@ void basis_add(struct scenario *scenario, const struct graph *graph, const doubl
         struct rested *known = rested_of(one, count, row->name);    /* entries of a table add up */
         if (!known) {
             known = &one[count++];
-            *known = (struct rested){ row, input->row, input->value, 0 };
+            *known = (struct rested){ row, input->row, input->value, 0, basis->output };
         }
         known->elasticity += pulls[i];
     }
@@ -98,8 +100,11 @@ void basis_values(struct scenario *scenario, const struct values *values, const 
         graph_slopes(&scratch, graph, k, values->nodes, pulls);
         for (size_t i = 0; i < graph->input_count; i++)
             pulls[i] = pulls[i] * values->inputs[i] / values->at[k];
+        const int row = graph->nodes[graph->outputs[k]].row;
+        basis->output = row < 0 ? NULL : scenario->formulas.rows[row]->name;
         basis_add(scenario, graph, pulls, basis);
     }
+    basis->output = NULL;
     arena_free(&scratch);
 }
 
@@ -111,8 +116,10 @@ void basis_notes(struct scenario *scenario, struct basis *basis)
         qsort(basis->at, basis->count, sizeof *basis->at, strongest_first);
     for (size_t i = 0; i < basis->count && i < SHOWN; i++) {
         const struct rested *one = &basis->at[i];
-        facts_note(facts, "%s = %s by default: %+.2g %% per 1 %% more", one->row->name,
-                   quantity_text(scenario->arena, one->value, one->row->unit, 6), one->elasticity);
+        const bool named = one->output && strcmp(one->output, one->row->name);
+        facts_note(facts, "%s = %s by default: %s%s%+.2g %% per 1 %% more", one->row->name,
+                   quantity_text(scenario->arena, one->value, one->row->unit, 6),
+                   named ? one->output : "", named ? " " : "", one->elasticity);
     }
     if (basis->count > SHOWN)
         facts_note(facts, "and %zu default%s that matter%s less", basis->count - SHOWN,

@@ -64,10 +64,10 @@ const char *breakdown_largest(struct arena *arena, const struct breakdown *parts
 static const char *const for_layouts[] = { "row", "share" };
 
 static const struct record part_record = { "Part", (const struct answer_field[]){
-    { FIELD_TEXT, "label", .help = "what it is called", .always = true },
-    { FIELD_NUMBER, "time", .help = "what it contributes", .unit = "s", .always = true },
+    { FIELD_TEXT, "label", .help = "name for people", .always = true },
+    { FIELD_NUMBER, "time", .help = "its share of the total, as a time", .unit = "s", .always = true },
     { FIELD_NUMBER, "saved_if_free", .unit = "s",
-      .help = "what all would fall by if it took no time; absent where that was not asked" },
+      .help = "how much the total would fall if this part took no time; absent where it was not computed" },
     { FIELD_TEXT_ONLY, .names = for_layouts, .count = 2 },
     { 0 } } };
 
@@ -76,11 +76,11 @@ const struct record parts_record = { "Parts", (const struct answer_field[]){
     { 0 } } };
 
 static const struct record any_part_record = { "AnyPart", (const struct answer_field[]){
-    { FIELD_TEXT, "label", .help = "what it is called", .always = true },
-    { FIELD_NUMBER, "time", .help = "what it contributes to a time", .unit = "s" },
+    { FIELD_TEXT, "label", .help = "name for people", .always = true },
+    { FIELD_NUMBER, "time", .help = "its part of a time, in s", .unit = "s" },
     { FIELD_NUMBER, "contribution", .unit = "",
-      .help = "what it contributes to what is no time, in the unit of that" },
-    { FIELD_NUMBER, "saved_if_free", .unit = "", .help = "what all would fall by without it" },
+      .help = "its part of another quantity, in the unit of that quantity" },
+    { FIELD_NUMBER, "saved_if_free", .unit = "", .help = "how much the total would fall without this part" },
     { FIELD_TEXT_ONLY, .names = for_layouts, .count = 2 },
     { 0 } } };
 

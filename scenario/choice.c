@@ -80,7 +80,7 @@ static bool whole_chips(struct choice *choice)
         return true;
     error_set(choice->error, "%s: '%.12g' is not a whole number of GPUs", fact->source,
               choice->chips);
-    return error_hint(choice->error, "1, 2, 4, 8, ...");
+    return error_expected(choice->error, "1, 2, 4, 8, ...");
 }
 
 static bool open_trial(struct choice *choice)

@@ -106,9 +106,9 @@ static bool wrong_value(const struct option *option, const char *text, struct er
     const char *wanted = option->kind == OPTION_COUNT ? "a whole number"
                        : !strcmp(unit, "s") ? "a time such as 300ms, 5s or 2min"
                        : *unit ? arena_print(&arena, "a quantity in %s", unit) : "a number";
-    error_hint(error, "%s, %s%s%s", wanted, option_range(&arena, option),
-               option->fallback ? "; the default is " : "",
-               option->fallback ? option->fallback : "");
+    error_expected(error, "%s, %s%s%s", wanted, option_range(&arena, option),
+                   option->fallback ? "; the default is " : "",
+                   option->fallback ? option->fallback : "");
     arena_free(&arena);
     return false;
 }
@@ -143,7 +143,7 @@ static bool parse_choice(const struct option *option, struct value *value, struc
     for (size_t i = 0; i < count; i++)
         buffer_print(&all, "%s%s", i ? ", " : "", option->choices[i]);
     error_set(error, "--%s: unknown value '%.60s'", option->name, value->text);
-    error_hint(error, "one of: %s", all.data);
+    error_expected(error, "one of: %s", all.data);
     arena_free(&arena);
     return false;
 }
@@ -153,7 +153,7 @@ static bool keep(struct arena *arena, struct command *command, const struct valu
 {
     if (!value->option->many && command_given(command, value->option->name)) {
         error_set(error, "--%s is set twice", value->option->name);
-        return error_hint(error, "--%s once", value->option->name);
+        return error_expected(error, "--%s once", value->option->name);
     }
     *(struct value *)arena_push(arena, &command->values, &command->value_count,
                                 &command->value_room, sizeof *value) = *value;
@@ -348,12 +348,12 @@ static bool option_unknown(const struct command *command, const char *word, stru
                      : name_nearest(arena_copy(&arena, word + 2, (size_t)size - 2), names, count);
     if (*others) {
         error_set(error, "%.*s is not an option of %s", size, word, command->verb->name);
-        error_hint(error, "it is an option of: %s", others);
+        error_suggest(error, "it is an option of: %s", others);
     } else {
         error_set(error, "unknown option '%.60s'", word);
-        error_hint(error, "%s%s%s`chalkline help %s` lists them%s", near ? "did you mean --" : "",
-                   near ? near : "", near ? "? " : "", command->verb->name,
-                   word[1] == '-' ? "" : "; -- before words that start with -");
+        error_suggest(error, "%s%s%s`chalkline help %s` lists the options%s", near ? "did you mean --" : "",
+                      near ? near : "", near ? "? " : "", command->verb->name,
+                      word[1] == '-' ? "" : "; write -- before words that start with -");
     }
     arena_free(&arena);
     return false;
@@ -377,11 +377,11 @@ static bool read_option(struct arena *arena, struct command *command, int count,
     const bool alone = option->kind == OPTION_SWITCH;
     if (alone && value) {
         error_set(error, "--%s takes no value", option->name);
-        return error_hint(error, "--%s alone", option->name);
+        return error_expected(error, "--%s alone", option->name);
     }
     if (!alone && !value && *at + 1 >= count) {
         error_set(error, "--%s needs a value", option->name);
-        return error_hint(error, "--%s %s: %s", option->name, option->argument, option->help);
+        return error_expected(error, "--%s %s: %s", option->name, option->argument, option->help);
     }
     const char *word = words[*at];
     if (!command_put(arena, command, option, alone ? "" : value ? value : words[++*at], error))
@@ -420,20 +420,20 @@ static bool verb_meant(const struct command *command, struct error *error)
         return true;
     error_set(error, "unknown command '%.60s'", command->words[0]);
     if (command->word_count > 1)
-        return error_hint(error, "did you mean '%s'? `chalkline help` lists them", near);
-    return error_hint(error, "did you mean '%s'? A model needs a machine: MODEL --on HARDWARE",
-                      near);
+        return error_suggest(error, "did you mean '%s'? `chalkline help` lists the commands", near);
+    return error_suggest(error, "did you mean '%s'? A model needs a machine: MODEL --on HARDWARE",
+                         near);
 }
 
 bool command_complete(const struct command *command, struct error *error)
 {
     if (command_given(command, "version")) {
         error_set(error, "--version takes no other words");
-        return error_hint(error, "chalkline --version");
+        return error_expected(error, "chalkline --version");
     }
     if (command_given(command, "json") && command_given(command, "csv")) {
         error_set(error, "--json and --csv exclude each other");
-        return error_hint(error, "one of them");
+        return error_expected(error, "one of them");
     }
     return true;
 }

@@ -61,6 +61,9 @@ struct verb {
     const struct option_group *groups[VERB_GROUPS];     /* NULL: no more */
     ask_function *ask;              /* NULL: no question, but a tool of the command line */
     const char *also;               /* another name, or NULL */
+    const char *key_title;          /* of help: what the keys describe */
+    /* The at-th key of its word, such as rate of poisson:rate=5; false after the last. NULL: it has none. */
+    bool (*key)(size_t at, struct option *key);
 };
 
 /* All options of a verb: `at` starts as { 0 }; NULL after the last. */
@@ -68,7 +71,7 @@ struct option_at {
     size_t group, option;
 };
 const struct option *verb_next_option(const struct verb *verb, struct option_at *at);
-/* By its name, or by the one it had; NULL: none. */
+/* An option by its name or by its old name; NULL: none. */
 const struct option *verb_option(const struct verb *verb, const char *name);
 /* In a list of verbs that NULL ends. */
 const struct verb *verb_find(const struct verb *const *verbs, const char *name);
@@ -76,7 +79,7 @@ const struct verb *verb_find(const struct verb *const *verbs, const char *name);
 /* "plan, train": the verbs that have an option of this name; "" for none. */
 const char *verbs_with(struct arena *arena, const struct verb *const *verbs, const char *name);
 
-/* The number of a COUNT or QUANTITY as the fallback has it; NAN: there is none. */
+/* The default of a COUNT or QUANTITY, from `fallback`; NAN: no default. */
 double option_default(const struct option *option);
 /* The unit of its value; of a switch, a choice or a text that of a count. */
 struct unit option_unit(const struct option *option);
@@ -103,7 +106,7 @@ struct command {
     size_t word_count, word_room;
     struct value *values;
     size_t value_count, value_room;
-    const struct verb *const *verbs;        /* all there are, for messages and for `merge` */
+    const struct verb *const *verbs;        /* all verbs, for messages and for `merge` */
     void (*progress)(double share); /* shows how far a long answer is; or NULL */
     const char *const *stores;      /* of `merge`: files with parts of a search */
     size_t store_count;

@@ -159,7 +159,7 @@ static const bool *read_choice(struct scenario *scenario)
                                                                                            : NULL;
 }
 
-/* `values`: of the texts, where somebody has them; NULL: nobody. */
+/* `values`: those of the texts, if the caller has them; else NULL. */
 static bool read_wanted(struct given *given, const char *const *texts, size_t count,
                         const struct values *values)
 {

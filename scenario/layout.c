@@ -23,5 +23,5 @@ bool scenario_layout_agrees(const struct scenario *scenario, struct error *error
     error_set(error, "%s %.12g, but %s %.12g x %s %.12g x %s %.12g is %.12g", fact[0]->source, number[0],
               fact[1]->source, number[1], fact[2]->source, number[2], fact[3]->source, number[3],
               product);
-    return error_hint(error, "TP x DP x PP = GPUs of a replica, or three of the four");
+    return error_expected(error, "TP x DP x PP = GPUs of a replica, or three of the four");
 }

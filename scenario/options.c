@@ -26,9 +26,10 @@ GROUP(layout_options, layout_title,
       .help = "expert parallelism: GPUs that share the experts" },
     { "cp", "N", OPTION_ROW, .row = NAME_context_parallel, .otherwise = "1; in training chosen",
       .help = "context parallelism: GPUs that share a sequence" })
-GROUP(replica_options, layout_title,
+GROUP(rank_options, layout_title,
     { "dp", "N", OPTION_ROW, .row = NAME_attention_dp, .otherwise = "chosen",
-      .help = "attention ranks of one replica" },
+      .help = "attention ranks of one replica" })
+GROUP(replica_options, layout_title,
     { "replicas", "N", OPTION_ROW, .row = NAME_replicas, .otherwise = "1, or what --rate needs",
       .help = "number of replicas" })
 GROUP(weight_options, model_title,

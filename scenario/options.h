@@ -15,7 +15,8 @@ extern const struct option_group
     assume_options,                 /* --assume */
     point_options,                  /* --batch, --context, --lecture */
     layout_options,                 /* --tp, --pp, --ep, --cp */
-    replica_options,                /* --dp, --replicas */
+    rank_options,                   /* --dp */
+    replica_options,                /* --replicas */
     length_options,                 /* --isl, --osl, --prefix-hit */
     users_options,                  /* --users, --concurrency */
     demand_options,                 /* --rate, --tokens-per-day */
@@ -29,10 +30,12 @@ extern const struct option_group
     output_options;                 /* --json, --help, --version: every verb */
 
 /* What every verb takes that answers from rows of one scenario. */
-#define ANSWER_OPTIONS                                                                         \
-    &model_options, &machine_options, &chip_options, &layout_options, &replica_options,        \
-    &weight_options,                                                                           \
-    &cache_options, &engine_options, &assume_options, &point_options, &length_options,         \
-    &users_options, &demand_options, &limit_options, &tier_options, &run_options, &served_options, &row_options
+#define SERVING_OPTIONS                                                                        \
+    &model_options, &machine_options, &chip_options, &layout_options, &rank_options,           \
+    &replica_options, &weight_options, &cache_options, &engine_options, &assume_options,       \
+    &point_options, &length_options, &users_options, &demand_options, &limit_options,          \
+    &tier_options, &row_options
+/* The same, and the training run: verbs that take any row. */
+#define ANSWER_OPTIONS SERVING_OPTIONS, &run_options, &served_options
 
 #endif

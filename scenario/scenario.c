@@ -36,9 +36,12 @@ static bool model_unknown(const struct catalog *catalog, const char *name, struc
     struct error near;
     error_set(error, "unknown model '%.200s': not in the catalog, and no such file", name);
     if (last && catalog_find(catalog, CATALOG_MODEL, last + 1, &near))
-        return error_hint(error, "did you mean '%.100s'?", last + 1);
+        return error_suggest(error, "did you mean '%.100s'?", last + 1);
     catalog_find(catalog, CATALOG_MODEL, last ? last + 1 : name, &near);
-    return error_hint(error, "%.300s or the path of its config.json or GGUF file", near.hint);
+    if (!near.expected)
+        return error_hint_of(error, &near);
+    return error_expected(error, "a name that `chalkline list models` lists, or the path of a config.json "
+                          "or GGUF file");
 }
 
 static const char *file_title(const char *path)
@@ -95,10 +98,21 @@ static bool read_model(struct scenario *scenario, const char *name, struct error
                         "data/models.csv: %s", entry->name), &how, &scenario->facts, error);
 }
 
+/* "h100,b200": what only `plan` and the axis of `curve` take. */
+static bool several_machines(const struct scenario *scenario, const char *name, struct error *error)
+{
+    error_set(error, "--on: %s takes one machine, '%.100s' names several",
+              scenario->command->verb->name, name);
+    return error_expected(error, "one machine; plan --on %.100s plans for each, curve ROW on=%.100s compares "
+                          "them", name, name);
+}
+
 static bool read_machine(struct scenario *scenario, const char *name, struct error *error)
 {
     const struct catalog_entry *entry = catalog_find(&scenario->catalog, CATALOG_MACHINE, name,
                                                      error);
+    if (!entry && strchr(name, ',') && !strstr(name, ".csv"))
+        return several_machines(scenario, name, error);
     if (!entry)
         return false;
     scenario->machine = entry->title;
@@ -110,9 +124,15 @@ static bool read_machine(struct scenario *scenario, const char *name, struct err
 static bool out_of_range(const struct row *row, const char *value, const char *source,
                          struct arena *arena, struct error *error)
 {
+    enum { MOST = 80 };
+    int meaning = (int)strcspn(row->meaning, ":;(");
+    while (meaning > 0 && row->meaning[meaning - 1] == ' ')
+        meaning--;
+    const bool shown = meaning > 1 && meaning < MOST;
     error_set(error, "%s: %s = %.100s is out of range", source, row->name, value);
-    return error_hint(error, "%s to %s", quantity_text(arena, row->low, row->unit, 4),
-                      quantity_text(arena, row->high, row->unit, 4));
+    return error_expected(error, "%s to %s%s%.*s%s", quantity_text(arena, row->low, row->unit, 4),
+                          quantity_text(arena, row->high, row->unit, 4), shown ? " (" : "",
+                          shown ? meaning : 0, row->meaning, shown ? ")" : "");
 }
 
 /* The option as it was written: "--pp", "--set pp". */
@@ -128,10 +148,10 @@ static bool given_twice(const char *name, const char *source, const struct fact 
     if (strcmp(first, name)) {
         error_set(error, "%s is set twice: by %s and by %s", before->name,
                   written(arena, before->source, first), written(arena, source, name));
-        return error_hint(error, "one of them: both are names of one row");
+        return error_expected(error, "one of them: both are names of one row");
     }
     error_set(error, "%s is set twice: by %s and by %s", name, before->source, source);
-    return error_hint(error, "one of them");
+    return error_expected(error, "one of them");
 }
 
 static void set_quantity(struct scenario *scenario, const char *name,
@@ -162,9 +182,9 @@ static bool entry_unknown(struct arena *arena, const struct fact_table *table,
         buffer_print(&all, "%s%s", i ? ", " : "", names[i]);
     error_set(error, "%s: %s: unknown entry '%.60s'", source, name, entry);
     if (near)
-        return error_hint(error, "did you mean '%s'? entries: %s%s", near, all.data,
-                          count > 32 ? ", ..." : "");
-    return error_hint(error, "one of: %s%s", all.data, count > 32 ? ", ..." : "");
+        return error_suggest(error, "did you mean '%s'? The entries are: %s%s", near, all.data,
+                             count > 32 ? ", ..." : "");
+    return error_expected(error, "one of: %s%s", all.data, count > 32 ? ", ..." : "");
 }
 
 bool scenario_unknown(const struct scenario *scenario, const char *name, struct error *error)
@@ -173,7 +193,7 @@ bool scenario_unknown(const struct scenario *scenario, const char *name, struct 
     const struct verb *verb = scenario->command->verb;
     const struct option *option = verb ? verb_option(verb, name) : NULL;
     if (option && option->row)
-        error_hint(error, "did you mean '%s'? --%s sets it", option->row, name);
+        error_suggest(error, "did you mean '%s'? --%s sets it", option->row, name);
     return false;
 }
 
@@ -200,12 +220,12 @@ static bool find_set_row(struct scenario *scenario, const char *name, const char
     const char *table = scenario->formulas.rows[*row]->table;
     if (!table) {
         error_set(error, "%s: %s has one value, '%.60s' names an entry", source, plain, name);
-        return error_hint(error, "%s without brackets", plain);
+        return error_expected(error, "%s without brackets", plain);
     }
     size_t size = strlen(bracket + 1);
     if (!size || bracket[size] != ']') {
         error_set(error, "%s: '%.60s' has no ']' at its end", source, name);
-        return error_hint(error, "%s[ENTRY]", plain);
+        return error_expected(error, "%s[ENTRY]", plain);
     }
     const char *entry = arena_copy(scenario->arena, bracket + 1, size - 1);
     const struct fact_table *known = facts_table_find(&scenario->facts, table);
@@ -229,7 +249,7 @@ static void note_bare(struct scenario *scenario, const struct row *row, const ch
                row->unit_text, read);
 }
 
-/* Neither a quantity nor an expression: the message of the one it was meant to be. */
+/* Neither a quantity nor an expression: take the message of the kind that was probably meant. */
 static bool not_a_value(const char *name, const char *value, const char *source,
                         const struct error *quantity, const struct error *expression,
                         struct error *error)
@@ -237,11 +257,12 @@ static bool not_a_value(const char *name, const char *value, const char *source,
     bool word = strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_(") > 0;
     if (word && strstr(quantity->what, "is not a number")) {
         error_set(error, "%s: %s: %.500s", source, name, expression->what);
-        return error_hint(error, "a quantity such as 4096, 20ms or 1..2, or an expression; %.300s",
-                          expression->hint);
+        return error_expected(error, "a quantity such as 4096, 20ms or 1..2, or an expression of "
+                              "rows%s%.300s", expression->expected ? ": " : "; `chalkline list rows` lists all rows",
+                              expression->expected ? expression->hint : "");
     }
     error_set(error, "%s: %s: %.500s", source, name, quantity->what);
-    return error_hint(error, "%s", quantity->hint);
+    return error_hint_of(error, quantity);
 }
 
 bool scenario_set_row(struct scenario *scenario, const char *as, const char *value,
@@ -280,9 +301,11 @@ bool scenario_set_row(struct scenario *scenario, const char *as, const char *val
     if (expr->op != OP_NUMBER && !unit_same(unit, row->unit)) {
         struct buffer words = { .arena = scenario->arena };
         unit_print(&words, unit);
-        error_set(error, "%s: %s is in %s, '%.100s' in %s", source, name, row->unit_text, value,
-                  words.data);
-        return error_hint(error, "an expression in %s", row->unit_text);
+        const bool counts = unit_same(row->unit, unit_one);
+        error_set(error, "%s: '%.100s' is in %s, %s %s%s", source, value, words.data, name,
+                  counts ? "has no unit" : "is in ", counts ? "" : row->unit_text);
+        return error_expected(error, "an expression %s%s", counts ? "without a unit" : "in ",
+                              counts ? "" : row->unit_text);
     }
     facts_bind(&scenario->facts, name, arena_copy(scenario->arena, value, strlen(value)), origin,
                source);
@@ -314,7 +337,7 @@ bool scenario_set(struct scenario *scenario, const char *text, struct error *err
     const char *equals = strchr(text, '=');
     if (!equals || equals == text || !equals[1]) {
         error_set(error, "--set: '%.100s' is not NAME=VALUE", text);
-        return error_hint(error, "--set context=8192, --set hbm_bandwidth=8TB/s");
+        return error_expected(error, "--set context=8192, --set hbm_bandwidth=8TB/s");
     }
     struct text name = text_trim((struct text){ text, (size_t)(equals - text) });
     return scenario_set_row(scenario, arena_copy(scenario->arena, name.data, name.size),
@@ -371,7 +394,7 @@ static void note_wider_peak(struct scenario *scenario)
                    peak->expression);
 }
 
-/* Context, batch, price: what a real model needs and nobody gave, each with a note. */
+/* Defaults of context, batch and price for a real model, each with a note. */
 bool scenario_assume(struct scenario *scenario, struct error *error)
 {
     if (!scenario->model)
@@ -410,10 +433,10 @@ static bool engine_unknown(const struct scenario *scenario, struct error *error)
             buffer_print(&all, "%s%s", named++ ? ", " : "", entry->name);
     }
     bool file = strstr(scenario->subject.engine, ".csv") != NULL;
-    return !file && named > 0 && named < 10 ? error_hint(error, "one of: %s", all.data) : false;
+    return !file && named > 0 && named < 10 ? error_expected(error, "one of: %s", all.data) : false;
 }
 
-/* The family of a machine; NULL where there is none, or no such machine. */
+/* The chip family of a machine; NULL where the machine is unknown or has none. */
 static const char *family_of(const struct scenario *scenario, const char *machine)
 {
     struct error ignored;
@@ -463,7 +486,7 @@ struct subject command_no_subject(const struct command *command)
     return subject;
 }
 
-/* A machine that nobody has a price for costs no number: what depends on it has no value. */
+/* For a machine without a known price, all rows that depend on the price have no value. */
 static void price_unknown(struct scenario *scenario)
 {
     if (!scenario->machine || facts_find(&scenario->facts, NAME_chip_price))
@@ -479,7 +502,7 @@ bool scenario_priced(const struct scenario *scenario, const char *verb, struct e
     if (!price || price->expression || !isnan(price->value))
         return true;
     error_set(error, "%s: no price of %s is known", verb, scenario->machine);
-    return error_hint(error, "--set chip_price=2USD/h");
+    return error_expected(error, "--set chip_price=2USD/h");
 }
 
 bool scenario_read(struct scenario *scenario, struct arena *arena, const struct command *command,
@@ -537,8 +560,9 @@ bool command_pair(const struct command *command, struct subject *subject, struct
         error_set(error, "%s takes one model, %zu were given", verb, models);
     else
         error_set(error, "%s needs a machine: --on", verb);
-    return error_hint(error, "%s; `chalkline list models`, `chalkline list hardware`",
-                      command->verb->examples[0]);
+    return error_expected(error, "%s that `chalkline list %s` lists, or a file, as in `%s`",
+                          models == 1 ? "a machine" : "one model", models == 1 ? "hardware" : "models",
+                          command->verb->examples[0]);
 }
 
 bool scenario_open_pair(struct scenario *scenario, struct arena *arena, const struct command *command,

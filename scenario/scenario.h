@@ -19,7 +19,7 @@
 
 /* ---- scenario ------------------------------------------------------------------------- */
 
-/* What a scenario is of: names, or paths of files; NULL where there is none. */
+/* The model, machine and formats of a scenario: names, or paths of files; NULL where not given. */
 struct subject {
     const char *model, *machine;
     const char *precision, *experts_precision, *kv_precision;   /* formats */
@@ -60,7 +60,7 @@ bool command_pair(const struct command *command, struct subject *subject, struct
 /* A subject without model and machine, for questions about rows only. */
 struct subject command_no_subject(const struct command *command);
 
-/* _read takes the subject as it is; _assume adds what a real model needs and nobody gave, with a
+/* _read takes the subject as it is; _assume adds defaults that a real model needs, with a
  * note for each; _open does both. */
 bool scenario_read(struct scenario *scenario, struct arena *arena, const struct command *command,
                    struct subject subject, struct error *error);
@@ -194,21 +194,23 @@ size_t given_idle(struct scenario *scenario, const char *const *texts, size_t co
 /* A note for each: "--set pp has no effect on WHAT". */
 void given_note(struct scenario *scenario, const char *const *texts, size_t count,
                 const char *what);
-/* Notes on what outputs of `values` depend on and nobody gave: defaults of rows, the strongest
- * first, and constants that were fitted. `outputs` NULL: the first so many. */
+/* Notes on the defaults that outputs of `values` depend on, the strongest first, and a count of the fitted
+ * constants. `outputs` NULL: the first `output_count`. */
 void assumed_notes(struct scenario *scenario, const struct values *values,
                    const size_t *outputs, size_t output_count);
-/* The same of the texts whose values these are, so that no graph is built again. */
+/* given_note for texts whose values are known already, so that no graph is built again. */
 void given_note_of(struct scenario *scenario, const char *const *texts, size_t count,
                    const struct values *values, const char *what);
-/* The same of several points or scenarios, gathered: by what share a number changes for a share more
- * of each input of a list, or outputs of values. Then the notes. It lives in the scenario's arena. */
+/* assumed_notes for several points or scenarios: gather elasticities of numbers by the inputs of a graph
+ * (basis_add), or of the outputs of values (basis_values), then write the notes. Lives in the scenario's
+ * arena. */
 struct rested;
 struct basis {
     struct rested *at;
     size_t count, room;
-    const char **fitted;
+    const char **fitted;            /* names of rows that were fitted to measurements */
     size_t fitted_count, fitted_room;
+    const char *output;             /* the row that the next basis_add is about; NULL: the answer itself */
 };
 void basis_add(struct scenario *scenario, const struct graph *graph, const double *pulls,
                struct basis *basis);
@@ -217,8 +219,8 @@ void basis_values(struct scenario *scenario, const struct values *values, const 
 /* Of the texts that have a value. */
 void basis_texts(struct scenario *scenario, const char *const *texts, size_t count, struct basis *basis);
 void basis_notes(struct scenario *scenario, struct basis *basis);
-/* assumed_notes and given_note_of, for an answer that shows these texts; one that has no value here is left out. `what` NULL:
- * only what they depend on. */
+/* assumed_notes and given_note_of for an answer that shows these texts; texts without a value are left out.
+ * `what` NULL: assumed_notes only. */
 void shown_notes(struct scenario *scenario, const char *const *texts, size_t count,
                  const char *what);
 

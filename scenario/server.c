@@ -108,14 +108,15 @@ static const char *const size_rows[] = {
 static const char *const roles[] = { "aggregated", "prefill", "decode" };
 
 static const struct record kind_record = { "Server", (const struct answer_field[]){
-    { FIELD_TEXT, "role", .help = "what it does", .names = roles, .count = 3, .always = true },
-    { FIELD_NUMBER, "count", .help = "how many of them", .always = true },
-    { FIELD_TEXT, "machine", .help = "its chips, as the catalog calls them", .always = true },
+    { FIELD_TEXT, "role", .help = "aggregated, prefill or decode", .names = roles, .count = 3,
+      .always = true },
+    { FIELD_NUMBER, "count", .help = "number of these servers", .always = true },
+    { FIELD_TEXT, "machine", .help = "name of the machine in the catalog", .always = true },
     { FIELD_ROWS, .names = size_rows, .count = sizeof size_rows / sizeof *size_rows,
       .always = true },
-    { FIELD_NUMBER, "spare_experts", .help = "copies of experts beside the first: none are placed",
+    { FIELD_NUMBER, "spare_experts", .help = "redundant copies of experts",
       .always = true },
-    { FIELD_NUMBER, "prefill_chunk", .help = "prompt tokens in one step at most", .unit = "token",
+    { FIELD_NUMBER, "prefill_chunk", .help = "most prompt tokens in one step", .unit = "token",
       .always = true },
     { 0 } } };
 
@@ -124,14 +125,16 @@ static const char *const paid_rows[] = { NAME_deployment_chips, NAME_host_chips,
                                          NAME_chips_paid };
 
 const struct record deployment_record = { "Deployment", (const struct answer_field[]){
-    { FIELD_TEXTS, "words", .help = "the question that gives these figures again", .always = true },
-    { FIELD_LIST, "servers", .help = "its kinds of servers", .record = &kind_record,
+    { FIELD_TEXTS, "words", .help = "words of the command that gives these figures again", .always = true },
+    { FIELD_LIST, "servers", .help = "groups of equal servers: role, count, layout", .record = &kind_record,
       .always = true },
-    { FIELD_TEXT, "engine", .help = "whose constants were used; any: of all", .always = true },
-    { FIELD_TEXT, "engine_version", .help = "whose flags and rules were read", .null = true,
+    { FIELD_TEXT, "engine", .help = "engine whose fitted constants were used; any: those of all engines",
       .always = true },
-    { FIELD_SWITCH, "startable", .help = "do engines start this layout?", .always = true },
-    { FIELD_TEXTS, "broken_rules", .help = "the rows that say why not", .always = true },
+    { FIELD_TEXT, "engine_version", .help = "engine version whose flags and rules were read", .null = true,
+      .always = true },
+    { FIELD_SWITCH, "startable", .help = "whether engines can start this layout", .always = true },
+    { FIELD_TEXTS, "broken_rules", .help = "rows that are 0 because an engine cannot start it",
+      .always = true },
     { FIELD_ROWS, .names = paid_rows, .count = sizeof paid_rows / sizeof *paid_rows,
       .always = true },
     { 0 } } };
@@ -146,7 +149,7 @@ static const struct record served_record = { "ServerDeployment", (const struct a
 const struct record server_record = { "ServerRows", (const struct answer_field[]){
     { FIELD_ROWS, .names = server_rows, .count = SERVER_KNOWN, .always = true },
     { FIELD_ROWS, .names = server_rows + SERVER_KNOWN, .count = SERVER_ROW_COUNT - SERVER_KNOWN },
-    { FIELD_RECORD, "server", .help = "the deployment of which this is one replica",
+    { FIELD_RECORD, "server", .help = "the deployment that has this replica",
       .record = &served_record, .always = true },
     { FIELD_RECORD, "parts", .help = "where the time of a token goes", .record = &parts_record },
     { FIELD_TEXT, "infeasible", .help = "why there is no such server, or none within the limits" },

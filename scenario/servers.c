@@ -39,7 +39,7 @@ void servers_open_loop(struct facts *facts, const char *source)
     facts_bind(facts, NAME_rank_running_mean, NAME_rank_running_target, ORIGIN_AXIS, source);
     facts_bind(facts, NAME_arrival_rate, NAME_rate_at_target, ORIGIN_AXIS, source);
     facts_set(facts, NAME_other_prompts_share, 1, ORIGIN_AXIS, source);
-    facts_set(facts, NAME_closed_loop_waves, 0, ORIGIN_AXIS, source);
+    facts_set(facts, NAME_closed_loop_synchronized, 0, ORIGIN_AXIS, source);
 }
 
 double rate_down(double value)

@@ -10,14 +10,14 @@
 static bool no_sweep(const char *text, struct error *error)
 {
     error_set(error, "--sweep: invalid list of values '%.80s'", text);
-    return error_hint(error, "ROW=LOW..HIGH or ROW=A,B,C: scale_up_chips=8,72,144, "
-                      "hbm_bandwidth=4TB/s..16TB/s");
+    return error_expected(error, "ROW=LOW..HIGH or ROW=A,B,C: scale_up_chips=8,72,144, "
+                          "hbm_bandwidth=4TB/s..16TB/s");
 }
 
 static bool too_many(const char *text, struct error *error)
 {
     error_set(error, "--sweep: more than %d values in '%.60s'", SWEEP_VALUES, text);
-    return error_hint(error, "%d at most, or a range LOW..HIGH", SWEEP_VALUES);
+    return error_expected(error, "%d at most, or a range LOW..HIGH", SWEEP_VALUES);
 }
 
 /* Geometric spacing where high > 8 * low > 0, else linear. Counts are rounded, and repeats dropped. */
@@ -48,7 +48,7 @@ static bool read_list(const struct command *command, struct sweep *sweep, const 
             return no_sweep(text, error);
         if (!quantity_parse((struct text){ at, size }, sweep->unit, &quantity, &wrong)) {
             error_set(error, "--sweep: %s", wrong.what);
-            return error_hint(error, "%s", wrong.hint);
+            return error_hint_of(error, &wrong);
         }
         if (quantity.distribution != DISTRIBUTION_NONE && sweep->count)
             return no_sweep(text, error);

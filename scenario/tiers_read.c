@@ -18,15 +18,15 @@ static bool cell_in_range(const struct formulas *formulas, const struct catalog_
             return true;
         error_set(error, "%s:%d: %s cannot be the row '%.60s'", file, row->line, row->fact,
                   row->value);
-        return error_hint(error, "a row in %s", known->unit_text);
+        return error_expected(error, "a row in %s", known->unit_text);
     }
     if (!catalog_row_number(row, &value) || known->expr ||
         (value >= known->low && value <= known->high))
         return true;
     error_set(error, "%s:%d: %s = %s %s is out of range", file, row->line, row->fact,
               row->value, row->unit);
-    return error_hint(error, "%s to %s", quantity_text(arena, known->low, known->unit, 4),
-                      quantity_text(arena, known->high, known->unit, 4));
+    return error_expected(error, "%s to %s", quantity_text(arena, known->low, known->unit, 4),
+                          quantity_text(arena, known->high, known->unit, 4));
 }
 
 /* The rows of an entry are evaluated under the name row[entry]. */
@@ -35,7 +35,7 @@ static bool entry_good(const struct scenario *scenario, const struct catalog_ent
 {
     if (strpbrk(entry->name, "[]\"'\n")) {
         error_set(error, "%s: invalid name of a tier '%.60s'", entry->sheet->csv.file, entry->name);
-        return error_hint(error, "letters, digits, '-' and '_'");
+        return error_expected(error, "letters, digits, '-' and '_'");
     }
     for (size_t i = 0; i < entry->rows; i++) {
         struct catalog_row row = catalog_row(entry, i);

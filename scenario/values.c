@@ -59,9 +59,8 @@ bool values_finite(const struct scenario *scenario, const struct graph *graph,
             continue;
         const struct row *row = scenario->formulas.rows[node->row];
         error_set(error, "'%s' is not finite for these inputs", row->name);
-        error_hint(error, node->op == OP_ROOT ? "no change of sign between the ends of its ROOT; "
-                   "`chalkline why %s` shows them" : "`chalkline why %s` shows what it is made of",
-                   row->name);
+        error_suggest(error, node->op == OP_ROOT ? "its ROOT has no change of sign between its ends, which "
+                      "`chalkline why %s` shows" : "`chalkline why %s` shows its terms", row->name);
         arena_free(&scratch);
         return false;
     }
@@ -69,8 +68,8 @@ bool values_finite(const struct scenario *scenario, const struct graph *graph,
     if (finite)
         return true;
     error_set(error, "the expression is not finite for these inputs");
-    return error_hint(error, "no division by zero, no logarithm or root of a negative number, "
-                      "a change of sign inside every ROOT");
+    return error_expected(error, "no division by zero, no logarithm or root of a negative number, and "
+                          "a change of sign between the ends of every ROOT");
 }
 
 static void mark_reached(const struct graph *graph, size_t output, uint8_t *reached);

@@ -77,6 +77,6 @@ bool measured_read(struct arena *arena, const struct csv *csv, struct measured_l
             return true;
         }
     error_set(error, "%s: not the columns of measurements", csv->file);
-    return error_hint(error, "the columns of serving_points.csv, serving.csv, training.csv, "
-                             "vllm_load_h100.csv or kernels.csv");
+    return error_expected(error, "the columns of serving_points.csv, serving.csv, training.csv, "
+                                 "vllm_load_h100.csv or kernels.csv");
 }

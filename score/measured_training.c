@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a metric of the file says of a step, and of several the one to keep: the highest. */
+/* How a metric of the file gives the time of a step; of several metrics the one ranked highest is kept. */
 static const struct figure {
     const char *name;
     enum { STEP, TOKENS_PER_CHIP, TOKENS, HOURS_PER_TERATOKEN, FLOPS, FLOPS_AGAIN, WHOLE } says;

@@ -278,7 +278,7 @@ bool block_read(struct arena *arena, struct text bytes, uint64_t question, uint3
     if (!read_checked(arena, bytes, question, search, spaces, &read)) {
         error_set(error, "block %u of search %u is damaged", (unsigned)block->number,
                   (unsigned)search);
-        return error_hint(error, "what this program wrote for this question");
+        return error_expected(error, "what this program wrote for this question");
     }
     *block = read;
     return true;

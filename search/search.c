@@ -351,7 +351,7 @@ static bool enter_space(struct walk *walk, const struct search_space *spaces,
 static bool rooted_error(struct error *error)
 {
     error_set(error, "a quantity of the search has a ROOT in it");
-    return error_hint(error, "rows and --set without one");
+    return error_expected(error, "rows and --set without one");
 }
 
 /* A search of a few milliseconds is over before another thread has started. */

@@ -2,7 +2,7 @@
  *
  *     space:   settings (numbers on nested axes)  x  loads (a column)
  *                 |                                    |
- *              what moves with an axis is computed once for each of its values
+ *              what depends on an axis is computed once for each of its values
  *                 |
  *     point -> verdict: the first limit that it breaks, or none
  *           -> front: points that no other dominates in `across` and `along`
@@ -26,23 +26,23 @@ struct search_limit {
     size_t output;
     double bound;
     bool rises;
-    double wider;                   /* what it would be worth if it were so much; 0: not asked */
+    double wider;                   /* a relaxed value of `bound` that is searched too; 0: none */
 };
 
 struct search_space {
-    struct graph graph;             /* outputs as `speed`, `throughput`, `most` and the limits say */
-    const size_t *input;            /* [inputs] of the graph that a setting gives */
+    struct graph graph;             /* outputs: those of `speed`, `throughput`, `most`, limits */
+    const size_t *input;            /* [inputs] inputs of the graph that a setting fixes */
     const int *axis;                /* [inputs] 0 is the outermost */
     size_t inputs;
     const double *settings;         /* [setting_count * inputs]; equal outer values stand together */
     size_t setting_count;
-    size_t column;                  /* input of the graph that takes the loads */
+    size_t column;                  /* the input of the graph that takes the loads */
     const double *loads;            /* [load_count], rising */
     size_t load_count;
-    size_t speed, throughput;       /* outputs of which more is better */
+    size_t speed, throughput;       /* outputs to be maximized, the axes of the front */
     size_t most;                    /* output, the same for all loads: the highest load there is
                                        room for */
-    const struct search_limit *limits;      /* in the order in which they are asked */
+    const struct search_limit *limits;      /* in the order in which they are checked */
     size_t limit_count;
 };
 
@@ -53,8 +53,8 @@ struct search_point {
 
 struct search_count {
     size_t points, seen, met;
-    size_t no_fit, no_room;         /* settings without room for any load; for this one */
-    size_t broken[SEARCH_LIMITS];   /* of the limits of the spaces, which are the same for all */
+    size_t no_fit, no_room;         /* points where no load fits in memory; where this load does not */
+    size_t broken[SEARCH_LIMITS];   /* points by the first limit that they break */
 };
 
 struct search_front {

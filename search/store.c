@@ -40,7 +40,7 @@ static bool fails(const struct store *store, struct error *error)
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (words[i].code == code) {
             error_set(error, "%s: %s", store->path, words[i].what);
-            return error_hint(error, "%s", words[i].hint);
+            return error_expected(error, "%s", words[i].hint);
         }
     const int system = store->file ? sqlite3_system_errno(store->file) : ENOMEM;
     return error_set(error, "%s: %s", store->path,
@@ -83,7 +83,7 @@ static struct text item_of(struct text *rest)
     return line;
 }
 
-/* The first item of the one that is not among the other's; empty: none. */
+/* The first item of one list that the other lacks; empty: none. */
 static struct text only_in(const char *one, const char *other)
 {
     for (struct text rest = text_of(one); rest.size;) {
@@ -108,8 +108,8 @@ static bool other_words(const struct store_question *a, const char *path_a,
     error_set(error, "%s: of another question than %s: it %s %.*s", path_b, path_a,
               has.size ? "has" : "lacks", told.size < SHOWN ? (int)told.size : SHOWN, told.data);
     if (lacks.size)
-        return error_hint(error, "%.*s", lacks.size < SHOWN ? (int)lacks.size : SHOWN, lacks.data);
-    return error_hint(error, "the same model, machines and options");
+        return error_expected(error, "%.*s", lacks.size < SHOWN ? (int)lacks.size : SHOWN, lacks.data);
+    return error_expected(error, "the same model, machines and options");
 }
 
 bool store_same(const struct store_question *a, const char *path_a,
@@ -118,14 +118,14 @@ bool store_same(const struct store_question *a, const char *path_a,
     if (strcmp(a->version, b->version)) {
         error_set(error, "%s: of chalkline %s, %s is of %s", path_b, b->version, path_a,
                   a->version);
-        return error_hint(error, "one version for all parts of a search");
+        return error_expected(error, "one version for all parts of a search");
     }
     if (strcmp(a->words, b->words))
         return other_words(a, path_a, b, path_b, error);
     if (a->digest != b->digest || a->searches != b->searches || a->blocks != b->blocks) {
         error_set(error, "%s: of the same question as %s, but of other rows, facts or files",
                   path_b, path_a);
-        return error_hint(error, "the same formulas, data and files for all parts of a search");
+        return error_expected(error, "the same formulas, data and files for all parts of a search");
     }
     return true;
 }
@@ -133,7 +133,7 @@ bool store_same(const struct store_question *a, const char *path_a,
 static bool no_store(const struct store *store, const char *what, struct error *error)
 {
     error_set(error, "%s: %s", store->path, what);
-    return error_hint(error, "a file that plan --store or train --store wrote");
+    return error_expected(error, "a file that plan --store or train --store wrote");
 }
 
 /* The file is ours, or (`fresh`) nothing is in it. */

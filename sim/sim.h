@@ -52,7 +52,7 @@ typedef double sim_seconds(void *context, const struct sim_step *step);
 struct sim_sample {
     size_t waiting, running, replicas;      /* requests; replicas that are up */
     size_t blocks_used;
-    uint64_t done, tokens;                  /* requests done, outputs of these, until now */
+    uint64_t done, tokens;                  /* requests completed so far, and their output tokens */
 };
 
 enum { SETTINGS_MOST = 4 };
@@ -66,7 +66,7 @@ struct sim_server {
     size_t blocks, block;           /* of the KV cache, of each attention rank (row kv_blocks_per_rank);
                                        tokens of one. A cache by tokens has blocks * block */
     double watermark;               /* share of the blocks that admission leaves free */
-    bool synchronous;               /* a step is formed when the one before has ended */
+    bool synchronous;               /* a step is formed only when the previous one has ended */
     size_t ranks;                   /* attention ranks that step together, each with blocks and
                                        sequences of its own; 0 is 1 */
     size_t stages;                  /* pipeline stages: a step takes an equal part of its seconds in
@@ -186,7 +186,7 @@ struct sim_options {
     size_t users;                   /* above 0: who ask one after the other, whatever `arrival` */
     double stagger;                 /* s in which they come, one after the other; 0: all at once */
     double think;                   /* s from an answer to the user's next question */
-    size_t waiting_most;            /* refused where so many wait for each replica; 0: never */
+    size_t waiting_most;            /* a request is refused where this many wait per replica; 0: never */
     double patience;                /* s in the queue after which a request gives up; 0: never */
     double fails_every, restart;    /* s, of a replica: mean time to a failure; until it is back */
     uint64_t seed;                  /* of failures */

@@ -244,14 +244,14 @@ static bool fits_server(const struct sim_server *server, size_t id, uint64_t tok
             error_set(error, "request %zu needs %zu KV blocks for %llu tokens, a replica has "
                       "%zu, %zu of them in reserve", id, needed, (unsigned long long)tokens,
                       server->blocks, spare);
-            return error_hint(error, "--blocks %zu or more", needed);
+            return error_expected(error, "--blocks %zu or more", needed);
         }
     }
     if ((scheduler->can & SCHEDULER_BATCH_TOKENS) && !(scheduler->can & SCHEDULER_CHUNK) &&
         tokens > server->batch_tokens_most) {
         error_set(error, "request %zu has %llu tokens, a batch takes %zu at most", id,
                   (unsigned long long)tokens, server->batch_tokens_most);
-        return error_hint(error, "--max-batch-tokens %llu or more", (unsigned long long)tokens);
+        return error_expected(error, "--max-batch-tokens %llu or more", (unsigned long long)tokens);
     }
     return true;
 }
@@ -341,7 +341,7 @@ static bool stuck(const struct run *run, bool expects, double now, struct error 
                   (unsigned long long)run->simulation.restarts);
     else
         error_set(error, "%zu requests wait and no replica can ever take one", run->left);
-    return !error_hint(error, "more --blocks, or a lower --max-seqs");
+    return !error_expected(error, "more --blocks, or a lower --max-seqs");
 }
 
 /* Seats that nobody could ever take need no room. */
@@ -369,7 +369,7 @@ bool sim_run(struct arena *arena, const struct trace *trace, const struct sim_op
            options->split.server.scheduler == options->server.scheduler);
     if (fleet_size(options) > FLEET_MOST) {
         error_set(error, "%zu servers", fleet_size(options));
-        return error_hint(error, "%d at most", FLEET_MOST);
+        return error_expected(error, "%d at most", FLEET_MOST);
     }
     if (!all_fit(trace, options, error))
         return false;

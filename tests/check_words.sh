@@ -21,8 +21,7 @@ texts() {
     "$CHALKLINE" list rows --csv | sed -n '2,$s/^\([a-z0-9_]*\),\(.*\)/row \1\t\2/p'
 }
 
-# Answers with all kinds of records. That of `check` is left out: `refused` counts by the reason, which is
-# its key, and a key goes only with an alias of one version.
+# Answers with all kinds of records.
 keys() {
     for words in "brief deepseek-v3 --on gb200-nvl72" "step llama-3.1-8b --on h100-sxm" \
                  "plan llama-3.1-8b --on h100-sxm --gpus 4" "tiers llama-3.1-8b --on h100-sxm" \
@@ -30,7 +29,7 @@ keys() {
                  "why predicted_tpot --model llama-3.1-8b --on h100-sxm" \
                  "deduce prices --model claude-opus-4-7" "bill agent --model claude-opus-4-7" \
                  "simulate poisson:rate=2,count=100 --model llama-3.1-8b --on h100-sxm --gpus 1" \
-                 "curve bound_step batch=1..4"; do
+                 "curve bound_step batch=1..4" "check"; do
         "$CHALKLINE" $words --json |
             sed -n 's/^ *"\([^"]*\)": .*/\1/p' | sed -n "/[ 	]/s/.*/a key of \`$words\`: \"&\"/p"
     done | sort -u

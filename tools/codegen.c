@@ -5,7 +5,7 @@
 
 static int report(const struct error *error)
 {
-    fprintf(stderr, "emit: %s\n  expected: %s\n", error->what, error->hint);
+    fprintf(stderr, "emit: %s\n  %s: %s\n", error->what, error_label(error), error->hint);
     return 1;
 }
 

@@ -211,7 +211,7 @@ static bool same_names(const struct formulas *a, const struct formulas *b)
 
 static int report(const struct error *error)
 {
-    fprintf(stderr, "formulas: %s\n  expected: %s\n", error->what, error->hint);
+    fprintf(stderr, "formulas: %s\n  %s: %s\n", error->what, error_label(error), error->hint);
     return 1;
 }
 

@@ -44,13 +44,13 @@ static uint32_t pool_add(struct pool *pool, const char *text)
 
 static void fail(const struct error *error)
 {
-    fprintf(stderr, "sheets: %s\n  expected: %s\n", error->what, error->hint);
+    fprintf(stderr, "sheets: %s\n  %s: %s\n", error->what, error_label(error), error->hint);
     exit(1);
 }
 
 static struct text read_text(struct arena *arena, const char *path)
 {
-    struct error error = { "", "" };
+    struct error error = { .what = "" };
     struct text text;
     if (!file_read(arena, path, LIMIT, &text, &error))
         fail(&error);
@@ -126,7 +126,7 @@ static void write_catalog(struct arena *arena, struct buffer *out, char *const *
 {
     struct catalog catalog = { .arena = arena };
     struct buffer sheets = { .arena = arena };
-    struct error error = { "", "" };
+    struct error error = { .what = "" };
     buffer_print(out, "static const struct catalog catalog;\n");
     for (int kind = 0; kind < CATALOG_KINDS; kind++) {
         const char *path = catalog_file((enum catalog_kind)kind);
@@ -145,7 +145,7 @@ int main(int count, char **words)
     static struct arena arena;
     struct buffer out = { .arena = &arena };
     struct pool pool = { .out.arena = &arena, .room = 1 << 16 };
-    struct error error = { "", "" };
+    struct error error = { .what = "" };
     struct formats formats;
     struct csv csv;
     pool.texts = arena_array(&arena, pool.room, sizeof *pool.texts);

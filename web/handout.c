@@ -14,7 +14,7 @@ bool handout_there(const struct embedded *page, struct text *packed, struct erro
         return true;
     }
     error_set(error, "this chalkline was built without its page");
-    return error_hint(error, "make page");
+    return error_expected(error, "make page");
 }
 
 /* The last four bytes of a gzip file are the size of what it holds. */

@@ -143,7 +143,7 @@ static void refuse(struct asked *asked, enum outcome outcome, const char *hint)
         return;                                     /* the first reason stands */
     asked->outcome = outcome;
     error_set(&asked->error, "%s", outcomes[outcome].meaning);
-    error_hint(&asked->error, "%s", hint);
+    error_expected(&asked->error, "%s", hint);
 }
 
 /* ---- who may ask, and what ----------------------------------------------------------------- */
@@ -595,7 +595,7 @@ static bool open_listener(struct server *server, struct error *error)
     int status = getaddrinfo(terms->address, port, &wanted, &found);
     if (status) {
         error_set(error, "--bind: '%.100s': %s", terms->address, gai_strerror(status));
-        return error_hint(error, "an address of this machine: 127.0.0.1, ::1, 0.0.0.0");
+        return error_expected(error, "an address of this machine: 127.0.0.1, ::1, 0.0.0.0");
     }
     for (const struct addrinfo *at = found; at && server->listener < 0; at = at->ai_next)
         server->listener = listen_at(at);           /* "localhost" may be ::1 and 127.0.0.1 */
@@ -604,7 +604,7 @@ static bool open_listener(struct server *server, struct error *error)
     if (server->listener >= 0)
         return true;
     error_set(error, "cannot listen at %s, port %s: %s", terms->address, port, strerror(reason));
-    return error_hint(error, "another --port; 0 is any that is free");
+    return error_expected(error, "another --port; 0 is any that is free");
 }
 
 static bool open_daemon(struct server *server, struct error *error)

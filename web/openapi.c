@@ -191,8 +191,10 @@ static void add_answer_schemas(struct arena *arena, struct doc *schemas, const s
     doc_add_string(arena, said, "type", "object");
     add_words(arena, said, "required", error_always, 2);
     properties = add_object(arena, said, "properties");
-    add_typed(arena, properties, "what", "string", "what was read, and where");
-    add_typed(arena, properties, "hint", "string", "what would have been accepted");
+    add_typed(arena, properties, "what", "string", "where it was read, and what is wrong with it");
+    add_typed(arena, properties, "hint", "string", "what would have been accepted, or another hint");
+    add_typed(arena, properties, "expected", "string", "what would have been accepted; left out "
+              "where only a hint is known");
 }
 
 /* ---- paths --------------------------------------------------------------------------------- */

@@ -40,7 +40,8 @@ static bool answer_failed(struct arena *arena, const struct buffer *answer, stru
         return false;
     const struct doc *said = doc_get(doc, "error");
     error_set(error, "%s", doc_get(said, "what")->string);
-    return error_hint(error, "%s", doc_get(said, "hint")->string);
+    return doc_get(said, "expected") ? error_expected(error, "%s", doc_get(said, "expected")->string)
+                                     : error_suggest(error, "%s", doc_get(said, "hint")->string);
 }
 
 bool report_page(struct arena *arena, const struct embedded *page, int count, char **words,

@@ -77,7 +77,7 @@ static bool put_word(struct reading *reading, const char *word)
 static bool wrong_kind(struct reading *reading, const char *name, const char *accepted)
 {
     error_set(reading->error, "\"%.60s\" is of the wrong kind", name);
-    return error_hint(reading->error, "%s", accepted);
+    return error_expected(reading->error, "%s", accepted);
 }
 
 static bool read_switch(struct reading *reading, const struct option *option,
@@ -167,7 +167,7 @@ static bool put_file(struct reading *reading, const char *name, const struct doc
     for (size_t i = 0; i < reading->file_count; i++)
         if (!strcmp(reading->files[i].path, name)) {
             error_set(reading->error, "two files are called '%.200s'", name);
-            return error_hint(reading->error, "\"config\" is the file %s", config_name);
+            return error_expected(reading->error, "\"config\" is the file %s", config_name);
         }
     if (value->kind == DOC_STRING) {
         text = text_of(value->string);
@@ -197,7 +197,7 @@ static bool read_config(struct reading *reading, const struct doc *value)
         return put_word(reading, config_name);
     error_set(reading->error, "'%s' has no \"%s\"", verb->name,
               request_members[MEMBER_CONFIG].name);
-    return error_hint(reading->error, "a question that has a model");
+    return error_expected(reading->error, "a question that has a model");
 }
 
 static bool read_files(struct reading *reading, const struct doc *value)
@@ -230,9 +230,9 @@ static bool unknown_member(struct reading *reading, const char *name)
     const char *others = verbs_with(reading->arena, verbs, name);
     error_set(reading->error, "'%s' has no \"%.60s\"", verb->name, name);
     if (*others)
-        return error_hint(reading->error, "it is an option of: %s", others);
-    return error_hint(reading->error, "%s%s%s%s lists what there is", near ? "did you mean \"" : "",
-                      near ? near : "", near ? "\"? " : "", route_path(ROUTE_OPENAPI));
+        return error_suggest(reading->error, "it is an option of: %s", others);
+    return error_suggest(reading->error, "%s%s%s%s lists the members", near ? "did you mean \"" : "",
+                         near ? near : "", near ? "\"? " : "", route_path(ROUTE_OPENAPI));
 }
 
 static bool read_member(struct reading *reading, const char *name, const struct doc *value)
@@ -255,7 +255,7 @@ static bool read_body(struct reading *reading, struct text body)
         return false;
     if (doc->kind != DOC_OBJECT) {
         error_set(reading->error, "request: the JSON is not an object");
-        return error_hint(reading->error, "{\"words\": [...], \"OPTION\": ...}");
+        return error_expected(reading->error, "{\"words\": [...], \"OPTION\": ...}");
     }
     for (const struct doc *kid = doc->first; kid; kid = kid->next)
         if (!read_member(reading, kid->key, kid))
@@ -282,7 +282,7 @@ bool request_read(struct arena *arena, const struct request *request,
     asked->command = (struct command){ .verb = request->verb, .verbs = verbs, .ranks = &alone };
     if (request->posted && request->pair_count) {
         error_set(error, "\"%.60s\" stands in the address of a POST", request->pairs[0].name);
-        return error_hint(error, "all of the question in its body, or a GET");
+        return error_expected(error, "all of the question in its body, or a GET");
     }
     if (!(request->posted ? read_body(&reading, request->body) : read_pairs(&reading, request)))
         return false;

@@ -7,6 +7,8 @@ void respond_error(struct arena *arena, const struct error *error, struct buffer
     struct doc *said = doc_add(arena, doc, "error", DOC_OBJECT);
     doc_add_string(arena, said, "what", error->what);
     doc_add_string(arena, said, "hint", error->hint);
+    if (error->expected)
+        doc_add_string(arena, said, "expected", error->hint);
     doc_print(json, doc);
 }
 

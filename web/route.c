@@ -53,8 +53,8 @@ bool route_unknown(const char *path, struct error *error)
             paths[count++] = route_path(i);
     const char *near = name_nearest(path, paths, count);
     error_set(error, "nothing is at %.100s", path);
-    return error_hint(error, "%s%s%s%s lists what there is", near ? "did you mean " : "",
-                      near ? near : "", near ? "? " : "", route_path(ROUTE_OPENAPI));
+    return error_suggest(error, "%s%s%s%s lists all paths", near ? "did you mean " : "",
+                         near ? near : "", near ? "? " : "", route_path(ROUTE_OPENAPI));
 }
 
 /* A page of a stranger's site may have its own name lead to this machine (DNS rebinding); the

@@ -16,7 +16,7 @@ bool serve_read(const struct command *command, struct serve_options *to, struct 
         .at_once = cores > 1 ? (size_t)cores : 1, .page = embedded_page };
     if (command->word_count) {
         error_set(error, "serve: unexpected word '%.60s'", command->words[0]);
-        return error_hint(error, "commands come over HTTP; `chalkline help serve`");
+        return error_suggest(error, "commands come over HTTP; see `chalkline help serve`");
     }
     command_take_count(command, "at-once", &to->at_once);
     to->waiting = command_count(command, "max-waiting") * to->at_once;

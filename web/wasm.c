@@ -63,7 +63,7 @@ static bool split(struct arena *arena, const char *text, size_t size, char **wor
     for (char *at = copy; at < copy + size; at += strlen(at) + 1) {
         if (*count == MOST_WORDS) {
             error_set(error, "more than %d words", MOST_WORDS);
-            return error_hint(error, "fewer options, or fewer rows");
+            return error_expected(error, "fewer options, or fewer rows");
         }
         words[(*count)++] = at;
     }

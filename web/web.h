@@ -14,14 +14,15 @@
 
 struct embedded;
 
-/* What the words ask, as the command line would read them, words[0] being the program:
+/* Answer the words as the command line would; words[0] is the program:
  *
  *   {"status": 0, "answer": {...}, "text": "...", "csv": "..."}      an answer; 1: nothing feasible
- *   {"error": {"what": "...", "hint": "..."}}                        returns false
+ *   {"error": {"what": "...", "hint": "...", "expected": "..."}}     returns false; expected: the hint again,
+ *                                                                    if it says what would have been accepted
  *
  * Files are those on the arena's shelf. */
 bool respond(struct arena *arena, int count, char **words, struct buffer *json);
-/* The same of a command that is read already. */
+/* The same for a command that has been read already. */
 bool respond_command(struct arena *arena, const struct command *command, struct buffer *json);
 void respond_error(struct arena *arena, const struct error *error, struct buffer *json);
 
@@ -29,17 +30,17 @@ void respond_error(struct arena *arena, const struct error *error, struct buffer
 
 struct serve_options {
     const char *address;            /* "127.0.0.1" */
-    unsigned port;                  /* 0: any that is free */
-    double seconds;                 /* for a question, and for a request to come */
-    size_t memory, body;            /* bytes of a question, of a request */
-    size_t at_once, waiting;        /* questions that are answered, that wait for their turn */
+    unsigned port;                  /* 0: any free port */
+    double seconds;                 /* s: time limit of a question, and of receiving a request */
+    size_t memory, body;            /* bytes: memory limit of a question, largest request body */
+    size_t at_once, waiting;        /* most questions answered concurrently, most that wait */
     const struct embedded *page;    /* what `/` hands out; none: ended by its first */
 };
 
 extern const struct verb verb_serve;
 bool serve_read(const struct command *command, struct serve_options *terms,
                 struct error *error);
-/* Listens until SIGINT or SIGTERM; `ready` hears where. False: it cannot listen. */
+/* Serve until SIGINT or SIGTERM; `ready` gets the URL. False: the address cannot be used. */
 bool serve(const struct serve_options *terms, void (*ready)(const char *url),
            struct error *error);
 
@@ -49,7 +50,7 @@ bool serve(const struct serve_options *terms, void (*ready)(const char *url),
  *
  *   <script id="state" type="application/json">null</script>
  *
- * holds {"words": [...], "answer": what respond says of them} in the place of null. The words
+ * holds {"words": [...], "answer": the JSON that respond writes} in place of null. The words
  * are those after the program. */
 bool report_page(struct arena *arena, const struct embedded *page, int count, char **words,
                  struct buffer *html, struct error *error);

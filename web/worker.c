@@ -155,14 +155,14 @@ static void explain(enum outcome outcome, int status, const struct worker_limits
 {
     error_set(error, "%s", outcomes[outcome].meaning);
     if (outcome == OUTCOME_TIME)
-        error_hint(error, "%g s: a smaller question, or `chalkline serve --time-limit`",
-                   limits->seconds);
+        error_suggest(error, "the limit is %g s: ask for less, or raise it with `chalkline serve "
+                      "--time-limit`", limits->seconds);
     else if (outcome == OUTCOME_MEMORY)
-        error_hint(error, "%zu MB: a smaller question, or `chalkline serve --memory-limit`",
-                   limits->memory / 1000000);
+        error_suggest(error, "the limit is %zu MB: ask for less, or raise it with `chalkline serve "
+                      "--memory-limit`", limits->memory / 1000000);
     else                                            /* threads have no other way to say it */
-        error_hint(error, "signal %d: more memory than --memory-limit, or a mistake in chalkline",
-                   WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+        error_suggest(error, "it ended by signal %d: it needed more memory than --memory-limit, or chalkline "
+                      "has a bug", WIFSIGNALED(status) ? WTERMSIG(status) : 0);
 }
 
 /* Only what a child may say: its first byte is as little to be trusted as what it read. */

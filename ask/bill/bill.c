@@ -55,9 +55,9 @@ static bool name_unknown(struct bill *bill, const char *name, const char *const 
     error_set(bill->error, "%.200s has no %s '%.100s'", sheet->file, sellers ? "seller" : "model",
               name);
     if (near)
-        return error_hint(bill->error, "did you mean '%s'?", near);
+        return error_suggest(bill->error, "did you mean '%s'?", near);
     if (!sellers)
-        return error_hint(bill->error, "one of its %zu: `chalkline bill agent --csv` lists them",
+        return error_expected(bill->error, "one of its %zu names: `chalkline bill agent --csv` lists them",
                           sheet->count);
     for (size_t i = 0; i < sheet->count; i++) {
         size_t k = 0;
@@ -68,7 +68,7 @@ static bool name_unknown(struct bill *bill, const char *name, const char *const 
         buffer_print(&list, "%s%.40s", count ? ", " : "", all[i]);
         seen[count++] = all[i];
     }
-    return error_hint(bill->error, "one of: %s%s", list.data, count == MOST ? ", ..." : "");
+    return error_expected(bill->error, "one of: %s%s", list.data, count == MOST ? ", ..." : "");
 }
 
 /* Check that the price list has every name that was asked for. */
@@ -191,7 +191,7 @@ static bool read_words(const struct command *command, struct error *error)
     if (command->word_count != 1) {
         error_set(error, command->word_count ? "bill takes one workload, %zu were given"
                   : "bill needs a workload", command->word_count);
-        return error_hint(error, "agent, document-chat, or a file of lines NAME = VALUE");
+        return error_expected(error, "agent, document-chat, or a file of lines NAME = VALUE");
     }
     static const char *const of_own[] = { "on", "gpus", "precision", "experts-precision",
                                           "kv-precision", "engine", "assume" };
@@ -205,8 +205,8 @@ static bool read_words(const struct command *command, struct error *error)
         error_set(error, "--%s needs the model that runs there: --own", lost);
     else
         error_set(error, "--own needs a machine: --on");
-    return error_hint(error, "chalkline bill agent --own deepseek-v3 --on h200-sxm; `chalkline "
-                      "list models`, `chalkline list hardware`");
+    return error_expected(error, "a model and a machine, as in `chalkline bill agent --own deepseek-v3 --on "
+                      "h200-sxm`");
 }
 
 static bool open_bill(struct bill *bill)
@@ -238,7 +238,7 @@ static bool add_entries(struct bill *bill)
         count += bill_chosen(bill, &bill->sheet.prices[i]);
     if (!count) {
         error_set(bill->error, "no entry has both this --model and this --seller");
-        return error_hint(bill->error, "a model that the seller sells");
+        return error_expected(bill->error, "a model that the seller sells");
     }
     struct section *list = section_add(bill->section, "entries", SECTION_LIST);
     if (count > FEW || !command_given(bill->command, "model")) {
@@ -315,7 +315,7 @@ bool ask_bill(struct arena *arena, const struct command *command, struct answer 
 static const struct record workload_record = { "Workload", (const struct answer_field[]){
     { FIELD_TEXT, "name", .help = "of the workload", .always = true },
     { FIELD_TEXT, "gap", .help = "between turns, in words", .always = true },
-    { FIELD_TEXTS, "words", .help = "the question that gives these figures again", .always = true },
+    { FIELD_TEXTS, "words", .help = "words of the command that gives these figures again", .always = true },
     { FIELD_NUMBER, "mean_gap", .help = "between turns", .unit = "s", .always = true },
     { FIELD_ROWS, .names = workload_rows, .count = WORKLOAD_ROWS, .always = true },
     { FIELD_NUMBER, "task_prompt_tokens", .help = "of a task", .unit = "token", .always = true },
@@ -337,15 +337,15 @@ static const struct record costs_record = { "SchemeCosts", (const struct answer_
     { 0 } } };
 
 static const struct record entry_record = { "BilledEntry", (const struct answer_field[]){
-    { FIELD_TEXT, "seller", .help = "who sells it", .always = true },
-    { FIELD_TEXT, "model", .help = "as the seller calls it", .always = true },
-    { FIELD_TEXT, "date", .help = "of the prices", .always = true },
+    { FIELD_TEXT, "seller", .help = "name of the seller", .always = true },
+    { FIELD_TEXT, "model", .help = "name of the model at this seller", .always = true },
+    { FIELD_TEXT, "date", .help = "date of the prices", .always = true },
     { FIELD_TEXT, "suspicious", .help = "ratios outside the usual set; empty: none", .always = true },
-    { FIELD_SWITCH, "takes_prompts", .help = "is its context long enough?", .always = true },
-    { FIELD_TEXT, "cheapest", .help = "of those that do not wait", .names = scheme_words,
+    { FIELD_SWITCH, "takes_prompts", .help = "whether its context is long enough", .always = true },
+    { FIELD_TEXT, "cheapest", .help = "the cheapest scheme without waiting", .names = scheme_words,
       .count = SCHEMES, .always = true },
-    { FIELD_RECORD, NAME_task_cost, .help = "of a whole sheet", .record = &costs_record },
-    { FIELD_RECORD, "schemes", .help = "of a few entries", .record = &schemes_record },
+    { FIELD_RECORD, NAME_task_cost, .help = "cost of a task by scheme, where the whole list is billed", .record = &costs_record },
+    { FIELD_RECORD, "schemes", .help = "costs by scheme, where few entries are billed", .record = &schemes_record },
     { FIELD_ALSO, .record = &bill_habits_record },
     { FIELD_TEXT, "why", .help = "the command that explains its last turn" },
     { FIELD_TEXT_ONLY, .count = 12, .names = (const char *const[]){
@@ -355,14 +355,14 @@ static const struct record entry_record = { "BilledEntry", (const struct answer_
     { 0 } } };
 
 const struct record answer_bill = { "Bill", (const struct answer_field[]){
-    { FIELD_RECORD, "workload", .help = "what is billed", .record = &workload_record, .always = true },
-    { FIELD_LIST, "entries", .help = "of the price sheet", .record = &entry_record, .always = true },
-    { FIELD_TEXT, "file", .help = "of a whole sheet: its name" },
+    { FIELD_RECORD, "workload", .help = "the workload that is billed", .record = &workload_record, .always = true },
+    { FIELD_LIST, "entries", .help = "entries of the price list", .record = &entry_record, .always = true },
+    { FIELD_TEXT, "file", .help = "name of the price list, where all of it is billed" },
     { FIELD_NUMBER, "billed", .help = "entries" },
-    { FIELD_NUMBER, "suspicious", .help = "of them, those with unusual ratios" },
-    { FIELD_NUMBER, "too_short", .help = "those that take no such prompt" },
-    { FIELD_RECORD, "own", .help = "--own: the same on one's own machines", .record = &bill_own_record },
-    { FIELD_TEXTS, "assumed", .help = "what nobody gave, and what to know of it", .always = true },
+    { FIELD_NUMBER, "suspicious", .help = "entries with unusual price ratios" },
+    { FIELD_NUMBER, "too_short", .help = "entries whose context is too short for the prompts" },
+    { FIELD_RECORD, "own", .help = "--own: the cost on own GPUs", .record = &bill_own_record },
+    { FIELD_TEXTS, "assumed", .help = "defaults and assumptions behind the answer", .always = true },
     { FIELD_TEXT_ONLY, "ranked", .record = &entry_record },
     { FIELD_TEXT_ONLY, .names = (const char *const[]){ "longest", "read", "kind", "shown" }, .count = 4 },
     { 0 } } };

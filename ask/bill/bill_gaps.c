@@ -24,14 +24,14 @@ static bool read_measured(struct arena *arena, const char *path, struct gaps *ga
     struct text text;
     struct csv csv;
     if (!file_read(arena, path, FILE_MOST, &text, error))
-        return error_hint(error, "a CSV file with a column gap, or a distribution: 30s, "
+        return error_expected(error, "a CSV file with a column gap, or a distribution: 30s, "
                           "exponential(2min)");
     if (!csv_read(arena, path, text, &csv, error))
         return false;
     int column = csv_column(&csv, "gap");
     if (column < 0 || !csv.rows) {
         error_set(error, column < 0 ? "%s has no column 'gap'" : "%s has no gaps", path);
-        return error_hint(error, "a line for each gap, in seconds");
+        return error_expected(error, "a line for each gap, in seconds");
     }
     gaps->measured = arena_array(arena, csv.rows, sizeof *gaps->measured);
     for (size_t i = 0; i < csv.rows; i++) {
@@ -39,7 +39,7 @@ static bool read_measured(struct arena *arena, const char *path, struct gaps *ga
         if (text_number(text_of(csv_cell(&csv, i, column)), gap) && *gap >= 0 && *gap <= GAP_MOST)
             continue;
         error_set(error, "%s:%d: invalid gap '%.60s'", path, csv.lines[i], csv_cell(&csv, i, column));
-        return error_hint(error, "seconds, from 0 to %g", GAP_MOST);
+        return error_expected(error, "seconds, from 0 to %g", GAP_MOST);
     }
     gaps->count = csv.rows;
     qsort(gaps->measured, gaps->count, sizeof *gaps->measured, ascending);
@@ -56,7 +56,7 @@ bool gaps_read(struct arena *arena, const char *words, const char *where, struct
     if (size > 4 && !strcmp(words + size - 4, ".csv"))
         return read_measured(arena, words, gaps, error);
     error_set(error, "%s: invalid gap '%.80s'", where, words);
-    return error_hint(error, "a time, LOW..HIGH, exponential(MEAN) or lognormal(MEAN,cv=X), up to "
+    return error_expected(error, "a time, LOW..HIGH, exponential(MEAN) or lognormal(MEAN,cv=X), up to "
                       "1e8 s; or a CSV file with a column gap, in seconds");
 }
 

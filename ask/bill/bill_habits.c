@@ -257,10 +257,10 @@ static const struct record line_record = { "GapLine", (const struct answer_field
     { 0 } } };
 
 const struct record bill_habits_record = { "EntryHabits", (const struct answer_field[]){
-    { FIELD_RECORD, "habits", .help = "what each would save", .record = &habits_record },
+    { FIELD_RECORD, "habits", .help = "saving by each habit", .record = &habits_record },
     { FIELD_ROWS, .names = (const char *const[]){ NAME_hits_to_pay_short, NAME_hits_to_pay_long },
       .count = 2 },
-    { FIELD_LIST, "cheapest_by_gap", .help = "where another way gets cheaper", .record = &change_record },
+    { FIELD_LIST, "cheapest_by_gap", .help = "mean gaps at which another scheme becomes cheaper", .record = &change_record },
     { FIELD_LIST, "against_none_by_gap", .help = "the same against no caching",
       .record = &change_record },
     { FIELD_TEXT_ONLY, "by_gap", .record = &line_record },

@@ -263,7 +263,7 @@ bool bill_own(struct bill *bill, struct bill_idle *idle, int *status)
     own->bought = bill_cheapest(bill, &own->bought_cost);
     if (!own->bought) {
         error_set(bill->error, "no entry of the price list takes these prompts");
-        return error_hint(bill->error, "another --prices, --model or --seller");
+        return error_expected(bill->error, "another --prices, --model or --seller");
     }
     if (!open_scenario(own, bill->error) || !open_steady(own, bill->error))
         return false;
@@ -285,7 +285,7 @@ bool bill_own(struct bill *bill, struct bill_idle *idle, int *status)
 }
 
 static const struct record load_record = { "OwnLoad", (const struct answer_field[]){
-    { FIELD_TEXTS, "words", .help = "the question that gives this load again", .always = true },
+    { FIELD_TEXTS, "words", .help = "words of the command that gives this load again", .always = true },
     { FIELD_ROWS, .count = 4, .always = true, .names = (const char *const[]){
           NAME_task_rate, NAME_own_servers, NAME_own_task_cost, NAME_task_cost } },
     { FIELD_TEXT_ONLY, .names = (const char *const[]){ "now" }, .count = 1 },
@@ -293,9 +293,9 @@ static const struct record load_record = { "OwnLoad", (const struct answer_field
 
 const struct record bill_own_record = { "OwnMachines", (const struct answer_field[]){
     { FIELD_TEXT, "verdict", .help = "why there is no such server" },
-    { FIELD_TEXT, "model", .help = "its title" },
-    { FIELD_TEXT, "machine", .help = "its title" },
-    { FIELD_TEXTS, "words", .help = "the question that gives these figures again" },
+    { FIELD_TEXT, "model", .help = "title of the model" },
+    { FIELD_TEXT, "machine", .help = "title of the model" },
+    { FIELD_TEXTS, "words", .help = "words of the command that gives these figures again" },
     { FIELD_ROWS, .count = 8, .names = (const char *const[]){
           NAME_own_request_rate, NAME_server_task_rate, NAME_server_price, NAME_prefix_hit_share,
           NAME_own_life, NAME_own_cache_lasts, NAME_own_pays_rate, NAME_own_pays_surely } },

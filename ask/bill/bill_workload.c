@@ -51,14 +51,14 @@ static bool name_unknown(const struct reader *reader, const char *name)
     for (size_t i = 0; i < count; i++)
         buffer_print(&all, "%s%s", i ? ", " : "", names[i]);
     error_set(reader->error, "%s: unknown name '%.60s'", place(reader), name);
-    return near ? error_hint(reader->error, "did you mean '%s'?", near)
-                : error_hint(reader->error, "one of: %s", all.data);
+    return near ? error_suggest(reader->error, "did you mean '%s'?", near)
+                : error_expected(reader->error, "one of: %s", all.data);
 }
 
 static bool twice(const struct reader *reader, const char *name)
 {
     error_set(reader->error, "%s: %s is set twice", place(reader), name);
-    return error_hint(reader->error, "one of the two lines");
+    return error_expected(reader->error, "one of the two lines");
 }
 
 /* A value of --set wins; the line of the file is then only checked. */
@@ -86,7 +86,7 @@ static bool read_line(struct reader *reader, struct text line)
     if (!equals || !name.size || !text_trim(value).size) {
         error_set(reader->error, "%s: '%.*s' is not NAME = VALUE", place(reader),
                   (int)(line.size < 80 ? line.size : 80), line.data);
-        return error_hint(reader->error, "turns = 20, gap = exponential(30s); # begins a comment");
+        return error_expected(reader->error, "turns = 20, gap = exponential(30s); # begins a comment");
     }
     value = text_trim(value);
     const char *row = arena_copy(arena, name.data, name.size);
@@ -115,7 +115,7 @@ static bool read_lines(struct reader *reader, struct text rest)
         reader->line++;
         if (memchr(line.size ? line.data : "", 0, line.size)) {
             error_set(reader->error, "%s: a byte 0", place(reader));
-            return error_hint(reader->error, "text");
+            return error_expected(reader->error, "text");
         }
         if (line.size && !read_line(reader, line))
             return false;
@@ -135,7 +135,7 @@ static bool single_numbers(struct reader *reader)
             continue;
         if (fact->distribution != DISTRIBUTION_NONE) {
             error_set(reader->error, "%s: %s is a range", fact->source, fact->name);
-            return error_hint(reader->error, "a single number");
+            return error_expected(reader->error, "a single number");
         }
         *(struct fact *)arena_push(scenario->arena, &reader->workload->facts,
                                    &reader->workload->fact_count, &reader->workload->fact_room,
@@ -153,7 +153,7 @@ static bool whole_number(struct reader *reader, const char *row)
     if (value == floor(value))
         return true;
     error_set(reader->error, "%s: %s = %g is not a whole number", fact ? fact->source : reader->file, row, value);
-    return error_hint(reader->error, "a whole number");
+    return error_expected(reader->error, "a whole number");
 }
 
 /* A number was looked at when it was read; an expression has its value only now. */
@@ -173,7 +173,7 @@ static bool in_range(struct reader *reader)
             continue;
         error_set(reader->error, "%s: %s = %.100s is out of range", fact.source, fact.name,
                   fact.expression);
-        return error_hint(reader->error, "%s to %s", quantity_text(arena, row->low, row->unit, 4),
+        return error_expected(reader->error, "%s to %s", quantity_text(arena, row->low, row->unit, 4),
                           quantity_text(arena, row->high, row->unit, 4));
     }
     return true;
@@ -187,7 +187,7 @@ static bool check(struct reader *reader)
         return false;
     if (!gap && !reader->gap_line) {
         error_set(reader->error, "%s: gap is not given", reader->file);
-        return error_hint(reader->error, "gap = 30s, gap = exponential(2min), gap = FILE.csv");
+        return error_expected(reader->error, "gap = 30s, gap = exponential(2min), gap = FILE.csv");
     }
     return single_numbers(reader) && in_range(reader) && whole_number(reader, NAME_task_turns) &&
            whole_number(reader, NAME_compaction_turns);
@@ -217,8 +217,8 @@ bool workload_read(struct scenario *scenario, const char *name, struct workload 
             }
             error_set(error, "unknown workload '%.100s'", name);
             if (near)
-                return error_hint(error, "did you mean '%s'?", near);
-            return error_hint(error, "agent, document-chat, or a file of lines NAME = VALUE");
+                return error_suggest(error, "did you mean '%s'?", near);
+            return error_expected(error, "agent, document-chat, or a file of lines NAME = VALUE");
         }
         built_in = name;
     }

@@ -163,14 +163,14 @@ static bool read_question(struct check *check)
     struct scenario *scenario = arena_alloc(check->arena, sizeof *scenario);
     if (command->word_count) {
         error_set(check->error, "check: unexpected word '%.60s'", command->words[0]);
-        return error_hint(check->error, "--measured FILE");
+        return error_expected(check->error, "--measured FILE");
     }
     const char *const *rows;
     const size_t row_count = command_texts(check->arena, command, "rows", &rows);
     for (size_t i = 0; i < row_count; i++)
         if (!strcmp(rows[i], "-")) {
-            error_set(check->error, "check reads --rows for every model, '-' can be read only once");
-            return error_hint(check->error, "the path of a file");
+            error_set(check->error, "check reads --rows again for every model, and standard input only once");
+            return error_expected(check->error, "the path of a file");
         }
     catalog_open(&check->catalog, check->arena);
     check->by = (enum grouping)command_choice(command, "by");

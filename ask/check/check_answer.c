@@ -72,15 +72,23 @@ void check_counts(struct check *check)
     section_number(section, "values_scored", (double)(check->outcome_count - check->refused), unit_one)
         ->text_only = true;
     section_number(section, "rows_refused", (double)check->refused, unit_one)->text_only = true;
-    struct section *refused = section_add(section, "refused", SECTION_RECORD);
+    struct section *refused = section_add(section, "refused", SECTION_LIST);
     struct section *reasons = section_add(section, "reasons", SECTION_LIST);
     reasons->text_only = true;
+    for (size_t i = 0; i < check->outcome_count; i++) {
+        const struct outcome *outcome = &check->outcomes[i];
+        if (!outcome->refused)
+            continue;
+        struct section *one = section_add(refused, NULL, SECTION_RECORD);
+        section_word(one, "file", outcome->point->file);
+        section_number(one, "line", (double)outcome->point->line, unit_one);
+        section_word(one, "reason", outcome->refused);
+    }
     if (check->refusal_count)
         qsort(check->refusals, check->refusal_count, sizeof *check->refusals, by_count);
     for (size_t i = 0; i < check->refusal_count; i++) {
         const struct refusal *refusal = &check->refusals[i];
         struct section *one = section_add(reasons, NULL, SECTION_RECORD);
-        section_number(refused, refusal->reason, (double)refusal->count, unit_one);
         section_number(one, "rows_of_it", (double)refusal->count, unit_one);
         section_word(one, "reason", refusal->reason);
     }
@@ -184,7 +192,9 @@ static const struct record groups_record = { "ScoresBy", (const struct answer_fi
     { 0 } } };
 
 static const struct record refused_record = { "Refused", (const struct answer_field[]){
-    { FIELD_OTHERS, .help = "rows refused for this reason" },
+    { FIELD_TEXT, "file", .help = "file of the measurement", .always = true },
+    { FIELD_NUMBER, "line", .help = "line of that file", .always = true },
+    { FIELD_TEXT, "reason", .help = "why the row has no prediction", .always = true },
     { 0 } } };
 static const struct record reason_record = { "RefusedLine", (const struct answer_field[]){
     { FIELD_TEXT_ONLY, .names = (const char *const[]){ "rows_of_it", "reason" }, .count = 2 },
@@ -214,7 +224,7 @@ const struct record answer_check = { "Check", (const struct answer_field[]){
     { FIELD_RECORD, "by", .help = "by group and metric", .record = &groups_record, .always = true },
     { FIELD_NUMBER, "rows", .help = "read", .always = true },
     { FIELD_NUMBER, "scored", .help = "of them", .always = true },
-    { FIELD_RECORD, "refused", .help = "reasons, with the number of rows", .record = &refused_record,
+    { FIELD_LIST, "refused", .help = "rows that were not scored", .record = &refused_record,
       .always = true },
     { FIELD_LIST, "worst", .help = "--worst", .record = &worst_record },
     { FIELD_RECORD, "rank", .help = "--rank", .record = &check_rank_record },

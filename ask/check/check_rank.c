@@ -87,7 +87,8 @@ static bool add_turns(struct ranked *ranked)
     return true;
 }
 
-/* Of those of the sweep that are so fast, as measured (0) or predicted (1), the one with most. */
+/* The point of the sweep with the highest throughput among those at least as fast as `speed`, as measured (0)
+ * or predicted (1). */
 static const struct turn *best_of(const struct ranked *ranked, const char *sweep, double speed,
                                   int by)
 {
@@ -174,8 +175,9 @@ bool check_rank(struct check *check, struct buffer *csv)
             judge(&ranked, sweep, speeds[k], &tally, list);
     }
     if (!tally.count) {
-        error_set(check->error, "--rank: no sweep offers a choice");
-        return error_hint(check->error, "measurements of TTFT and TPOT of several layouts");
+        error_set(check->error, "--rank: no measurements of several layouts to choose from");
+        return error_expected(check->error, "measurements of TTFT and TPOT, for several layouts of a model "
+                              "on a machine");
     }
     section_csv(list, csv);
     const double all = (double)tally.choices;

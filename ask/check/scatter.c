@@ -108,7 +108,7 @@ bool scatter_plot(struct arena *arena, const char *path, const struct outcome *o
         return false;
     if (!panels) {
         error_set(error, "--plot: no value was scored");
-        return error_hint(error, "without --plot, `check` says why");
+        return error_suggest(error, "without --plot, `check` says why");
     }
     axes(&scatter, lines, columns);
     for (int metric = 0; metric < METRICS; metric++)

@@ -50,8 +50,8 @@ static bool add_models(struct deduction *deduction, const char *names)
         const char *near = name_nearest(name, all, sheet->count);
         error_set(deduction->error, "%.200s has no model '%.100s'", sheet->file, name);
         if (near)
-            return error_hint(deduction->error, "%s", near);
-        return error_hint(deduction->error, "one of its %zu: `chalkline deduce %.200s` lists them",
+            return error_suggest(deduction->error, "did you mean '%s'?", near);
+        return error_expected(deduction->error, "one of its %zu: `chalkline deduce %.200s` lists them",
                           sheet->count, sheet->file);
     }
     return true;
@@ -76,7 +76,7 @@ static bool read_words(const struct command *command, struct error *error)
     if (command->word_count != 1) {
         error_set(error, command->word_count ? "deduce takes one price list, %zu were given"
                   : "deduce needs a price list", command->word_count);
-        return error_hint(error, "the path of LiteLLM's JSON or of a CSV file, or `prices` for the "
+        return error_expected(error, "the path of LiteLLM's JSON or of a CSV file, or `prices` for the "
                           "built-in list");
     }
     int ways = (command_given(command, "model")) + (command_given(command, "market")) +
@@ -84,7 +84,7 @@ static bool read_words(const struct command *command, struct error *error)
     if (ways < 2)
         return true;
     error_set(error, "--model, --market and --diff exclude each other");
-    return error_hint(error, "one of them");
+    return error_expected(error, "one of them");
 }
 
 bool ask_deduce(struct arena *arena, const struct command *command, struct answer *answer,

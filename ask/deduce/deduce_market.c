@@ -109,14 +109,15 @@ static bool market_unknown(struct deduction *deduction, const char *model, size_
     if (hosts) {
         error_set(deduction->error, "%.200s: '%.100s' has %zu host%s", sheet->file, model, hosts,
                   hosts == 1 ? "" : "s");
-        return error_hint(deduction->error, "3 hosts or more");
+        return error_expected(deduction->error, "3 hosts or more");
     }
     const char **names = arena_array(deduction->arena, sheet->count, sizeof *names);
     for (size_t i = 0; i < sheet->count; i++)
         names[i] = price_model(&sheet->prices[i]);
     const char *near = name_nearest(model, names, sheet->count);
     error_set(deduction->error, "%.200s has no model '%.100s'", sheet->file, model);
-    return error_hint(deduction->error, "%s", near ? near : "a model with several hosts");
+    return near ? error_suggest(deduction->error, "did you mean '%s'?", near)
+                : error_expected(deduction->error, "a model with several hosts");
 }
 
 bool deduce_market(struct deduction *deduction, const char *model)
@@ -150,7 +151,7 @@ bool deduce_market(struct deduction *deduction, const char *model)
     if (!(output >= row->low && output <= row->high)) {
         error_set(deduction->error, "the low end of the output price is %s, out of range",
                   quantity_text(arena, output, row->unit, 3));
-        return error_hint(deduction->error, "%s to %s, for which the law was fitted",
+        return error_expected(deduction->error, "%s to %s, for which the law was fitted",
                           quantity_text(arena, row->low, row->unit, 3),
                           quantity_text(arena, row->high, row->unit, 3));
     }

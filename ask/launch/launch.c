@@ -31,14 +31,14 @@ static bool choose_engine(struct launch *launch, const char *name, const char *e
     launch->engine = entry->name;
     launch->title = entry->title;
     if (!launch->manifest && strcmp(entry->name, name)) {
-        error_set(error, "--emit %s of a plan for --engine %s", name, engine);
-        return error_hint(error, "--engine %s", name);
+        error_set(error, "--emit %s does not match --engine %s", name, engine);
+        return error_expected(error, "--engine %s", name);
     }
     launch_read_flags(launch);
     if (launch->flag_count)
         return true;
     error_set(error, "--emit k8s: no flags of '%s' are known", engine);
-    return error_hint(error, "--engine vllm, sglang or trtllm");
+    return error_expected(error, "--engine vllm, sglang or trtllm");
 }
 
 /* The first alias that looks like a name of Hugging Face. */
@@ -62,8 +62,8 @@ static bool name_model(struct launch *launch, struct error *error)
     launch->model = entry ? strchr(word, '/') ? word : public_name(entry) : word;
     if (!launch->model || *launch->model == '-') {  /* which an engine takes for a flag */
         error_set(error, "--emit: no name under which an engine finds '%.60s' is known", word);
-        return error_hint(error, "a name of Hugging Face, ORGANISATION/MODEL, or the path of its "
-                          "config.json");
+        return error_expected(error, "a name of Hugging Face, ORGANISATION/MODEL, or the path of its "
+                              "config.json");
     }
     if (!entry && size > tail && !strcmp(word + size - tail, "/config.json"))
         launch->model = arena_copy(launch->arena, word, size - tail);
@@ -89,8 +89,8 @@ static bool machine_known(const struct launch *launch, struct error *error)
         return true;
     error_set(error, runs ? "--emit k8s: no image of %s for %s is known"
                           : "--emit: %s is not known to run on %s", launch->title, machine);
-    return error_hint(error, runs ? "--emit vllm or sglang: the commands"
-                                  : "a machine with GPUs that it runs on, or another --emit");
+    return error_expected(error, runs ? "--emit vllm or sglang: the commands"
+                                      : "a machine with GPUs that it runs on, or another --emit");
 }
 
 /* ---- formats ----------------------------------------------------------------------------- */
@@ -116,7 +116,7 @@ static bool cache_known(const struct launch *launch, struct error *error)
         return true;
     error_set(error, "--emit: %s %s has no KV cache in %s", launch->title,
               launch_about(launch, "version", NULL)->value, format);
-    return error_hint(error, "--kv-precision fp8, or another --emit");
+    return error_expected(error, "--kv-precision fp8, or another --emit");
 }
 
 /* ---- what stands above ------------------------------------------------------------------- */
@@ -183,7 +183,7 @@ static bool read_host(struct launch *launch, struct error *error)
         launch->host_chips == floor(launch->host_chips))
         return true;
     error_set(error, "--emit: host_chips is %g", launch->host_chips);
-    return error_hint(error, "a whole number of GPUs in a host, 1 to %d", MOST);
+    return error_expected(error, "a whole number of GPUs in a host, 1 to %d", MOST);
 }
 
 bool launch_open(struct launch *launch, struct arena *arena, struct deployment *deployment,

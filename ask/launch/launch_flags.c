@@ -1,4 +1,4 @@
-/* What an engine is told: rows of data/flags.csv in the scenario of a deployment.
+/* The flags of an engine: rows of data/flags.csv in the scenario of a deployment.
  *
  *     --tp-size               a flag                      --tp-size 8
  *     --config.a, --config.b  one flag that takes JSON    --config '{"a": 1, "b": 2}'

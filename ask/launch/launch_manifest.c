@@ -312,8 +312,8 @@ static bool can_start(const struct launch *launch, struct error *error)
             launch->pool[role].chips > launch->host_chips) {
             error_set(error, "--emit k8s: %s starts a server of %.0f GPUs on hosts of %.0f by MPI",
                       launch->title, launch->pool[role].chips, launch->host_chips);
-            return error_hint(error, "--emit %s: the command; or --engine vllm or sglang",
-                              launch->engine);
+            return error_expected(error, "--emit %s: the command; or --engine vllm or sglang",
+                                  launch->engine);
         }
     return true;
 }

@@ -26,14 +26,14 @@ static bool read_words(struct life *life, struct subject *subject)
     const size_t models = command_models(command, subject);
     if (models > 1) {
         error_set(life->error, "life takes one model, %zu were given", models);
-        return error_hint(life->error, "chalkline life deepseek-v3 --served 200T");
+        return error_expected(life->error, "chalkline life deepseek-v3 --served 200T");
     }
     life->kind = &life_kinds[command_given(command, "budget") ? LIFE_BUDGET
                              : command_given(command, "loss") ? LIFE_LOSS : LIFE_TOKENS];
     if (!command_given(command, "budget") || !command_given(command, "loss"))
         return true;
     error_set(life->error, "--budget and --loss exclude each other");
-    return error_hint(life->error, "one of them");
+    return error_expected(life->error, "one of them");
 }
 
 /* A size comes from a model or from --set, or it is what is asked for. */
@@ -43,8 +43,8 @@ static bool check_size(struct life *life)
     if (life->kind != &life_kinds[LIFE_TOKENS] || life->scenario.model || fact_given(size))
         return true;
     error_set(life->error, "life needs a model, or a size");
-    return error_hint(life->error, "chalkline life deepseek-v3, --set params_active=100B, or "
-                      "--budget 1e26 or --loss 1.95 for the best size");
+    return error_expected(life->error, "chalkline life deepseek-v3, --set params_active=100B, or "
+                          "--budget 1e26 or --loss 1.95 for the best size");
 }
 
 /* Tokens that the model had stand where the rule's would. */
@@ -55,7 +55,7 @@ static bool take_tokens(struct life *life)
         return true;
     if (fact_given(facts_find(facts, NAME_pretrain_tokens))) {
         error_set(life->error, "pretrain_tokens is set twice: by --set and by --tokens");
-        return error_hint(life->error, "one of them");
+        return error_expected(life->error, "one of them");
     }
     facts_bind(facts, NAME_pretrain_tokens, NAME_training_tokens, ORIGIN_GIVEN, "--tokens");
     return true;
@@ -78,7 +78,7 @@ static bool check_counts(struct life *life)
             continue;
         error_set(life->error, "%s: %s = %.6g is out of range", fact->source, rows[i], fact->low < value
                   && fact->distribution != DISTRIBUTION_NONE ? fact->low : value);
-        return error_hint(life->error, least > 0 ? "1 or more" : "0 or more");
+        return error_expected(life->error, least > 0 ? "1 or more" : "0 or more");
     }
     return true;
 }

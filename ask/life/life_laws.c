@@ -90,7 +90,7 @@ static bool choose_law(struct life *life)
         error_set(life->error, "--law: %s gives tokens for a compute budget, but no loss", frontier);
     else
         error_set(life->error, "--law: unknown scaling law '%.60s'", name ? name : "");
-    return error_hint(life->error, "one of: %s", all.data);
+    return error_expected(life->error, "one of: %s", all.data);
 }
 
 /* ---- solving ------------------------------------------------------------------------------ */

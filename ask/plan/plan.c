@@ -44,12 +44,13 @@ static bool read_words(struct plan *plan)
     plan->model = plan->subject.model;
     if (!machines[strspn(machines, ",")]) {
         error_set(plan->error, "plan needs a machine: --on");
-        return error_hint(plan->error, "%s; several with commas", command->verb->examples[0]);
+        return error_expected(plan->error, "one machine or several with commas, as in `%s`",
+                          command->verb->examples[0]);
     }
     if (!command_given(command, "traffic") || command_given(command, "validate"))
         return true;
     error_set(plan->error, "--traffic without --validate");
-    return error_hint(plan->error, "--validate 8 --traffic %.200s", command_text(command, "traffic"));
+    return error_expected(plan->error, "--validate 8 --traffic %.200s", command_text(command, "traffic"));
 }
 
 /* ---- variants --------------------------------------------------------------------------------- */
@@ -85,7 +86,7 @@ static bool read_limit(struct plan *plan, struct scenario *scenario, const char 
     if (*value > 0)
         return true;
     error_set(plan->error, "%s: invalid time '%g'", fact ? fact->source : row, *value);
-    return error_hint(plan->error, "a time above 0: 300ms, 2s");
+    return error_expected(plan->error, "a time above 0: 300ms, 2s");
 }
 
 /* Refuse ranges and distributions, since a point has single numbers, and loads and sizes that the
@@ -99,14 +100,14 @@ static bool check_given(struct plan *plan, const struct scenario *scenario)
         if (fact->distribution == DISTRIBUTION_NONE || !fact_given(fact))
             continue;
         error_set(plan->error, "%s: %s is a range or a distribution", fact->source, fact->name);
-        return error_hint(plan->error, "a single number; `chalkline eval` takes ranges");
+        return error_expected(plan->error, "a single number; `chalkline eval` takes ranges");
     }
     for (size_t i = 0; i < sizeof found / sizeof *found; i++) {
         const struct fact *fact = facts_find(&scenario->facts, found[i]);
         if (!fact_given(fact))
             continue;
-        error_set(plan->error, "%s: plan finds %s itself", fact->source, found[i]);
-        return error_hint(plan->error, "--rate or --tokens-per-day for the load of the deployment, --gpus "
+        error_set(plan->error, "%s: plan chooses %s itself", fact->source, found[i]);
+        return error_expected(plan->error, "--rate or --tokens-per-day for the load of the deployment, --gpus "
                                        "for its size; `chalkline step` takes %s", fact->source);
     }
     return true;
@@ -138,7 +139,7 @@ static bool read_limits(struct plan *plan, struct scenario *scenario)
     if (chips_given && !(plan->gpus >= 1 && plan->gpus <= MOST && plan->gpus == floor(plan->gpus))) {
         error_set(plan->error, "%s: invalid number of GPUs '%.12g'",
                   facts_find(&scenario->facts, NAME_deployment_chips)->source, plan->gpus);
-        return error_hint(plan->error, "a whole number from 1 to %d", MOST);
+        return error_expected(plan->error, "a whole number from 1 to %d", MOST);
     }
     return read_limit(plan, scenario, NAME_ttft_limit, &plan->ttft) &&
            read_limit(plan, scenario, NAME_tpot_limit, &plan->tpot);
@@ -184,7 +185,7 @@ static bool take_tensor(struct plan *plan, struct scenario *scenario)
     if (!(plan->tensor >= 1) || plan->tensor != floor(plan->tensor)) {
         error_set(plan->error, "%s: tensor_parallel: invalid number of GPUs '%g'", fact->source,
                   plan->tensor);
-        return error_hint(plan->error, "a whole number");
+        return error_expected(plan->error, "a whole number");
     }
     facts_remove(&scenario->facts, NAME_tensor_parallel);
     return true;
@@ -303,7 +304,7 @@ bool ask_plan(struct arena *arena, const struct command *command, struct answer 
     for (size_t i = 0; i < sizeof not_swept / sizeof *not_swept && sweeps; i++)
         if (command_given(command, not_swept[i])) {
             error_set(error, "--sweep and --%s exclude each other", not_swept[i]);
-            return error_hint(error, "one of them");
+            return error_expected(error, "one of them");
         }
     if (sweeps)
         return read_words(plan) && shards_check(command, error) && plan_sweep(plan);
@@ -354,7 +355,7 @@ const struct verb verb_plan = {
     { "chalkline plan qwen3-32b --on h200-sxm --gpus 32 --isl 4000 --osl 500 --ttft 300ms --tpot 10ms",
       "chalkline plan deepseek-v3 --on gb200-nvl72,h200-sxm --precision fp8,fp4 --rate 50",
       "chalkline plan llama-3.3-70b --on h100-sxm --gpus 8 --emit vllm" },
-    { &gpus_options, &limit_options, &length_options, &demand_options, &layout_options, &replica_options,
+    { &gpus_options, &limit_options, &length_options, &demand_options, &layout_options, &rank_options,
       &search_options, &launch_options, &model_options,
       &machine_options, &weight_options, &cache_options, &engine_options, &assume_options,
       &shard_options, &row_options, &table_options, &plot_options, &output_options }, .ask = ask_plan };

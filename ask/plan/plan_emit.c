@@ -16,11 +16,11 @@ bool plan_emit_asked(const struct command *command, struct error *error)
     const bool emit = command_given(command, "emit");
     if (!emit && command_given(command, "pick")) {
         error_set(error, "--pick without --emit");
-        return error_hint(error, "--emit vllm --pick %.60s", command_text(command, "pick"));
+        return error_expected(error, "--emit vllm --pick %.60s", command_text(command, "pick"));
     }
     if (emit && command_given(command, "csv")) {
         error_set(error, "--csv and --emit exclude each other");
-        return error_hint(error, "--csv for the table, --emit for the commands, --json for both");
+        return error_expected(error, "--csv for the table, --emit for the commands, --json for both");
     }
     return true;
 }
@@ -107,7 +107,7 @@ bool plan_emit(struct plan *plan)
         return false;
     if (reason) {
         error_set(plan->error, "--emit: %s cannot run %s: %s", launch.title, deployment.title, reason);
-        return error_hint(plan->error, "%s%s", other_point(plan, &launch, at), way_out);
+        return error_expected(plan->error, "%s%s", other_point(plan, &launch, at), way_out);
     }
     struct doc *doc = doc_add(plan->arena, plan->answer->doc, "emit", DOC_OBJECT);
     if (!launch_write(&launch, &out, doc, plan->error))

@@ -34,7 +34,7 @@ static bool traffic(struct plan *plan, const struct plan_point *point, const cha
         return false;
     if (values.at[2] > 0 && predicted) {
         error_set(plan->error, "--validate: prefix_hit_share needs requests that share prefixes");
-        return error_hint(plan->error, "--traffic TRACE with prefix blocks (Mooncake, Qwen-Bailian)");
+        return error_expected(plan->error, "--traffic TRACE with prefix blocks (Mooncake, Qwen-Bailian)");
     }
     command_put_word(plan->arena, command, !predicted ? trace
                      : arena_print(plan->arena, "%s:rate=%.9g,count=%zu,input=%.0f,output=%.0f",

@@ -44,7 +44,7 @@ static bool take_shown(struct arena *arena, const struct command *command, struc
             continue;
         if (!option) {
             error_set(error, "--%s is not an option of %s", value->option->name, asked->verb->name);
-            return error_hint(error, "`chalkline help %s` lists its options", asked->verb->name);
+            return error_suggest(error, "`chalkline help %s` lists its options", asked->verb->name);
         }
         if (!command_put(arena, asked, option, value->text, error))
             return false;
@@ -69,9 +69,9 @@ bool ask_merge(struct arena *arena, const struct command *command, struct answer
 {
     struct command *asked = arena_alloc(arena, sizeof *asked);
     if (!command->word_count) {
-        error_set(error, "merge needs the stores of a search, 0 were given");
-        return error_hint(error, "chalkline merge part1.store part2.store: what plan --store or "
-                          "train --store wrote");
+        error_set(error, "merge needs the stores of a search");
+        return error_expected(error, "files that plan --store or train --store wrote, as in "
+                              "`chalkline merge part1.store part2.store`");
     }
     if (!stored_question(arena, command, asked, error))
         return false;

@@ -86,7 +86,7 @@ bool shard_words_read(struct arena *arena, const char *path, const char *words,
     if (read_items(arena, doc, command))
         return true;
     error_set(error, "%s: no question of a search is in it", path);
-    return error_hint(error, "a file that plan --store or train --store wrote");
+    return error_expected(error, "a file that plan --store or train --store wrote");
 }
 
 static const struct option shard_list[] = {
@@ -94,4 +94,4 @@ static const struct option shard_list[] = {
       .help = "keep finished chunks in FILE and resume from them" },
     { "shard", "I/N", OPTION_TEXT, .help = "search the I-th of N shards, into --store FILE" },
     { 0 } };
-const struct option_group shard_options = { "Search in parts", shard_list };
+const struct option_group shard_options = { "Distributed search", shard_list };

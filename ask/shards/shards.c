@@ -61,21 +61,21 @@ static bool shard_possible(const struct command *command, struct error *error)
     uint32_t one, all;
     if (!read_shard(shard, &one, &all)) {
         error_set(error, "--shard: invalid shard '%.60s'", shard);
-        return error_hint(error, "I/N, 1 <= I <= N <= 65536: --shard 3/16");
+        return error_expected(error, "I/N, 1 <= I <= N <= 65536: --shard 3/16");
     }
     if (command->ranks && command->ranks->count > 1) {
         error_set(error, "--shard and mpirun exclude each other: the ranks are the shards");
-        return error_hint(error, "one of them");
+        return error_expected(error, "one of them");
     }
     if (!command_given(command, "store")) {
         error_set(error, "--shard needs a store for its results");
-        return error_hint(error, "--store part1.store; `chalkline merge` merges the stores");
+        return error_expected(error, "--store part1.store; `chalkline merge` merges the stores");
     }
     for (size_t i = 0; i < command->value_count; i++) {
         const char *name = command->values[i].option->name;
         if (shard_words_shown(name) && strcmp(name, "json")) {
             error_set(error, "--%s: a single shard has no answer", name);
-            return error_hint(error, "`chalkline merge` prints the answer of all shards");
+            return error_suggest(error, "`chalkline merge` prints the answer of all shards");
         }
     }
     return true;
@@ -97,15 +97,15 @@ bool shards_check(const struct command *command, struct error *error)
     const char *store = command_text(command, "store");
     if (store && !*store) {
         error_set(error, "--store needs a file name");
-        return error_hint(error, "--store part1.store");
+        return error_expected(error, "--store part1.store");
     }
     if (store && command_text(command, "sweep")) {
         error_set(error, "--sweep and --store exclude each other: a store holds one search");
-        return error_hint(error, "a store for each: --set ROW=VALUE");
+        return error_expected(error, "a store for each: --set ROW=VALUE");
     }
     if (parts_given(command) && from_standard_input(command)) {
         error_set(error, "a sharded search cannot read standard input");
-        return error_hint(error, "a file's name");
+        return error_expected(error, "a file's name");
     }
     return !command_given(command, "shard") || shard_possible(command, error);
 }
@@ -136,7 +136,7 @@ static bool damaged(const struct parts *parts, struct error *error)
 {
     const struct error block = *error;
     error_set(error, "%s: %s", parts->path, block.what);
-    return error_hint(error, "%s", block.hint);
+    return error_hint_of(error, &block);
 }
 
 /* Of two equal blocks one; unequal ones of one question are an error. */
@@ -147,7 +147,7 @@ static bool take_bytes(void *context, uint64_t search, uint64_t number, struct t
     const struct sharded_search *sharded = parts->sharded;
     if (search || number >= parts->blocks) {
         error_set(error, "%s: a block that the search does not have", parts->path);
-        return error_hint(error, "a whole file; delete it to search again");
+        return error_expected(error, "a whole file; delete it to search again");
     }
     const uint64_t sum = digest_bytes(parts->question.digest, bytes.data, bytes.size) | 1;
     if (!block_read(sharded->arena, bytes, parts->question.digest, 0, sharded->spaces,
@@ -156,7 +156,7 @@ static bool take_bytes(void *context, uint64_t search, uint64_t number, struct t
     if (parts->sum[number] && parts->sum[number] != sum) {
         error_set(error, "%s: block %zu is not what another part found", parts->path,
                   (size_t)number);
-        return error_hint(error, "one build of chalkline for all parts");
+        return error_expected(error, "one build of chalkline for all parts");
     }
     parts->have[number] = true;
     parts->sum[number] = sum;
@@ -181,7 +181,7 @@ static bool keep_block(void *context, const struct search_block *block, struct e
     return good;
 }
 
-/* Blocks that are of this shard and that nobody has. */
+/* Chunks of this shard that are in no store yet. */
 static bool search_wanted(struct parts *parts, struct error *error)
 {
     const struct search_keeper keeper = { keep_block, parts };
@@ -312,7 +312,7 @@ static bool same_question(const struct parts *parts, struct error *error)
     if (ranks_same(parts->ranks, parts->question.digest))
         return true;
     error_set(error, "the ranks were asked different questions");
-    return error_hint(error, "the same program, files and options for all ranks");
+    return error_expected(error, "the same program, files and options for all ranks");
 }
 
 static void set_shard(struct parts *parts)

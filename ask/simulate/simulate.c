@@ -231,7 +231,7 @@ static bool add_hits(const struct simulate *simulate, struct section *section, s
     static const size_t sizes[] = { 1000, 3000, 10000, 30000, 50000, 100000, 0 };   /* 0: any number */
     if (!simulate->trace.block) {
         error_set(error, "--hit-rates: the trace names no prefix blocks");
-        return error_hint(error, "a trace with hash_ids (Mooncake, Qwen-Bailian)");
+        return error_expected(error, "a trace with hash_ids (Mooncake, Qwen-Bailian)");
     }
     struct section *list = section_add(section, "hits", SECTION_LIST);
     section_number(section, "block_tokens", (double)simulate->trace.block, unit_one)->text_only = true;

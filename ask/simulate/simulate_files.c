@@ -32,7 +32,7 @@ struct recorder {
 static bool cannot_write(const char *path, struct error *error)
 {
     error_set(error, "%s: cannot be written", path);
-    return error_hint(error, "a file in a folder that exists");
+    return error_expected(error, "a file in a folder that exists");
 }
 
 /* ---- trace events: https://ui.perfetto.dev opens them --------------------------------------- */
@@ -232,7 +232,7 @@ static bool outputs_fit(const struct recorder *recorder, struct error *error)
             error_set(error, "--%s: '%.60s' is %s", written[i], path,
                       strcmp(path, "-") ? "the trace itself" : i ? "not a file" :
                       "the terminal, which --json uses");
-            return error_hint(error, "the name of another file");
+            return error_expected(error, "the name of another file");
         }
     }
     return true;
@@ -256,7 +256,7 @@ bool simulate_record(struct simulate *simulate, struct recorder **out, struct si
     if (span / recorder->every > LINES_MOST) {
         error_set(error, "--every: '%.60s' makes more than %d lines",
                   command_text(command, "every"), LINES_MOST);
-        return error_hint(error, "1s");
+        return error_expected(error, "1s");
     }
     if (!outputs_fit(recorder, error))
         return false;

@@ -32,7 +32,7 @@ static bool read_scheduler(struct simulate *simulate, struct error *error)
         for (size_t i = 0; i < scheduler_count; i++)
             buffer_print(&all, "%s, ", schedulers[i]->name);
         error_set(error, "--scheduler: unknown scheduler '%.60s'", name);
-        return error_hint(error, "one of: %s%s", all.data, split);
+        return error_expected(error, "one of: %s%s", all.data, split);
     }
     simulate->options.split.replicas = disaggregated;
     simulate->options.server.scheduler = scheduler;
@@ -71,7 +71,7 @@ static bool options_fit_scheduler(const struct command *command,
     if (!wrong)
         return true;
     error_set(error, "--%s has no effect with scheduler %s", wrong, scheduler->name);
-    return error_hint(error, "`chalkline help simulate` names its scheduler");
+    return error_suggest(error, "`chalkline help simulate` names the scheduler of each option");
 }
 
 /* ---- servers -------------------------------------------------------------------------------- */
@@ -216,7 +216,7 @@ static bool read_model(struct simulate *simulate, struct error *error)
     const struct command *command = simulate->command;
     if (!command_given(command, "model") || !command_given(command, "on")) {
         error_set(error, "simulate needs a step time");
-        return error_hint(error, "--model MODEL --on HARDWARE, or --step-time \"10ms + "
+        return error_expected(error, "--model MODEL --on HARDWARE, or --step-time \"10ms + "
                                  "0.05ms*tokens + 8e-5ms*cached\" and --blocks N");
     }
     simulate->predicted = true;
@@ -229,7 +229,7 @@ static bool read_model(struct simulate *simulate, struct error *error)
         if (!fact_given(fact))
             continue;
         error_set(error, "%s: simulate cannot follow %s", fact->source, said[i].row);
-        return error_hint(error, "%s", said[i].instead);
+        return error_expected(error, "%s", said[i].instead);
     }
     return value_of(&simulate->scenario, NAME_api_time, &simulate->api_time, error);
 }
@@ -262,7 +262,7 @@ static bool read_server(const struct command *command, struct sim_server *server
     if (server->blocks || !(server->scheduler->can & SCHEDULER_BLOCKS))
         return true;
     error_set(error, "simulate needs the size of the KV cache");
-    return error_hint(error, "--blocks N, of %zu tokens each", server->block);
+    return error_expected(error, "--blocks N, of %zu tokens each", server->block);
 }
 
 static bool read_servers(struct simulate *simulate, struct error *error)
@@ -299,16 +299,16 @@ static bool read_split(struct simulate *simulate, struct error *error)
     if (!split->replicas && (machine || gpus || link)) {
         error_set(error, "%s without --prefill-replicas", machine ? "--prefill-on" : gpus ?
                   "--prefill-gpus" : "--link");
-        return error_hint(error, "--prefill-replicas N");
+        return error_expected(error, "--prefill-replicas N");
     }
     if (machine && !gpus) {
         error_set(error, "--prefill-on without --prefill-gpus: the number of %s per prefill "
                   "replica", machine);
-        return error_hint(error, "--prefill-gpus N");
+        return error_expected(error, "--prefill-gpus N");
     }
     if (split->replicas && !(simulate->options.token_bytes > 0)) {
         error_set(error, "--prefill-replicas: the KV bytes per token are unknown");
-        return error_hint(error, "--model MODEL --on HARDWARE, beside --step-time or instead of it");
+        return error_expected(error, "--model MODEL --on HARDWARE, beside --step-time or instead of it");
     }
     split->server = simulate->options.server;
     split->token_bytes = simulate->options.token_bytes;
@@ -340,7 +340,7 @@ static bool partners_are_there(const struct command *command, struct error *erro
         if (!there) {
             const struct option *needed = verb_option(command->verb, pairs[i].needs[0]);
             error_set(error, "--%s without --%s", pairs[i].option, needed->name);
-            return error_hint(error, "--%s %s", needed->name, needed->argument);
+            return error_expected(error, "--%s %s", needed->name, needed->argument);
         }
     }
     return true;
@@ -380,7 +380,7 @@ static bool read_world(struct simulate *simulate, struct error *error)
     if (!sim->scaling.most || sim->scaling.most > sim->replicas)
         return true;
     error_set(error, "--scale-to %zu is not above --replicas %zu", sim->scaling.most, sim->replicas);
-    return error_hint(error, "more than --replicas");
+    return error_expected(error, "more than --replicas");
 }
 
 /* "possion:rate=5", a description of a kind that is not known, is not looked for as a file. */
@@ -397,8 +397,9 @@ bool simulate_read(struct arena *arena, const struct command *command,
                    struct simulate *simulate, struct error *error)
 {
     if (command->word_count != 1) {
-        error_set(error, "simulate takes one trace, %zu were given", command->word_count);
-        return error_hint(error, "chalkline simulate trace.csv --blocks 28000 --step-time ...");
+        error_set(error, command->word_count ? "simulate takes one trace, %zu were given"
+                  : "simulate needs a trace", command->word_count);
+        return error_expected(error, "a file, or a description of requests: poisson:rate=5,count=1000");
     }
     *simulate = (struct simulate){ .arena = arena, .command = command };
     if (command_given(command, "hit-rates"))                  /* of the trace alone */
@@ -411,7 +412,7 @@ bool simulate_read(struct arena *arena, const struct command *command,
     if (named && named % block != 0 && simulate->options.server.scheduler->cached) {
         error_set(error, "the trace names prefixes by %zu tokens, which blocks of %zu do not divide",
                   named, block);
-        return error_hint(error, "--block-size %zu, or a divisor of it", named);
+        return error_expected(error, "--block-size %zu, or a divisor of it", named);
     }
     return simulate_classes(simulate, error) && simulate_tiers(simulate, error);
 }

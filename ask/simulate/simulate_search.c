@@ -47,14 +47,14 @@ static bool read_sweep(const char *text, int *what, double *low, double *high,
             break;
     if (!equals || *what == SWEEPS) {
         error_set(error, "--sweep: unknown quantity '%.60s'", text);
-        return error_hint(error, "time-scale, replicas, chunk, max-seqs, blocks, users, "
+        return error_expected(error, "time-scale, replicas, chunk, max-seqs, blocks, users, "
                                  "max-waiting: --sweep replicas=1..8");
     }
     if (!dots || !text_number((struct text){ equals + 1, (size_t)(dots - equals - 1) }, low) ||
         !text_number(text_of(dots + 2), high) || !(*low > 0) || !(*high >= *low) ||
         (*what && !(*low >= 1 && *high <= 1e9))) {
         error_set(error, "--sweep: invalid range '%.60s'", equals + 1);
-        return error_hint(error, *what ? "counts: 1..8" : "above 0: 0.5..4");
+        return error_expected(error, *what ? "counts: 1..8" : "above 0: 0.5..4");
     }
     return true;
 }
@@ -112,11 +112,11 @@ static bool repeat(const struct simulate *simulate, struct section *section, int
     (void)status;
     if (count < 2) {
         error_set(error, "--repeat: one run has no interval");
-        return error_hint(error, "2 or more");
+        return error_expected(error, "2 or more");
     }
     if (!simulate->drawn && !(sim->fails_every > 0) && !sim->server.draft) {
         error_set(error, "--repeat: nothing is random, every run would be the same");
-        return error_hint(error, "a trace by description (poisson:...), --fails-every or --draft");
+        return error_expected(error, "a trace by description (poisson:...), --fails-every or --draft");
     }
     struct trial *runs = arena_array(simulate->arena, count, sizeof *runs);
     for (size_t i = 0; i < count; i++)
@@ -165,7 +165,7 @@ static bool try_values(struct search *search, const double *values, size_t count
     struct trial *runs = &search->runs[search->count];
     if (search->count + count > TRIES) {
         error_set(error, "%d runs did not find the limit", TRIES);
-        return error_hint(error, "other --ttft and --tpot, or another --time-scale");
+        return error_expected(error, "other --ttft and --tpot, or another --time-scale");
     }
     for (size_t i = 0; i < count; i++) {
         search->values[search->count + i] = values[i];
@@ -339,7 +339,7 @@ bool simulate_search(const struct simulate *simulate, struct section *section, b
         if (chosen >= 0) {
             error_set(error, "--%s and --%s exclude each other", searches[chosen].option,
                       searches[i].option);
-            return error_hint(error, "one of them");
+            return error_expected(error, "one of them");
         }
         chosen = i;
     }
@@ -348,7 +348,7 @@ bool simulate_search(const struct simulate *simulate, struct section *section, b
         if (command_given(simulate->command, files[i])) {
             error_set(error, "--%s needs a single run, --%s makes many", files[i],
                       searches[chosen].option);
-            return error_hint(error, "one of them");
+            return error_expected(error, "one of them");
         }
     return !*asked || searches[chosen].search(simulate, section, status, error);
 }

@@ -49,7 +49,7 @@ static bool without_units(struct arena *arena, const char *formula, const char *
         }
         if (end == at) {
             error_set(error, "--step-time: invalid number '%.60s'", at);
-            return error_hint(error, "10ms + 0.05ms*tokens + 8e-5ms*cached");
+            return error_expected(error, "10ms + 0.05ms*tokens + 8e-5ms*cached");
         }
         while (is_letter(end[letters]))
             letters++;
@@ -61,7 +61,7 @@ static bool without_units(struct arena *arena, const char *formula, const char *
             unit_parse(text_of("s"), &second, &(double){ 0 }, error);
             if (!unit_same(unit, second)) {
                 error_set(error, "--step-time: unknown unit of time '%.*s'", (int)letters, end);
-                return error_hint(error, "s, ms, us, ns");
+                return error_expected(error, "s, ms, us, ns");
             }
             buffer_print(&plain, "(%.17g * second)", number * scale);
         }
@@ -122,13 +122,13 @@ bool simulate_formula(struct arena *arena, const char *formula, struct sim_serve
         return false;
     if (!unit_same(unit, unit_second)) {
         error_set(error, "--step-time: invalid time '%.100s'", formula);
-        return error_hint(error, "%s", example);
+        return error_expected(error, "%s", example);
     }
     if (!graph_build(arena, formulas, &facts, &expr, 1, &graph, error))
         return false;
     if (!is_linear(arena, &graph)) {
         error_set(error, "--step-time: '%.100s' is not linear in tokens, cached and sequences", formula);
-        return error_hint(error, "%s", example);
+        return error_expected(error, "%s", example);
     }
     int second = graph_input(&graph, "second");
     if (second >= 0)
@@ -144,7 +144,7 @@ bool simulate_formula(struct arena *arena, const char *formula, struct sim_serve
         cost->base + cost->by_token + cost->by_sequence > 0)
         return true;
     error_set(error, "--step-time: '%.100s' is not above 0 for every batch", formula);
-    return error_hint(error, "no negative part, and a time per token");
+    return error_expected(error, "no negative part, and a time per token");
 }
 
 /* ---- the prediction: what is left of its rows when all but the batch is fixed --------------- */
@@ -233,7 +233,7 @@ static bool rules_have(const struct scheduler *scheduler, double count, unsigned
     if (count <= 1 || (scheduler->can & needed))
         return true;
     error_set(error, "scheduler %s has no %s", scheduler->name, what);
-    return error_hint(error, "--scheduler vllm-v1, with --engine for the times of another engine");
+    return error_expected(error, "--scheduler vllm-v1, with --engine for the times of another engine");
 }
 
 bool simulate_predicted(struct scenario *scenario, struct sim_server *server, double *token_bytes,
@@ -259,7 +259,7 @@ bool simulate_predicted(struct scenario *scenario, struct sim_server *server, do
         values.at[RANKS] != floor(values.at[RANKS])) {
         error_set(error, "TP %.4g x DP %.4g is not a whole number of GPUs", values.at[TENSOR],
                   values.at[RANKS]);
-        return error_hint(error, "--tp, --dp and --pp whose product is --gpus");
+        return error_expected(error, "--tp, --dp and --pp whose product is --gpus");
     }
     if (values.at[BLOCKS] > values.at[ROOM])
         facts_note(&scenario->facts, "%.0f KV blocks as set: the memory has room for %.0f",
@@ -268,7 +268,7 @@ bool simulate_predicted(struct scenario *scenario, struct sim_server *server, do
         error_set(error, "%s on %s: out of memory: the weights leave no room for a KV cache",
                   scenario->model ? scenario->model : "the model",
                   scenario->machine ? scenario->machine : "the machine");
-        return error_hint(error, "more --gpus, a narrower --precision, or --blocks");
+        return error_expected(error, "more --gpus, a narrower --precision, or --blocks");
     }
     server->blocks = (size_t)values.at[BLOCKS];
     server->max_num_seqs = (size_t)values.at[SEATS];

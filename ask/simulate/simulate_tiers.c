@@ -54,13 +54,13 @@ bool simulate_classes(struct simulate *simulate, struct error *error)
             for (size_t i = at; i < trace->priority_classes; i++)
                 snprintf(names + strlen(names), sizeof names - strlen(names), "%s%.20s",
                          i > at ? ", " : "one of: ", trace->class_names[i]);
-            return error_hint(error, "%s", *names ? names : "a trace with a column class, or "
+            return error_expected(error, "%s", *names ? names : "a trace with a column class, or "
                               "class=fast(1)|slow(9) of a description");
         }
         if (equals && (!text_number(text_of(equals + 1), &most) || !(most >= 1) ||
                        most != floor(most))) {
             error_set(error, "--priority-class: invalid count '%.60s'", equals + 1);
-            return error_hint(error, "fast=8: no more than 8 sequences in a step with one of class fast");
+            return error_expected(error, "fast=8: no more than 8 sequences in a step with one of class fast");
         }
         swap_classes(trace, found, at);
         simulate->options.server.class_most[at] = (size_t)fmin(most, 1e9);
@@ -88,11 +88,11 @@ static bool known_tier(struct simulate *simulate, const char *name, double block
         if (!value_of(scenario, arena_print(simulate->arena, "%s[%s]", rows[i].row, entry->name),
                       rows[i].to, error)) {
             error_set(error, "--tier: '%.60s' holds no cache", name);
-            return error_hint(error, "ddr, flash or disk: `chalkline list tiers`");
+            return error_expected(error, "ddr, flash or disk: `chalkline list tiers`");
         }
     if (in_place) {
         error_set(error, "--tier: '%.60s' is the GPU memory itself", name);
-        return error_hint(error, "ddr, flash or disk: `chalkline list tiers`");
+        return error_expected(error, "ddr, flash or disk: `chalkline list tiers`");
     }
     tier->capacity = (size_t)fmin(floor(capacity / block_bytes), 1e15);
     return true;
@@ -126,7 +126,7 @@ static bool tier_key(const char *key, const char *value, double block_bytes,
         return true;
     }
     error_set(error, "--tier: unknown key '%.60s'", key);
-    return error_hint(error, "capacity, bandwidth, latency, lifetime, endurance, price, shared");
+    return error_expected(error, "capacity, bandwidth, latency, lifetime, endurance, price, shared");
 }
 
 static bool read_tier(struct simulate *simulate, const char *text, size_t at,
@@ -138,7 +138,7 @@ static bool read_tier(struct simulate *simulate, const char *text, size_t at,
     char *words = arena_copy(simulate->arena, text, strlen(text)), *colon = strchr(words, ':');
     if (at >= TIERS_MOST) {
         error_set(error, "--tier is set more than %d times", TIERS_MOST);
-        return error_hint(error, "%d tiers at most", TIERS_MOST);
+        return error_expected(error, "%d tiers at most", TIERS_MOST);
     }
     if (colon)
         *colon = 0;
@@ -165,12 +165,12 @@ static bool read_tier(struct simulate *simulate, const char *text, size_t at,
     for (size_t i = 0; i < at; i++)
         if (!strcmp(simulate->tier_names[i], words)) {
             error_set(error, "--tier %.60s is set twice", words);
-            return error_hint(error, "once, with its keys");
+            return error_expected(error, "once, with its keys");
         }
     if (tier->bandwidth > 0 && tier->capacity > 0)
         return true;
     error_set(error, "--tier %.60s: no %s", words, tier->capacity ? "bandwidth" : "room for a block");
-    return error_hint(error, "capacity=1TB, bandwidth=50GB/s");
+    return error_expected(error, "capacity=1TB, bandwidth=50GB/s");
 }
 
 bool simulate_tiers(struct simulate *simulate, struct error *error)
@@ -180,11 +180,11 @@ bool simulate_tiers(struct simulate *simulate, struct error *error)
     const size_t count = command_texts(simulate->arena, command, "tier", &tiers);
     if (count && !(simulate->options.token_bytes > 0)) {
         error_set(error, "--tier: the KV bytes per token are unknown");
-        return error_hint(error, "--model MODEL --on HARDWARE, beside --step-time or instead of it");
+        return error_expected(error, "--model MODEL --on HARDWARE, beside --step-time or instead of it");
     }
     if (command_given(command, "fetch") && !count) {
         error_set(error, "--fetch without --tier");
-        return error_hint(error, "--tier ddr");
+        return error_expected(error, "--tier ddr");
     }
     simulate->options.fetch_cheaper = command_choice(command, "fetch") == 1;
     if (simulate->options.fetch_cheaper && !value_of(&simulate->scenario, NAME_server_price,

@@ -142,6 +142,17 @@ static const struct option_group server_options = { "Replica", server_list },
                                  search_options = { "Several runs", search_list },
                                  file_options = { "Files", file_list };
 
+/* The keys of a description of requests, as options for help. */
+static bool description_key(size_t at, struct option *key)
+{
+    if (at >= generate_key_count)
+        return false;
+    const struct generate_key *known = &generate_keys[at];
+    *key = (struct option){ .name = known->name, .help = known->help, .argument = known->accepted,
+                            .fallback = known->usual };
+    return true;
+}
+
 const struct verb verb_simulate = {
     "simulate", "TRACE | poisson:rate=5,...",
     "Replay a trace through an engine's scheduler: TTFT, TPOT, goodput, queues.",
@@ -151,4 +162,6 @@ const struct verb verb_simulate = {
       "chalkline simulate trace.csv --model qwen3-32b --on h200-sxm --gpus 2 --ttft 2s --min-gpus" },
     { &server_options, &layout_options, &kv_options, &pool_options, &load_options, &search_options, &file_options,
       &model_options, &machine_options, &weight_options, &cache_options, &engine_options,
-      &assume_options, &row_options, &table_options, &plot_options, &output_options }, .ask = ask_simulate };
+      &assume_options, &row_options, &table_options, &plot_options, &output_options }, .ask = ask_simulate,
+    .key_title = "Requests by description: poisson:KEY=VALUE,... (also gamma and constant)",
+      .key = description_key };

@@ -59,7 +59,7 @@ static bool open_scenario(struct scenario *scenario, struct arena *arena,
     const size_t models = command_models(command, &subject);
     if (models > 1) {
         error_set(error, "tiers takes one model, %zu were given", models);
-        return error_hint(error, "chalkline tiers deepseek-v3 --on gb200-nvl72");
+        return error_expected(error, "chalkline tiers deepseek-v3 --on gb200-nvl72");
     }
     if (!scenario_open(scenario, arena, command, subject, error) ||
         !scenario_priced(scenario, "tiers", error) || !scenario_choose(scenario, asked, 2, error))
@@ -80,14 +80,14 @@ static bool open_scenario(struct scenario *scenario, struct arena *arena,
             continue;
         error_set(error, "tiers: %s is a %s, set by %s", input->name,
                   input->distribution == DISTRIBUTION_RANGE ? "range" : "distribution", input->source);
-        return error_hint(error, "a single number; `chalkline eval tier_pause_cost` takes ranges");
+        return error_expected(error, "a single number; `chalkline eval tier_pause_cost` takes ranges");
     }
     if (!value_of(scenario, NAME_kv_stored, &stored, error))
         return false;
     if (stored > 0)
         return true;
     error_set(error, "tiers: a conversation of this context has no KV cache");
-    return error_hint(error, "--context 1 or more, and a model with a KV cache");
+    return error_expected(error, "--context 1 or more, and a model with a KV cache");
 }
 
 /* ---- figures ---------------------------------------------------------------------------- */
@@ -285,4 +285,4 @@ const struct verb verb_tiers = {
     "Choose the memory tier for the KV cache of an idle conversation, by cost and time to resume.",
     { "chalkline tiers deepseek-v3 --on gb200-nvl72 --context 32768",
       "chalkline tiers llama-3.3-70b --on h100-sxm --plot tiers.svg" },
-    { ANSWER_OPTIONS, &table_options, &plot_options, &output_options }, .ask = ask_tiers };
+    { SERVING_OPTIONS, &table_options, &plot_options, &output_options }, .ask = ask_tiers };

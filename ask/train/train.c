@@ -19,14 +19,14 @@ static bool set_chips(struct train *train)
     const struct fact *chips = facts_find(&train->scenario.facts, NAME_training_chips);
     if (!fact_given(chips)) {
         error_set(train->error, "train needs a number of GPUs: --gpus");
-        return error_hint(train->error, "%s", train->command->verb->examples[0]);
+        return error_expected(train->error, "a number, as in `%s`", train->command->verb->examples[0]);
     }
     if (!value_of(&train->scenario, NAME_training_chips, &train->chips, train->error))
         return false;
     if (train->chips >= 1 && train->chips <= MOST && train->chips == floor(train->chips))
         return true;
     error_set(train->error, "%s: invalid number of GPUs '%.12g'", chips->source, train->chips);
-    return error_hint(train->error, "a whole number from 1 to %d", MOST);
+    return error_expected(train->error, "a whole number from 1 to %d", MOST);
 }
 
 /* What a setting gives stands at its start until it does. What is given is whole. */
@@ -40,10 +40,10 @@ static bool set_input(struct train *train, const char *row, double start, double
         facts_set(&train->scenario.facts, row, start, ORIGIN_AXIS, "train");
     } else if (given != floor(given)) {
         error_set(train->error, "%s: %s: '%.12g' is not a whole number", source, row, given);
-        return error_hint(train->error, "%s=%.0f", row, floor(given));
+        return error_expected(train->error, "%s=%.0f", row, floor(given));
     } else if (given < least || given > most) {
         error_set(train->error, "%s: %s = %.12g is out of range", source, row, given);
-        return error_hint(train->error, "%s to %s", count_text(train->arena, least, 9),
+        return error_expected(train->error, "%s to %s", count_text(train->arena, least, 9),
                           count_text(train->arena, most, 9));
     }
     return true;
@@ -62,7 +62,7 @@ bool train_open(struct train *train)
         return false;
     if (train_given(train, NAME_recompute_full) > 0 && train_given(train, NAME_recompute_reversible) > 0) {
         error_set(train->error, "recompute_full and recompute_reversible exclude each other");
-        return error_hint(train->error, "one of them");
+        return error_expected(train->error, "one of them");
     }
     for (int i = 0; i < TRAIN_AXES; i++)
         if (!set_input(train, train_axes[i].row, train_axes[i].start, train_axes[i].least,
@@ -89,7 +89,7 @@ bool ask_train(struct arena *arena, const struct command *command, struct answer
                              .error = error };
     if (command_given(command, "sweep") && command_given(command, "plan")) {
         error_set(error, "--sweep and --plan exclude each other");
-        return error_hint(error, "one of them");
+        return error_expected(error, "one of them");
     }
     if (command_given(command, "sweep"))
         return shards_check(command, error) && train_sweep(train);

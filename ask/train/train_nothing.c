@@ -46,15 +46,16 @@ static const char *stage_line(struct train *train)
     return arena_print(train->arena, "%s x %s must divide %s layers, or %s with one less on the "
                        "first and last stage%s", size_text(train, "PP", NAME_pipeline_parallel), pieces,
                        count_text(train->arena, layers, 12), count_text(train->arena, layers + 2, 12),
-                       chunks > 1 && !(train_given(train, NAME_pipeline_parallel) > 1) ? "; PP above 1" : "");
+                       chunks > 1 && !(train_given(train, NAME_pipeline_parallel) > 1)
+                       ? "; VPP above 1 needs PP above 1" : "");
 }
 
 static const char *even_line(struct train *train, enum train_even even)
 {
     switch (even) {
     case TRAIN_EVEN_HEADS:
-        return arena_print(train->arena, "%s must divide %s query heads, and divide %s key heads "
-                           "or be a multiple", size_text(train, "TP", NAME_tensor_parallel),
+        return arena_print(train->arena, "%s must divide %s query heads, and divide %s KV heads "
+                           "or be a multiple of them", size_text(train, "TP", NAME_tensor_parallel),
                            count_text(train->arena, number(train, NAME_heads_most), 12),
                            count_text(train->arena, number(train, NAME_cache_heads_most), 12));
     case TRAIN_EVEN_STAGES:

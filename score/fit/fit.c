@@ -247,7 +247,7 @@ static void find_families(struct fit *fit)
     }
 }
 
-/* What was measured may be told by rows that no constant moves. */
+/* Some measurements are predicted by rows that no constant changes. */
 static void find_measured(struct fit *fit)
 {
     for (size_t i = 0; i < fit->count; i++) {

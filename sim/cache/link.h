@@ -17,19 +17,19 @@
 struct link;
 
 struct link *link_open(struct arena *arena, double bandwidth, double latency);
-/* Bytes that somebody waits for. */
+/* Start a transfer that a request waits for. */
 void link_add(struct link *link, double now, double bytes, uint32_t id);
-/* Bytes that nobody waits for. They share as one transfer, that grows, and wait for no latency. */
+/* Add bytes that no request waits for. Together they are one growing transfer, without latency. */
 void link_write(struct link *link, double now, double bytes);
-/* When the next one ends that somebody waits for, if nothing is added; INFINITY: there is none. */
+/* When the next transfer that a request waits for ends, if nothing is added; INFINITY: none. */
 double link_next(struct link *link);
-/* One that has ended by now, in order of their ends; false: none is left. */
+/* A transfer that has ended by now, in order of their ends; false: none is left. */
 bool link_end(struct link *link, double now, uint32_t *id);
 
-/* How long so many bytes more would take if nothing is added after them: exact without latency,
- * else at most this. Cost is by transfers in progress. */
+/* Seconds that `bytes` more bytes would take if nothing is added after them: exact without latency,
+ * otherwise an upper limit. Takes time proportional to the transfers in progress. */
 double link_seconds(struct link *link, double now, double bytes);
 double link_behind(struct link *link, double now);      /* bytes still to write */
-double link_busy(struct link *link, double now);        /* seconds it was not idle, so far */
+double link_busy(struct link *link, double now);        /* seconds during which it was busy, so far */
 
 #endif

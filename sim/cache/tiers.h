@@ -49,26 +49,26 @@ struct tier_use {
 
 struct tiers;
 
-/* From the fastest; at most TIERS_MOST. */
+/* Tiers from the fastest to the slowest; at most TIERS_MOST. */
 struct tiers *tiers_open(struct arena *arena, const struct tier_options *options, size_t count,
                          size_t replicas, double bytes_per_block);
 /* A block leaves the HBM of a replica. */
 void tiers_put(struct tiers *tiers, size_t replica, uint64_t name, double now);
-/* How many of the first names are in some tier, and in which, the fastest counts: per_tier
- * [TIERS_MOST], or NULL. No use yet. */
+/* How many of the first names, without a gap, are in some tier, and how many in each (the fastest tier that
+ * has a name counts): per_tier[TIERS_MOST], or NULL. Does not count as a use. */
 size_t tiers_find(struct tiers *tiers, size_t replica, const uint64_t *names, size_t count,
                   double now, size_t *per_tier);
-/* How long it would take to bring so many up, if nothing else is fetched after them. */
+/* Seconds to fetch per_tier blocks, if nothing else is fetched after them. */
 double tiers_seconds(struct tiers *tiers, size_t replica, const size_t *per_tier, double now);
-/* Brings up what tiers_find finds of them, the first one as the most recently used; returns how
- * many. With 0 nothing ends. An id may be in flight more than once. */
+/* Start a fetch of the blocks that tiers_find finds, the first one as the most recently used; returns their
+ * number. A fetch of 0 blocks never ends. An id may be in flight more than once. */
 size_t tiers_fetch(struct tiers *tiers, size_t replica, const uint64_t *names, size_t count,
                    double now, uint32_t id);
-/* Nothing ends before; INFINITY: nothing is in flight. */
+/* No fetch ends before this time; INFINITY: nothing is in flight. */
 double tiers_next(struct tiers *tiers);
 /* A fetch that has ended by now, all parts of it; false: none is left. */
 bool tiers_end(struct tiers *tiers, double now, uint32_t *id);
-/* A replica fails: its own tiers forget all. Fetches in flight still end. */
+/* A replica fails: its own tiers lose their content. Fetches in flight still end. */
 void tiers_clear(struct tiers *tiers, size_t replica, double now);
 struct tier_use tiers_use(struct tiers *tiers, size_t replica, size_t tier, double now);
 

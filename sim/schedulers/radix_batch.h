@@ -3,8 +3,8 @@
  *
  *     waiting: queue --begin--> prompt: cut --add_prompt--> flight --read--> decodes --finish-->
  *
- * A scheduler puts struct radix_batch first in a struct of its own. What it decides itself is who
- * enters, who takes part in a batch, and who has to start again.
+ * A scheduler puts struct radix_batch first in a struct of its own. It decides itself which
+ * requests enter, which take part in a batch, and which have to restart.
  *
  * Memory is counted in units, the same as those of the tree: tokens or blocks. Units in use are
  * those that running requests lock in the tree, and those that they hold outside of it; what
@@ -17,19 +17,19 @@
 #include "sim/cache/radix.h"
 
 struct radix_request {
-    int64_t cached;                 /* tokens cached; while it decodes, less the turns launched */
-    uint64_t turn;                  /* that of its last output, from when that is known */
-    uint32_t had;                   /* outputs received when it began */
-    uint32_t node;                  /* what it locks of the tree */
+    int64_t cached;                 /* tokens cached; while it decodes, minus the turns launched */
+    uint64_t turn;                  /* the turn of its last output, once that is known */
+    uint32_t had;                   /* output tokens received when it began */
+    uint32_t node;                  /* the node of the tree up to which it locks its path */
     bool fresh;                     /* its prompt is in flight */
-    bool over;
-    bool begun;                     /* of its prompt something was in a batch, since it entered */
+    bool over;                      /* it has ended */
+    bool begun;                     /* part of its prompt has been in a batch since it entered */
 };
 
 struct flight {                     /* a batch that was launched */
-    uint32_t *prompts, *ends;       /* requests whose prompts it ends; that are done with it */
+    uint32_t *prompts, *ends;       /* requests whose prompt, and whose output, it completes */
     size_t prompt_count, end_count;
-    bool turn;                      /* those that decode are in it */
+    bool turn;                      /* the decoding requests take part in it */
 };
 
 struct radix_batch {
@@ -38,23 +38,24 @@ struct radix_batch {
     struct queue queue;
     struct decodes decodes;
     struct radix *cache;
-    size_t unit, capacity;          /* tokens of a unit, 1 or a block; units */
-    bool reuse;                     /* what was read is kept in the tree */
+    size_t unit, capacity;          /* tokens per unit, 1 or a block; capacity in units */
+    bool reuse;                     /* prefixes are kept in the tree for later requests */
     size_t outside;                 /* units held by running requests outside of the tree */
     int64_t left;                   /* tokens to process */
-    uint32_t cut;                   /* the prompt that goes on; NOBODY */
+    uint32_t cut;                   /* the request whose prompt was cut and continues; NOBODY: none */
     struct ahead ahead;
     struct flight flights[AHEAD_MOST];
-    /* Counts what so many turns take when they are launched: `outside`, and what the scheduler
-     * keeps by turns. Called before the turns count. */
+    /* Account for the units that `turns` turns take when they are launched: in `outside`, and in what the
+     * scheduler keeps itself. Called before the turns are counted. */
     void (*grow)(struct radix_batch *batch, uint64_t turns);
 };
 
-/* Empty, in the arena, with room for the server's sequences. */
+/* Open an empty batch in the arena, with room for the server's sequences. */
 void radix_batch_open(struct radix_batch *batch, struct arena *arena, struct simulation *simulation,
                       const struct sim_server *server, size_t unit, size_t capacity);
 
-/* Tokens to read before its next output; of these cached by another pool. */
+/* Tokens that a request has to prefill before its next output; below, those of them that another pool has
+ * cached. */
 static inline uint64_t radix_batch_known(const struct radix_batch *batch, uint32_t id)
 {
     return (uint64_t)batch->replica.simulation->trace->prompt[id] + batch->requests[id].had;
@@ -66,7 +67,7 @@ static inline uint64_t radix_batch_ready(const struct radix_batch *batch, uint32
     return ready < known ? ready : known - 1;
 }
 
-/* Tokens that it will have read when it is done: its last output is not an input. */
+/* Tokens that it will have processed when it is done: its last output token is not an input. */
 static inline uint64_t radix_batch_last(const struct radix_batch *batch, uint32_t id)
 {
     return simulation_total(batch->replica.simulation, id) - 1;
@@ -77,11 +78,11 @@ static inline size_t radix_batch_in_use(const struct radix_batch *batch)
     return batch->outside + radix_used(batch->cache);
 }
 
-/* Outputs that its user has. */
+/* Output tokens that its user has received. */
 uint32_t radix_batch_received(const struct radix_batch *batch, uint32_t id);
-/* What the tree has of its first `known` tokens, but for the last one. */
+/* The cached prefix of its first `known` tokens, without the last one. */
 struct radix_hit radix_batch_find(const struct radix_batch *batch, uint32_t id, uint64_t known);
-/* Of what nobody uses so much goes that the rest has room. */
+/* Evict as many unlocked units as the running requests need. */
 void radix_batch_make_room(struct radix_batch *batch);
 /* For the simulation: waiting, tokens_left, blocks_used. */
 void radix_batch_count(struct radix_batch *batch);
@@ -92,7 +93,7 @@ void radix_batch_count(struct radix_batch *batch);
  * with it, and it holds `units` in all. */
 void radix_batch_begin(struct radix_batch *batch, uint32_t id, const struct radix_hit *hit,
                        uint64_t start, size_t units);
-/* So many tokens of its prompt join the batch that is formed. True: they are its last ones. */
+/* Add `tokens` tokens of its prompt to the batch that is formed. True: they complete the prompt. */
 bool radix_batch_add_prompt(struct radix_batch *batch, struct flight *flight, struct sim_step *step,
                             uint32_t id, uint64_t tokens);
 /* It decodes from the next turn on, until `turn`. */
@@ -100,7 +101,7 @@ void radix_batch_join(struct radix_batch *batch, uint32_t id, uint64_t turn);
 void radix_batch_leave(struct radix_batch *batch, uint32_t id);
 /* Its prefix, as far as whole units go, is in the tree from now on. */
 void radix_batch_keep(struct radix_batch *batch, uint32_t id, uint64_t tokens);
-/* It runs no more and gives back the units that it holds. */
+/* It stops running and releases the units that it holds. */
 void radix_batch_let_go(struct radix_batch *batch, uint32_t id, size_t units);
 void radix_batch_finish(struct radix_batch *batch, uint32_t id, size_t units, double now);
 /* It starts again, having received `had` outputs; the scheduler puts it into the queue. */
@@ -108,22 +109,22 @@ void radix_batch_restart(struct radix_batch *batch, uint32_t id, uint32_t had, s
 
 /* ---- batches -------------------------------------------------------------------------------- */
 
-/* An empty one behind those in flight, which is not launched yet. */
+/* An empty batch after those in flight, not launched yet. */
 struct flight *radix_batch_flight(struct radix_batch *batch);
-/* All that decode take part in it, and so many units for that; the turn is launched. */
+/* Add a turn of all decoding requests, which takes `units` units, to the batch. */
 void radix_batch_add_turn(struct radix_batch *batch, struct flight *flight, struct sim_step *step,
                           size_t units);
 void radix_batch_launch(struct radix_batch *batch, const struct sim_step *step, double now);
 /* The simulation is told when the first one in flight ends. */
 void radix_batch_wait(struct radix_batch *batch);
-/* Whether nothing can happen but turns of those that decode, as far as those in flight say. */
+/* Whether, given the batches in flight, only turns of the decoding requests can follow. */
 bool radix_batch_only_decodes(const struct radix_batch *batch);
-/* So many turns are a fast-forward; 0: there is none. */
+/* Start a fast-forward of `turns` turns; 0: none. */
 void radix_batch_fast_forward(struct radix_batch *batch, uint64_t turns);
 /* The first batch in flight, or the fast-forward, is over: that batch, until another one is formed.
  * NULL: the simulation called because somebody left the queue, and a batch goes on. */
 const struct flight *radix_batch_end(struct radix_batch *batch, double now);
-/* Its prompt has been read and gave a token. False: it has to start again. */
+/* Its prefill is complete and yielded a token. False: it has to restart. */
 bool radix_batch_read(struct radix_batch *batch, uint32_t id, double now);
 
 /* ---- what the simulation asks; the scheduler may have more to do ---------------------------- */

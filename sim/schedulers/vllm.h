@@ -27,9 +27,9 @@ struct request {
     uint32_t known;                 /* prompt and outputs received */
     uint32_t computed;              /* tokens whose cache is scheduled */
     uint16_t pending, in_flight;    /* outputs scheduled and not received, guesses too; steps */
-    bool guesses;                   /* it has given a token since it entered: guesses follow it */
+    bool guesses;                   /* it has given a token since it entered, so draft tokens can follow */
     bool entered;                   /* its prompt has not begun to run */
-    uint32_t block_count, named;    /* the first `named` have names */
+    uint32_t block_count, named;    /* the first `named` blocks have names (hashes) */
     uint8_t room;                   /* of `blocks`: a power of two, by its exponent */
     uint8_t stale;                  /* fetches in flight whose replica has failed */
     uint32_t *blocks;
@@ -44,16 +44,16 @@ struct shared {
 
 struct part {
     uint32_t id;
-    uint8_t draft;                  /* tokens that it guesses ahead */
+    uint8_t draft;                  /* draft tokens */
     bool decode;
-    bool yields;                    /* its step gives a token, and what of these is accepted */
+    bool yields;                    /* its step gives a token and the accepted draft tokens */
 };
 
 struct flight {                     /* a step that was launched */
     struct part *parts;
     size_t count;
-    double end;
-    bool decode;                    /* all that run decode, each a token */
+    double end;                     /* s of the clock */
+    bool decode;                    /* every running request decodes one token */
 };
 
 struct rank {
@@ -63,9 +63,9 @@ struct rank {
     size_t running_count, waiting;
     struct queue fetching, fetched; /* requests whose cache comes from a tier, or has come */
     struct flight *flights;         /* [as many as can be in flight] */
-    uint64_t preempted;             /* requests, in this forming */
-    uint32_t *turns;                /* for a fast-forward: those that run, by when they need a block */
-    size_t *due;                    /* [block + 1]: where those of a turn begin in `turns` */
+    uint64_t preempted;             /* requests, while this step is formed */
+    uint32_t *turns;                /* for a fast-forward: running requests by the turn of their next block */
+    size_t *due;                    /* [tokens per block + 1]: where those of a turn begin in `turns` */
 };
 
 struct vllm {
@@ -73,11 +73,11 @@ struct vllm {
     struct shared *shared;
     struct rank *ranks;
     size_t rank_count, priority_classes, flight_count;
-    double free_at;                 /* when the chips end what they have */
+    double free_at;                 /* s of the clock: when the GPUs finish what was launched */
     size_t stages;
-    double *stage_free;             /* [stages] the same of each stage */
-    double *told;                   /* with stages: when each request had its last token */
-    struct fast_forward forward;    /* of decodes to come; steps 0: none */
+    double *stage_free;             /* [stages] the same for each pipeline stage */
+    double *told;                   /* with pipeline stages: when each request got its last token */
+    struct fast_forward forward;    /* decode steps to come; steps 0: none */
     double now;                     /* when a step is formed */
     uint64_t *names;                /* of the prefix that is looked for in the tiers */
     size_t name_room;
@@ -85,28 +85,28 @@ struct vllm {
 
 /* ---- vllm_cache.c --------------------------------------------------------------------------- */
 
-/* A number from two that looks like chance, always the same. */
+/* A hash of two numbers. */
 uint64_t vllm_mixed(uint64_t a, uint64_t b);
 /* Full blocks whose tokens are known and scheduled get their names; the first only where another
  * request could look for them. */
 void vllm_name_blocks(struct vllm *vllm, struct rank *rank, uint32_t id);
 void vllm_name_now(struct vllm *vllm, struct rank *rank, uint32_t id);
-/* The full ones of so many tokens. */
+/* Name the full blocks of the first `tokens` tokens. */
 void vllm_name_first(struct vllm *vllm, struct rank *rank, uint32_t id, uint64_t tokens);
 
 size_t vllm_blocks_for(const struct vllm *vllm, uint64_t tokens);
-/* A block that nobody uses; what it held moves to the tiers. */
+/* Take a free block; what it held moves to the tiers. */
 uint32_t vllm_take_block(struct vllm *vllm, struct rank *rank);
 void vllm_add_block(struct shared *shared, struct request *request, uint32_t block);
 void vllm_take_blocks(struct vllm *vllm, struct rank *rank, uint32_t id, uint64_t tokens);
 void vllm_leave_cache(struct vllm *vllm, struct rank *rank, uint32_t id);
 
-/* Blocks of its prefix that are there, up to the one before its last token; how many idle. */
+/* Cached blocks of its prefix, up to the one before its last token; *idle: how many of them are free. */
 size_t vllm_find_prefix(const struct vllm *vllm, const struct rank *rank, uint32_t id,
                         size_t *idle);
-/* The rest of its prefix that tiers have, from block `run` on; their names are in vllm->names. */
+/* Blocks of its prefix that tiers have, from block `run` on; their names are in vllm->names. */
 size_t vllm_find_below(struct vllm *vllm, uint32_t id, size_t run, size_t *per_tier);
-/* Whether the whole of what it knows fits, with what of it is there already: `run` blocks. */
+/* Whether all its known tokens fit in the cache; *run: blocks of them that are cached already. */
 bool vllm_has_room(const struct vllm *vllm, const struct rank *rank, uint32_t id, size_t *run);
 void vllm_share_prefix(struct vllm *vllm, struct rank *rank, uint32_t id, size_t run);
 
@@ -114,26 +114,26 @@ void vllm_share_prefix(struct vllm *vllm, struct rank *rank, uint32_t id, size_t
 
 size_t vllm_class_of(const struct vllm *vllm, uint32_t id);
 void vllm_stop_running(struct vllm *vllm, struct rank *rank, size_t at);
-/* Sequences of a step that has a request of its class, at most. */
+/* Most sequences of a step that contains a request of its class. */
 size_t vllm_class_most(const struct vllm *vllm, uint32_t id);
-/* Who has to go: of the last class the last admitted, by its place. */
+/* The place of the request to preempt: the last admitted of the last class. */
 size_t vllm_last_of_all(const struct vllm *vllm, const struct rank *rank);
-/* Steps of ranks are one step of the server; the fullest decides how long it takes. */
+/* Add the step of a rank to that of the replica, whose time the fullest rank determines. */
 void vllm_add_step(struct sim_step *all, struct sim_step *fullest, const struct sim_step *step);
 double vllm_imbalance(const struct vllm *vllm, const struct sim_step *all,
                       const struct sim_step *fullest);
-/* What each class pays for of steps like the last one launched: its part of the sequences. */
+/* Charge each class its share of `seconds` of steps like the last one launched, by its sequences. */
 void vllm_share_seconds(struct vllm *vllm, double seconds, double sequences);
-/* Forms a step at a time and launches it behind what the chips have; false: nothing to do. */
+/* Form a step and launch it after those in flight; false: nothing to do. */
 bool vllm_launch(struct vllm *vllm, double now);
 void vllm_count_requests(struct vllm *vllm);        /* for the simulation */
 size_t vllm_depth(const struct vllm *vllm);         /* steps in flight */
 
 /* ---- vllm_fast_forward.c -------------------------------------------------------------------- */
 
-/* A fast-forward from now on, where nothing but decoding can happen; false: there is none. */
+/* Start a fast-forward, if only decode steps can follow; false: not possible. */
 bool vllm_try_fast_forward(struct vllm *vllm, double now);
-/* Steps of the fast-forward that gave their tokens before now; not its last. */
+/* Steps of the fast-forward, except its last, that gave their tokens before now. */
 uint64_t vllm_received_before(const struct vllm *vllm, double now);
 /* Leaves the fast-forward after `received` steps have given their tokens (with two in flight the one
  * that flew before is the first of them): one more step than that is launched. */

@@ -81,14 +81,14 @@ static bool fits(const struct maker *maker, const struct turn *turn, const char 
         return true;
     error_set(maker->error, "%s: turn %u of session %u has %s of %.10g",
               generate_kinds[maker->plan.kind], turn->turn + 1, turn->session + 1, what, number);
-    return error_hint(maker->error, "at most %.10g: fewer turns, or smaller numbers", most);
+    return error_expected(maker->error, "at most %.10g: fewer turns, or smaller numbers", most);
 }
 
 static bool too_many(const struct maker *maker)
 {
     error_set(maker->error, "%s: more than %d requests", generate_kinds[maker->plan.kind],
               GENERATE_MOST);
-    return error_hint(maker->error, "a lower rate or count, a shorter duration, or fewer turns");
+    return error_expected(maker->error, "a lower rate or count, a shorter duration, or fewer turns");
 }
 
 static void draw_lengths(const struct plan *plan, struct draws *draws, double *input,

@@ -21,24 +21,24 @@ enum key {
 #define LENGTHS "a whole number, LOW..HIGH, exponential(MEAN) or lognormal(MEAN,cv=X), each from " \
                 "1 to 10M"
 const struct generate_key generate_keys[] = {
-    [KEY_RATE]     = { "rate", "1/s", "1e-9 to 1e9 a second: 5, 5/s, 300/min",
-                       "sessions that arrive" },
+    [KEY_RATE]     = { "rate", "1/s", "1e-9 to 1e9: 5, 5/s, 300/min",
+                       "sessions that arrive per second" },
     [KEY_CV]       = { "cv", "2", "0.01 to 100",
-                       "deviation of the gaps between arrivals over their mean" },
-    [KEY_COUNT]    = { "count", "1000", "a whole number from 1 to 10M", "sessions" },
+                       "gamma: deviation of the gaps between arrivals over their mean" },
+    [KEY_COUNT]    = { "count", "1000", "a whole number from 1 to 10M", "number of sessions" },
     [KEY_DURATION] = { "duration", NULL, "up to 1e9 s: 600, 90min, 1h",
-                       "instead of count: sessions arrive so long" },
+                       "time during which sessions arrive, instead of count" },
     [KEY_INPUT]    = { "input", "1000", LENGTHS, "new tokens of a prompt" },
-    [KEY_OUTPUT]   = { "output", "200", LENGTHS, "tokens of an answer" },
+    [KEY_OUTPUT]   = { "output", "200", LENGTHS, "output tokens of a request" },
     [KEY_LENGTHS]  = { "lengths", NULL, "a file of lengths, or any trace",
-                       "instead of input and output: draws pairs of a file" },
+                       "pairs of lengths drawn from a file, instead of input and output" },
     [KEY_TURNS]    = { "turns", "1", "a whole number or geometric(MEAN), from 1 to 10000",
-                       "requests of a session" },
+                       "requests per session" },
     [KEY_WAIT]     = { "wait", "0s", "a time, LOW..HIGH, exponential(MEAN) or "
-                       "lognormal(MEAN,cv=X), up to 1e6 s", "from an answer to the next turn" },
+                       "lognormal(MEAN,cv=X), up to 1e6 s", "time from an answer to the next turn" },
     [KEY_CLASS]    = { "class", NULL, "NAME(SHARE)|NAME(SHARE), at most 8: words of letters, "
                        "digits, '-', '_' and '.'", "classes, in proportion to their shares" },
-    [KEY_SEED]     = { "seed", "1", "a whole number below 2^64", "of the draws" },
+    [KEY_SEED]     = { "seed", "1", "a whole number below 2^64", "seed of the draws" },
 };
 const size_t generate_key_count = KEYS;
 
@@ -194,9 +194,9 @@ static bool unknown_key(const struct reader *reader, struct text pair, struct te
     else
         error_set(reader->error, "%s: unknown key '%s'", kind, word);
     if (near)
-        return error_hint(reader->error, "did you mean %s=?", near);
-    return error_hint(reader->error, "key=value with the keys rate, cv, count, duration, input, "
-                                     "output, lengths, turns, wait, class, seed");
+        return error_suggest(reader->error, "did you mean %s=?", near);
+    return error_expected(reader->error, "key=value, with the keys rate, cv, count, duration, input, "
+                                         "output, lengths, turns, wait, class, seed");
 }
 
 static bool read_pair(struct reader *reader, struct text pair)
@@ -211,20 +211,20 @@ static bool read_pair(struct reader *reader, struct text pair)
     if (reader->given[key].data) {
         error_set(reader->error, "%s: %s is set twice", generate_kinds[reader->plan->kind],
                   generate_keys[key].name);
-        return error_hint(reader->error, "once");
+        return error_expected(reader->error, "once");
     }
     reader->given[key] = text_trim(value);
     return true;
 }
 
-/* A key that means nothing beside another, or without it. */
+/* A key that has no effect beside another, or without it. */
 static bool apart(const struct reader *reader, enum key key, bool meant, const char *why)
 {
     if (meant || !reader->given[key].data)
         return true;
-    error_set(reader->error, "%s: %s means nothing %s", generate_kinds[reader->plan->kind],
+    error_set(reader->error, "%s: %s has no effect %s", generate_kinds[reader->plan->kind],
               generate_keys[key].name, why);
-    return error_hint(reader->error, "%s: %s", generate_keys[key].name, generate_keys[key].help);
+    return error_suggest(reader->error, "%s: %s", generate_keys[key].name, generate_keys[key].help);
 }
 
 static bool agree(const struct reader *reader)
@@ -248,8 +248,8 @@ static bool read_values(struct reader *reader)
             continue;
         error_set(reader->error, "%s: invalid %s '%.*s'", generate_kinds[reader->plan->kind],
                   generate_keys[key].name, shown(text), text.data);
-        return error_hint(reader->error, "%s: %s", generate_keys[key].help,
-                          generate_keys[key].accepted);
+        return error_expected(reader->error, "%s (%s)", generate_keys[key].accepted,
+                              generate_keys[key].help);
     }
     return true;
 }
@@ -280,7 +280,7 @@ bool generate_read(struct arena *arena, const char *words, struct plan *plan, st
     *plan = (struct plan){ .duration = INFINITY };
     if (!kind_of(words, &plan->kind, &rest)) {
         error_set(error, "unknown description of requests '%.*s'", SHOWN, words);
-        return error_hint(error, "poisson, gamma or constant: poisson:rate=5,count=1000");
+        return error_expected(error, "poisson, gamma or constant: poisson:rate=5,count=1000");
     }
     bool more = rest.size > 0;
     if (more)

@@ -20,7 +20,7 @@ bool trace_length(const char *path, int line, double number, const char *words, 
         error_set(error, "%s:%d: invalid length of a request '%.40s'", path, line, words);
     else
         error_set(error, "%s:%d: invalid length of a request '%.17g'", path, line, number);
-    return error_hint(error, "a whole number of tokens from 1 to %d", LENGTH_MOST);
+    return error_expected(error, "a whole number of tokens from 1 to %d", LENGTH_MOST);
 }
 
 bool trace_order(const char *path, int line, const struct trace *trace, size_t row,
@@ -29,13 +29,13 @@ bool trace_order(const char *path, int line, const struct trace *trace, size_t r
     if (row && trace->arrival[row] < trace->arrival[row - 1]) {
         error_set(error, "%s:%d: arrives %.9g s before the request above it", path, line,
                   trace->arrival[row - 1] - trace->arrival[row]);
-        return error_hint(error, "requests in order of arrival");
+        return error_expected(error, "requests in order of arrival");
     }
     if (trace->arrival[row] <= TIME_MOST)
         return true;
     error_set(error, "%s:%d: arrives %g s after the first request", path, line,
               trace->arrival[row]);
-    return error_hint(error, "a trace of at most %d s", TIME_MOST);
+    return error_expected(error, "a trace of at most %d s", TIME_MOST);
 }
 
 bool trace_word(const char *word)
@@ -61,7 +61,7 @@ size_t trace_class(struct trace *trace, const char *word)
 static bool none(const char *path, struct error *error)
 {
     error_set(error, "%s: no requests", path);
-    return error_hint(error, "a line for each request");
+    return error_expected(error, "a line for each request");
 }
 
 static bool is_lines(struct text text)
@@ -80,7 +80,7 @@ static bool stretch(const char *path, double scale, struct trace *trace, struct 
     if (most <= TIME_MOST)
         return true;
     error_set(error, "%s: has times up to %g s at this scale", path, most);
-    return error_hint(error, "at most %d s", TIME_MOST);
+    return error_expected(error, "at most %d s", TIME_MOST);
 }
 
 bool trace_parse(struct arena *arena, const char *path, struct text text, double scale,

@@ -58,7 +58,7 @@ static bool find_column(const struct reader *reader, const char *name, int *colu
     if (again >= reader->csv.columns)
         return true;
     error_set(reader->error, "%s: the header has the column '%s' twice", reader->csv.file, name);
-    return error_hint(reader->error, "one column of that name");
+    return error_expected(reader->error, "one column of that name");
 }
 
 static bool has(const struct csv *csv, const char *column)
@@ -71,11 +71,11 @@ static bool unknown(const struct reader *reader)
     const struct csv *csv = &reader->csv;
     error_set(reader->error, "%s: no trace that is understood: %zu columns, the first '%.40s'",
               csv->file, csv->columns, csv->columns ? csv_header(csv, 0) : "");
-    return error_hint(reader->error,
-                      "the columns TIMESTAMP,ContextTokens,GeneratedTokens (Azure), "
-                      "Timestamp,Request tokens,Response tokens (BurstGPT), "
-                      "arrived_at,num_prefill_tokens,num_decode_tokens (Vidur) or "
-                      "arrival,input,output[,class][,session][,wait]; or JSON lines as Mooncake's");
+    return error_expected(reader->error,
+                          "the columns TIMESTAMP,ContextTokens,GeneratedTokens (Azure), "
+                          "Timestamp,Request tokens,Response tokens (BurstGPT), "
+                          "arrived_at,num_prefill_tokens,num_decode_tokens (Vidur) or "
+                          "arrival,input,output[,class][,session][,wait]; or JSON lines as Mooncake's");
 }
 
 /* The first format all of whose columns there are; its arrivals only if they are `wanted`. */
@@ -104,9 +104,9 @@ static bool find_format(struct reader *reader, bool wanted)
         return unknown(reader);
     error_set(reader->error, "%s: lengths without arrivals: the columns %s,%s", csv->file,
               untimed->input, untimed->output);
-    return error_hint(reader->error, "a column '%s', or arrivals made for these lengths: "
-                                     "poisson:rate=5/s,count=1000,lengths=%.200s",
-                      untimed->arrival, csv->file);
+    return error_expected(reader->error, "a column '%s', or arrivals made for these lengths: "
+                                         "poisson:rate=5/s,count=1000,lengths=%.200s",
+                          untimed->arrival, csv->file);
 }
 
 /* ---- times ---------------------------------------------------------------------------------- */
@@ -180,7 +180,7 @@ static bool read_arrivals(struct reader *reader)
     for (size_t row = 0; row < csv->rows; row++) {
         if (!read_time(csv_cell(csv, row, reader->arrival), &time)) {
             wrong(reader, row, reader->arrival, "is not a time");
-            return error_hint(reader->error, "seconds, or 2023-11-16 18:15:46.68");
+            return error_expected(reader->error, "seconds, or 2023-11-16 18:15:46.68");
         }
         if (!row)
             first = time;
@@ -203,8 +203,8 @@ static bool read_length(struct reader *reader, size_t row, int column, uint32_t 
     if (trace_length(csv->file, csv->lines[row], number, cell, length, reader->error))
         return true;
     if (reader->format->whole && text_is(text_of(cell), "0"))
-        error_hint(reader->error, "a file without the requests that failed: %s",
-                   reader->format->whole);
+        error_expected(reader->error, "a file without the requests that failed: %s",
+                       reader->format->whole);
     return false;
 }
 
@@ -232,12 +232,12 @@ static bool read_classes(struct reader *reader)
         const char *word = csv_cell(&reader->csv, row, reader->class);
         if (!trace_word(word)) {
             wrong(reader, row, reader->class, "is not a class");
-            return error_hint(reader->error, "a word of letters, digits, '-', '_' and '.'");
+            return error_expected(reader->error, "a word of letters, digits, '-', '_' and '.'");
         }
         size_t priority_class = trace_class(trace, word);
         if (priority_class == TRACE_CLASSES) {
             wrong(reader, row, reader->class, "is one class too many");
-            return error_hint(reader->error, "at most %d", TRACE_CLASSES);
+            return error_expected(reader->error, "at most %d", TRACE_CLASSES);
         }
         trace->priority_class[row] = (uint8_t)priority_class;
     }
@@ -254,13 +254,13 @@ static bool read_wait(struct reader *reader, size_t row)
         return true;
     if (!text_number(text_of(cell), &number) || number < 0 || number > TIME_MOST) {
         wrong(reader, row, reader->wait, "is not a wait");
-        return error_hint(reader->error, "seconds from 0 to %d after the turn before is "
-                                         "answered, or an empty cell", TIME_MOST);
+        return error_expected(reader->error, "seconds from 0 to %d after the turn before is "
+                                             "answered, or an empty cell", TIME_MOST);
     }
     if (trace->before[row] == UINT32_MAX) {
         wrong(reader, row, reader->wait, "waits for nothing: no turn of its session is above it");
-        return error_hint(reader->error, "an empty cell for the first turn of a session, and a "
-                                         "column 'session'");
+        return error_expected(reader->error, "an empty cell for the first turn of a session, and a "
+                                             "column 'session'");
     }
     trace->wait[row] = number;
     return true;
@@ -313,8 +313,8 @@ static bool read_names(struct reader *reader, size_t row)
                to - from < most - (reader->block_count - trace->first[row]);
         if (!good || (*end && *end != ' ')) {
             wrong(reader, row, reader->names, "is not a list of blocks");
-            return error_hint(reader->error, "numbers and runs of them, as many as the prompt has "
-                              "blocks of %d tokens: 0-146 207", NAMED_BLOCK);
+            return error_expected(reader->error, "numbers and runs of them, as many as the prompt has "
+                                  "blocks of %d tokens: 0-146 207", NAMED_BLOCK);
         }
         for (uint64_t name = from; name <= to; name++)
             *(uint64_t *)arena_push(reader->arena, &trace->blocks, &reader->block_count,

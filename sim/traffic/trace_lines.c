@@ -21,14 +21,14 @@ struct reader {
 static bool missing(const struct reader *reader, const char *key)
 {
     error_set(reader->error, "%s:%d: no number '%s'", reader->path, reader->line, key);
-    return error_hint(reader->error, "timestamp, input_length, output_length and, where it names "
-                                     "prefixes, hash_ids");
+    return error_expected(reader->error, "timestamp, input_length, output_length and, where it names "
+                                         "prefixes, hash_ids");
 }
 
 static bool no_blocks(const struct reader *reader)
 {
     error_set(reader->error, "%s:%d: invalid block names in 'hash_ids'", reader->path, reader->line);
-    return error_hint(reader->error, "a list of whole numbers: [46, 47, 48]");
+    return error_expected(reader->error, "a list of whole numbers: [46, 47, 48]");
 }
 
 /* JSON numbers are doubles here: beyond 2^53 two ids would read as one. */
@@ -63,7 +63,7 @@ static bool read_id(struct reader *reader, const struct doc *line, const char *k
     const struct doc *number = doc_get(line, key);
     if (number && !whole(number, id)) {
         error_set(reader->error, "%s:%d: '%s' is not a whole number", reader->path, reader->line, key);
-        return error_hint(reader->error, "chat_id: 159, parent_chat_id: 55, or -1 for none");
+        return error_expected(reader->error, "chat_id: 159, parent_chat_id: 55, or -1 for none");
     }
     return true;
 }
@@ -97,7 +97,7 @@ static bool read_kind(struct reader *reader, bool qwen, size_t row)
         return true;
     error_set(reader->error, "%s:%d: %s chat_id, unlike the lines above", reader->path,
               reader->line, qwen ? "a" : "no");
-    return error_hint(reader->error, "all lines as Mooncake's (ms), or all as Qwen-Bailian's (s)");
+    return error_expected(reader->error, "all lines as Mooncake's (ms), or all as Qwen-Bailian's (s)");
 }
 
 static bool read_request(struct reader *reader, const struct doc *line)
@@ -147,7 +147,7 @@ static bool read_line(struct reader *reader, struct text text)
     } else {
         error_set(reader->error, "%s:%d: no JSON object: %.100s", reader->path, reader->line,
                   read ? "another kind of value" : why.what);
-        error_hint(reader->error, "a request on each line");
+        error_expected(reader->error, "a request on each line");
     }
     arena_free(&scratch);
     return good;

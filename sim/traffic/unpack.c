@@ -10,13 +10,13 @@ enum { PIECE = 1 << 16 };
 static bool too_large(const char *path, size_t limit, struct error *error)
 {
     error_set(error, "%s: unpacks to more than %zu bytes", path, limit);
-    return error_hint(error, "a trace in parts");
+    return error_expected(error, "a trace in parts");
 }
 
 static bool broken(const char *path, const char *kind, const char *why, struct error *error)
 {
     error_set(error, "%s: %s file %s", path, kind, why);
-    return error_hint(error, "the whole file, as it was packed");
+    return error_expected(error, "the whole file, as it was packed");
 }
 
 static bool unpack_gzip(const char *path, struct text packed, size_t limit, struct buffer *out,

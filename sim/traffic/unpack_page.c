@@ -12,5 +12,5 @@ bool trace_unpack(struct arena *arena, const char *path, struct text packed, siz
     if (packed.size < 4 || memcmp(packed.data, zstd, 4))
         return true;
     error_set(error, "%.200s: packed by zstd, which a page cannot unpack", path);
-    return error_hint(error, "the file unpacked, or packed by gzip");
+    return error_expected(error, "the file unpacked, or packed by gzip");
 }

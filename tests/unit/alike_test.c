@@ -247,7 +247,7 @@ static void read_file(const char *text, const char *wrong)
 {
     struct arena arena = { 0 };
     struct formulas formulas;
-    struct error error = { "", "" };
+    struct error error = { .what = "" };
     formulas_open(&formulas, &arena, 0);
     if (formulas_read(&formulas, "a.chalk", text_of(text), &error) != !wrong ||
         (wrong && strcmp(error.what, wrong)))

@@ -67,13 +67,13 @@ struct note {
     double elasticity;
 };
 
-/* "NAME = 4,096 token by default: +0.5 % for 1 % more"; false of any other note. */
+/* "NAME = 4,096 token by default: ROW +0.5 % per 1 % more"; false of any other note. */
 static bool read_note(const char *text, struct note *note)
 {
     const char *end = strstr(text, " by default: "), *at = strstr(text, " = ");
     size_t size = 0;
     if (!end || !at || sscanf(text, "%63[a-z_0-9] =", note->name) != 1 ||
-        sscanf(end, " by default: %lf", &note->elasticity) != 1)
+        sscanf(end + strcspn(end, "+-"), "%lf", &note->elasticity) != 1)
         return false;
     for (at += 3; at < end && size + 1 < sizeof note->value; at++)
         if (*at != ',' && *at != ' ')

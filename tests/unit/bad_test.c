@@ -2,7 +2,7 @@
  *
  *     $ chalkline eval bound_setp
  *     chalkline: no row is called 'bound_setp'
- *       expected: did you mean 'bound_step'? `chalkline list rows` shows all
+ *       hint: did you mean 'bound_step'? `chalkline list rows` lists all rows
  *     exit 2
  *
  * Words are separated by single spaces. Nothing may come on standard output; but where the answer

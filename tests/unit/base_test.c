@@ -153,8 +153,8 @@ static void sheets_are_read(void **state)
 }
 
 static const struct sheet bad_sheets[] = {
-    { "", "t.csv: empty; expected a header line" },
-    { "# only a comment\n", "t.csv: empty; expected a header line" },
+    { "", "t.csv: the file is empty" },
+    { "# only a comment\n", "t.csv: the file is empty" },
     { "a,b\n1\n", "t.csv:2: 1 cells" },
     { "a,b\n1,2\n\n1,2,3\n", "t.csv:4: 3 cells" },
     { "a,b\n1,\"2\n3,4\n", "t.csv:2: a quote is opened and never closed" },
@@ -365,7 +365,7 @@ static void errors_fit(void **state)
     memset(large, 'x', sizeof large);
     large[3999] = 0;
     assert_false(error_set(&error, "%s", "first"));
-    assert_false(error_hint(&error, "%s", large));
+    assert_false(error_expected(&error, "%s", large));
     assert_int_equal(strlen(error.hint), sizeof error.hint - 1);
     assert_false(error_set(&error, "%s", large));
     assert_int_equal(strlen(error.what), sizeof error.what - 1);
@@ -533,11 +533,11 @@ static void quantities_are_refused(void **state)
         { "1e999", "1", "'1e999' is not a number" },
         { "1e308TB", "B", "too large" },
         { "normal(1)", "1", "needs two numbers" },
-        { "normal(1, 0)", "1", "describes no distribution" },
-        { "normal(1, -1)", "1", "describes no distribution" },
-        { "uniform(2, 1)", "1", "describes no distribution" },
-        { "lognormal(1, 1)", "1", "describes no distribution" },
-        { "lognormal(-1, 2)", "1", "describes no distribution" },
+        { "normal(1, 0)", "1", "invalid parameters" },
+        { "normal(1, -1)", "1", "invalid parameters" },
+        { "uniform(2, 1)", "1", "invalid parameters" },
+        { "lognormal(1, 1)", "1", "invalid parameters" },
+        { "lognormal(-1, 2)", "1", "invalid parameters" },
         { "normal(1, 2", "1", "is not a number" },
         { "0x10", "1", "unknown unit" },
         { "nan", "1", "is not a number" },

@@ -299,7 +299,7 @@ static void cells_expand(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct arena arena = { 0 };
         struct catalog catalog;
-        struct error error = { "", "" };
+        struct error error = { .what = "" };
         struct doc *config = NULL;
         catalog_open(&catalog, &arena);
         const char *sheet = arena_print(&arena, "name,key,value,source,date,mark\n"
@@ -375,7 +375,7 @@ static void faults_name_the_line(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct arena arena = { 0 };
         struct catalog catalog;
-        struct error error = { "", "" };
+        struct error error = { .what = "" };
         catalog_open(&catalog, &arena);
         assert_false(catalog_read(&catalog, CATALOG_MACHINE, "toy.csv", text_of(cases[i].sheet),
                                   &error));

@@ -932,7 +932,7 @@ static void books_are_refused(void **state)
     small_refuses("x : 1 = 5 in 0..2\n", "out of range");
     small_refuses("x : 1 = 5 in 2\n", "'2' is not a range");
     small_refuses("x : s = 5B in 0..9\n", "'5B' is in B");
-    small_refuses("x y : 1 = 5 in 0..9\n", "other signs");
+    small_refuses("x y : 1 = 5 in 0..9\n", "characters other than");
     small_refuses("x : 1 = 1 in 0..2\nx : 1 = 1 in 0..2\n", "'x' is defined twice");
     small_refuses("x : 1 = 1 in 0..2\n    = 1 + 1\n", "an input with a number and an expression");
     small_refuses("    x : 1\n", "an indented line");

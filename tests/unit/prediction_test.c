@@ -84,7 +84,7 @@ static void limits_hold(void **state)
                               " all_reduce_latency_per_chip = 0)") < 1e-15);
     /* without weights and cache to read, the products are left */
     double products = value(&world, "AT(gemm_time, hbm_bandwidth = 1e200 * hbm_bandwidth)");
-    double compute = value(&world, "SUM(operator, operator_compute)");
+    double compute = value(&world, "SUM(operator, operator_sustained_compute_time)");
     assert_true(fabs(products / compute - 1) < 1e-12);
     /* everything reached and nothing fixed is the bound, where memory binds */
     const char *ideal = "AT(step_time, bandwidth_efficiency_weights = 1, bandwidth_efficiency_kv = 1, efficiency_bf16 = 1,"
@@ -140,7 +140,7 @@ static void experts_and_latent_by_hand(void **state)
     assert_true(near(value(&world, "attention_decode_time"), cache + compute, 1e-3));
     double touched = 256 * (1 - pow(1 - 8.0 / 256, 64));
     double bytes = touched * 3 * 7168 * 2048 * 58 * (1 + 4.0 / (128 * 128));
-    assert_true(near(value(&world, "SUM(operator, operator_routed * operator_stream)"),
+    assert_true(near(value(&world, "SUM(operator, operator_routed * operator_sustained_read_time)"),
                      bytes / (8 * bandwidth * value(&world, "bandwidth_efficiency_weights")), 1e-9));
     double seen = value(&world, "accepted");
     assert_true(seen == 1);

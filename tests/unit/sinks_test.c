@@ -358,7 +358,7 @@ static void terminal_shows_it(void **state)
         const char *const words[] = { "chalkline", "show", "--", text, NULL };
         struct error error;
         error_set(&error, "%s", text);
-        error_hint(&error, "%s", text);
+        error_expected(&error, "%s", text);
         assert_true(is_plain_title(plain(arena, text)));
         assert_true(strlen(text) > 500 || (is_plain_title(error.what) && is_plain_title(error.hint)));
         assert_int_equal(run(place, place->program, words), 2);

@@ -98,9 +98,9 @@ const latency: PictureOf = {
     if (!step) return null;
     const now = context.live.value("batch"), at = context.live.value("bound_step");
     const floor = context.live.value("bound_weights"), rows = measuredOf(context, "tpot").filter(row => row.chips === context.live.value("chips"));
-    return { kind: "curves", xLog: true, yLog: true, x, xName: "batch", yName: "time of a token",
-      title: at < 1.15 * floor ? `At batch ${count(context)(now)} a token costs little more than reading the weights: ${ms(context)(at)}`
-           : `Batch ${count(context)(now)}: ${ms(context)(at)} at least${context.server ? `, ${ms(context)(predictedNow(context, "predicted_tpot"))} on a real server` : ""}`,
+    return { kind: "curves", xLog: true, yLog: true, x, xName: "batch", yName: "time per output token",
+      title: at < 1.15 * floor ? `At batch ${count(context)(now)} a step takes little longer than reading the weights: ${ms(context)(at)}`
+           : `Batch ${count(context)(now)}: ${ms(context)(at)} lower bound${context.server ? `, ${ms(context)(predictedNow(context, "predicted_tpot"))} predicted` : ""}`,
       xUnit: "1", yUnit: "s",
       lines: [{ name: "bound", y: fitting(context, x, drawn(step, null)), colour: 0, thin: true },
               ...band(context, "predicted_tpot", "tpot_band_low", "tpot_band_high", 1, "predicted"),
@@ -119,7 +119,7 @@ const cost: PictureOf = {
     if (least === Infinity) return "No batch fits in memory";
     const cheap = x[fit.findIndex(v => v !== null && v <= 1.05 * least)], full = fit[fit.length - 1] === null;
     const end = context.live.value("sequences_that_fit");
-    return { kind: "curves", xLog: true, yLog: true, x, xName: "batch", yName: "USD for a million tokens",
+    return { kind: "curves", xLog: true, yLog: true, x, xName: "batch", yName: "USD per million tokens",
       title: full && cheap > 0.6 * end ? `Cheapest when memory is full, at batch ${count(context)(end)}` : `Within 5 % of cheapest from batch ${count(context)(cheap)}; beyond it nothing is gained`,
       xUnit: "1", yUnit: "USD/token",
       lines: [{ name: "bound", y: fit, colour: 0, thin: true },
@@ -139,8 +139,8 @@ const roofline: PictureOf = {
     const operators = Object.entries(context.replies.get("operators")?.answer?.operators ?? {}) as [string, Record<string, number>][];
     const dots = operators.map(([name, o]) => ({ name, i: o.operator_compute_time * peak / (o.operator_read_time * w),
       f: peak * o.operator_compute_time / Math.max(o.operator_compute_time, o.operator_read_time) })).filter(d => d.i > 0 && Number.isFinite(d.i) && d.i > x[0] && d.i < x[x.length - 1]);
-    return { kind: "curves", xLog: true, yLog: true, x, xName: "FLOPs for each byte read", yName: "FLOP/s of a chip",
-      title: here < ridge ? `Memory-bound: ${context.engine.write(here, "FLOP/B")} where the chip balances at ${context.engine.write(ridge, "FLOP/B")}`
+    return { kind: "curves", xLog: true, yLog: true, x, xName: "FLOPs per byte read", yName: "FLOP/s per chip",
+      title: here < ridge ? `Memory-bound: ${context.engine.write(here, "FLOP/B")} the chip is balanced at ${context.engine.write(ridge, "FLOP/B")}`
                           : `Compute-bound: ${context.engine.write(here, "FLOP/B")}, above the chip's ${context.engine.write(ridge, "FLOP/B")}`,
       xUnit: "FLOP/B", yUnit: "FLOP/s",
       lines: [{ name: "roofline", y: x.map(i => Math.min(peak, w * i)), colour: 0 },
@@ -158,7 +158,7 @@ const memory: PictureOf = {
     const reserve = all * live.value("hbm_reserve");
     const over = weights + kv + reserve > all, share = (weights + kv) / (all - reserve);
     return { kind: "bars", unit: "B", total: Math.max(all, weights + kv + reserve), write: b,
-      title: over ? `Does not fit: ${b(weights + kv + reserve)} of ${b(all)} on each chip` : `Each chip is ${percent(share)} full; ${b(all - weights - kv - reserve)} to spare`,
+      title: over ? `Does not fit: ${b(weights + kv + reserve)} of ${b(all)} on each chip` : `Each chip is ${percent(share)} full; ${b(all - weights - kv - reserve)} free`,
       bars: [{ name: "one chip", text: b(all), parts: [{ name: "weights", value: weights, colour: 0 }, { name: "KV cache", value: kv, colour: 1 },
                { name: "reserve", value: reserve, colour: 2 }, ...(over ? [] : [{ name: "free", value: all - weights - kv - reserve, colour: -1 }])] },
              { name: "weights", text: b(weights), parts: [{ name: "weights", value: weights, colour: 0 }] },
@@ -180,7 +180,7 @@ const time: PictureOf = {
   ask: (_, of) => of.model && of.on ? ["step", ...words(of)] : null,
   draw(context) {
     const reply = context.replies.get("operators");
-    if (!reply) return "Where a token's time goes: a moment…";
+    if (!reply) return "Computing where the time per token goes…";
     if (reply.error) return reply.error.what;
     const parts = partsOf(reply.answer);
     if (!parts.length) return "No server keeps up with these requests";
@@ -218,7 +218,7 @@ const frontier: PictureOf = {
   },
   draw(context) {
     const reply = context.replies.get("frontier");
-    if (!reply) return "Every layout at every load: searching…";
+    if (!reply) return "Searching every layout at every load…";
     if (reply.error) return `${reply.error.what}: ${reply.error.hint}`;
     const front = ((reply.answer?.front ?? []) as { speed_per_user?: number; disagg_speed_per_user?: number; per_gpu: number; deployment: string }[])
       .map(p => ({ ...p, speed_per_user: p.disagg_speed_per_user ?? p.speed_per_user ?? 0 }));
@@ -227,8 +227,8 @@ const frontier: PictureOf = {
     const points = [...front].sort((a, b) => a.speed_per_user - b.speed_per_user);
     const rows = measuredOf(context, "throughput");
     const rate = (v: number): string => context.engine.write(v, "token/s"), short = (v: number): string => context.engine.write(v, "1", 3);
-    return { kind: "curves", xLog: true, yLog: true, x: points.map(p => p.speed_per_user), xName: "tokens/s a user", yName: "tokens/s a GPU",
-      title: best ? `Best within plan's own limits on TTFT and TPOT: ${best.deployment}, ${rate(best.per_gpu)} a GPU at ${rate(best.disagg_speed_per_user ?? best.speed_per_user)} a user` : "Speed against throughput",
+    return { kind: "curves", xLog: true, yLog: true, x: points.map(p => p.speed_per_user), xName: "token/s per user", yName: "token/s per GPU",
+      title: best ? `Best within the TTFT and TPOT limits of plan: ${best.deployment}, ${rate(best.per_gpu)} per GPU at ${rate(best.disagg_speed_per_user ?? best.speed_per_user)} per user` : "Speed against throughput",
       xUnit: "token/s", yUnit: "token/s",
       lines: [{ name: "best", y: points.map(p => p.per_gpu), colour: 0 },
               { name: "a layout", x: points.map(p => p.speed_per_user), y: points.map(p => p.per_gpu), sources: points.map(p => p.deployment), colour: 2, points: true },
@@ -256,28 +256,28 @@ const short = (v: number): string => v >= 1e6 ? `${Number((v / 1e6).toPrecision(
 const seconds = (context: Context) => ({ xWrite: count(context), yWrite: ms(context) });
 
 const exchange = along("exchange", "batch", 1, 65536, true,
-  [["all_to_all_time", "exchange", 1], ["bound_step", "step", 0], ["all_to_all_time_two_domains", "over two racks", 3]],
-  context => ({ title: context.live.value("all_to_all_share") < 1 ? `The exchange hides behind the step: ${(100 * context.live.value("all_to_all_share")).toFixed(0)} % of it`
-                                                               : `The exchange takes ${context.live.value("all_to_all_share").toFixed(1)} times the step`,
-               xName: "batch", yName: "time of a pass", ...seconds(context) }));
+  [["all_to_all_time", "all-to-all", 1], ["bound_step", "step", 0], ["all_to_all_time_two_domains", "across two racks", 3]],
+  context => ({ title: context.live.value("all_to_all_share") < 1 ? `The all-to-all can overlap with the step: ${(100 * context.live.value("all_to_all_share")).toFixed(0)} % of it`
+                                                               : `The all-to-all takes ${context.live.value("all_to_all_share").toFixed(1)} times as long as the step`,
+               xName: "batch", yName: "time per step", ...seconds(context) }));
 
-const idle = along("idle", "chips", 1, 576, true, [["idle_chips", "idle chips", 3], ["experts_per_chip", "experts on a chip", 0]],
+const idle = along("idle", "chips", 1, 576, true, [["idle_chips", "idle chips", 3], ["experts_per_chip", "experts per chip", 0]],
   context => ({ title: `${count(context)(context.live.value("experts"))} experts on ${count(context)(context.live.value("chips"))} chips: ${count(context)(context.live.value("idle_chips"))} idle`,
                xName: "chips", yName: "chips, experts", xWrite: count(context), yWrite: count(context) }), { x: false, y: false });
 
 const stages = along("stages", "pipeline_parallel", 1, 64, true,
   /* stages of as many chips each as a replica has now */
   [["AT(weights_per_chip, chips = chips * pipeline_parallel)", "weights", 0], ["AT(kv_per_chip, chips = chips * pipeline_parallel)", "KV cache", 1], ["AT(memory_per_chip, chips = chips * pipeline_parallel)", "both", 2]],
-  context => ({ title: `Stages share the weights; the cache of a chip stays ${context.engine.write(context.live.value("kv_per_chip"), "B")}`,
-               xName: "pipeline stages", yName: "memory of a chip", xWrite: count(context), yWrite: v => context.engine.write(v, "B") }), { x: true, y: true });
+  context => ({ title: `Stages divide the weights; the KV cache per chip stays ${context.engine.write(context.live.value("kv_per_chip"), "B")}`,
+               xName: "pipeline stages", yName: "memory per chip", xWrite: count(context), yWrite: v => context.engine.write(v, "B") }), { x: true, y: true });
 
 const bubble = along("bubble", "pipeline_parallel", 1, 64, true, [["pipeline_bubble", "idle share", 3], ["pipeline_bubble_interleaved", "interleaved", 1], ["pipeline_bubble_decode", "decode", 0]],
-  context => ({ title: `${count(context)(context.live.value("pipeline_parallel"))} stages, ${count(context)(context.live.value("micro_batches"))} micro-batches: ${(100 * context.live.value("pipeline_bubble")).toFixed(0)} % of a sweep is filling and draining`,
+  context => ({ title: `${count(context)(context.live.value("pipeline_parallel"))} stages, ${count(context)(context.live.value("micro_batches"))} micro-batches: ${(100 * context.live.value("pipeline_bubble")).toFixed(0)} % of the time is filling and draining`,
                xName: "pipeline stages", yName: "idle share", xWrite: count(context), yWrite: v => `${(100 * v).toFixed(0)} %` }), { x: true, y: false });
 
 const balance = along("tokens", "model_lifetime", 7 * 86400, 730 * 86400, false, [["pretrain_tokens", "equal costs", 0], ["optimal_pretrain_tokens", "cheapest", 1], ["training_optimal_tokens", "nothing served", 2]],
   context => ({ title: `Serve ${tokens(context)(context.live.value("inference_tokens"))}: train on ${tokens(context)(context.live.value("optimal_pretrain_tokens"))}`,
-               xName: "life of the model", yName: "tokens of pre-training", xWrite: v => context.engine.write(v, "s"), yWrite: tokens(context) }));
+               xName: "lifetime of the model", yName: "pre-training tokens", xWrite: v => context.engine.write(v, "s"), yWrite: tokens(context) }));
 
 const laws: PictureOf = {
   id: "laws", still: true,
@@ -285,24 +285,24 @@ const laws: PictureOf = {
     ? ["life", ...words({ ...of, on: "", options: new Map([...of.options].filter(([name]) => name === "tokens")) })] : null,
   draw(context) {
     const reply = context.replies.get("laws");
-    if (!reply) return "The laws of the loss, side by side: a moment…";
+    if (!reply) return "Comparing the scaling laws…";
     if (reply.error) return `${reply.error.what}: ${reply.error.hint}`;
     const rows = ((reply.answer?.laws ?? []) as { title: string; tokens: number }[])
       .map(law => ({ title: law.title, at: law.tokens })).filter(law => law.at > 0);
     const range = reply.answer?.range_of_law?.optimal_pretrain_tokens as number[] | undefined;
     const each = reply.answer.overtraining as number;
     return { kind: "bars", write: tokens(context), unit: "token",
-      title: `${context.engine.write(each, "1", 2)} times the 20 tokens a parameter of Chinchilla${range ? `; ${tokens(context)(range[0])} to ${tokens(context)(range[1])} by the law's own errors` : ""}`,
+      title: `${context.engine.write(each, "1", 2)} times the 20 tokens per parameter of Chinchilla${range ? `; ${tokens(context)(range[0])} to ${tokens(context)(range[1])} from the standard errors of the law` : ""}`,
       bars: rows.map((law, i): Bar => ({ name: law.title.replace(/ et al\.? \d+/, ""), text: tokens(context)(law.at), parts: [{ name: law.title, value: law.at, colour: i ? 2 : 0 }] })) };
   },
 };
 
 const training: PictureOf = {
   id: "training-step", still: true,
-  ask: (_, of) => of.model && of.on ? ["train", ...words({ ...of, options: new Map([...of.options, ["gpus", of.options.get("gpus") ?? "1024"]].filter(([name]) => ["gpus", "tokens", "sequences", "length", "precision"].includes(name)) as [string, string][]) })] : null,
+  ask: (_, of) => of.model && of.on ? ["train", ...words({ ...of, options: new Map([...of.options, ["gpus", of.options.get("gpus") ?? "1024"]].filter(([name]) => ["gpus", "precision"].includes(name)) as [string, string][]) })] : null,
   draw(context) {
     const reply = context.replies.get("training-step");
-    if (!reply) return "Every layout of a training run: searching…";
+    if (!reply) return "Searching every layout of the training run…";
     if (reply.error) return `${reply.error.what}: ${reply.error.hint}`;
     const best = reply.answer?.best;
     if (!best) return "No layout fits";
@@ -312,9 +312,9 @@ const training: PictureOf = {
   },
 };
 
-const priceStep = along("price-step", "context", 1024, 4194304, true, [["cost_growth", "cost over that without context", 0]],
-  context => ({ title: `Cost rises where reading the cache overtakes the compute: ${context.engine.write(context.live.value("context_crossover"), "token")}`,
-               xName: "tokens of context", yName: "cost over compute alone", xWrite: short, yWrite: v => v.toPrecision(2) }), { x: true, y: false });
+const priceStep = along("price-step", "context", 1024, 4194304, true, [["cost_growth", "cost relative to no context", 0]],
+  context => ({ title: `Cost rises where reading the KV cache takes longer than compute: ${context.engine.write(context.live.value("context_crossover"), "token")}`,
+               xName: "tokens of context", yName: "cost relative to compute alone", xWrite: short, yWrite: v => v.toPrecision(2) }), { x: true, y: false });
 
 /* Units of rows that are not on the board. */
 const units = new Map<string, string>();
@@ -329,7 +329,7 @@ const deduced: PictureOf = {
   ask: state => ["deduce", state.sheet, "--model", state.prices || "claude-opus-4-7", "--draws", "65536"],
   draw(context) {
     const reply = context.replies.get("deduced");
-    if (!reply) return "Reading the price sheet backward…";
+    if (!reply) return "Reading the price list backward…";
     if (reply.error) return `${reply.error.what}: ${reply.error.hint}`;
     const [name, entry] = Object.entries(reply.answer ?? {})[0] as [string, any];
     const quantities = Object.entries(entry.quantities ?? {}) as [string, any][];
@@ -339,7 +339,7 @@ const deduced: PictureOf = {
       return { name: named(key), low: q.posterior.q05, lowQ: q.posterior.q25, mid: q.posterior.q50, highQ: q.posterior.q75, high: q.posterior.q95,
                faintLow: q.prior.q05, faintHigh: q.prior.q95, text: `${a} … ${b} … ${c}; ${q.bits.toFixed(1)} bits` };
     });
-    return { kind: "spans", title: `What the prices of ${name} imply: bars 50 and 90 %, a line before the prices, bits that they tell`, spans, write: (_, v) => String(v) };
+    return { kind: "spans", title: `What the prices of ${name} imply: bars are 50 and 90 % intervals, the line is the prior, bits are what the prices tell`, spans, write: (_, v) => String(v) };
   },
 };
 
@@ -351,11 +351,11 @@ const tiers: PictureOf = {
     if (!curve) return null;
     const lines: Line[] = TIERS.flatMap((tier, i) => { const y = curve(`tier_pause_cost[${tier}]`); return y ? [{ name: tier, y: Array.from(y, v => v > 0 ? v : null), colour: i }] : []; });
     const again = curve("recompute_pause_cost");
-    if (again) lines.push({ name: "compute again", y: Array.from(again), colour: 3, thin: true });
+    if (again) lines.push({ name: "recompute", y: Array.from(again), colour: 3, thin: true });
     const now = TIERS.map(tier => [tier, context.live.value(`tier_pause_cost[${tier}]`)] as const).filter(t => Number.isFinite(t[1]));
-    const cheapest = now.concat([["computing again", context.live.value("recompute_pause_cost")] as never]).reduce((a, b) => b[1] < a[1] ? b : a);
+    const cheapest = now.concat([["recomputing", context.live.value("recompute_pause_cost")] as never]).reduce((a, b) => b[1] < a[1] ? b : a);
     return { kind: "curves", xLog: true, yLog: true, x, xName: "pause", yName: "cost of one pause", lines, mark: { x: context.live.value("hold_time"), text: "here" },
-      title: `For a pause of ${context.engine.write(context.live.value("hold_time"), "s")} the cheapest is ${cheapest[0] === "computing again" ? cheapest[0] : cheapest[0].toUpperCase()}, ${small(context.engine, cheapest[1], "USD", 2)}`, xUnit: "s", yUnit: "USD",
+      title: `For a pause of ${context.engine.write(context.live.value("hold_time"), "s")} the cheapest is ${cheapest[0] === "recomputing" ? cheapest[0] : cheapest[0].toUpperCase()}, ${small(context.engine, cheapest[1], "USD", 2)}`, xUnit: "s", yUnit: "USD",
       xWrite: v => context.engine.write(v, "s"), yWrite: v => `$${v >= 0.001 ? Number(v.toPrecision(2)) : v.toExponential(0)}` };
   },
 };
@@ -364,8 +364,8 @@ const reversible = along("reversible", "stacked_layers", 1, 512, true, [["activa
   context => ({ title: `${count(context)(context.live.value("stacked_layers"))} layers: ${context.engine.write(context.live.value("activations_kept"), "B")} kept, ${context.engine.write(context.live.value("activations_reversible"), "B")} when undone`,
                xName: "layers", yName: "activations", xWrite: count(context), yWrite: v => context.engine.write(v, "B") }));
 
-const inversion = along("inversion", "stacked_layers", 1, 512, true, [["inversion_error", "error of undoing", 3]],
-  context => ({ title: `Undoing all layers moves the input by ${percent(context.live.value("inversion_error"))} at most`, xName: "layers", yName: "relative error",
+const inversion = along("inversion", "stacked_layers", 1, 512, true, [["inversion_error", "error of the inversion", 3]],
+  context => ({ title: `Inverting all layers changes the input by ${percent(context.live.value("inversion_error"))} at most`, xName: "layers", yName: "relative error",
                xWrite: count(context), yWrite: v => v.toExponential(0) }));
 
 /* ---- the seven -------------------------------------------------------------------------------- */
@@ -380,7 +380,7 @@ export const CHAPTERS: Chapter[] = [
     inputs: ["batch", "context", "chips", "chip_price", "hbm_bandwidth", "tokens_per_pass", "prompt_tokens", "output_tokens"],
     claim: context => {
       const b = context.live.value("batch_crossover"), ratio = context.live.value("unbatched_cost_ratio");
-      return `One user alone pays ${context.engine.write(ratio, "1", 2)} times the lowest cost; the lecture's crossover lies at batch ${context.engine.write(b, "1", 3)} here (it says about 300 times total over active parameters).`;
+      return `A single user costs ${context.engine.write(ratio, "1", 2)} times the lowest cost; the lecture's crossover is at batch ${context.engine.write(b, "1", 3)} here (it says about 300 times total over active parameters).`;
     },
     pictures: [latency, cost, time, memory, frontier, roofline] },
   { id: "experts", name: "experts", model: true,
@@ -389,9 +389,9 @@ export const CHAPTERS: Chapter[] = [
     inputs: ["batch", "chips", "context", "scale_up_bandwidth", "scale_out_bandwidth", "dispatch_bytes", "scale_up_domains"],
     claim: context => {
       const inside = context.live.value("all_to_all_time_one_domain"), two = context.live.value("all_to_all_time_two_domains"), step = context.live.value("bound_step");
-      const times = `Inside one scale-up domain the exchange takes ${ms(context)(inside)}, over two ${ms(context)(two)}, beside a step of ${ms(context)(step)}`;
-      return two > step && inside < step ? `${times}: experts want one domain. The lecture's conclusion holds here.`
-        : inside >= step ? `${times}: it does not hide even inside one.` : `${times}: at this batch even two domains hide it, and the lecture's conclusion does not bind.`;
+      const times = `Inside one scale-up domain the all-to-all takes ${ms(context)(inside)}, across two ${ms(context)(two)}; a step takes ${ms(context)(step)}`;
+      return two > step && inside < step ? `${times}: the experts should stay within one domain. The lecture's conclusion holds here.`
+        : inside >= step ? `${times}: it cannot overlap even inside one.` : `${times}: at this batch it can overlap even across two domains, so the lecture's conclusion does not apply.`;
     },
     pictures: [exchange, idle, memory] },
   { id: "pipeline", name: "pipeline", model: true,
@@ -400,14 +400,14 @@ export const CHAPTERS: Chapter[] = [
     inputs: ["pipeline_parallel", "batch", "context", "chips", "micro_batches", "hop_time", "virtual_stages"],
     claim: context => {
       const from = context.live.value("pp_weights_equal_kv");
-      return `Stages divide the weights but not the cache: ${from <= 1 ? "here the cache is the larger part even with one stage" : `from ${Math.ceil(from)} stages on the cache is the larger part`}, so more stages gain little memory, and no speed.`;
+      return `Stages divide the weights but not the KV cache: ${from <= 1 ? "here the cache is the larger part even with one stage" : `from ${Math.ceil(from)} stages on the cache is the larger part`}, so more stages gain little memory, and no speed.`;
     },
     pictures: [stages, bubble, memory] },
   { id: "training", name: "training", model: true,
     lines: ["optimal_pretrain_tokens", "life_balance", "pretrain_tokens", "inference_tokens", "optimal_overtraining", "rl_tokens", "pretrain_flops"],
     results: ["optimal_pretrain_tokens", "optimal_overtraining", "pretrain_tokens", "rl_tokens", "inference_tokens"],
     inputs: ["model_lifetime", "token_rate", "family_size", "ship_probability", "inference_efficiency", "rl_flop_per_param", "params_active", "training_tokens", "training_sequences", "sequence_length"],
-    claim: context => `With ${tokens(context)(context.live.value("inference_tokens"))} served, the cheapest model of this size sees ${context.engine.write(context.live.value("optimal_overtraining"), "1", 2)} times the tokens that training alone would want; equal costs is a rule of thumb beside it. The lecture lets ten models share a provider's tokens: family_size says how many do.`,
+    claim: context => `With ${tokens(context)(context.live.value("inference_tokens"))} served, the model of this size with the lowest cost is trained on ${context.engine.write(context.live.value("optimal_overtraining"), "1", 2)} times the tokens that would be optimal for training alone; equal costs is a rule of thumb for it. In the lecture ten models share the tokens of a provider: family_size says how many do.`,
     pictures: [balance, laws, training] },
   { id: "prices", name: "prices", model: true,
     lines: ["cost_growth", "implied_kv_per_token", "context_crossover", "output_input_ratio", "price_step_break_even", "hbm_hold_break_even"],
@@ -421,15 +421,15 @@ export const CHAPTERS: Chapter[] = [
     inputs: ["hold_time", "context", "batch", "chips", "chip_price", "resume_limit"],
     claim: context => {
       const at = (of: string): number => context.live.value(of), slower = at("tier_pause_cost[ddr]");
-      return `Computing a token again costs what ${context.engine.write(at("hbm_hold_break_even"), "s")} of the chips' memory cost; a slower memory is cheaper long before: ${Number.isFinite(slower)
-        ? `a pause of ${context.engine.write(at("hold_time"), "s")} costs ${context.engine.write(at("tier_pause_cost[hbm]") / slower, "1", 2)} times as much in HBM as in the host's memory` : "see the picture"}.`;
+      return `Recomputing a token costs as much as ${context.engine.write(at("hbm_hold_break_even"), "s")} in HBM; a slower tier becomes cheaper long before that: ${Number.isFinite(slower)
+        ? `a pause of ${context.engine.write(at("hold_time"), "s")} costs ${context.engine.write(at("tier_pause_cost[hbm]") / slower, "1", 2)} times as much in HBM as in host memory` : "see the chart"}.`;
     },
     pictures: [tiers, memory] },
   { id: "reversible", name: "reversible", model: false,
     lines: ["activations_reversible", "activations_kept", "activations_checkpointed", "reversible_flops", "feistel_output", "feistel_undone", "inversion_error"],
     results: ["activations_kept", "activations_checkpointed", "activations_reversible", "reversible_flops", "inversion_error"],
     inputs: ["stacked_layers", "activation_bytes_per_layer", "coupling_slope", "significand_bits", "layer_couplings", "feistel_left", "feistel_right"],
-    claim: context => `A net of Feistel rounds undoes itself: memory stays ${context.engine.write(context.live.value("activations_reversible"), "B")} however deep it is, for ${((context.live.value("reversible_flops") - 1) * 100).toFixed(0)} % more FLOPs.`,
+    claim: context => `A network of Feistel rounds can be inverted: its saved activations stay ${context.engine.write(context.live.value("activations_reversible"), "B")} at any depth, for ${((context.live.value("reversible_flops") - 1) * 100).toFixed(0)} % more FLOPs.`,
     pictures: [reversible, inversion] },
 ];
 

@@ -70,7 +70,7 @@ export class Client {
   async ask(lane: string, words: string[]): Promise<Reply | null> {
     const data = await this.post(lane, { kind: "ask", words });
     if (!data) return null;
-    return data.broken ? { error: { what: data.broken, hint: "a smaller question" } } : data.reply;
+    return data.broken ? { error: { what: data.broken, hint: "ask for less" } } : data.reply;
   }
 
   async board(lane: string, slot: number, words: string[], quantities: string[],

@@ -35,8 +35,8 @@ export function explain(a: Live, b: Live, of: string, engine: Engine): string {
   const name = of.replace(/_/g, " ");
   const times = (v: number): string => { const f = Math.exp(v); return f >= 1 ? `${f.toPrecision(3)} ×` : `1/${(1 / f).toPrecision(3)} ×`; };
   const sentence = !Number.isFinite(whole) || Math.abs(whole) < 1e-9 ? `No difference in ${name}.`
-    : `B has ${times(whole)} the ${name} of A${effects.length ? `; most of it by ${effects[0].group} (${times(effects[0].by)} alone)` : ""}.`;
+    : `B has ${times(whole)} the ${name} of A${effects.length ? `; most of it from ${effects[0].group} (${times(effects[0].by)} alone)` : ""}.`;
   return `<h2>${escape(sentence)}</h2>
-    ${effects.length > 1 ? `<p>Each alone, from A: ${effects.slice(0, 5).map(e => `${escape(e.group)} ${times(e.by)}`).join(", ")}${unlike && !sameModel ? "; the models have other layers, so parts of the model's share are not counted alone" : ""}.</p>` : ""}
+    ${effects.length > 1 ? `<p>Each change alone, starting from A: ${effects.slice(0, 5).map(e => `${escape(e.group)} ${times(e.by)}`).join(", ")}${unlike && !sameModel ? "; the models have other layers, so parts of the model's share are not counted alone" : ""}.</p>` : ""}
     <table><tr><th>input</th><th>A</th><th>B</th></tr>${shown.slice(0, 14).join("")}</table>`;
 }

@@ -99,7 +99,7 @@ export class Inputs {
       box.toggleAttribute("data-given", isGiven(input.name));
       box.dataset.range = JSON.stringify(range);
       const now = follows(input.name) ?? input.now;
-      box.title = follows(input.name) === undefined ? "" : "follows from the context until it is given";
+      box.title = follows(input.name) === undefined ? "" : "follows from the context until you set it";
       this.show(box, now);
       if (document.activeElement !== slider) slider.value = String(place(now, range[0], range[1]));
       slider.setAttribute("aria-valuetext", this.engine.write(now, input.unit, 6));

@@ -19,11 +19,11 @@ declare const VERSION: string;
 const $ = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
 
 const STARTS: [string, string][] = [
-  ["Llama-3.3-70B on 8 × H100: how fast, how many users, what per million tokens?", "#batch?model=llama-3.3-70b&on=h100-sxm"],
+  ["Llama-3.3-70B on 8 × H100: how fast, how many users, at what cost per million tokens?", "#batch?model=llama-3.3-70b&on=h100-sxm"],
   ["Why does output cost five times input?", "#prices?model=deepseek-v3&on=gb200-nvl72"],
-  ["What does a price step at 200k tokens say about the cache?", "#prices?model=deepseek-v3&on=gb200-nvl72&set=price_step_context%3D200000"],
+  ["What does a price step at 200k tokens say about the KV cache?", "#prices?model=deepseek-v3&on=gb200-nvl72&set=price_step_context%3D200000"],
   ["One rack or two for a 5T-parameter mixture of experts?", "#experts?on=gb200-nvl72&set=params_total%3D5T&set=params_active%3D100B&set=scale_up_domains%3D2"],
-  ["Keep the cache for five minutes or an hour, and where?", "#memory?model=deepseek-v3&on=gb200-nvl72&context=32768&set=hold_time%3D5min"],
+  ["Where to keep the KV cache for five minutes or an hour?", "#memory?model=deepseek-v3&on=gb200-nvl72&context=32768&set=hold_time%3D5min"],
   ["How many tokens should this model have been trained on?", "#training?model=llama-3.3-70b&on=h100-sxm"],
 ];
 
@@ -156,7 +156,7 @@ class Page {
   private async copied(button: HTMLElement, text: string, done = "copied"): Promise<void> {
     const was = button.textContent;
     const good = await navigator.clipboard?.writeText(text).then(() => true, () => false);
-    button.textContent = good ? done : "no clipboard here";
+    button.textContent = good ? done : "no clipboard available";
     setTimeout(() => { button.textContent = was; }, 900);
   }
 
@@ -264,7 +264,7 @@ class Page {
     }
     this.scenario.model = before;
     this.open();
-    this.refuse({ what: `${name} is no model's configuration that can be read: ${error.what}`, hint: error.hint });
+    this.refuse({ what: `${name} is not a readable model configuration: ${error.what}`, hint: error.hint });
   }
 
   private shelve(name: string, bytes: Uint8Array): void {
@@ -409,7 +409,7 @@ class Page {
     $("assumed").querySelector("ul")!.innerHTML = notes.join("") +
       box("lecture_form", "the lecture's own form: all weights read, no attention FLOPs", "1", "0", !real) +
       (real ? box("count_touched_experts", "read only the experts that are chosen", "1", "0", of.sets.get("lecture_form") !== "1")
-            + box("count_attention_flops", "attention multiplies too", "1", "0", of.sets.get("lecture_form") !== "1") : "") +
+            + box("count_attention_flops", "count the FLOPs of attention", "1", "0", of.sets.get("lecture_form") !== "1") : "") +
       box("bound_overlap", "memory and compute overlap", "0", "2", true);
   }
 
@@ -511,9 +511,9 @@ class Page {
     const two = (v: number, unit: string): string => this.engine.write(v, unit, 2);
     const range = (of: string, low: string, high: string): string => `${two(at(of) * at(low), "s")} to ${two(at(of) * at(high), "s")}`;
     const rows: [string, string, string][] = [
-      ["predicted_tpot", two(at("predicted_tpot"), "s"), `a token on a real server; 80 % interval ${range("predicted_tpot", "tpot_band_low", "tpot_band_high")}; ${server.doc.layout ?? ""}, load ${at("utilization").toFixed(2)}`],
-      ["predicted_ttft", two(at("predicted_ttft"), "s"), `to the first token; ${range("predicted_ttft", "ttft_band_low", "ttft_band_high")}`],
-      ["output_cost_per_token", this.engine.write(at("output_cost_per_token"), "USD/token", 2), `of output, served; ${this.engine.write(at("throughput_per_chip"), "token/s", 2)} a GPU`],
+      ["predicted_tpot", two(at("predicted_tpot"), "s"), `predicted per output token; 80 % interval ${range("predicted_tpot", "tpot_band_low", "tpot_band_high")}; ${server.doc.layout ?? ""}, utilization ${at("utilization").toFixed(2)}`],
+      ["predicted_ttft", two(at("predicted_ttft"), "s"), `predicted to the first token; ${range("predicted_ttft", "ttft_band_low", "ttft_band_high")}`],
+      ["output_cost_per_token", this.engine.write(at("output_cost_per_token"), "USD/token", 2), `predicted per output token; ${this.engine.write(at("throughput_per_chip"), "token/s", 2)} per GPU`],
     ];
     return rows.filter(row => row[1] !== "—").map(row => [...row, true]);
   }

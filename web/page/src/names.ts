@@ -2,16 +2,16 @@
 import type { Engine } from "./engine";
 
 const NAMES: Record<string, string> = {
-  bound_step: "a step, at least", user_speed: "a user", bound_throughput: "in all", bound_cost_per_token: "of output, at least", bound_mfu: "MFU",
-  all_to_all_share: "exchange over step", all_to_all_time: "exchange", all_to_all_time_two_domains: "over two domains", idle_chips: "idle chips",
-  sparsity: "total over active parameters", weights_per_chip: "weights of a chip", kv_per_chip: "KV cache of a chip", memory_per_chip: "memory of a chip",
-  pp_weights_equal_kv: "stages at which the KV cache is as large", pipeline_bubble: "idle share of a sweep",
-  optimal_pretrain_tokens: "cheapest pre-training", optimal_overtraining: "times Chinchilla", pretrain_tokens: "by equal costs", rl_tokens: "of reinforcement learning",
+  bound_step: "step, lower bound", user_speed: "per user", bound_throughput: "total", bound_cost_per_token: "output, lower bound", bound_mfu: "MFU",
+  all_to_all_share: "all-to-all over step", all_to_all_time: "all-to-all", all_to_all_time_two_domains: "across two domains", idle_chips: "idle chips",
+  sparsity: "total over active parameters", weights_per_chip: "weights per chip", kv_per_chip: "KV cache per chip", memory_per_chip: "memory per chip",
+  pp_weights_equal_kv: "stages from which the KV cache is larger", pipeline_bubble: "idle share of the pipeline",
+  optimal_pretrain_tokens: "pre-training at the lowest cost", optimal_overtraining: "times Chinchilla", pretrain_tokens: "by equal costs", rl_tokens: "reinforcement learning",
   inference_tokens: "served", output_input_ratio: "output over input", implied_kv_per_token: "implied KV cache", context_crossover: "context crossover",
-  hits_to_pay_short: "hits until a short write pays", hbm_hold_break_even: "in HBM, then computing again is cheaper",
-  cheapest_pause_cost: "cheapest for a pause", recompute_pause_cost: "computing again after it", sequences_that_fit: "users that fit",
-  kv_per_token: "KV cache of a token", activations_kept: "all kept", activations_checkpointed: "with checkpoints", activations_reversible: "reversible",
-  reversible_flops: "times the FLOPs", inversion_error: "error of undoing, at most",
+  hits_to_pay_short: "hits until a short-lived write pays off", hbm_hold_break_even: "in HBM, then recomputing is cheaper",
+  cheapest_pause_cost: "cheapest tier, cost of the pause", recompute_pause_cost: "recomputing after the pause", sequences_that_fit: "sequences that fit",
+  kv_per_token: "KV cache per token", activations_kept: "all kept", activations_checkpointed: "with checkpoints", activations_reversible: "reversible",
+  reversible_flops: "times the FLOPs", inversion_error: "error of the inversion, at most",
 };
 const SHARES = new Set(["bound_mfu", "all_to_all_share", "pipeline_bubble", "inversion_error"]);
 

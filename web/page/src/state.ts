@@ -21,8 +21,17 @@ export interface State {
 /* Rows that have an option of their own on the command line. */
 const OPTION_OF: Record<string, string> = {
   chips: "gpus", batch: "batch", context: "context", prompt_tokens: "isl", output_tokens: "osl",
-  training_tokens: "tokens", training_sequences: "sequences", sequence_length: "length",
 };
+/* Options of a training run: serving verbs do not take them, but every verb takes --set. */
+const ROW_OF: Record<string, string> = {
+  tokens: "training_tokens", "global-batch": "training_sequences", sequences: "training_sequences",
+  "seq-length": "sequence_length", length: "sequence_length",
+};
+
+function putOption(to: Scenario, name: string, value: string): void {
+  if (ROW_OF[name]) to.sets.set(ROW_OF[name], value);
+  else to.options.set(name, value);
+}
 
 export function scenario(model: string, on: string): Scenario {
   return { model, on, options: new Map(), sets: new Map() };
@@ -78,7 +87,7 @@ export function fromWords(list: string[], tables: Tables): Scenario {
     if (name === "model") made.model = value;
     else if (name === "on") made.on = value;
     else if (name === "set") made.sets.set(value.slice(0, value.indexOf("=")), value.slice(value.indexOf("=") + 1));
-    else if (option?.verbs.split(" ").includes("eval")) made.options.set(name, value);
+    else if (option?.verbs.split(" ").includes("eval")) putOption(made, name, value);
   }
   return made;
 }
@@ -113,7 +122,7 @@ function take(from: URLSearchParams, prefix: string): Scenario {
     if (name === "model") made.model = value;
     else if (name === "on") made.on = value;
     else if (name === "set" && at > 0) made.sets.set(value.slice(0, at), value.slice(at + 1));
-    else if (!RESERVED.has(name)) made.options.set(name, value);
+    else if (!RESERVED.has(name)) putOption(made, name, value);
   }
   return made;
 }

@@ -28,7 +28,7 @@ export class Traffic {
     element.innerHTML = `<h2>Replay traffic</h2>
       <div class="row"><label>requests <input type="text" id="trace" spellcheck="false"></label><button type="button" id="replay">replay</button>
       <button type="button" id="play" hidden>play</button></div>
-      <p class="said">A description, or drop a trace on the page: CSV or JSON lines with arrival, prompt and answer lengths, plain or gzip.</p>
+      <p class="said">A description, or drop a trace on the page: CSV or JSON lines with arrivals, prompt and output lengths, plain or gzip.</p>
       <input type="range" id="clock" min="0" max="${POINTS}" value="${POINTS}" aria-label="time of the replay" hidden>
       <div class="pictures"></div>`;
     this.field = element.querySelector("#trace")!;
@@ -103,7 +103,7 @@ export class Traffic {
     const edges = Array.from({ length: BINS + 1 }, (_, i) => low * Math.pow(high / low, i / BINS));
     const share = edges.map(edge => upTo(seen, edge) / seen.length);
     const at = (q: number): number => seen[Math.min(seen.length - 1, Math.floor(q * seen.length))];
-    this.first.draw({ kind: "curves", x: edges, xLog: true, xName: "TTFT", yName: "share of the requests", title: `Half see a first token within ${write(at(0.5))}, 99 % within ${write(at(0.99))}`,
+    this.first.draw({ kind: "curves", x: edges, xLog: true, xName: "TTFT", yName: "share of the requests", title: `Half of the requests have their first token within ${write(at(0.5))}, 99 % within ${write(at(0.99))}`,
       lines: [{ name: "TTFT below", y: share, colour: 0 }], xWrite: write, yWrite: v => `${Math.round(100 * v)} %` });
   }
 }

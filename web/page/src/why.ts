@@ -70,12 +70,12 @@ export class Why {
       <p>${escape(this.of.replace(/_/g, " "))}</p>
       <p class="meaning">${escape(answer.meaning ?? "")}</p><p class="source">${escape(answer.source ?? "")}</p>
       ${row?.formula ? `<div class="formula"><math><mo>=</mo>${row.formula}</math></div><div class="formula"><math><mo>=</mo>${row.numbers}</math></div>` : ""}
-      ${terms.length > 1 ? `<h3>${answer.binds ? "the longest binds" : "made of"}</h3><table>${terms.slice(0, 8).map(([name, v]) =>
+      ${terms.length > 1 ? `<h3>${answer.binds ? "operands" : "terms"}</h3><table>${terms.slice(0, 8).map(([name, v]) =>
         `<tr><td><button type="button" data-why="${escape(name)}">${escape(name.replace(/_/g, " "))}</button></td><td>${escape(this.engine.write(v, answer.unit, 3))}</td><td>${name === answer.binds ? "binds" : ""}</td></tr>`).join("")}</table>` : ""}
-      ${sliders.length ? `<h3>moved most by</h3><div id="why-inputs"></div>` : ""}
-      ${elastic.length ? `<h3>one per cent more of</h3><table>${elastic.filter(([, e]) => Math.abs(e) >= 0.0005).slice(0, 8).map(([name, e]) =>
+      ${sliders.length ? `<h3>most sensitive to</h3><div id="why-inputs"></div>` : ""}
+      ${elastic.length ? `<h3>change for 1 % more of</h3><table>${elastic.filter(([, e]) => Math.abs(e) >= 0.0005).slice(0, 8).map(([name, e]) =>
         `<tr><td>${escape(name.replace(/_/g, " "))}</td><td>${e > 0 ? "+" : "−"}${Math.abs(e).toFixed(3)} %</td><td class="source">${escape(this.live.inputOf(name)?.source ?? "")}</td></tr>`).join("")}</table>` : ""}
-      <h3>in a terminal</h3><p class="source"><code>${escape(command("why " + this.of, scenario))}</code></p>`;
+      <h3>command line</h3><p class="source"><code>${escape(command("why " + this.of, scenario))}</code></p>`;
     fillNumbers(this.element, this.live, this.engine);
     const place = this.element.querySelector<HTMLElement>("#why-inputs");
     this.inputs = place ? new Inputs(place, this.engine, this.moved, this.reset) : null;
