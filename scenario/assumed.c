@@ -100,7 +100,8 @@ void basis_values(struct scenario *scenario, const struct values *values, const 
         graph_slopes(&scratch, graph, k, values->nodes, pulls);
         for (size_t i = 0; i < graph->input_count; i++)
             pulls[i] = pulls[i] * values->inputs[i] / values->at[k];
-        const int row = graph->nodes[graph->outputs[k]].row;
+        const int row = values->names ? formulas_find(&scenario->formulas, values->names[k])
+                                      : graph->nodes[graph->outputs[k]].row;
         basis->output = row < 0 ? NULL : scenario->formulas.rows[row]->name;
         basis_add(scenario, graph, pulls, basis);
     }

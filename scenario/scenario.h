@@ -121,6 +121,7 @@ void scenario_notes(const struct scenario *scenario, struct answer *answer);
 struct values {
     struct graph graph;
     double *at, *inputs, *nodes;    /* of outputs, of inputs, of all nodes */
+    const char **names;             /* of outputs: what was asked; NULL: not kept */
 };
 
 /* Without a price that is known what reads it has no value, whatever a min or a comparison makes

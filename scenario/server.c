@@ -243,6 +243,7 @@ struct values server_more(const struct server *server)
 {
     struct values more = server->values;
     more.at += SERVER_ROW_COUNT;
+    more.names += SERVER_ROW_COUNT;
     more.graph.outputs += SERVER_ROW_COUNT;
     more.graph.output_count -= SERVER_ROW_COUNT;
     return more;

@@ -117,6 +117,8 @@ static bool values_by(struct scenario *scenario, const char *const *texts, size_
     if (!(parts ? graph_build_parts : graph_build)(arena, &scenario->formulas, &scenario->facts, wanted,
                                                    count, &values->graph, error))
         return false;
+    values->names = arena_array(arena, count + 1, sizeof *values->names);
+    memcpy(values->names, texts, count * sizeof *values->names);
     values->inputs = arena_array(arena, values->graph.input_count + 1, sizeof(double));
     values->at = arena_array(arena, count + 1, sizeof(double));
     values->nodes = arena_array(arena, values->graph.count + 1, sizeof(double));
