@@ -290,7 +290,7 @@ static void note_idle(struct brief *brief)
     memcpy(texts, figure_names, sizeof figure_names);
     memcpy(texts + FIGURES_COUNT, more, sizeof more);
     memcpy(texts + FIGURES_COUNT + MORE, server_rows, sizeof server_rows);
-    given_note(&brief->scenario, texts, FIGURES_COUNT + MORE + SERVER_ROW_COUNT, "this screen");
+    given_note(&brief->server.scenario, texts, FIGURES_COUNT + MORE + SERVER_ROW_COUNT, "this screen");
 }
 
 bool ask_brief(struct arena *arena, const struct command *command, struct answer *answer,

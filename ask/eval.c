@@ -4,6 +4,8 @@
  * were given appear beside a value. The document has the same figures under the rows' names; these
  * are the reference that all other verbs must agree with, bit for bit. */
 #include "ask/ask.h"
+
+#include "build/row_names.h"
 #include "scenario/server.h"
 
 #include <math.h>
@@ -71,6 +73,8 @@ bool ask_eval(struct arena *arena, const struct command *command, struct answer 
     assumed_notes(&scenario, &values, NULL, count);
     given_note_of(&scenario, names, count, &values, count == 1 ? names[0] : "any of these");
     server_note_unstable(&scenario, &values.graph);
+    if (graph_depends(arena, &values.graph, NAME_prompt_tokens))
+        scenario_note_length(&scenario);
     for (size_t i = 0; i < read->count; i++)
         figure_document(arena, &read->figures[i],
                         doc_add(arena, answer->doc, read->figures[i].name, DOC_OBJECT));

@@ -225,9 +225,12 @@ static void note_choice(struct choice *choice, const struct found *found)
         buffer_print(&out, " x EP %.0f", layout[3]);
     if (found->chunk > 0)
         buffer_print(&out, ", chunks of %.0f", found->chunk);
-    if (found->replicas > 1)
+    const bool users = scenario->axis && !strcmp(scenario->axis, NAME_users);
+    if (users)
+        buffer_print(&out, ", 1 replica for all users");
+    else if (found->replicas > 1)
         buffer_print(&out, ", %.0f replicas", found->replicas);
-    if (found->rate > 0)
+    if (found->rate > 0 && !users)
         buffer_print(&out, ", %s requests/s", count_text(scenario->arena, found->rate, 4));
     facts_note(&scenario->facts, "%s:", out.data);
     facts_note(&scenario->facts, "  %s", choice->rule);

@@ -339,16 +339,22 @@ static bool option_unknown(const struct command *command, const char *word, stru
     const char **names = NULL, *value;
     size_t count = 0, room = 0;
     const int size = (int)strcspn(word, "=");
-    const struct option *option = any_option(command->verbs, word, &value);
+    const struct option *known = any_option(command->verbs, word, &value), *option = known;
     const char *others = option ? verbs_with(&arena, command->verbs, option->name) : "";
     for (const struct verb *const *verb = command->verbs; *verb; verb++)
         for (struct option_at at = { 0 }; (option = verb_next_option(*verb, &at));)
             *(const char **)arena_push(&arena, &names, &count, &room, sizeof *names) = option->name;
     const char *near = word[1] != '-' ? NULL
                      : name_nearest(arena_copy(&arena, word + 2, (size_t)size - 2), names, count);
+    const struct instead *instead = command->verb->instead;
+    while (instead && instead->option && (!known || strcmp(instead->option, known->name)))
+        instead++;
     if (*others) {
         error_set(error, "%.*s is not an option of %s", size, word, command->verb->name);
-        error_suggest(error, "it is an option of: %s", others);
+        if (instead && instead->option)
+            error_suggest(error, "%s", instead->hint);
+        else
+            error_suggest(error, "it is an option of: %s", others);
     } else {
         error_set(error, "unknown option '%.60s'", word);
         error_suggest(error, "%s%s%s`chalkline help %s` lists the options%s", near ? "did you mean --" : "",

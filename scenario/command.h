@@ -55,6 +55,11 @@ typedef bool ask_function(struct arena *arena, const struct command *command,
                           struct answer *answer, struct error *error);
 
 enum { VERB_GROUPS = 24, VERB_EXAMPLES = 3 };
+/* What a verb takes in place of an option that it lacks; a list ends with a NULL. */
+struct instead {
+    const char *option, *hint;
+};
+
 struct verb {
     const char *name, *words, *summary;
     const char *examples[VERB_EXAMPLES];
@@ -62,6 +67,7 @@ struct verb {
     ask_function *ask;              /* NULL: no question, but a tool of the command line */
     const char *also;               /* another name, or NULL */
     const char *key_title;          /* of help: what the keys describe */
+    const struct instead *instead;  /* options of other verbs, and what to give here; NULL: none */
     /* The at-th key of its word, such as rate of poisson:rate=5; false after the last. NULL: it has none. */
     bool (*key)(size_t at, struct option *key);
 };

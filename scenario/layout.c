@@ -1,9 +1,24 @@
-/* The layout of a replica as it was given. The number of its GPUs is TP x DP x PP, so that each of the
+/* The layout and the load of a replica as they were given. The number of its GPUs is TP x DP x PP, so that each of the
  * four follows from the others. If all four are given, they must agree; if a size is then not a whole
  * number, server_verdict says so. */
 #include "scenario/servers.h"
 
 #include "build/row_names.h"
+
+/* A batch and requests in flight are two loads: either follows from the other. */
+static bool load_agrees(const struct scenario *scenario, struct error *error)
+{
+    static const char *const in_flight[] = { NAME_users, NAME_concurrency };
+    const struct fact *batch = facts_find(&scenario->facts, NAME_batch);
+    for (int i = 0; i < 2; i++) {
+        const struct fact *fact = facts_find(&scenario->facts, in_flight[i]);
+        if (!fact || !batch || fact->origin != ORIGIN_GIVEN || batch->origin != ORIGIN_GIVEN)
+            continue;
+        error_set(error, "%s and %s are two loads", batch->source, fact->source);
+        return error_expected(error, "one of them; the batch follows from %s", fact->source);
+    }
+    return true;
+}
 
 bool scenario_layout_agrees(const struct scenario *scenario, struct error *error)
 {
@@ -12,6 +27,8 @@ bool scenario_layout_agrees(const struct scenario *scenario, struct error *error
     enum { ROWS = sizeof rows / sizeof *rows };
     const struct fact *fact[ROWS];
     double number[ROWS];
+    if (!load_agrees(scenario, error))
+        return false;
     for (int i = 0; i < ROWS; i++) {
         fact[i] = facts_find(&scenario->facts, rows[i]);
         if (!fact_given(fact[i]) || !given_number(scenario, rows[i], &number[i]))

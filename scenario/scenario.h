@@ -102,7 +102,7 @@ void scenario_note_misfit(struct scenario *scenario);
 void scenario_note_length(struct scenario *scenario);
 /* "3.3 USD per GPU-hour (rental)"; of `machine` where that is not "". */
 const char *rental_text(struct arena *arena, double price, const char *machine);
-/* Do GPUs and layout of a replica agree, where all of them are given? */
+/* Do GPUs and layout of a replica agree, where all of them are given, and is there one load? */
 bool scenario_layout_agrees(const struct scenario *scenario, struct error *error);
 /* A note for each name in the command that a row had until the last version: its new one. */
 void scenario_note_old_names(struct scenario *scenario);

@@ -267,6 +267,7 @@ static bool open_as(struct server *server, const struct scenario *scenario,
     if (!(server_at(server, SERVER_heads_divisible) > 0))
         facts_note(&server->scenario.facts, "no engine runs this layout: TP %s does not divide the heads "
                    "evenly", row_text(server, SERVER_tensor_parallel, 4));
+    scenario_note_length(&server->scenario);
     if (server_at(server, SERVER_band_exponent) > 1)
         facts_note(&server->scenario.facts, "few or no measurements of such GPUs: the prediction "
                    "interval is widened");

@@ -10,7 +10,8 @@
 
 /* The first rows exist for every replica, the others only for one that keeps up with its arrivals. */
 #define SERVER_ROWS(X)                                                                      \
-    X(concurrency) X(arrival_rate) X(prompt_tokens) X(output_tokens) X(tensor_parallel)     \
+    X(concurrency) X(arrival_rate) X(prompt_tokens) X(output_tokens)                        \
+    X(prompt_tokens_cv) X(output_tokens_cv) X(tensor_parallel)                              \
     X(attention_dp) X(pipeline_parallel) X(rank_slots) X(saturated_throughput) X(batch)     \
     X(chips) X(expert_parallel) X(context_parallel) X(chunked_prefill_size) X(replicas)     \
     X(deployment_chips) X(host_chips) X(hosts) X(chips_paid) X(layout_startable)            \

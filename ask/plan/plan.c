@@ -349,6 +349,13 @@ static const struct option_group gpus_options = { "Limits", gpus_list },
                                  search_options = { "Search", search_list },
                                  launch_options = { "Launch", launch_list };
 
+static const struct instead instead[] = {
+    { "users", "plan chooses how many requests each replica has in flight: give --rate or --tokens-per-day; "
+      "`chalkline step --users N` finds the fewest GPUs for N users" },
+    { "concurrency", "plan chooses the concurrency; `chalkline step --concurrency N` takes one" },
+    { "replicas", "plan chooses the number of replicas: --gpus limits the whole deployment" },
+    { NULL, NULL } };
+
 const struct verb verb_plan = {
     "plan", "MODEL --on HARDWARE",
     "Find the best deployments under TTFT, TPOT and GPU limits, with the extent of the search.",
@@ -358,4 +365,5 @@ const struct verb verb_plan = {
     { &gpus_options, &limit_options, &length_options, &demand_options, &layout_options, &rank_options,
       &search_options, &launch_options, &model_options,
       &machine_options, &weight_options, &cache_options, &engine_options, &assume_options,
-      &shard_options, &row_options, &table_options, &plot_options, &output_options }, .ask = ask_plan };
+      &shard_options, &row_options, &table_options, &plot_options, &output_options }, .ask = ask_plan,
+    .instead = instead };

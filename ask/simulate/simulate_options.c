@@ -129,8 +129,10 @@ static bool choose_server(struct simulate *simulate, struct scenario *scenario,
     static const char *const asked[] = { NAME_predicted_tpot };
     struct facts *facts = &scenario->facts;
     struct scenario trial = *scenario;
-    const bool whole = !facts_find(facts, NAME_chips) && !facts_find(facts, NAME_tensor_parallel) &&
-                       !command_given(simulate->command, "replicas");
+    const bool free_replicas = !command_given(simulate->command, "replicas");
+    const bool whole = free_replicas && (command_given(simulate->command, "min-gpus") ||
+                                         (!facts_find(facts, NAME_chips) &&
+                                          !facts_find(facts, NAME_tensor_parallel)));
     trial.facts = facts_copy(facts);
     facts_remove(&trial.facts, NAME_batch);
     facts_remove(&trial.facts, NAME_context);

@@ -153,6 +153,12 @@ static bool description_key(size_t at, struct option *key)
     return true;
 }
 
+static const struct instead instead[] = {
+    { "isl", "the trace has the lengths: poisson:rate=5,input=4000,output=500" },
+    { "osl", "the trace has the lengths: poisson:rate=5,input=4000,output=500" },
+    { "rate", "the trace has the rate: poisson:rate=5,input=4000,output=500" },
+    { NULL, NULL } };
+
 const struct verb verb_simulate = {
     "simulate", "TRACE | poisson:rate=5,...",
     "Replay a trace through an engine's scheduler: TTFT, TPOT, goodput, queues.",
@@ -164,4 +170,4 @@ const struct verb verb_simulate = {
       &model_options, &machine_options, &weight_options, &cache_options, &engine_options,
       &assume_options, &row_options, &table_options, &plot_options, &output_options }, .ask = ask_simulate,
     .key_title = "Requests by description: poisson:KEY=VALUE,... (also gamma and constant)",
-      .key = description_key };
+      .key = description_key, .instead = instead };

@@ -293,7 +293,7 @@ static void list_points(struct world *world, double reach, enum layout_rule rule
     if (!scenario_open(&scenario, arena, &world->command, world->chosen.subject, &world->error))
         fail_msg("%s: %s", world->line, world->error.what);
     for (int i = 0; i < SERVERS_INPUTS; i++)
-        facts_set(&scenario.facts, servers_inputs[i].row, i == 4 ? 0 : 1, ORIGIN_CHOSEN, "test");
+        facts_set(&scenario.facts, servers_inputs[i].row, i == 4 ? 0 : i == 5 ? 8192 : 1, ORIGIN_CHOSEN, "test");
     if (most > 0)
         facts_set(&scenario.facts, NAME_replicas, 1, ORIGIN_CHOSEN, "test");
     if (!servers_read(&servers, &world->error) || !servers_settings(&servers, &settings, &count, &world->error) ||
