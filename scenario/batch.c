@@ -81,6 +81,8 @@ bool scenario_lecture(const struct scenario *of, struct scenario *lecture, struc
             facts_remove(facts, facts->scalars[i].name);
         else
             i++;
+    facts_remove(facts, NAME_users);            /* the lecture's load is a batch */
+    facts_remove(facts, NAME_concurrency);
     if (!facts_find(facts, NAME_chips))
         facts_bind(facts, NAME_chips, NAME_scale_up_chips, ORIGIN_CHOSEN, "the lecture's domain");
     return facts_find(facts, NAME_batch) || scenario_batch(lecture, error);

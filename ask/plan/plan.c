@@ -350,10 +350,10 @@ static const struct option_group gpus_options = { "Limits", gpus_list },
                                  launch_options = { "Launch", launch_list };
 
 static const struct instead instead[] = {
-    { "users", "plan chooses how many requests each replica has in flight: give --rate or --tokens-per-day; "
+    { NAME_users, "plan chooses how many requests each replica has in flight: give --rate or --tokens-per-day; "
       "`chalkline step --users N` finds the fewest GPUs for N users" },
-    { "concurrency", "plan chooses the concurrency; `chalkline step --concurrency N` takes one" },
-    { "replicas", "plan chooses the number of replicas: --gpus limits the whole deployment" },
+    { NAME_concurrency, "plan chooses the concurrency; `chalkline step --concurrency N` takes one" },
+    { NAME_replicas, "plan chooses the number of replicas: --gpus limits the whole deployment" },
     { NULL, NULL } };
 
 const struct verb verb_plan = {

@@ -361,7 +361,7 @@ static void wrong_values_are_refused(void **state)
     }
 }
 
-/* An option of another verb is called that, with the verbs that have it. */
+/* An option of another verb is called that, with what the verb takes instead or the verbs that have it. */
 static void unknown_options_name_their_owners(void **state)
 {
     (void)state;
@@ -377,7 +377,11 @@ static void unknown_options_name_their_owners(void **state)
                                                             name, (*other)->name));
                 const char *owners = verbs_with(&arena, all_verbs(), option->name);
                 assert_non_null(strstr(owners, verb->name));
-                assert_string_equal(error.hint, arena_print(&arena, "it is an option of: %s", owners));
+                const struct instead *instead = (*other)->instead;
+                while (instead && instead->option && strcmp(instead->option, option->name))
+                    instead++;
+                assert_string_equal(error.hint, instead && instead->option ? instead->hint
+                                    : arena_print(&arena, "it is an option of: %s", owners));
             }
             arena_free(&arena);
         }
