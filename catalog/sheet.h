@@ -11,7 +11,7 @@ struct sheet {
     int name, fact, value, unit, mark;
 };
 
-/* A file of data/ that is built in as it is: workloads, and the price sheet, which is read as any
+/* A file of data/ that is built in as it is: workloads, and the price list, which is read as any
  * of its kind; data NULL: none of that path. */
 struct text text_built_in(const char *path);
 /* A table of data/ by its path, read when the program is built; there is one. */

@@ -15,7 +15,7 @@
 #define LIST(what) "chalkline list " what " --csv 2>/dev/null | tail -n +2 | cut -d, -f1"
 
 /* Where the names of an option's value come from: `chalkline list WHAT`; NULL: no list has them.
- * Where a price sheet has the models, `--model` is another option. */
+ * Where a price list has the models, `--model` is another option. */
 static const char *names_of(const struct option *option)
 {
     const char *name = option->name;

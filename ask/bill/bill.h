@@ -1,7 +1,7 @@
 /* bill -- what a workload costs.
  *
  *     workload file --> facts of the chapter "A workload", gaps ---+
- *     price sheet ----> prices of an entry ------------------------+--> rows at every request of
+ *     price list ----> prices of an entry ------------------------+--> rows at every request of
  *     data/caching.csv --> rules: how it bills what it has seen ---+    a task, added up: cost of
  *                                                                       a task in each scheme
  *

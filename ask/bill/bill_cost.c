@@ -311,7 +311,7 @@ double bill_task_row(struct bill *bill, const char *row, double task_cost, doubl
 
 /* ---- what it depends on ------------------------------------------------------------------------ */
 
-/* Is the input said by the price sheet, the rule or the counts of gaps? A fact that the rule leaves
+/* Is the input said by the price list, the rule or the counts of gaps? A fact that the rule leaves
  * open is the row's default. */
 static bool is_charged(const struct bill *bill, const struct rule *rule, size_t input)
 {

@@ -1,4 +1,4 @@
-/* deduce: what a price sheet says. deduce.template is its text.
+/* deduce: what a price list says. deduce.template is its text.
  *
  *     file -> prices -> readings -> one report a model, or a record each
  *

@@ -59,7 +59,7 @@ const char *reading_sets(struct arena *arena, const struct reading *reading);
 /* "hit 0.8, write 1 h 23"; empty for none. */
 const char *reading_suspicious(struct arena *arena, const struct reading *reading);
 
-/* A price sheet, "prices" for the one built in, and a reading of each of its prices. */
+/* A price list, "prices" for the one built in, and a reading of each of its prices. */
 bool readings_read(struct arena *arena, const char *path, const struct priors *priors,
                    const struct seen_rows *rows, struct price_sheet *sheet,
                    struct reading **readings, struct error *error);

@@ -1,4 +1,4 @@
-/* A price sheet from its file to readings. */
+/* A price list from its file to readings. */
 #include "ask/evidence/evidence.h"
 
 #include "catalog/sheet.h"

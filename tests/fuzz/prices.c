@@ -1,4 +1,4 @@
-/* Any bytes as a price sheet: an answer or an error, never a crash, a leak or a wait. What was
+/* Any bytes as a price list: an answer or an error, never a crash, a leak or a wait. What was
  * read has prices above 0, and its first entries are weighed. */
 #include "ask/deduce/deduce.h"
 
