@@ -10,6 +10,7 @@
 #include <float.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 /* So many that dependences, a bit for each pair, stay small. */
 enum { MOST_ROWS = 16384, MOST_CHAPTERS = 4096 };
@@ -124,11 +125,18 @@ bool formulas_unknown(const struct formulas *formulas, const char *name, struct 
         if (!formulas->aliases[i].old)
             names[count++] = formulas->aliases[i].name;
     const char *near = name_nearest(name, names, count);
-    for (size_t i = 0; i < formulas->count; i++)
-        if (!strcmp(formulas->rows[i]->symbol, name)) {
-            near = formulas->rows[i]->name;             /* the letter of an equation */
+    for (size_t i = 0; i < formulas->count; i++) {
+        const struct row *row = formulas->rows[i];
+        const char *predicted = "predicted_";
+        const size_t size = strlen(predicted);
+        const bool word = strlen(name) > 2 && (!strcasecmp(row->symbol, name) ||     /* tpot, throughput */
+                                               (!strncmp(row->name, predicted, size) &&
+                                                !strcasecmp(row->name + size, name)));
+        if (word || !strcmp(row->symbol, name)) {           /* the letter of an equation */
+            near = row->name;
             break;
         }
+    }
     error_set(error, "unknown row '%.100s'", name);
     if (near)
         error_suggest(error, "did you mean '%s'? `chalkline list rows` lists all rows", near);

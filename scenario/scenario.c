@@ -192,9 +192,12 @@ bool scenario_unknown(const struct scenario *scenario, const char *name, struct 
     formulas_unknown(&scenario->formulas, name, error);
     const struct verb *verb = scenario->command->verb;
     const struct option *option = verb ? verb_option(verb, name) : NULL;
-    if (option && option->row)
-        error_suggest(error, "did you mean '%s'? --%s sets it", option->row, name);
-    return false;
+    if (!option || !option->row)
+        return false;
+    const char *predicted = arena_print(scenario->arena, "predicted_%s", name);     /* tpot, ttft */
+    if (formulas_find(&scenario->formulas, predicted) >= 0)
+        return error_suggest(error, "did you mean '%s'? --%s sets '%s'", predicted, name, option->row);
+    return error_suggest(error, "did you mean '%s'? --%s sets it", option->row, name);
 }
 
 /* Remember under which name the user knows the fact. */
