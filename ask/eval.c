@@ -82,7 +82,8 @@ bool ask_eval(struct arena *arena, const struct command *command, struct answer 
     figures_notes(&scenario, section);
     figures_words(&scenario, section);
     const char *misfit = scenario_misfit(&scenario);
-    /* For people: a program asks for hbm_share. */
+    /* For people: a program asks for hbm_share. A prediction for what does not fit is no answer. */
+    answer->status = misfit && graph_depends(arena, &values.graph, NAME_gpu_memory_utilization);
     section_word(section, "misfit", misfit ? misfit : "")->text_only = true;
     section_document(section, answer->doc);
     template_print(template_built_in(arena, "ask/eval.template"), section, &answer->text);
