@@ -1,4 +1,4 @@
-/* The answer to `why`: algebra, numbers, source, and the three inputs that move it most. */
+/* The answer to `why`: algebra, numbers, source, and up to three inputs that move it most. */
 import type { Engine } from "./engine";
 import { escape } from "./escape";
 import { Inputs, type Moved } from "./inputs";
