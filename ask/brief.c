@@ -43,14 +43,14 @@ static const char *const figure_names[] = {
 #undef X
 };
 
-/* What is shown of the operating point beside the server's rows. */
+/* Rows of the operating point, besides those of scenario/server.h. */
 static const char *const point_rows[] = {
     NAME_bound_step, NAME_bound_compute, NAME_bound_weights, NAME_bound_kv, NAME_bound_memory,
     NAME_bound_cost_per_token, NAME_chips, NAME_context, NAME_tpot_over_bound };
 enum { POINT_ROWS = sizeof point_rows / sizeof *point_rows, POINT_ALL = POINT_ROWS + WATERFALL_ROWS };
 
-/* What some lines say where there is such a batch, price or tier; before the costs of a pause, of
- * each tier twice. */
+/* Rows of lines that need a batch, price or tier that may not exist. In the graph, two costs of a pause
+ * for each tier follow them. */
 static const char *const lines[] = {
     NAME_batch_balanced, NAME_fast_mode_sequences, NAME_fast_mode_cost_ratio, NAME_speed_ratio_max,
     NAME_two_stage_weights_per_chip, NAME_context_kv_dearer, NAME_domains_for_rate, NAME_domain_flops,
@@ -58,10 +58,10 @@ static const char *const lines[] = {
 enum { BALANCED, RECOMPUTE = 10, LINES };
 
 struct brief {
-    struct scenario scenario;       /* the lecture's: a whole domain at the bound's batch */
+    struct scenario scenario;       /* of the lower bounds: a whole domain at their cheapest batch */
     struct arena *arena;
-    struct values values;
-    struct server server;
+    struct values values;           /* FIGURES at that batch */
+    struct server server;           /* the prediction for the chosen deployment */
     struct error *error;
 };
 

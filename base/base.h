@@ -1,8 +1,8 @@
-/* base -- the ground: memory, text, errors, tables and documents.
+/* base -- what every other folder stands on: memory, text, errors, CSV tables and JSON documents.
  *
- * One arena per question. Everything a question needs is allocated in its arena and
- * lives exactly as long; nothing inside is freed alone, nothing is handed over. Only
- * base/ calls malloc.
+ * There is one arena per question. Everything that a question needs is allocated in its arena and
+ * lives as long as the arena; nothing inside is freed alone, and ownership never moves. Only base/
+ * calls malloc.
  *
  * Bad input is a returned `false` and a filled `struct error`: what was read, where,
  * what would have been accepted. Library code never prints and never exits. A bug is
@@ -19,25 +19,26 @@
 
 /* ---- arena -------------------------------------------------------------------
  *
- *   chunk <- chunk <- chunk (used | free)       memory is zeroed and 64-byte aligned
+ *   chunk <- chunk <- chunk (used | free)       memory is zeroed, and aligned to 64 bytes
  *                                               on request
  *
- * When memory runs out `exhausted` is called and must not return (the command line
- * says so and ends); without one the process aborts. */
+ * When memory runs out, `exhausted` is called and must not return (the command line prints an error
+ * and exits); if it is NULL, the process aborts. */
 struct chunk;
 struct shelf;
 struct arena {
     struct chunk *last;
     void (*exhausted)(void *context);
     void *context;
-    size_t taken;           /* bytes handed out so far */
-    size_t most;            /* that may be handed out; 0: what the system has */
-    size_t fail_after;      /* tests: fail at this many further allocations; 0 never */
-    const struct shelf *shelf;      /* the only files there are; NULL: the system's */
+    size_t taken;           /* bytes allocated so far */
+    size_t most;            /* bytes that may be allocated; 0: no limit */
+    size_t fail_after;      /* tests: fail after this many further allocations; 0: never */
+    const struct shelf *shelf;      /* the only files that exist for it; NULL: those of the system */
 };
 
 void  arena_free(struct arena *arena);
-/* An empty one, freed by itself: with the same end, the same files and what is left of `most`. */
+/* An empty arena with the same `exhausted` and files, and with the rest of `most`. The caller frees it;
+ * it suits results that are needed only for a moment. */
 struct arena arena_beside(const struct arena *arena);
 void *arena_alloc(struct arena *arena, size_t size);                    /* zeroed */
 void *arena_array(struct arena *arena, size_t count, size_t size);      /* zeroed, checked */
@@ -45,26 +46,26 @@ void *arena_align(struct arena *arena, size_t size, size_t alignment);  /* zeroe
 char *arena_print(struct arena *arena, const char *format, ...) BASE_PRINTF(2, 3);
 char *arena_copy(struct arena *arena, const char *data, size_t size);   /* adds a 0 */
 
-/* Room for one more element in an array that doubles: returns where it goes. */
+/* Make room for one more element in an array whose room doubles, and return the new element. */
 void *arena_push(struct arena *arena, void *array_pointer, size_t *count,
                  size_t *room, size_t size);
 
 /* ---- error -------------------------------------------------------------------- */
 struct error {
-    char what[768];         /* "data/hardware.csv:12: ...": where it was read, and what is wrong with it */
-    char hint[512];         /* the line below it; may be empty */
+    char what[768];         /* where it was read and what is wrong with it: "data/hardware.csv:12: ..." */
+    char hint[512];         /* the second line of the message; may be empty */
     bool expected;          /* `hint` says what would have been accepted; otherwise it is advice */
 };
 
-/* Fill `error` and return false, so that `return error_set(...)` reads well. A message may quote what a
- * stranger wrote, and goes to a terminal: bytes that are not plain text are written as \x1b. */
+/* Fill `error` and return false, so that a caller can `return error_set(...)`. A message may quote text
+ * of unknown origin on a terminal, so bytes that are not plain text are written as \x1b. */
 bool error_set(struct error *error, const char *format, ...) BASE_PRINTF(2, 3);
 /* The second line of the message: "expected: a whole number", or "hint: did you mean --batch?". */
 bool error_expected(struct error *error, const char *format, ...) BASE_PRINTF(2, 3);
 bool error_suggest(struct error *error, const char *format, ...) BASE_PRINTF(2, 3);
-/* The second line of `cause`, which an outer message takes over. */
+/* Copy the second line of `cause` into an outer message. */
 bool error_hint_of(struct error *error, const struct error *cause);
-/* "expected" or "hint": what stands before `hint`. */
+/* The word before the second line: "expected" or "hint". */
 const char *error_label(const struct error *error);
 
 /* ---- text: a run of bytes, not owned, not terminated --------------------------- */
@@ -75,34 +76,35 @@ struct text {
 
 struct text text_of(const char *string);
 struct text text_trim(struct text text);
-struct text text_line(struct text *rest);       /* takes one line off, without its end */
+struct text text_line(struct text *rest);       /* removes and returns the first line, without its end */
 bool text_is(struct text text, const char *string);
-bool text_number(struct text text, double *number);     /* all of it, finite, C locale */
+bool text_number(struct text text, double *number);     /* the whole text must be a finite number */
 
-/* ---- text that others wrote -----------------------------------------------------------
+/* ---- text of unknown origin -----------------------------------------------------------
  *
- * A name, a title or a note goes on to pictures, shells, manifests, terminals and pages. It is
- * refused where it is read if a byte of it is no plain text: a control character (C0, DEL, C1),
- * a separator of lines, a mark that turns the direction of writing, no UTF-8. Every writer
- * quotes it all the same. */
+ * A name, a title or a note ends up in pictures, shells, manifests, terminals and web pages. It is
+ * rejected where it is read unless it is plain text: valid UTF-8 without control characters (C0, DEL,
+ * C1), line separators and marks that change the direction of writing. Every writer still quotes it. */
 
-/* Bytes of the UTF-8 character that `text` begins with; 0, and 0 for its code: none (RFC 3629). */
+/* Number of bytes of the first UTF-8 character of `text`, and its code point; 0 and code 0 if it is not
+ * valid UTF-8 (RFC 3629). */
 size_t text_character(struct text text, uint32_t *code);
-/* Bytes before the first that is no plain text; `allowed`: control characters that are. */
+/* Number of bytes before the first that is not plain text. `allowed` lists control characters to accept. */
 size_t text_plain(struct text text, const char *allowed);
-/* All of it is plain; else an error that begins with `place`. */
+/* False, with an error that begins with `place`, unless all of the text is plain. */
 bool text_check(struct text text, const char *place, struct error *error);
-/* The same of a file of lines, which may have tabs; the error names the line. */
+/* The same for a file of lines, in which tabs are allowed; the error names the line. */
 bool text_check_lines(struct text text, const char *file, struct error *error);
 
-/* Names compare without case, spaces, '_', '-', '.': "GB200 NVL72" is "gb200-nvl72". */
+/* Compare names without case, spaces, '_', '-' and '.': "GB200 NVL72" is "gb200-nvl72". */
 bool name_same(const char *a, const char *b);
-/* The nearest of `names` for a "did you mean", or NULL when none is near. */
+/* The most similar of `names` for a "did you mean", or NULL if none is similar. */
 const char *name_nearest(const char *name, const char *const *names, size_t count);
+
 /* ---- files -------------------------------------------------------------------------
  *
- * A question may bring its files along: those dropped on the page, those of a request to
- * the server. Then its arena has a shelf, no other file is read and none is written. */
+ * A question may come with files: those dropped on the page, or those of an HTTP request. Its arena then
+ * has a shelf with these files; no other file is read, and none is written. */
 struct shelf {
     const struct shelf_file {
         const char *path;
@@ -111,10 +113,10 @@ struct shelf {
     size_t count;
 };
 
-/* Read a whole file; size at most `limit` bytes. "-" is standard input. */
+/* Read a whole file of at most `limit` bytes. "-" is standard input. */
 bool file_read(struct arena *arena, const char *path, size_t limit, struct text *out,
                struct error *error);
-/* Its first `limit` bytes, or all. */
+/* Read the first `limit` bytes of a file, or all of it if it is shorter. */
 bool file_head(struct arena *arena, const char *path, size_t limit, struct text *out,
                struct error *error);
 bool file_there(const struct arena *arena, const char *path);
@@ -129,18 +131,18 @@ struct buffer {
 
 void buffer_add(struct buffer *buffer, const char *data, size_t size);
 void buffer_print(struct buffer *buffer, const char *format, ...) BASE_PRINTF(2, 3);
-/* What a terminal may get: bytes that are no plain text become \x1b. */
+/* Add text for a terminal: bytes that are not plain text become \x1b. */
 void buffer_add_plain(struct buffer *buffer, struct text text, const char *allowed);
 
 /* ---- csv (RFC 4180; '#' at the start of a line is a comment) ---------------------
  *
- * Every cell is plain text. A table of somebody else may have columns that nobody reads, with
- * anything inside: who reads it by csv_read_any looks at the cells that he shows. */
+ * csv_read checks that every cell is plain text. A foreign table may have columns with anything inside
+ * that nobody reads: csv_read_any does not check, and its caller must check the cells that it prints. */
 struct csv {
     const char *file;
     size_t columns, rows;
-    const char *text;       /* the cells, each terminated */
-    const uint32_t *cells;  /* [(1 + rows) * columns] where each begins in it; the header is first */
+    const char *text;       /* all cells, each terminated by a 0 */
+    const uint32_t *cells;  /* [(1 + rows) * columns] offset of each cell in `text`; the header is first */
     const int *lines;       /* [rows] line of the file, for messages */
 };
 
@@ -154,8 +156,8 @@ const char *csv_cell(const struct csv *csv, size_t row, int column); /* "" for -
 
 /* ---- doc: a JSON-like document tree ------------------------------------------------
  *
- * Filled natively by jansson (json.c), in the page by its own parser; written
- * by doc_print. Answers are documents too, so --json is one function for all. */
+ * json.c reads it with jansson; in the page, json_page.c has a parser of its own. doc_print writes it.
+ * Answers are documents too, so that one function prints --json for all verbs. */
 enum doc_kind { DOC_NULL, DOC_BOOL, DOC_NUMBER, DOC_STRING, DOC_ARRAY, DOC_OBJECT };
 
 struct doc {
@@ -173,14 +175,14 @@ struct doc *doc_add(struct arena *arena, struct doc *parent, const char *key, en
 void doc_add_number(struct arena *arena, struct doc *object, const char *key, double number);
 void doc_add_string(struct arena *arena, struct doc *object, const char *key, const char *string);
 void doc_add_bool(struct arena *arena, struct doc *object, const char *key, bool boolean);
-void doc_put(struct doc *parent, const char *key, struct doc *kid);    /* one that has no parent */
+void doc_put(struct doc *parent, const char *key, struct doc *kid);    /* `kid` must not have a parent */
 const struct doc *doc_get(const struct doc *object, const char *key);  /* NULL: absent */
 /* JSON text to a document; Infinity, which Python writes, reads as null. */
 bool json_read(struct arena *arena, const char *file, struct text text, struct doc **doc,
                struct error *error);
-/* The shortest text that reads back the same; "null" for what is not finite. */
+/* Print the shortest text that reads back as the same double; "null" if it is not finite. */
 void buffer_number(struct buffer *out, double number);
-/* JSON, numbers shortest that read back the same, indented by two spaces. */
+/* Print as JSON, indented by two spaces, with numbers as buffer_number prints them. */
 void doc_print(struct buffer *out, const struct doc *doc);
 
 #endif

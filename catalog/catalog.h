@@ -5,15 +5,16 @@
  *     h100-sxm    peak_fp8      1979  TFLOP/s  ...  ->  peak_fp8 = 1.979e15
  *     h100-sxm    alias         H100  text              peak_fp4 = "peak_fp8"
  *
- * A sheet is one CSV text. Its rows are grouped by name; where two sources disagree
- * both rows are kept and one of them is marked "not chosen". Numbers are stored as
- * their source writes them and become base units here.
+ * A sheet is one CSV file. Its rows are grouped by name; where two sources disagree, both rows are kept
+ * and one of them is marked "not chosen". Numbers are stored in the units of their source and converted
+ * to base units here.
  *
- * Names are found without regard to case, spaces, '_', '-' and '.', by name or alias.
- * Where a name is asked for, "FILE.csv" (its only entry) or "FILE.csv:NAME" reads a
- * user's sheet of the same columns. Every fault of a sheet names file and line.
- * The sheets of data/ are read when the program is built. A user's lives in the arena of its
- * catalog; its entries point into the catalog, which must stay where it is. */
+ * An entry is found by name or alias, without regard to case, spaces, '_', '-' and '.'. Instead of a
+ * name, a user may write "FILE.csv" (its only entry) or "FILE.csv:NAME" to read a sheet of his own with
+ * the same columns. Every error in a sheet names file and line.
+ *
+ * The sheets of data/ are parsed when the program is built. A user's sheet lives in the arena of its
+ * catalog; entries point into the catalog, so a catalog must not be moved. */
 #ifndef CATALOG_H
 #define CATALOG_H
 
@@ -28,11 +29,11 @@ struct catalog_entry {          /* one machine, model, tier, or provider's model
     const char *name;           /* "h100-sxm"; of a price "openai/gpt-5" */
     const char *title;          /* how to print it: "H100 SXM" */
     const struct catalog_sheet *sheet;
-    size_t first, rows;
+    size_t first, rows;         /* its rows in the sheet */
 };
 
-struct catalog_row {            /* empty strings, never NULL */
-    const char *fact;           /* of a model: the key, "text_config.hidden_size" */
+struct catalog_row {            /* an empty cell is "", never NULL */
+    const char *fact;           /* a row's name; of a model the key: "text_config.hidden_size" */
     const char *value, *unit, *source, *date, *mark, *note;
     int line;
     bool chosen;                /* not marked "not chosen" */
@@ -41,7 +42,7 @@ struct catalog_row {            /* empty strings, never NULL */
 struct catalog_sheet {
     enum catalog_kind kind;
     struct csv csv;
-    int name, fact, value, unit, source, date, mark, note, model;       /* columns */
+    int name, fact, value, unit, source, date, mark, note, model;       /* indices of its columns */
     const struct catalog_entry *entries;
     size_t count;
 };
@@ -53,49 +54,51 @@ struct catalog {
 
 /* "data/hardware.csv" */
 const char *catalog_file(enum catalog_kind kind);
-/* The sheets of data/, without an arena. */
+/* The sheets of data/. This catalog has no arena, so no other sheet can be read into it. */
 const struct catalog *catalog_built_in(void);
-/* The same with an arena, for users' sheets beside or instead. */
+/* Make a catalog of the same sheets with an arena, into which a user's sheets can be read. */
 void catalog_open(struct catalog *catalog, struct arena *arena);
-/* Read one sheet and check every row; a second of a kind replaces the first. */
+/* Read one sheet and check every row. It replaces the catalog's sheet of that kind. */
 bool catalog_read(struct catalog *catalog, enum catalog_kind kind, const char *file,
                   struct text text, struct error *error);
 
-/* ---- looking: for `list` and `show` ------------------------------------------------ */
+/* ---- reading entries, for `list` and `show` ----------------------------------------- */
 
-/* By name or alias, or from a user's sheet; fills `error` with the nearest name. */
+/* Find an entry by name or alias, or in a user's sheet. If there is none, `error` suggests the most
+ * similar name. */
 const struct catalog_entry *catalog_find(const struct catalog *catalog, enum catalog_kind kind,
                                          const char *name, struct error *error);
 size_t catalog_count(const struct catalog *catalog, enum catalog_kind kind);
 const struct catalog_entry *catalog_entry(const struct catalog *catalog, enum catalog_kind kind,
                                           size_t index);
 struct catalog_row catalog_row(const struct catalog_entry *entry, size_t index);
-bool catalog_row_number(const struct catalog_row *row, double *value);  /* false: a text */
+bool catalog_row_number(const struct catalog_row *row, double *value);  /* false: it is a text */
 /* The chosen text or number (in base units) of a fact; NULL or false where the entry has none. */
 const char *catalog_text(const struct catalog_entry *entry, const char *fact);
 bool catalog_number(const struct catalog_entry *entry, const char *fact, double *value);
 
-/* ---- using ------------------------------------------------------------------------- */
+/* ---- entries as facts of a scenario ------------------------------------------------- */
 
-/* Set every chosen number of a machine. A rate it lacks is bound to the next wider
- * type's; facts from memory and facts nobody knows become notes. */
+/* Set every chosen number of a machine. A missing compute rate is set to that of the next wider data
+ * type (fp4 to fp8's). Unverified and unknown facts become notes. */
 bool catalog_machine(const struct catalog *catalog, const char *name, struct facts *facts,
                      struct error *error);
-/* Set what chips and engines achieve: the entry "any", then that of the family of chips,
- * then the engine's own; of one version of an engine (`version_of`) the engine's first. A family
- * without an entry was not measured. */
+/* Set the efficiencies of chips and engines. Later entries override earlier ones: "any", the family of
+ * chips, the engine, the version of the engine (`version_of` names its engine). A family without an entry
+ * was not measured. */
 bool catalog_engine(const struct catalog *catalog, const char *name, const char *family,
                     struct facts *facts, struct error *error);
-/* An engine as the catalog calls it; what is no entry, a file of one's own, as it is; NULL: "any". */
+/* The name of an engine in the catalog; a name without an entry, such as a user's file, as it is; for
+ * NULL "any". */
 const char *catalog_engine_name(const struct catalog *catalog, const char *name);
-/* The version of an engine whose flags and rules were read, in data/flags.csv; NULL: of none. */
+/* The version of an engine whose flags and scheduler chalkline follows (data/flags.csv); NULL: none. */
 const char *catalog_engine_version(const struct catalog *catalog, const char *name);
-/* An entry may be of a family of chips instead of an engine. */
+/* Is the entry of an engine sheet a family of chips instead of an engine? */
 bool catalog_is_family(const struct catalog_entry *entry);
 /* The model as the document its config.json would be. */
 bool catalog_model(const struct catalog *catalog, const char *name, struct doc **config,
                    struct error *error);
-/* Fill the table "tier", one entry for each tier that has a capacity. */
+/* Fill the table "tier" with an entry for each tier that has a capacity. */
 void catalog_tiers(const struct catalog *catalog, struct facts *facts);
 /* Is there a tier, and has every one a capacity, a bandwidth and a rent? */
 bool catalog_tiers_needed(const struct catalog *catalog, struct error *error);

@@ -41,8 +41,9 @@ static void cache_span(struct model *model, const struct plan *plan, struct cach
 
 /* ---- grouped queries ----------------------------------------------------------------- */
 
+/* The heads of one layer: numbers of query and KV heads, sizes of a key and of a value. */
 struct heads {
-    double query, kv, key, value;       /* counts, then sizes */
+    double query, kv, key, value;
     bool key_is_value;
 };
 
@@ -291,6 +292,8 @@ static void compressed_index(struct model *model, const struct plan *plan, doubl
     base_matrix(model, "self_attn.compressor.indexer.scorer.weights_proj", model->hidden, heads);
 }
 
+/* Compressed attention (DeepSeek-V4): queries and outputs of low rank, one shared key-value head, and a
+ * cache in which an entry stands for plan->compression tokens. Sparse layers add an indexer. */
 void attention_compressed(struct model *model, const struct plan *plan)
 {
     struct config *config = model->config;

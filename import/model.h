@@ -1,14 +1,14 @@
-/* model -- a model while it is being imported (private to import/).
+/* model -- a model while it is imported (private to import/).
  *
  *     config --> plan of every layer --> builders --> weights and caches, grouped --> facts
  *
- * config.c reads fields, patterns.c finds what every layer is, attention.c, state.c and
- * ffn.c are the builders, weights.c groups what they add, precision.c says in which
- * format a checkpoint keeps each weight, families.def says which builders and traits an
- * architecture has.
+ * config.c reads fields, patterns.c finds the kind of each layer, attention.c, state.c and ffn.c are
+ * the builders that add weights and caches, weights.c groups those that are equal, precision.c finds
+ * the format of each weight in the checkpoint, and families.def lists the builders and traits of each
+ * architecture.
  *
- * The first error sticks: a reader that fails returns the least value that is good to
- * compute with, everything after it runs on and is thrown away by model_config. */
+ * The first error is kept: a reader that fails returns the smallest valid value, so that the code
+ * after it can go on; model_config then discards the result. */
 #ifndef IMPORT_MODEL_H
 #define IMPORT_MODEL_H
 
@@ -22,6 +22,7 @@ enum field {
     FIELD_COUNT
 };
 
+/* A configuration file that is being read. */
 struct config {
     struct arena *arena;
     const char *file;
@@ -32,7 +33,7 @@ struct config {
     const char *family;             /* whose defaults apply; NULL: none */
     bool assume;
     bool failed;
-    struct field_place {        /* a field once looked for */
+    struct field_place {        /* where a field was found, once it was looked for */
         bool looked;
         const char *key;
         const struct doc *doc;
@@ -40,7 +41,7 @@ struct config {
 };
 
 bool config_open(struct config *config, const struct doc *root);
-/* Present and not null, in the language model's part, else in the whole file. */
+/* The value of a key in the language model's part or else in the whole file; NULL if absent or null. */
 const struct doc *config_get(const struct config *config, const char *key);
 bool config_has(struct config *config, enum field field);
 double config_count(struct config *config, enum field field);
@@ -49,7 +50,7 @@ double config_count_or(struct config *config, enum field field, double absent);
 double config_count_in(struct config *config, const struct doc *object, enum field field);
 bool config_flag(struct config *config, const char *key, bool absent);
 const char *config_string(struct config *config, const char *key);      /* NULL: absent */
-/* A name from the file is an error where it is not plain text. */
+/* An error unless a name from the file is plain text. */
 void config_plain(struct config *config, const char *key, const char *string);
 /* Record the first error. Returns false. */
 bool config_fail(struct config *config, const char *format, ...) BASE_PRINTF(2, 3);
@@ -59,26 +60,29 @@ bool config_expected(struct config *config, const char *format, ...) BASE_PRINTF
 enum mixer { MIXER_NONE, MIXER_FULL, MIXER_SLIDING, MIXER_CHUNKED, MIXER_LINEAR };
 enum ffn { FFN_NONE, FFN_DENSE, FFN_MOE };
 
+/* The kind of one layer. */
 struct plan {
     enum mixer mixer;
     enum ffn ffn;
-    bool sparse;            /* attention reads only what an index chose */
-    bool indexed;           /* ... and the index is this layer's own */
-    bool borrowed;          /* reads a neighbour's cache */
-    double compression;     /* tokens in one cache entry; 0: only the window is kept */
-    double kv_heads;        /* 0: as the model says */
-    double intermediate;    /* 0: as the model says */
+    bool sparse;            /* sparse attention: reads only the tokens that an indexer selects */
+    bool indexed;           /* the layer has that indexer itself; false: another layer's */
+    bool borrowed;          /* reads another layer's KV cache instead of one of its own */
+    double compression;     /* tokens per cache entry; 0: only the sliding window is cached */
+    double kv_heads;        /* 0: the model's */
+    double intermediate;    /* 0: the model's */
 };
 
 /* ---- formats ------------------------------------------------------------------------- */
+/* What decides the format of a weight in a quantized checkpoint. */
 enum role {
-    ROLE_MATRIX,            /* what a quantiser takes: the linear layers */
-    ROLE_EXPERT,            /* the same, of a routed expert */
-    ROLE_BASE,              /* stays as trained: embeddings, router, norms, biases */
-    ROLE_FLOAT,             /* kept in 32 bits */
+    ROLE_MATRIX,            /* a linear layer, which is quantized */
+    ROLE_EXPERT,            /* a linear layer of a routed expert */
+    ROLE_BASE,              /* not quantized: embeddings, router, norms, biases */
+    ROLE_FLOAT,             /* always in 32 bits */
 };
 
-struct ignore;              /* the modules a quantiser left alone */
+struct ignore;              /* the modules that were left out of the quantization */
+/* The formats of a checkpoint, by role. */
 struct precision {
     const struct format *base, *matrix, *expert, *whole;
     struct ignore *ignore;
@@ -93,14 +97,15 @@ struct ignore *ignore_new(struct config *config, const struct doc *list);
 bool ignore_match(const struct ignore *ignore, const char *module);
 
 /* ---- the model under construction ---------------------------------------------------- */
+/* A weight matrix, of all layers that have an equal one. */
 struct weight {
     const char *name;       /* inside its layer: "self_attn.q_proj" */
     double in, out;
-    double copies, used;    /* 0: one */
-    bool routed, lookup;
+    double copies, used;    /* copies per layer; copies that one token uses; 0: one */
+    bool routed, lookup;    /* of a routed expert; an embedding, which is read and not multiplied */
     enum role role;
-    const struct format *format;    /* NULL: as the checkpoint has it */
-    double layers;
+    const struct format *format;    /* NULL: the checkpoint's, by role */
+    double layers;          /* number of layers that have it */
 };
 
 /* One kind of cache, as table "layer" of formulas/model/architecture.chalk has it. */
@@ -175,6 +180,7 @@ enum {
 
 typedef void layer_builder(struct model *model, const struct plan *plan);
 
+/* An architecture: a row of families.def. */
 struct family {
     const char *name;           /* its model_type */
     const char *class_prefix;   /* of its name in "architectures", or NULL */

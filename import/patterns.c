@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-/* Configurations say in a dozen ways which layer is which. Each way is a row: a key that
- * must be present, a trait the family must have, and the function that reads it; the first
- * row that applies wins. */
+/* Configurations describe the kind of each layer in a dozen ways. Each way is a row: a key that must be
+ * present, a trait that the family must have, and the function that reads it. The first row that
+ * applies is used. */
 typedef bool pattern_reader(struct model *model, const struct doc *doc);
 struct pattern {
     const char *key;            /* NULL: always */

@@ -21,16 +21,17 @@ enum price_class {
 };
 enum service_tier { SERVICE_STANDARD, SERVICE_BATCH, SERVICE_FLEX, SERVICE_PRIORITY, SERVICE_TIERS };
 
+/* An entry of a price list, in USD per token; NAN: no such price. */
 struct price {
-    const char *seller, *model;     /* "anthropic", "claude-opus-4-7"; as the sheet spells them */
+    const char *seller, *model;     /* "anthropic", "claude-opus-4-7"; as the list spells them */
     const char *date;               /* "2026-08-01", or "" */
     int line;                       /* in a CSV file, else 0 */
     double at[SERVICE_TIERS][2][PRICE_CLASSES];     /* [1]: above the threshold */
     double storage;
     double threshold;               /* tokens; NAN: no step */
-    double fast;                    /* multiple asked for fast mode; NAN: none */
-    double context;                 /* tokens of the longest prompt; NAN: not said */
-    int free;                       /* fields that are published as 0 */
+    double fast;                    /* price of fast mode over the standard price; NAN: none */
+    double context;                 /* tokens of the longest prompt; NAN: not stated */
+    int free;                       /* number of prices that are published as 0 */
 };
 
 struct price_sheet {

@@ -112,8 +112,8 @@ static bool find_known(struct sampler *sampler, struct error *error)
             continue;
         sampler->known[i] = true;
         if (fact->distribution != DISTRIBUTION_NONE) {
-            error_set(error, "'%s' is drawn from its prior, a range was given", name);
-            return error_expected(error, "a number, or the rows of its prior: `chalkline why %s`",
+            error_set(error, "'%s' cannot be a range: its distribution is the prior", name);
+            return error_expected(error, "a number, or other values for its prior: see `chalkline why %s`",
                                   sampler->draw->keep[i]);
         }
         if (!row_values(sampler, &name, 1, &sampler->value[i], error))

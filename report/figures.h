@@ -1,4 +1,4 @@
-/* figures -- an answer before it is text, JSON or CSV.
+/* figures -- the numbers and words of an answer, before they are printed as text, JSON or CSV.
  *
  *     section   the answer itself
  *       figures   bound_step 12.25 ms · batch 392 · limited_by "weights"
@@ -9,9 +9,9 @@
  *
  * A figure is a number under the name of its row, or a word under a key. A verb fills sections once
  * (scenario/figures.c reads rows from one graph); template.h prints them for people, section_document
- * as JSON, section_csv as a table. Numbers are in base units; a number that is not known, for want
- * of a price, is NAN: it does not exist for a template, and is null in JSON. A figure that does not
- * exist at all is not in its section. All live in the arena of the answer. */
+ * as JSON, section_csv as a table. Numbers are in base units. A number that is unknown, because a price
+ * is, is NAN: it does not exist for a template, and is null in JSON. A figure that does not apply is
+ * not in its section. All live in the arena of the answer. */
 #ifndef REPORT_FIGURES_H
 #define REPORT_FIGURES_H
 
@@ -19,7 +19,7 @@
 #include "rows/facts.h"
 #include "rows/rows.h"
 
-/* Of what follows from ranges and distributions that were given. */
+/* The range of a value that follows from the ranges and distributions of the inputs. */
 struct range {
     double low, high;               /* low = high: none */
     const char *kind;               /* "range" or "5-95 %" */
@@ -27,15 +27,16 @@ struct range {
 
 struct figure {
     const char *name;               /* a row, "row[entry]", or the key of a word */
-    const char *word;               /* in place of a number, or NULL */
+    const char *word;               /* the value, if it is a word; NULL: it is a number */
     double value;
-    double low, high;               /* of a prediction its 80 % interval; low = high: none */
+    double low, high;               /* 80 % interval of a prediction; low = high: none */
     struct range range;
     struct unit unit;
     enum origin origin;
-    const char *source;             /* "data/hardware.csv:271", "--set"; NULL: not asked */
-    enum { FIGURE_PLAIN, FIGURE_SWITCH, FIGURE_NOTHING } as;    /* in JSON true or false; null */
-    bool text_only;                 /* in no document */
+    const char *source;             /* "data/hardware.csv:271", "--set"; NULL: not looked up */
+    enum { FIGURE_PLAIN, FIGURE_SWITCH, FIGURE_NOTHING } as;    /* SWITCH: true or false in JSON;
+                                                                   NOTHING: null */
+    bool text_only;                 /* not in JSON and CSV */
 };
 
 enum section_kind {
@@ -59,7 +60,7 @@ struct section {
 
 struct section *section_new(struct arena *arena);
 struct section *section_add(struct section *parent, const char *name, enum section_kind kind);
-/* A figure more, which may then be completed; of a name that is there already, that one. */
+/* Add a figure, which the caller may complete, and return it; if the name exists, return that figure. */
 struct figure *section_number(struct section *section, const char *name, double value,
                               struct unit unit);
 /* The same with the base unit in words: "USD/token". */
@@ -68,9 +69,9 @@ struct figure *section_quantity(struct section *section, const char *name, doubl
 struct figure *section_word(struct section *section, const char *name, const char *word);
 /* 1 or 0, true or false in JSON. */
 struct figure *section_switch(struct section *section, const char *name, bool on);
-/* The key of a record or word that there is not: null in JSON; for a template it does not exist. */
+/* Add a key without a value: null in JSON; it does not exist for a template. */
 struct figure *section_nothing(struct section *section, const char *name);
-/* A record that stands in another place too. */
+/* Add a record to a second list. */
 void section_share(struct section *list, struct section *record);
 /* The figure of that name, or of "NAME[entry]"; NULL: none. */
 const struct figure *section_find(const struct section *section, const char *name);

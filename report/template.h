@@ -49,16 +49,15 @@
 
 struct template;
 
-/* Reads one; the error names file and line. */
+/* Parse a template; the error names file and line. */
 bool template_read(struct arena *arena, const char *file, struct text text, struct template **template,
                  struct error *error);
-/* One that is built in, by its path: "ask/step.template". */
+/* A built-in template, by its path: "ask/step.template". */
 const struct template *template_built_in(struct arena *arena, const char *path);
-/* Is the range of that figure printed? Who fills it in need not look for those of others. */
+/* Does the template print the range of this figure? If not, the verb need not compute it. */
 bool template_has_range(const struct template *template, const char *name);
 void template_print(const struct template *template, const struct section *section, struct buffer *out);
-/* Every name is one of the answer's keys, as its record declares them; else an error says which is
- * not, and where. */
+/* An error, with file and line, unless every name in the template is a key that the record declares. */
 bool template_check(const struct template *template, const struct record *record, struct error *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* template_parts -- a template as it was read: what template_read.c makes and template.c prints. */
+/* template_parts -- a parsed template, which template_read.c makes and template.c prints. */
 #ifndef REPORT_TEMPLATE_PARTS_H
 #define REPORT_TEMPLATE_PARTS_H
 
@@ -11,9 +11,9 @@ struct condition {
     const char *name;
     bool negated;
     enum compare compare;
-    double number;                  /* the other side: */
-    const char *word, *other;       /* or a word, or the figure of this name */
-    const struct condition *next;   /* which must hold too */
+    double number;                  /* the right side is a number, */
+    const char *word, *other;       /*   or a word, or the figure of this name */
+    const struct condition *next;   /* another condition that must hold too */
 };
 
 struct part {

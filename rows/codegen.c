@@ -32,26 +32,27 @@ struct scope {
     struct buffer text;
 };
 
+/* The state while the C of one list of compiled rows is written. */
 struct codegen {
     struct arena *arena;
     const struct formulas *formulas;
     struct error *error;
     const char *file;
     int line;
-    struct text fix[WORDS], vary[WORDS], keep[WORDS];
+    struct text fix[WORDS], vary[WORDS], keep[WORDS];   /* as in struct compiled */
     size_t fix_count, vary_count, keep_count;
-    const struct expr **fixed;           /* [rows] the number a fixed row has, or NULL */
-    uint8_t *changed;               /* [rows] rows that an AT or ROOT within reach changes */
-    uint64_t *depends;              /* [rows * words], filled for rows with known */
-    uint8_t *known;
-    size_t words;
-    struct scope scope[SCOPES];
+    const struct expr **fixed;      /* [rows] the number that a row is fixed at, or NULL */
+    uint8_t *changed;               /* [rows] 1 if an AT or ROOT that the rows reach changes it */
+    uint64_t *depends;              /* [rows * words] bits of the rows and tables it depends on, */
+    uint8_t *known;                 /* [rows] once this is set */
+    size_t words;                   /* 64-bit words of one such set */
+    struct scope scope[SCOPES];     /* the nested blocks of C that are open */
     int depth;
     const char *inputs[512];
     size_t input_count;
     const char *tables[WORDS];
     size_t table_count;
-    int names;                      /* temporaries so far */
+    int names;                      /* number of temporaries so far, which names the next one */
     bool failed;
 };
 
@@ -67,6 +68,7 @@ static bool codegen_wrong(struct codegen *codegen, const char *what, const char 
 
 /* ---- what is decided by fixed rows --------------------------------------------------------- */
 
+/* Is the expression a number once the fixed rows are? Looks through rows and selects. */
 static bool constant_of(const struct codegen *codegen, const struct expr *expr, double *value)
 {
     if (expr->op == OP_ROW && codegen->changed[expr->row])
@@ -90,7 +92,7 @@ static bool constant_of(const struct codegen *codegen, const struct expr *expr, 
     return constant_of(codegen, expr->kid[holds ? 1 : 2], value);
 }
 
-/* What compiled rows get as a column is given. */
+/* For GIVEN(row): rows that are passed as a column count as given. */
 static bool is_given(const void *context, const char *name)
 {
     const struct codegen *codegen = context;
@@ -100,7 +102,7 @@ static bool is_given(const void *context, const char *name)
     return false;
 }
 
-/* 1 or 2: the branch a select surely takes; 0: not known. */
+/* The branch, 1 or 2, that a select takes for all values of the columns; 0: not known. */
 static int sure_branch(const struct codegen *codegen, const struct expr *select)
 {
     const struct expr *condition = select->kid[0];
@@ -116,6 +118,7 @@ static int sure_branch(const struct codegen *codegen, const struct expr *select)
 
 /* ---- dependence ------------------------------------------------------------------------------ */
 
+/* The bit of a table in a set of dependences: bits of rows first, then a bit for each table. */
 static int table_bit(const struct codegen *codegen, const char *table)
 {
     for (size_t i = 0; i < codegen->formulas->chapter_count; i++)

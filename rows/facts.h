@@ -1,4 +1,4 @@
-/* facts -- what is known of one scenario: numbers put under the names of rows.
+/* facts -- what is known in one scenario: values stored under the names of rows.
  *
  * A scalar fact overrides any row, input or formula. A table (layers, operators,
  * tiers) has entries; its columns are the inputs of the chapter that says EACH table.
@@ -15,23 +15,24 @@
 
 #include "base/base.h"
 
-/* Where a number comes from. `source` says it to people; nothing decides by its text. */
+/* Where a value comes from, in rising order of how directly the user decided it. `source` says the same
+ * in words for people; no code reads these words. */
 enum origin {
-    ORIGIN_DEFAULT,                 /* of the row */
-    ORIGIN_DERIVED,                 /* from other figures of the same question */
-    ORIGIN_SHEET,                   /* of machines, tiers, prices, laws, a workload */
+    ORIGIN_DEFAULT,                 /* the row's default */
+    ORIGIN_DERIVED,                 /* computed from other values of the same question */
+    ORIGIN_SHEET,                   /* a sheet of machines, tiers, prices or scaling laws, or a workload */
     ORIGIN_MODEL,                   /* a config.json or GGUF file */
-    ORIGIN_FITTED,                  /* what chips and engines reach, fitted to measurements */
-    ORIGIN_CHOSEN,                  /* not given, so a rule chose it */
-    ORIGIN_GIVEN,                   /* by the user */
-    ORIGIN_AXIS                     /* a search, a curve or a graph of measurements moves it */
+    ORIGIN_FITTED,                  /* an efficiency of a chip or engine, fitted to measurements */
+    ORIGIN_CHOSEN,                  /* not given: a rule of the program chose it */
+    ORIGIN_GIVEN,                   /* the user gave it */
+    ORIGIN_AXIS                     /* a search, a curve or a set of measurements varies it */
 };
 
 enum distribution { DISTRIBUTION_NONE, DISTRIBUTION_RANGE, DISTRIBUTION_UNIFORM,
                     DISTRIBUTION_NORMAL, DISTRIBUTION_LOGNORMAL };
 
 struct fact {
-    const char *name;       /* of the row */
+    const char *name;       /* the row */
     const char *given_as;   /* the alias of the row that the user wrote, or NULL */
     double value;
     double low, high;       /* equal to value, or what `distribution` says: bounds, mean and
@@ -42,6 +43,7 @@ struct fact {
     const char *source;     /* "data/hardware.csv", "config.json", "--set", ... */
 };
 
+/* The columns of an EACH chapter, with a value for each of its entries (layers, operators, tiers). */
 struct fact_table {
     const char *name;
     size_t entries, columns;
@@ -57,20 +59,21 @@ struct facts {
     size_t scalar_count, scalar_room;
     struct fact_table *tables;
     size_t table_count, table_room;
-    const char **notes;     /* assumptions made, for the user to see */
+    const char **notes;     /* assumptions, printed below the answer */
     size_t note_count, note_room;
 };
 
-/* Scalars and notes of its own, tables shared: what is set in one is not in the other. */
+/* A copy whose scalars and notes can change without the original; the tables are shared. */
 struct facts facts_copy(const struct facts *facts);
 /* A later fact of the same name replaces the earlier one. */
 void facts_set(struct facts *facts, const char *name, double value, enum origin origin, const char *source);
 void facts_set_range(struct facts *facts, const char *name, double low, double high,
                      enum origin origin, const char *source);
+/* Set a row to an expression over other rows. */
 void facts_bind(struct facts *facts, const char *name, const char *expression, enum origin origin, const char *source);
 void facts_remove(struct facts *facts, const char *name);
-const struct fact *facts_find(const struct facts *facts, const char *name);
-/* Did the user give it? NULL: no. */
+const struct fact *facts_find(const struct facts *facts, const char *name);        /* NULL: none */
+/* Did the user give the fact? False for NULL. */
 bool fact_given(const struct fact *fact);
 void facts_note(struct facts *facts, const char *format, ...) BASE_PRINTF(2, 3);
 

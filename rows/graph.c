@@ -1,32 +1,37 @@
-/* Graphs: what some expressions need, as nodes.
+/* Builds the graph of some expressions.
  *
- * An expression is read in an environment, which says what rows have another value (AT, ROOT)
- * and at which entry of which table we are (SUM, EACH). What may change so has a bit.
+ * An expression is read in an environment, which says which rows have another value (inside AT, ROOT)
+ * and at which entry of which table it is read (SUM, EACH). Every row or table that an environment can
+ * change has a bit.
  *
- * 1. reach: find the rows that are needed, each after those it reads, and the bits.
- * 2. depends[row]: the bits of what can reach a row.
- *    That a row is part of a part is such a bit too, for graph_build_parts.
- * 3. build: walk the trees; the node of (row, what is changed of its depends) is kept, so
- *    that a row read twice at the same point is one node. Equal nodes are one.
- * 4. finish (nodes.c): keep what the outputs reach, in order. */
+ * 1. reach: find the rows that are needed, in an order in which each comes after the rows it reads, and
+ *    give out the bits.
+ * 2. depends[row]: the set of bits that can change the value of the row. Being inside a part, for
+ *    graph_build_parts, is such a bit too.
+ * 3. build: walk the expression trees. The node of each (row, environment restricted to depends[row])
+ *    is memoized, so that a row which is read twice in the same environment is one node. Equal nodes
+ *    are merged.
+ * 4. finish (nodes.c): keep the nodes that the outputs reach, in order. */
 #include "rows/nodes.h"
 
 #include <float.h>
 #include <string.h>
 
-/* Walks are recursive, and operators such as AT multiply what they read: both end. */
+/* Limits of the recursion, and of the work: nested ATs and SUMs multiply the rows that are read. */
 enum { ROOTS = 60, DEEPEST = 2000, MOST_READS = 4000000 };
 
+/* A table of EACH chapters, and its bit in the environment. */
 struct table {
     const char *name;
     const struct fact_table *fact;  /* NULL: the table has only the entry "default" */
     int bit;
 };
 
-/* The key has the bits that are changed and matter to the row, each with what stands there. */
+/* The node of a row in one environment. The key lists the bits of depends[row] that the environment
+ * changes, each with its value there. */
 struct memo {
     int row, node;
-    int key, key_size;              /* in builder.keys; no size: an empty place */
+    int key, key_size;              /* the key's place in builder.keys; size 0: an unused memo */
 };
 
 /* An expression that a table's cell or "row[entry]" binds, parsed once per row. */
@@ -38,22 +43,23 @@ struct bound_cell {
 
 enum { UNSEEN, IN_PROGRESS, REACHED };
 
-/* What is known of a row of the formulas here. */
+/* What the builder knows about one row of the formulas. */
 struct place {
     const struct fact *fact;
     const struct expr *bound;       /* the expression that the fact binds, parsed */
     struct bound_cell *cells;       /* those of its entries */
     const struct table *table;      /* of a reached row */
-    int column;                     /* in the facts of its table, -1: none */
-    int bit;                        /* -1: nothing changes it */
-    int node;                       /* where no change matters, -1: not built yet */
-    struct memo last;               /* where some do: as it was read last, */
-    unsigned version;               /* in this environment */
-    int state;
+    int column;                     /* in the facts of its table; -1: none */
+    int bit;                        /* -1: no environment changes the row */
+    int node;                       /* if depends is empty: its only node; -1: not built yet */
+    struct memo last;               /* otherwise the memo of its last reading, */
+    unsigned version;               /*   and the version of that environment */
+    int state;                      /* UNSEEN, IN_PROGRESS (on the path, so a cycle), REACHED */
 };
 
+/* The state while one graph is built. */
 struct builder {
-    struct arena *arena, *kept;     /* while the graph is built; with the graph */
+    struct arena *arena, *kept;     /* arenas of what ends with the build; of the graph itself */
     const struct formulas *formulas;
     const struct facts *facts;
     struct error *error;
@@ -63,13 +69,13 @@ struct builder {
     struct table **tables;
     size_t table_count, table_room;
     int bits;
-    size_t words;                   /* of one depends set */
+    size_t words;                   /* 64-bit words of one set of bits */
     uint64_t *depends;              /* [rows * words] */
-    uint64_t *changed;              /* [words] the environment */
-    int *value;                     /* [bits] a row's node, a table's entry */
-    unsigned version, versions;     /* of the environment; how many there have been */
+    uint64_t *changed;              /* [words] the environment: the bits that are changed, */
+    int *value;                     /* [bits]   and their values: a row's node, a table's entry */
+    unsigned version, versions;     /* number of this environment; how many there have been */
     bool entries_given;             /* some fact is of one entry: "cache_elements[moe]" */
-    int inside;                     /* the bit that we are in a part; -1: parts have no scales */
+    int inside;                     /* the bit of being inside a part; -1: parts get no scale factor */
     struct nodes set;
     struct memo *memos;
     size_t memo_size, memo_count;

@@ -1,6 +1,6 @@
 /* nodes -- private to rows/: a growing set of nodes without duplicates, and its conversion to a graph.
  *
- * Each node knows on which ROOT variables (VAR) it depends. nodes_finish can therefore place the body
+ * The set knows for each node on which ROOT variables (VAR) it depends. nodes_finish can thus place the body
  * of a ROOT between its VAR and the ROOT, and everything that does not depend on the VAR before it.
  * Operands must be added before the node that uses them. */
 #ifndef ROWS_NODES_H
@@ -10,10 +10,10 @@
 
 enum { NODES_TALLEST = 10000 };     /* walks over nodes are recursive */
 
-struct known {                      /* of a node */
-    uint64_t moves;                 /* which VARs it moves with */
-    int height;                     /* over the inputs */
-    bool plain;                     /* surely never -0 */
+struct known {                      /* properties of a node */
+    uint64_t moves;                 /* bits of the VARs that it depends on */
+    int height;                     /* longest path down to an input */
+    bool plain;                     /* its value is never -0 */
 };
 
 struct nodes {

@@ -1,11 +1,11 @@
-/* random -- draws that are the same on every machine.
+/* random -- random numbers that are the same on every machine.
  *
  *     struct random wait;
  *     random_stream(&wait, seed, "waits", 17);        a stream of its own by name and number
  *     seconds = 30 * random_exponential(&wait);
  *
- * PCG (O'Neill 2014, XSH RR 64/32): 64 bits of state, 32 bits a draw, 2^63 sequences. Logarithms
- * and exponentials are the engine's, so that a seed gives the same bits everywhere. */
+ * PCG (O'Neill 2014, XSH RR 64/32): 64 bits of state, 32 bits per draw, 2^63 sequences. Logarithms
+ * and exponentials are those of rows.h, so that a seed gives the same bits everywhere. */
 #ifndef ROWS_RANDOM_H
 #define ROWS_RANDOM_H
 
@@ -17,7 +17,7 @@ struct random {
 
 /* As pcg32_srandom of the published program, for its check values. */
 void random_open(struct random *random, uint64_t seed, uint64_t sequence);
-/* Sequences of other names or numbers start elsewhere: they have nothing to do with each other. */
+/* Streams with different names or numbers are independent of each other. */
 void random_stream(struct random *random, uint64_t seed, const char *name, uint64_t number);
 
 uint32_t random_bits(struct random *random);
@@ -26,9 +26,9 @@ size_t random_below(struct random *random, size_t count);       /* 0 to count - 
 double random_exponential(struct random *random);       /* mean 1 */
 double random_normal(struct random *random);            /* mean 0, deviation 1 */
 double random_gamma(struct random *random, double shape);       /* mean and variance `shape` */
-/* exp of a normal draw, by the mean and the coefficient of variation of what comes out. */
+/* A lognormal draw with this mean and coefficient of variation. */
 double random_lognormal(struct random *random, double mean, double variation);
-/* Trials until one succeeds, at least 1, `mean` of them. */
+/* Geometric: the number of trials until one succeeds, at least 1, with this mean. */
 double random_geometric(struct random *random, double mean);
 
 /* Many at once. Even ones have 32 bits; normal ones are Marsaglia and Tsang's ziggurat, in

@@ -1,9 +1,9 @@
-/* root -- the fixed steps by which ROOT finds its value, for the interpreter and for
- * compiled kernels alike. Included after rows/lanes.h.
+/* root -- the fixed number of steps by which ROOT finds its value, for the interpreter and for compiled
+ * rows alike. Included after rows/lanes.h.
  *
- * Step 0 reads f at the low end, step 1 at the high end; then the bracket is halved,
- * between positive ends by their geometric mean, so that both ends meet in the last
- * digits. No change of sign gives NaN, which the caller reports. */
+ * Steps 0 and 1 evaluate f at the two ends; each further step bisects the bracket, at the geometric mean
+ * if both ends are positive, until the ends agree to the last digits. If f has the same sign at both
+ * ends, the value is NaN, which the caller reports. */
 enum { LANES_ROOT_STEPS = 66 };
 
 struct lanes_root {

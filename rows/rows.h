@@ -1,13 +1,13 @@
-/* rows -- a formula is written once and read many ways.
+/* rows -- formulas: each is written once, in formulas/, and read in many ways.
  *
  *   .chalk text -> formulas (rows) -> graph (nodes) -> value | derivative | interval |
- *                     |                            what is left when inputs are fixed
+ *                     |                            smaller graph, with some inputs fixed
  *                     +-> algebra, units, C for compiled rows
  *
- * Formulas are the rows of the formula files, each with its expression as a tree. A graph
- * is what some expressions need, given the facts of one scenario: nodes in an order in
- * which each comes after its operands, equal nodes once. Operators like AT and SUM are
- * gone in a graph: they were other points at which the same rows were read.
+ * Formulas are the rows of the formula files, each with its expression as a tree. A graph has the
+ * nodes that some expressions need, given the facts of one scenario: each node comes after its
+ * operands, and equal nodes are stored once. AT and SUM, which evaluate rows at other values of some
+ * inputs or for each entry of a table, are expanded when the graph is built.
  *
  * Units are checked on the formulas, values are plain doubles in base units. Every reading
  * gives the same bits on any machine and thread count. */
@@ -21,8 +21,9 @@
 
 enum { UNIT_S, UNIT_B, UNIT_FLOP, UNIT_TOKEN, UNIT_USD, UNIT_J, UNIT_COUNT };
 
+/* A product of powers of the base units. */
 struct unit {
-    int8_t half[UNIT_COUNT];        /* exponents, doubled, so that sqrt has a unit */
+    int8_t half[UNIT_COUNT];        /* twice the exponents, so that sqrt has a unit */
 };
 
 extern const struct unit unit_one, unit_second, unit_usd_per_second;
@@ -32,8 +33,8 @@ bool unit_same(struct unit a, struct unit b);
 struct unit unit_power(struct unit a, struct unit b, int times);    /* a * b^times */
 void unit_print(struct buffer *out, struct unit unit);              /* "B/s", "1" */
 
-/* A number a user wrote: "20ms", "8TB/s", "50e9..200e9", "normal(20ms, 2ms)". A bare
- * number is in base units; a count takes k, M, B (billion) and T. */
+/* A value as a user writes it: "20ms", "8TB/s", "50e9..200e9", "normal(20ms, 2ms)". A number without
+ * a unit is in base units; counts accept k, M, B (billion) and T. */
 struct quantity {
     double value, low, high;        /* base units; low = high = value for DISTRIBUTION_NONE */
     enum distribution distribution;
@@ -41,10 +42,10 @@ struct quantity {
 
 bool quantity_parse(struct text text, struct unit unit, struct quantity *out,
                     struct error *error);
-/* For people, with a prefix: "3.55 ms", "576 TB/s", "USD 0.039 /Mtoken", "4,768". */
+/* Print a value for people, with a prefix: "3.55 ms", "576 TB/s", "0.039 USD/Mtoken", "4,768". */
 void quantity_print(struct buffer *out, double value, struct unit unit, int digits);
 const char *quantity_text(struct arena *arena, double value, struct unit unit, int digits);
-/* "42.6 to 59.9 ms": a unit that both ends have is printed once. */
+/* "42.6 to 59.9 ms": if both ends have the same unit, it is printed once. */
 const char *quantity_range(struct arena *arena, double low, double high, struct unit unit, int digits);
 
 /* ---- formulas: the rows ------------------------------------------------------------ */
@@ -57,43 +58,46 @@ enum op {
     OP_ENTRY, OP_AT, OP_SUM, OP_LEAST, OP_MOST, OP_GIVEN
 };
 
+/* A node of an expression tree. The comment of a member names the operators that use it. */
 struct expr {
     enum op op;
-    int row;                        /* ROW, ENTRY; ROOT: the input solved for */
+    int row;                        /* ROW, ENTRY; ROOT: the input that is solved for */
     double number;                  /* NUMBER, in base units */
-    struct unit unit;               /* NUMBER: as it was written with one: "20ms" */
-    const char *name;               /* ENTRY: of the entry; SUM, LEAST, MOST: the table; GIVEN:
-                                       of the row */
+    struct unit unit;               /* NUMBER: its unit, if it was written with one: "20ms" */
+    const char *name;               /* ENTRY: the entry; SUM, LEAST, MOST: the table; GIVEN: the row */
     const struct expr *kid[3];      /* operands; AT: kid[0]; ROOT: low, high, f */
-    const struct binding *at;       /* AT: what changes */
-    struct text text;               /* as written */
+    const struct binding *at;       /* AT: the inputs that change */
+    struct text text;               /* as written in the file */
 };
 
+/* One "row = value" of an AT. */
 struct binding {
     int row;
     const struct expr *value;
     const struct binding *next;
 };
 
+/* One row of a formula file: an input with a default and a range, or a quantity with a formula. */
 struct row {
     const char *name, *unit_text, *symbol, *meaning, *source;
     const char *file;
-    int line, chapter;
+    int line, chapter;              /* in `file`; index in formulas->chapters */
     struct unit unit;
-    const char *table;              /* of an EACH chapter, else NULL */
-    const char *with;               /* redefined by a WITH chapter: its condition */
+    const char *table;              /* the table of its EACH chapter, else NULL */
+    const char *with;               /* the condition of its WITH chapter, which redefined it */
     const struct expr *expr;        /* NULL for an input whose default is a number */
     bool input;                     /* may be set within low..high; `expr` is its default then */
     double value, low, high;        /* an input's default and range */
-    double likely_low, likely_high; /* the plausible range, or equal */
+    double likely_low, likely_high; /* the plausible range; equal if none is stated */
     struct text text;               /* the expression as written */
-    const char *fit;                /* its lines "fit:", without that word, each ended; or NULL */
-    const char *aliases;            /* its other names, a space between; or NULL */
+    const char *fit;                /* text of its "fit:" lines, each ended by a newline; or NULL */
+    const char *aliases;            /* its other names, separated by spaces; or NULL */
     const char *was;                /* names that it had until the last version; or NULL */
-    const char *part;               /* what a breakdown calls it, or NULL */
-    const struct row *before;       /* what this row redefined, or NULL */
+    const char *part;               /* its label in a breakdown, or NULL */
+    const struct row *before;       /* the row that it redefined, or NULL */
 };
 
+/* A heading "== ..." of a formula file, with the prose below it. */
 struct chapter {
     const char *title, *table, *with, *prose, *file;
 };
@@ -104,7 +108,8 @@ struct alias {
     bool old;                       /* from a line "was:": accepted for one version */
 };
 
-/* A row, once read, never changes: formulas share rows, and a row that is redefined is another. */
+/* A set of rows. A row never changes after it was read: sets share rows, and redefining a row adds
+ * another one in its place. */
 struct formulas {
     struct arena *arena;
     const struct row *const *rows;
@@ -115,28 +120,29 @@ struct formulas {
     size_t alias_count, alias_room;
     const int *index;               /* hash of names: row + 1, -1 - alias, or 0 */
     size_t index_size;
-    unsigned conditions;            /* which WITH chapters count */
-    bool shared;                    /* rows, chapters and index are other formulas' */
+    unsigned conditions;            /* bits: which WITH chapters apply */
+    bool shared;                    /* rows, chapters and index belong to another set */
     bool open;                      /* a user's file may redefine rows anywhere */
 };
 
 enum { FORMULAS_MODEL = 1, FORMULAS_MACHINE = 2, FORMULAS_ALL = FORMULAS_MODEL | FORMULAS_MACHINE };
 
 void formulas_open(struct formulas *formulas, struct arena *arena, unsigned conditions);
-/* The rows of formulas/, which the build has read. Nothing is read into these formulas, nor parsed
- * with them: they have no arena. */
+/* The rows of formulas/, which the build has parsed. They have no arena: copy them (formulas_copy)
+ * before reading a file into them or parsing expressions. */
 const struct formulas *formulas_built_in(unsigned conditions);
-/* Another set of the same rows; what is then read into it is its own. */
+/* Make another set of the same rows; rows that are read into it do not change `of`. */
 void formulas_copy(struct formulas *formulas, struct arena *arena, const struct formulas *of);
-/* Read one file of rows; rows of a known name redefine it. */
+/* Read one file of rows; a row whose name is known redefines that row. */
 bool formulas_read(struct formulas *formulas, const char *file, struct text text, struct error *error);
 /* The row of that name or alias; -1: none. */
 int formulas_find(const struct formulas *formulas, const char *name);
 /* The alias of that name, with the row it stands for; NULL: none. */
 const struct alias *formulas_alias(const struct formulas *formulas, const char *name);
-/* The name of that row, with the [entry] that follows it; of nothing known, the name itself. */
+/* The present name of a row that `name` may call by an alias, with its [entry]; `name` itself if there
+ * is no such row. */
 const char *formulas_name(const struct formulas *formulas, struct arena *arena, const char *name);
-/* Name the nearest row in `error`. */
+/* Fill `error` with "unknown row" and the most similar name; returns false. */
 bool formulas_unknown(const struct formulas *formulas, const char *name, struct error *error);
 bool expr_parse(const struct formulas *formulas, const char *file, int line, struct text text,
                 const struct expr **out, struct error *error);
@@ -144,43 +150,46 @@ bool expr_parse(const struct formulas *formulas, const char *file, int line, str
 bool formulas_check_units(const struct formulas *formulas, struct error *error);
 bool expr_unit(const struct formulas *formulas, const struct expr *expr, struct unit *unit,
                struct error *error);
-/* The branch, 1 or 2, that a select takes whatever the numbers are, as its condition asks only
- * what was given: GIVEN(row), both(...), either(...). 0: its condition compares numbers. `given`
+/* The branch, 1 or 2, of a select whose condition depends only on which rows were given, not on their
+ * values: GIVEN(row), both(...), either(...). Returns 0 if the condition compares numbers. `given`
  * says whether the user, an axis or a search gave a row a value. */
 typedef bool given_function(const void *context, const char *name);
 int expr_branch_given(const struct expr *select, given_function *given, const void *context);
 
 /* ---- graph: the nodes ----------------------------------------------------------------- */
 
+/* A node of a graph: an operator whose operands are earlier nodes. */
 struct node {
     enum op op;
     int a, b, c;                    /* operands; ROOT: low, high, f */
-    int first;                      /* ROOT: its VAR, where the loop begins */
-    int row;                        /* the row whose value this is, or -1 */
+    int first;                      /* ROOT: the VAR node of its unknown, where its loop begins */
+    int row;                        /* the row whose value this node is, or -1 */
     double value;                   /* NUMBER */
     int input;                      /* INPUT: index in graph.inputs */
 };
 
-/* The entry of an input that is no row but the scale of one: what graph_build_parts adds. */
+/* The entry of an input that is not a row but a scale factor on one, added by graph_build_parts. */
 enum { INPUT_SCALE = -2 };
 
+/* An input of a graph, with its value under the facts. */
 struct input {
-    int row, entry;                 /* entry of the row's table, -1 for a scalar, INPUT_SCALE */
+    int row, entry;                 /* index of the entry in the row's table; -1: a scalar; or INPUT_SCALE */
     const char *name;               /* "batch", "cache_elements[moe]" */
-    double value, low, high;        /* low < high: a range the user gave */
-    double least, most;             /* the row's range, which no draw leaves */
+    double value, low, high;        /* low < high: the user gave a range or a distribution */
+    double least, most;             /* the row's range; random draws are limited to it */
     enum distribution distribution;
     enum origin origin;
     const char *source;             /* NULL: the default of the row */
-    int node;
+    int node;                       /* its node in the graph */
 };
 
+/* The nodes that some expressions need, in an order in which operands come first. */
 struct graph {
     struct node *nodes;
     size_t count;
     struct input *inputs;
     size_t input_count;
-    int *outputs;                   /* nodes */
+    int *outputs;                   /* the node of each expression */
     size_t output_count;
 };
 
@@ -189,23 +198,25 @@ struct graph {
 bool graph_build(struct arena *arena, const struct formulas *formulas, const struct facts *facts,
                  const struct expr *const *wanted, size_t count, struct graph *graph,
                  struct error *error);
-/* The same, where each row that has a part name is multiplied by a scale, an input of value 1, but
- * for those that it is made of: only the outermost counts. The outputs have the same bits. */
+/* The same, with a scale factor on each row that has a part name: an additional input of value 1, by
+ * whose derivative graph_breakdown finds the part's share. Within a part, other parts get no factor. The
+ * outputs have the same bits. */
 bool graph_build_parts(struct arena *arena, const struct formulas *formulas, const struct facts *facts,
                        const struct expr *const *wanted, size_t count, struct graph *graph,
                        struct error *error);
-/* What is left when every input but the `vary` ones is fixed at `values`. */
+/* Specialize: compute the smaller graph in which every input is fixed at `values`, except those that
+ * `vary`. */
 void graph_specialize(struct arena *arena, const struct graph *graph, const double *values,
                       const bool *vary, struct graph *left);
 /* The same, from the nodes[count] that graph_value computed at these inputs. */
 void graph_specialize_nodes(struct arena *arena, const struct graph *graph, const double *nodes,
                             const bool *vary, struct graph *left);
-/* Does any output depend on one input with all others fixed? `nodes` are the values at the point. */
+/* Does any output depend on `input` while all other inputs are fixed? `nodes` are the values there. */
 bool graph_moves(const struct arena *arena, const struct graph *graph, const double *nodes,
                  size_t input);
 int graph_input(const struct graph *graph, const char *name);          /* -1: none */
-/* Which rows the expressions read under the facts, on whatever branch of a select that numbers
- * decide: reached[formulas->count]. No graph is built. */
+/* Set reached[row] for each row that the expressions read under the facts. Of a select whose condition
+ * compares numbers, both branches count. No graph is built. */
 bool graph_reach(const struct formulas *formulas, const struct facts *facts,
                  const struct expr *const *wanted, size_t count, bool *reached,
                  struct error *error);
@@ -217,7 +228,7 @@ bool graph_reach(const struct formulas *formulas, const struct facts *facts,
 void graph_value(struct arena *arena, const struct graph *graph, const double *inputs,
                  double *nodes, double *outputs);
 
-/* Values of many points: a column per input, stride 1, or 0 for one number for all. */
+/* A column of values for many points: stride 1, or 0 if all points have the same value. */
 struct column {
     const double *data;
     size_t stride;
@@ -244,32 +255,35 @@ double graph_gradient(struct arena *arena, const struct graph *graph, size_t out
 void graph_slopes(struct arena *arena, const struct graph *graph, size_t output,
                   const double *nodes, double *gradient);
 
-/* A part of an output: its derivative by the scale on a row, the value of every ROOT held. Where
- * the output is of degree one in its parts, as a time made of times is, they add up to it. */
+/* A part of an output: the derivative of the output by the scale factor on a row, with the solution of
+ * every ROOT held fixed. If the output is homogeneous of degree one in its parts, as a time that is made
+ * of times, the parts add up to it (Euler's theorem). */
 struct contribution {
     int row;
     const char *label;              /* the row's part name */
     double value;                   /* in the unit of the output */
-    double saved;                   /* less of the output if the row were 0, every ROOT solved again */
+    double saved;                   /* decrease of the output if the row were 0, every ROOT solved again */
 };
 /* The parts of an output of graph_build_parts that are not 0, largest first, without `saved`;
  * `nodes` are the values at the point. */
 struct contribution *graph_breakdown(struct arena *arena, const struct formulas *formulas,
                                      const struct graph *graph, size_t output, const double *nodes,
                                      size_t *count);
-/* Fill in what each saves, from the same values. A part without which the output has no finite value has NAN. */
+/* Fill in `saved` of each part, from the same values; NAN if the output has no finite value without it. */
 void graph_saved(const struct graph *graph, size_t output, const double *nodes,
                  struct contribution *parts, size_t count);
 
-/* Values over nested axes: a node is computed once for each value of the innermost axis that
- * it moves with. Inputs are numbers on axes, outermost 0, or the one column; at[i] says where
- * input i is. NULL: the graph has a ROOT.
+/* Evaluate a graph over nested axes with loop-invariant nodes hoisted: a node is computed once for each
+ * value of the innermost axis that it depends on. An input is a number of an axis (0 is the outermost)
+ * or the one column; at[i] says which. Returns NULL if the graph has a ROOT. Call, outer axes first:
  *
- *     loop_nest_number(input, value) ..., loop_nest_enter(axis)     numbers of an axis
- *     loop_nest_column(column, count)                            count points, at most LOOP_NEST_POINTS
- *     loop_nest_block(axis)                                      what moves with it and the column
+ *     loop_nest_number(input, value) ..., loop_nest_enter(axis)  set the inputs of an axis, then
+ *                                                                evaluate what depends on them
+ *     loop_nest_column(column, count)                            set up to LOOP_NEST_POINTS points
+ *     loop_nest_block(axis)                                      evaluate what depends on the axis
+ *                                                                and on the column
  *
- * each after those of the axes around it; an output then stands where loop_nest_output says. */
+ * The values of an output are then where loop_nest_output says. */
 enum { LOOP_NEST_POINTS = 128, LOOP_NEST_AXES = 8, LOOP_NEST_COLUMN = LOOP_NEST_AXES };
 struct loop_nest *loop_nest_make(struct arena *arena, const char *set, const struct graph *graph,
                                  const int *at);
@@ -277,17 +291,18 @@ void loop_nest_number(struct loop_nest *nest, size_t input, double value);
 void loop_nest_enter(struct loop_nest *nest, int axis);
 void loop_nest_column(struct loop_nest *nest, const double *column, size_t count);
 void loop_nest_block(struct loop_nest *nest, int axis);
-int loop_nest_axis(const struct loop_nest *nest, size_t output); /* that an output moves with */
+int loop_nest_axis(const struct loop_nest *nest, size_t output); /* innermost axis it depends on */
 struct column loop_nest_output(const struct loop_nest *nest, size_t output);
 
 struct interval {
     double low, high;
 };
-/* What is left of a graph while every input stays within its bounds: the same bits there. */
+/* Compute the smaller graph that gives the same bits while every input stays within its bounds: a
+ * comparison or a max that the bounds decide disappears. */
 void graph_simplify(struct arena *arena, const struct graph *graph, const struct interval *inputs,
                     struct graph *left);
-/* Bounds of an output over a box of inputs; exact in the inputs along which the
- * derivative keeps its sign, ROOTs aside. */
+/* Bounds of an output over a box of inputs. They are exact in the inputs along which the derivative
+ * keeps its sign, except for a ROOT. */
 struct interval graph_interval(struct arena *arena, const struct graph *graph, size_t output,
                                const struct interval *inputs);
 /* Quantiles of an output when inputs have ranges or distributions (a range counts as
@@ -298,53 +313,53 @@ void graph_quantiles(struct arena *arena, const struct graph *graph, size_t outp
 
 /* ---- solve: any input from any equation ------------------------------------------------ */
 
-/* Ours, of one number: the same bits as in the rows. */
+/* The functions that rows use, for one number, with the same bits. libm's differ by machine. */
 double scalar_exp(double x);
 double scalar_log(double x);
 double scalar_pow(double x, double y);
 
-/* An output f along one input. Zero means: not larger than what the last digits of all its parts
- * may add up to. */
+/* A condition on an output f along one input. f counts as zero if it is not larger than the sum of the
+ * rounding errors of its parts. */
 enum relation {
     RELATION_EQUAL,                 /* f = 0 */
     RELATION_AT_LEAST,              /* f >= 0 */
     RELATION_MORE                   /* f > 0 */
 };
 
-struct extent {                    /* low = high: one root */
+/* An interval of solutions; low = high: one root. */
+struct extent {
     double low, high;
-    bool low_closed, high_closed;   /* not at an end of the range, beyond which it may go on */
+    bool low_closed, high_closed;   /* it ends there; false: at the end of the range, it may continue */
 };
 
-/* Between two neighbouring numbers f changes its sign without being zero, or begins or ceases to
- * have a value. */
+/* Two neighbouring numbers between which f changes its sign without being zero, or becomes undefined. */
 struct jump {
-    double at;                      /* one of the two: that with far fewer digits */
+    double at;                      /* one of the two: the one that prints with fewer digits */
     double first, last;
     double before, after;           /* f there; infinite beside a pole */
 };
 
 struct solution {
-    struct extent *extents;      /* in order; none touches the next */
+    struct extent *extents;         /* in rising order, separated by gaps */
     size_t count, room;
     struct jump *jumps;
     size_t jump_count, jump_room;
-    bool proved;                    /* the interval reading leaves room for no other */
+    bool proved;                    /* interval arithmetic proves that there is no other solution */
     double closest, closest_value;  /* no solution: the nearest jump past zero, or where |f| is
                                        least, and f there */
     const struct jump *nearest_jump;    /* that jump, or NULL */
-    double beyond;                  /* no solution: a root outside the range, or 0 with none */
+    double beyond;                  /* no solution: a root outside the range, if beyond_found */
     bool beyond_found;
-    int evaluations, readings;
+    int evaluations, readings;      /* of f at a point; of f over an interval */
 };
 void graph_solve(struct arena *arena, const struct graph *graph, size_t output, size_t input,
                  enum relation relation, double low, double high, struct solution *solution);
 
 /* ---- algebra ------------------------------------------------------------------------------ */
 
-/* The expression on one line. `number` may print a value in the place of a row, an AT,
- * a SUM or a ROOT, or return false to keep the algebra; `taken` may say which branch of
- * a select is taken (1 or 2), or 0 to keep both. */
+/* How to print an expression on one line. `number` may print a value in place of a row, an AT, a SUM or
+ * a ROOT, or return false to keep its algebra; `taken` may say which branch of a select is taken (1 or
+ * 2), or 0 to print both. */
 struct algebra {
     const struct formulas *formulas;
     bool (*number)(void *context, struct buffer *out, const struct expr *expr);
@@ -353,7 +368,7 @@ struct algebra {
     bool symbols;                   /* T_kv instead of bound_kv */
 };
 void algebra_print(struct buffer *out, const struct algebra *how, const struct expr *expr);
-/* The same as the inside of a <math>, for pages: a row is <mrow data-row="NAME">. */
+/* Print it as the content of a MathML <math> element; a row is <mrow data-row="NAME">. */
 void mathml_print(struct buffer *out, const struct algebra *how, const struct expr *expr);
 void mathml_symbol(struct buffer *out, const struct row *row);
 
@@ -365,6 +380,7 @@ struct compiled_table {
     const double *const *columns;
 };
 
+/* A function that computes some rows for many points, with the data that it reads and writes. */
 struct compiled {
     const char *name;
     unsigned conditions;                            /* of the formulas it was written from */

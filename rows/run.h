@@ -17,12 +17,12 @@ struct step {
     enum form form;
     double *to;
     const double *a, *b, *c;
-    int last;                       /* VAR: so many steps on stands its ROOT */
+    int last;                       /* VAR: number of steps from here to its ROOT */
 };
 
 typedef void run_steps(const struct step *steps, size_t count);
 run_steps run_steps_scalar, run_steps_portable, run_steps_avx2, run_steps_avx512;
-/* What a step of a power, as FORM_NUMBER_A of one point, may have at `c`: the logarithm of |a|. */
+/* The logarithm of |x| in two parts, which a power step with a constant base may have at `c`. */
 void run_log(double x, double parts[2]);
 /* Do all `count` values lie in the range? */
 typedef bool run_inside(const double *x, size_t count, struct interval range);
@@ -35,14 +35,14 @@ struct set {                        /* an instruction set */
 };
 const struct set *set_find(const char *name);           /* NULL: the best one here */
 
-/* Into `nodes`, the values at one point of the nodes that are not to be skipped. Those inside the
- * loop of a ROOT are: they have none but in the loop. */
+/* Write to `nodes` the values at one point, except of nodes whose bit is set in `skip` and of those
+ * inside the loop of a ROOT, which have a value only within the loop. */
 void graph_value_of(struct arena *arena, const struct graph *graph, const double *inputs,
                     const uint64_t *skip, double *nodes);
 
-/* Readings of one output over boxes of inputs, one after another, without new memory. The value
- * encloses what the output computes to anywhere in the box, and the slope, which is that of the box
- * read last, every derivative there; a jump has the slope of its direction or claims nothing. */
+/* Interval arithmetic for one output over boxes of inputs, one after another, without new memory. The
+ * value encloses the output everywhere in the box; the slope encloses its derivative everywhere in the
+ * last box. At a discontinuity the slope is infinite in the direction of the jump, or unbounded. */
 struct bounds {
     const struct graph *graph;
     size_t top;
@@ -53,20 +53,21 @@ void bounds_open(struct bounds *bounds, struct arena *arena, const struct graph 
 struct interval bounds_read(struct bounds *bounds, const struct interval *inputs);
 void bounds_node(struct bounds *bounds, size_t node);           /* from the values of its operands */
 struct interval bounds_slope(struct bounds *bounds, size_t input);
-/* As graph_rounding, for all of the box whose slope was read last. */
+/* As graph_rounding, for the whole box whose slope was read last. */
 double bounds_rounding(const struct bounds *bounds);
 /* Is the output the difference of one term and itself wherever the inputs lie in the box? */
 bool bounds_same(struct arena *arena, struct bounds *bounds, const struct interval *inputs);
-/* What the last digits of all nodes, numbers among them, may add up to in an output, from the
- * nodes[count] that graph_value gave; and its slope along an input. */
+/* The largest error of an output that the rounding of all nodes, including constants, can add up to,
+ * from the nodes[count] that graph_value computed; and the output's slope along an input. */
 double graph_rounding(struct arena *arena, const struct graph *graph, size_t output,
                       const double *nodes, size_t input, double *slope);
 
-/* As graph_slopes, but every ROOT is the number that it is. */
+/* As graph_slopes, but with the solution of every ROOT held fixed. */
 void graph_slopes_held(struct arena *arena, const struct graph *graph, size_t output,
                        const double *nodes, double *gradient);
 
-/* `single` nodes are one vector, but those that some node reads as a block, which get one. */
+/* Nodes in `single` are the same for all points and stored as one vector; mark_wide finds those that
+ * some node reads as a block, which need a whole block. */
 enum form form_of(const struct node *node, const bool *single);
 void mark_wide(const struct node *node, const bool *single, bool *wide);
 void fill(double *block, double value, size_t size);

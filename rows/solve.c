@@ -1,23 +1,24 @@
-/* Where an output is zero along one input, as intervals, by branch and bound.
+/* Finds all intervals of one input on which an output is zero, by branch and bound.
  *
- * 1. All other inputs are fixed (graph_specialize), so that only what moves is read again and again.
- * 2. The output is run on a grid of points. On the ranges between them, the widest first, the
- *    interval reading says that the output is never zero there, or that it only rises or only
- *    falls, so that its ends say all; other ranges are halved, down to neighbouring numbers.
- * 3. A change of sign is closed in by Newton's method inside a bracket that only shrinks, until
- *    both ends are neighbours. If the output jumps there, or grows without end, it is no zero
- *    but a jump.
- * 4. Zero means: not larger than what the last digits of all parts may add up to (graph_rounding).
- *    Points that are zero and neighbours of each other are a run. If the slope falls to zero from
- *    both ends of a run, it is one root: where the slope changes its sign, if it does. If not, the
- *    output is zero along the run, and it is an extent.
- * 5. The ends of an extent are those between which the interval reading sees that both sides are
- *    the same term (bounds_same), which is exact where the output leaves zero too slowly for its
- *    values to tell.
+ * 1. Fix all other inputs (graph_specialize), so that only nodes that depend on the unknown are
+ *    evaluated repeatedly.
+ * 2. Evaluate the output on a grid of points. For the ranges between them, the widest first, interval
+ *    arithmetic may show that the output is never zero there, or that it is monotonic, so that its
+ *    values at both ends decide; other ranges are halved, down to neighbouring numbers.
+ * 3. Narrow a change of sign by Newton's method inside a bracket that only shrinks, until both ends
+ *    are neighbouring numbers. If the output is discontinuous or has a pole there, it is a jump, not
+ *    a root.
+ * 4. A value counts as zero if it is not larger than the sum of the rounding errors of its parts
+ *    (graph_rounding). Neighbouring grid points that are zero form a run. If the slope falls to zero
+ *    from both ends of a run, the run is one root: where the slope changes its sign, if it does. If
+ *    not, the output is zero along the run, which is an extent.
+ * 5. The ends of an extent are where interval arithmetic sees both sides of the equation become the
+ *    same term (bounds_same). That is exact even if the output leaves zero so slowly that its values
+ *    do not show it.
  *
- * Ranges that the budget of readings does not reach, and those that move with a ROOT, about whose
- * slope the interval reading claims nothing, are searched by the grid alone; `proved` is then
- * false. */
+ * Ranges that exceed the budget of interval evaluations, and ranges in which the output depends on a
+ * ROOT, for whose slope interval arithmetic has no bounds, are searched on the grid only; `proved` is
+ * then false. */
 #include "rows/run.h"
 
 #include <float.h>
@@ -26,17 +27,17 @@
 #include <string.h>
 
 enum { GRID = 2048, TURNS = 400, DEEPEST = 80 };
-/* Nodes that interval readings may visit in all; what a turn of a ROOT adds to that. */
+/* Nodes that all interval evaluations together may visit; nodes that one loop of a ROOT counts for. */
 static const double budget_nodes = 4e5, loop_turns = 192;
-/* Sides farther apart, as a part of them, are not equal, whatever their last digits are. */
+/* Two sides whose relative difference is larger are not equal, whatever their rounding errors. */
 #define NEAR_ZERO 1e-9
 
 struct point {
     double x, f;
-    bool zero;                      /* f is zero within its last digits */
+    bool zero;                      /* f is zero within its rounding error */
 };
 
-struct run {                        /* of points that are zero */
+struct run {                        /* neighbouring points at which f is zero */
     double low, high;
 };
 
@@ -47,10 +48,10 @@ struct search {
     struct solution *solution;
     double *nodes;
     double low, high;               /* the range */
-    double usual;                   /* the median |f| of the grid, where f is no difference */
-    double step;                    /* of the grid where it is even, or least; 0: by a factor */
-    double budget, reading;         /* nodes left to visit, and of one reading */
-    bool loops;                     /* something moves with a ROOT */
+    double usual;                   /* the median |f| of the grid, if f is not a difference */
+    double step;                    /* (smallest) step of a linear grid; 0: the grid is geometric */
+    double budget, reading;         /* nodes left to visit; nodes of one interval evaluation */
+    bool loops;                     /* f depends on the unknown through a ROOT */
     struct run *runs;
     size_t run_count, run_room;
 };

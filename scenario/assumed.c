@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A default that an answer depends on. */
 struct rested {
     const struct row *row;
     int index;                      /* of the row, in its formulas */
@@ -117,10 +118,11 @@ void basis_notes(struct scenario *scenario, struct basis *basis)
         qsort(basis->at, basis->count, sizeof *basis->at, strongest_first);
     for (size_t i = 0; i < basis->count && i < SHOWN; i++) {
         const struct rested *one = &basis->at[i];
-        const bool named = one->output && strcmp(one->output, one->row->name);
+        const char *output = one->output ? one->output : "result";
+        const bool named = strcmp(output, one->row->name);      /* false: the row itself is printed */
         facts_note(facts, "%s = %s by default: %s%s%+.2g %% per 1 %% more", one->row->name,
                    quantity_text(scenario->arena, one->value, one->row->unit, 6),
-                   named ? one->output : "", named ? " " : "", one->elasticity);
+                   named ? output : "", named ? " " : "", one->elasticity);
     }
     if (basis->count > SHOWN)
         facts_note(facts, "and %zu default%s that matter%s less", basis->count - SHOWN,

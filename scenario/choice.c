@@ -4,12 +4,14 @@
  * 2. Search the layouts that an engine can start, in up to one scale-up domain; in 2, 4 and 8 domains
  *    while nothing fits or the replica is overloaded. If there are none, search layouts that divide
  *    evenly; if there are still none and the number of GPUs is given, any layout of that many.
- * 3. With no load given, each layout and chunk at each load (servers.h); with requests a second or users,
- *    as many replicas as these need; with a concurrency, each layout and chunk at that one.
+ * 3. If no load is given, evaluate each layout and chunk at each load (servers.h). For a request rate or a
+ *    number of users, choose also how many replicas serve it. For a given concurrency or arrival rate of
+ *    one replica, evaluate each layout and chunk at that load.
  * 4. Take the layout within the limits with the lowest cost per token, or without a price the one with
- *    the fewest GPUs. If none is and only the default TTFT limit is missed, drop that limit; otherwise
- *    take the layout that misses the limits by the least.
- * 5. What was chosen are facts with origin CHOSEN, whose source is the rule. */
+ *    the fewest GPUs. If none is within them and only the default TTFT limit is missed, drop that limit;
+ *    otherwise take the layout that misses the limits by the least.
+ * 5. The chosen values become facts of origin CHOSEN whose source is the rule, so that answers and `why`
+ *    can say why they were chosen. */
 #include "scenario/choice.h"
 
 #include "build/row_names.h"
@@ -24,22 +26,27 @@ static const char *const layout_rows[LAYOUT_ROWS] = { NAME_chips, NAME_attention
 static const char *const load_rows[LOAD_ROWS] = { NAME_batch, NAME_concurrency, NAME_users,
                                                   NAME_arrival_rate, NAME_request_demand,
                                                   NAME_tokens_per_day };
-enum { CLOSED_ROWS = 3, PER_REPLICA = 3 };          /* NAME_arrival_rate is of one replica */
+/* load_rows[i] is of a closed loop for i < CLOSED_ROWS. For i > PER_REPLICA it is a rate of the whole
+ * deployment; NAME_arrival_rate, at PER_REPLICA, is the rate at one replica. */
+enum { CLOSED_ROWS = 3, PER_REPLICA = 3 };
 
 /* ---- does anything have to be chosen? --------------------------------------------------------------------- */
 
+/* Does the command itself, or its axis, give the row? Facts of the machine or the model do not count. */
 static bool given(const struct scenario *scenario, const char *row)
 {
     const struct fact *fact = facts_find(&scenario->facts, row);
     return fact && (fact->origin == ORIGIN_GIVEN || fact->origin == ORIGIN_AXIS);
 }
 
+/* Does the row have a value that the choice must not replace: given, or chosen before? */
 static bool settled(const struct scenario *scenario, const char *row)
 {
     const struct fact *fact = facts_find(&scenario->facts, row);
     return fact && (fact_given(fact) || fact->origin >= ORIGIN_CHOSEN);
 }
 
+/* The index in load_rows of the row that gives the load; -1 if none does. */
 static int load_given(const struct scenario *scenario)
 {
     for (int i = 0; i < LOAD_ROWS; i++)
@@ -72,6 +79,7 @@ static bool reads_open(struct scenario *scenario, const char *const *texts, size
 
 /* ---- a copy to try layouts on ---------------------------------------------------------------- */
 
+/* Read the number of chips, if it is given, and refuse a fraction of a chip. */
 static bool whole_chips(struct choice *choice)
 {
     const struct fact *fact = facts_find(&choice->scenario->facts, NAME_chips);
@@ -83,6 +91,8 @@ static bool whole_chips(struct choice *choice)
     return error_expected(choice->error, "1, 2, 4, 8, ...");
 }
 
+/* Set choice->trial to a copy of the scenario without tensor_parallel, which follows from chips, ranks
+ * and stages there, so that the layouts of the search do not contradict it. */
 static bool open_trial(struct choice *choice)
 {
     struct scenario *scenario = choice->scenario;
@@ -122,8 +132,8 @@ static bool choose_within(struct choice *choice, double least, double most, stru
     return choose_best(choice, found);
 }
 
-/* Widens the rule, and the number of scale-up domains, until something fits; for a rate of requests
- * until something takes it. */
+/* Widen the layout rule and the number of scale-up domains until a layout fits and, for a given request
+ * rate, is not overloaded. `products` are the chips that the given parallelism alone needs. */
 static bool choose_of(struct choice *choice, struct found *found)
 {
     const bool fixed = choice->chips > 0;
@@ -158,8 +168,8 @@ static bool one_of(const char *row, const char *const *rows, size_t count)
     return false;
 }
 
-/* A curve along a row of the load holds the chosen layout and leaves the load open; a curve along a
- * row of the layout holds the load. */
+/* Must `row` stay open because a curve varies it? A curve over a row of the load keeps the chosen layout
+ * and leaves all rows of the load open; a curve over a row of the layout keeps the load. */
 static bool held_open(const struct choice *choice, const char *row)
 {
     const char *axis = choice->scenario->axis;
@@ -174,6 +184,7 @@ static void set_chosen(struct choice *choice, const char *row, double value)
         facts_set(&choice->scenario->facts, row, value, ORIGIN_CHOSEN, choice->rule);
 }
 
+/* "TPOT within 50 ms, TTFT within 2 s". */
 static const char *limits_text(const struct choice *choice)
 {
     struct arena *arena = choice->scenario->arena;
@@ -185,6 +196,7 @@ static const char *limits_text(const struct choice *choice)
                        quantity_text(arena, choice->servers.ttft, unit_second, 4));
 }
 
+/* "the cheapest startable layout with TPOT within 50 ms, TTFT within 2 s". */
 static const char *rule_text(const struct choice *choice, const struct found *found)
 {
     struct arena *arena = choice->scenario->arena;
@@ -236,6 +248,7 @@ static void note_choice(struct choice *choice, const struct found *found)
     facts_note(&scenario->facts, "  %s", choice->rule);
 }
 
+/* Make the found setting facts of the scenario, and set its batch from the load that it runs at. */
 static bool record(struct choice *choice, const struct found *found)
 {
     struct scenario *scenario = choice->scenario;

@@ -1,33 +1,35 @@
-/* The best setting of a space and its load.
+/* The best setting of a space, and the load at which it runs.
  *
- * Loads rise: sequences that each rank decodes, or, with a number of users, fewer and fewer
- * replicas for them. With a load that is known there is one. What is worth most is chosen.
+ * The loads of the space rise: more decoding sequences per attention rank or, for a given number of
+ * users, fewer replicas to serve them. A known load is a single point. The worth of a setting
+ * (SERVERS_WORTH: tokens/s per chip or per USD) rises with the load, and so do the outputs that have
+ * limits (TTFT, TPOT, utilization), so that the best load of a setting is the highest within the limits.
  *
- * 1. Every setting at the lowest load. What breaks a limit there breaks it at any load: limits
- *    rise with the load. Where all do, the limits widen to those of the nearest.
- * 2. The highest load of each setting within the limits, by halving, all settings together. A
- *    load that passed says what the setting is worth at least, one that failed what it is worth at
- *    most, and a setting that cannot come near the best any more is left out: most are, after a
- *    few halvings.
- * 3. Limits and worth have ripples of a few parts in a thousand along the load, where a prompt
- *    needs one more pass or a product one more tile. The settings that are so near to the best
- *    that a ripple could lift them are looked at at every load. */
+ * 1. Evaluate every setting at the lowest load. A setting that violates a limit there violates it at
+ *    every load. If all do, widen the limits by the factor that the nearest setting needs.
+ * 2. Find the highest load of each setting within the limits by bisection, for all settings together.
+ *    A load that passed is a lower bound of the setting's worth, one that failed an upper bound; drop
+ *    a setting as soon as its upper bound is far below the best lower bound. Most settings are dropped
+ *    after a few steps.
+ * 3. Limits and worth are not quite monotonic: they have ripples of a few parts in a thousand along the
+ *    load, where a prompt needs one more chunk or a GEMM one more tile. So evaluate the settings that
+ *    are within such a ripple of the best at every load, and take the best of these points. */
 #include "scenario/choice.h"
 
 #include <math.h>
 #include <string.h>
 
-/* A batch of settings that are evaluated together, each at a load of its own. */
+/* Settings that are evaluated together, each at a load of its own. */
 struct sweepers {
-    struct search_space space;      /* of these settings alone */
-    double *settings;               /* the space's */
-    const struct graph_program *program;    /* of its list, for any settings */
-    struct column *inputs;          /* of the list */
-    double *column[SERVERS_INPUTS]; /* [settings] what a setting gives */
-    double *load;                   /* [settings] */
-    double *out[SERVERS_ALL];       /* [settings] */
-    size_t *low, *high;             /* [settings] the highest load that passed, the lowest that did not */
-    double *least, *most;           /* [settings] what they are worth there: between these */
+    struct search_space space;      /* the searched space, restricted to these settings */
+    double *settings;               /* [setting][input] the space's own, writable here */
+    const struct graph_program *program;    /* the compiled graph of the space; shared by all batches */
+    struct column *inputs;          /* [graph input] the columns that the program reads */
+    double *column[SERVERS_INPUTS]; /* [setting] one input of the settings */
+    double *load;                   /* [setting] the load at which each is evaluated */
+    double *out[SERVERS_ALL];       /* [setting] results of the last run */
+    size_t *low, *high;             /* [setting] index of the highest load that passed, the lowest that failed */
+    double *least, *most;           /* [setting] lower and upper bound of its worth within the limits */
 };
 
 /* Allocate room for `count` settings; the caller fills them in. */
@@ -56,6 +58,7 @@ static struct sweepers sweepers_open(struct arena *arena, const struct search_sp
     return all;
 }
 
+/* Copy `setting` to place `at`, in the space's settings and in the columns of the program. */
 static void put_setting(struct sweepers *all, size_t at, const double *setting)
 {
     const size_t inputs = all->space.inputs;
@@ -64,14 +67,15 @@ static void put_setting(struct sweepers *all, size_t at, const double *setting)
         all->column[k][at] = all->settings[at * inputs + k];
 }
 
+/* Evaluate all settings, each at its load. */
 static void run(const struct sweepers *all)
 {
     graph_program_run(all->program, all->inputs, all->out, all->space.setting_count);
 }
 
-/* The largest ratio of an output to its limit: above 1 a limit is broken. Infinite where the load
- * does not fit in the cache. A known load that overloads a replica is worse than any slow one: its
- * TPOT only says how many slots there are. */
+/* The largest ratio of an output to its limit: above 1 a limit is violated, infinite if the load does
+ * not fit in the KV cache. A known load that overloads a replica ranks below every slow replica, since
+ * the TPOT of an overloaded replica depends only on its number of slots. */
 static double worst_of(const struct choice *choice, const struct sweepers *all, size_t setting)
 {
     const struct search_space *space = &all->space;
@@ -89,14 +93,14 @@ static double worst_of(const struct choice *choice, const struct sweepers *all, 
     return worst;
 }
 
-/* Are fewer chips better, whatever else they do? So it is without a price, and for users, whom the same
- * chips serve at the same rent. */
+/* Are settings compared by their chips before their worth? They are if there is no price, and for a
+ * number of users, since the rent is then proportional to the chips. */
 static bool by_size(const struct choice *choice)
 {
     return choice->loads == LOADS_REPLICAS || (!choice->priced && !choice->servers.by_demand);
 }
 
-/* Chips of a setting: of one replica, or of all where their number is the load. */
+/* Chips of one replica, or of all replicas if their number is the load. */
 static double chips_at(const struct choice *choice, const struct sweepers *all, size_t setting,
                        double load)
 {
@@ -104,9 +108,9 @@ static double chips_at(const struct choice *choice, const struct sweepers *all, 
     return choice->loads == LOADS_REPLICAS ? chips * load : chips;
 }
 
-/* ---- halving ------------------------------------------------------------------------------- */
+/* ---- bisection ----------------------------------------------------------------------------- */
 
-/* Remove the other settings and keep the order of the rest. */
+/* Remove the settings that are not kept; the rest stay in order. */
 static void keep(struct sweepers *all, const bool *kept)
 {
     size_t to = 0;
@@ -122,8 +126,8 @@ static void keep(struct sweepers *all, const bool *kept)
     all->space.setting_count = to;
 }
 
-/* What a setting whose load failed is worth at a lower one. Replicas are whole, so that a ripple may
- * save one of them. */
+/* Upper bound of the worth of a setting whose load failed. For a given request rate the worth depends on
+ * a whole number of replicas, and a ripple may save one of them: add the worth of one. */
 static double worth_at_most(const struct choice *choice, const struct sweepers *all, size_t setting)
 {
     const double worth = all->out[SERVERS_WORTH][setting];
@@ -131,8 +135,8 @@ static double worth_at_most(const struct choice *choice, const struct sweepers *
            ? worth + fabs(worth) / all->out[SERVERS_REPLICAS][setting] : worth;
 }
 
-/* Leaves out what can no longer come near the best. The margin is wider than that within which a
- * ripple could lift a setting, so that what is left out could not be the choice. */
+/* Drop the settings whose upper bound is below `far` of the best lower bound. The margin is wider than
+ * that of near_ties, so that no dropped setting could have been chosen. */
 static void leave_out(const struct choice *choice, struct arena *arena, struct sweepers *all)
 {
     const double far = 0.9;
@@ -140,7 +144,7 @@ static void leave_out(const struct choice *choice, struct arena *arena, struct s
     bool *kept = arena_array(arena, count + 1, sizeof *kept);
     const double *loads = all->space.loads;
     double chips = INFINITY, best = -INFINITY;
-    if (choice->servers.own_rows)                   /* limits and worth may do as they like */
+    if (choice->servers.own_rows)                   /* limits and worth may fall as the load rises */
         return;
     for (size_t i = 0; i < count && by_size(choice); i++)
         if (all->least[i] > -INFINITY)
@@ -157,7 +161,8 @@ static void leave_out(const struct choice *choice, struct arena *arena, struct s
     keep(all, kept);
 }
 
-/* The highest load of each setting at which the worst limit is at most `most`. */
+/* Bisect the highest load of each setting at which every output is at most `most` times its limit, and
+ * evaluate the remaining settings there. */
 static void raise_loads(const struct choice *choice, struct arena *arena, struct sweepers *all,
                         double most)
 {
@@ -181,6 +186,7 @@ static void raise_loads(const struct choice *choice, struct arena *arena, struct
 
 /* ---- the best ------------------------------------------------------------------------------ */
 
+/* Write a setting and its load to `found`, in the terms of the load that the command gave. */
 static void take_setting(const struct choice *choice, const struct sweepers *all, size_t setting,
                          struct found *found)
 {
@@ -226,7 +232,8 @@ static struct sweepers every_load(struct arena *arena, const struct sweepers *al
     return each;
 }
 
-/* The best of the settings so near to it that a ripple could lift them, at any load. */
+/* Set `found` to the best point, over all loads, of the settings within `near` of setting `best`: near
+ * enough that a ripple may place one of them above it. */
 static void near_ties(const struct choice *choice, const struct sweepers *all, double most,
                       size_t best, struct found *found)
 {
@@ -269,6 +276,7 @@ static struct sweepers open_all(struct arena *arena, const struct search_space *
     return all;
 }
 
+/* The three steps of the file's head, with everything but `found` in `arena`. */
 static bool search(struct choice *choice, struct arena *arena, struct found *found)
 {
     struct scenario trial = choice->trial;

@@ -1,11 +1,11 @@
 /* The space of replicas for a known load: a concurrency or an arrival rate of one replica, or the
  * users of a whole deployment.
  *
- *     layouts x chunks x numbers of replicas  ->  what fits, TTFT, TPOT, tokens per chip
+ *     layouts x chunks x numbers of replicas  ->  fits, TTFT, TPOT, tokens/s per chip
  *
- * A known load is part of the facts, so that each setting is one point. Users are divided over
- * replicas whose number is chosen too: it is the load of the search, from one user in each replica
- * down to a single replica. Above a few hundred replicas the numbers are half a per cent apart. */
+ * A known load is part of the facts, so that each setting is one point. A number of users is divided
+ * over replicas whose number is chosen too. That number is the load axis of the search: it falls from
+ * one user in each replica to a single replica. Above EACH_TO replicas the numbers are 0.5 % apart. */
 #include "scenario/choice.h"
 
 #include "build/row_names.h"
@@ -15,7 +15,7 @@
 
 enum { EACH_TO = 256 };             /* every number of replicas up to this one is tried */
 
-/* The numbers of replicas for some users, falling. */
+/* Write the numbers of replicas to try for `users`, falling, and return how many there are. */
 static size_t replica_counts(double users, double *loads)
 {
     const double thinned = 1.005;
@@ -29,7 +29,7 @@ static size_t replica_counts(double users, double *loads)
 
 bool choice_space(struct choice *choice, const struct servers *servers, struct search_space *space)
 {
-    enum { INPUTS = SERVERS_INPUTS + 1, LOADS = 8192 };     /* more than 1e12 users need */
+    enum { INPUTS = SERVERS_INPUTS + 1, LOADS = 8192 };     /* enough for 1e12 users */
     static const double one = 1;
     const char *texts[SERVERS_OUTPUTS] = {
         NAME_speed_per_user, NAME_throughput_per_chip, NAME_replica_fits, NAME_predicted_ttft,

@@ -1,14 +1,13 @@
-/* command -- what was asked, typed: a verb, its words, and a value for each option that was given.
+/* command -- a question as typed values: a verb, its words, and a value for each given option.
  *
  *     words of a command line --command_read--+
  *                                             +--> command --> scenario, answer
  *     members of a request --command_put------+
  *
- * A verb declares its options, in groups: some it shares with other verbs (options.h), some are
- * its own. An option says of which kind its value is, in which unit, between which bounds, and
- * what counts where it is not given; help, completion, the man page and the API are written from
- * the same declarations. A value is parsed once, when it is put into a command. Code then asks for
- * numbers; the text is kept only to show it. */
+ * A verb declares its options in groups: some are shared with other verbs (options.h), some are its
+ * own. An option declares the kind, unit, bounds and default of its value; help, completion, the man
+ * page and the API are generated from these declarations. A value is parsed once, when it is put into a
+ * command; code reads the number, and the text is kept only to print it. */
 #ifndef SCENARIO_COMMAND_H
 #define SCENARIO_COMMAND_H
 
@@ -29,23 +28,23 @@ enum option_kind {
 
 struct option {
     const char *name;               /* "gpus"; NULL ends an array of options */
-    const char *argument;           /* how help calls its value: "N"; NULL of a switch */
+    const char *argument;           /* name of its value in the help: "N"; NULL for a switch */
     enum option_kind kind;
     const char *row;                /* OPTION_ROW: has unit, range and default */
     const char *unit;               /* OPTION_QUANTITY: "s", "B/s", "1" */
-    double low, high;               /* bounds, included; high 0: 1e9 of a count, else none */
+    double low, high;               /* bounds, inclusive; high 0: 1e9 for a count, otherwise none */
     const char *fallback;           /* the default, as one would type it; NULL: none */
     const char *otherwise;          /* the default in words, or the case that comes before `fallback` */
     const char *const *choices;     /* OPTION_CHOICE, ended by NULL */
     const char *help;               /* one line, without its default and range */
     bool many;                      /* may be given more than once */
     char letter;                    /* 'o' of -o; 0: none */
-    const char *was;                /* the name it had until the last version, accepted still */
+    const char *was;                /* the name it had until the last version, still accepted */
 };
 
 struct option_group {
-    const char *title;              /* groups of one title stand together in help */
-    const struct option *options;   /* ended by one without a name */
+    const char *title;              /* groups with the same title are printed together in the help */
+    const struct option *options;   /* the last has no name */
 };
 
 struct command;
@@ -64,7 +63,7 @@ struct verb {
     const char *name, *words, *summary;
     const char *examples[VERB_EXAMPLES];
     const struct option_group *groups[VERB_GROUPS];     /* NULL: no more */
-    ask_function *ask;              /* NULL: no question, but a tool of the command line */
+    ask_function *ask;              /* NULL: a tool of the command line, which the API does not offer */
     const char *also;               /* another name, or NULL */
     const char *key_title;          /* of help: what the keys describe */
     const struct instead *instead;  /* options of other verbs, and what to give here; NULL: none */
@@ -77,7 +76,7 @@ struct option_at {
     size_t group, option;
 };
 const struct option *verb_next_option(const struct verb *verb, struct option_at *at);
-/* An option by its name or by its old name; NULL: none. */
+/* The option with this name or old name; NULL: none. */
 const struct option *verb_option(const struct verb *verb, const char *name);
 /* In a list of verbs that NULL ends. */
 const struct verb *verb_find(const struct verb *const *verbs, const char *name);
@@ -87,19 +86,20 @@ const char *verbs_with(struct arena *arena, const struct verb *const *verbs, con
 
 /* The default of a COUNT or QUANTITY, from `fallback`; NAN: no default. */
 double option_default(const struct option *option);
-/* The unit of its value; of a switch, a choice or a text that of a count. */
+/* The unit of its value; "1" for a switch, a choice or a text. */
 struct unit option_unit(const struct option *option);
-/* A text as the value of an option: numbers within bounds, choices by name. */
+/* Parse a text as the value of an option, and check its bounds or choices. */
 bool option_parse(const struct option *option, const char *text, struct value *value,
                   struct error *error);
-/* "1 to 64", "0 s or more"; "" where all is accepted. */
+/* "1 to 64", "0 s or more"; "" if there are no bounds. */
 const char *option_range(struct arena *arena, const struct option *option);
 
 /* ---- commands ------------------------------------------------------------------------------ */
 
+/* The value of a given option. */
 struct value {
     const struct option *option;
-    bool old;                       /* given by the name that the option had */
+    bool old;                       /* the option was given by its old name */
     const char *text;               /* as it was given */
     struct quantity quantity;       /* COUNT, QUANTITY */
     int choice;                     /* CHOICE: its place in the list */
@@ -108,7 +108,7 @@ struct value {
 /* Lives in the arena that its values were put in. */
 struct command {
     const struct verb *verb;
-    const char **words;             /* what stands beside the options */
+    const char **words;             /* words that are neither options nor their values */
     size_t word_count, word_room;
     struct value *values;
     size_t value_count, value_room;

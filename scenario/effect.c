@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The graph, for one set of facts, of what is asked and of the memory that it needs. */
+/* The graphs, for one set of facts, of the asked expressions and of the memory that the batch needs. */
 struct reach {
     struct graph asked, room;
-    const double *nodes;            /* values of those of `asked` */
+    const double *nodes;            /* [asked.count] values of its nodes */
 };
 
 struct given {

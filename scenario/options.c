@@ -62,7 +62,7 @@ GROUP(length_options, point_title,
     { "prefix-hit", "SHARE", OPTION_ROW, .row = NAME_prefix_hit_share,
       .help = "share of prompt tokens found in the KV cache" })
 GROUP(users_options, point_title,
-    { "users", "N", OPTION_ROW, .row = NAME_users, .otherwise = "the most within the limits",
+    { "users", "N", OPTION_ROW, .row = NAME_users, .otherwise = "as many as the limits allow",
       .help = "requests in flight in all replicas" },
     { "concurrency", "N", OPTION_ROW, .row = NAME_concurrency, .otherwise = "from --users",
       .help = "requests in flight in one replica" })

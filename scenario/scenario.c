@@ -563,7 +563,7 @@ bool command_pair(const struct command *command, struct subject *subject, struct
         error_set(error, "%s takes one model, %zu were given", verb, models);
     else
         error_set(error, "%s needs a machine: --on", verb);
-    return error_expected(error, "%s that `chalkline list %s` lists, or a file, as in `%s`",
+    return error_expected(error, "%s of `chalkline list %s`, or a file, as in `%s`",
                           models == 1 ? "a machine" : "one model", models == 1 ? "hardware" : "models",
                           command->verb->examples[0]);
 }

@@ -1,12 +1,11 @@
 /* measured -- published measurements as points that can be predicted.
  *
- *     a CSV of measurements --measured_read--> what ran where, how loaded, what was measured
+ *     a CSV of measurements --measured_read--> model, machine, load, and measured values
  *
- * A file is known by its columns; each kind has a reader with the rules that its rows need
- * (sizes that multiply what they should list, lengths drawn from a range, sessions that used
- * multi-token prediction without saying so). A point names the inputs it sets and, for each
- * figure measured, the row that predicts it. A point that cannot be predicted keeps the
- * reason; none is dropped. */
+ * The columns of a file tell its kind. Each kind has a reader with the corrections that its data need
+ * (sizes that multiply what they should list, lengths drawn from a range, sessions that used multi-token
+ * prediction without saying so). A point has the inputs that it sets and, for each measured value, the
+ * row that predicts it. A point that cannot be predicted is kept with the reason. */
 #ifndef SCORE_MEASURED_H
 #define SCORE_MEASURED_H
 
@@ -14,9 +13,8 @@
 
 enum metric { METRIC_TPOT, METRIC_TTFT, METRIC_E2E, METRIC_THROUGHPUT, METRIC_PREFILL,
               METRIC_DECODE, METRIC_ENERGY, METRIC_KERNEL, METRIC_STEP, METRICS };
-/* Of a metric m: the rows m_band_low and m_band_high are its band, as shares of the value. */
 extern const char *const metric_names[METRICS];
-/* The rows of its 80 % band, as factors of the value. */
+/* The rows with the ends of a metric's 80 % interval, as factors of the predicted value. */
 extern const struct metric_band { const char *low, *high; } metric_bands[METRICS];
 
 struct measured_input {
@@ -26,14 +24,15 @@ struct measured_input {
 
 struct measured_value {
     enum metric metric;
-    const char *row;                            /* that predicts it */
+    const char *row;                            /* the row that predicts it */
     double value;                               /* base units, above 0 */
-    const char *from;                           /* the row that is it, where a source states
-                                                   another figure; value is then 0 */
+    const char *from;                           /* a row that computes the measured value from other
+                                                   figures of the source; `value` is then 0 */
 };
 
 enum { MEASURED_INPUTS = 32, MEASURED_VALUES = 3 };
 
+/* One row of a CSV file of measurements. */
 struct measured {
     const char *file;
     int line;
@@ -41,8 +40,8 @@ struct measured {
     const char *kind;                           /* what ran: "aggregated", "disaggregated", ... */
     const char *model, *machine, *engine;       /* model NULL: a kernel alone; engine NULL: any */
     const char *precision, *kv;                 /* formats; NULL: the model's own */
-    bool experts_only;                          /* the format is of the routed experts alone,
-                                                   where the model has any; the rest bf16 */
+    bool experts_only;                          /* `precision` is that of the routed experts, if the
+                                                   model has any; all other weights are bf16 */
     double chips, concurrency;                  /* 0: not stated */
     struct measured_input inputs[MEASURED_INPUTS];
     int input_count;
@@ -56,11 +55,11 @@ struct measured_list {
     size_t count, room;
 };
 
-/* Adds the points of a file. False: no reader knows its columns. */
+/* Add the points of a file to `list`. Returns false with an error if no reader knows its columns. */
 bool measured_read(struct arena *arena, const struct csv *csv, struct measured_list *list,
                    struct error *error);
 
-/* For readers. `measured_value` adds nothing where the value is not above 0. */
+/* For readers of files. measured_value ignores a value that is not above 0. */
 struct measured *measured_add(struct arena *arena, struct measured_list *list,
                               const struct csv *csv, size_t row);
 void measured_input(struct measured *point, const char *name, double value);

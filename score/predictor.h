@@ -1,7 +1,7 @@
-/* predictor -- measured points predicted, many with few lists.
+/* predictor -- predict many measured points with few graphs, for `check` and for the fit.
  *
- * Points of one model, machine, format and engine that set the same inputs and ask for the
- * same rows share a list. For `check` and for the fit. */
+ * Points of the same model, machine, formats and engine that set the same inputs and are predicted by
+ * the same rows share a graph (a setup). */
 #ifndef SCORE_PREDICTOR_H
 #define SCORE_PREDICTOR_H
 
@@ -9,33 +9,33 @@
 #include "score/measured.h"
 
 struct prediction {
-    double value, low, high;        /* of a row, and the ends of its band */
-    double measured;                /* the same row, as measured */
+    double value, low, high;        /* predicted value, and the ends of its 80 % interval */
+    double measured;                /* the measured value */
 };
 
-struct setup {                      /* of one model, machine, formats, engine, inputs and rows */
-    const char *key;
-    const char *refused;            /* the scenario could not be made: why */
-    struct graph graph;             /* outputs: four for each value of a point, as above */
-    int input[MEASURED_INPUTS];     /* where the point's inputs are; -1: no row reads it */
+struct setup {                      /* shared by points that differ only in the values of their inputs */
+    const char *key;                /* names what they share */
+    const char *refused;            /* why the scenario could not be made, or NULL */
+    struct graph graph;             /* outputs: the four members above for each value of a point */
+    int input[MEASURED_INPUTS];     /* the graph's input for each of a point; -1: no row reads it */
 };
 
 struct predictor {
     struct arena *arena;
-    const struct command *command;        /* options that hold for all points */
+    const struct command *command;        /* its options apply to all points */
     struct setup *setups;
     size_t count, room;
 };
 
-/* The setup may move when another is made. */
+/* Find or make the setup of a point. The pointer is valid until another setup is made. */
 struct setup *predictor_find(struct predictor *predictor, const struct measured *point);
-/* The inputs of the setup's list at this point, [input_count]. */
+/* Write the inputs of the setup's graph at this point: inputs[graph.input_count]. */
 void predictor_inputs(const struct setup *setup, const struct measured *point, double *inputs);
-/* One for each value of the point. */
+/* Predict each value of the point. */
 void predictor_predict(struct arena *scratch, const struct setup *setup,
                        const struct measured *point, const double *inputs,
                        struct prediction predictions[MEASURED_VALUES]);
-/* Value i of the point, and its derivatives by all inputs, [input_count]. */
+/* Predict value i of the point, with its derivatives by all inputs: gradient[graph.input_count]. */
 double predictor_gradient(struct arena *scratch, const struct setup *setup, int i,
                           const double *inputs, double *gradient);
 

@@ -1,10 +1,10 @@
-/* score -- how far predictions are from what was measured.
+/* score -- compare predictions with measurements.
  *
- *     outcome   one measured value with its prediction, or a row that was refused
- *     score     of all outcomes of a group and metric:
+ *     outcome   a measured value with its prediction, or a row of a sheet that cannot be predicted
+ *     score     the errors of all outcomes of one group (a model, a machine, a source) and metric:
  *                   e = ln(predicted / measured),  |x| = |predicted / measured - 1|
  *                   median, mean, 90th percentile of |x|; bias = exp(mean e) - 1;
- *                   coverage = the share of values inside the band of their prediction
+ *                   coverage = the share of values inside the 80 % interval of their prediction
  */
 #ifndef SCORE_H
 #define SCORE_H
@@ -12,9 +12,9 @@
 #include "score/predictor.h"
 
 struct outcome {
-    const struct measured *point;
+    const struct measured *point;   /* the row of the sheet */
     const char *group;
-    const char *refused;            /* why nothing below holds, or NULL */
+    const char *refused;            /* why it cannot be predicted: the rest is not set; else NULL */
     const struct measured_value *measured;
     struct prediction predicted;
     double error;                   /* e, as above */
@@ -22,19 +22,20 @@ struct outcome {
 
 struct score {
     const char *group;
-    int metric;                     /* -1: all */
-    double *errors;
+    int metric;                     /* -1: all metrics */
+    double *errors;                 /* [count] e of each outcome */
     size_t count, room;
-    size_t inside;                  /* values inside the band of their prediction */
+    size_t inside;                  /* values inside the interval of their prediction */
 };
 
+/* The scores of all groups and metrics. */
 struct scores {
     struct arena *arena;
     struct score *scores;
     size_t count, room;
 };
 
-struct figures {                    /* NaN where nothing was scored */
+struct figures {                    /* the statistics above; NaN if nothing was scored */
     double median, mean, p90, bias, coverage;
 };
 
@@ -42,13 +43,13 @@ extern const char *const metric_units[METRICS];     /* base units, as text */
 
 void score_add(struct scores *scores, const char *group, int metric,
                const struct outcome *outcome);
-/* Sorts them; straight between neighbours. NaN of none. */
+/* The quantile of `sizes` at `share`, interpolated linearly; NaN if there are none. Sorts `sizes`. */
 double sizes_quantile(double *sizes, size_t count, double share);
 struct figures score_figures(struct arena *arena, const struct score *score);
-/* By group, "9" before "10", then by metric. */
+/* Sort by group, with "9" before "10", then by metric. */
 void scores_sort(struct scores *scores);
 
-/* A panel per metric: predicted against measured, the diagonal, the edges of the band. */
+/* Draw a panel per metric: predicted against measured, with the diagonal and the 80 % interval. */
 bool scatter_plot(struct arena *arena, const char *path, const struct outcome *outcomes,
                   size_t count, struct error *error);
 

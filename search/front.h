@@ -1,7 +1,8 @@
-/* front -- private to search/: points that no other beats, as they come.
+/* front -- private to search/: collects the points of the Pareto front from points in any order.
  *
- * Two sieves keep most of the beaten ones out at once: the best point of each narrow step
- * of speed, and the best of all steps further on. What is left is sorted at the end. */
+ * Most dominated points are rejected when they are offered, by comparing them with the best point of
+ * their narrow step of speed and with the best throughput of all faster steps. The rest are sorted and
+ * filtered at the end. */
 #ifndef SEARCH_FRONT_H
 #define SEARCH_FRONT_H
 
@@ -12,16 +13,16 @@ enum { FRONT_STEPS = 64 << 6 };      /* 64 powers of two, 64 steps each */
 struct front {
     double *beyond;                 /* [FRONT_STEPS + 2] the highest throughput of this step and later */
     int low;                        /* the lowest step of any point, where `beyond` begins */
-    struct search_point *best;      /* [FRONT_STEPS] of each step, where seen */
+    struct search_point *best;      /* [FRONT_STEPS] the best point of each step, if seen[step] */
     bool *seen;
     struct search_point *points;
     size_t count, room;
 };
 
 void front_open(struct front *front, struct arena *arena);
-void front_clear(struct front *front);          /* as opened, in the memory that it has */
+void front_clear(struct front *front);          /* empty it, keeping its memory */
 void front_offer(struct front *front, struct arena *arena, const struct search_point *point);
-/* Only those that nothing beats, rising speed. */
+/* Reduce front->points to the Pareto front, in order of rising speed. */
 void front_close(struct front *front);
 
 #endif

@@ -56,18 +56,19 @@ uint32_t search_shard(const struct search_block *block, uint32_t shards)
 
 /* ---- a thread's walk ------------------------------------------------------------------------- */
 
+/* The state of one thread, which evaluates one block after another. */
 struct walk {
     struct arena arena;
     const struct search_space *space;
     struct loop_nest *nest;
     int axes;
-    uint32_t number;                /* of the space */
+    uint32_t number;                /* index of the space */
     struct search_count count;
     struct front front;
     struct search_block *block;
-    bool careful;                   /* take no limit's rise for granted */
-    bool fell, skipped;             /* some such limit fell; some loads were counted unseen */
-    bool near, near_found;          /* look for the nearest miss */
+    bool careful;                   /* evaluate all loads: do not rely on search_limit.rises */
+    bool fell, skipped;             /* a limit that should rise fell; loads were skipped above a violation */
+    bool near, near_found;          /* look for the nearest miss; there is one: */
     struct search_point nearest;
     double nearest_by;
 };
@@ -122,7 +123,7 @@ static void look_near(struct walk *walk, const struct column *limit, struct sear
     walk->nearest_by = by;
 }
 
-/* verdict[i]: 0, or 1 more than the first limit that point i breaks */
+/* Set verdict[i] to 0, or to 1 + the index of the first limit that point i violates. */
 static void judge(const struct search_space *space, const struct column *limit, size_t count,
                   uint8_t *verdict)
 {
@@ -136,7 +137,7 @@ static void judge(const struct search_space *space, const struct column *limit, 
     }
 }
 
-/* Order of points: larger `along`, then larger `across`, then the earlier one. */
+/* Order of points: higher throughput, then higher speed, then the earlier one. */
 static bool better(const struct search_point *a, const struct search_point *b)
 {
     return a->throughput != b->throughput ? a->throughput > b->throughput

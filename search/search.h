@@ -2,25 +2,25 @@
  *
  *     space:   settings (numbers on nested axes)  x  loads (a column)
  *                 |                                    |
- *              what depends on an axis is computed once for each of its values
+ *              a node of the graph is computed once for each value of the axes it depends on
  *                 |
- *     point -> verdict: the first limit that it breaks, or none
- *           -> front: points that no other dominates in `across` and `along`
+ *     point -> verdict: the first limit that it violates, or none
+ *           -> front: points that no other exceeds in both `speed` and `throughput`
  *
- * A point is (space, setting, load). Points that break a limit are counted by the first one
- * that they break, never dropped in silence. The answer does not depend on the number of
- * threads: of equal points the first stays. Results live in the arena they were given. */
+ * A point is (space, setting, load). Points that violate a limit are counted under the first one
+ * that they violate, never dropped in silence. The result does not depend on the number of threads:
+ * of equal points the first is kept. Results live in the arena they were given. */
 #ifndef SEARCH_H
 #define SEARCH_H
 
 #include "rows/rows.h"
 
 enum { SEARCH_LIMITS = 8 };
-#define SEARCH_UNREAD ((size_t)-1)             /* of an input that the graph does not have */
+#define SEARCH_UNREAD ((size_t)-1)             /* index of an input that the graph does not read */
 
-/* An output that must not exceed `bound`. If it `rises` with the load, all loads above one that breaks
- * it are counted as breaking it without being evaluated; in a block where the output is seen to fall,
- * all loads are evaluated. */
+/* An output that must not exceed `bound`. If it `rises` with the load, all loads above one that violates
+ * it are counted as violations without being evaluated; if the output is seen to fall within a chunk of
+ * loads, all loads of the chunk are evaluated. */
 struct search_limit {
     const char *name;
     size_t output;
@@ -29,10 +29,11 @@ struct search_limit {
     double wider;                   /* a relaxed value of `bound` that is searched too; 0: none */
 };
 
+/* A space: settings x loads, with the graph that evaluates its points. */
 struct search_space {
-    struct graph graph;             /* outputs: those of `speed`, `throughput`, `most`, limits */
+    struct graph graph;             /* its outputs are those of `speed`, `throughput`, `most`, limits */
     const size_t *input;            /* [inputs] inputs of the graph that a setting fixes */
-    const int *axis;                /* [inputs] 0 is the outermost */
+    const int *axis;                /* [inputs] the nested axis of each; 0 is the outermost */
     size_t inputs;
     const double *settings;         /* [setting_count * inputs]; equal outer values stand together */
     size_t setting_count;
@@ -40,8 +41,8 @@ struct search_space {
     const double *loads;            /* [load_count], rising */
     size_t load_count;
     size_t speed, throughput;       /* outputs to be maximized, the axes of the front */
-    size_t most;                    /* output, the same for all loads: the highest load there is
-                                       room for */
+    size_t most;                    /* output: the highest load that fits in memory; it does not
+                                       depend on the load */
     const struct search_limit *limits;      /* in the order in which they are checked */
     size_t limit_count;
 };
@@ -51,26 +52,28 @@ struct search_point {
     double speed, throughput;
 };
 
+/* Numbers of points. */
 struct search_count {
-    size_t points, seen, met;
+    size_t points, seen, met;       /* of the space; evaluated; within all limits */
     size_t no_fit, no_room;         /* points where no load fits in memory; where this load does not */
     size_t broken[SEARCH_LIMITS];   /* points by the first limit that they break */
 };
 
+/* Points of the Pareto front, in order of rising speed and so of falling throughput. */
 struct search_front {
-    struct search_point *points;    /* rising speed, falling throughput */
+    struct search_point *points;
     size_t count;
 };
 
 struct search_result {
     struct search_front front;
-    struct search_front tops;       /* the best throughput of each outermost setting, falling */
+    struct search_front tops;       /* the point of highest throughput of each outermost setting, falling */
     struct search_count count;
-    bool miss_found;                /* no point is within the limits, but there are some */
-    struct search_point miss;       /* whose worst limit is broken least: */
-    double miss_by;                 /* by this factor */
-    unsigned moved_found;           /* bits of limits: wider, each lets something in; the best is */
-    struct search_point moved[SEARCH_LIMITS];
+    bool miss_found;                /* no point is within the limits, but some fit in memory: */
+    struct search_point miss;       /*   the one that is nearest to the limits */
+    double miss_by;                 /*   factor by which it exceeds its worst limit */
+    unsigned moved_found;           /* bit i: points exist that only the relaxed limit i admits */
+    struct search_point moved[SEARCH_LIMITS];   /* the point of highest throughput among these */
 };
 
 /* Search all spaces, in parallel. Limits have the same order in all of them. The result does not
@@ -78,23 +81,23 @@ struct search_result {
 bool search_run(struct arena *arena, const struct search_space *spaces, size_t count,
                 struct search_result *result, struct error *error);
 
-/* ---- blocks: a search in parts ------------------------------------------------------------
+/* ---- blocks: a search that is interrupted or distributed -----------------------------------
  *
  *     search_blocks -> [ block 0 | block 1 | ... ] -> search_each -> keep(block) -> search_join
  *
- * A block is what the settings with the same outermost values give by themselves. Blocks of all
- * numbers, found wherever and in whatever order, joined are what search_run gives, bit for bit. */
+ * A block is the result of the settings that share their outermost values. All blocks together, whatever
+ * process computed them and in whatever order, join to the result of search_run, bit for bit. */
 struct search_block {
     uint32_t number, space;
-    size_t first, end;              /* settings */
+    size_t first, end;              /* its settings: first <= setting < end */
     struct search_count count;
     struct search_front front;
-    bool found;                     /* something within the limits, the best throughput of which is */
-    struct search_point best;
-    struct search_point miss;       /* else the nearest, by this factor; 0: there is none */
-    double miss_by;
-    unsigned moved_found;           /* bits of limits: */
-    struct search_point moved[SEARCH_LIMITS];   /* the best of those that only a wider one lets in */
+    bool found;                     /* some point is within the limits: */
+    struct search_point best;       /*   the one of highest throughput */
+    struct search_point miss;       /* otherwise the point nearest to the limits, */
+    double miss_by;                 /*   and the factor by which it exceeds them; 0: nothing fits */
+    unsigned moved_found;           /* as in struct search_result */
+    struct search_point moved[SEARCH_LIMITS];
 };
 
 /* Divide the search into blocks, in order, with nothing found yet. */

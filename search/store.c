@@ -17,14 +17,14 @@ enum { APPLICATION = 0x63686b6c, LAYOUT = 1, WAIT_MS = 1000 };
 
 struct store {
     sqlite3 *file;
-    sqlite3_stmt *put;
+    sqlite3_stmt *put;              /* inserts a block */
     struct arena *arena;
     const char *path;
-    bool began;                     /* rows wait for their commit */
-    struct timespec committed;
+    bool began;                     /* a transaction is open */
+    struct timespec committed;      /* when the last one was committed */
 };
 
-/* ---- SQLite's words and ours --------------------------------------------------------------- */
+/* ---- SQLite's errors as messages ----------------------------------------------------------- */
 
 static bool fails(const struct store *store, struct error *error)
 {

@@ -1,12 +1,12 @@
-/* store -- the blocks of a search in a file that survives whatever ends the program.
+/* store -- the finished blocks of a search in a file, so that a search can be resumed and merged.
  *
- * A SQLite database: table `question` has one row, what was asked and a digest of all that the
- * search reads; table `block` a row for each finished block, its bytes as block.h says. One
- * process writes. A killed one loses the blocks that were running, and what was finished within
- * STORE_SECONDS before, for rows are committed so often; what is in the file is whole.
+ * The file is a SQLite database. Table `question` has one row, the question and a digest of everything
+ * that the search reads; table `block` has a row for each finished block, in the format of block.h. One
+ * process writes at a time. If it is killed, it loses the blocks that were running and those that were
+ * finished less than STORE_SECONDS ago, since rows are committed that often; the file stays valid.
  *
- * Nothing in a file is believed: rows have check sums, and a store of another question is
- * refused. Text and bytes that are read live in the arena that they were given. */
+ * The content of a file is not trusted: rows have checksums, and a store of another question is refused.
+ * Text and bytes that are read live in the arena of the call. */
 #ifndef SEARCH_STORE_H
 #define SEARCH_STORE_H
 
@@ -16,10 +16,10 @@
 
 struct store_question {
     const char *version;            /* of the program */
-    const char *words;              /* what was asked, as JSON */
-    uint64_t digest;
-    uint64_t searches, blocks;      /* how many there are, and blocks in each */
-    uint64_t shards;                /* in how many parts; other numbers are the same question */
+    const char *words;              /* the command, as JSON */
+    uint64_t digest;                /* of graphs, settings, loads and limits */
+    uint64_t searches, blocks;      /* number of searches; blocks of each */
+    uint64_t shards;                /* number of shards, which may differ for the same question */
 };
 
 struct store;

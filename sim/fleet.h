@@ -1,8 +1,8 @@
 /* fleet -- the replicas of a run and what happens to them: routing, KV transfers from the prefill
  * pool to the decode pool, failures, autoscaling.
  *
- * simulation.c runs the clock: it asks for the next event here and for the next end of a batch from the
- * replicas, and takes the earlier. All events of one moment are acted on in a fixed order. */
+ * simulation.c runs the clock: it takes the next event from here and the next end of a step from the
+ * replicas, and handles the earlier. All events of one moment are handled in a fixed order. */
 #ifndef SIM_FLEET_H
 #define SIM_FLEET_H
 
@@ -11,57 +11,58 @@
 #include "rows/random.h"
 
 enum event_kind {
-    EVENT_ASK,              /* request `id` comes to the router */
-    EVENT_GIVE_UP,          /* its patience ends */
-    EVENT_MOVED,            /* its cache is where it will decode */
-    EVENT_FETCHED,          /* its cache has come from a tier */
-    EVENT_FAIL, EVENT_RETURN, EVENT_READY,      /* replica `id`: lost; back; started */
-    EVENT_LOOK,             /* are they enough? */
-    EVENT_SAMPLE,
+    EVENT_ASK,              /* request `id` arrives at the router */
+    EVENT_GIVE_UP,          /* the patience of request `id` ends */
+    EVENT_MOVED,            /* the KV cache of request `id` has reached its decode replica */
+    EVENT_FETCHED,          /* the KV blocks of request `id` have arrived from a tier */
+    EVENT_FAIL, EVENT_RETURN, EVENT_READY,      /* replica `id` fails; has restarted; has started */
+    EVENT_LOOK,             /* the autoscaler compares load and replicas */
+    EVENT_SAMPLE,           /* sim_watch.sample is called */
 };
 
 struct event {
     double time;
-    uint64_t order;         /* of one moment the first planned */
+    uint64_t order;         /* events of one moment are handled in the order in which they were planned */
     enum event_kind kind;
     uint32_t id;
 };
 
-enum { FLEET_MOST = 60000 };
+enum { FLEET_MOST = 60000 };        /* replicas; their indices are 16 bits (run->where) */
 
 enum replica_state {
     REPLICA_DOWN, REPLICA_STARTING, REPLICA_UP, REPLICA_LEAVING, REPLICA_FAILED
 };
 
-struct pool {               /* replicas from `first` on, for the router */
+struct pool {               /* the replicas among which the router chooses */
     size_t first, count;
-    uint64_t turn;
+    uint64_t turn;          /* requests routed so far, for round-robin */
 };
 
+/* The state of one run of the simulator. */
 struct run {
     struct simulation simulation;
     struct arena *arena;
     struct replica **replicas;
     size_t replica_count;
     bool *stirred;          /* replicas whose batch ended in this moment */
-    size_t arrived;         /* requests of the trace that came, or that users asked */
-    size_t left;            /* requests not yet gone */
-    bool last_came;         /* in this moment */
-    uint32_t *after;        /* a turn that follows; NULL: no turn of the trace follows another */
-    uint32_t *beside;       /* another turn that follows the same one */
-    uint64_t done, tokens;  /* requests answered; their outputs */
+    size_t arrived;         /* requests of the trace that have arrived, or that users have sent */
+    size_t left;            /* requests that are neither completed nor lost */
+    bool last_came;         /* the last request of the trace arrived in this moment */
+    uint32_t *after;        /* [requests] a turn that follows it; NULL: the trace has no sessions */
+    uint32_t *beside;       /* [requests] another turn that follows the same one */
+    uint64_t done, tokens;  /* requests completed; their output tokens */
 
-    double now;             /* s, where the clock is */
+    double now;             /* the clock, s */
     struct event *heap, *due;           /* planned; due in this moment, from due[due_at] on */
     size_t event_count, event_room, due_at, due_count, due_room;
-    uint64_t planned;       /* events, ever */
-    size_t promised;        /* events that bring a request or a replica */
-    struct pool prompts, decodes;       /* the first only where pools are split */
-    enum replica_state *state;
-    bool *doomed;           /* its next failure is planned */
-    double *since;          /* that a replica is there */
-    uint16_t *where;        /* the replica that has a request */
-    struct queue homeless;  /* requests for which no replica is up */
+    uint64_t planned;       /* number of events so far */
+    size_t promised;        /* planned events after which a request or a replica is there */
+    struct pool prompts, decodes;       /* the first only in disaggregated serving */
+    enum replica_state *state;          /* [replicas] */
+    bool *doomed;           /* [replicas] its next failure is planned */
+    double *since;          /* [replicas] when it came up, s */
+    uint16_t *where;        /* [requests] the replica that has it */
+    struct queue homeless;  /* requests that arrived when no replica was up */
     struct link *link;
     struct random random;
 };
@@ -82,9 +83,9 @@ double fleet_next(const struct run *run);                   /* INFINITY: nothing
 /* The next event, if it is due by `until`; the clock advances to it. */
 bool fleet_due(struct run *run, double until, struct event *event);
 void fleet_act(struct run *run, const struct event *event, double now);
-bool fleet_expects(const struct run *run);                  /* a request or a replica will come */
+bool fleet_expects(const struct run *run);      /* will a planned event bring a request or a replica? */
 
-/* simulation.c: a request is gone, with its answer or without. */
+/* In simulation.c: a request leaves the run, answered or not. */
 void run_leave(struct run *run, uint32_t id, bool answered, double now);
 
 #endif

@@ -1,35 +1,36 @@
-/* replica -- what a scheduler has to do so that the simulation can run it.
+/* replica -- the interface between the simulation and a scheduler.
  *
  *     simulation: the clock, arrivals, the router        replica: one copy, its queue and batches
  *
- *        take(id)    --->  it waits there
- *        next        <---  when the batch, or the fast-forward of equal batches, that runs will end
- *        end(now)    --->  what ends now gives tokens:   simulation_first_token, simulation_done
- *        start(now)  --->  the next batch is formed:     simulation_ran
+ *        take(id)    --->  puts the request into its queue
+ *        next        <---  when the step, or the fast-forward of steps, that runs will end
+ *        end(now)    --->  reports tokens of that step:  simulation_first_token, simulation_done
+ *        start(now)  --->  forms and reports the next:   simulation_ran
  *
- * Nobody else changes a replica. While it runs a fast-forward of many steps it may be asked to take
- * a request: then it settles first, that is, it counts the steps that have ended before now. */
+ * Only these calls change a replica. A request may arrive in the middle of a fast-forward: the replica
+ * then settles first, that is, it counts the steps that have ended before now. */
 #ifndef SIM_REPLICA_H
 #define SIM_REPLICA_H
 
 #include "sim/sim.h"
 #include "sim/cache/tiers.h"
 
-enum { NOBODY = UINT32_MAX };
+enum { NOBODY = UINT32_MAX };       /* no request */
 
+/* The state of a run that schedulers see. Arrays have an element per request of the trace. */
 struct simulation {
     const struct trace *trace;
     const struct sim_options *options;
     struct sim_result *result;
-    uint32_t *want;         /* outputs after which a request leaves its replica */
-    uint32_t *got;          /* outputs its user had when it came to its replica */
+    uint32_t *want;         /* output tokens after which a request leaves its replica */
+    uint32_t *got;          /* output tokens that its user already had when the replica took it */
     uint32_t *ready;        /* tokens whose KV cache was transferred with it from the prefill pool */
-    uint32_t *next;         /* the request behind it in the queue that it is in */
-    struct tiers *tiers;    /* below the caches of all replicas; NULL: none */
-    void *shared;           /* what a scheduler keeps of requests; its first replica opens it */
-    uint32_t *ended;        /* requests done in this moment */
+    uint32_t *next;         /* the request behind it in its queue */
+    struct tiers *tiers;    /* KV tiers below the GPU memory of all replicas; NULL: none */
+    void *shared;           /* per-request data of the scheduler; its first replica allocates it */
+    uint32_t *ended;        /* requests that completed at the present time */
     size_t ended_count;
-    uint64_t restarts;      /* since a request was done */
+    uint64_t restarts;      /* restarts since the last request completed */
 };
 
 /* One copy of the model. A scheduler puts this first in a struct of its own. */
@@ -37,15 +38,17 @@ struct replica {
     const struct scheduler *scheduler;
     const struct sim_server *server;
     struct simulation *simulation;
-    size_t index;                   /* of all replicas */
-    double next;                    /* s; INFINITY: it has nothing to do */
-    bool asks;                      /* a request that arrived may start another step now */
+    size_t index;                   /* among all replicas */
+    double next;                    /* when the running step ends, s; INFINITY: it is idle */
+    bool asks;                      /* `start` must be called: a request that arrived may enter a step
+                                       now, although another step runs */
     size_t waiting, running;        /* requests */
     uint64_t tokens_left;           /* prompt and output tokens to process, of both */
     size_t blocks_used;             /* blocks of the cache in use */
-    bool stalls;                    /* a step without decodes keeps some from decoding */
-    double between;                 /* s of such steps since the last that decoded */
-    bool tells_gaps;                /* by simulation_gap: its steps say nothing of them */
+    bool stalls;                    /* running requests wait during a step without decodes */
+    double between;                 /* s of such steps since the last step with decodes */
+    bool tells_gaps;                /* it reports the gaps between tokens itself (simulation_gap), since
+                                       they do not follow from its steps */
 };
 
 /* Settings of the reference runs; a scheduler adds its own. */
@@ -56,8 +59,8 @@ struct replica {
 /* Sums of the same seconds in a different order differ by rounding, and so do the ends of
  * fast-forwarded runs and of single steps. Times that are this close count as one moment, in which
  * the simulation decides the order. If they were compared exactly, the last bits would decide which
- * of two
- * replicas ends first, and whether a user who reacts to one finds the other's next batch formed. */
+ * of two replicas ends first, and whether a user who reacts to one finds the other's next batch
+ * formed. */
 static inline double moment_end(double start)
 {
     return start + 1e-12 * start;
@@ -75,11 +78,12 @@ static inline double moment_later(double a, double b)       /* fmax is a call */
 
 /* ---- fast-forwards: steps of the same decoding requests, whose contexts grow ---------------- */
 
+/* Steps whose times are an arithmetic progression. */
 struct fast_forward {
-    double from;                    /* s, when its first step starts */
-    double first, growth;           /* seconds of its first step, and more in each next one */
+    double from;                    /* when the first step starts, s */
+    double first, growth;           /* time of the first step; increase from step to step; s */
     uint64_t steps;
-    struct sim_step step;           /* the first */
+    struct sim_step step;           /* the work of the first step */
 };
 /* The longest run of at most `most` steps, each with one more cached token per request, over which
  * the step time grows linearly, so that its sum has a closed form. */
@@ -91,24 +95,27 @@ uint64_t fast_forward_before(const struct fast_forward *forward, double now);
 
 /* ---- what replicas tell the simulation ---------------------------------------------------- */
 
-/* A batch starts to run at `from` for `seconds`; the first `steps` steps of a fast-forward have run.
- * `waiting` of the replica is the queue's length in the meantime. */
+/* Report a step that starts at `from` and takes `seconds`, or that the first `steps` steps of a
+ * fast-forward have run. replica->waiting is the queue's length in the meantime. */
 void simulation_ran(struct replica *replica, double from, double seconds, const struct sim_step *step);
 void simulation_fast_forwarded(struct replica *replica, const struct fast_forward *forward,
                                uint64_t steps);
 
-void simulation_gap(struct simulation *simulation, double seconds); /* between two tokens of a request */
-/* the first one counts */
+/* Report the time between two tokens of a request. */
+void simulation_gap(struct simulation *simulation, double seconds);
+/* Report a request's first token; after a restart the call has no effect, since the user has one. */
 void simulation_first_token(struct simulation *simulation, uint32_t id, double now);
 void simulation_done(struct simulation *simulation, uint32_t id, double now);
 void simulation_restarted(struct simulation *simulation, uint32_t id);
 
-/* Tokens of a request that must be processed before its next output; tokens when it is done. */
+/* Tokens of a request that must be processed before its next output token: its prompt, and after a
+ * restart also the output that it had. */
 static inline uint64_t simulation_prompt(const struct simulation *simulation, uint32_t id)
 {
     return (uint64_t)simulation->trace->prompt[id] + simulation->got[id];
 }
 
+/* Prompt and output tokens of a request when it is done. */
 static inline uint64_t simulation_total(const struct simulation *simulation, uint32_t id)
 {
     return (uint64_t)simulation->trace->prompt[id] + simulation->want[id];

@@ -1,16 +1,17 @@
-/* sim -- what queues do that formulas cannot.
+/* sim -- a discrete-event simulator of replicas: the queueing that formulas in closed form cannot show.
  *
- *     trace (arrivals, lengths)        or users who think, sessions that come back
+ *     trace (arrivals, lengths)        or users with think times, sessions with several turns
  *        |  router: which replica
  *        v
- *     waiting -> [ running: prompts in chunks, then one token a step ] -> done
+ *     waiting -> [ running: prompt in chunks, then one token per step ] -> done
  *                      |
- *                      blocks of the cache; none free: somebody starts again
+ *                      KV blocks; if none is free, a request is preempted and starts again
  *
  * A replica forms a batch, runs it for as long as the step time says, and forms the next.
- * What enters a batch is the scheduler's (schedulers/). Between two events a batch of decoding
- * requests only gets longer contexts, so that a fast-forward of steps is one sum: cost is by event and
- * not by token. `stepping` runs every step instead; a test shows that both agree. */
+ * The scheduler (schedulers/) decides what enters a batch. Between two events only the contexts of the
+ * decoding requests grow, so that many steps can be fast-forwarded as one sum in closed form: the cost
+ * of a run grows with the number of events, not of tokens. `stepping` runs every step instead; a test
+ * shows that both give the same result. */
 #ifndef SIM_H
 #define SIM_H
 
@@ -25,27 +26,28 @@ struct simulation;
 
 /* ---- what runs ------------------------------------------------------------------------- */
 
-/* Which replica takes a request: each in turn; the fewest that wait; the fewest tokens left to
- * do, of those that wait and run; the most of its prompt in the cache, of those that are not
- * overloaded. Of equals the first. */
+/* Which replica gets a request: the next in turn; the one with the fewest waiting requests; the one with
+ * the fewest tokens left to process, of waiting and running requests; or, among those that are not
+ * overloaded, the one whose cache has most of the prompt. Ties go to the first. */
 enum router {
     ROUTER_ROUND_ROBIN, ROUTER_LEAST_PENDING, ROUTER_LEAST_TOKENS, ROUTER_PREFIX, ROUTER_COUNT
 };
 extern const char *const router_names[ROUTER_COUNT + 1];         /* ended by NULL */
 
-/* What a step holds. */
+/* The work of one step, as numbers from which its time is computed. */
 struct sim_step {
-    double decoding, decode_cached;         /* requests that decode; tokens they had before */
-    double drafts;                          /* draft tokens of all of them together */
-    double prompt, prompt_cached;           /* prompt tokens; tokens their requests had before */
-    double prompt_pairs;                    /* of prompt tokens with those before them */
-    double sequences;                       /* requests in all */
-    double begun;                           /* of them prompts that begin, or begin again */
-    double imbalance;                       /* where ranks step together this is the fullest one, with
-                                               so many times the mean's tokens; else 0 or 1 */
+    double decoding, decode_cached;         /* requests that decode; their cached tokens in all */
+    double drafts;                          /* draft tokens of all decoding requests */
+    double prompt, prompt_cached;           /* prompt tokens; cached tokens of their requests */
+    double prompt_pairs;                    /* pairs of a prompt token with a token before it */
+    double sequences;                       /* requests, decoding or in prefill */
+    double begun;                           /* requests whose prefill starts, or starts again */
+    double imbalance;                       /* if attention ranks step together, this is the step of the
+                                               rank with the most tokens, and this their ratio to the
+                                               mean; else 0 or 1 */
 };
-/* Seconds of the step, above 0. It must be convex in decode_cached with everything else fixed:
- * fast-forwarding relies on that. */
+/* Returns the time of the step in seconds, above 0. It must be convex in decode_cached while
+ * everything else is fixed: fast-forwarding relies on that. */
 typedef double sim_seconds(void *context, const struct sim_step *step);
 
 /* The state of all replicas at one time. */
@@ -57,67 +59,72 @@ struct sim_sample {
 
 enum { SETTINGS_MOST = 4 };
 
-/* A replica. Its scheduler says in `can` what of this it reads. */
+/* The configuration of a replica. The scheduler's `can` says which of these members it reads. */
 struct sim_server {
     const struct scheduler *scheduler;
-    size_t max_num_seqs;
-    size_t chunk;                   /* tokens of a batch, or of its prompts */
-    size_t batch_tokens_most;       /* sequences of a batch times the longest, or its prompts */
-    size_t blocks, block;           /* of the KV cache, of each attention rank (row kv_blocks_per_rank);
-                                       tokens of one. A cache by tokens has blocks * block */
-    double watermark;               /* share of the blocks that admission leaves free */
+    size_t max_num_seqs;            /* most running requests of each attention rank */
+    size_t chunk;                   /* token budget of a step, or of its prompts alone (sglang) */
+    size_t batch_tokens_most;       /* vllm-2023: sequences times the longest prompt of a batch; sglang:
+                                       prompt tokens of a batch */
+    size_t blocks, block;           /* KV blocks of each attention rank (row kv_blocks_per_rank); tokens
+                                       per block. A cache without blocks has blocks * block tokens */
+    double watermark;               /* share of the blocks that admission keeps in reserve */
     bool synchronous;               /* a step is formed only when the previous one has ended */
     size_t ranks;                   /* attention ranks that step together, each with blocks and
                                        sequences of its own; 0 is 1 */
-    size_t stages;                  /* pipeline stages: a step takes an equal part of its seconds in
-                                       each, and as many steps are in flight; 0 is 1 */
-    size_t draft;                   /* tokens that each decode proposes */
-    double accepted;                /* probability that one is accepted after those before it */
+    size_t stages;                  /* pipeline stages: a step takes an equal part of its time in each,
+                                       and one step per stage is in flight; 0 is 1 */
+    size_t draft;                   /* draft tokens per decoding sequence and step */
+    double accepted;                /* probability that a draft token is accepted, given that the one
+                                       before it was */
     size_t class_most[TRACE_CLASSES]; /* sequences of a step that has one of the class; 0:
                                          max_num_seqs. Earlier classes go first */
-    double own[SETTINGS_MOST];      /* settings that only this scheduler has */
-    sim_seconds *seconds;
+    double own[SETTINGS_MOST];      /* values of scheduler->setting */
+    sim_seconds *seconds;           /* the time of a step */
     void *context;                  /* of `seconds` */
 };
 
-/* What a scheduler reads of a server, and what it supports. It finds cached prefixes if it has the
- * function `cached`, and uses tiers if it has `fetched`. */
+/* Which members of struct sim_server a scheduler reads, and what it supports. It has a prefix cache if
+ * its function `cached` is set, and uses tiers if `fetched` is set. */
 enum scheduler_can {
-    SCHEDULER_STEP_TIME = 1 << 0,   /* `seconds`: without it, steps take a time of their own */
-    SCHEDULER_BLOCKS = 1 << 1,      /* `blocks`: without them there is always room */
-    SCHEDULER_CHUNK = 1 << 2,       /* `chunk`: without it prompts are not cut */
+    SCHEDULER_STEP_TIME = 1 << 0,   /* `seconds`; a scheduler without it has fixed step times */
+    SCHEDULER_BLOCKS = 1 << 1,      /* `blocks`; without it memory is unlimited */
+    SCHEDULER_CHUNK = 1 << 2,       /* `chunk`; without it a prompt is one chunk */
     SCHEDULER_BATCH_TOKENS = 1 << 3,
     SCHEDULER_WATERMARK = 1 << 4,
-    SCHEDULER_AHEAD = 1 << 5,       /* `synchronous`: else the next step is formed while one runs */
-    SCHEDULER_POOLS = 1 << 6,       /* a request may come with its cache, from a pool for prompts */
-    SCHEDULER_RANKS = 1 << 7,
+    SCHEDULER_AHEAD = 1 << 5,       /* forms the next step while one runs, unless `synchronous` */
+    SCHEDULER_POOLS = 1 << 6,       /* a request may arrive with its KV cache from a prefill replica */
+    SCHEDULER_RANKS = 1 << 7,       /* `ranks` */
     SCHEDULER_DRAFTS = 1 << 8,      /* `draft`, `accepted` */
-    SCHEDULER_CLASSES = 1 << 9,
+    SCHEDULER_CLASSES = 1 << 9,     /* `class_most` */
     SCHEDULER_STAGES = 1 << 10,     /* `stages` */
 };
 
-/* A setting that only one scheduler has, as its option is called. */
+/* A setting that only one scheduler has; `name` is also its option on the command line. */
 struct scheduler_setting {
     const char *name, *unit;        /* unit NULL: a switch, 0 or 1 */
-    double least;
-    const char *example;            /* where `least` is above 0: what to give instead */
+    double least;                   /* smallest value */
+    const char *example;            /* a valid value for the message, if `least` is above 0 */
 };
 
 /* A scheduler decides which requests enter a batch. Each has a group of files in schedulers/ and a
  * row of schedulers.def; replica.h says what its functions have to do. */
 struct scheduler {
     const char *name;
-    const char *engine;             /* the sheet of constants that goes with it; NULL: none does */
-    unsigned can;                   /* of enum scheduler_can */
-    enum router router;             /* where none is chosen */
-    struct sim_server usual;        /* a server of it, where nothing says otherwise */
-    struct scheduler_setting setting[SETTINGS_MOST + 1];    /* of `own`; ended by no name */
+    const char *engine;             /* engine whose fitted constants apply; NULL: none */
+    unsigned can;                   /* bits of enum scheduler_can */
+    enum router router;             /* default router */
+    struct sim_server usual;        /* default configuration of its replicas */
+    struct scheduler_setting setting[SETTINGS_MOST + 1];    /* describe `own`; the last has no name */
 
     struct replica *(*open)(struct arena *arena, struct simulation *simulation,
                             const struct sim_server *server);
+    /* Add request `id` to the queue. */
     void (*take)(struct replica *replica, uint32_t id, double now);
-    void (*end)(struct replica *replica, double now);       /* called at `next` only */
-    void (*start)(struct replica *replica, double now);     /* called after `end`, or when idle */
+    /* End the step that runs; called at replica->next only. */
+    void (*end)(struct replica *replica, double now);
+    /* Form the next step, after `end` or when idle. */
+    void (*start)(struct replica *replica, double now);
     /* The replica failed: it loses its requests, which the simulation routes again, and its cache. `got`
      * of each request is the number of outputs that its user has. */
     void (*clear)(struct replica *replica, double now);
@@ -129,7 +136,7 @@ struct scheduler {
     /* Remove a request from the queue, after `settle`. A fast-forward ends, since the request behind it
      * may enter. False: it is not waiting. NULL: requests cannot be taken back. */
     bool (*drop)(struct replica *replica, uint32_t id);
-    /* Tokens of a request's prompt that the cache or a tier below it has. NULL: none. */
+    /* Number of tokens of a request's prompt that the prefix cache or a tier below it has. NULL: none. */
     size_t (*cached)(struct replica *replica, uint32_t id, double now);
     /* The blocks of a request that were fetched from a tier have arrived. NULL: it uses no tiers. */
     void (*fetched)(struct replica *replica, uint32_t id, double now);
@@ -153,18 +160,18 @@ bool sim_set(struct sim_server *server, const char *name, double value);
 /* Disaggregated serving: a pool of prefill replicas. `server` then only decodes, and the KV cache of
  * a prompt is transferred over a link that all transfers share equally. */
 struct sim_split {
-    size_t replicas;                        /* 0: no such pool */
+    size_t replicas;                        /* of prefill; 0: serving is aggregated */
     struct sim_server server;
     double bandwidth, latency;              /* of the link: B/s, s */
-    double token_bytes;                     /* of the cache */
+    double token_bytes;                     /* KV cache per token, B */
 };
 
 /* Autoscaling: every `every` s the wanted number of replicas is set such that each has `load`
  * requests. A new replica takes requests after `start_up` s; a superfluous one takes no new requests
  * and leaves when it is empty. */
 struct sim_scaling {
-    size_t most;                            /* 0: their number stays */
-    double load, every, start_up;
+    size_t most;                            /* most replicas; 0: no autoscaling */
+    double load, every, start_up;           /* requests per replica; s; s */
 };
 
 /* Callbacks that observe a run; either may be NULL. They must not change it. */
@@ -173,74 +180,80 @@ struct sim_watch {
     /* Consecutive steps with the same requests; `first` is the first of them. */
     void (*ran)(void *context, size_t replica, double from, double seconds, uint64_t steps,
                 const struct sim_step *first);
-    /* Every `every` s. */
+    /* Called every `every` seconds. */
     void (*sample)(void *context, double now, const struct sim_sample *sample);
     double every;
 };
 
+/* Everything that a run depends on besides the trace. */
 struct sim_options {
     struct sim_server server;
     size_t replicas;
     enum router router;
-    bool stepping;                  /* every step by itself */
-    size_t users;                   /* above 0: who ask one after the other, whatever `arrival` */
-    double stagger;                 /* s in which they come, one after the other; 0: all at once */
-    double think;                   /* s from an answer to the user's next question */
-    size_t waiting_most;            /* a request is refused where this many wait per replica; 0: never */
-    double patience;                /* s in the queue after which a request gives up; 0: never */
-    double fails_every, restart;    /* s, of a replica: mean time to a failure; until it is back */
-    uint64_t seed;                  /* of failures */
+    bool stepping;                  /* run every step by itself, without fast-forwards */
+    size_t users;                   /* above 0: a closed loop of users, which ignores `arrival` */
+    double stagger;                 /* s over which the users start, evenly; 0: all at once */
+    double think;                   /* s from the end of an answer to the user's next request */
+    size_t waiting_most;            /* refuse a request when this many wait per replica; 0: never */
+    double patience;                /* s after which a waiting request gives up; 0: never */
+    double fails_every, restart;    /* s of a replica: mean time between failures; time to restart */
+    uint64_t seed;                  /* of failures and draft acceptance */
     struct sim_split split;
-    struct tier_options tier[TIERS_MOST];   /* where blocks go that leave the chips */
+    struct tier_options tier[TIERS_MOST];   /* KV tiers below the GPU memory, fastest first */
     size_t tiers;
-    double token_bytes;                     /* of the cache, for tiers */
-    bool fetch_cheaper;                     /* fetch where it costs less than computing again, and
-                                               not where it is sooner */
-    double replica_price;                   /* USD/s, for that */
-    uint64_t restarts_most;                 /* with none done in between: a loop; 0: a million */
+    double token_bytes;                     /* KV cache per token, B, for the tiers */
+    bool fetch_cheaper;                     /* fetch from a tier if that is cheaper than recomputing;
+                                               false: if it is sooner */
+    double replica_price;                   /* USD/s, for fetch_cheaper */
+    uint64_t restarts_most;                 /* restarts without a completed request that are taken for
+                                               an endless loop; 0: a million */
     struct sim_scaling scaling;
     struct sim_watch watch;
 };
 
 /* ---- quantiles in fixed room ------------------------------------------------------------ */
 
-/* Counts by size, each class 2 % wide at most, so that a quantile is within 1 %; sizes from 1 us
- * to 1e6 s, smaller ones count as 0. */
+/* A histogram with classes that are at most 2 % wide, so that a quantile is within 1 %. Sizes are from
+ * 1 us to 1e6 s; smaller ones count as 0. */
 enum { SKETCH_CLASSES = 1500 };
 struct sketch {
     uint64_t count, zeros, classes[SKETCH_CLASSES];
     double sum, most;
 };
 void sketch_add(struct sketch *sketch, double size);
-/* `count` sizes, the first and each next one larger by `growth`, each `weight` times. */
+/* Add `count` sizes, of which each is larger than the one before by `growth`, each `weight` times. */
 void sketch_add_line(struct sketch *sketch, double first, double growth, uint64_t count,
                      uint64_t weight);
-double sketch_quantile(const struct sketch *sketch, double share);      /* 0 of none */
+double sketch_quantile(const struct sketch *sketch, double share);      /* 0 if it is empty */
 double sketch_mean(const struct sketch *sketch);
 
 /* ---- what comes out -------------------------------------------------------------------- */
 
+/* What a run measured. Arrays have an element per request of the trace; times are in s. */
 struct sim_result {
-    double *arrival;                        /* s, of each request, from the trace or its user */
-    double *first_token, *completed;        /* s; below 0: never */
-    uint32_t *restarts;
-    uint64_t iterations, batch_tokens, preemptions;
-    double makespan;
-    double busy;                            /* s that replicas ran batches, all together */
-    double pool_busy[2], pool_there[2];     /* s of replicas: of the pool of prompts in [1] */
-    double sequence_seconds;                /* sequences of steps, times their s */
-    double queued;                          /* of the busy ones, s in which some request waited */
-    double waiting_at_last;                 /* requests that waited when the last one came */
-    uint64_t refused, gave_up, unasked;     /* requests: found a full queue; lost patience; turns
-                                               of a session whose turn before was never answered */
-    uint64_t failures, lost;                /* of replicas; requests that had to begin again */
+    double *arrival;                        /* when each request arrived: from the trace, or its user */
+    double *first_token, *completed;        /* when; below 0: never */
+    uint32_t *restarts;                     /* times that each request was preempted or lost */
+    uint64_t iterations, batch_tokens, preemptions;     /* steps; tokens processed in them */
+    double makespan;                        /* end of the last request */
+    double busy;                            /* time in which replicas ran steps, summed over replicas */
+    double pool_busy[2], pool_there[2];     /* busy time and up time of the replicas: [0] those that
+                                               decode, [1] prefill replicas */
+    double sequence_seconds;                /* sum over steps of sequences times duration */
+    double queued;                          /* part of `busy` in which some request waited */
+    double waiting_at_last;                 /* requests that waited when the last one arrived */
+    uint64_t refused, gave_up, unasked;     /* requests that found a full queue; that lost patience;
+                                               turns that were never sent, since the turn before got
+                                               no answer */
+    uint64_t failures, lost;                /* failures of replicas; requests restarted by them */
     double class_seconds[TRACE_CLASSES];    /* of each class: its share of the sequences of each step,
                                                times the step's s; SCHEDULER_CLASSES */
-    struct sketch *gaps;                    /* s between two steps that decode, by their requests;
-                                               with stages between two tokens of a request */
-    uint64_t cached_tokens, fetched_tokens; /* of prompts, that the cache had, or a tier below */
-    struct tier_use tier[TIERS_MOST];       /* all replicas together */
-    double moved_bytes, moving;             /* over the link between pools: bytes, s all together */
+    struct sketch *gaps;                    /* inter-token latency: time between two decode steps,
+                                               weighted by their requests; with pipeline stages,
+                                               between two tokens of a request */
+    uint64_t cached_tokens, fetched_tokens; /* prompt tokens found in the prefix cache; in a tier */
+    struct tier_use tier[TIERS_MOST];       /* summed over replicas */
+    double moved_bytes, moving;             /* KV transfers between pools: bytes, summed durations */
 };
 
 /* Run the trace to its end. All arrays of the result have the length of the trace and live in the

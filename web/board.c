@@ -268,6 +268,8 @@ static bool hold_load(struct scenario *scenario, struct error *error)
     return true;
 }
 
+/* 1. Read the words into a scenario. 2. Sort the quantities to their sides. 3. Choose an open layout and
+ * load once, so that a slider changes nothing else. 4. Build a graph for each side. */
 bool board_open(struct board *board, struct arena *arena, int count, char **words,
                 const char *const *quantities, size_t quantity_count, struct doc *doc,
                 struct error *error)

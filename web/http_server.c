@@ -29,12 +29,12 @@
 
 enum {
     CONNECTIONS_MOST = 512,
-    HEAD_MOST = 64 << 10,           /* of a request's first lines and its address */
-    BODIES_MOST = 16,               /* times the largest: what all bodies may hold together */
+    HEAD_MOST = 64 << 10,           /* bytes of a request's URL and headers */
+    BODIES_MOST = 16,               /* limit of all bodies together, in largest bodies */
     BACKLOG = 1024,
 };
 
-/* One connected client; it has until `until` to send its request whole, or to take an answer. */
+/* One connected client. It must have sent its whole request, or received its answer, by `until`. */
 struct client {
     bool there;
     int fd;
@@ -43,8 +43,9 @@ struct client {
 
 enum stage { STAGE_COMING, STAGE_WAITING, STAGE_RUNNING, STAGE_SENT };
 
+/* A request from its first header to its response. */
 struct asked {
-    struct arena arena;             /* it lies in it itself */
+    struct arena arena;             /* it holds this struct too */
     struct asked *next, *before;
     struct server *server;
     struct client *client;
@@ -52,7 +53,7 @@ struct asked {
     struct request request;
     size_t route;
     enum stage stage;
-    enum outcome outcome;           /* not ANSWERED: it is refused */
+    enum outcome outcome;           /* other than ANSWERED: it is refused */
     struct error error;
     struct buffer body;
     struct worker worker;
@@ -63,12 +64,12 @@ struct server {
     const struct serve_options *terms;
     struct MHD_Daemon *daemon;
     int listener, signals;
-    bool loopback, ending, hurried; /* hurried: told to end twice */
+    bool loopback, ending, hurried; /* listens on loopback only; got one signal to end; got two */
     bool again;                     /* libmicrohttpd has to be run before the next wait */
     double now;
     struct client clients[CONNECTIONS_MOST];
-    struct asked asked;             /* both ends of a ring, oldest first */
-    size_t held;                    /* bytes of all bodies */
+    struct asked asked;             /* head of a ring of all requests, the oldest first */
+    size_t held;                    /* bytes of all bodies in memory */
     struct buffer openapi;
     struct metrics metrics;
 };

@@ -82,6 +82,7 @@ static void add_text(struct schemas *schemas, struct doc *one, const struct answ
     doc_add_string(schemas->arena, one, "description", field->help);
 }
 
+/* Write the JSON schema of one field into `one`. */
 static void add_schema(struct schemas *schemas, struct doc *one, const struct answer_field *field)
 {
     struct doc *list;

@@ -59,8 +59,8 @@ void report_add_json(struct buffer *html, const char *json);
 
 /* ---- board: rows that follow sliders ----------------------------------------------------
  *
- * The rows that a page shows, of the bound and of a server, as two lists that are built
- * once and run at every move:
+ * The rows that a page shows, of the bound and of the prediction, as two graphs that are built
+ * once and evaluated whenever a slider moves:
  *
  *     words, quantities -> board_open -> document: formulas, inputs, what was assumed
  *                            inputs[] -> board_run   -> values[]      (one point)
@@ -68,12 +68,13 @@ void report_add_json(struct buffer *html, const char *json);
  */
 enum board_side { BOARD_BOUND, BOARD_SERVER, BOARD_SIDES };
 
+/* One side of a board. */
 struct board_list {
-    struct scenario *scenario;      /* NULL: this side was not asked for */
-    const char **texts;             /* expressions; what was asked comes first */
-    size_t count, room, asked;
+    struct scenario *scenario;      /* NULL: no quantity is of this side */
+    const char **texts;             /* expressions, the asked quantities first */
+    size_t count, room, asked;      /* number of expressions; their room; number of asked ones */
     struct graph graph;
-    double *inputs, *values;        /* [list.input_count], [count] */
+    double *inputs, *values;        /* [graph.input_count], [count] */
 };
 
 struct board {
@@ -81,14 +82,14 @@ struct board {
     struct board_list sides[BOARD_SIDES];
 };
 
-/* The words are options of `eval`: --model, --on, --set ... A quantity is a row or an
- * expression; "server: NAME" is one of the server, as `step` sees it. Values may be NaN where
- * they have no meaning, in a branch not taken. */
+/* The words are options of `eval`: --model, --on, --set ... A quantity is a row or an expression;
+ * "server: NAME" is a row of the prediction, as in `step`. A value that does not exist, such as one of
+ * a branch that is not taken, is NaN. */
 bool board_open(struct board *board, struct arena *arena, int count, char **words,
                 const char *const *quantities, size_t quantity_count, struct doc *doc,
                 struct error *error);
 void board_run(struct board *board, enum board_side side);
-/* Along one input: outputs [count][points], the rest as in inputs[]. */
+/* Evaluate all outputs along one input: outputs[count][points]. Other inputs are those of the side. */
 void board_sweep(const struct board *board, enum board_side side, size_t input,
                  const double *x, size_t points, double *outputs);
 

@@ -370,20 +370,20 @@ const struct record answer_bill = { "Bill", (const struct answer_field[]){
 static const struct option bill_list[] = {
     { "prices", "FILE", OPTION_FILE, .otherwise = "data/prices.csv, built in",
       .help = "price list: LiteLLM's JSON or models.dev's CSV" },
-    { "model", "NAME", OPTION_TEXT, .help = "only these entries of the price list, with commas" },
-    { "seller", "NAME", OPTION_TEXT, .help = "only entries of these sellers, with commas" },
+    { "model", "NAME", OPTION_TEXT, .help = "only these entries of the price list, comma-separated" },
+    { "seller", "NAME", OPTION_TEXT, .help = "only entries of these sellers, comma-separated" },
     { "gap", "TIME", OPTION_TEXT, .otherwise = "the workload's",
       .help = "gap between turns: 30s, exponential(2min) or a CSV file" },
     { 0 } };
 static const struct option own_list[] = {
-    { "own", "MODEL", OPTION_TEXT, .help = "also the cost on own GPUs, over load" },
+    { "own", "MODEL", OPTION_TEXT, .help = "also the cost of this model on your own GPUs, by load" },
     { 0 } };
 static const struct option_group bill_options = { "Prices", bill_list },
                                  own_options = { "Own machines", own_list };
 
 const struct verb verb_bill = {
     "bill", "WORKLOAD",
-    "Compute the cost of a workload at each seller, by caching mode, or on own GPUs.",
+    "Compute the cost of a workload at each seller, by caching mode, or on your own GPUs.",
     { "chalkline bill agent --model claude-opus-4-7",
       "chalkline bill agent --model deepseek-v3 --own deepseek-v3 --on h200-sxm --gpus 8",
       "chalkline bill my.workload --prices litellm.json --seller anthropic,openai" },

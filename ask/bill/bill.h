@@ -26,6 +26,7 @@
     SCHEME(BATCH,     batch,     true,  "batch, within a day")      \
     SCHEME(FLEX,      flex,      true,  "flex, when chips are spare")
 
+/* A way of being billed for a task: how its prompts are cached, and whether answers may come later. */
 enum scheme {
 #define SCHEME(key, word, waits, name) SCHEME_##key,
     BILL_SCHEMES(SCHEME)
@@ -41,48 +42,49 @@ extern const char *const scheme_words[SCHEMES];
 
 /* ---- the workload ------------------------------------------------------------------------- */
 
-/* From one request of a task to the next: drawn, or measured ones in order. */
+/* The times between the requests of a task: a distribution, or measured values in order. */
 struct gaps {
-    const char *words;
+    const char *words;              /* as the user wrote them */
     struct amount amount;
     double *measured;
-    size_t count;                   /* 0: drawn */
+    size_t count;                   /* of `measured`; 0: `amount` is the distribution */
 };
-/* Words of an amount, or a CSV file with a column "gap" in seconds; `where` it was read. */
+/* Read words of a distribution, or a CSV file with a column "gap" in seconds. `where` begins messages. */
 bool gaps_read(struct arena *arena, const char *words, const char *where, struct gaps *gaps,
                struct error *error);
 double gaps_mean(const struct gaps *gaps);
-/* Share within a life, and mean when cut there, of gaps whose mean is `mean` and whose shape is
- * that of these; NAN: as they are. */
+/* Of gaps with this distribution's shape and the mean `mean` (NAN: its own): the share that is shorter
+ * than `life`, and the mean of min(gap, life). */
 double gaps_within(const struct gaps *gaps, double mean, double life);
 double gaps_cut(const struct gaps *gaps, double mean, double life);
 
 struct workload {
     const char *name;               /* "agent" */
     struct gaps gaps;
-    struct fact *facts;             /* of the chapter, and what --set says of it */
+    struct fact *facts;             /* rows of the chapter "A workload", from the file and --set */
     size_t fact_count, fact_room;
 };
-/* A built in word or a file. Each value is checked against its row in `scenario`. */
+/* Read a built-in workload or a file. Each value is checked against its row in `scenario`. */
 bool workload_read(struct scenario *scenario, const char *name, struct workload *workload,
                    struct error *error);
-/* The same from text, for who has it already; --gap counts for both. */
+/* The same from text that was read already. --gap applies to both. */
 bool workload_parse(struct scenario *scenario, const char *file, struct text text,
                     struct workload *workload, struct error *error);
 /* Give another scenario the same facts. */
 void workload_apply(const struct workload *workload, struct scenario *scenario);
 
-/* ---- rules: data/caching.csv ----------------------------------------------------------------- */
+/* ---- the sellers' caching rules: data/caching.csv --------------------------------------------- */
 
 enum { RULES_FACTS = 7 };
-extern const char *const rule_facts[RULES_FACTS];       /* rows, lives among them */
+extern const char *const rule_facts[RULES_FACTS];       /* rows of a rule: cache lifetimes and others */
+/* How a seller caches prompts of some of his models. */
 struct rule {
     const char *name;               /* "claude-opus-4.7" */
     struct { const char *part; bool seller; } match[4];
     size_t match_count;
     double at[RULES_FACTS];         /* NAN: the row's default */
     const char *mark[RULES_FACTS];  /* "assumed", "middle", or "" */
-    bool asked;                     /* writes are asked for, and have their prices */
+    bool asked;                     /* the client requests cache writes, which have a price */
 };
 struct caching {
     struct rule *rule;
@@ -93,6 +95,7 @@ const struct rule *caching_find(const struct caching *caching, const struct pric
 
 /* ---- the rows at every request ------------------------------------------------------------ */
 
+/* A point at which the rows of a turn are evaluated. */
 struct bill_point {
     const struct price *price;
     const struct rule *rule;
@@ -100,12 +103,13 @@ struct bill_point {
 };
 
 struct bill_cost {
-    double task[SCHEMES];           /* NAN: not offered */
-    double prompt_most, prompt, reply, read;        /* tokens: longest prompt; of a task, in all */
-    enum scheme best;               /* cheapest of those that do not wait */
+    double task[SCHEMES];           /* USD per task; NAN: the seller does not offer the scheme */
+    double prompt_most;             /* tokens of the longest prompt */
+    double prompt, reply, read;     /* tokens per task: prompts, outputs, cache reads */
+    enum scheme best;               /* the cheapest scheme whose answers come at once */
 };
 
-/* One row of the workload at another value; row NULL: none. */
+/* A row of the workload that is evaluated at another value; row NULL: none. */
 struct bill_change {
     const char *row;
     double value;
@@ -115,26 +119,26 @@ enum { BILL_CHARGES = 40, BILL_INPUTS = 128 };
 struct bill {
     struct scenario scenario;
     struct priors priors;
-    struct price_sheet sheet;
+    struct price_sheet sheet;       /* the price list */
     struct seen_rows rows;
-    struct reading *readings;       /* of each price */
+    struct reading *readings;       /* what each entry of the price list says */
     struct arena *arena;
     const struct command *command;
     struct section *section;        /* the answer */
     struct error *error;
     struct workload workload;
     struct caching caching;
-    struct graph graph;             /* the schemes, then prompt, reply and read */
-    int charge_input[BILL_CHARGES];
-    int number_input, summary_input;
-    double rule_default[RULES_FACTS];       /* of the rows, or what --set says */
-    bool rule_given[RULES_FACTS];
+    struct graph graph;             /* outputs: the cost of a turn in each scheme, then its tokens */
+    int charge_input[BILL_CHARGES]; /* inputs of the graph that a point sets; -1: it does not read it */
+    int number_input, summary_input;        /* inputs: number of the turn; 1 if it is a compaction */
+    double rule_default[RULES_FACTS];       /* the row's default, or the value of --set */
+    bool rule_given[RULES_FACTS];           /* by --set */
     double turns, compaction_turns;
-    struct basis basis;             /* what the costs that are shown depend on */
+    struct basis basis;             /* the defaults that the printed costs depend on */
 };
 
 bool bill_open_rows(struct bill *bill);
-/* Rows of a fact: what the workload, --set or the row itself says. */
+/* The value of a row: from the workload, --set or its default. */
 double bill_number(const struct bill *bill, const char *row);
 void bill_costs(const struct bill *bill, const struct bill_point *points, size_t count,
                 struct bill_change change, struct bill_cost *costs);
@@ -143,16 +147,16 @@ struct bill_cost bill_cost(const struct bill *bill, const struct price *price,
 /* "chalkline why turn_cost_short --set ...": the last turn of a task in a scheme, with all that
  * is not a default. */
 const char *bill_why(struct bill *bill, const struct price *price, enum scheme scheme);
-/* What the cost of a task depends on: all its requests together. */
+/* Add the defaults that the cost of a task depends on, over all its requests, to `basis`. */
 void bill_basis(struct bill *bill, const struct price *price, enum scheme scheme, struct basis *basis);
-/* USD of a month and such: a row of "A task and a month" at these costs. */
+/* A row of the chapter "A task and a month", such as USD per month, at these costs per task. */
 double bill_task_row(struct bill *bill, const char *row, double task_cost, double other_task_cost);
 
 /* ---- answers ------------------------------------------------------------------------------ */
 
 /* A row's value in its unit, as a figure of the section. */
 struct figure *bill_figure(const struct bill *bill, struct section *section, const char *row, double value);
-/* Who sells what, and in which scheme a task is cheapest. */
+/* Fill a section for one entry of the price list: its prices, and the cost of a task in each scheme. */
 void bill_entry(const struct bill *bill, const struct reading *reading, const struct bill_cost *cost,
                 struct section *entry);
 /* bill_habits.c */

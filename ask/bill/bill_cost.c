@@ -50,6 +50,8 @@ static const struct {
 };
 enum { PRICED = sizeof priced / sizeof *priced };
 
+/* Rows that depend on the gaps and on a cache lifetime: the share of gaps within it, and the mean time
+ * that a cache entry is kept. */
 static const struct {
     const char *reuse, *kept, *life;
 } counted[] = {
@@ -172,8 +174,10 @@ static bool offered(const struct bill_point *point, enum scheme scheme)
 
 /* ---- requests of a task ------------------------------------------------------------------- */
 
+/* The requests of a task: its turns, and after some of them a compaction, which summarizes the
+ * conversation. */
 struct requests {
-    double *number, *summary;
+    double *number, *summary;       /* number of the turn; 1 for a compaction, else 0 */
     size_t count;
 };
 
@@ -194,12 +198,13 @@ static struct requests list_requests(struct arena *arena, double turns, double c
 
 /* ---- running ------------------------------------------------------------------------------- */
 
+/* The columns of one evaluation: a line for each request of each point. */
 struct run {
     const struct bill *bill;
     struct arena *scratch;
     struct bill_change change;
     struct requests requests;
-    double scalars[BILL_INPUTS];
+    double scalars[BILL_INPUTS];    /* inputs that are the same in all lines */
     double *tiled[2];               /* number and summary, once for each point of a block */
     double *charges[CHARGES], *outputs[OUTPUTS];
     struct column columns[BILL_INPUTS];

@@ -13,6 +13,7 @@
 
 enum { TURNS_TRIED = 200 };         /* between two compactions, at most */
 
+/* The entry of the price list whose savings are listed. */
 struct habits {
     struct bill *bill;
     const struct price *price;

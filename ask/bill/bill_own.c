@@ -1,5 +1,6 @@
-/* The workload of `bill` on one's own machines: what one replica serves by the prediction behind
- * `step`, the cost of a task by load, and the load above which owning is cheaper.
+/* The workload of `bill` on the user's own GPUs: the load that one replica can serve (by the prediction
+ * of `step`), the cost of a task as a function of load, and the load above which own GPUs are cheaper
+ * than the cheapest seller.
  *
  * The highest rate within the limits is searched on a grid of rates, which is narrowed ROUNDS
  * times. The lifetime of a cached conversation is a fixed point: a longer lifetime saves
@@ -12,19 +13,21 @@
 #include <math.h>
 #include <string.h>
 
+/* One replica on own GPUs under the workload. */
 struct own {
     struct bill *bill;
-    struct scenario scenario;               /* model and machine, under the workload */
-    struct server server;                   /* the same, at `life` */
-    const struct reading *bought;           /* the cheapest entry */
+    struct scenario scenario;               /* model and machine, with the load of the workload */
+    struct server server;                   /* its prediction at `life` */
+    const struct reading *bought;           /* the cheapest entry of the price list, for comparison */
     struct bill_cost bought_cost;
-    double life;                            /* s that a conversation stays in its cache */
-    double request_rate;                    /* of a server; 0: none that keeps the limits */
+    double life;                            /* time that a conversation stays in the KV cache, s */
+    double request_rate;                    /* highest rate of one replica within the limits, 1/s; 0: none */
 };
 
 /* ---- requests on an engine ---------------------------------------------------------------- */
 
-/* An engine's cache: blocks of its own size, answers included; nothing is billed. */
+/* Count the tokens that an engine's prefix cache saves. It has blocks of its own size and includes
+ * outputs, and neither reads nor writes are billed. */
 static void count_requests(const struct own *own, const struct scenario *scenario,
                            struct bill_cost *cost)
 {

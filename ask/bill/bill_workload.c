@@ -23,7 +23,7 @@ struct reader {
     struct error *error;
     const char *file;
     int line;
-    int gap_line;
+    int gap_line;                   /* the line that set "gap"; 0: none yet */
 };
 
 static bool is_workload(const struct formulas *formulas, const struct row *row)

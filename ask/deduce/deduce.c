@@ -140,7 +140,7 @@ const struct record answer_deduce = { "Deduced", (const struct answer_field[]){
     { 0 } } };
 
 static const struct option deduce_list[] = {
-    { "model", "NAME", OPTION_TEXT, .help = "report on these entries of the price list, with commas" },
+    { "model", "NAME", OPTION_TEXT, .help = "report on these entries of the price list, comma-separated" },
     { "market", "MODEL", OPTION_TEXT, .help = "infer the size of an open model from its hosts' prices" },
     { "diff", "OLD", OPTION_FILE, .help = "changes since an older price list" },
     { "draws", "N", OPTION_COUNT, .low = 1000, .high = 1 << 24,

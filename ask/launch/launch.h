@@ -1,4 +1,4 @@
-/* launch -- a deployment as the commands that start its replicas, or as a Kubernetes manifest.
+/* launch -- print the commands that start a deployment's replicas, or a Kubernetes manifest.
  *
  *     deployment --> servers of a role --> parts on hosts --> words, file, environment
  *                    4 x decode, 18 GPUs   rank 0, 1, 2       by the rows of data/flags.csv
@@ -16,33 +16,34 @@
 enum launch_role { LAUNCH_TOGETHER, LAUNCH_PREFILL, LAUNCH_DECODE, LAUNCH_ROUTER, LAUNCH_ROLES };
 extern const char *const launch_roles[LAUNCH_ROLES];
 
-struct deployment {                 /* what is to be started */
-    struct scenario scenario;       /* with the sizes of its servers as facts */
+struct deployment {                 /* the deployment that is to be started */
+    struct scenario scenario;       /* with the sizes of its replicas as facts */
     const char *model, *machine;    /* as the user named them */
     const char *weights, *experts, *cache;      /* formats; NULL: the model's own */
-    const char *title, *predicted;  /* "8 x TP 4, 13 at once"; what it is predicted to reach */
-    double gpus;                    /* as many as there are, which hosts may exceed */
-    double count[LAUNCH_ROLES];     /* servers */
+    const char *title, *predicted;  /* "8 x TP 4, concurrency 13"; "714.3 token/s per GPU, ..." */
+    double gpus;                    /* GPUs in use; whole hosts may have more */
+    double count[LAUNCH_ROLES];     /* replicas of each role */
 };
 
 struct launch_flag {                /* a row of data/flags.csv */
     const char *name, *form, *takes, *value, *when, *role, *standard, *source, *date, *note;
 };
 
-struct launch_pool {                /* servers of one role, all alike */
+struct launch_pool {                /* the replicas of one role, which are equal */
     double count, chips, rank_chips, ranks;
-    double *values;                 /* [flag_count] of flags that take a row; else NAN */
-    size_t parts;                   /* of one server */
-    bool by_ranks;                  /* each part says which attention ranks it has */
+    double *values;                 /* [flag_count] values of flags that take a row; else NAN */
+    size_t parts;                   /* parts of one replica */
+    bool by_ranks;                  /* each part is told which attention ranks it runs */
 };
 
+/* What one command starts: a replica, or the share of it on one host. */
 struct launch_part {
     enum launch_role role;
-    size_t server, part;            /* of its pool, of its server */
-    size_t host, first_chip, index; /* the index counts servers of a host */
-    double chips, local, start;     /* its attention ranks, by_ranks: how many, from which */
-    const char *here, *address;     /* its host, as it calls itself and as others call it */
-    const char *leader, *rank;      /* the host of its server's first part; its number */
+    size_t server, part;            /* index of the replica in its pool; of the part in the replica */
+    size_t host, first_chip, index; /* host; first GPU there; index among the parts of the host */
+    double chips, local, start;     /* GPUs; with by_ranks, number of attention ranks and the first */
+    const char *here, *address;     /* its host's address, for itself and for other hosts */
+    const char *leader, *rank;      /* host of the replica's first part; number of this part */
 };
 
 struct launch {

@@ -9,13 +9,13 @@
 #include "ask/ask.h"
 #include "catalog/sheet.h"
 
-/* Read where the size is the best and the tokens are the rule's, or those given. */
+/* Rows evaluated at the optimal size, with the tokens of the rule of equal cost or the given ones. */
 #define LIFE_RULES(X)                                                                       \
     X(pretrain_tokens) X(rule_room) X(rule_params) X(rule_excess) X(rule_exact_params)      \
     X(optimal_pretrain_tokens) X(served_elasticity) X(params_elasticity) X(rl_elasticity)   \
     X(training_optimal_tokens_per_param) X(expert_gain)
 
-/* Read where both are the best. */
+/* Rows evaluated where both size and tokens are optimal. */
 #define LIFE_FIGURES(X)                                                                     \
     X(params_active) X(pretrain_tokens) X(overtraining) X(served_tokens) X(inference_tokens) \
     X(pretrain_flops) X(life_rl_flops) X(inference_flops) X(life_flops)                     \
@@ -38,20 +38,21 @@ enum life_figure {
 
 extern const char *const life_rules[LIFE_RULE_COUNT], *const life_figures[LIFE_FIGURE_COUNT];
 
-/* What is asked: tokens for a size, or both for a compute or a loss. */
+/* A kind of question: the tokens for a model size, or size and tokens for a compute budget or a loss. */
 struct life_kind {
     const char *name;
-    const char *params, *tokens;            /* the rows that answer */
-    const char *unserved;                   /* tokens a parameter if nothing is served */
+    const char *params, *tokens;            /* the rows of the answer */
+    const char *unserved;                   /* the row of tokens per parameter if nothing is served */
 };
 
+/* The answer of one scaling law. */
 struct life_law {
     const char *name, *title;
-    bool frontier;                          /* tokens for a compute, no loss */
-    bool chosen, uncertain;                 /* uncertain: it has standard errors */
-    bool reached;                           /* false: the loss asked for is below its floor, or
-                                               the compute does not serve what is asked */
-    struct scenario scenario;               /* with its numbers */
+    bool frontier;                          /* the law gives tokens for a compute, but no loss */
+    bool chosen, uncertain;                 /* it is answered in detail; it has standard errors */
+    bool reached;                           /* false: the wanted loss is below the law's floor, or
+                                               the compute does not suffice to serve the tokens */
+    struct scenario scenario;               /* with the law's constants */
     double params, tokens, unserved;
     double rules[LIFE_RULE_COUNT], figures[LIFE_FIGURE_COUNT];
 };

@@ -44,7 +44,7 @@ static bool read_words(struct plan *plan)
     plan->model = plan->subject.model;
     if (!machines[strspn(machines, ",")]) {
         error_set(plan->error, "plan needs a machine: --on");
-        return error_expected(plan->error, "one machine or several with commas, as in `%s`",
+        return error_expected(plan->error, "one machine, or several separated by commas, as in `%s`",
                           command->verb->examples[0]);
     }
     if (!command_given(command, "traffic") || command_given(command, "validate"))

@@ -1,8 +1,9 @@
-/* plan -- which deployment is best: words -> variants -> spaces -> search -> answer.
+/* plan -- find the best deployments: words -> variants -> spaces -> search -> answer.
  *
- * A variant is a machine, formats, and a kind of deployment: aggregated, or disaggregated in two
- * pools. It has a scenario of its own, in which the load is an input, and two graphs over the same
- * inputs: a small one for the search, and a large one for the figures of single points. */
+ * A variant is a machine with formats and a kind of deployment: aggregated, or disaggregated into a
+ * prefill and a decode pool. It has a scenario of its own, in which the load is an input, and two graphs
+ * over the same inputs: a small one that the search evaluates at every point, and a large one for the
+ * figures of the points that are printed. */
 #ifndef ASK_PLAN_H
 #define ASK_PLAN_H
 
@@ -12,17 +13,17 @@
 
 #include "build/row_names.h"
 
-enum plan_kind { PLAN_TOGETHER, PLAN_POOLS, PLAN_KINDS };
+enum plan_kind { PLAN_TOGETHER, PLAN_POOLS, PLAN_KINDS };       /* aggregated, disaggregated */
 
-/* Inputs that a setting of two pools gives: X(row, axis); of other servers servers_inputs. */
+/* The inputs of a disaggregated setting: X(row, axis). Those of an aggregated one are servers_inputs. */
 #define PLAN_POOLS_INPUTS(X)                                                                \
     X(chips, 0) X(attention_dp, 0) X(pipeline_parallel, 0) X(expert_parallel, 0)             \
     X(draft_tokens, 0) X(prefill_chips, 1) X(prefill_attention_dp, 1)                        \
     X(prefill_pipeline_parallel, 1) X(disagg_prefill_time, 1) X(decode_workers, 2)                \
     X(prefill_workers, 2)
 
-/* What is told of a point: X(name, row of servers that do both, row of pools). `cost` is all rent over
- * output tokens, and goes with the next version. */
+/* The figures of a point: X(name, row of an aggregated deployment, row of a disaggregated one). `cost`,
+ * all rent over output tokens, will be removed in the next version. */
 #define PLAN_FIGURES(X)                                                                              \
     X(speed_per_user, NAME_speed_per_user, NAME_disagg_speed_per_user)                               \
     X(per_gpu, NAME_deployment_throughput_per_chip, NAME_disagg_throughput_per_chip)                 \
@@ -61,21 +62,22 @@ enum plan_figure {
 };
 
 struct variant {
-    struct scenario scenario;
+    struct scenario scenario;       /* in which the search varies layout and load */
     enum plan_kind kind;
     double gpus, ttft;              /* limits: those of the plan, or of this machine alone */
-    double reach;                   /* most chips of one server; 0: as many as there are */
+    double reach;                   /* most chips of one replica; 0: as many as there are */
     enum layout_rule rule;
     const char *machine, *precision, *kv;       /* names; NULL: the model's own */
-    struct graph sizes;             /* of the searched scenario: rate and copies of a point */
-    struct scenario asked;          /* the question with its limits, before the search opens it */
-    struct scenario read;           /* the same question closed: its load is a rate, as in `step` */
-    struct graph report;            /* of that: the figures, the sequences that decode */
-    struct graph parts;             /* of PLAN_tpot, those given */
-    double chunk;                   /* of pools; 0: not asked yet */
-    bool reported;
+    struct graph sizes;             /* of `scenario`: the request rate and the replicas of a point */
+    struct scenario asked;          /* the question with its limits, before servers_open_loop */
+    struct scenario read;           /* the question with a request rate as its load, as in `step` */
+    struct graph report;            /* of `read`: the figures, and the number of decoding sequences */
+    struct graph parts;             /* of `read`: the breakdown of PLAN_tpot */
+    double chunk;                   /* prefill chunk of the pools, tokens; 0: not evaluated yet */
+    bool reported;                  /* `report` and `parts` are built */
 };
 
+/* One run of `plan`, or one value of its --sweep. */
 struct plan {
     struct arena *arena;
     const struct command *command;
@@ -87,42 +89,45 @@ struct plan {
     struct variant *variants;
     size_t count, room;
     struct search_space *spaces;    /* [count] */
-    bool by_cost, by_demand;
-    bool alone;                     /* one server is planned: GPUs were not given, nor a rate */
-    double gpus, ttft, tpot;                    /* limits */
-    double tensor;                  /* TP that is wanted; 0: any */
+    bool by_cost, by_demand;        /* as in struct servers */
+    bool alone;                     /* neither GPUs nor a rate are given: plan a single replica */
+    double gpus, ttft, tpot;        /* limits; times in s */
+    double tensor;                  /* required tensor parallelism; 0: any */
     struct search_result result;
     const char *scope;              /* "32 x H200 SXM" */
-    struct plan_point *front;       /* [result.front.count] as told */
+    struct plan_point *front;       /* [result.front.count] the front with its figures */
 };
 
 enum { PLAN_READ_MOST = 16 };
 
+/* A point of the search with the figures that are printed. */
 struct plan_point {
     struct search_point at;
-    double read[PLAN_READ_MOST];    /* numbers of the inputs of its question */
+    double read[PLAN_READ_MOST];    /* values of the inputs of variant->read at this point */
     double figures[PLAN_FIGURE_COUNT];
     struct breakdown parts;         /* of its TPOT */
 };
 
-/* Variants with their spaces. */
+/* Build all variants with their spaces. */
 bool plan_spaces(struct plan *plan);
-/* Fills a space's list, settings and loads. */
+/* Build the graph, settings and loads of a variant's space. */
 bool plan_space(struct plan *plan, struct variant *variant, struct search_space *space);
-/* The list of some texts with only a setting's inputs and the load left to vary. */
+/* Build the graph of some expressions in which only the inputs of a setting and the load can vary. */
 bool plan_list(struct plan *plan, struct variant *variant, const char *const *texts,
                size_t count, struct graph *graph);
-/* What is told of a point: the figures that `eval` gives with its words, not those of the search. */
+/* Compute the figures of a point. They are those that `eval` prints for the same words; the figures of
+ * the search differ slightly, since its load is a number of sequences and not a rate. */
 bool plan_read_point(struct plan *plan, const struct search_point *at, struct plan_point *point);
 bool plan_read_points(struct plan *plan, const struct search_point *at, size_t count,
                       struct plan_point *points);
-/* The question that a point is, as facts: its words ask it again. */
+/* The scenario of a point with its inputs as facts; scenario_words of it reproduce the point. */
 struct scenario plan_read_scenario(struct plan *plan, const struct plan_point *point);
-/* The row of a figure, from one of these tables; of pools with a demand the last, where it has one. */
+/* The row of a figure, by kind of deployment; for a disaggregated deployment with a given request rate,
+ * plan_demand_rows goes first where it has a row. */
 extern const char *const plan_figure_rows[PLAN_KINDS][PLAN_FIGURE_COUNT],
     *const plan_demand_rows[PLAN_FIGURE_COUNT];
 const char *plan_row(const struct plan *plan, enum plan_kind kind, int figure);
-/* Is it within the limits as it is told? */
+/* Are the printed figures of the point within the limits? */
 bool plan_keeps(const struct plan *plan, const struct plan_point *point);
 double plan_input(const struct plan *plan, const struct search_point *point, const char *row);
 /* The scenario of a point's variant in which the inputs of the point are facts. */
@@ -131,40 +136,40 @@ extern const char *const plan_figures[PLAN_FIGURE_COUNT];
 
 /* "8 x TP 4, concurrency 13, chunks of 512"; "2 x TP 8 prefill + 1 x TP 8 decode, concurrency 51" */
 const char *plan_deployment(const struct plan *plan, const struct plan_point *point);
-/* What the point has that another variant would not: "H200 SXM, fp8", or "". */
+/* What distinguishes the point's variant from the others: "H200 SXM, fp8", or "". */
 const char *plan_variant(const struct plan *plan, const struct plan_point *point);
 /* The figure as text. */
 const char *plan_text(const struct plan *plan, const struct plan_point *point,
                       enum plan_figure figure, int digits);
-/* The limit that a little more load breaks: "TPOT", "memory"; "" where it is only slower. */
+/* The limit that one more sequence per rank violates: "TPOT", "memory"; "" if none. */
 const char *plan_binds(struct plan *plan, const struct plan_point *point);
-/* All that the answer says of a point, and its keys; a list of such records as CSV. */
+/* Fill a section with all figures of a point; its keys; print a list of such sections as CSV. */
 void plan_record(struct plan *plan, const struct plan_point *point, struct section *section);
 extern const struct record plan_deployment_record;
 void plan_csv(const struct section *list, struct buffer *out);
 
 bool plan_answer(struct plan *plan);
-/* What was assumed, as notes of the first variant: limits, formats and rent; what has no effect. And
- * the defaults that the figures of a point rest on, gathered in the arena of `noted`. */
+/* Add notes to the first variant: on assumed limits, formats and rent; on options without effect. And
+ * gather the defaults that the figures of a point depend on, in the arena of `noted`. */
 void plan_note_question(struct plan *plan);
 void plan_note_idle(struct plan *plan);
 void plan_basis(struct plan *plan, const struct plan_point *point, struct scenario *noted,
                 struct basis *basis);
-/* A point's deployment through the simulator; `trace` NULL: random traffic at its predicted rate, of
- * `count` requests. */
+/* Simulate a point's deployment. `trace` NULL: `count` requests of Poisson traffic at its predicted
+ * rate. */
 struct simulate;
 struct simulated;
 bool plan_trial(struct plan *plan, const struct plan_point *point, const char *trace, size_t count,
                 struct simulate *simulate, struct simulated *outcome);
-/* The best layouts through the simulator, as --validate says: a list "validated" of such records. */
+/* --validate: simulate the best layouts and add the list "validated". */
 bool plan_validate(struct plan *plan, struct section *section);
 extern const struct record plan_validated;
-/* The best at each value of a row, as --sweep says: a list of such records. */
+/* --sweep: find the best deployment at each value of a row. */
 bool plan_sweep(struct plan *plan);
 extern const struct record plan_swept;
 
 bool plan_plot(struct plan *plan, const char *path);
-/* --emit: options that fit, before the search; then what starts a point, after the answer. */
+/* --emit: check the options, before the search; print what starts the best point, after the answer. */
 bool plan_emit_asked(const struct command *command, struct error *error);
 bool plan_emit(struct plan *plan);
 

@@ -101,7 +101,7 @@ bool shards_check(const struct command *command, struct error *error)
     }
     if (store && command_text(command, "sweep")) {
         error_set(error, "--sweep and --store exclude each other: a store holds one search");
-        return error_expected(error, "a store for each: --set ROW=VALUE");
+        return error_expected(error, "for each value a search with --set ROW=VALUE and a store of its own");
     }
     if (parts_given(command) && from_standard_input(command)) {
         error_set(error, "a sharded search cannot read standard input");

@@ -14,20 +14,22 @@
 
 /* ---- what is to be run ---------------------------------------------------------------------- */
 
+/* A simulation as the options describe it. */
 struct simulate {
     struct arena *arena;
     const struct command *command;
-    struct scenario scenario, prompts;      /* of the servers; of a pool for prompts alone */
-    bool predicted;                         /* the step time is the prediction's: scenarios are open */
+    struct scenario scenario, prompts;      /* of the replicas; of prefill replicas */
+    bool predicted;                         /* step times are predicted, so the scenarios are open */
     struct sim_options options;
     struct trace trace;
-    bool drawn;                             /* the trace is a description: other seeds, other traces */
-    double api_time;                        /* s of a request outside the engine */
-    double scale;                           /* factor by which requests arrive faster */
-    double ttft_most, tpot_most;            /* s; INFINITY: no limit */
-    double warm_up;                         /* s, of users; NAN: two of their turns; 0: they all come at
-                                               once, and every request counts */
-    double met;                             /* share of requests that must meet them */
+    bool drawn;                             /* the trace is drawn from a description, by a seed */
+    double api_time;                        /* time per request outside the engine, s */
+    double scale;                           /* factor on the arrival rate */
+    double ttft_most, tpot_most;            /* limits, s; INFINITY: none */
+    double warm_up;                         /* closed loop: s until requests count; NAN: two rounds of
+                                               the users; 0: all start at once and every request
+                                               counts */
+    double met;                             /* share of requests that must meet the limits */
     const char *tier_names[TIERS_MOST];
 };
 
@@ -52,7 +54,7 @@ bool simulate_classes(struct simulate *simulate, struct error *error);
 void simulate_order_classes(struct trace *trace, const struct trace *like);
 bool simulate_tiers(struct simulate *simulate, struct error *error);
 
-/* ---- what came out -------------------------------------------------------------------------- */
+/* ---- results -------------------------------------------------------------------------------- */
 
 enum simulate_time { SIMULATE_TTFT, SIMULATE_TPOT, SIMULATE_E2E, SIMULATE_TIMES };
 
@@ -62,21 +64,21 @@ struct class_score {
     struct sketch times[SIMULATE_TIMES];
 };
 
-/* With users the requests from `first` up to `end` count: those before came while users still
- * began, or soon after; those behind when some had nothing more to ask. */
+/* Which requests count, in a closed loop: first <= request < end. Those before arrived during the warm-up,
+ * those after when some users had no request left. */
 struct counted {
     size_t first, end;
-    double warm_up;                         /* s, when the first came */
-    double time_share;                      /* of the run, in which as many came */
+    double warm_up;                         /* when the first of them arrived, s */
+    double time_share;                      /* share of the run during which they arrived */
 };
 
 struct simulated {
-    struct trace trace;                     /* as it ran */
+    struct trace trace;                     /* the requests that ran */
     struct counted counted;
     struct sim_options options;
     struct sim_result result;
     struct class_score all, *priority_classes; /* [trace.priority_classes] */
-    double rate;                            /* requests/s that came */
+    double rate;                            /* requests/s that arrived */
     double goodput;                         /* requests/s that met the limits */
     double output_rate, input_rate;         /* token/s */
     const char *verdict;                    /* stable, backlogged, overloaded */

@@ -310,7 +310,7 @@ static bool read_split(struct simulate *simulate, struct error *error)
     }
     if (split->replicas && !(simulate->options.token_bytes > 0)) {
         error_set(error, "--prefill-replicas: the KV bytes per token are unknown");
-        return error_expected(error, "--model MODEL --on HARDWARE, beside --step-time or instead of it");
+        return error_expected(error, "--model MODEL --on HARDWARE, with or without --step-time");
     }
     split->server = simulate->options.server;
     split->token_bytes = simulate->options.token_bytes;

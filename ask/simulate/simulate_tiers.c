@@ -180,7 +180,7 @@ bool simulate_tiers(struct simulate *simulate, struct error *error)
     const size_t count = command_texts(simulate->arena, command, "tier", &tiers);
     if (count && !(simulate->options.token_bytes > 0)) {
         error_set(error, "--tier: the KV bytes per token are unknown");
-        return error_expected(error, "--model MODEL --on HARDWARE, beside --step-time or instead of it");
+        return error_expected(error, "--model MODEL --on HARDWARE, with or without --step-time");
     }
     if (command_given(command, "fetch") && !count) {
         error_set(error, "--fetch without --tier");

@@ -127,8 +127,8 @@ static const struct option search_list[] = {
     { 0 } };
 
 static const struct option file_list[] = {
-    { "requests", "FILE", OPTION_FILE, .help = "write a line per request; - for the terminal" },
-    { "series", "FILE", OPTION_FILE, .help = "write waiting and running requests, each --every" },
+    { "requests", "FILE", OPTION_FILE, .help = "write a CSV line per request; - for the terminal" },
+    { "series", "FILE", OPTION_FILE, .help = "write the numbers of waiting and running requests over time" },
     { "every", "TIME", OPTION_QUANTITY, .unit = "s", .low = 1e-9,
       .otherwise = "a 200th of the trace", .help = "interval between lines of --series" },
     { "trace", "FILE", OPTION_FILE,

@@ -2,11 +2,11 @@
  *
  *   cost of a pause
  *     |        hbm /        _ ddr
- *     |           /     _--'             ____ compute again
+ *     |           /     _--'             ____ recompute
  *     |          /  _--'      __________/____ flash
  *     |         /--'    ____/
  *     |________/___________________________________ pause
- *         hbm  |    ddr    |    flash    | compute again
+ *         hbm  |    ddr    |    flash    | recompute
  *
  * A place is a tier or recomputation. The cost of a pause in each place is a row, tier_pause_cost or
  * recompute_pause_cost, evaluated here as a function of hold_time; the path is the sequence of
@@ -18,18 +18,18 @@
 
 #include "ask/ask.h"
 
-struct stretch {                    /* the pauses from `from` to before `until` */
+struct stretch {                    /* pauses for which one place is the cheapest: from <= pause < until */
     size_t place;
-    double from, until;             /* s; INFINITY: as long as a pause may be */
+    double from, until;             /* s; until INFINITY: up to the longest pause */
 };
 
 struct places {                     /* lives in the scenario's arena */
     struct scenario *scenario;
-    size_t tiers;                   /* the place after the last tier is computing again */
+    size_t tiers;                   /* number of tiers; the place of this index is recomputation */
     const char **names;             /* [tiers + 1] */
-    struct graph graph;             /* what a pause costs in each; the pause is its input */
-    double *at;                     /* [tiers + 1] what places_costs read */
-    double longest;                 /* that a pause may be */
+    struct graph graph;             /* outputs: cost of a pause in each place; input: the pause */
+    double *at;                     /* [tiers + 1] result of the last places_costs, USD */
+    double longest;                 /* longest pause, s */
     size_t points;
     double *grid, *costs;           /* [points] pauses; [tiers + 1][points] */
     struct stretch *path;

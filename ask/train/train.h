@@ -9,7 +9,7 @@
 
 #include "build/row_names.h"
 
-/* What a setting gives, beside micro_batch, which is the column of the search. */
+/* The inputs of a setting, besides micro_batch, which is the load axis (column) of the search. */
 struct train_axis {
     const char *row, *told;
     int loop;
@@ -24,7 +24,7 @@ enum {
 };
 extern const struct train_axis train_axes[TRAIN_AXES];
 
-/* What is told of a layout. */
+/* The figures of a layout. */
 #define TRAIN_FIGURES(X)                                                                    \
     X(train_step) X(train_mfu) X(train_flops_per_chip) X(train_tokens_per_chip)             \
     X(train_memory) X(train_memory_share) X(train_state) X(train_activations)               \
@@ -39,6 +39,7 @@ enum train_figure {
     TRAIN_FIGURE_COUNT
 };
 
+/* One run of `train`, or one value of its --sweep. */
 struct train {
     struct arena *arena;
     const struct command *command;
@@ -50,18 +51,18 @@ struct train {
     double chips;
     struct search_space space;
     struct search_result result;
-    struct graph report;            /* figures; the first, the step, has parts */
+    struct graph report;            /* of the figures; the first, the step time, has parts */
 };
 
 struct train_point {
     struct search_point at;
     double figures[TRAIN_FIGURE_COUNT];
-    struct breakdown parts;         /* of its step */
+    struct breakdown parts;         /* of its step time */
 };
 
 extern const char *const train_figures[TRAIN_FIGURE_COUNT];
 
-/* From words and options to the space. */
+/* Read words and options into a scenario; then build the space. */
 bool train_open(struct train *train);
 bool train_space(struct train *train);
 /* The number that the user gave a row, or NAN. */
@@ -70,17 +71,17 @@ bool train_host_known(const struct train *train);
 double train_input(const struct train *train, const struct search_point *at, const char *row);
 void train_read_point(const struct train *train, const struct search_point *at,
                       struct train_point *point);
-/* The first rule of divisibility that a layout breaks. */
+/* The first rule of divisibility that a layout violates; train_uneven counts layouts by it. */
 enum train_even { TRAIN_EVEN_HEADS, TRAIN_EVEN_STAGES, TRAIN_EVEN_EXPERTS, TRAIN_EVEN_SEQUENCE,
                   TRAIN_EVEN_BATCH, TRAIN_EVEN_COUNT };
 bool train_uneven(struct train *train, size_t counts[TRAIN_EVEN_COUNT]);
-/* Why there is no layout, as lines of a list. */
+/* Add lines to a list that say why no layout divides evenly. */
 bool train_nothing(struct train *train, struct section *lines);
 
 /* "TP 8 x PP 16 x DP 128, VPP 8, micro-batches of 1, ZeRO 1" */
 const char *train_layout(const struct train *train, const struct train_point *point);
-/* The defaults that its figures rest on, and the options that have no effect on it; in the arena of
- * `noted`, which has the same rows. */
+/* Gather the defaults that a point's figures depend on, and the options without effect on them, in the
+ * arena of `noted`, which has the same rows. */
 void train_basis(const struct train *train, const struct train_point *point, struct scenario *noted,
                  struct basis *basis, const char ***idle, size_t *idle_count);
 bool train_answer(struct train *train);

@@ -1,4 +1,4 @@
-/* fit -- the constants of the prediction from open measurements.
+/* fit -- fit the constants of the prediction to published measurements.
  *
  *     fit servers [model|machine|both] FILE...
  *     fit kernels FILE
@@ -6,10 +6,9 @@
  *
  * Constants are declared under their rows in formulas/ (constants.c).
  *
- * Minimises, over the logarithms of the constants, soft-L1 of ln(predicted / measured) by
- * Levenberg and Marquardt (cminpack), with our own derivatives. Every constant is held near
- * what was thought of it before, and inside bounds. What is printed first are rows for
- * data/efficiency.csv, then the errors. */
+ * The fit minimizes the soft-L1 loss of ln(predicted / measured) over the logarithms of the constants,
+ * by Levenberg-Marquardt (cminpack) with derivatives from the graphs. Each constant has bounds and a
+ * prior, from which it deviates at a cost. The output is rows for data/efficiency.csv, then the errors. */
 #ifndef SCORE_FIT_H
 #define SCORE_FIT_H
 
@@ -18,27 +17,29 @@
 
 enum { CONSTANTS_MOST = 96, INPUTS_MOST = 8192 };
 
-/* A constant, the engine or family of chips whose it is (NULL: all that have none of their
- * own), its bounds, and what is thought of it before; all in `unit`. */
+/* A constant of an engine or a family of chips, `entry` (NULL: of all that have none of their own), with
+ * bounds and the median of its prior in `unit`. */
 struct constant {
     const char *name, *entry, *unit;
     double low, high, prior;
 };
 
+/* What to fit, and with which loss. */
 struct problem {
-    const char *group;              /* of the constants, as their rows name it */
-    double soft, prior_weight;
-    double weight_of[METRICS];      /* 0: not in the fit */
+    const char *group;              /* the word after "fit:" in the rows of the constants */
+    double soft, prior_weight;      /* scale of the soft-L1 loss; weight of the priors */
+    double weight_of[METRICS];      /* weight of each metric; 0: not in the fit */
 };
 
+/* A measured point in a fit. */
 struct fitted {
     const struct measured *point;
     struct setup *setup;
-    const char *family;             /* of the machine; "" where there is none */
+    const char *family;             /* family of the machine's chip; "" if it has none */
     double measured[MEASURED_VALUES];
-    int input[CONSTANTS_MOST];      /* of each constant in the setup's list; -1: not its own */
+    int input[CONSTANTS_MOST];      /* the graph's input for each constant; -1: does not apply here */
     double weight;
-    bool left_out;
+    bool left_out;                  /* held out of the fit, to score it */
 };
 
 struct fit {

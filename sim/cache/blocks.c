@@ -11,19 +11,19 @@
 #include <string.h>
 
 struct block {
-    uint64_t name;
-    uint32_t next, before;          /* in the queue of those that nobody uses */
-    uint32_t chain;                 /* the next of the same slot */
-    uint32_t users;
+    uint64_t name;                  /* hash of its tokens and those before them, if `named` */
+    uint32_t next, before;          /* in the queue of free blocks */
+    uint32_t chain;                 /* the next block of the same slot of the hash */
+    uint32_t users;                 /* requests that hold it; 0: it is free */
     bool named;
 };
 
-/* Room for blocks is made when they are first taken: before that they have no names, and come
- * first in the queue. */
+/* Memory is allocated for a block when it is first taken. Blocks that were never taken have no names
+ * and come first in the queue of free blocks. */
 struct blocks {
     struct arena *arena;
     struct block *all;
-    uint32_t *slots, first, last;
+    uint32_t *slots, first, last;   /* hash by name; ends of the queue of free blocks */
     size_t free, slot_count;
     size_t made, room, count;       /* blocks taken once; room for them; blocks in all */
 };

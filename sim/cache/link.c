@@ -13,34 +13,36 @@
 #include <string.h>
 
 struct transfer {
-    double at;                      /* s it begins or ended; in the heap, `served` at its end */
+    double at;                      /* pending: when it begins, s; in the heap: `served` at its end, B;
+                                       ended: when it ended, s */
     double bytes;
     uint32_t order, id;
 };
 
-struct line {                       /* first come, first out */
+struct line {                       /* a first-in, first-out queue */
     struct transfer *all;
     size_t first, count, room;      /* those from `first` to `count` */
 };
 
+/* How far the transfers in progress are. */
 struct pace {
-    double at;                      /* s, the last change */
-    double served;                  /* bytes that each had got by then */
-    double written;                 /* `served` when the background is done */
-    size_t sharing;                 /* with the background */
-    bool writing;
+    double at;                      /* time of the last change, s */
+    double served;                  /* bytes that each transfer had received by then */
+    double written;                 /* `served` at which the background writes are done */
+    size_t sharing;                 /* transfers in progress, including the background writes */
+    bool writing;                   /* background writes are in progress */
 };
 
 struct link {
     struct arena *arena;
-    double bandwidth, latency;
+    double bandwidth, latency;      /* B/s; s */
     struct pace pace;
-    struct transfer *heap;
+    struct transfer *heap;          /* in progress, the first to end on top */
     size_t count, room;
-    struct line pending, ended;
-    uint32_t order;
-    double now, busy, next;
-    bool known, settled;            /* `next`; nothing is due by now */
+    struct line pending, ended;     /* in their latency; ended and not yet reported */
+    uint32_t order;                 /* transfers so far, which breaks ties */
+    double now, busy, next;         /* time; time with a transfer; next end: s */
+    bool known, settled;            /* `next` is up to date; nothing is due by `now` */
 };
 
 /* As fmax and fmin without NaN; those are calls. */

@@ -13,29 +13,30 @@
 
 enum { NONE = UINT32_MAX };
 
+/* A run of units: [from, to) of request `owner`. */
 struct node {
-    uint32_t parent, children;
-    uint32_t chain;                 /* the next of the same slot, or of those not in use */
-    uint32_t owner;                 /* a request whose units these are, [from, to) */
+    uint32_t parent, children;      /* the node above; number of nodes below */
+    uint32_t chain;                 /* the next node of the same slot, or of the unused ones */
+    uint32_t owner;
     uint32_t from, to;
-    uint32_t locks;
-    uint32_t place;                 /* in the heap of leaves that nobody locks */
-    uint64_t used;                  /* when, if nobody locks it */
+    uint32_t locks;                 /* running requests at or below this node */
+    uint32_t place;                 /* in the heap of unlocked leaves */
+    uint64_t used;                  /* clock at its last unlock */
 };
 
 struct radix {
     struct arena *arena;
     const struct trace *trace;
-    size_t unit;
+    size_t unit;                    /* tokens per unit */
     struct node *nodes;
     size_t count, room;
-    uint32_t spare;                 /* nodes not in use */
-    uint32_t *slots;                /* children by parent and first unit */
+    uint32_t spare;                 /* list of unused nodes */
+    uint32_t *slots;                /* hash of the nodes by parent and first unit */
     size_t slot_count;
-    uint32_t *leaves;               /* heap: the use that is longest ago first */
+    uint32_t *leaves;               /* heap of unlocked leaves, the least recently used on top */
     size_t leaf_count, leaf_room;
-    size_t locked, idle;
-    uint64_t clock;
+    size_t locked, idle;            /* units in locked nodes; in unlocked ones */
+    uint64_t clock;                 /* counts unlocks */
 };
 
 /* ---- what a unit is ------------------------------------------------------------------------- */

@@ -24,20 +24,22 @@ struct held {                       /* a block in a tier */
     uint32_t next, before;          /* in the order of use, the least recent first; next: spare */
 };
 
+/* One tier of one replica, or of all replicas if it is shared. */
 struct tier {
     const struct tier_options *options;
     struct link *link;
     struct held *all;
-    uint64_t *slots;                /* two for each of `room`, a power of two: `mask` and one */
-    size_t count, room, mask;       /* of `all` */
-    uint32_t first, last, spare;
-    double at;                      /* s, up to when use.held counts */
-    bool stale;                     /* tiers->next does not know what its link does now */
+    uint64_t *slots;                /* [mask + 1] the hash: two slots for each of `room` */
+    size_t count, room, mask;       /* blocks in `all`; its room; number of slots - 1 */
+    uint32_t first, last, spare;    /* least and most recently used block; an unused element */
+    double at;                      /* time up to which use.held is integrated, s */
+    bool stale;                     /* its link has changed since tiers->next was computed */
     struct tier_use use;
 };
 
+/* A fetch of one request, with a part for each tier that has some of its blocks. */
 struct fetch {
-    uint32_t id, parts;             /* parts in flight; the next spare one */
+    uint32_t id, parts;             /* parts in flight; if unused, the next unused fetch */
 };
 
 struct tiers {
@@ -45,12 +47,12 @@ struct tiers {
     struct tier_options options[TIERS_MOST];
     size_t count, replicas;
     double block;                   /* B */
-    double now;                     /* s, of the last call */
+    double now;                     /* time of the last call, s */
     struct tier *all;
-    size_t all_count, from[TIERS_MOST];     /* those of the first replica, in `all` */
-    double *next;                   /* of their links, as the leaves of a tree of least values */
+    size_t all_count, from[TIERS_MOST];     /* from[t]: tier t of the first replica, in `all` */
+    double *next;                   /* tournament tree over the links' next end of a transfer, s */
     size_t leaves;
-    uint32_t *stale;                /* tiers, by number */
+    uint32_t *stale;                /* indices of tiers whose leaf must be updated */
     size_t stale_count;
     struct fetch *fetches;
     size_t fetch_count, fetch_room;

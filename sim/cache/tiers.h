@@ -13,8 +13,8 @@
  * writes are one transfer in the background, and a block is found from the moment it is put.
  * Reading a block to write it further down costs nothing: the tier below is the slower one.
  *
- * Names are those of prefix blocks, 64 bits. Time never goes back, as in link.h. Memory is by
- * the blocks that a tier really held. */
+ * Names are the 64-bit names of prefix blocks. Time never goes back, as in link.h. The memory that the
+ * simulator needs grows with the blocks that a tier really holds, not with its capacity. */
 #ifndef SIM_CACHE_TIERS_H
 #define SIM_CACHE_TIERS_H
 
@@ -23,27 +23,28 @@
 enum { TIERS_MOST = 4 };
 
 struct tier_options {
-    size_t capacity;                /* blocks; 0: whatever is put goes straight to the next */
-    double bandwidth, latency;      /* B/s; s, of each fetch */
-    double lifetime;                /* s since the last use; 0: any */
-    double endurance;               /* B that may be written; 0: any */
-    double behind_most;             /* B that may wait to be written, else it is lost; 0: any */
-    double hold_price;              /* USD/B/s, of what is held */
-    double fetch_price;             /* USD/B that is brought up */
-    double write_price;             /* USD/B: what writing wears */
-    bool shared;
+    size_t capacity;                /* blocks; 0: a block that is put here goes to the next tier */
+    double bandwidth, latency;      /* B/s; s per fetch */
+    double lifetime;                /* s since the last use after which a block is dropped; 0: none */
+    double endurance;               /* B that can be written until it is worn out; 0: no limit */
+    double behind_most;             /* B that may wait to be written; further blocks are lost; 0: no
+                                       limit */
+    double hold_price;              /* USD/B/s for stored blocks */
+    double fetch_price;             /* USD/B for fetched blocks */
+    double write_price;             /* USD/B for the wear of writing */
+    bool shared;                    /* one tier for all replicas; false: one for each */
 };
 
 /* What a tier did until now. */
 struct tier_use {
-    uint64_t fetched, written, known;       /* blocks; put while they were there */
+    uint64_t fetched, written, known;       /* blocks; known: were already here when put */
     uint64_t evicted, expired, lost;        /* blocks; lost: could not be written in time */
-    size_t used, used_most;                 /* blocks */
-    double held;                            /* blocks times s */
+    size_t used, used_most;                 /* blocks stored: now; at most */
+    double held;                            /* blocks stored, integrated over time: blocks times s */
     double read_bytes, written_bytes;
-    double behind_most;                     /* B that waited to be written */
-    double busy;                            /* s with a transfer */
-    double wear;                            /* share of the endurance; 0 where it is not known */
+    double behind_most;                     /* largest backlog of writes, B */
+    double busy;                            /* s during which a transfer ran */
+    double wear;                            /* share of the endurance used; 0 if endurance is 0 */
     double hold_cost, write_cost;           /* USD */
 };
 

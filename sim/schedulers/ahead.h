@@ -1,9 +1,10 @@
-/* ahead -- the steps that a replica has launched and not read: one, or two with overlap; and the
- * fast-forward of equal steps that it will launch behind them, one whenever one of them ends.
+/* ahead -- the steps in flight, that is, launched by a replica and not read yet: one, or two with an
+ * overlapped schedule; and the fast-forward of equal steps behind them, one of which is launched
+ * whenever a step ends.
  *
  *     end[0]    end[1]    | fast-forward: step 1 | step 2 | ...
- *        ^ here step 1 is launched, at end[1] step 2, and so on: the fast-forward is over when all of
- *          its steps are launched, as many ends after the first. */
+ *        ^ step 1 is launched here, step 2 at end[1], and so on. The fast-forward is over when all of its
+ *          steps are launched. */
 #ifndef SIM_SCHEDULERS_AHEAD_H
 #define SIM_SCHEDULERS_AHEAD_H
 
@@ -12,18 +13,19 @@
 enum { AHEAD_MOST = 2 };
 
 struct ahead {
-    size_t depth, count;
-    double end[AHEAD_MOST];
+    size_t depth, count;            /* most steps in flight; steps in flight now */
+    double end[AHEAD_MOST];         /* [count] when each will end, s */
     struct fast_forward forward;    /* steps 0: none */
-    size_t waiting;                 /* requests, when it began */
+    size_t waiting;                 /* requests that waited when the fast-forward began */
 };
 
-/* When a step that is launched now will start: behind those before it. */
+/* When a step that is launched now will start: after those in flight. */
 static inline double ahead_from(const struct ahead *ahead, double now)
 {
     return ahead->count && ahead->end[ahead->count - 1] > now ? ahead->end[ahead->count - 1] : now;
 }
 
+/* When a step will end; those in flight are counted first, then those of the fast-forward. */
 static inline double ahead_end(const struct ahead *ahead, uint64_t step)
 {
     if (step < ahead->count)
@@ -43,7 +45,7 @@ static inline uint64_t ahead_before(const struct ahead *ahead, double now)
     return ends < ahead->forward.steps ? ends : ahead->forward.steps;
 }
 
-/* The fast-forward's first steps are launched, as many are read. */
+/* Launch the first `steps` steps of the fast-forward; as many steps end meanwhile. */
 static inline void ahead_move(struct ahead *ahead, struct replica *replica, uint64_t steps)
 {
     struct fast_forward *forward = &ahead->forward;

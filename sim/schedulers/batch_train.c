@@ -1,8 +1,8 @@
-/* The lecture's train: it departs every `cadence` seconds, from time 0 on, full or not. A request
- * waits for the next departure; its first ride takes its whole prompt and gives a token, then each
- * ride gives one. Seats, first come first served; a ride takes the cadence, whatever is in it, and
- * there is always room for the cache. A request that finds a seat has its first token within one
- * to two cadences, after one and a half on average. */
+/* The lecture's train: a batch departs every `cadence` seconds, from time 0 on, full or not. A request
+ * waits for the next departure. Its first ride processes the whole prompt and gives a token; each
+ * further ride gives one token. Slots are given first come, first served. A ride takes one cadence,
+ * whatever is in it, and KV memory is unlimited. A request that finds a slot has its first token after
+ * one to two cadences, one and a half on average. */
 #include "sim/schedulers/decodes.h"
 #include "sim/schedulers/schedulers.h"
 
@@ -15,11 +15,11 @@ struct batch_train {
     struct replica replica;
     struct queue queue;
     struct decodes riders;          /* turns are rides; `launched` is the one that runs or comes */
-    uint32_t *boarded;              /* with this ride */
+    uint32_t *boarded;              /* requests whose first ride is this one */
     size_t boarded_count;
-    bool rides;
+    bool rides;                     /* a ride is in progress */
     struct fast_forward forward;    /* rides after this one; steps 0: none */
-    size_t waited;                  /* requests, when it began */
+    size_t waited;                  /* requests that waited when the fast-forward began */
     uint64_t left;                  /* tokens to process */
 };
 

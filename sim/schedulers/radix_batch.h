@@ -1,5 +1,5 @@
-/* radix_batch -- what SGLang and TensorRT-LLM have in common: requests that decode together
- * (decodes.h), prefixes kept in a tree (radix.h), one batch or two in flight (ahead.h).
+/* radix_batch -- the common parts of the schedulers sglang and trtllm: requests that decode together
+ * (decodes.h), a prefix cache in a radix tree (radix.h), one or two batches in flight (ahead.h).
  *
  *     waiting: queue --begin--> prompt: cut --add_prompt--> flight --read--> decodes --finish-->
  *

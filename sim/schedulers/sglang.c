@@ -1,21 +1,24 @@
-/* SGLang, as of 0.5.18. A batch is prompts alone, or one token of each that decodes; prompts go
- * first. Memory is counted in tokens (pages of 1), and whether a request is admitted is a guess
- * of what those that decode will still need. Where that was too low, the ones with the fewest
- * outputs start again. Two batches are in flight (overlap): the next but one is formed when a
- * batch ends, before its results are known to it, so that a request that ends in one batch is in
- * the next too; that token is dropped.
+/* The scheduler of SGLang 0.5.18. A batch has either prompts or one token of each decoding request;
+ * prompts go first. Memory is counted in tokens (pages of 1). Admission estimates how many output
+ * tokens the decoding requests still need (new_token_ratio); if the estimate was too low, the requests
+ * with the fewest outputs are retracted and start again. Two batches are in flight (overlap schedule):
+ * a batch is formed when the one before its predecessor ends, and does not know the results of its
+ * predecessor. A request that ends in one batch is therefore in the next one too; that token is
+ * dropped.
  *
  * Steps of forming a batch:
  *
- * 1. Prompts that the batch formed last has ended join those that decode.
- * 2. Prompts, unless memory or seats ran out when it was tried last (`full`) and none is cut: the
- *    one that was cut, then the queue in order, while tokens of a batch, seats and the guess
- *    permit. `full` falls when those that decode are fewer, or others.
- * 3. No prompts: all that decode take one token; without room for it some start again.
+ * 1. Requests whose prompt the last formed batch completes join the decoding requests.
+ * 2. Take prompts: first the one that was cut, then the queue in order, as long as the tokens of a
+ *    batch, the slots and the estimate of memory permit. Skip this if memory or slots ran out at the
+ *    last attempt (`full`) and no prompt was cut; `full` is cleared when the decoding requests become
+ *    fewer, or others.
+ * 3. If no prompt was taken, all decoding requests take one token; if there is no room for it, some
+ *    are retracted.
  *
- * Those that ended leave the decoding batch when the next one is formed, and hold a seat till
- * then. The tree of prefixes (radix.h) knows tokens by the names and sessions of the trace, and
- * gives up one token at a time. A request alone is admitted whatever the guess. */
+ * Requests that ended leave the decoding batch when the next one is formed, and hold a slot until
+ * then. The prefix tree (radix.h) identifies tokens by the prefix names and sessions of the trace, and
+ * evicts one token at a time. A request that would be alone is always admitted. */
 #include "sim/schedulers/radix_batch.h"
 #include "sim/schedulers/schedulers.h"
 
@@ -23,21 +26,21 @@
 #include <string.h>
 
 enum { CLIP = 4096, BATCH_TOKENS = 16384, RETRACT_TOKENS = 20, RATIO_STEPS = 600 };
-static const double ratio_first = 0.7, ratio_least = 0.14;     /* least: of the first */
+static const double ratio_first = 0.7, ratio_least = 0.14;     /* least: as a share of the first */
 
-/* Settings: decodes join the batches of prompts; a factor of the memory kept for tokens to come. */
+/* Settings: decodes join prefill batches; factor on the memory reserved for future output tokens. */
 enum { MIXED_CHUNK, CONSERVATIVENESS };
 
 struct sglang {
     struct radix_batch core;
     bool mixed_chunk;
-    uint32_t *last;                 /* prompts ended by the batch formed last */
+    uint32_t *last;                 /* requests whose prompt the last formed batch completes */
     size_t last_count;
-    bool last_cut, last_mixed;      /* it has one that goes on; those that decode */
-    size_t gone;                    /* ended, and not yet out of the decoding batch */
-    bool full;
-    double ratio;                   /* of outputs to come that are expected, and after which */
-    uint64_t ratio_turns;           /* decoding batches it has fallen */
+    bool last_cut, last_mixed;      /* that batch has a prompt that continues; decoding requests */
+    size_t gone;                    /* requests that ended and are still in the decoding batch */
+    bool full;                      /* no room for prompts at the last attempt */
+    double ratio;                   /* expected share of the remaining outputs, when it was last set; */
+    uint64_t ratio_turns;           /*   decoding batches since then, in each of which it falls */
 };
 
 static uint32_t want(const struct sglang *sglang, uint32_t id)
@@ -45,7 +48,7 @@ static uint32_t want(const struct sglang *sglang, uint32_t id)
     return sglang->core.replica.simulation->want[id];
 }
 
-/* ---- the guess ------------------------------------------------------------------------------ */
+/* ---- the estimate of future output tokens --------------------------------------------------- */
 
 static double first_ratio(const struct sglang *sglang)
 {
@@ -53,7 +56,7 @@ static double first_ratio(const struct sglang *sglang)
     return fmin(1, ratio_first * (conservativeness > 0 ? conservativeness : 1));
 }
 
-/* It falls evenly. */
+/* The ratio falls linearly, over RATIO_STEPS decoding batches, to its least value. */
 static double ratio_now(const struct sglang *sglang)
 {
     const double first = first_ratio(sglang), least = first * ratio_least;
@@ -167,8 +170,8 @@ static bool retract_for(struct sglang *sglang, size_t tokens, bool turn, size_t 
 struct forming {
     struct flight *flight;
     struct sim_step step;
-    int64_t prompt_room, chunk_room;        /* tokens */
-    double room;                            /* the guess of memory that is free for good */
+    int64_t prompt_room, chunk_room;        /* prompt tokens that may still join, of all; of a chunk */
+    double room;                            /* tokens free after the expected future outputs */
     size_t parts;
 };
 

@@ -1,19 +1,19 @@
-/* TensorRT-LLM with its PyTorch executor. Prompts and decodes share a batch; two batches are in
- * flight (overlap): the next but one is formed when a batch ends, and a request whose last output
- * is in flight is passed over.
+/* The scheduler of TensorRT-LLM's PyTorch executor. Prompts and decodes share a batch. Two batches are
+ * in flight (overlap): a batch is formed when the one before its predecessor ends, and leaves out
+ * requests whose last output is in flight.
  *
  * Steps of forming a batch of at most `chunk` tokens:
  *
- * 1. All that decode take one token. GUARANTEED_NO_EVICT gave each the blocks for all its outputs
- *    when it began. MAX_UTILIZATION (`eager`) gives them one by one: where they do not suffice the
- *    last that began is paused, until they do; it is first in the queue again.
- * 2. Prompts share the tokens that are left: the one that was cut, then the queue in order while
- *    seats and blocks suffice and nobody was paused. All but the last are whole, that one is cut
- *    to a multiple of a block.
- * 3. A prompt whose first block that lacks is being computed for another one is passed over.
+ * 1. All decoding requests take one token. GUARANTEED_NO_EVICT allocated the blocks for all outputs of
+ *    a request when it began. MAX_UTILIZATION (`eager`) allocates them one by one; while blocks are
+ *    short, the request that began last is paused and goes to the head of the queue.
+ * 2. Prompts share the remaining tokens: first the one that was cut, then the queue in order while
+ *    slots and blocks suffice and no request was paused. All prompts but the last are whole; the last
+ *    is cut to a multiple of a block.
+ * 3. A prompt is passed over if its first missing block is being computed for another request.
  *
- * Blocks are kept for reuse in a tree (radix.h) when a prompt has been read, when a request is
- * paused and when it is done. Seats are no more than the tokens of a batch. */
+ * Blocks are kept for reuse in a tree (radix.h) when a prompt has been processed, when a request is
+ * paused and when it is done. There are at most as many slots as tokens of a batch. */
 #include "sim/schedulers/radix_batch.h"
 #include "sim/schedulers/schedulers.h"
 
@@ -24,10 +24,10 @@ enum { MAX_UTILIZATION };           /* a setting: instead of GUARANTEED_NO_EVICT
 struct trtllm {
     struct radix_batch core;
     bool eager;                     /* MAX_UTILIZATION */
-    uint32_t *began;                /* those that can be paused, in the order in which they began */
+    uint32_t *began;                /* requests that can be paused, in the order in which they began */
     size_t began_count;
-    size_t *takes;                  /* eager: [block] those that take a block in such turns */
-    bool steady;                    /* who waits now waits until something happens */
+    size_t *takes;                  /* eager: [turn modulo block] requests that need a block then */
+    bool steady;                    /* no waiting request can enter before a request ends or arrives */
 };
 
 static const struct sim_server *server_of(const struct trtllm *trtllm)

@@ -18,30 +18,34 @@
 
 enum { FLIGHT = 2, CLASSES = 32 };      /* FLIGHT: steps in flight of one stage */
 
-/* A setting: with stages a step takes no more than its part of those that decode. Without it, as in
- * vLLM, who comes while no step can be formed joins the step that ends next: it grows, takes longer,
- * and so more come meanwhile. */
+/* Setting --even-stages: with pipeline stages, a step takes at most an equal share of the decoding
+ * requests. Without it, as in vLLM, requests that arrive while no step can be formed all join the next
+ * one, which grows, takes longer, and so collects even more. */
 enum { VLLM_EVEN_STAGES };
 
+/* What the scheduler keeps of a request. */
 struct request {
-    uint32_t known;                 /* prompt and outputs received */
-    uint32_t computed;              /* tokens whose cache is scheduled */
-    uint16_t pending, in_flight;    /* outputs scheduled and not received, guesses too; steps */
+    uint32_t known;                 /* prompt tokens and received output tokens */
+    uint32_t computed;              /* tokens whose KV cache is computed or scheduled */
+    uint16_t pending, in_flight;    /* output and draft tokens scheduled and not received; steps in
+                                       flight that have it */
     bool guesses;                   /* it has given a token since it entered, so draft tokens can follow */
-    bool entered;                   /* its prompt has not begun to run */
+    bool entered;                   /* admitted, but no step has had any of its prompt */
     uint32_t block_count, named;    /* the first `named` blocks have names (hashes) */
-    uint8_t room;                   /* of `blocks`: a power of two, by its exponent */
-    uint8_t stale;                  /* fetches in flight whose replica has failed */
-    uint32_t *blocks;
+    uint8_t room;                   /* room of `blocks`, as the exponent of a power of two */
+    uint8_t stale;                  /* fetches in flight that were started before its replica failed */
+    uint32_t *blocks;               /* [block_count] */
 };
 
+/* What all replicas of a run share. */
 struct shared {
     struct request *requests;
     bool own_names;                 /* no two requests share a prefix, and there are no tiers */
-    void *rooms[CLASSES];           /* lists of blocks that nobody uses, linked */
+    void *rooms[CLASSES];           /* by exponent: linked lists of unused arrays for request.blocks */
     struct arena *arena;
 };
 
+/* A request in a step. */
 struct part {
     uint32_t id;
     uint8_t draft;                  /* draft tokens */
@@ -56,14 +60,15 @@ struct flight {                     /* a step that was launched */
     bool decode;                    /* every running request decodes one token */
 };
 
+/* An attention rank. */
 struct rank {
     struct blocks *blocks;
-    struct queue queue[TRACE_CLASSES];
+    struct queue queue[TRACE_CLASSES];      /* waiting requests, by priority class */
     uint32_t *running;
     size_t running_count, waiting;
     struct queue fetching, fetched; /* requests whose cache comes from a tier, or has come */
     struct flight *flights;         /* [as many as can be in flight] */
-    uint64_t preempted;             /* requests, while this step is formed */
+    uint64_t preempted;             /* requests preempted while this step is formed */
     uint32_t *turns;                /* for a fast-forward: running requests by the turn of their next block */
     size_t *due;                    /* [tokens per block + 1]: where those of a turn begin in `turns` */
 };
@@ -73,7 +78,7 @@ struct vllm {
     struct shared *shared;
     struct rank *ranks;
     size_t rank_count, priority_classes, flight_count;
-    double free_at;                 /* s of the clock: when the GPUs finish what was launched */
+    double free_at;                 /* when the GPUs finish the launched steps, s */
     size_t stages;
     double *stage_free;             /* [stages] the same for each pipeline stage */
     double *told;                   /* with pipeline stages: when each request got its last token */

@@ -1,9 +1,9 @@
-/* amount -- a number that may be drawn, from words.
+/* amount -- a number or a distribution, as a user writes it.
  *
  *     30s      10s..50s      exponential(2min)      lognormal(90s,cv=2)
  *
- * What is read can be drawn, and asked for its mean, for the share of draws up to a limit and for
- * the mean of draws that are cut there. */
+ * An amount can be drawn, and has a mean, a share of draws up to a limit, and a mean of draws that are
+ * cut at the limit. */
 #ifndef SIM_TRAFFIC_AMOUNT_H
 #define SIM_TRAFFIC_AMOUNT_H
 
@@ -13,13 +13,14 @@ enum amount_kind {
     AMOUNT_FIXED, AMOUNT_UNIFORM, AMOUNT_EXPONENTIAL, AMOUNT_LOGNORMAL, AMOUNT_GEOMETRIC
 };
 
-/* The number itself; both ends; the mean, and lognormal's cv. */
+/* a, b: FIXED the number; UNIFORM both ends; otherwise the mean and, for LOGNORMAL, the coefficient of
+ * variation. */
 struct amount {
     enum amount_kind kind;
     double a, b;
 };
 
-/* false: not these words, or beyond least..most. */
+/* False if the text is not an amount, or not within least..most. */
 bool amount_read(struct text text, const char *unit, double least, double most,
                  struct amount *amount);
 double amount_draw(const struct amount *amount, struct random *random);

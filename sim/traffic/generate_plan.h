@@ -1,4 +1,4 @@
-/* generate_plan -- a description, read: what generate.c draws from. */
+/* generate_plan -- a description such as poisson:rate=5, parsed; generate.c draws requests from it. */
 #ifndef SIM_TRAFFIC_GENERATE_PLAN_H
 #define SIM_TRAFFIC_GENERATE_PLAN_H
 
