@@ -113,6 +113,17 @@ const char *formulas_name(const struct formulas *formulas, struct arena *arena, 
                    : formulas->rows[row]->name;
 }
 
+const char *formulas_predicted(const struct formulas *formulas, const char *word)
+{
+    const char *start = "predicted_";
+    const size_t size = strlen(start);
+    for (size_t i = 0; i < formulas->count; i++)
+        if (!strncmp(formulas->rows[i]->name, start, size) &&
+            !strcasecmp(formulas->rows[i]->name + size, word))
+            return formulas->rows[i]->name;
+    return NULL;
+}
+
 bool formulas_unknown(const struct formulas *formulas, const char *name, struct error *error)
 {
     struct arena scratch = formulas->arena ? arena_beside(formulas->arena) : (struct arena){ 0 };
@@ -125,18 +136,13 @@ bool formulas_unknown(const struct formulas *formulas, const char *name, struct 
         if (!formulas->aliases[i].old)
             names[count++] = formulas->aliases[i].name;
     const char *near = name_nearest(name, names, count);
-    for (size_t i = 0; i < formulas->count; i++) {
-        const struct row *row = formulas->rows[i];
-        const char *predicted = "predicted_";
-        const size_t size = strlen(predicted);
-        const bool word = strlen(name) > 2 && (!strcasecmp(row->symbol, name) ||     /* tpot, throughput */
-                                               (!strncmp(row->name, predicted, size) &&
-                                                !strcasecmp(row->name + size, name)));
-        if (word || !strcmp(row->symbol, name)) {           /* the letter of an equation */
-            near = row->name;
+    for (size_t i = 0; i < formulas->count; i++)
+        if (!strcmp(formulas->rows[i]->symbol, name)) {
+            near = formulas->rows[i]->name;             /* the letter of an equation */
             break;
         }
-    }
+    if (formulas_predicted(formulas, name))
+        near = formulas_predicted(formulas, name);      /* tpot, ttft, throughput */
     error_set(error, "unknown row '%.100s'", name);
     if (near)
         error_suggest(error, "did you mean '%s'? `chalkline list rows` lists all rows", near);

@@ -142,6 +142,8 @@ const struct alias *formulas_alias(const struct formulas *formulas, const char *
 /* The present name of a row that `name` may call by an alias, with its [entry]; `name` itself if there
  * is no such row. */
 const char *formulas_name(const struct formulas *formulas, struct arena *arena, const char *name);
+/* The row `predicted_WORD`, such as predicted_tpot of "tpot"; NULL: there is none. */
+const char *formulas_predicted(const struct formulas *formulas, const char *word);
 /* Fill `error` with "unknown row" and the most similar name; returns false. */
 bool formulas_unknown(const struct formulas *formulas, const char *name, struct error *error);
 bool expr_parse(const struct formulas *formulas, const char *file, int line, struct text text,

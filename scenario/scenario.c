@@ -194,8 +194,8 @@ bool scenario_unknown(const struct scenario *scenario, const char *name, struct 
     const struct option *option = verb ? verb_option(verb, name) : NULL;
     if (!option || !option->row)
         return false;
-    const char *predicted = arena_print(scenario->arena, "predicted_%s", name);     /* tpot, ttft */
-    if (formulas_find(&scenario->formulas, predicted) >= 0)
+    const char *predicted = formulas_predicted(&scenario->formulas, name);
+    if (predicted)
         return error_suggest(error, "did you mean '%s'? --%s sets '%s'", predicted, name, option->row);
     return error_suggest(error, "did you mean '%s'? --%s sets it", option->row, name);
 }
