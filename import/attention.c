@@ -1,3 +1,6 @@
+/* The weights and the KV cache of attention layers, from a configuration: grouped, latent and
+ * compressed attention. Each kind adds its matrices (with biases, norms and sinks) to the operators and
+ * one entry to the caches. How fast they run is not decided here: the rows do that. */
 #include "import/model.h"
 
 #include "build/row_names.h"

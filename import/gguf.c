@@ -1,3 +1,5 @@
+/* Reads the header of a GGUF file as a document: its keys and values, and the names, shapes and types of
+ * its tensors. The tensors themselves are not read. What the keys mean is up to model.c. */
 #include "import/import.h"
 
 #include <stdio.h>

@@ -1,3 +1,5 @@
+/* The list of modules that a quantiser left in their original format, and whether a module's name is on
+ * it. The regular expressions are the subset that such lists use; others are refused when read. */
 #include "import/model.h"
 
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/* The kind of each layer of a model: which mixer (full or windowed attention, a state), which
+ * feed-forward network (dense or mixture of experts). Fills one plan for each layer; the sizes are read
+ * later, by attention.c and state.c. */
 #include "import/model.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* The weights and the state of layers without attention: delta rules, Kimi's variant, Mamba and
+ * lightning attention. Adds their matrices to the operators and one state of fixed size to the caches. */
 #include "import/model.h"
 
 /* Layers whose memory of the past is a state of fixed size.

@@ -1,3 +1,6 @@
+/* Many steps of vLLM's scheduler in one, while only decodes run: nobody enters or ends, and the blocks
+ * last. The outcome is that of the single steps, to the bit; when anything else happens, the steps that
+ * ended before are counted and the scheduler goes on step by step. */
 #include "sim/schedulers/vllm.h"
 
 #include <string.h>
