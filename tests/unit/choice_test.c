@@ -286,7 +286,7 @@ static void list_points(struct world *world, double reach, enum layout_rule rule
     struct scenario scenario;
     struct values values;
     const double *settings;
-    size_t count, replicas = most > 0 ? (size_t)most : 1;
+    size_t count = 0, replicas = most > 0 ? (size_t)most : 1;
     struct servers servers = { .arena = arena, .scenario = &scenario, .given = &world->chosen,
                                .chips = reach, .replica_least = 1, .replica_most = reach, .rule = rule,
                                .ttft = ttft ? 0 : INFINITY };
