@@ -7,8 +7,8 @@
  * 3. If no load is given, evaluate each layout and chunk at each load (servers.h). For a request rate or a
  *    number of users, choose also how many replicas serve it. For a given concurrency or arrival rate of
  *    one replica, evaluate each layout and chunk at that load.
- * 4. Take the layout within the limits with the lowest cost per token, or without a price the one with
- *    the fewest GPUs. If none is within them and only the default TTFT limit is missed, drop that limit;
+ * 4. Take the layout within the limits with the lowest cost per token; without a price, and for a
+ *    number of users, the one with the fewest GPUs. If none is within them and only the default TTFT limit is missed, drop that limit;
  *    otherwise take the layout that misses the limits by the least.
  * 5. The chosen values become facts of origin CHOSEN whose source is the rule, so that answers and `why`
  *    can say why they were chosen. */

@@ -231,6 +231,20 @@ static double draw_log(uint64_t *state, double low, double high)
     return exp(draw_in(state, log(low), log(high)));
 }
 
+/* A model, a machine, lengths, and sometimes limits. */
+static struct drawn draw_command(struct arena *arena, uint64_t *seed)
+{
+    struct drawn drawn = { .model = models[(size_t)(draw(seed) * COUNT(models))],
+                           .machine = machines[(size_t)(draw(seed) * COUNT(machines))] };
+    drawn.isl = arena_print(arena, "%.0f", draw_log(seed, 100, 30000));
+    drawn.osl = arena_print(arena, "%.0f", draw_log(seed, 20, 3000));
+    if (draw(seed) < 0.6)
+        drawn.ttft = arena_print(arena, "%.3gs", draw_log(seed, 0.2, 10));
+    if (draw(seed) < 0.6)
+        drawn.speed = arena_print(arena, "%.3g", draw_log(seed, 8, 120));
+    return drawn;
+}
+
 static void choices_are_the_cheapest(void **state)
 {
     (void)state;
@@ -239,15 +253,7 @@ static void choices_are_the_cheapest(void **state)
     for (int i = 0; i < rounds(72); i++) {
         struct arena arena = { 0 };
         struct world world;
-        struct drawn drawn = {
-            .model = models[(size_t)(draw(&seed) * COUNT(models))],
-            .machine = machines[(size_t)(draw(&seed) * COUNT(machines))] };
-        drawn.isl = arena_print(&arena, "%.0f", draw_log(&seed, 100, 30000));
-        drawn.osl = arena_print(&arena, "%.0f", draw_log(&seed, 20, 3000));
-        if (draw(&seed) < 0.6)
-            drawn.ttft = arena_print(&arena, "%.3gs", draw_log(&seed, 0.2, 10));
-        if (draw(&seed) < 0.6)
-            drawn.speed = arena_print(&arena, "%.3g", draw_log(&seed, 8, 120));
+        struct drawn drawn = draw_command(&arena, &seed);
         if (!open_world(&world, &drawn))
             fail_msg("%s: %s", world.line, world.error.what);
         compare(&world, &tally);
@@ -409,16 +415,8 @@ static void choices_for_a_known_load(void **state)
     for (int i = 0; i < rounds(30); i++) {
         struct arena arena = { 0 };
         struct world world;
-        struct drawn drawn = {
-            .model = models[(size_t)(draw(&seed) * COUNT(models))],
-            .machine = machines[(size_t)(draw(&seed) * COUNT(machines))] };
+        struct drawn drawn = draw_command(&arena, &seed);
         const double users = floor(draw_log(&seed, 1, 250));
-        drawn.isl = arena_print(&arena, "%.0f", draw_log(&seed, 100, 30000));
-        drawn.osl = arena_print(&arena, "%.0f", draw_log(&seed, 20, 3000));
-        if (draw(&seed) < 0.6)
-            drawn.ttft = arena_print(&arena, "%.3gs", draw_log(&seed, 0.2, 10));
-        if (draw(&seed) < 0.6)
-            drawn.speed = arena_print(&arena, "%.3g", draw_log(&seed, 8, 120));
         static const char *const loads[] = { "users", "concurrency", "rate" };
         drawn.load = loads[i % 3];
         drawn.number = arena_print(&arena, "%g", i % 3 == 2 ? users / 20 : users);
