@@ -29,10 +29,11 @@ void caching_read(struct arena *arena, struct caching *caching)
         const char *name = csv_cell(&sheet.csv, i, sheet.name);
         const char *fact = csv_cell(&sheet.csv, i, sheet.fact);
         const bool seller = !strcmp(fact, "seller");
-        struct rule *rule = caching->rule;
-        while (rule < caching->rule + caching->count && strcmp(rule->name, name))
-            rule++;
-        if (rule == caching->rule + caching->count) {
+        struct rule *rule = NULL;
+        for (size_t k = 0; k < caching->count && !rule; k++)
+            if (!strcmp(caching->rule[k].name, name))
+                rule = &caching->rule[k];
+        if (!rule) {
             rule = arena_push(arena, &caching->rule, &caching->count, &room, sizeof *rule);
             *rule = (struct rule){ .name = name };
         }
@@ -42,7 +43,8 @@ void caching_read(struct arena *arena, struct caching *caching)
         rule->match[rule->match_count].part = csv_cell(&sheet.csv, i, sheet.value);
         rule->match[rule->match_count++].seller = seller;
     }
-    for (struct rule *rule = caching->rule; rule < caching->rule + caching->count; rule++) {
+    for (size_t k = 0; k < caching->count; k++) {
+        struct rule *rule = &caching->rule[k];
         const char *base = sheet_text(&sheet, rule->name, "as");
         const char *writes = sheet_text(&sheet, base ? base : rule->name, "writes");
         rule->asked = writes && !strcmp(writes, "asked");
