@@ -2,24 +2,27 @@
 import { build } from "esbuild";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
+import { lecture } from "./tables.mjs";
 
 const root = new URL("../../", import.meta.url).pathname, here = new URL(".", import.meta.url).pathname;
 const common = { bundle: true, minify: true, write: false, format: "iife", target: "es2022", absWorkingDir: here, logLevel: "warning",
                  define: { VERSION: JSON.stringify(process.env.VERSION ?? "") } };
 const text = async options => (await build({ ...common, ...options })).outputFiles[0].text;
 
+const told = lecture(root + "data", here + "src/chapters.ts");
+const virtual = { name: "virtual", setup(b) {
+  b.onResolve({ filter: /^virtual:/ }, ({ path }) => ({ path, namespace: "virtual" }));
+  b.onLoad({ filter: /^virtual:worker$/, namespace: "virtual" }, () => ({ contents: worker, loader: "text" }));
+  b.onLoad({ filter: /^virtual:lecture$/, namespace: "virtual" }, () => ({ contents: Object.entries(told).map(([name, of]) => `export const ${name} = ${JSON.stringify(of)};`).join("\n"), loader: "js" }));
+} };
 const worker = await text({ entryPoints: ["src/worker.ts"] });
-const script = await text({ entryPoints: ["src/main.ts"], plugins: [{ name: "worker", setup(b) {
-  b.onResolve({ filter: /^virtual:worker$/ }, () => ({ path: "worker", namespace: "worker" }));
-  b.onLoad({ filter: /.*/, namespace: "worker" }, () => ({ contents: worker, loader: "text" }));
-} }] });
+const script = await text({ entryPoints: ["src/main.tsx"], plugins: [virtual], jsx: "automatic", jsxImportSource: "preact" });
 const style = await text({ entryPoints: ["src/style.css"] });
-const plot = readFileSync(here + "node_modules/uplot/dist/uPlot.min.css", "utf8");
 const wasm = gzipSync(readFileSync(root + "build/wasm/chalkline.wasm"), { level: 9 }).toString("base64");
 
 let page = readFileSync(here + "index.html", "utf8");
 const put = (mark, what) => { page = page.split(mark).join(what); };
-put("/*STYLE*/", plot + style);
+put("/*STYLE*/", style);
 put("/*SCRIPT*/", script.replace(/<\/script/g, "<\\/script"));
 put("/*WASM*/", wasm);
 

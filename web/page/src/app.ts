@@ -1,6 +1,6 @@
 /* The page's one store: an action makes a state, a state makes numbers or is refused, and what is
  * shown is always of one state. Longer computations are asked of the worker, with their question. */
-import { type ChapterSpec, chapterOf, lectureScenario } from "./chapters";
+import { type ChapterSpec, chapterOf, lectureScenario, toldOf } from "./chapters";
 import { broken, type BoardReply, type Client, type Question } from "./client";
 import type { Engine, Reply, Tables } from "./engine";
 import { Numbers } from "./numbers";
@@ -44,6 +44,15 @@ export class App {
   get state(): State { return this.history.now; }
   get chapter(): ChapterSpec { return chapterOf(this.state.chapter); }
 
+  get chapterNumber(): number { return toldOf(this.state.chapter).number; }
+  private readonly lists = new Map<string, { name: string; title: string }[]>();
+  /* Models, machines (hardware), formats of the catalog. */
+  list(kind: "models" | "hardware" | "formats"): { name: string; title: string }[] {
+    let rows = this.lists.get(kind);
+    if (!rows) this.lists.set(kind, rows = (this.engine.ask(["list", kind]).answer?.[kind] ?? []) as { name: string; title: string }[]);
+    return rows;
+  }
+
   /* What the engine knows of every row. */
   get facts(): Map<string, { name: string; unit: string; symbol: string; meaning: string }> {
     return this.rowFacts ??= new Map(((this.engine.ask(["list", "rows"]).answer?.rows ?? []) as any[]).flatMap(row =>
@@ -62,7 +71,7 @@ export class App {
   private compute(state: State, moving: boolean): Refusal | null {
     const rows = state.entry === "model" ? MODEL_ROWS : state.entry === "run" ? RUN_ROWS : chapterOf(state.chapter).rows;
     if (state.entry === "model" && state.B && (state.B !== this.state.B || !this.lecture.of)) {
-      const refusal = this.lecture.update(state.B, ["bound_step"], false);
+      const refusal = this.lecture.update(state.B, MODEL_ROWS, false);
       if (refusal) return { ...refusal, field: refusal.field === "on" ? "beside" : refusal.field };
     }
     const refusal = this.numbers.update(this.shown(state), rows, moving);

@@ -2,7 +2,8 @@
  * its verdict come from `chalkline lecture`; numbers, symbols and meanings come from the rows. */
 import type { Numbers } from "./numbers";
 import { even, evenLog, lin, type Line, log, nice, path, type Picture, tableOf } from "./picture_type";
-import { type ChapterId, type Scenario, scenario, type State } from "./state";
+import { CHAPTER_OF, DECKS, DECK_OF } from "virtual:lecture";
+import { type ChapterId, give, type Scenario, scenario, type State } from "./state";
 
 export type KindOf = "compute" | "weights" | "cache" | "network" | "host" | "result";
 
@@ -20,10 +21,9 @@ export interface Meets { text: readonly (string | { row: string })[] }
 export interface Held { end(key: string, need: number): number }
 
 export interface ChapterSpec {
-  id: ChapterId; number: number; name: string; time: string;
-  question: string; task: string;
-  given: Readonly<Record<string, string>>;              // the deck
-  options: Readonly<Record<string, string>>;
+  id: ChapterId; task: string;
+  decks: readonly string[];                             // of data/decks.csv
+  given: Readonly<Record<string, string>>;              // what the question needs beside them, and where the hand begins
   first: string;                                        // the statement whose verdict is the chapter's
   lede: readonly string[];                              // statements that are the text before the equation
   hand: Hand;
@@ -97,11 +97,8 @@ function costOverBatch(n: Numbers, held: Held): Picture {
 }
 
 const batch: ChapterSpec = {
-  id: "batch", number: 1, name: "Batch", time: "0:02", question: "How many users should share one step?",
-  task: "Drag the batch until multiplying takes as long as reading.", first: "batch.crossover", lede: ["batch.roofline", "batch.weights", "batch.kv"],
-  given: { chips: "64", peak_flops: "4.8e15FLOP/s", hbm_bandwidth: "8TB/s", weight_bytes: "1B", params_total: "8e11", params_active: "1e11",
-           kv_per_token: "1666.66666666666667B/token", chip_price: "2USD/h", context: "50000", batch: "1000" },
-  options: {},
+  id: "batch", task: "Drag the batch until multiplying takes as long as reading.", first: "batch.crossover", lede: ["batch.roofline", "batch.weights", "batch.kv"],
+  decks: ["step200k", "crossover"], given: { chips: "64", chip_price: "2USD/h", context: "50000", batch: "1000" },
   hand: { row: "batch", words: "users in a step", result: "bound_step" },
   rows: ["bound_step", "bound_compute", "bound_weights", "bound_kv", "batch", "params_active", "params_total", "chips", "peak_flops", "weight_bytes", "hbm_bandwidth", "context", "kv_per_token",
          "bound_cost_per_token", "compute_cost", "weights_cost", "kv_cost", "cost_floor", "batch_crossover", "context_crossover", "machine_balance", "sparsity", "chip_price", "attention_equals_weights", "weights_stored"],
@@ -139,11 +136,8 @@ function outlasts(n: Numbers, of: string): number {
 }
 
 const experts: ChapterSpec = {
-  id: "experts", number: 2, name: "Experts", time: "0:33", question: "How large may an expert layer be?",
-  task: "Drag the batch until two racks become too slow.", first: "experts.two_racks", lede: ["experts.all_to_all", "experts.one_rack", "experts.two_racks"],
-  given: { chips: "64", peak_flops: "4.5e15FLOP/s", hbm_bandwidth: "8TB/s", weight_bytes: "1B", params_total: "671e9", params_active: "37e9", batch: "400", context: "8192",
-           kv_per_token: "35136B/token", experts: "256", top_k: "32", moe_layers: "58", hidden_size: "7168", dispatch_bytes: "1B", combine_bytes: "1B", scale_up_bandwidth: "900GB/s", scale_out_bandwidth: "112.5GB/s" },
-  options: {},
+  id: "experts", task: "Drag the batch until two racks become too slow.", first: "experts.two_racks", lede: ["experts.all_to_all", "experts.one_rack", "experts.two_racks"],
+  decks: ["rack64", "moe256"], given: { batch: "400" },
   hand: { row: "batch", words: "users in a step", result: "all_to_all_time_two_domains" },
   rows: ["bound_step", "bound_compute", "bound_weights", "bound_kv", "all_to_all_time_one_domain", "all_to_all_time_two_domains", "batch", "chips", "top_k", "copies_sent", "moe_layers", "hidden_size", "dispatch_bytes", "combine_bytes",
          "scale_up_bandwidth", "scale_out_bandwidth", "bandwidth_ratio", "experts", "experts_per_chip", "idle_chips", "expert_chips", "stage_chips", "dispatch_deduplicated", "context"],
@@ -178,10 +172,8 @@ const experts: ChapterSpec = {
 
 const STAGES = [1, 2, 3, 4, 6, 8, 12, 16];
 const pipeline: ChapterSpec = {
-  id: "pipeline", number: 3, name: "Pipeline", time: "0:47", question: "What does a stage buy?",
-  task: "Drag the number of stages until the cache takes more of the memory than the weights.", first: "pipeline.two_enough", lede: ["pipeline.weights_divide", "pipeline.kv_cancels", "pipeline.bubble"],
-  given: { chips: "64", pipeline_stages: "1", params_total: "1e12", weight_bytes: "1B", batch: "2000", context: "100000", kv_per_token: "1667B/token", micro_batches: "1", hbm_capacity: "192GB" },
-  options: {},
+  id: "pipeline", task: "Drag the number of stages until the cache takes more of the memory than the weights.", first: "pipeline.two_enough", lede: ["pipeline.weights_divide", "pipeline.kv_cancels", "pipeline.bubble"],
+  decks: ["capacity"], given: { pipeline_stages: "1", micro_batches: "1", hbm_capacity: "192GB" },
   hand: { row: "pipeline_stages", words: "stages, each a rack", result: "memory_per_chip" },
   rows: ["memory_per_chip", "weights_per_chip", "kv_per_chip", "pipeline_stages", "params_total", "weight_bytes", "weights_stored", "batch", "context", "kv_per_token", "kv_needed", "stage_chips", "pipeline_bubble", "micro_batches",
          "pp_weights_equal_kv", "hbm_capacity", "pipeline_latency", "hop_time", "bound_step"],
@@ -211,11 +203,8 @@ const pipeline: ChapterSpec = {
 /* ---- chapter 4 ------------------------------------------------------------------------------ */
 
 const training: ChapterSpec = {
-  id: "training", number: 4, name: "Training", time: "1:19", question: "How long should one train?",
-  task: "Drag the tokens of pre-training until it costs as much as serving the model.", first: "training.overtraining", lede: ["training.six", "training.thirds_inf", "training.served_one"],
-  given: { params_active: "1e11", tokens_per_param: "20token", token_rate: "5e8token/s", model_lifetime: "60d", family_size: "10", ship_probability: "1", rl_flop_per_param: "3FLOP/token",
-           inference_efficiency: "0.333333333333333333", pretrain_tokens: "20e12token", rl_tokens: "170e12token" },
-  options: {},
+  id: "training", task: "Drag the tokens of pre-training until it costs as much as serving the model.", first: "training.overtraining", lede: ["training.six", "training.thirds_inf", "training.served_one"],
+  decks: ["life"], given: { pretrain_tokens: "20e12token", rl_tokens: "170e12token" },
   hand: { row: "pretrain_tokens", words: "of pre-training", result: "pretrain_flops" },
   rows: ["pretrain_flops", "rl_flops", "inference_flops", "pretrain_tokens", "rl_tokens", "inference_tokens", "params_active", "training_flop_per_param", "rl_flop_per_param", "inference_efficiency", "rl_efficiency",
          "optimal_pretrain_tokens", "training_optimal_tokens", "overtraining", "optimal_overtraining", "token_rate", "model_lifetime", "family_size", "ship_probability", "tokens_per_param"],
@@ -250,10 +239,8 @@ const training: ChapterSpec = {
 /* ---- chapter 5 ------------------------------------------------------------------------------ */
 
 const prices: ChapterSpec = {
-  id: "prices", number: 5, name: "Prices", time: "1:33", question: "What does a price step give away?",
-  task: "Drag the price step onto the corner of the cost.", first: "prices.kv_from_step", lede: ["prices.flat_then_linear", "prices.kv_from_step", "prices.output_input"],
-  given: { peak_flops: "4.8e15FLOP/s", hbm_bandwidth: "8TB/s", weight_bytes: "1B", params_active: "1e11", params_total: "8e11", kv_per_token: "1666.66666666666667B/token", price_step_context: "100000", price_step: "1.5", batch: "600", context: "200000" },
-  options: {},
+  id: "prices", task: "Drag the price step onto the corner of the cost.", first: "prices.kv_from_step", lede: ["prices.flat_then_linear", "prices.kv_from_step", "prices.output_input"],
+  decks: ["crossover", "step200k"], given: { price_step_context: "100000", batch: "600", context: "200000" },
   hand: { row: "price_step_context", words: "where the price steps up", result: "implied_kv_per_token" },
   rows: ["implied_kv_per_token", "kv_per_token", "price_step_context", "price_step", "machine_balance", "weight_bytes", "params_active", "context_crossover", "cost_growth", "output_input_ratio", "batch_over_crossover", "context_over_crossover", "memory_over_compute", "context", "batch", "price_step_break_even"],
   equations: () => [{ of: "", binds: null, items: [{ of: "implied_kv_per_token", kind: "cache", name: "cache of a token", over: ["weight_bytes", "params_active"], under: ["machine_balance", "price_step_context"] }] },
@@ -299,10 +286,8 @@ function borders(n: Numbers): { from: string; to: string; at: number }[] {
 }
 
 const memory: ChapterSpec = {
-  id: "memory", number: 6, name: "Memory", time: "1:47", question: "Where should a paused cache wait?",
-  task: "Drag the pause until disk becomes cheaper than flash.", first: "memory.border", lede: ["memory.two_costs", "memory.drain_rule", "memory.recompute"],
-  given: { kv_per_token: "2048B/token", hold_time: "5min", params_active: "1e11", params_total: "8e11", peak_flops: "4.5e15FLOP/s", hbm_bandwidth: "8TB/s", weight_bytes: "1B", chip_price: "2USD/h", hbm_capacity: "192GB", context: "100000" },
-  options: {},
+  id: "memory", task: "Drag the pause until disk becomes cheaper than flash.", first: "memory.border", lede: ["memory.two_costs", "memory.drain_rule", "memory.recompute"],
+  decks: ["remat"], given: { hold_time: "5min", context: "100000" },
   hand: { row: "hold_time", words: "until the next turn", result: "cheapest_tier_cost" },
   rows: ["cheapest_tier_cost", "hold_time", "kv_per_token", "recompute_cost", "context", "context_over_crossover", "context_crossover", "cost_growth", "hbm_hold_break_even", "machine_balance", "params_active",
          ...TIERS.flatMap(([t]) => [`tier_total[${t}]`, `tier_hold[${t}]`, `tier_retrieve[${t}]`, `tier_price[${t}]`, `tier_capacity[${t}]`, `tier_bandwidth[${t}]`, `tier_drain_time[${t}]`])],
@@ -346,10 +331,8 @@ export function timeOf(s: number): string {
 /* ---- chapter 7 ------------------------------------------------------------------------------ */
 
 const reversible: ChapterSpec = {
-  id: "reversible", number: 7, name: "Reversible", time: "2:04", question: "Can a net forget what it computed?",
-  task: "Drag the layers until forgetting saves more than nine tenths of the memory of checkpoints.", first: "reversible.flat", lede: ["reversible.feistel", "reversible.flat", "reversible.flops"],
-  given: { feistel_left: "3", feistel_right: "5", stacked_layers: "64", activation_bytes_per_layer: "1GB" },
-  options: {},
+  id: "reversible", task: "Drag the layers until forgetting saves more than nine tenths of the memory of checkpoints.", first: "reversible.flat", lede: ["reversible.feistel", "reversible.flat", "reversible.flops"],
+  decks: [], given: { feistel_left: "3", feistel_right: "5", stacked_layers: "64", activation_bytes_per_layer: "1GB" },
   hand: { row: "stacked_layers", words: "layers", result: "activations_kept" },
   rows: ["feistel_output", "feistel_undone", "feistel_left", "feistel_right", "feistel_function", "activations_kept", "activations_checkpointed", "activations_reversible", "stacked_layers", "activation_bytes_per_layer", "reversible_flops", "inversion_error", "significand_bits", "coupling_slope", "layer_couplings"],
   equations: () => [
@@ -378,17 +361,22 @@ const reversible: ChapterSpec = {
 export const CHAPTERS: readonly ChapterSpec[] = [batch, experts, pipeline, training, prices, memory, reversible];
 export const chapterOf = (id: ChapterId): ChapterSpec => CHAPTERS.find(c => c.id === id)!;
 
-/* The scenario of a chapter: its deck with what the hand has changed, or the reader's model with it. */
+/* The words of the chapter: number, title, clock time, question, as data/chapters.csv has them. */
+export const toldOf = (id: ChapterId): { number: number; title: string; time: string; question: string } => CHAPTER_OF[id];
+export const clock = (time: string): string => time.replace(/^(\d+:\d+):\d+$/, "$1");
+
+/* "crossover; batch=6000": decks by name, then single rows. */
+function rowsOfDeck(text: string): [string, string][] {
+  return text.split(";").map(part => part.trim()).filter(Boolean).flatMap((part): [string, string][] =>
+    part.includes("=") ? [[part.slice(0, part.indexOf("=")), part.slice(part.indexOf("=") + 1)]] : Object.entries(DECKS[part] ?? {}));
+}
+
+/* The scenario of a chapter: its decks with what the hand has changed, or the reader's model with it. */
 export function lectureScenario(state: State): Scenario {
-  const chapter = chapterOf(state.chapter), deck = state.deck;
-  if (state.mine && chapter.differ.length) {
-    const { batch: _b, ...kept } = { ...state.A.options, ...deck.options };
-    return { ...state.A, options: { ...kept, ...deck.options }, given: { ...state.A.given, ...(chapter.id === "training" ? {} : {}), ...deck.given } };
-  }
-  const { batch: b, context: c, chips: g, ...rows } = chapter.given;
-  const options: Record<string, string> = { ...chapter.options };
-  if (g) options.gpus = g;
-  if (b) options.batch = b;
-  if (c) options.context = c;
-  return scenario("", "", { ...options, ...deck.options }, { ...rows, ...deck.given });
+  const chapter = chapterOf(state.chapter), { deck } = state;
+  if (state.mine && chapter.differ.length)
+    return { ...state.A, options: { ...state.A.options, ...deck.options }, given: { ...state.A.given, ...deck.given } };
+  const rows = [...chapter.decks.flatMap(name => Object.entries(DECKS[name])), ...Object.entries(chapter.given), ...rowsOfDeck(DECK_OF[state.statement] ?? "")];
+  const base = rows.reduce((of, [row, text]) => give(of, row, text), scenario("", ""));
+  return { ...base, options: { ...base.options, ...deck.options }, given: { ...base.given, ...deck.given } };
 }
