@@ -321,6 +321,17 @@ static bool open_here(struct telling *telling)
            scenario_lecture(&point, &telling->here, telling->error);
 }
 
+/* Only the last chapter has something to run. */
+static bool run_belongs(const struct telling *telling)
+{
+    const struct command *command = telling->command;
+    const int last = chapter_count(telling);
+    if (!command_given(command, "run") || (command->word_count && chapter_of(telling, command->words[0]) == last))
+        return true;
+    error_set(telling->error, "lecture: --run is for chapter %d", last);
+    return error_expected(telling->error, "`chalkline lecture %d --run`", last);
+}
+
 bool ask_lecture(struct arena *arena, const struct command *command, struct answer *answer, struct error *error)
 {
     struct telling *telling = arena_alloc(arena, sizeof *telling);
@@ -330,7 +341,7 @@ bool ask_lecture(struct arena *arena, const struct command *command, struct answ
     const size_t count = telling->lecture.count;
     bool *wanted = arena_array(arena, count + 1, sizeof *wanted);
     struct tally *tallies = arena_array(arena, (size_t)chapter_count(telling) + 1, sizeof *tallies);
-    if (!open_here(telling) || !choose(telling, wanted, error))
+    if (!run_belongs(telling) || !open_here(telling) || !choose(telling, wanted, error))
         return false;
     struct section *section = section_new(arena);
     struct section *list = section_add(section, "statements", SECTION_LIST);
@@ -357,13 +368,90 @@ bool ask_lecture(struct arena *arena, const struct command *command, struct answ
         figures_words(&telling->here, section);
         figures_notes(&telling->here, section);
     }
+    if (command_given(command, "run") && !lecture_run(arena, command, section, error))
+        return false;
     section_document(section, answer->doc);
     template_print(template_built_in(arena, "ask/lecture/lecture.template"), section, &answer->text);
     return true;
 }
 
+/* ---- the keys ---------------------------------------------------------------------------------------- */
+
+static const struct record flips_record = { "LectureFlips", (const struct answer_field[]){
+    { FIELD_TEXT, "input", .help = "the input that turns the verdict", .always = true },
+    { FIELD_TEXT, "equation", .help = "the equation that holds where it turns", .always = true },
+    { FIELD_TEXT, "unit", .help = "unit of the input", .always = true },
+    { FIELD_NUMBER, "at", .help = "where it turns, all else as it is; null: nowhere", .unit = "", .always = true,
+      .null = true },
+    { FIELD_NUMBER, "now", .help = "its present value", .unit = "", .always = true, .null = true },
+    { 0 } } };
+
+#define VERDICT_FIELDS \
+    { FIELD_NUMBER, "value", .help = "value of what the statement asks, in base units", .unit = "", \
+      .always = true, .null = true }, \
+    { FIELD_TEXT, "unit", .help = "unit of the value" }, \
+    { FIELD_SWITCH, "holds", .help = "whether the statement holds; null: unknown", .always = true, .null = true }, \
+    { FIELD_TEXT, "conclusion", .help = "what follows, in a sentence", .always = true, .null = true }, \
+    { FIELD_RECORD, "flips", .help = "what turns the verdict; null: nothing", .record = &flips_record, \
+      .always = true, .null = true }
+
+static const struct record here_record = { "LectureHere", (const struct answer_field[]){
+    { FIELD_SWITCH, "applies", .help = "false: it is about routed experts and the model has none", .always = true },
+    VERDICT_FIELDS,
+    { 0 } } };
+
+static const struct record line_record = { "LectureLine", (const struct answer_field[]){
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "figure", "symbol", "lecture_value", "here_value" },
+      .count = 4 },
+    { 0 } } };
+
+static const struct record statement_record = { "LectureStatement", (const struct answer_field[]){
+    { FIELD_TEXT, "id", .help = "chapter and name", .always = true },
+    { FIELD_NUMBER, "chapter", .help = "1 to 7", .always = true },
+    { FIELD_TEXT, "time", .help = "where it is said; empty: it follows from what is said", .always = true },
+    { FIELD_TEXT, "statement", .help = "the statement in a sentence", .always = true },
+    { FIELD_TEXT, "kind", .help = "what kind of statement it is",
+      .names = (const char *const[]){ "equality", "inequality", "number", "argument" }, .count = 4, .always = true },
+    { FIELD_TEXT, "equation", .help = "the equation as the lecture writes it", .always = true },
+    { FIELD_TEXT, "asks", .help = "the row or expression that it is about", .always = true },
+    { FIELD_NUMBER, "says", .help = "the figure spoken, in base units; null: none was", .unit = "", .always = true,
+      .null = true },
+    { FIELD_SWITCH, "agrees", .help = "whether that figure agrees with the value; null: none was said",
+      .always = true, .null = true },
+    { FIELD_TEXT, "reason", .help = "why it is so", .always = true },
+    { FIELD_TEXT, "deck", .help = "the inputs that the lecture uses", .always = true },
+    { FIELD_SWITCH, "short", .help = "whether it is in the short form", .always = true },
+    VERDICT_FIELDS,
+    { FIELD_RECORD, "here", .help = "the same for the model on the machine", .record = &here_record },
+    { FIELD_TEXT_ONLY, "lines", .record = &line_record },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "turns", "full" }, .count = 2 },
+    { 0 } } };
+
+static const struct record chapter_record = { "LectureChapter", (const struct answer_field[]){
+    { FIELD_NUMBER, "chapter", .help = "1 to 7", .always = true },
+    { FIELD_TEXT, "id", .help = "name", .always = true },
+    { FIELD_TEXT, "title", .help = "title", .always = true },
+    { FIELD_TEXT, "time", .help = "where it begins", .always = true },
+    { FIELD_TEXT, "question", .help = "the question that it answers", .always = true },
+    { FIELD_TEXT, "main", .help = "id of the statement with its main equation", .always = true },
+    { FIELD_NUMBER, .names = (const char *const[]){ "count", "hold", "fail", "open" }, .count = 4,
+      .help = "statements asked for, and how many hold, do not, and are unknown or do not apply", .always = true },
+    { 0 } } };
+
+const struct record answer_lecture = { "Lecture", (const struct answer_field[]){
+    { FIELD_LIST, "statements", .help = "in the lecture's order", .record = &statement_record, .always = true },
+    { FIELD_LIST, "chapters", .help = "the chapters of these statements", .record = &chapter_record, .always = true },
+    { FIELD_TEXT, "model", .help = "title" },
+    { FIELD_TEXT, "machine", .help = "title" },
+    { FIELD_TEXTS, "words", .help = "words of the command that gives these figures again" },
+    { FIELD_TEXTS, "assumed", .help = "defaults and assumptions behind the figures of the model" },
+    { FIELD_RECORD, "run", .help = "what --run ran", .record = &run_record },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "all" }, .count = 1 },
+    { 0 } } };
+
 static const struct option lecture_list[] = {
     { "all", NULL, OPTION_SWITCH, .help = "tell every statement of a chapter in full" },
+    { "run", NULL, OPTION_SWITCH, .help = "run chapter 7: a net that undoes its training, a cipher and its attack" },
     { 0 } };
 static const struct option_group lecture_options = { "Lecture", lecture_list };
 

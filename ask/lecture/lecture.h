@@ -83,4 +83,11 @@ int verdict_sign(const struct verdict *verdict);
 /* Find where the statement turns: the root of its equation, all else as it is. */
 void verdict_turns(struct scenario *scenario, const struct statement *statement, struct verdict *verdict);
 
+/* ---- what runs ------------------------------------------------------------------------------------ */
+
+/* Add "run": a reversible net that trains and undoes its training, a cipher round by round, the avalanche
+ * in both, and an attack on two rounds. */
+bool lecture_run(struct arena *arena, const struct command *command, struct section *section, struct error *error);
+extern const struct record run_record;          /* the keys of "run" */
+
 #endif

@@ -74,7 +74,9 @@ enum holds statement_agrees(const struct scenario *scenario, const struct statem
     if (!*statement->says ||
         !quantity_parse(text_of(statement->says), scenario_unit(scenario, statement->asks), &said, &ignored))
         return HOLDS_UNKNOWN;
-    return fmax(value / said.value, said.value / value) <= statement->tolerance * (1 + 1e-9) ? HOLDS : HOLDS_NOT;
+    const bool near = value == said.value || fmax(value / said.value, said.value / value) <=
+                                             statement->tolerance * (1 + 1e-9);
+    return near ? HOLDS : HOLDS_NOT;
 }
 
 /* The operand that decides a max or min, in words: its row's meaning up to the first comma. */
