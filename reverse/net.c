@@ -11,7 +11,7 @@ typedef int64_t fixed;              /* whole numbers of 2^-FRACTION */
 
 enum { FRACTION = 40, CLASSES = 1 };
 
-static const double learning_rate = 0.002;
+const double net_rate = 0.002;
 
 struct net {
     struct arena *arena;
@@ -263,7 +263,7 @@ double net_step(struct net *net, enum net_memory memory, struct net_bill *bill)
 {
     const double loss = net_gradient(net, memory, net->gradient, bill);
     for (size_t i = 0; i < net->weights; i++) {
-        net->velocity[i] -= to_fixed(learning_rate * net->gradient[i]);
+        net->velocity[i] -= to_fixed(net_rate * net->gradient[i]);
         net->weight[i] += net->velocity[i];
     }
     return loss;
@@ -276,7 +276,7 @@ void net_step_back(struct net *net)
         net->weight[i] -= net->velocity[i];
     net_gradient(net, NET_UNDOES, net->gradient, &bill);
     for (size_t i = 0; i < net->weights; i++)
-        net->velocity[i] += to_fixed(learning_rate * net->gradient[i]);
+        net->velocity[i] += to_fixed(net_rate * net->gradient[i]);
 }
 
 uint64_t net_state(const struct net *net)

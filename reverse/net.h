@@ -19,6 +19,8 @@ struct net_bill {
     size_t products;                /* multiply-adds */
 };
 
+extern const double net_rate;      /* of a step, per unit of gradient */
+
 struct net;
 
 /* A net of `layers` with two halves of `width`, that learns to tell two spirals apart; `points` of each. */

@@ -99,26 +99,6 @@ static void add_unit(const struct scenario *scenario, const char *text, struct s
     section_word(section, "unit", unit.data);
 }
 
-/* The equation that turns the verdict, and its root. */
-static void add_flips(const struct scenario *scenario, const struct statement *statement,
-                      const struct verdict *verdict, struct section *section)
-{
-    if (!*statement->turns) {
-        section_nothing(section, "flips");
-        return;
-    }
-    struct section *flips = section_add(section, "flips", SECTION_RECORD);
-    const struct unit unit = scenario_unit(scenario, statement->input);
-    section_word(flips, "input", statement->input);
-    section_word(flips, "equation", statement->turns);
-    add_unit(scenario, statement->input, flips);
-    if (verdict->turns)
-        section_number(flips, "at", verdict->root, unit);
-    else
-        section_nothing(flips, "at");
-    section_number(flips, "now", verdict->now, unit);
-}
-
 static void add_value(const struct scenario *scenario, const struct statement *statement,
                       const struct verdict *verdict, struct section *section)
 {
@@ -139,7 +119,7 @@ static void add_verdict(const struct scenario *scenario, const struct statement 
         section_word(section, "conclusion", verdict->conclusion);
     else
         section_nothing(section, "conclusion");
-    add_flips(scenario, statement, verdict, section);
+    statement_flips(scenario, statement, verdict, section);
 }
 
 /* A line of the table of figures: the value in both scenarios; here NULL: in the lecture's alone. */
@@ -219,40 +199,16 @@ static void add_head(const struct scenario *scenario, const struct statement *st
     section_switch(section, "short", statement->brief);
 }
 
-/* The command without what it sets: the rows of its files alone. */
-static struct command bare_command(const struct telling *telling)
-{
-    struct command bare = *telling->command;
-    bare.values = arena_array(telling->arena, bare.value_count + 1, sizeof *bare.values);
-    bare.value_count = 0;
-    for (size_t i = 0; i < telling->command->value_count; i++)
-        if (!strcmp(telling->command->values[i].option->name, "rows"))
-            bare.values[bare.value_count++] = telling->command->values[i];
-    return bare;
-}
-
-/* The sign of its equation in the lecture's deck alone, whatever the command sets. */
-static bool deck_sign(struct telling *telling, const struct statement *statement, int *sign)
-{
-    const struct command bare = bare_command(telling);
-    struct scenario scenario;
-    struct verdict verdict;
-    if (!statement_open(&scenario, &bare, statement, telling->arena, telling->error))
-        return false;
-    verdict_of(&scenario, statement, 0, &verdict);
-    *sign = verdict_sign(&verdict);
-    return true;
-}
-
 /* With a model, what the command sets is about that model; else about the lecture's deck. */
 static bool add_statement(struct telling *telling, const struct statement *statement, struct section *list,
                           enum holds *held)
 {
-    const struct command bare = telling->has_here ? bare_command(telling) : *telling->command;
+    const struct command bare = telling->has_here ? command_rows_only(telling->arena, telling->command)
+                                                  : *telling->command;
     struct scenario scenario;
     struct verdict first, here = { 0 };
     int sign = 0;
-    if (!deck_sign(telling, statement, &sign) ||
+    if (!statement_sign(telling->arena, telling->command, statement, &sign, telling->error) ||
         !statement_open(&scenario, &bare, statement, telling->arena, telling->error))
         return false;
     verdict_of(&scenario, statement, sign, &first);
@@ -321,6 +277,17 @@ static bool open_here(struct telling *telling)
            scenario_lecture(&point, &telling->here, telling->error);
 }
 
+/* Only the last chapter has something to run. */
+static bool run_belongs(const struct telling *telling)
+{
+    const struct command *command = telling->command;
+    const int last = chapter_count(telling);
+    if (!command_given(command, "run") || (command->word_count && chapter_of(telling, command->words[0]) == last))
+        return true;
+    error_set(telling->error, "lecture: --run is for chapter %d", last);
+    return error_expected(telling->error, "`chalkline lecture %d --run`", last);
+}
+
 bool ask_lecture(struct arena *arena, const struct command *command, struct answer *answer, struct error *error)
 {
     struct telling *telling = arena_alloc(arena, sizeof *telling);
@@ -330,7 +297,7 @@ bool ask_lecture(struct arena *arena, const struct command *command, struct answ
     const size_t count = telling->lecture.count;
     bool *wanted = arena_array(arena, count + 1, sizeof *wanted);
     struct tally *tallies = arena_array(arena, (size_t)chapter_count(telling) + 1, sizeof *tallies);
-    if (!open_here(telling) || !choose(telling, wanted, error))
+    if (!run_belongs(telling) || !open_here(telling) || !choose(telling, wanted, error))
         return false;
     struct section *section = section_new(arena);
     struct section *list = section_add(section, "statements", SECTION_LIST);
@@ -357,13 +324,81 @@ bool ask_lecture(struct arena *arena, const struct command *command, struct answ
         figures_words(&telling->here, section);
         figures_notes(&telling->here, section);
     }
+    if (command_given(command, "run") && !lecture_run(arena, command, section, error))
+        return false;
     section_document(section, answer->doc);
     template_print(template_built_in(arena, "ask/lecture/lecture.template"), section, &answer->text);
     return true;
 }
 
+/* ---- the keys ---------------------------------------------------------------------------------------- */
+
+#define VERDICT_FIELDS \
+    { FIELD_NUMBER, "value", .help = "value of what the statement asks, in base units", .unit = "", \
+      .always = true, .null = true }, \
+    { FIELD_TEXT, "unit", .help = "unit of the value" }, \
+    { FIELD_SWITCH, "holds", .help = "whether the statement holds; null: unknown", .always = true, .null = true }, \
+    { FIELD_TEXT, "conclusion", .help = "what follows, in a sentence", .always = true, .null = true }, \
+    { FIELD_RECORD, "flips", .help = "what turns the verdict; null: nothing", .record = &flips_record, \
+      .always = true, .null = true }
+
+static const struct record here_record = { "LectureHere", (const struct answer_field[]){
+    { FIELD_SWITCH, "applies", .help = "false: it is about routed experts and the model has none", .always = true },
+    VERDICT_FIELDS,
+    { 0 } } };
+
+static const struct record line_record = { "LectureLine", (const struct answer_field[]){
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "figure", "symbol", "lecture_value", "here_value" },
+      .count = 4 },
+    { 0 } } };
+
+static const struct record statement_record = { "LectureStatement", (const struct answer_field[]){
+    { FIELD_TEXT, "id", .help = "chapter and name", .always = true },
+    { FIELD_NUMBER, "chapter", .help = "1 to 7", .always = true },
+    { FIELD_TEXT, "time", .help = "where it is said; empty: it follows from what is said", .always = true },
+    { FIELD_TEXT, "statement", .help = "the statement in a sentence", .always = true },
+    { FIELD_TEXT, "kind", .help = "what kind of statement it is",
+      .names = (const char *const[]){ "equality", "inequality", "number", "argument" }, .count = 4, .always = true },
+    { FIELD_TEXT, "equation", .help = "the equation as the lecture writes it", .always = true },
+    { FIELD_TEXT, "asks", .help = "the row or expression that it is about", .always = true },
+    { FIELD_NUMBER, "says", .help = "the figure spoken, in base units; null: none was", .unit = "", .always = true,
+      .null = true },
+    { FIELD_SWITCH, "agrees", .help = "whether that figure agrees with the value; null: none was said",
+      .always = true, .null = true },
+    { FIELD_TEXT, "reason", .help = "why it is so", .always = true },
+    { FIELD_TEXT, "deck", .help = "the inputs that the lecture uses", .always = true },
+    { FIELD_SWITCH, "short", .help = "whether it is in the short form", .always = true },
+    VERDICT_FIELDS,
+    { FIELD_RECORD, "here", .help = "the same for the model on the machine", .record = &here_record },
+    { FIELD_TEXT_ONLY, "lines", .record = &line_record },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "turns", "full" }, .count = 2 },
+    { 0 } } };
+
+static const struct record chapter_record = { "LectureChapter", (const struct answer_field[]){
+    { FIELD_NUMBER, "chapter", .help = "1 to 7", .always = true },
+    { FIELD_TEXT, "id", .help = "name", .always = true },
+    { FIELD_TEXT, "title", .help = "title", .always = true },
+    { FIELD_TEXT, "time", .help = "where it begins", .always = true },
+    { FIELD_TEXT, "question", .help = "the question that it answers", .always = true },
+    { FIELD_TEXT, "main", .help = "id of the statement with its main equation", .always = true },
+    { FIELD_NUMBER, .names = (const char *const[]){ "count", "hold", "fail", "open" }, .count = 4,
+      .help = "statements asked for, and how many hold, do not, and are unknown or do not apply", .always = true },
+    { 0 } } };
+
+const struct record answer_lecture = { "Lecture", (const struct answer_field[]){
+    { FIELD_LIST, "statements", .help = "in the lecture's order", .record = &statement_record, .always = true },
+    { FIELD_LIST, "chapters", .help = "the chapters of these statements", .record = &chapter_record, .always = true },
+    { FIELD_TEXT, "model", .help = "title" },
+    { FIELD_TEXT, "machine", .help = "title" },
+    { FIELD_TEXTS, "words", .help = "words of the command that gives these figures again" },
+    { FIELD_TEXTS, "assumed", .help = "defaults and assumptions behind the figures of the model" },
+    { FIELD_RECORD, "run", .help = "what --run ran", .record = &run_record },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "all" }, .count = 1 },
+    { 0 } } };
+
 static const struct option lecture_list[] = {
     { "all", NULL, OPTION_SWITCH, .help = "tell every statement of a chapter in full" },
+    { "run", NULL, OPTION_SWITCH, .help = "run chapter 7: a net that undoes itself, a cipher, an attack" },
     { 0 } };
 static const struct option_group lecture_options = { "Lecture", lecture_list };
 
