@@ -1,6 +1,6 @@
 /* The page's one store: an action makes a state, a state makes numbers or is refused, and what is
  * shown is always of one state. Longer computations are asked of the worker, with their question. */
-import { type ChapterSpec, chapterOf, lectureScenario, toldOf } from "./chapters";
+import { type ChapterSpec, chapterOf, lectureScenario, toldOf, wholeDomain } from "./chapters";
 import { broken, type BoardReply, type Client, type Question } from "./client";
 import type { Engine, Reply, Tables } from "./engine";
 import { Numbers } from "./numbers";
@@ -19,7 +19,6 @@ export class App {
   refused: Refusal | null = null;
   readonly numbers = new Numbers(this.engine, 0);
   readonly lecture = new Numbers(this.engine, 1);       // the lecture's numbers beside the reader's
-  readonly tables: Tables = this.engine.tables();
   readonly known: Known;
   settled = false;                                      // nothing more will come for this state
   render: () => void = () => undefined;
@@ -34,13 +33,14 @@ export class App {
   private rowFacts: Map<string, { name: string; unit: string; symbol: string; meaning: string }> | null = null;
 
   constructor(readonly engine: Engine, readonly client: Client) {
-    const options = this.tables.options;
     this.known = {
-      option: name => (options[name]?.verbs ?? "").split(" ").includes("eval") && !["json", "model", "on", "set"].includes(name),
+      option: name => (this.tables.options[name]?.verbs ?? "").split(" ").includes("eval") && !["json", "model", "on", "set"].includes(name),
       row: name => this.facts.has(name),
     };
   }
 
+  private kept: Tables | null = null;
+  get tables(): Tables { return this.kept ??= this.engine.tables(); }         // not before it is needed
   get state(): State { return this.history.now; }
   get chapter(): ChapterSpec { return chapterOf(this.state.chapter); }
 
@@ -53,6 +53,12 @@ export class App {
     return rows;
   }
 
+  /* A name as the catalog writes it; before the catalog has been read, as it was given. */
+  titleOf(kind: "models" | "hardware", name: string): string {
+    return (this.state.entry === "lecture" && !this.settledOnce ? undefined : this.list(kind).find(row => row.name === name)?.title) ?? (name || "the lecture’s");
+  }
+  private settledOnce = false;
+
   /* What the engine knows of every row. */
   get facts(): Map<string, { name: string; unit: string; symbol: string; meaning: string }> {
     return this.rowFacts ??= new Map(((this.engine.ask(["list", "rows"]).answer?.rows ?? []) as any[]).flatMap(row =>
@@ -61,8 +67,16 @@ export class App {
 
   /* Which scenario the numbers on the screen are of. */
   shown(state: State = this.state): Scenario {
-    return state.entry === "run" ? state.card : state.entry === "model" ? state.A : lectureScenario(state);
+    return state.entry === "run" ? state.card : state.entry === "model" ? this.whole(state.A) : lectureScenario(state);
   }
+  /* One value a scenario, so that an unchanged one is seen to be. */
+  private readonly wholes = new WeakMap<Scenario, Scenario>();
+  private whole(of: Scenario): Scenario {
+    let made = this.wholes.get(of);
+    if (!made) this.wholes.set(of, made = wholeDomain(of));
+    return made;
+  }
+
   /* Which part of the state a number on the screen changes. */
   get side(): Side { return this.state.entry === "run" ? "card" : this.state.entry === "model" ? "A" : "deck"; }
 
@@ -70,8 +84,8 @@ export class App {
 
   private compute(state: State, moving: boolean): Refusal | null {
     const rows = state.entry === "model" ? MODEL_ROWS : state.entry === "run" ? RUN_ROWS : chapterOf(state.chapter).rows;
-    if (state.entry === "model" && state.B && (state.B !== this.state.B || !this.lecture.of)) {
-      const refusal = this.lecture.update(state.B, MODEL_ROWS, false);
+    if (state.entry === "model" && state.B) {
+      const refusal = this.lecture.update(this.whole(state.B), MODEL_ROWS, false);
       if (refusal) return { ...refusal, field: refusal.field === "on" ? "beside" : refusal.field };
     }
     const refusal = this.numbers.update(this.shown(state), rows, moving);
@@ -153,6 +167,7 @@ export class App {
   private settle(): void {
     const waits = this.idle !== 0 || this.frame !== 0 || this.numbers.stale || [...this.wanted].some(([lane, key]) => this.answers.get(lane)?.key !== key);
     this.settled = !waits;
+    if (this.settled && !this.settledOnce) { this.settledOnce = true; this.draw(); }
     if (this.settled) document.documentElement.dataset.settled = "1";
     else delete document.documentElement.dataset.settled;
   }

@@ -42,6 +42,7 @@ const group = (v: number): string => Math.round(v).toLocaleString("en");
 const two = (v: number): string => v >= 100 ? group(Number(v.toPrecision(2))) : String(Number(v.toPrecision(2)));
 export const three = (v: number): string => v >= 1000 ? group(Number(v.toPrecision(3))) : String(Number(v.toPrecision(3)));
 const near = (a: number, b: number): boolean => Math.abs(Math.log(a / b)) < 0.025;
+const short = (n: Numbers, row: string): string => n.write(row).replace("/token", "");
 const usd = (n: Numbers, row: string): number => 1e6 * n.value(row);
 
 const line = (name: string, kind: KindOf, role: Line["role"], points: [number, number][]): Line => ({ name, kind, role, of: "A", points });
@@ -154,7 +155,7 @@ const experts: ChapterSpec = {
   pictures(n, held) {
     const from = outlasts(n, "all_to_all_time_two_domains"), end = held.end("batch", nice(Math.max(Number.isFinite(from) ? 2.5 * from : 4000, n.value("batch"))));
     const x = even(end / 240, end, 97), y = n.sweep("batch", x), ms = (of: string): number[] => y(of).map(v => 1e3 * v);
-    const lines = [line("exchange in one rack", "network", "term", path(x, ms("all_to_all_time_one_domain"))), line("exchange over two", "network", "predicted", path(x, ms("all_to_all_time_two_domains"))),
+    const lines = [line("one rack", "network", "term", path(x, ms("all_to_all_time_one_domain"))), line("two racks", "network", "predicted", path(x, ms("all_to_all_time_two_domains"))),
                    line("the step, T", "result", "result", path(x, ms("bound_step")))];
     return [{ title: Number.isFinite(from) ? `From ${three(from)} users on, two racks exchange longer than the step lasts` : "At any batch the exchange over two racks hides behind the step",
       x: lin("users in the step, B", "", end), y: lin("ms", "", held.end("exchange", nice(1.4 * Math.max(ms("bound_step")[60], Number.isFinite(from) ? ms("all_to_all_time_two_domains")[60] : 0)))), lines,
@@ -224,7 +225,7 @@ const training: ChapterSpec = {
     const most = Math.max(...bars.map(b => n.value(b[1]))) / f;
     const served = n.value("inference_tokens"), rate = n.value("token_rate"), x = evenLog(served / 1000, served * 100, 25), y = n.sweep("token_rate", x.map(v => v * rate / served));
     const t = (of: string): number[] => y(of).map(v => v / 1e12), best = t("optimal_pretrain_tokens");
-    const lines = [line("least compute at equal loss", "result", "result", path(x.map(v => v / 1e12), best)), line("equal costs", "compute", "term", path(x.map(v => v / 1e12), x.map(v => n.value("inference_flops") / served * v / (n.value("pretrain_flops") / n.value("pretrain_tokens")) / 1e12))),
+    const lines = [line("least compute", "result", "result", path(x.map(v => v / 1e12), best)), line("equal costs", "compute", "term", path(x.map(v => v / 1e12), x.map(v => n.value("inference_flops") / served * v / (n.value("pretrain_flops") / n.value("pretrain_tokens")) / 1e12))),
                    line("nothing served", "host", "term", path(x.map(v => v / 1e12), t("training_optimal_tokens")))];
     return [{ title: `Serving ${n.write("inference_tokens")} costs ${three(n.value("inference_flops") / n.value("pretrain_flops"))} times the pre-training`, x: lin("10²⁴ FLOP, at the utilization of training", "", held.end("flops", nice(most))), y: lin("", "", 1), lines: [],
       bars: bars.map(([name, row]) => ({ name, total: true, parts: [{ kind: "compute" as const, value: n.value(row) / f }], text: three(n.value(row) / f) })), table: { columns: ["what", "FLOP"], rows: bars.map(b => [b[0], n.value(b[1])]) } },
@@ -248,9 +249,9 @@ const prices: ChapterSpec = {
                       { of: "1/batch_over_crossover", kind: "weights", name: "weights", over: [1], under: ["batch_over_crossover"] }, "+", { of: "context_over_crossover", kind: "cache", name: "caches", over: ["context_over_crossover"], under: [] }, ")"].map(v => v === 1 ? { of: "1", kind: "compute", name: "multiply", over: [1], under: [] } : v) as Equation["items"] }],
   verdict(n) {
     const implied = n.value("implied_kv_per_token"), real = n.value("kv_per_token");
-    if (near(implied, real)) return { right: true, bold: `Yes: ${n.write("price_step_context")}.`, rest: `A seller who steps here and asks what it costs has a cache of ${n.write("implied_kv_per_token")} a token.` };
-    return implied > real ? { right: false, bold: "The step is before the corner.", rest: `It would mean a cache of ${n.write("implied_kv_per_token")} a token, ${two(implied / real)} times the real one: the seller is paid for a cost that he does not have yet.` }
-      : { right: false, bold: "The step is beyond the corner.", rest: `It would mean a cache of ${n.write("implied_kv_per_token")} a token, ${two(100 * implied / real)} % of the real one: below the step every long prompt costs more than it brings.` };
+    if (near(implied, real)) return { right: true, bold: `Yes: ${n.write("price_step_context")}.`, rest: `A seller who steps here and asks what it costs has a cache of ${short(n, "implied_kv_per_token")} a token.` };
+    return implied > real ? { right: false, bold: "The step is before the corner.", rest: `It would mean a cache of ${short(n, "implied_kv_per_token")} a token, ${two(implied / real)} times the real one: the seller is paid for a cost that he does not have yet.` }
+      : { right: false, bold: "The step is beyond the corner.", rest: `It would mean a cache of ${short(n, "implied_kv_per_token")} a token, ${two(100 * implied / real)} % of the real one: below the step every long prompt costs more than it brings.` };
   },
   pictures(n, held) {
     const corner = n.value("context_crossover"), at = n.value("price_step_context"), end = held.end("context", nice(Math.max(Number.isFinite(corner) && corner > 0 ? 3 * corner : 0, 1.2 * at))), x = even(end / 400, end, 121), y = n.sweep("context", x), growth = y("cost_growth");
@@ -269,7 +270,7 @@ const prices: ChapterSpec = {
 
 /* ---- chapter 6 ------------------------------------------------------------------------------ */
 
-const TIERS = [["hbm", "HBM, beside the model"], ["ddr", "memory of the host"], ["flash", "flash"], ["disk", "disk"]] as const;
+const TIERS = [["hbm", "HBM"], ["ddr", "host memory"], ["flash", "flash"], ["disk", "disk"]] as const;
 const tierNow = (n: Numbers): string => TIERS.map(t => t[0]).filter(t => n.has(`tier_total[${t}]`)).reduce((a, b) => n.value(`tier_total[${b}]`) < n.value(`tier_total[${a}]`) ? b : a, "flash");
 const tierWords = (tier: string): string => tier === "hbm" ? "HBM" : tier === "ddr" ? "the host's memory" : tier;
 
@@ -307,8 +308,8 @@ const memory: ChapterSpec = {
   },
   pictures(n) {
     const x = evenLog(0.001, 1e7, 81), have = TIERS.filter(([t]) => n.has(`tier_total[${t}]`)), y = n.sweep("hold_time", x), million = (of: string): number[] => y(of).map(v => 1e6 * v), now = tierNow(n);
-    const lines: Line[] = have.map(([t, words], i) => ({ ...line(words, "cache", t === now ? "result" : "term", path(x, million(`tier_total[${t}]`)).filter(p => p[1] > 0)), shade: i }));
-    lines.push(line("multiply it again", "compute", "term", path(x, million("recompute_cost"))));
+    const lines: Line[] = have.map(([t, words], i) => ({ ...line(words, "cache", t === now ? "result" : "term", path(x, million(`tier_total[${t}]`)).filter(p => p[1] > 0)), shade: i as 0 | 1 | 2 | 3 }));
+    lines.push(line("recompute", "compute", "term", path(x, million("recompute_cost"))));
     const L = evenLog(1000, 1e8, 41), z = n.sweep("context", L), growth = z("cost_growth"), cap = n.value("context_crossover");
     const wall = [line("cost of a token", "result", "result", path(L, growth)), line("multiply", "compute", "term", path(L, L.map(() => 1))), line("read the cache", "cache", "term", path(L, z("context_over_crossover")).filter(p => p[1] > 0.01))];
     const low = Math.min(...lines.flatMap(l => l.points.map(p => p[1])));
@@ -346,11 +347,11 @@ const reversible: ChapterSpec = {
   },
   pictures(n, held) {
     const end = held.end("layers", nice(Math.max(128, 1.3 * n.value("stacked_layers")))), x = even(1, end, 64), y = n.sweep("stacked_layers", x), gb = (of: string): number[] => y(of).map(v => v / 1e9);
-    const lines = [line("every layer keeps its own", "cache", "term", path(x, gb("activations_kept"))), line("checkpoints", "host", "term", path(x, gb("activations_checkpointed"))), line("undone on the way back", "result", "result", path(x, gb("activations_reversible")))];
-    const l = evenLog(1, 512, 41), error = n.sweep("stacked_layers", l)("inversion_error"), exact = [line("largest error of the input", "result", "result", path(l, error).filter(p => p[1] > 0))];
+    const lines = [line("all kept", "cache", "term", path(x, gb("activations_kept"))), line("checkpoints", "host", "term", path(x, gb("activations_checkpointed"))), line("undone", "result", "result", path(x, gb("activations_reversible")))];
+    const l = evenLog(1, 512, 41), error = n.sweep("stacked_layers", l)("inversion_error"), exact = [line("largest error", "result", "result", path(l, error).filter(p => p[1] > 0))];
     return [{ title: `${three(n.value("stacked_layers"))} layers need ${n.write("activations_checkpointed")} with checkpoints, ${n.write("activations_reversible")} when they are undone`, x: lin("layers", "", end), y: lin("GB of activations", "", held.end("gb", nice(4 * gb("activations_checkpointed")[63]))), lines,
       here: { x: n.value("stacked_layers"), y: n.value("activations_checkpointed") / 1e9, sets: "stacked_layers", name: "you" }, table: tableOf("layers", lines) },
-      { title: `Undoing ${three(n.value("stacked_layers"))} layers returns the input but for ${Number(n.value("inversion_error").toPrecision(2))} of it`, x: log("layers", "", 1, 512), y: log("relative error", "", 10 ** Math.floor(Math.log10(error[0])), 10 ** Math.ceil(Math.log10(Math.min(error[40], 1e6)))), lines: exact,
+      { title: `Undoing ${three(n.value("stacked_layers"))} layers returns the input but for ${Number(n.value("inversion_error").toPrecision(2))} of it`, x: log("layers", "", 1, 512), y: log("relative error", "", 10 ** Math.floor(Math.log10(error[0])), Math.min(1, 10 ** Math.ceil(Math.log10(error[40])))), lines: exact,
         here: { x: n.value("stacked_layers"), y: n.value("inversion_error"), sets: "stacked_layers", name: "you" }, table: tableOf("layers", exact) }];
   },
   meets: () => ({ text: ["From ", { row: "feistel_left" }, " and ", { row: "feistel_right" }, " comes ", { row: "feistel_output" }, ", and from that, with the half that was kept, ", { row: "feistel_undone" }, " again: the function itself is never inverted. A net of such layers keeps ", { row: "activation_bytes_per_layer" }, " and multiplies ", { row: "reversible_flops" }, " times as much."] }),
@@ -371,11 +372,18 @@ function rowsOfDeck(text: string): [string, string][] {
     part.includes("=") ? [[part.slice(0, part.indexOf("=")), part.slice(part.indexOf("=") + 1)]] : Object.entries(DECKS[part] ?? {}));
 }
 
+/* Bounds of a machine are those of its whole domain, unless the chips are given. */
+export const wholeDomain = (of: Scenario): Scenario => of.on && !of.options.gpus ? { ...of, options: { ...of.options, gpus: "scale_up_chips" } } : of;
+/* A chapter has context and batch of its own; of the first screen it takes model, machine, formats, facts. */
+export const mineOf = (of: Scenario): Scenario => ({ ...of, options: Object.fromEntries(Object.entries(of.options).filter(([name]) => ["gpus", "precision", "kv-precision", "experts-precision"].includes(name))) });
+
 /* The scenario of a chapter: its decks with what the hand has changed, or the reader's model with it. */
 export function lectureScenario(state: State): Scenario {
   const chapter = chapterOf(state.chapter), { deck } = state;
-  if (state.mine && chapter.differ.length)
-    return { ...state.A, options: { ...state.A.options, ...deck.options }, given: { ...state.A.given, ...deck.given } };
+  if (state.mine && chapter.differ.length) {
+    const of = wholeDomain(mineOf(state.A));
+    return { ...of, options: { ...of.options, ...deck.options }, given: { ...of.given, ...deck.given } };
+  }
   const rows = [...chapter.decks.flatMap(name => Object.entries(DECKS[name])), ...Object.entries(chapter.given), ...rowsOfDeck(DECK_OF[state.statement] ?? "")];
   const base = rows.reduce((of, [row, text]) => give(of, row, text), scenario("", ""));
   return { ...base, options: { ...base.options, ...deck.options }, given: { ...base.given, ...deck.given } };

@@ -1,7 +1,7 @@
 /* An equation as the lecture writes it: names, symbols, the numbers under their symbols, results. */
 import type { App } from "./app";
 import type { Equation, Factor, Term } from "./chapters";
-import { Asked, Num } from "./num";
+import { Asked, Num, terse } from "./num";
 
 const symbolOf = (app: App, factor: Factor): string =>
   typeof factor === "number" ? `<mn>${factor}</mn>`
@@ -21,15 +21,15 @@ export function beyond(app: App, term: Term): number {
 }
 
 /* Wide enough for its own number, so that nothing moves while it changes. */
-const width = (app: App, factor: Factor): number => typeof factor === "number" ? 1.2 : typeof factor === "string" ? Math.max(4.5, app.numbers.write(factor).length + 0.6) : 6;
+const width = (app: App, factor: Factor): number => typeof factor === "number" ? 1.2 : typeof factor === "string" ? Math.max(4.5, terse(app.numbers.write(factor), app.numbers.unit(factor)).length + 0.6) : 8;
 
 function Number_({ app, factor, kind }: { app: App; factor: Factor; kind: string }) {
   if (typeof factor === "number") return <>{factor}</>;
   if (typeof factor === "string") {
     const free = app.numbers.input(factor).free;
-    return free || app.known.row(factor) && !factor.includes("[") && !/^(copies_sent|feistel_output|machine_balance|inference_tokens|rl_efficiency)$/.test(factor) ? <Num app={app} row={factor} kind={kind} /> : <Asked app={app} row={factor} class={`of-${kind}`} />;
+    return free || app.known.row(factor) && !factor.includes("[") && !/^(copies_sent|feistel_output|machine_balance|inference_tokens|rl_efficiency)$/.test(factor) ? <Num app={app} row={factor} kind={kind} /> : <Asked app={app} row={factor} class={`of-${kind}`} text={terse(app.numbers.write(factor), app.numbers.unit(factor))} />;
   }
-  return <>{factor.sum.map((row, i) => <span key={row}>{i > 0 && " + "}<Num app={app} row={row} kind={kind} /></span>)}</>;
+  return <>{factor.sum.map((row, i) => <span key={row}>{i > 0 && "\u2009+\u2009"}<Num app={app} row={row} kind={kind} /></span>)}</>;
 }
 
 /* A fraction of symbols or of numbers; both have the same columns. */
@@ -83,14 +83,14 @@ export function EquationLines({ app, equation, narrow }: { app: App; equation: E
   if (narrow) return <div class="equation stacked">{spoken}
     {left && <div class="stack-head"><span aria-hidden="true"><Math_ inside={left + "<mo>=</mo>"} /> {equation.open ? `${equation.open} of` : terms.length > 1 ? "sum of" : ""}</span><Asked app={app} row={equation.of} class="result total" /></div>}
     {terms.map((term, i) => <div class="stack" key={i}><div class="stack-name"><span class={`of-${term.kind}`}>{term.name}</span><Result app={app} equation={equation} term={term} binds={binds.has(term)} /></div>
-      {!(term.over.length === 1 && term.over[0] === term.of) && <><span aria-hidden="true"><Fraction app={app} term={term} numbers={false} /></span><Fraction app={app} term={term} numbers={true} /></>}</div>)}</div>;
+      {!(term.over.length === 1 && term.over[0] === term.of && !app.numbers.input(term.of).free && term.kind === "result") && <><span aria-hidden="true"><Fraction app={app} term={term} numbers={false} /></span><Fraction app={app} term={term} numbers={true} /></>}</div>)}</div>;
   return <div class="equation wide">{spoken}<div class="eq">
     {left && <><span /><span class="eq-left" aria-hidden="true"><Math_ inside={left} /><span class="op">=</span></span><span class="eq-left"><span class="op" aria-hidden="true">=</span></span><span class="eq-left"><Asked app={app} row={equation.of} class="result total" /><span class="op" aria-hidden="true">=</span></span></>}
     {equation.items.map((item, i) => typeof item === "string"
       ? <><span key={`a${i}`} /><span key={`b${i}`} aria-hidden="true" class={`op${/[()]/.test(item) ? " tall" : ""}`}>{item}</span><span key={`c${i}`} aria-hidden="true" class={`op${/[()]/.test(item) ? " tall" : ""}`}>{item}</span><span key={`d${i}`} aria-hidden="true" class="op">{item}</span></>
       : <><span key={`a${i}`} class={`eq-name of-${item.kind}`}>{item.name}</span>
         <span key={`b${i}`} class="eq-cell" aria-hidden="true">{<Fraction app={app} term={item} numbers={false} />}</span>
-        <span key={`c${i}`} class="eq-cell">{item.over.length === 1 && item.over[0] === item.of ? null : <Fraction app={app} term={item} numbers={true} />}</span>
+        <span key={`c${i}`} class="eq-cell">{item.over.length === 1 && item.over[0] === item.of && !app.numbers.input(item.of).free && item.kind === "result" ? null : <Fraction app={app} term={item} numbers={true} />}</span>
         <span key={`d${i}`} class="eq-cell"><Result app={app} equation={equation} term={item} binds={binds.has(item)} /></span></>)}
   </div></div>;
 }

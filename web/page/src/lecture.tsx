@@ -66,7 +66,7 @@ function Verdict({ app, statement }: { app: App; statement: Statement }) {
 
 function Yours({ app, chapter, told }: { app: App; chapter: ChapterSpec; told: Statement[] }) {
   const { state, numbers: n, lecture } = app, mine = state.mine, main = told.find(s => s.id === chapter.first);
-  const name = mine ? `${n.live.doc.model ?? "the lecture's model"}${n.live.doc.machine ? ` on ${n.live.doc.machine}` : ""}` : `${state.A.model || "the lecture's model"}${state.A.on ? ` on ${state.A.on}` : ""}`;
+  const name = mine ? `${n.live.doc.model ?? "the lecture's model"}${n.live.doc.machine ? ` on ${n.live.doc.machine}` : ""}` : `${app.titleOf("models", state.A.model)}${state.A.on ? ` on ${app.titleOf("hardware", state.A.on)}` : ""}`;
   if (!chapter.differ.length) return null;
   return <section class="yours"><h2>With your model</h2>
     {mine ? <table><thead><tr><th scope="col">what differs</th><th scope="col">lecture</th><th scope="col">{n.live.doc.model ?? state.A.model}</th></tr></thead><tbody>
@@ -109,7 +109,7 @@ export function LectureScreen({ app }: { app: App }) {
     if (done) lastSets.current = null;
     if (Number.isFinite(value)) { lastSets.current = { row, value }; app.dispatch({ do: "set", side: "deck", row, text: String(Number(value.toPrecision(3))) }, !done); }
   };
-  const mineName = `${(state.mine ? n.live.doc.model : null) ?? (app.state.A.model || "lecture’s model")}`;
+  const mineName = app.titleOf("models", state.A.model);
   return <>
     <nav class="chapters" aria-label="chapters" tabIndex={-1}>{CHAPTER_IDS.map(id => { const of = chapterTold(id); return <a key={id} href={`#lecture/${id}`} aria-current={id === chapter.id ? "page" : undefined}>{of.number} {of.title} <span class="time">{clock(of.time)}</span></a>; })}</nav>
     <div class="opening"><div><p class="place">Chapter {said.number} · {said.title} · the lecture from {clock(said.time)}</p><h1>{said.question}</h1></div>

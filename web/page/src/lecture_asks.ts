@@ -1,5 +1,6 @@
 /* What a chapter asks of the worker: its statements with the reader's model, and what runs. */
 import type { App } from "./app";
+import { mineOf } from "./chapters";
 import type { Question } from "./client";
 import { panelQuestions } from "./model_asks";
 import { words } from "./state";
@@ -8,8 +9,8 @@ export interface Told { value: number | null; applies?: boolean; holds: boolean 
 export interface Statement extends Told { id: string; chapter: number; time: string; statement: string; kind: string; equation: string; asks: string; says: number | null; agrees: boolean | null; reason: string; deck?: string; here?: Told }
 
 export const toldOf = (app: App): Question => {
-  const of = app.state.A, options = Object.fromEntries(Object.entries(of.options).filter(([name]) => ["gpus", "precision", "kv-precision", "experts-precision"].includes(name)));
-  return { kind: "ask", words: ["lecture", String(app.chapterNumber), ...(of.model && of.on ? words({ ...of, options, given: {} }) : [])] };
+  const of = mineOf(app.state.A);
+  return { kind: "ask", words: ["lecture", String(app.chapterNumber), ...(of.model && of.on ? words(of) : [])] };
 };
 export const RUN: Question = { kind: "ask", words: ["lecture", "7", "--run"] };
 

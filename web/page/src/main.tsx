@@ -8,7 +8,7 @@ import { LectureScreen, useNarrow } from "./lecture";
 import { ModelScreen } from "./model";
 import { Slider } from "./num";
 import { Assumed, Inputs, Quiz, Results, Traffic } from "./panels";
-import { RunScreen } from "./run";
+import { predictedRate, RunScreen } from "./run";
 import { command, fromWords, scenario, START, travels, words } from "./state";
 import { WhyPanel } from "./why";
 import { chosen, front, planCommand, speedOf } from "./model_asks";
@@ -38,7 +38,7 @@ function setTheme(app: App): void {
 function Head({ app }: { app: App }) {
   const { state } = app, at = (entry: string): "page" | undefined => state.entry === entry ? "page" : undefined;
   return <header><a class="skip" href="#main" onClick={event => { event.preventDefault(); document.getElementById("main")?.focus(); }}>to the content</a>
-    <a class="name" href="#model">chalkline</a>
+    <a class="brand" href="#model">chalkline</a>
     <nav class="entries" aria-label="entries"><a href="#model" aria-current={at("model")}>Your model</a><a href="#run" aria-current={at("run")}>Can I run it?</a><a href={`#lecture/${state.chapter}`} aria-current={at("lecture")}>The lecture</a></nav>
     <input id="search" type="search" aria-label="find" placeholder="find: fast mode, bubble" value={state.panel === "find" ? state.words : ""} spellcheck={false} autocomplete="off"
       onInput={event => { const said = event.currentTarget.value; app.dispatch({ do: "panel", panel: said.trim() ? "find" : null, words: said }); }} onKeyDown={event => { if (event.key === "Escape") { app.dispatch({ do: "panel", panel: null }); event.currentTarget.blur(); } }} />
@@ -52,7 +52,7 @@ function Bar({ app }: { app: App }) {
     const points = front(app, "A").points, at = chosen(points, state.speed), end = points.length ? speedOf(points[points.length - 1]) : 500, input = { name: "", value: state.speed, unit: "", low: 5, high: Math.max(end, 6), whole: false, log: true, meaning: "", source: "", assumed: false, free: true };
     return <div class="bar" role="group" aria-label="wanted speed"><span>{two(state.speed)} token/s</span><input type="range" min={0} max={1000} value={Math.round(place(Math.max(5, state.speed), input))} aria-label="wanted speed of the bar" aria-valuetext={`${two(state.speed)} token/s`} onInput={event => { const v = worth(Number(event.currentTarget.value), input); app.dispatch({ do: "speed", value: Math.min(Math.max(end, 6), Number(v.toPrecision(v < 100 ? 2 : 3))) }, true); }} /><span class="bar-result">{at ? `${two(1e6 * at.cost)} USD` : "…"}</span></div>;
   }
-  const row = state.entry === "run" ? "context" : app.chapter.hand.row, result = state.entry === "run" ? n.write("user_speed") : n.write(app.chapter.hand.result);
+  const row = state.entry === "run" ? "context" : app.chapter.hand.row, result = state.entry === "run" ? `${two(predictedRate(app) > 0 ? predictedRate(app) : n.value("user_speed"))} token/s` : n.write(app.chapter.hand.result);
   return <div class="bar" role="group" aria-label={state.entry === "run" ? "context" : app.chapter.hand.words}><span>{n.write(row)}</span><Slider app={app} row={row} name={state.entry === "run" ? "tokens of context, bar" : `${app.chapter.hand.words}, bar`} /><span class="bar-result">{result}</span></div>;
 }
 
@@ -130,7 +130,8 @@ function listen(app: App): void {
 
 async function start(): Promise<void> {
   document.documentElement.dataset.theme = kept("theme") ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
-  const packed = Uint8Array.from(atob(document.getElementById("wasm")!.textContent!.trim()), c => c.charCodeAt(0));
+  const text = atob(document.getElementById("wasm")!.textContent!), packed = new Uint8Array(text.length);
+  for (let i = 0; i < packed.length; i++) packed[i] = text.charCodeAt(i);
   performance.mark("decoded");
   const module = await WebAssembly.compileStreaming(new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip")), { headers: { "Content-Type": "application/wasm" } }));
   performance.mark("compiled");

@@ -15,7 +15,7 @@ import { nameMachine, nameModel, Pick, Wanted } from "./words";
 
 /* Which parts of a token are of which quantity. */
 const GROUPS: readonly { name: string; kind: Kind; labels: RegExp }[] = [
-  { name: "matrices", kind: "weights", labels: /experts|projection|head|FFN|GEMM|router|permutation|mixer|matri/i },
+  { name: "matrices", kind: "weights", labels: /experts|projection|^head|FFN|GEMM|router|permutation|mixer|matri/i },
   { name: "caches", kind: "cache", labels: /attention over|KV/i },
   { name: "links between chips", kind: "network", labels: /communication|all-to-all|link|exchange/i },
   { name: "kernel launches", kind: "host", labels: /launch/i },
@@ -107,7 +107,7 @@ export function frontier(app: App, at: Deployment | null, pairsA: Pair[], pairsB
   const lines: Line[] = [];
   const bound = (n: Numbers, of: "A" | "B", name: string): void => { const points = boundLine(n).filter(p => p[0] <= to * 1.3); if (points.length > 1) lines.push({ name, kind: "result", role: "bound", of, points }); };
   bound(app.numbers, "A", app.state.B ? `bound, ${nameA}` : "bound");
-  if (app.state.B && app.lecture.of === app.state.B) bound(app.lecture, "B", `bound, ${nameB}`);
+  if (app.state.B) bound(app.lecture, "B", `bound, ${nameB}`);
   if (A.length) lines.push(toLine(A, "A", app.state.B ? nameA : "predicted"));
   if (B.length) lines.push(toLine(B, "B", nameB));
   const values = [...all.map(p => p.per_gpu), ...lines.filter(l => l.role === "bound").flatMap(l => l.points.filter(p => p[0] >= low && p[0] <= to).map(p => p[1]))];
@@ -170,7 +170,7 @@ export function ModelScreen({ app }: { app: App }) {
 
 /* The one difference that made most of it. */
 function reason(app: App, at: Deployment | null, b: Deployment): string {
-  if (!at || app.lecture.of !== app.state.B) return "";
+  if (!at) return "";
   const ms = (n: Numbers): string => app.engine.write(n.value("bound_weights"), "s");
   const here = grouped(at), there = grouped(b), gaps = [...new Set([...here.keys(), ...there.keys()])].map(k => [k, (there.get(k) ?? 0) - (here.get(k) ?? 0)] as const).sort((p, q) => Math.abs(q[1]) - Math.abs(p[1]));
   return `${gaps.length ? `Most of it is ${gaps[0][0]}: ${app.engine.write(there.get(gaps[0][0]) ?? 0, "s")} of a token there, ${app.engine.write(here.get(gaps[0][0]) ?? 0, "s")} here. ` : ""}All its ${three(app.lecture.value("chips"))} chips need ${ms(app.lecture)} to read the weights once; here ${three(app.numbers.value("chips"))} share them in ${ms(app.numbers)}.`;

@@ -44,7 +44,7 @@ export interface NumProps {
 export function Num({ app, row, side = app.side, text, name, big, digits = 3, wide, kind }: NumProps) {
   const [typed, type] = useState<string | null>(null), [wrong, say] = useState("");
   const held = useRef<{ x: number; from: number; moved: boolean } | null>(null), field = useRef<HTMLInputElement>(null), span = useRef<HTMLSpanElement>(null);
-  const n = app.numbers, input = n.input(row), shown = text ?? n.write(row, digits), label = name ?? (n.meaning(row).split(/[;:(]/)[0].trim() || row.replace(/_/g, " "));
+  const n = app.numbers, input = n.input(row), shown = text ?? (big ? n.write(row, digits) : terse(n.write(row, digits), n.unit(row))), label = name ?? (n.meaning(row).split(/[;:(]/)[0].trim() || row.replace(/_/g, " "));
   useEffect(() => { if (typed !== null) { field.current?.focus(); field.current?.select(); } }, [typed !== null]);
   const set = (value: number, moving: boolean): void => { app.dispatch({ do: "set", side, row, text: String(value) }, moving); };
   const guilty = app.refused?.field === row;
@@ -94,6 +94,13 @@ export function Num({ app, row, side = app.side, text, name, big, digits = 3, wi
     aria-valuenow={input.value} aria-valuemin={input.low} aria-valuemax={input.high} aria-valuetext={shown} style={wide ? { minWidth: `${wide}ch` } : undefined}
     onKeyDown={keys} onPointerDown={down} onPointerMove={move} onPointerUp={() => { held.current = null; }} onPointerCancel={() => { held.current = null; }}
     onDblClick={() => type(shown)} onPointerEnter={() => wash(app, row)} onPointerLeave={() => wash(app, null)} onFocus={() => wash(app, row)} onBlur={() => wash(app, null)}>{shown}</span>;
+}
+
+/* Short for its place: the counted thing is named by the symbol above, a billion is no byte. */
+export function terse(text: string, unit: string): string {
+  if (unit === "1") return text.replace(/ B$/, " bn");
+  if (unit === "FLOP/token") return text.replace(/ FLOP\/token$/, "");
+  return unit === "token" ? text.replace(/ tokens?$/, "") : unit === "B/token" ? text.replace("/token", "") : text;
 }
 
 const unitOfShown = (text: string): string => /[A-Za-z%].*$/.exec(text.trim())?.[0].replace(/\s+/g, "") ?? "";

@@ -47,6 +47,9 @@ function rowsOf(of: Scenario): Map<string, string> {
   return rows;
 }
 
+/* Several tokens are tokens. */
+export const counted = (text: string): string => text === "1 token" ? text : text.replace(/ token$/, " tokens");
+
 export class Numbers {
   readonly live: Live;
   of: Scenario | null = null;
@@ -92,7 +95,7 @@ export class Numbers {
   has(row: string): boolean { return this.live.has(row) || this.live.inputOf(row) !== undefined; }
   value(row: string): number { return this.live.has(row) ? this.live.value(row) : this.live.inputOf(row)?.now ?? NaN; }
   unit(row: string): string { return this.live.has(row) ? this.live.unit(row) : this.live.inputOf(row)?.unit ?? "1"; }
-  write(row: string, digits = 3): string { return this.engine.write(this.value(row), this.unit(row), digits); }
+  write(row: string, digits = 3): string { return counted(this.engine.write(this.value(row), this.unit(row), digits)); }
   symbol(row: string): string {
     const symbol = this.live.row(row)?.symbol ?? this.live.inputOf(row)?.symbol ?? "";
     return symbol.includes("word") ? "" : symbol;

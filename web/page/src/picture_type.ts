@@ -2,8 +2,8 @@
 export type Kind = "compute" | "weights" | "cache" | "network" | "host" | "result";
 export type Role = "bound" | "predicted" | "sum" | "result" | "term";
 export type Of = "A" | "B";
-export interface Axis { name: string; unit: string; log: boolean; from: number; to: number; time?: boolean }
-export interface Line { name: string; kind: Kind; role: Role; of: Of; shade?: number; points: [number, number][]; band?: [number, number, number][] }
+export interface Axis { name: string; unit: string; log: boolean; from?: number; to?: number; time?: boolean }
+export interface Line { name: string; kind: Kind; role: Role; of: Of; shade?: 0 | 1 | 2 | 3; points: [number, number][]; band?: [number, number, number][] }
 export interface Part { kind: Kind; value: number; name?: string; beyond?: boolean }
 export interface Bar { name: string; parts: Part[]; total?: boolean; role?: "term" | "bound"; from?: number; band?: [number, number]; measured?: number; text?: string;
   range?: [number, number]; inner?: [number, number]; prior?: [number, number]; middle?: number }

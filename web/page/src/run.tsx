@@ -12,7 +12,7 @@ import { nameMachine, nameModel, Pick } from "./words";
 function served(reply: BoardReply | null): { now(of: string): number; along(of: string): number[] | null; refused: string } {
   const side = reply?.doc?.server, at = (of: string): number => side?.outputs.findIndex(o => o.of === of) ?? -1;
   return { now: of => { const i = at(of); return i < 0 ? NaN : reply!.values.server[i]; }, refused: reply?.doc?.refused ?? "",
-           along: of => { const i = at(of), curve = reply?.curves["server:context"]; return i < 0 || !curve ? null : Array.from(curve[i]); } };
+           along: of => { const i = at(of), curve = reply?.curves["server:prompt_tokens"]; return i < 0 || !curve ? null : Array.from(curve[i]); } };
 }
 
 /* The formats people ask for, by bits; the list is the catalog's. */
@@ -38,8 +38,8 @@ function speedPicture(app: App, reply: BoardReply | null): Picture {
   const n = app.numbers, most = mostContext(app), s = served(reply), x = RUN_CONTEXTS, bound = n.sweep("context", x)("user_speed"), lines: Line[] = [{ name: "bound", kind: "result", role: "bound", of: "A", points: path(x, bound) }];
   const tpot = s.along("predicted_tpot"), low = s.along("tpot_band_low"), high = s.along("tpot_band_high");
   if (tpot && low && high) {
-    const at = x.map((_, i) => i).filter(i => x[i] <= most && tpot[i] > 0);
-    if (at.length) lines.push({ name: "predicted", kind: "result", role: "predicted", of: "A", points: at.map(i => [x[i], 1 / tpot[i]]), band: at.map(i => [x[i], 1 / (tpot[i] * high[i]), 1 / (tpot[i] * low[i])]) });
+    const c = x.map(p => p + s.now("output_tokens") / 2), at = x.map((_, i) => i).filter(i => c[i] <= most && tpot[i] > 0);       /* half of the answer is there on average */
+    if (at.length) lines.push({ name: "predicted", kind: "result", role: "predicted", of: "A", points: at.map(i => [c[i], 1 / tpot[i]]), band: at.map(i => [c[i], 1 / (tpot[i] * high[i]), 1 / (tpot[i] * low[i])]) });
   }
   const here = n.value("context"), now = 1 / s.now("predicted_tpot"), full = Math.min(most, x[x.length - 1]);
   const last = lines[1]?.points[lines[1].points.length - 1];
@@ -53,7 +53,7 @@ export function RunScreen({ app }: { app: App }) {
   const { state, numbers: n } = app, question = cardOf(app), reply = app.board("card", question), s = served(reply.data);
   const model = n.live.doc.model ?? state.card.model, machine = n.live.doc.machine ?? state.card.on, format = state.card.options.precision ?? "";
   const most = mostContext(app), fits = most >= n.value("context"), any = most >= 1;
-  const rate = 1 / s.now("predicted_tpot"), known = reply.data && Number.isFinite(rate) && rate > 0;
+  const rate = predictedRate(app), known = reply.data && Number.isFinite(rate) && rate > 0;
   const all = weightsOf(app), weighed = app.answer<any[]>("weights", all), list = weighed.data && weighed.fresh ? nearest(app, weighed.data) : [], speeds = app.answer<any[]>("speeds", list.length ? speedsOf(app, list) : null);
   const index = new Map(app.list("models").map((m, i) => [m.name, i]));
   const needed = n.value("weights_stored") + n.value("kv_stored"), larger = app.list("hardware").filter((m: any) => m.scale_up_chips === "1" || /Max|Ultra|M\d/.test(m.title)).map((m: any) => ({ title: m.title as string, name: m.name as string, gb: Number.parseFloat(m.hbm_capacity) })).filter(m => m.gb * 1e9 * 0.95 >= needed).sort((p, q) => p.gb - q.gb)[0];
@@ -61,7 +61,7 @@ export function RunScreen({ app }: { app: App }) {
   const fewer = BITS.filter(b => bytesOf(app, b[0]) / bytesOf(app, format) * n.value("weights_stored") + n.value("kv_stored") <= n.value("hbm_capacity") * (1 - n.value("hbm_reserve"))).filter(b => bytesOf(app, b[0]) < bytesOf(app, format))[0];
   return <>
     <p class="query">Can I run <Pick app={app} list="models" value={state.card.model} shown={model} label="model" field="model" take={nameModel(app, "card")} /> in{" "}
-      <span class={`pick${app.refused?.field === "precision" ? " guilty" : ""}`}><select aria-label="format of the weights" value={format} onChange={event => { app.dispatch({ do: "option", side: "card", name: "precision", text: event.currentTarget.value }); }}>
+      <span class={`pick sized${app.refused?.field === "precision" ? " guilty" : ""}`} data-text={bitsOf(format)}><select aria-label="format of the weights" value={format} onChange={event => { app.dispatch({ do: "option", side: "card", name: "precision", text: event.currentTarget.value }); }}>
         {!BITS.some(b => b[0] === format) && <option value={format}>{format || "the checkpoint's format"}</option>}{BITS.map(b => <option key={b[0]} value={b[0]}>{b[1]}</option>)}</select></span> on{" "}
       <Pick app={app} list="hardware" value={state.card.on} shown={machine} label="card" field="on" take={nameMachine(app, "card")} /> with{" "}
       <Num app={app} row="context" name="tokens of context" text={n.value("context").toLocaleString("en")} /> tokens of context?</p>
@@ -70,7 +70,7 @@ export function RunScreen({ app }: { app: App }) {
     <p class={`detail${reply.fresh ? "" : " old"}`}>{fits ? <>{known ? <>80 % between {two(rate / s.now("tpot_band_high"))} and {two(rate / s.now("tpot_band_low"))}; no software is faster than {two(n.value("user_speed"))} on this bandwidth. First token after {app.engine.write(s.now("predicted_ttft"), "s")}. </> : s.refused ? `${s.refused}. ` : ""}Up to {two(most)} tokens of context fit.</>
       : <>It would do {fewer && <>in <button type="button" class="word" onClick={() => app.dispatch({ do: "option", side: "card", name: "precision", text: fewer[0] })}>{fewer[1]}</button>, </>}{larger && <>on <button type="button" class="word" onClick={() => nameMachine(app, "card")(larger.name)}>{larger.title}</button>, </>}or with {app.engine.write(host, "B")} of it in the host's memory.</>}</p>
     <div class="two">
-      <div class="pane"><Figure app={app} id="memory" picture={memoryPicture(app)} />
+      <div class="pane"><Figure app={app} id="memory" low picture={memoryPicture(app)} />
         <h2 class="small">In {bitsOf(format)} on this card</h2>
         <table class="fits"><thead><tr><th scope="col">model</th><th scope="col">weights</th><th scope="col">share of memory</th><th scope="col">token/s</th></tr></thead><tbody>{(list.length ? list : []).map((m, i) => {
           const w = weighed.data![index.get(m.name)!]?.answer, step = speeds.fresh ? speeds.data?.[i] : null, tpot = step?.answer?.predicted_tpot;
@@ -79,6 +79,14 @@ export function RunScreen({ app }: { app: App }) {
       <div class="pane"><Figure app={app} id="speed" picture={speedPicture(app, reply.data)} old={!reply.fresh && !!reply.data} moves={{ drag: (x, _y, done) => { const c = Math.round(Math.min(262144, Math.max(256, x))); app.dispatch({ do: "set", side: "card", row: "context", text: String(Number(c.toPrecision(3))) }, !done); } }} /></div>
     </div>
   </>;
+}
+
+/* Of one user: exact where the answer is of this context, between the points of its curve while it moves. */
+export function predictedRate(app: App): number {
+  const reply = app.board("card", cardOf(app)), s = served(reply.data), tpot = s.along("predicted_tpot"), context = app.numbers.value("context");
+  if (reply.fresh || !tpot) return 1 / s.now("predicted_tpot");
+  const c = RUN_CONTEXTS.map(p => p + s.now("output_tokens") / 2), i = Math.max(1, c.findIndex(v => v >= context)), t = (context - c[i - 1]) / (c[i] - c[i - 1]);
+  return 1 / (tpot[i - 1] + (tpot[i] - tpot[i - 1]) * Math.min(1, Math.max(0, t)));
 }
 
 const bytesOf = (app: App, format: string): number => Number((app.list("formats") as any[]).find(f => f.name === format)?.bytes ?? 2);

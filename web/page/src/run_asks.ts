@@ -6,8 +6,8 @@ import { evenLog } from "./picture_type";
 import { scenario, words } from "./state";
 
 export const RUN_CONTEXTS = evenLog(256, 262144, 41).map(Math.round);
-export const SERVED = ["predicted_tpot", "speed_per_user", "predicted_ttft", "tpot_band_low", "tpot_band_high"];
-export const cardOf = (app: App): Question => ({ kind: "board", words: words(app.state.card), quantities: SERVED.map(q => "server: " + q), sweeps: { context: RUN_CONTEXTS } });
+export const SERVED = ["predicted_tpot", "speed_per_user", "predicted_ttft", "tpot_band_low", "tpot_band_high", "output_tokens"];
+export const cardOf = (app: App): Question => ({ kind: "board", words: words(app.state.card), quantities: SERVED.map(q => "server: " + q), sweeps: { prompt_tokens: RUN_CONTEXTS } });
 
 export interface Known { name: string; title: string }
 export const models = (app: App): Known[] => app.list("models");
@@ -16,7 +16,8 @@ export const models = (app: App): Known[] => app.list("models");
 export const weightsOf = (app: App): Question => ({ kind: "asks", list: models(app).map(m => ["eval", "weights_stored", "hbm_share", ...words({ ...app.state.card, model: m.name })]) });
 export function nearest(app: App, replies: any[]): Known[] {
   const list = models(app).map((m, i) => ({ ...m, share: replies[i]?.answer?.hbm_share?.value as number })).filter(m => m.share > 0);
-  const fit = list.filter(m => m.share <= 1).sort((a, b) => b.share - a.share).slice(0, 4), over = list.filter(m => m.share > 1).sort((a, b) => a.share - b.share).slice(0, 1);
+  const seen = new Set<number>(), other = list.filter(m => { const size = Number(m.share.toPrecision(3)), fresh = !seen.has(size); seen.add(size); return fresh; });
+  const fit = other.filter(m => m.share <= 1).sort((a, b) => b.share - a.share).slice(0, 4), over = other.filter(m => m.share > 1).sort((a, b) => a.share - b.share).slice(0, 1);
   const own = list.find(m => m.name === app.state.card.model);
   return [...new Map([...fit.reverse(), ...(own ? [own] : []), ...over].map(m => [m.name, m])).values()].sort((a, b) => (a as any).share - (b as any).share);
 }

@@ -41,7 +41,7 @@ export const scenario = (model: string, on: string, options = none, given = none
 export const START: State = {
   entry: "model", chapter: "batch", mine: false,
   A: scenario("deepseek-v3", "gb200-nvl72", { isl: "1024", osl: "1024" }), B: null,
-  card: scenario("qwen3-30b-a3b", "rtx-4090", { gpus: "1", precision: "q4_k", context: "8192" }),
+  card: scenario("qwen3-30b-a3b", "rtx-4090", { gpus: "1", batch: "1", precision: "q4_k", context: "8192" }),
   deck: scenario("", ""), statement: "", speed: 40, why: null, panel: null, words: "", files: {},
 };
 

@@ -15,8 +15,8 @@ export function Pick({ app, list, value, shown, label, take, field }: { app: App
     take(app.list(list).find(row => plain(row.title) === plain(name) || plain(row.name) === plain(name))?.name ?? name);
   };
   const id = `list-${list}`;
-  return <span class={`pick${wrong ? " guilty" : ""}`}><input role="combobox" aria-expanded="false" aria-label={label} aria-invalid={wrong ? "true" : undefined} aria-describedby={wrong ? "refusal" : undefined} list={typed !== null ? id : undefined} value={text}
-    style={{ width: `${Math.max(4, text.length * 0.98 + 0.4)}ch` }} spellcheck={false} autocomplete="off" data-field={field}
+  return <span class={`pick sized${wrong ? " guilty" : ""}`} data-text={text}><input role="combobox" aria-expanded="false" aria-label={label} aria-invalid={wrong ? "true" : undefined} aria-describedby={wrong ? "refusal" : undefined} list={typed !== null ? id : undefined} value={text}
+    size={1} spellcheck={false} autocomplete="off" data-field={field}
     onFocus={event => { type(shown); const e = event.currentTarget; requestAnimationFrame(() => e.select()); }} onInput={event => {
       const said = event.currentTarget.value;
       type(said);
