@@ -4,21 +4,15 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { faces } from "./fonts.mjs";
-import { lecture } from "./tables.mjs";
+import { virtual } from "./tables.mjs";
 
 const root = new URL("../../", import.meta.url).pathname, here = new URL(".", import.meta.url).pathname;
 const common = { bundle: true, minify: true, write: false, format: "iife", target: "es2022", absWorkingDir: here, logLevel: "warning",
                  define: { VERSION: JSON.stringify(process.env.VERSION ?? "") } };
 const text = async options => (await build({ ...common, ...options })).outputFiles[0].text;
 
-const told = lecture(root + "data", here + "src/chapters.ts");
-const virtual = { name: "virtual", setup(b) {
-  b.onResolve({ filter: /^virtual:/ }, ({ path }) => ({ path, namespace: "virtual" }));
-  b.onLoad({ filter: /^virtual:worker$/, namespace: "virtual" }, () => ({ contents: worker, loader: "text" }));
-  b.onLoad({ filter: /^virtual:lecture$/, namespace: "virtual" }, () => ({ contents: Object.entries(told).map(([name, of]) => `export const ${name} = ${JSON.stringify(of)};`).join("\n"), loader: "js" }));
-} };
 const worker = await text({ entryPoints: ["src/worker.ts"] });
-const script = await text({ entryPoints: ["src/main.tsx"], plugins: [virtual], jsx: "automatic", jsxImportSource: "preact" });
+const script = await text({ entryPoints: ["src/main.tsx"], plugins: [virtual(root, here, worker)], jsx: "automatic", jsxImportSource: "preact" });
 const style = await text({ entryPoints: ["src/style.css"] });
 /* As small as deflate can be, where zopfli is there; any browser unpacks it. */
 function pack(path) {

@@ -18,7 +18,7 @@ export function readCsv(path) {
   return list.map(row => Object.fromEntries(head.map((name, i) => [name, row[i] ?? ""])));
 }
 
-export function lecture(data, script) {
+function lecture(data, script) {
   const chapters = Object.fromEntries(readCsv(`${data}/chapters.csv`).map(r => [r.id, { number: Number(r.chapter), title: r.title, time: r.time, question: r.question }]));
   const decks = {};
   for (const r of readCsv(`${data}/decks.csv`)) (decks[r.deck] ??= {})[r.row] = r.value;
@@ -26,3 +26,11 @@ export function lecture(data, script) {
   const of = (list, column) => Object.fromEntries(list.map(s => [s.id, s[column]]));
   return { CHAPTER_OF: chapters, DECKS: decks, DECK_OF: of(statements, "deck"), STATEMENTS: of(statements.filter(s => named.has(s.id)), "statement") };
 }
+
+/* The modules that are made at build time: `virtual:lecture`, and the worker's script as a text. */
+export const virtual = (root, page, worker = "") => ({ name: "virtual", setup(build) {
+  build.onResolve({ filter: /^virtual:/ }, ({ path }) => ({ path, namespace: "virtual" }));
+  build.onLoad({ filter: /^virtual:worker$/, namespace: "virtual" }, () => ({ contents: worker, loader: "text" }));
+  build.onLoad({ filter: /^virtual:lecture$/, namespace: "virtual" }, () => ({ loader: "js",
+    contents: Object.entries(lecture(root + "data", page + "src/chapters.ts")).map(([name, of]) => `export const ${name} = ${JSON.stringify(of)};`).join("\n") }));
+} });

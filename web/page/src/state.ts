@@ -271,7 +271,7 @@ export async function open(hash: string, known: Known): Promise<State | Refusal>
     catch { return { field: "file", says: `The file ${key.slice(5)} in this address is cut off or damaged; drop it on the page again.` }; }
   }
   const plain = new URLSearchParams([...query].filter(([key]) => !OWN.includes(key) || key === "model" || key === "on"));
-  const named = query.has("model") || query.has("on"), fresh = entry !== "run" && named && (old || entry === "model") ? { ...START.A, options: query.has("isl") || entry === "lecture" ? {} : START.A.options } : START.A;
+  const named = query.has("model") || query.has("on"), fresh = old && named ? { ...START.A, options: {} } : START.A;
   const mine = entry === "lecture" && (query.has("mine") || named);
   const A = entry === "model" || mine ? takeScenario(plain, "", fresh, known) : START.A;
   const card = entry === "run" ? takeScenario(plain, "", START.card, known) : START.card;
