@@ -30,7 +30,7 @@ BASE     := $(filter-out base/ranks_mpi.c,$(call sources,base))
 WEB      := $(addprefix web/,respond.c request.c route.c openapi.c schema.c metrics.c handout.c report.c \
               worker.c http_server.c serve_options.c)
 # Every room of the library; score/fit is a program of its own.
-ROOMS    := report catalog search infer import scenario score $(shell find sim ask -type d)
+ROOMS    := report catalog search infer reverse import scenario score $(shell find sim ask -type d)
 LIBRARY  := $(BASE) $(ROWS) $(foreach room,$(ROOMS),$(call sources,$(room))) $(WEB)
 OBJECTS  := $(LIBRARY:%.c=$(B)/%.o) $(SETS:%=$(B)/rows/run_%.o) $(LANES:%=$(B)/compiled_%.o) \
             $(B)/built_in_formulas.o $(B)/built_in_sheets.o $(B)/embedded_data.o $(B)/embedded_page.o
@@ -145,9 +145,9 @@ check-long:                     ## the same with LONG=10 times as many random ca
 	@$(MAKE) --no-print-directory check NOFUZZ=1 CHALKLINE_LONG=$(or $(LONG),10)
 	@$(MAKE) --no-print-directory fuzz SECONDS=$(or $(SECONDS),60)
 
-asan:                           ## the tests under address and undefined sanitizers
+asan:                           ## the tests under address and undefined sanitizers, with fewer rounds
 	@tools/setup.sh core check
-	@ASAN_OPTIONS=detect_leaks=1 $(MAKE) --no-print-directory tests B=build/asan \
+	@ASAN_OPTIONS=detect_leaks=1 CHALKLINE_SHORT=4 $(MAKE) --no-print-directory tests B=build/asan \
 	    CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
 
 # ---- bench -----------------------------------------------------------------------------------------

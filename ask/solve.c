@@ -9,134 +9,11 @@
  * does not say which is wanted. */
 #include "ask/ask.h"
 
+#include "scenario/equation.h"
+
 #include <float.h>
 #include <math.h>
 #include <string.h>
-
-/* A=B, or A>=B and so on, which ask for all of a range. */
-struct equation {
-    const char *text, *left, *right;
-    const char *sign;               /* of sign_size: "=", ">=" */
-    int sign_size;
-    enum relation relation;
-    bool turned;                    /* the right side is the larger */
-};
-
-static bool no_equation(const char *where, struct error *error)
-{
-    error_set(error, where ? "--where: '%.100s' is not an equation" : "solve needs an equation",
-              where ? where : "");
-    return error_expected(error, "two sides with =, >= or <= between them, as in --where "
-                          "bound_compute=bound_weights");
-}
-
-/* The sign between the sides is the one outside of parentheses: AT(row, input=1) contains others. */
-static bool split_equation(struct arena *arena, const char *where, struct equation *equation,
-                           struct error *error)
-{
-    const char *sign = NULL;
-    int size = 0, depth = 0;
-    *equation = (struct equation){ .text = where };
-    for (const char *at = where; at && *at; at++) {
-        depth += (*at == '(' || *at == '[') - (*at == ')' || *at == ']');
-        if (depth || !strchr("=<>", *at))
-            continue;
-        if (sign)
-            return no_equation(where, error);
-        sign = at;
-        size = 1 + (at[0] != '=' && at[1] == '=');
-        at += size - 1;
-    }
-    if (!sign || sign == where || !sign[size])
-        return no_equation(where, error);
-    equation->sign = sign;
-    equation->sign_size = size;
-    equation->left = arena_copy(arena, where, (size_t)(sign - where));
-    equation->right = sign + size;
-    equation->relation = *sign == '=' ? RELATION_EQUAL : size == 2 ? RELATION_AT_LEAST : RELATION_MORE;
-    equation->turned = *sign == '<';
-    return true;
-}
-
-static bool is_bare(const struct expr *expr)
-{
-    while (expr->op == OP_NEG)
-        expr = expr->kid[0];
-    return expr->op == OP_NUMBER && unit_same(expr->unit, unit_one);
-}
-
-static bool begins_number(const char *side)
-{
-    return strchr("0123456789+-.", *side) != NULL;
-}
-
-/* A side may be a number in the unit of the other, or with a unit or a suffix: "200ms", "128k". It
- * becomes a number in base units. */
-static bool read_side(struct scenario *scenario, const char **side, const char *other,
-                      struct error *error)
-{
-    const struct expr *expr;
-    struct quantity quantity;
-    struct error inner;
-    const bool number = begins_number(*side);
-    if (number && quantity_parse(text_of(*side), scenario_unit(scenario, other), &quantity, &inner) &&
-        quantity.distribution == DISTRIBUTION_NONE) {
-        *side = arena_print(scenario->arena, "%.17g", quantity.value);
-        return true;
-    }
-    if (expr_parse(&scenario->formulas, "--where", 0, text_of(*side), &expr, error))
-        return !number || expr->op != OP_NUMBER || error_set(error, "--where: %.500s", inner.what) ||
-               error_hint_of(error, &inner);
-    return false;
-}
-
-static bool same_units(struct scenario *scenario, const char *left, const char *right,
-                       struct error *error)
-{
-    const struct expr *a, *b;
-    struct unit ua, ub;
-    if (!expr_parse(&scenario->formulas, "--where", 0, text_of(left), &a, error) ||
-        !expr_parse(&scenario->formulas, "--where", 0, text_of(right), &b, error) ||
-        !expr_unit(&scenario->formulas, a, &ua, error) || !expr_unit(&scenario->formulas, b, &ub, error))
-        return false;
-    if (unit_same(ua, ub) || is_bare(a) || is_bare(b))
-        return true;
-    struct buffer wa = { .arena = scenario->arena }, wb = { .arena = scenario->arena };
-    unit_print(&wa, ua);
-    unit_print(&wb, ub);
-    error_set(error, "--where: %s is in %s, %s in %s", left, wa.data, right, wb.data);
-    return error_expected(error, "the same unit on both sides");
-}
-
-/* The unknown becomes an input: of a formula row, a number takes the formula's place. */
-static bool free_unknown(struct scenario *scenario, const char *name, double *low, double *high,
-                         struct error *error)
-{
-    int index = formulas_find(&scenario->formulas, name);
-    if (index < 0)
-        return scenario_unknown(scenario, name, error);
-    const struct row *row = scenario->formulas.rows[index];
-    const struct fact *given = facts_find(&scenario->facts, row->name);
-    double value;
-    if (fact_given(given)) {
-        error_set(error, "'%s' is both the unknown and set by %s", name, given->source);
-        return error_expected(error, "one of them");
-    }
-    if (row->table) {
-        error_set(error, "'%s' has one value per %s", name, row->table);
-        return error_expected(error, "a row with one value");
-    }
-    if (!value_of(scenario, name, &value, error))
-        value = 1;
-    *low = row->input ? row->low : fabs(value) * 1e-9;
-    *high = row->input ? row->high : fabs(value) * 1e9;
-    if (*low == *high) {
-        error_set(error, "'%s' is a constant", name);
-        return error_expected(error, "a row that can be given a value");
-    }
-    facts_set(&scenario->facts, row->name, value, ORIGIN_AXIS, "solve");
-    return true;
-}
 
 /* ---- answers -------------------------------------------------------------------------------- */
 
@@ -462,23 +339,13 @@ static void note_assumed(struct solved *solved, const struct graph *graph, size_
     arena_free(&scratch);
 }
 
-/* A side that begins with no digit is an expression whose units agree. */
-static bool check_side(struct scenario *scenario, const char *side, struct error *error)
+static bool unknown_free(struct scenario *scenario, const char *name, struct error *error)
 {
-    const struct expr *expr;
-    struct unit unit;
-    return begins_number(side) ||
-           (expr_parse(&scenario->formulas, "--where", 0, text_of(side), &expr, error) &&
-            expr_unit(&scenario->formulas, expr, &unit, error));
-}
-
-static bool read_where(struct scenario *scenario, struct equation *equation, struct error *error)
-{
-    return check_side(scenario, equation->left, error) &&
-           check_side(scenario, equation->right, error) &&
-           read_side(scenario, &equation->left, equation->right, error) &&
-           read_side(scenario, &equation->right, equation->left, error) &&
-           same_units(scenario, equation->left, equation->right, error);
+    const struct fact *given = facts_find(&scenario->facts, scenario->axis);
+    if (!fact_given(given))
+        return true;
+    error_set(error, "'%s' is both the unknown and set by %s", name, given->source);
+    return error_expected(error, "one of them");
 }
 
 bool ask_solve(struct arena *arena, const struct command *command, struct answer *answer,
@@ -495,25 +362,21 @@ bool ask_solve(struct arena *arena, const struct command *command, struct answer
                               "bound_compute=bound_weights`");
     }
     const char *name = solved.name = command->words[0];
-    if (!split_equation(arena, command_text(command, "where"), &equation, error) ||
+    if (!equation_split(arena, command_text(command, "where"), &equation, error) ||
         !scenario_read(&scenario, arena, command, command_subject(command), error) ||
-        !read_where(&scenario, &equation, error) ||
+        !equation_read(&scenario, &equation, error) ||
         !scenario_assume(&scenario, error))
         return false;
     const char *left = equation.left, *right = equation.right;
     const char *const sides[] = { left, right };
     scenario.axis = formulas_name(&scenario.formulas, arena, name);
-    if (!scenario_choose(&scenario, sides, 2, error) ||
-        !free_unknown(&scenario, name, &solved.low, &solved.high, error))
+    if (!scenario_choose(&scenario, sides, 2, error) || !unknown_free(&scenario, name, error) ||
+        !equation_unknown(&scenario, name, &solved.low, &solved.high, error))
         return false;
-    const char *difference = arena_print(arena, "(%s) - (%s)", equation.turned ? right : left,
-                                         equation.turned ? left : right);
-    const struct expr *expr;
     double side;
     if (value_of(&scenario, left, &side, error) && isnan(side))
         return scenario_priced(&scenario, "solve", error);
-    if (!expr_parse(&scenario.formulas, "--where", 0, text_of(difference), &expr, error) ||
-        !graph_build(arena, &scenario.formulas, &scenario.facts, &expr, 1, &values.graph, error))
+    if (!equation_graph(&scenario, &equation, &values.graph, error))
         return false;
     const int input = graph_input(&values.graph, scenario.axis);
     if (input < 0 || !graph_depends(arena, &values.graph, scenario.axis)) {
@@ -524,7 +387,7 @@ bool ask_solve(struct arena *arena, const struct command *command, struct answer
     given_note(&scenario, sides, 2, equation.text);
     solved.row = scenario.formulas.rows[formulas_find(&scenario.formulas, name)];
     solved.unit = solved.row->unit;
-    solved.side = scenario_unit(&scenario, begins_number(left) ? right : left);
+    solved.side = scenario_unit(&scenario, equation_number(left) ? right : left);
     graph_solve(arena, &values.graph, 0, (size_t)input, equation.relation, solved.low, solved.high,
                 &solved.found);
     struct doc *one = answer_document(&solved);

@@ -97,6 +97,8 @@ GROUP(row_options, row_title,
     { "set", "NAME=VALUE", OPTION_TEXT, .many = true,
       .help = "set any row to a number, range, distribution or expression" },
     { "rows", "FILE", OPTION_FILE, .many = true, .help = "read more rows, or new definitions of rows" })
+GROUP(deck_options, row_title,
+    { "deck", "NAME", OPTION_TEXT, .help = "set the rows that the lecture uses in an argument, as in data/decks.csv" })
 GROUP(table_options, output_title,
     { "csv", NULL, OPTION_SWITCH, .help = "print the table as CSV" })
 GROUP(plot_options, output_title,

@@ -25,6 +25,7 @@ extern const struct option_group
     served_options,                 /* --served */
     tier_options,                   /* --tiers */
     row_options,                    /* --set, --rows */
+    deck_options,                   /* --deck */
     table_options,                  /* --csv */
     plot_options,                   /* --plot */
     output_options;                 /* --json, --help, --version: every verb */
@@ -36,6 +37,6 @@ extern const struct option_group
     &point_options, &length_options, &users_options, &demand_options, &limit_options,          \
     &tier_options, &row_options
 /* The same, and the training run: verbs that take any row. */
-#define ANSWER_OPTIONS SERVING_OPTIONS, &run_options, &served_options
+#define ANSWER_OPTIONS SERVING_OPTIONS, &deck_options, &run_options, &served_options
 
 #endif

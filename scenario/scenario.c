@@ -9,6 +9,7 @@
 #include "scenario/scenario.h"
 
 #include "build/row_names.h"
+#include "scenario/deck.h"
 
 #include <math.h>
 #include <string.h>
@@ -536,7 +537,9 @@ bool scenario_read(struct scenario *scenario, struct arena *arena, const struct 
         model_follow_experts(&scenario->facts);
     if (!model && !set_precision(scenario, error))
         return false;
-    if (!read_more_rows(scenario, error) || !set_options(scenario, error))
+    const char *deck = command_text(command, "deck");
+    if (!read_more_rows(scenario, error) || (deck && !deck_set(scenario, deck, error)) ||
+        !set_options(scenario, error))
         return false;
     price_unknown(scenario);
     return true;

@@ -699,7 +699,7 @@ static void lecture_book(struct arena *arena, const char *rows, struct formulas 
         fail_msg("%s", error.what);
 }
 
-static struct options deck_options(struct arena *arena, const char *rows, const struct deck *deck,
+static struct options lecture_options(struct arena *arena, const char *rows, const struct deck *deck,
                                    const char *without)
 {
     struct options options = { .line = "", .more = { "--rows", rows }, .count = 2 };
@@ -752,7 +752,7 @@ static void lecture_turns(void **state)
         assert_true(k < statements.rows);
         const struct deck deck =
             deck_of(&arena, &formulas, csv_cell(&statements, k, csv_column(&statements, "deck")));
-        const struct options options = deck_options(&arena, rows, &deck, unknown);
+        const struct options options = lecture_options(&arena, rows, &deck, unknown);
         struct asked asked;
         assert_true(ask_equation(&asked, &options, unknown, equation));
         bool good = scan(&asked, scan_points());
@@ -797,7 +797,7 @@ static void lecture_decks(void **state)
         }
         for (size_t n = 0; n < deck.count && *asks; n++) {
             const char *unknown = deck.name[n];
-            const struct options options = deck_options(&arena, rows, &deck, unknown);
+            const struct options options = lecture_options(&arena, rows, &deck, unknown);
             struct asked asked;
             struct quantity quantity;
             double left, right;
