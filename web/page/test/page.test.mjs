@@ -1,0 +1,497 @@
+/* The page as a reader meets it, in one browser and one page: every screen at four widths, then what
+ * hands, keys and files do. */
+import assert from "node:assert";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after as atEnd, before, test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { address, after, answer, CHAPTERS, file, go, launch, open, root, run, SCREENS, settled } from "./browser.mjs";
+
+const scratch = mkdtempSync(join(tmpdir(), "chalkline-page-"));
+const axe = readFileSync(root + "web/page/node_modules/axe-core/axe.min.js", "utf8");
+let browser, context, page;
+before(async () => {
+  browser = await launch();
+  context = await browser.newContext({ viewport: { width: 1440, height: 900 }, offline: true, colorScheme: "light", acceptDownloads: true, permissions: ["clipboard-read", "clipboard-write"] });
+  page = await open(context, "#lecture/batch");
+});
+atEnd(() => browser?.close());
+
+/* A test leaves no complaint behind, fetches nothing, and shows no number that is none. */
+const on = (name, hash, act, width = 1440) => test(name, { timeout: 240000 }, async () => {
+  await page.setViewportSize({ width, height: width < 500 ? 844 : 900 });
+  if (hash) await go(page, hash);
+  await settled(page);
+  await act();
+  assert.deepEqual(page.errors.splice(0), []);
+  assert.deepEqual(page.requests, [], "nothing is fetched");
+  assert.doesNotMatch(await page.evaluate(() => document.body.innerText), /NaN|Infinity|undefined|\[object/);
+});
+const text = selector => page.locator(selector).first().textContent();
+const num = row => page.locator(`main .num[data-row="${row}"]`);
+const state = () => page.evaluate(() => window.chalkline.state);
+const hashNow = () => page.waitForFunction(() => window.chalkline.written === location.hash && location.hash, null, { timeout: 10000 }).then(() => page.evaluate(() => location.hash));
+/* Until the last move has come to rest. */
+const rest = () => settled(page);
+
+/* ---- what every screen keeps ------------------------------------------------------------------- */
+
+/* Texts that meet or are cut, axes without two labels, boxes that leave the screen. */
+const faults = () => page.evaluate(() => {
+  const out = [], width = document.documentElement.clientWidth;
+  if (document.documentElement.scrollWidth > width) {
+    const wide = [...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > width + 1 && !e.closest(".chapters, .spoken, .list, pre, .skip"));
+    out.push(`scrolls sideways: ${wide.slice(-2).map(e => e.outerHTML.slice(0, 80))}`);
+  }
+  for (const svg of document.querySelectorAll("main svg")) {
+    const box = svg.getBoundingClientRect(), texts = [...svg.querySelectorAll("text")].map(e => [e.textContent, e.getBoundingClientRect()]);
+    if (!box.width) continue;
+    texts.forEach(([a, r], i) => {
+      if (r.left < box.left - 2 || r.right > box.right + 2 || r.top < box.top - 2 || r.bottom > box.bottom + 2) out.push(`cut: ${a} in ${svg.querySelector("title")?.textContent}`);
+      for (const [b, q] of texts.slice(i + 1)) {
+        const x = Math.min(r.right, q.right) - Math.max(r.left, q.left), y = Math.min(r.bottom, q.bottom) - Math.max(r.top, q.top);
+        if (x > 1 && y > 4) out.push(`“${a}” on “${b}” by ${x.toFixed(0)} x ${y.toFixed(0)} in ${svg.querySelector("title")?.textContent}`);
+      }
+    });
+    for (const frame of svg.querySelectorAll("g.frame")) {
+      const bottom = Number(frame.dataset.box.split(" ")[1]) + Number(frame.dataset.box.split(" ")[3]), soft = [...frame.querySelectorAll("text.soft")];
+      const x = soft.filter(t => Number(t.getAttribute("y")) > bottom && /[\d]/.test(t.textContent)), y = soft.filter(t => t.getAttribute("text-anchor") === "end" && Number(t.getAttribute("y")) <= bottom + 6);
+      if (x.length < 2) out.push(`x of “${svg.querySelector("title")?.textContent}” has ${x.length} labels`);
+      if (frame.dataset.y && y.length < 2) out.push(`y of “${svg.querySelector("title")?.textContent}” has ${y.length} labels`);
+    }
+  }
+  for (const e of document.querySelectorAll("main .num, main button, main h1, main h2, main a")) {
+    const r = e.getBoundingClientRect();
+    if (r.width && (r.left < -1 || r.right > width + 1) && !e.closest(".chapters, .list, .equations")) out.push(`cut: ${e.textContent.slice(0, 40)} ${r.left.toFixed(0)}..${r.right.toFixed(0)}`);
+  }
+  return out;
+});
+
+for (const width of [1440, 1024, 390, 320])
+  on(`${width} px: no text meets another or is cut, every axis has two labels, nothing scrolls sideways`, null, async () => {
+    const found = [];
+    for (const hash of [...SCREENS, "#lecture/batch?mine", "#lecture/experts?mine&model=llama-3.3-70b&on=h100-sxm", "#lecture/batch?batch=3200", "#lecture/batch?context=300000", "#run?context=120000"]) {
+      await go(page, hash);
+      for (const fault of await faults()) found.push(`${hash}: ${fault}`);
+    }
+    assert.deepEqual(found, []);
+  }, width);
+
+for (const [theme, width] of [["light", 1440], ["dark", 1440], ["light", 390], ["dark", 390]])
+  on(`axe has nothing to say: ${theme}, ${width} px`, null, async () => {
+    await page.evaluate(to => { document.documentElement.dataset.theme = to; }, theme);
+    if (!await page.evaluate(() => !!window.axe)) await page.evaluate(axe);
+    const found = [];
+    for (const hash of [...SCREENS, "#lecture/batch?mine"]) {
+      await go(page, hash);
+      found.push(...(await page.evaluate(() => axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] })))
+        .violations.map(v => `${hash} ${v.id} ${v.nodes.length}: ${v.nodes[0].html.slice(0, 120)} ${v.nodes[0].failureSummary.slice(0, 200)}`));
+    }
+    await page.evaluate(() => { document.documentElement.dataset.theme = "light"; });
+    assert.deepEqual(found, []);
+  }, width);
+
+on("on a phone the input and its result are in one view, wherever one scrolls", "#lecture/batch", async () => {
+  for (const hash of ["#lecture/batch", "#model", "#run"]) {
+    await go(page, hash);
+    await page.evaluate(() => window.scrollTo(0, document.body.scrollHeight));
+    const bar = await page.locator(".bar").boundingBox(), slider = page.locator(".bar input"), before = await text(".bar .bar-result");
+    assert.ok(bar.y + bar.height <= 845 && bar.height >= 44, `${hash}: ${JSON.stringify(bar)}`);
+    assert.ok((await slider.boundingBox()).height >= 44);
+    await slider.focus();
+    await page.keyboard.press("PageUp");
+    await page.keyboard.press("PageUp");
+    await page.waitForFunction(was => document.querySelector(".bar .bar-result").textContent !== was, before, { timeout: 30000 });
+  }
+}, 390);
+
+on("targets are 24 px at least", "#lecture/batch", async () => {
+  const small = [];
+  for (const hash of ["#model", "#run", "#lecture/batch"]) {
+    await go(page, hash);
+    small.push(...await page.evaluate(() => [...document.querySelectorAll("button, select, main .num, input, header a, nav a")].filter(e => e.getClientRects().length && !e.closest(".spoken")).flatMap(e => {
+      const own = e.getBoundingClientRect(), after = e.classList.contains("num") ? own.height + 9 : own.height;
+      return after < 23.5 && !e.closest("p.prose") ? [`${e.textContent || e.getAttribute("aria-label")}: ${own.width.toFixed(0)} x ${own.height.toFixed(0)}`] : [];
+    })));
+  }
+  assert.deepEqual(small, []);
+});
+
+on("a number's name is in words, and every interactive thing can be reached and seen", "#lecture/batch", async () => {
+  const seen = new Set();
+  for (let i = 0; i < 60; i++) {
+    await page.keyboard.press("Tab");
+    const at = await page.evaluate(() => { const e = document.activeElement, s = getComputedStyle(e); return { name: e.getAttribute("aria-label") ?? e.textContent, ring: s.outlineStyle !== "none" || s.backgroundColor !== "rgba(0, 0, 0, 0)", tag: e.tagName + "." + e.className }; });
+    assert.ok(at.ring, `no ring on ${JSON.stringify(at)}`);
+    assert.ok(at.tag.startsWith("BODY") || at.name.trim(), at.tag);
+    seen.add(at.tag.split(" ")[0]);
+  }
+  assert.ok([...seen].some(t => t.startsWith("SPAN.num")) && [...seen].some(t => t.startsWith("FIGURE")), [...seen].join(" "));
+});
+
+test("while the page builds up it hardly moves", { timeout: 120000 }, async () => {
+  for (const [width, hash] of [[1440, "#lecture/batch"], [1440, "#model"], [390, "#model"], [390, "#lecture/batch"]]) {
+    const own = await browser.newContext({ viewport: { width, height: 844 }, offline: true }), fresh = await open(own, hash);
+    await settled(fresh);
+    const shift = await fresh.evaluate(() => new Promise(done => {
+      let sum = 0;
+      const observer = new PerformanceObserver(list => { for (const e of list.getEntries()) if (!e.hadRecentInput) sum += e.value; });
+      observer.observe({ type: "layout-shift", buffered: true });
+      requestAnimationFrame(() => requestAnimationFrame(() => { for (const e of observer.takeRecords()) sum += e.value; done(sum); }));
+    }));
+    await own.close();
+    assert.ok(shift < 0.1, `${hash} at ${width}: ${shift}`);
+  }
+});
+
+test("the file is at most 640 kB packed", () => {
+  const size = readFileSync(file + ".gz").length;
+  assert.ok(size <= 640000, `${size} bytes`);
+  assert.ok(gzipSync(readFileSync(file), { level: 9 }).length <= 660000);
+});
+
+/* ---- numbers that move ------------------------------------------------------------------------- */
+
+on("a number is dragged, undone, done again", "#lecture/batch", async () => {
+  const box = await num("batch").first().boundingBox();
+  await page.mouse.move(box.x + 8, box.y + 8);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 60, box.y + 8, { steps: 4 });
+  await page.mouse.move(box.x + 118, box.y + 8, { steps: 4 });
+  await page.mouse.up();
+  await rest();
+  const moved = await num("batch").first().textContent();
+  assert.equal(moved, "3,160", "110 px are half a decade");
+  await page.keyboard.press("Control+z");
+  await rest();
+  assert.equal(await num("batch").first().textContent(), "1,000");
+  await page.keyboard.press("Control+Shift+z");
+  await rest();
+  assert.equal(await num("batch").first().textContent(), "3,160");
+  assert.match(await text(".verdict"), /^Yes: 3,160 users/);
+  await page.keyboard.press("Control+z");
+  await rest();
+});
+
+on("the keys move it, by the command line's numbers", "#lecture/batch", async () => {
+  const n = num("batch").first();
+  await n.focus();
+  const is = async () => page.evaluate(() => window.chalkline.numbers.value("batch"));
+  for (const [key, value] of [["ArrowRight", 1020], ["Shift+ArrowRight", 1120], ["PageUp", 2240], ["PageDown", 1120], ["Home", 1], ["ArrowLeft", 1], ["ArrowRight", 2], ["End", 65536]]) {
+    await page.keyboard.press(key);
+    assert.equal(await is(), value, key);
+  }
+  await rest();
+  await page.keyboard.press("Escape");
+  await rest();
+  assert.equal(await is(), 1000);
+  await page.keyboard.press("ArrowRight");
+  await rest();
+  const words = ["eval", "bound_step", "--batch", "1020", "--context", "50000", "--gpus", "64", ...["peak_flops=4.8e15FLOP/s", "hbm_bandwidth=8TB/s", "weight_bytes=1B", "params_active=1e11", "params_total=8e11", "kv_per_token=1666.66666666666667B/token"].flatMap(s => ["--set", s])];
+  assert.equal(await page.evaluate(() => window.chalkline.numbers.value("bound_step")), (await answer(words)).bound_step.value);
+});
+
+on("it is typed with its unit, and refused in words when out of range", "#lecture/batch", async () => {
+  const n = num("hbm_bandwidth").first();
+  await n.focus();
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("4TB/s");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => window.chalkline.numbers.value("hbm_bandwidth") === 4e12);
+  for (const wrong of ["-1", "fast", "1e30TB/s"]) {
+    await num("hbm_bandwidth").first().focus();
+    await page.keyboard.press("Enter");
+    await page.locator(".typing input").fill(wrong);
+    await page.keyboard.press("Enter");
+    await page.waitForSelector(".typing .refused");
+    assert.ok((await text(".typing .refused")).length > 15, wrong);
+    assert.equal(await page.getAttribute(".typing input", "aria-invalid"), "true");
+    await page.keyboard.press("Escape");
+    await page.waitForSelector(".typing", { state: "detached" });
+    assert.equal(await page.evaluate(() => window.chalkline.numbers.value("hbm_bandwidth")), 4e12);
+  }
+  await page.keyboard.press("Control+z");
+  await rest();
+  assert.equal(await page.evaluate(() => window.chalkline.numbers.value("hbm_bandwidth")), 8e12);
+});
+
+on("the picture is a hand too: a press sets the point, the crossover moves what puts it there", "#lecture/batch", async () => {
+  const frame = await page.locator("#batch-1 svg g.frame").first().evaluate(g => { const r = g.ownerSVGElement.getBoundingClientRect(), [x, y, w, h] = g.dataset.box.split(" ").map(Number); return { x: r.left + x, y: r.top + y, w, h, to: Number(g.dataset.x.split(" ")[1]) }; });
+  await page.mouse.click(frame.x + frame.w / 2, frame.y + frame.h / 2);
+  await rest();
+  assert.ok(Math.abs(await page.evaluate(() => window.chalkline.numbers.value("batch")) / (frame.to / 2) - 1) < 0.01);
+  const mark = await page.locator("#batch-1 svg g.mark circle").first().boundingBox(), before = await page.evaluate(() => window.chalkline.numbers.value("params_total"));
+  await page.mouse.move(mark.x + mark.width / 2, mark.y + mark.height / 2);
+  await page.mouse.down();
+  await page.mouse.move(mark.x - 40, mark.y, { steps: 6 });
+  await page.mouse.up();
+  await rest();
+  assert.ok(await page.evaluate(() => window.chalkline.numbers.value("params_total")) < 0.8 * before);
+});
+
+on("the task is answered by dragging, in each chapter", null, async () => {
+  for (const [chapter, row, value] of [["batch", "batch", 3200], ["experts", "batch", 1020], ["pipeline", "pipeline_stages", 3], ["training", "pretrain_tokens", 2.6e14], ["prices", "price_step_context", 200000], ["memory", "hold_time", 12460], ["reversible", "stacked_layers", 500]]) {
+    await go(page, `#lecture/${chapter}`);
+    const first = await text(".verdict b");
+    await after(page, () => page.evaluate(([r, v]) => window.chalkline.dispatch({ do: "set", side: "deck", row: r, text: String(v) }), [row, value]));
+    assert.match(await text(".verdict b"), /^Yes/, chapter);
+    assert.ok(!/^Yes/.test(first), `${chapter} begins answered: ${first}`);
+  }
+});
+
+on("numbers of the equation stand under their symbols", "#lecture/batch", async () => {
+  for (const chapter of CHAPTERS) {
+    await go(page, `#lecture/${chapter}`);
+    const off = await page.evaluate(() => [...document.querySelectorAll(".eq")].flatMap(eq => {
+      const cells = [...eq.querySelectorAll(".fraction")], centre = e => { const r = (e.firstElementChild ?? e).getBoundingClientRect(); return r.left + r.width / 2; };
+      const rows = new Map();
+      for (const f of cells) { const key = f.closest(".eq-cell"); rows.set(key, f); }
+      const symbols = cells.filter(f => f.querySelector(".factor math")), numbers = cells.filter(f => !f.querySelector(".factor math"));
+      return symbols.flatMap(s => {
+        const left = s.getBoundingClientRect(), n = numbers.find(f => Math.abs((f.getBoundingClientRect().left + f.getBoundingClientRect().right) / 2 - (left.left + left.right) / 2) < 30);
+        if (!n) return [];
+        const a = [...s.querySelectorAll(".factor")], b = [...n.querySelectorAll(".factor")];
+        return a.map((f, i) => b[i] ? Math.abs(centre(f) - centre(b[i])) : 0).filter(d => d > 9);
+      });
+    }));
+    assert.deepEqual(off, [], chapter);
+  }
+});
+
+/* ---- one answer --------------------------------------------------------------------------------- */
+
+on("every number that does not move says why, and why says that number", null, async () => {
+  let clicked = 0;
+  for (const hash of ["#lecture/batch", "#lecture/batch?mine", "#lecture/experts?mine", "#lecture/training", "#lecture/memory", "#lecture/prices", "#lecture/pipeline?mine&model=llama-3.3-70b&on=h100-sxm"]) {
+    await go(page, hash);
+    const rows = await page.$$eval("main .asked[data-why]", list => [...new Set(list.filter(e => e.dataset.why !== "-").map(e => e.dataset.why))]);
+    for (const row of rows) {
+      const shown = await page.evaluate(r => ({ value: window.chalkline.numbers.value(r), words: null }), row);
+      await page.locator(`main .asked[data-why="${row}"]`).first().click();
+      await page.waitForSelector("#why .is");
+      const said = await text("#why .is"), line = await text("#why p:last-child code"), unit = await page.evaluate(r => window.chalkline.numbers.unit(r), row);
+      const words = line.replace(/^chalkline /, "").match(/'[^']*'|\S+/g).map(w => w.replace(/^'|'$/g, ""));
+      const own = await answer(words);
+      assert.equal(own.value, shown.value, `${hash}: ${line}`);
+      assert.equal(said, await page.evaluate(([v, u]) => window.chalkline.engine.write(v, u, 4), [own.value, own.unit ?? unit]), `${hash} ${row}`);
+      await page.keyboard.press("Escape");
+      await page.waitForSelector("#why", { state: "detached" });
+      clicked++;
+    }
+  }
+  assert.ok(clicked > 40, `${clicked} numbers`);
+});
+
+on("the first screen's answer is plan's", "#model", async () => {
+  const said = await answer(["plan", "--model", "deepseek-v3", "--on", "gb200-nvl72", "--isl", "1024", "--osl", "1024", "--speed", "5"]);
+  const speed = p => p.disagg_speed_per_user ?? p.speed_per_user, point = said.front.sort((a, b) => speed(a) - speed(b)).find(p => speed(p) >= 40);
+  const users = point.servers.filter(s => s.role !== "prefill").reduce((sum, s) => sum + s.count * s.concurrency, 0), two = v => Number(v.toPrecision(2)).toLocaleString("en", { maximumFractionDigits: 6 });
+  const answerText = await text("h1");
+  assert.ok(answerText.includes(`${two(users)} users`) && answerText.includes(`${two(1e6 * point.cost)} USD`), answerText);
+  const bound = await answer(["eval", "bound_step", ...point.words]), three = v => Number(v.toPrecision(3)).toLocaleString("en", { maximumFractionDigits: 6 });
+  assert.ok((await page.locator("#waterfall svg title").first().textContent()).includes(`The bound is ${three(1e3 * bound.bound_step.value)} ms`));
+  await after(page, () => page.evaluate(() => window.chalkline.dispatch({ do: "speed", value: 1e4 })));
+  assert.match(await text("h1"), /^No layout gives 10,000 token\/s; the fastest is \d/);
+});
+
+on("can I run it is step's", "#run", async () => {
+  const said = await answer(["step", "qwen3-30b-a3b", "--on", "rtx-4090", "--gpus", "1", "--batch", "1", "--precision", "q4_k", "--context", "8192"]);
+  assert.equal(await text("h1 b"), `${Number((1 / said.predicted_tpot).toPrecision(2))} token/s`);
+  await go(page, "#run?model=llama-3.3-70b");
+  assert.match(await text("h1"), /^No: the weights alone are 42\.7 GB/);
+  assert.match(await text(".detail"), /It would do/);
+});
+
+/* ---- state -------------------------------------------------------------------------------------- */
+
+on("a refusal keeps the board and marks the one field", "#model?on=h100-sxm&model=llama-3.1-8b", async () => {
+  const h1 = await text("h1");
+  const field = page.locator(".pick input").first();
+  await field.focus();
+  await field.fill("no such model");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("#refusal");
+  assert.match(await text("#refusal"), /unknown model/);
+  assert.equal(await page.locator(".pick.guilty").count(), 1);
+  assert.equal(await text("h1"), h1);
+  assert.equal((await state()).A.model, "llama-3.1-8b");
+  await after(page, () => page.evaluate(() => window.chalkline.dispatch({ do: "speed", value: 33 })));
+  assert.equal(await page.locator("#refusal").count(), 0, "the other fields go on");
+});
+
+on("an address that is wrong is refused whole; a truncated one says what is wrong with it", "#lecture/batch?batch=777", async () => {
+  for (const [hash, says] of [["#model?model=gpt-9", /unknown model/], ["#lecture/batch?set=hbm_bandwidth%3D-1TB/s", /out of range/], ["#model?speed=none", /speed/], ["#lecture/tenth", /no chapter/], ["#model?model=.%2Fc.json&file.c.json=eNq", /cut off/], ["#lecture/batch?set=colour%3D3", /unknown row/]]) {
+    const began = Date.now();
+    await after(page, () => page.evaluate(to => window.chalkline.go(to), hash));
+    assert.match(await text("#refusal"), says, hash);
+    assert.ok(Date.now() - began < 10000, "at once");
+    assert.equal(await page.evaluate(() => window.chalkline.numbers.value("batch")), 777);
+  }
+  await go(page, "#lecture/batch?utm_source=mail&batch=500");
+  assert.equal(await hashNow(), "#lecture/batch?batch=500");
+});
+
+on("the link shows the same again; back leaves the screen", "#lecture/memory?hold_time=1h", async () => {
+  await after(page, () => page.evaluate(() => window.chalkline.dispatch({ do: "set", side: "deck", row: "hold_time", text: "2h" })));
+  const hash = await hashNow();
+  assert.equal(hash, "#lecture/memory?set=hold_time%3D2h");
+  await page.click('nav.entries a[href="#run"]');
+  await page.waitForFunction(() => window.chalkline.state.entry === "run");
+  await settled(page);
+  await page.goBack();
+  await page.waitForFunction(() => window.chalkline.state.entry === "lecture");
+  await settled(page);
+  assert.equal((await state()).deck.given.hold_time, "2h");
+  const copy = await open(context, hash);
+  await settled(copy);
+  assert.equal(await copy.locator("h1").textContent(), await text("h1"));
+  assert.equal(await copy.locator(".verdict").textContent(), await text(".verdict"));
+  await copy.close();
+});
+
+on("the six questions open what they ask", "#model", async () => {
+  const list = await page.$$eval(".starts a", links => links.map(a => [a.textContent, a.getAttribute("href")]));
+  assert.equal(list.length, 6);
+  for (const [question, hash] of list) {
+    await go(page, hash);
+    assert.equal(await page.locator("#refusal").count(), 0, question);
+    assert.ok((await text("h1")).length > 10);
+  }
+});
+
+on("two scenarios stand in one picture, and one difference is named", "#model?model=llama-3.1-8b&on=h100-sxm&gpus=2", async () => {
+  await after(page, () => page.locator("button", { hasText: "beside" }).first().click());
+  const svg = page.locator("#frontier svg");
+  assert.ok(await svg.locator("path.line").count() >= 4, "two fronts and two bounds");
+  assert.match(await text(".notes section:nth-child(2)"), /Against B200 SXM.*Most of it is/s);
+  assert.match(await hashNow(), /beside=b200-sxm/);
+});
+
+/* ---- files --------------------------------------------------------------------------------------- */
+
+async function drop(files) {
+  const transfer = await page.evaluateHandle(list => { const data = new DataTransfer(); for (const [name, content] of list) data.items.add(new File([content], name)); return data; }, files);
+  await after(page, async () => {
+    await page.dispatchEvent("body", "drop", { dataTransfer: transfer });
+    await page.waitForFunction(() => window.chalkline.dropped !== undefined || true);
+    await page.waitForFunction(([before]) => document.querySelector("#refusal") || JSON.stringify(window.chalkline.state) !== before, [await page.evaluate(() => JSON.stringify(window.chalkline.state))]).catch(() => undefined);
+  });
+}
+const CONFIG = JSON.stringify({ architectures: ["LlamaForCausalLM"], model_type: "llama", hidden_size: 2048, intermediate_size: 8192, num_hidden_layers: 16, num_attention_heads: 32, num_key_value_heads: 8, vocab_size: 128256, head_dim: 64, torch_dtype: "bfloat16", tie_word_embeddings: true });
+
+on("a dropped config.json is a model, travels in the address, and answers as the command line does", "#lecture/batch?mine&on=h100-sxm&model=llama-3.1-8b", async () => {
+  await drop([["config.json", CONFIG]]);
+  assert.equal((await state()).A.model, "./config.json");
+  writeFileSync(join(scratch, "config.json"), CONFIG);
+  const list = await page.evaluate(() => { const of = window.chalkline.shown(); return ["--model", of.model, "--on", of.on, ...Object.entries(of.options).flatMap(([k, v]) => ["--" + k, v])]; });
+  const own = await answer(["eval", "bound_step", ...list], scratch);
+  assert.equal(await page.evaluate(() => window.chalkline.numbers.value("bound_step")), own.bound_step.value);
+  const copy = await open(context, await hashNow());
+  await settled(copy);
+  assert.equal(await copy.evaluate(() => window.chalkline.numbers.value("bound_step")), own.bound_step.value);
+  await copy.close();
+});
+
+on("a file that is no model is refused, and the model stays", "#lecture/batch?mine&on=h100-sxm&model=llama-3.1-8b", async () => {
+  await drop([["config.json", "{\"colour\": 3}"]]);
+  await page.waitForSelector("#refusal");
+  assert.match(await text("#refusal"), /config\.json is not a model/);
+  assert.equal((await state()).A.model, "llama-3.1-8b");
+});
+
+on("traffic is replayed as the command line does, a described one and a dropped one", "#model?model=llama-3.1-8b&on=h100-sxm&gpus=1", async () => {
+  const trace = "poisson:rate=4,count=80,input=500,output=60";
+  await after(page, () => page.locator("button", { hasText: "replay traffic" }).click());
+  await page.locator(".trace").fill(trace);
+  await after(page, () => page.keyboard.press("Enter"));
+  await page.waitForSelector("#ttft svg");
+  const check = async (name, cwd) => {
+    const said = await run(["simulate", name, "--model", "llama-3.1-8b", "--on", "h100-sxm", "--gpus", "1", "--requests", "-"], cwd), waits = said.out.split("\n").filter(l => /^\d+,/.test(l)).map(l => l.split(",")).map(c => Number(c[4]) - Number(c[1])).sort((a, b) => a - b);
+    const half = await page.evaluate(v => window.chalkline.engine.write(v, "s"), waits[Math.floor(0.5 * waits.length)]);
+    assert.ok((await page.locator("#ttft svg title").first().textContent()).includes(`within ${half}, `), name);
+  };
+  await check(trace, root);
+  const csv = "arrival,input,output\n" + Array.from({ length: 50 }, (_, i) => `${(0.2 * i).toFixed(1)},${200 + 37 * (i % 9)},${20 + i}\n`).join("");
+  writeFileSync(join(scratch, "day.csv"), csv);
+  await drop([["day.csv", csv]]);
+  await check("day.csv", scratch);
+  await drop([["day.csv", "colour,shape\nred,round\n"]]);
+  assert.equal((await state()).panel, "traffic");
+});
+
+on("a picture's numbers are one key away, and can be taken", "#lecture/batch", async () => {
+  await page.locator("#batch-1 figure").focus();
+  await page.keyboard.press("t");
+  await page.waitForSelector("#batch-1 .table table");
+  for (const kind of ["CSV", "SVG", "PNG"]) {
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click(`#batch-1 [data-take="${kind}"]`)]);
+    const data = readFileSync(await download.path());
+    if (kind === "PNG") assert.equal(data.subarray(1, 4).toString(), "PNG");
+    else assert.doesNotMatch(data.toString(), /NaN|undefined/);
+  }
+  await page.locator("#batch-1 figure").focus();
+  await page.keyboard.press("t");
+});
+
+/* ---- second level -------------------------------------------------------------------------------- */
+
+on("an assumption is a switch, and every input can be found", "#lecture/batch?mine&model=deepseek-v3&on=gb200-nvl72", async () => {
+  const before = await page.evaluate(() => window.chalkline.numbers.value("bound_compute"));
+  await after(page, () => page.locator(".assumed label", { hasText: "FLOPs of attention" }).click());
+  assert.ok(await page.evaluate(() => window.chalkline.numbers.value("bound_compute")) < before);
+  await after(page, () => page.locator("button", { hasText: "every input" }).click());
+  await page.locator(".inputs input[type=search]").fill("memory bandwidth");
+  const found = page.locator('.inputs .num[data-row="hbm_bandwidth"]');
+  await found.focus();
+  await page.keyboard.press("PageUp");
+  await rest();
+  assert.equal(await page.evaluate(() => window.chalkline.numbers.value("hbm_bandwidth")), 1.6e13);
+  await after(page, () => page.locator('.inputs button[aria-label$="hbm bandwidth"]').click());
+  assert.equal(await page.evaluate(() => window.chalkline.numbers.value("hbm_bandwidth")), 8e12);
+});
+
+on("a further statement sets its deck, and says whether it holds", "#lecture/batch", async () => {
+  await page.waitForSelector(".more li");
+  assert.ok(await page.locator(".more li").count() > 20);
+  await after(page, () => page.locator(".more .line", { hasText: "bound by compute or by memory" }).click());
+  assert.equal((await state()).statement, "batch.slopes");
+  assert.equal(await page.evaluate(() => window.chalkline.numbers.value("context")), 100000);
+  assert.match(await text(".yours .verdict-here"), /^(Holds|Does not hold)/);
+});
+
+on("light and dark, kept for the next time; a reader who prefers dark gets dark", "#lecture/batch", async () => {
+  const paper = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+  const light = await paper();
+  await page.click(".theme");
+  assert.notEqual(await paper(), light);
+  await page.click(".theme");
+  assert.equal(await paper(), light);
+  const own = await browser.newContext({ colorScheme: "dark", offline: true }), dark = await open(own);
+  assert.equal(await dark.evaluate(() => document.documentElement.dataset.theme), "dark");
+  await own.close();
+});
+
+test("a report is the page with its question, and what was answered", { timeout: 120000 }, async () => {
+  const path = join(scratch, "report.html"), said = await run(["report", "step", "llama-3.3-70b", "--on", "h100-sxm", "--gpus", "8", "--batch", "64", "--output", path]);
+  assert.equal(said.code, 0, said.err);
+  const own = await context.newPage();
+  await own.goto("file://" + path);
+  const live = await own.evaluate(() => !!document.getElementById("wasm"));
+  if (live) {
+    await own.waitForFunction(() => document.documentElement.dataset.settled, null, { timeout: 60000 });
+    assert.equal(await own.evaluate(() => window.chalkline.state.A.model), "llama-3.3-70b");
+    assert.match(await own.textContent("#sent"), /limited by/);
+  }
+  await own.close();
+});
+
+test("on paper no figure is cut in two", { timeout: 60000 }, async () => {
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await go(page, "#lecture/batch");
+  await page.emulateMedia({ media: "print" });
+  assert.equal(await page.evaluate(() => getComputedStyle(document.querySelector("#batch-1 figure")).breakInside), "avoid");
+  assert.equal(await page.locator(".theme").isVisible(), false);
+  assert.ok((await page.pdf({ format: "A4" })).length > 10000);
+  await page.emulateMedia({ media: "screen" });
+});
