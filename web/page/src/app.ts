@@ -20,6 +20,7 @@ export class App {
   readonly numbers = new Numbers(this.engine, 0);
   readonly lecture = new Numbers(this.engine, 1);       // the lecture's numbers beside the reader's
   readonly known: Known;
+  dropped = 0;                                          // files that have been dealt with
   settled = false;                                      // nothing more will come for this state
   render: () => void = () => undefined;
   sent: { words: string[]; text: string } | null = null;      // a report's question and its answer
@@ -158,10 +159,9 @@ export class App {
         if (!data || this.wanted.get(lane) !== key) return;           // of a state that is no longer there
         this.answers.set(lane, { key, data: broken(data) ?? (question.kind === "ask" ? data.reply : question.kind === "asks" ? data.replies : data) });
         this.ask();                                                   // what follows from it
-        this.draw();
       });
     }
-    this.settle();
+    this.draw();                        // and only what has been drawn is settled
   }
 
   private settle(): void {

@@ -333,7 +333,7 @@ export function timeOf(s: number): string {
 
 const reversible: ChapterSpec = {
   id: "reversible", task: "Drag the layers until forgetting saves more than nine tenths of the memory of checkpoints.", first: "reversible.flat", lede: ["reversible.feistel", "reversible.flat", "reversible.flops"],
-  decks: [], given: { feistel_left: "3", feistel_right: "5", stacked_layers: "64", activation_bytes_per_layer: "1GB" },
+  decks: [], given: { feistel_left: "3", feistel_right: "5", stacked_layers: "16", activation_bytes_per_layer: "1GB" },
   hand: { row: "stacked_layers", words: "layers", result: "activations_kept" },
   rows: ["feistel_output", "feistel_undone", "feistel_left", "feistel_right", "feistel_function", "activations_kept", "activations_checkpointed", "activations_reversible", "stacked_layers", "activation_bytes_per_layer", "reversible_flops", "inversion_error", "significand_bits", "coupling_slope", "layer_couplings"],
   equations: () => [

@@ -50,10 +50,10 @@ function Bar({ app }: { app: App }) {
   const { state, numbers: n } = app;
   if (state.entry === "model") {
     const points = front(app, "A").points, at = chosen(points, state.speed), end = points.length ? speedOf(points[points.length - 1]) : 500, input = { name: "", value: state.speed, unit: "", low: 5, high: Math.max(end, 6), whole: false, log: true, meaning: "", source: "", assumed: false, free: true };
-    return <div class="bar" role="group" aria-label="wanted speed"><span>{two(state.speed)} token/s</span><input type="range" min={0} max={1000} value={Math.round(place(Math.max(5, state.speed), input))} aria-label="wanted speed of the bar" aria-valuetext={`${two(state.speed)} token/s`} onInput={event => { const v = worth(Number(event.currentTarget.value), input); app.dispatch({ do: "speed", value: Math.min(Math.max(end, 6), Number(v.toPrecision(v < 100 ? 2 : 3))) }, true); }} /><span class="bar-result">{at ? `${two(1e6 * at.cost)} USD` : "…"}</span></div>;
+    return <aside class="bar" aria-label="wanted speed"><span>{two(state.speed)} token/s</span><input type="range" min={0} max={1000} value={Math.round(place(Math.max(5, state.speed), input))} aria-label="wanted speed of the bar" aria-valuetext={`${two(state.speed)} token/s`} onInput={event => { const v = worth(Number(event.currentTarget.value), input); app.dispatch({ do: "speed", value: Math.min(Math.max(end, 6), Number(v.toPrecision(v < 100 ? 2 : 3))) }, true); }} /><span class="bar-result">{at ? `${two(1e6 * at.cost)} USD` : "…"}</span></aside>;
   }
   const row = state.entry === "run" ? "context" : app.chapter.hand.row, result = state.entry === "run" ? `${two(predictedRate(app) > 0 ? predictedRate(app) : n.value("user_speed"))} token/s` : n.write(app.chapter.hand.result);
-  return <div class="bar" role="group" aria-label={state.entry === "run" ? "context" : app.chapter.hand.words}><span>{n.write(row)}</span><Slider app={app} row={row} name={state.entry === "run" ? "tokens of context, bar" : `${app.chapter.hand.words}, bar`} /><span class="bar-result">{result}</span></div>;
+  return <aside class="bar" aria-label={state.entry === "run" ? "context" : app.chapter.hand.words}><span>{n.write(row)}</span><Slider app={app} row={row} name={state.entry === "run" ? "tokens of context, bar" : `${app.chapter.hand.words}, bar`} /><span class="bar-result">{result}</span></aside>;
 }
 
 async function copied(button: HTMLElement, text: string, done = "copied"): Promise<void> {
@@ -95,6 +95,10 @@ function Page({ app }: { app: App }) {
 /* ---- files ---------------------------------------------------------------------------------------- */
 
 async function drop(app: App, files: File[]): Promise<void> {
+  await take(app, files);
+  app.dropped++;
+}
+async function take(app: App, files: File[]): Promise<void> {
   for (const file of files) {
     let bytes = new Uint8Array(await file.arrayBuffer()), name = file.name;
     if (bytes[0] === 0x1f && bytes[1] === 0x8b) {

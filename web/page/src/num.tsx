@@ -45,7 +45,13 @@ export function Num({ app, row, side = app.side, text, name, big, digits = 3, wi
   const [typed, type] = useState<string | null>(null), [wrong, say] = useState("");
   const held = useRef<{ x: number; from: number; moved: boolean } | null>(null), field = useRef<HTMLInputElement>(null), span = useRef<HTMLSpanElement>(null);
   const n = app.numbers, input = n.input(row), shown = text ?? (big ? n.write(row, digits) : terse(n.write(row, digits), n.unit(row))), label = name ?? (n.meaning(row).split(/[;:(]/)[0].trim() || row.replace(/_/g, " "));
-  useEffect(() => { if (typed !== null) { field.current?.focus(); field.current?.select(); } }, [typed !== null]);
+  useEffect(() => {
+    const at = field.current;
+    if (typed === null || !at) return;
+    at.focus();
+    if (typed === shown) at.select();
+    else at.setSelectionRange(typed.length, typed.length);
+  }, [typed !== null]);
   const set = (value: number, moving: boolean): void => { app.dispatch({ do: "set", side, row, text: String(value) }, moving); };
   const guilty = app.refused?.field === row;
 
@@ -57,7 +63,7 @@ export function Num({ app, row, side = app.side, text, name, big, digits = 3, wi
     type(null);
     requestAnimationFrame(() => span.current?.focus());
   };
-  if (typed !== null) return <span class="typing"><input ref={field} value={typed} aria-label={label} aria-invalid={wrong ? "true" : undefined} size={Math.max(6, typed.length + 1)} spellcheck={false} autocomplete="off"
+  if (typed !== null) return <span class="typing"><input ref={field} value={typed} aria-label={label} aria-invalid={wrong ? "true" : undefined} size={Math.max(6, typed.length + 1)} spellcheck={false} autocomplete="off" onInput={event => type(event.currentTarget.value)}
       onKeyDown={event => {
         event.stopPropagation();
         if (event.key === "Enter") { event.preventDefault(); take(event.currentTarget.value); }
@@ -91,7 +97,7 @@ export function Num({ app, row, side = app.side, text, name, big, digits = 3, wi
     set(rounded(input.log || !(input.high - input.low) ? h.from * 10 ** (px / DECADE) : h.from + px * (input.high - input.low) / LINE, input), true);
   };
   return <span ref={span} class={`num${big ? " big" : ""}${kind ? " of-" + kind : ""}${input.assumed ? " assumed" : ""}${guilty ? " guilty" : ""}`} data-row={row} role="spinbutton" tabIndex={0} aria-label={label}
-    aria-valuenow={input.value} aria-valuemin={input.low} aria-valuemax={input.high} aria-valuetext={shown} style={wide ? { minWidth: `${wide}ch` } : undefined}
+    {...decimals(input)} aria-valuetext={shown} style={wide ? { minWidth: `${wide}ch` } : undefined}
     onKeyDown={keys} onPointerDown={down} onPointerMove={move} onPointerUp={() => { held.current = null; }} onPointerCancel={() => { held.current = null; }}
     onDblClick={() => type(shown)} onPointerEnter={() => wash(app, row)} onPointerLeave={() => wash(app, null)} onFocus={() => wash(app, row)} onBlur={() => wash(app, null)}>{shown}</span>;
 }
@@ -102,6 +108,10 @@ export function terse(text: string, unit: string): string {
   if (unit === "FLOP/token") return text.replace(/ FLOP\/token$/, "");
   return unit === "token" ? text.replace(/ tokens?$/, "") : unit === "B/token" ? text.replace("/token", "") : text;
 }
+
+/* A number without an exponent, for those who cannot read one. */
+const decimal = (v: number): string => v.toLocaleString("en", { useGrouping: false, maximumSignificantDigits: 6 });
+const decimals = (input: Input): object => ({ "aria-valuenow": decimal(input.value), "aria-valuemin": decimal(input.low), "aria-valuemax": decimal(input.high) });
 
 const unitOfShown = (text: string): string => /[A-Za-z%].*$/.exec(text.trim())?.[0].replace(/\s+/g, "") ?? "";
 

@@ -33,7 +33,7 @@ export function Wanted({ app, value, low, high, set, unit, label, big }: { app: 
   const fit = (v: number): number => { const w = Math.min(high, Math.max(low, v)); return w < 100 ? Number(w.toPrecision(2)) : Number(w.toPrecision(3)); };
   const text = `${Number(value.toPrecision(3))} ${unit}`, span = useRef<HTMLSpanElement>(null);
   const back = (): void => { type(null); say(""); requestAnimationFrame(() => span.current?.focus()); };
-  if (typed !== null) return <span class="typing"><input autoFocus ref={e => { if (e && document.activeElement !== e) { e.focus(); } }} value={typed} aria-label={label} aria-invalid={wrong ? "true" : undefined} size={8} spellcheck={false} autocomplete="off"
+  if (typed !== null) return <span class="typing"><input autoFocus ref={e => { if (e && document.activeElement !== e) { e.focus(); } }} value={typed} aria-label={label} aria-invalid={wrong ? "true" : undefined} size={8} spellcheck={false} autocomplete="off" onInput={event => type(event.currentTarget.value)}
     onKeyDown={event => {
       event.stopPropagation();
       if (event.key === "Escape") back();

@@ -48,7 +48,7 @@ const faults = () => page.evaluate(() => {
     const box = svg.getBoundingClientRect(), texts = [...svg.querySelectorAll("text")].map(e => [e.textContent, e.getBoundingClientRect()]);
     if (!box.width) continue;
     texts.forEach(([a, r], i) => {
-      if (r.left < box.left - 2 || r.right > box.right + 2 || r.top < box.top - 2 || r.bottom > box.bottom + 2) out.push(`cut: ${a} in ${svg.querySelector("title")?.textContent}`);
+      if (r.left < box.left - 6 || r.right > box.right + 6 || r.left < 0 || r.right > width + 1 || r.top < box.top - 2 || r.bottom > box.bottom + 2) out.push(`cut: ${a} in ${svg.querySelector("title")?.textContent}`);
       for (const [b, q] of texts.slice(i + 1)) {
         const x = Math.min(r.right, q.right) - Math.max(r.left, q.left), y = Math.min(r.bottom, q.bottom) - Math.max(r.top, q.top);
         if (x > 1 && y > 4) out.push(`“${a}” on “${b}” by ${x.toFixed(0)} x ${y.toFixed(0)} in ${svg.querySelector("title")?.textContent}`);
@@ -110,8 +110,8 @@ on("targets are 24 px at least", "#lecture/batch", async () => {
   const small = [];
   for (const hash of ["#model", "#run", "#lecture/batch"]) {
     await go(page, hash);
-    small.push(...await page.evaluate(() => [...document.querySelectorAll("button, select, main .num, input, header a, nav a")].filter(e => e.getClientRects().length && !e.closest(".spoken")).flatMap(e => {
-      const own = e.getBoundingClientRect(), after = e.classList.contains("num") ? own.height + 9 : own.height;
+    small.push(...await page.evaluate(() => [...document.querySelectorAll("button, select, main .num, input, header a, nav a")].filter(e => e.getClientRects().length && !e.closest(".spoken, .skip")).flatMap(e => {
+      const own = (e.type === "checkbox" ? e.closest("label") : e).getBoundingClientRect(), after = e.classList.contains("num") ? own.height + 9 : own.height;
       return after < 23.5 && !e.closest("p.prose") ? [`${e.textContent || e.getAttribute("aria-label")}: ${own.width.toFixed(0)} x ${own.height.toFixed(0)}`] : [];
     })));
   }
@@ -154,6 +154,7 @@ test("the file is at most 640 kB packed", () => {
 /* ---- numbers that move ------------------------------------------------------------------------- */
 
 on("a number is dragged, undone, done again", "#lecture/batch", async () => {
+  await num("batch").first().scrollIntoViewIfNeeded();
   const box = await num("batch").first().boundingBox();
   await page.mouse.move(box.x + 8, box.y + 8);
   await page.mouse.down();
@@ -196,6 +197,7 @@ on("it is typed with its unit, and refused in words when out of range", "#lectur
   const n = num("hbm_bandwidth").first();
   await n.focus();
   await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.activeElement.matches(".typing input"));
   await page.keyboard.type("4TB/s");
   await page.keyboard.press("Enter");
   await page.waitForFunction(() => window.chalkline.numbers.value("hbm_bandwidth") === 4e12);
@@ -371,11 +373,10 @@ on("two scenarios stand in one picture, and one difference is named", "#model?mo
 /* ---- files --------------------------------------------------------------------------------------- */
 
 async function drop(files) {
-  const transfer = await page.evaluateHandle(list => { const data = new DataTransfer(); for (const [name, content] of list) data.items.add(new File([content], name)); return data; }, files);
+  const before = await page.evaluate(() => window.chalkline.dropped), transfer = await page.evaluateHandle(list => { const data = new DataTransfer(); for (const [name, content] of list) data.items.add(new File([content], name)); return data; }, files);
   await after(page, async () => {
     await page.dispatchEvent("body", "drop", { dataTransfer: transfer });
-    await page.waitForFunction(() => window.chalkline.dropped !== undefined || true);
-    await page.waitForFunction(([before]) => document.querySelector("#refusal") || JSON.stringify(window.chalkline.state) !== before, [await page.evaluate(() => JSON.stringify(window.chalkline.state))]).catch(() => undefined);
+    await page.waitForFunction(was => window.chalkline.dropped > was, before);
   });
 }
 const CONFIG = JSON.stringify({ architectures: ["LlamaForCausalLM"], model_type: "llama", hidden_size: 2048, intermediate_size: 8192, num_hidden_layers: 16, num_attention_heads: 32, num_key_value_heads: 8, vocab_size: 128256, head_dim: 64, torch_dtype: "bfloat16", tie_word_embeddings: true });
