@@ -23,7 +23,7 @@ export function beyond(app: App, term: Term): number {
 /* What a symbol takes, in figures: its letters, small ones below the line too. */
 const symbolWidth = (app: App, factor: Factor): number => 1 + 1.2 * symbolOf(app, factor).replace(/<[^>]*>|&[^;]*;/g, "").length;
 /* Wide enough for its own number and its symbol, so that they stand under each other and nothing moves. */
-const width = (app: App, factor: Factor): number => Math.max(symbolWidth(app, factor), typeof factor === "number" ? 1.2 : typeof factor === "string" ? Math.max(4.5, terse(app.numbers.write(factor), app.numbers.unit(factor)).length + 0.6) : 8);
+const width = (app: App, factor: Factor): number => Math.max(symbolWidth(app, factor), typeof factor === "number" ? 1.2 : typeof factor === "string" ? Math.max(4.5, terse(app.numbers.write(factor), app.numbers.unit(factor)).length + 0.6) : 11);
 
 function Number_({ app, factor, kind }: { app: App; factor: Factor; kind: string }) {
   if (typeof factor === "number") return <>{factor}</>;
