@@ -16,6 +16,8 @@ bool help_answers(struct arena *arena, int count, char **words, struct buffer *o
 void help_verb(struct arena *arena, struct buffer *out, const struct verb *verb, bool whole,
                size_t width);
 void help_all(struct buffer *out, size_t width);
+/* Text that goes on from column `at`, in lines of `width` columns, the further ones indented. */
+void help_wrap(struct buffer *out, const char *text, size_t at, size_t indent, size_t width);
 /* Columns of the terminal; 100 where the output is not a terminal. */
 size_t help_width(void);
 /* Completion for bash, zsh or fish. */
@@ -27,6 +29,12 @@ bool report_answers(struct arena *arena, int count, char **words, struct buffer 
                     struct error *error);
 /* A verb that is no question: serve. */
 bool tool_run(const struct command *command, struct error *error);
+
+/* Remember the answers of a quiz where the user's programs keep such things, unless told another place. */
+void quiz_keep(struct arena *arena, struct command *command);
+/* Is this a quiz on a terminal? Then ask its problems one by one, until the last or the end of the input. */
+bool quiz_talks(const struct command *command);
+bool quiz_talk(struct arena *arena, const struct command *command, struct error *error);
 
 /* Every row with its algebra, unit and source, as Markdown. */
 void reference_print(struct buffer *out);

@@ -42,8 +42,7 @@ static void wrap_with(struct buffer *out, const char *text, const char *end, siz
     buffer_print(out, "\n");
 }
 
-static void print_wrapped(struct buffer *out, const char *text, size_t at, size_t indent,
-                          size_t width)
+void help_wrap(struct buffer *out, const char *text, size_t at, size_t indent, size_t width)
 {
     wrap_with(out, text, "", at, indent, width);
 }
@@ -93,7 +92,7 @@ static void print_option(struct arena *arena, struct buffer *out, const struct f
         at = 0;
     }
     buffer_print(out, "%*s", (int)(COLUMN - at), "");
-    print_wrapped(out, text.data, COLUMN, COLUMN, width);
+    help_wrap(out, text.data, COLUMN, COLUMN, width);
 }
 
 /* Is this the first group of its title? */
@@ -128,7 +127,7 @@ static void print_keys(struct arena *arena, struct buffer *out, const struct ver
     buffer_print(out, "\n%s\n", verb->key_title);
     for (size_t i = 0; verb->key(i, &key); i++) {
         buffer_print(out, "      %-22s", arena_print(arena, "%s=", key.name));
-        print_wrapped(out, arena_print(arena, "%s (%s%s%s)", key.help, key.argument,
+        help_wrap(out, arena_print(arena, "%s (%s%s%s)", key.help, key.argument,
                                        key.fallback ? "; default: " : "", key.fallback ? key.fallback : ""),
                       COLUMN, COLUMN, width);
     }
@@ -148,7 +147,7 @@ static void print_names(struct arena *arena, struct buffer *out, const struct ve
                 buffer_print(&names, "%s--%s%s%s", names.size ? " " : "", option->name,
                              option->argument ? "=" : "", option->argument ? option->argument : "");
         buffer_print(out, "  %-18s ", verb->groups[g]->title);
-        print_wrapped(out, names.data, 21, 21, width);
+        help_wrap(out, names.data, 21, 21, width);
     }
 }
 
@@ -158,7 +157,7 @@ static void print_head(struct buffer *out, const struct verb *verb, size_t width
 {
     buffer_print(out, "chalkline %s %s%s%s\n  ", verb->name, verb->words, verb->also ? "   also: " : "",
                  verb->also ? verb->also : "");
-    print_wrapped(out, verb->summary, 2, 2, width);
+    help_wrap(out, verb->summary, 2, 2, width);
     buffer_print(out, "\n");
     for (size_t i = 0; i < VERB_EXAMPLES && verb->examples[i]; i++) {
         buffer_print(out, "  ");
@@ -179,7 +178,7 @@ void help_verb(struct arena *arena, struct buffer *out, const struct verb *verb,
     print_groups(arena, out, formulas_built_in(FORMULAS_ALL), verb, width);
     print_keys(arena, out, verb, width);
     buffer_print(out, "\n");
-    print_wrapped(out, "Values carry units: 20ms, 8TB/s, 192GB, 2USD/h; options that set a row also take ranges 1..2, "
+    help_wrap(out, "Values carry units: 20ms, 8TB/s, 192GB, 2USD/h; options that set a row also take ranges 1..2, "
                   "distributions normal(mean, deviation), lognormal(median, factor), uniform(low, high), "
                   "and expressions over rows.", 0, 0, width);
 }
@@ -190,7 +189,7 @@ void help_all(struct buffer *out, size_t width)
                  "language models\n\n  chalkline MODEL --on HARDWARE   is short for `brief`\n\n");
     for (const struct verb *const *verb = cli_verbs; *verb; verb++) {
         buffer_print(out, "  %-9s ", (*verb)->name);
-        print_wrapped(out, (*verb)->summary, 12, 12, width);
+        help_wrap(out, (*verb)->summary, 12, 12, width);
     }
     buffer_print(out, "\n`chalkline help VERB` explains a command and its options, `chalkline VERB -h` lists "
                  "them.\n`chalkline reference` has every row, `chalkline man` the man page, "

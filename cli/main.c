@@ -137,6 +137,9 @@ static int run(struct arena *arena, const struct ranks *ranks, int count, char *
         return report(ranks, &error);
     if (!takes_part(ranks, &command))
         return EXIT_ANSWER;
+    quiz_keep(arena, &command);
+    if (quiz_talks(&command))
+        return quiz_talk(arena, &command, &error) ? EXIT_ANSWER : report(ranks, &error);
     if (!command.verb->ask)
         return tool_run(&command, &error) ? EXIT_ANSWER : report(ranks, &error);
     if (!ranks->rank && isatty(STDERR_FILENO))

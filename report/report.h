@@ -26,6 +26,7 @@ enum answer_kind {
     FIELD_NUMBER,                   /* `key`, or each of `names`: a number in `unit`, or an object
                                        `record` that has the number */
     FIELD_TEXT,                     /* a string; one of `names`, if there are any */
+    FIELD_VALUE,                    /* a number or a string */
     FIELD_SWITCH,                   /* true or false */
     FIELD_TEXTS, FIELD_NUMBERS,     /* arrays of strings; of numbers */
     FIELD_RECORD,                   /* an object with the fields of `record` */

@@ -18,22 +18,27 @@ static void add_record(struct schemas *schemas, const struct record *record);
 
 static void add_type(struct schemas *schemas, struct doc *one, const char *type, const char *help)
 {
-    doc_add_string(schemas->arena, one, "type", type);
+    if (type)
+        doc_add_string(schemas->arena, one, "type", type);
     if (help)
         doc_add_string(schemas->arena, one, "description", help);
+}
+
+static void add_types(struct schemas *schemas, struct doc *one, const char *type, const char *other)
+{
+    struct doc *types = doc_add(schemas->arena, one, "type", DOC_ARRAY);
+    doc_add_string(schemas->arena, types, NULL, type);
+    doc_add_string(schemas->arena, types, NULL, other);
 }
 
 /* Nothing in an answer is NaN or infinite: such a number is null. */
 static void add_number(struct schemas *schemas, struct doc *one, const char *unit,
                        const char *help, bool null)
 {
-    if (null) {
-        struct doc *type = doc_add(schemas->arena, one, "type", DOC_ARRAY);
-        doc_add_string(schemas->arena, type, NULL, "number");
-        doc_add_string(schemas->arena, type, NULL, "null");
-    } else {
+    if (null)
+        add_types(schemas, one, "number", "null");
+    else
         doc_add_string(schemas->arena, one, "type", "number");
-    }
     if (!unit || *unit)
         doc_add_string(schemas->arena, one, "x-unit", unit ? unit : "1");
     if (help)
@@ -76,9 +81,7 @@ static void add_text(struct schemas *schemas, struct doc *one, const struct answ
         add_type(schemas, one, "string", field->help);
         return;
     }
-    struct doc *type = doc_add(schemas->arena, one, "type", DOC_ARRAY);
-    doc_add_string(schemas->arena, type, NULL, "string");
-    doc_add_string(schemas->arena, type, NULL, "null");
+    add_types(schemas, one, "string", "null");
     doc_add_string(schemas->arena, one, "description", field->help);
 }
 
@@ -96,8 +99,14 @@ static void add_schema(struct schemas *schemas, struct doc *one, const struct an
     case FIELD_SWITCH:
         add_type(schemas, one, "boolean", field->help);
         break;
+    case FIELD_VALUE:
+        add_types(schemas, one, "number", "string");
+        doc_add_string(schemas->arena, one, "description", field->help);
+        break;
     case FIELD_TEXTS:
-        add_type(schemas, one, "array", field->help);
+        if (field->null)
+            add_types(schemas, one, "array", "null");
+        add_type(schemas, one, field->null ? NULL : "array", field->help);
         add_items(schemas, one, "string");
         break;
     case FIELD_NUMBERS:
