@@ -24,7 +24,7 @@ function lecture(data, script) {
   for (const r of readCsv(`${data}/decks.csv`)) (decks[r.deck] ??= {})[r.row] = r.value;
   const statements = readCsv(`${data}/lecture.csv`), named = new Set([...readFileSync(script, "utf8").matchAll(/"(\w+\.\w+)"/g)].map(m => m[1]));
   const of = (list, column) => Object.fromEntries(list.map(s => [s.id, s[column]]));
-  return { CHAPTER_OF: chapters, DECKS: decks, DECK_OF: of(statements, "deck"), STATEMENTS: of(statements.filter(s => named.has(s.id)), "statement") };
+  return { CHAPTER_OF: chapters, DECKS: decks, STATEMENTS: of(statements.filter(s => named.has(s.id)), "statement") };
 }
 
 /* The modules that are made at build time: `virtual:lecture`, and the worker's script as a text. */

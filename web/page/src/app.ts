@@ -37,6 +37,7 @@ export class App {
     this.known = {
       option: name => (this.tables.options[name]?.verbs ?? "").split(" ").includes("eval") && !["json", "model", "on", "set"].includes(name),
       row: name => this.facts.has(name),
+      deck: id => (this.engine.ask(["lecture", id]).answer?.statements as { id: string; deck?: string }[] | undefined)?.find(s => s.id === id)?.deck ?? null,
     };
   }
 

@@ -2,7 +2,7 @@
  * its verdict come from `chalkline lecture`; numbers, symbols and meanings come from the rows. */
 import type { Numbers } from "./numbers";
 import { even, evenLog, lin, type Line, log, nice, path, type Picture, tableOf } from "./picture_type";
-import { CHAPTER_OF, DECKS, DECK_OF } from "virtual:lecture";
+import { CHAPTER_OF, DECKS } from "virtual:lecture";
 import { type ChapterId, give, type Scenario, scenario, type State } from "./state";
 
 export type KindOf = "compute" | "weights" | "cache" | "network" | "host" | "result";
@@ -384,7 +384,7 @@ export function lectureScenario(state: State): Scenario {
     const of = wholeDomain(mineOf(state.A));
     return { ...of, options: { ...of.options, ...deck.options }, given: { ...of.given, ...deck.given } };
   }
-  const rows = [...chapter.decks.flatMap(name => Object.entries(DECKS[name])), ...Object.entries(chapter.given), ...rowsOfDeck(DECK_OF[state.statement] ?? "")];
+  const rows = [...chapter.decks.flatMap(name => Object.entries(DECKS[name])), ...Object.entries(chapter.given), ...rowsOfDeck(state.statementDeck)];
   const base = rows.reduce((of, [row, text]) => give(of, row, text), scenario("", ""));
   return { ...base, options: { ...base.options, ...deck.options }, given: { ...base.given, ...deck.given } };
 }

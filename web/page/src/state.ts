@@ -26,6 +26,7 @@ export interface State {
   readonly card: Scenario;
   readonly deck: Scenario;                      // what differs from the chapter's deck; no names
   readonly statement: string;                   // whose deck it is; "": the chapter's
+  readonly statementDeck: string;               // "crossover; batch=6000", as the statement has it
   readonly speed: number;                       // token/s that a user wants
   readonly why: { readonly of: string; readonly side: Side } | null;
   readonly panel: Panel | null;
@@ -42,7 +43,7 @@ export const START: State = {
   entry: "model", chapter: "batch", mine: false,
   A: scenario("deepseek-v3", "gb200-nvl72", { isl: "1024", osl: "1024" }), B: null,
   card: scenario("qwen3-30b-a3b", "rtx-4090", { gpus: "1", batch: "1", precision: "q4_k", context: "8192" }),
-  deck: scenario("", ""), statement: "", speed: 40, why: null, panel: null, words: "", files: {},
+  deck: scenario("", ""), statement: "", statementDeck: "", speed: 40, why: null, panel: null, words: "", files: {},
 };
 
 /* ---- actions -------------------------------------------------------------------------------- */
@@ -56,7 +57,7 @@ export type Action =
   | { do: "speed"; value: number }
   | { do: "go"; entry: Entry; chapter?: ChapterId }
   | { do: "mine"; mine: boolean }
-  | { do: "statement"; id: string }
+  | { do: "statement"; id: string; deck: string }
   | { do: "why"; of: string; side: Side } | { do: "close" }
   | { do: "panel"; panel: Panel | null; words?: string }
   | { do: "drop"; name: string; text: string; side: Side }
@@ -108,9 +109,9 @@ export function step(state: State, action: Action): State {
     case "beside": return { ...state, B: action.on === null ? null : { ...state.A, on: action.on } };
     case "speed": return { ...state, speed: action.value };
     case "go": return { ...state, entry: action.entry, chapter: action.chapter ?? state.chapter, why: null, panel: null,
-                        ...(action.chapter && action.chapter !== state.chapter ? { deck: START.deck, statement: "" } : {}) };
-    case "mine": return { ...state, mine: action.mine, deck: START.deck, statement: "", why: null };
-    case "statement": return { ...state, statement: action.id, deck: START.deck, mine: false, why: null };
+                        ...(action.chapter && action.chapter !== state.chapter ? { deck: START.deck, statement: "", statementDeck: "" } : {}) };
+    case "mine": return { ...state, mine: action.mine, deck: START.deck, statement: "", statementDeck: "", why: null };
+    case "statement": return { ...state, statement: action.id, statementDeck: action.deck, deck: START.deck, mine: false, why: null };
     case "why": return { ...state, why: { of: action.of, side: action.side } };
     case "close": return state.why ? { ...state, why: null } : { ...state, panel: null };
     case "panel": return { ...state, panel: action.panel, words: action.words ?? (action.panel === state.panel ? state.words : "") };
@@ -237,7 +238,7 @@ export async function toHash(state: State): Promise<string> {
   return `#${place}${query && "?" + query}`;
 }
 
-export interface Known { option(name: string): boolean; row(name: string): boolean }
+export interface Known { option(name: string): boolean; row(name: string): boolean; deck(statement: string): string | null }
 
 /* What an address names, on top of a scenario; keys that are neither option nor row are dropped. */
 function takeScenario(query: URLSearchParams, prefix: string, from: Scenario, known: Known): Scenario {
@@ -280,5 +281,7 @@ export async function open(hash: string, known: Known): Promise<State | Refusal>
   if (!(speed > 0 && speed < 1e6)) return { field: "speed", says: `The wanted speed “${query.get("speed")}” is no number of tokens a second above 0.` };
   const B = beside ? takeScenario(plain, "b.", { ...A, on: beside }, known) : null;
   const panel = (["inputs", "traffic", "quiz"] as const).find(p => p === query.get("panel")) ?? (query.has("trace") ? "traffic" : null);
-  return { ...START, entry, chapter, mine, A, B, card, deck, statement: query.get("statement") ?? "", speed, panel, words: query.get("trace") ?? "", files };
+  const statement = query.get("statement") ?? "", statementDeck = statement ? known.deck(statement) : "";
+  if (statementDeck === null) return { field: "statement", says: `There is no statement “${statement}”.` };
+  return { ...START, entry, chapter, mine, A, B, card, deck, statement, statementDeck, speed, panel, words: query.get("trace") ?? "", files };
 }

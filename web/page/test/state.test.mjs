@@ -5,7 +5,7 @@ import { random, source } from "./engine.mjs";
 
 const { START, begin, give, given, open, record, redo, scenario, step, toHash, undo, words, fromWords } = await source("state.ts");
 const known = { option: name => ["gpus", "batch", "context", "isl", "osl", "precision", "engine", "lecture"].includes(name),
-                row: name => ["hbm_bandwidth", "hold_time", "params_total"].includes(name) };
+                row: name => ["hbm_bandwidth", "hold_time", "params_total"].includes(name), deck: id => id === "a.b" ? "x=1" : null };
 const freeze = value => { if (value && typeof value === "object") { Object.freeze(value); Object.values(value).forEach(freeze); } return value; };
 freeze(START);
 
@@ -77,7 +77,7 @@ test("the address gives back the state, whatever was done", async () => {
 });
 
 test("an address that cannot be opened is refused with its field", async () => {
-  for (const [hash, field] of [["#nowhere", "address"], ["#lecture/ninth", "address"], ["#model?speed=fast", "speed"], ["#model?speed=-1", "speed"], ["#model?file.c.json=%%%", "file"], ["#model?file.c.json=abcd", "file"]]) {
+  for (const [hash, field] of [["#nowhere", "address"], ["#lecture/ninth", "address"], ["#model?speed=fast", "speed"], ["#model?speed=-1", "speed"], ["#lecture/batch?statement=no.such", "statement"], ["#model?file.c.json=%%%", "file"], ["#model?file.c.json=abcd", "file"]]) {
     const said = await open(hash, known);
     assert.equal(said.field, field, hash);
     assert.ok(said.says.length > 20);
