@@ -9,6 +9,7 @@
  * them would be another deployment. */
 #include "ask/ask.h"
 
+#include "ask/statements/statements.h"
 #include "build/row_names.h"
 
 #include <math.h>
@@ -423,6 +424,31 @@ static void add_algebra(struct why *why, const struct row *row, const struct fac
     }
 }
 
+/* What the lecture concludes from this row, and where that would turn. */
+static bool add_conclusion(struct why *why, const char *name, struct section *section)
+{
+    struct scenario *scenario = why->scenario;
+    const struct statement *statement = statement_of_row(scenario->arena, name);
+    struct verdict verdict;
+    int sign;
+    if (!statement)
+        return true;
+    if (!statement_sign(scenario->arena, scenario->command, statement, &sign, why->error))
+        return false;
+    verdict_of(scenario, statement, sign, &verdict);
+    if (!verdict.conclusion)
+        return true;
+    verdict_turns(scenario, statement, &verdict);
+    section_word(section, "statement", statement->id);
+    section_word(section, "so", verdict.conclusion);
+    statement_flips(scenario, statement, &verdict, section);
+    if (verdict.turns)
+        section_word(section, "turns", arena_print(scenario->arena, "%s = %s", statement->input,
+            quantity_text(scenario->arena, verdict.root, scenario_unit(scenario, statement->input), DIGITS)))
+            ->text_only = true;
+    return true;
+}
+
 static bool find_word(struct why *why, const char *word, int *index, struct error *error)
 {
     struct scenario *scenario = why->scenario;
@@ -468,7 +494,8 @@ bool ask_why(struct arena *arena, const struct command *command, struct answer *
     struct section *section = section_new(arena);
     add_head(&why, name, row, value, section);
     add_algebra(&why, row, facts_find(&scenario.facts, row->name), value, section);
-    if (!add_breakdown(&why, name, row, section) || !add_elasticities(&why, name, section))
+    if (!add_breakdown(&why, name, row, section) || !add_elasticities(&why, name, section) ||
+        !add_conclusion(&why, name, section))
         return false;
     if (command_text(command, "deep")) {
         struct buffer out = { .arena = arena };
@@ -526,11 +553,15 @@ const struct record answer_why = { "Why", (const struct answer_field[]){
     { FIELD_RECORD, "elasticities",
       .help = "per cent of change for one per cent more of an input", .record = &elasticities_record,
       .always = true },
+    { FIELD_TEXT, "statement", .help = "id of the lecture's statement about this row" },
+    { FIELD_TEXT, "so", .help = "what follows, in a sentence" },
+    { FIELD_RECORD, "flips", .help = "what would turn that; null: nothing", .record = &flips_record,
+      .null = true },
     { FIELD_TEXTS, "words", .help = "words of the command that gives these figures again", .always = true },
     { FIELD_TEXTS, "assumed", .help = "defaults and assumptions behind the answer", .always = true },
     { FIELD_TEXT_ONLY, "strongest", .record = &strongest_record },
-    { FIELD_TEXT_ONLY, .count = 10, .names = (const char *const[]){
-          "name", "symbol", "bound_to", "bound_by", "taken", "unselected", "steps", "in_no_part",
+    { FIELD_TEXT_ONLY, .count = 11, .names = (const char *const[]){
+          "turns", "name", "symbol", "bound_to", "bound_by", "taken", "unselected", "steps", "in_no_part",
           "held_inputs", "deeper" } },
     { 0 } } };
 

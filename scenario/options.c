@@ -98,7 +98,7 @@ GROUP(row_options, row_title,
       .help = "set any row to a number, range, distribution or expression" },
     { "rows", "FILE", OPTION_FILE, .many = true, .help = "read more rows, or new definitions of rows" })
 GROUP(deck_options, row_title,
-    { "deck", "NAME", OPTION_TEXT, .help = "set the rows that the lecture uses in an argument, as in data/decks.csv" })
+    { "deck", "NAME", OPTION_TEXT, .help = "set rows to inputs of the lecture: a name in data/decks.csv" })
 GROUP(table_options, output_title,
     { "csv", NULL, OPTION_SWITCH, .help = "print the table as CSV" })
 GROUP(plot_options, output_title,

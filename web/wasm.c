@@ -4,6 +4,7 @@
  * kind. There is one thread, and no file but those that the page put on the shelf. Each question
  * has an arena of its own, freed before the next. A board stays open in its slot until another was
  * opened successfully, so that a mistyped question does not lose it. */
+#include "report/picture.h"
 #include "web/web.h"
 
 #include <stdlib.h>
@@ -213,6 +214,30 @@ EXPORT(read_quantity) double page_read_quantity(const char *text, const char *un
         return quantity.value;
     buffer_print(&reply, "%s; %s", error.what, error.hint);
     return __builtin_nan("");
+}
+
+/* A picture of its description, as SVG; an error as JSON, which does not begin with "<". */
+EXPORT(picture) const char *page_picture(const char *json, size_t size, double width, double height,
+                                         unsigned theme)
+{
+    struct picture *picture;
+    struct error error;
+    begin(&told);
+    reply = (struct buffer){ .arena = &told };
+    if (picture_read(&told, "picture", (struct text){ json, size }, &picture, &error))
+        picture_svg(&reply, picture, width, height, theme > PICTURE_PAGE ? PICTURE_AUTO : theme);
+    else
+        respond_error(&told, &error, &reply);
+    return reply.data;
+}
+
+/* What the pictures of a page need in its style. */
+EXPORT(picture_style) const char *page_picture_style(void)
+{
+    begin(&told);
+    reply = (struct buffer){ .arena = &told };
+    picture_style(&reply, PICTURE_PAGE);
+    return reply.data;
 }
 
 EXPORT(reply) const char *page_reply(void)

@@ -99,26 +99,6 @@ static void add_unit(const struct scenario *scenario, const char *text, struct s
     section_word(section, "unit", unit.data);
 }
 
-/* The equation that turns the verdict, and its root. */
-static void add_flips(const struct scenario *scenario, const struct statement *statement,
-                      const struct verdict *verdict, struct section *section)
-{
-    if (!*statement->turns) {
-        section_nothing(section, "flips");
-        return;
-    }
-    struct section *flips = section_add(section, "flips", SECTION_RECORD);
-    const struct unit unit = scenario_unit(scenario, statement->input);
-    section_word(flips, "input", statement->input);
-    section_word(flips, "equation", statement->turns);
-    add_unit(scenario, statement->input, flips);
-    if (verdict->turns)
-        section_number(flips, "at", verdict->root, unit);
-    else
-        section_nothing(flips, "at");
-    section_number(flips, "now", verdict->now, unit);
-}
-
 static void add_value(const struct scenario *scenario, const struct statement *statement,
                       const struct verdict *verdict, struct section *section)
 {
@@ -139,7 +119,7 @@ static void add_verdict(const struct scenario *scenario, const struct statement 
         section_word(section, "conclusion", verdict->conclusion);
     else
         section_nothing(section, "conclusion");
-    add_flips(scenario, statement, verdict, section);
+    statement_flips(scenario, statement, verdict, section);
 }
 
 /* A line of the table of figures: the value in both scenarios; here NULL: in the lecture's alone. */
@@ -219,40 +199,16 @@ static void add_head(const struct scenario *scenario, const struct statement *st
     section_switch(section, "short", statement->brief);
 }
 
-/* The command without what it sets: the rows of its files alone. */
-static struct command bare_command(const struct telling *telling)
-{
-    struct command bare = *telling->command;
-    bare.values = arena_array(telling->arena, bare.value_count + 1, sizeof *bare.values);
-    bare.value_count = 0;
-    for (size_t i = 0; i < telling->command->value_count; i++)
-        if (!strcmp(telling->command->values[i].option->name, "rows"))
-            bare.values[bare.value_count++] = telling->command->values[i];
-    return bare;
-}
-
-/* The sign of its equation in the lecture's deck alone, whatever the command sets. */
-static bool deck_sign(struct telling *telling, const struct statement *statement, int *sign)
-{
-    const struct command bare = bare_command(telling);
-    struct scenario scenario;
-    struct verdict verdict;
-    if (!statement_open(&scenario, &bare, statement, telling->arena, telling->error))
-        return false;
-    verdict_of(&scenario, statement, 0, &verdict);
-    *sign = verdict_sign(&verdict);
-    return true;
-}
-
 /* With a model, what the command sets is about that model; else about the lecture's deck. */
 static bool add_statement(struct telling *telling, const struct statement *statement, struct section *list,
                           enum holds *held)
 {
-    const struct command bare = telling->has_here ? bare_command(telling) : *telling->command;
+    const struct command bare = telling->has_here ? command_rows_only(telling->arena, telling->command)
+                                                  : *telling->command;
     struct scenario scenario;
     struct verdict first, here = { 0 };
     int sign = 0;
-    if (!deck_sign(telling, statement, &sign) ||
+    if (!statement_sign(telling->arena, telling->command, statement, &sign, telling->error) ||
         !statement_open(&scenario, &bare, statement, telling->arena, telling->error))
         return false;
     verdict_of(&scenario, statement, sign, &first);
@@ -377,15 +333,6 @@ bool ask_lecture(struct arena *arena, const struct command *command, struct answ
 
 /* ---- the keys ---------------------------------------------------------------------------------------- */
 
-static const struct record flips_record = { "LectureFlips", (const struct answer_field[]){
-    { FIELD_TEXT, "input", .help = "the input that turns the verdict", .always = true },
-    { FIELD_TEXT, "equation", .help = "the equation that holds where it turns", .always = true },
-    { FIELD_TEXT, "unit", .help = "unit of the input", .always = true },
-    { FIELD_NUMBER, "at", .help = "where it turns, all else as it is; null: nowhere", .unit = "", .always = true,
-      .null = true },
-    { FIELD_NUMBER, "now", .help = "its present value", .unit = "", .always = true, .null = true },
-    { 0 } } };
-
 #define VERDICT_FIELDS \
     { FIELD_NUMBER, "value", .help = "value of what the statement asks, in base units", .unit = "", \
       .always = true, .null = true }, \
@@ -451,7 +398,7 @@ const struct record answer_lecture = { "Lecture", (const struct answer_field[]){
 
 static const struct option lecture_list[] = {
     { "all", NULL, OPTION_SWITCH, .help = "tell every statement of a chapter in full" },
-    { "run", NULL, OPTION_SWITCH, .help = "run chapter 7: a net that undoes its training, a cipher and its attack" },
+    { "run", NULL, OPTION_SWITCH, .help = "run chapter 7: a net that undoes itself, a cipher, an attack" },
     { 0 } };
 static const struct option_group lecture_options = { "Lecture", lecture_list };
 

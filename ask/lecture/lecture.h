@@ -1,87 +1,10 @@
-/* lecture -- the verb `lecture`: the lecture's statements, each with its numbers and its verdict.
- *
- *     data/lecture.csv --statements_read--> statements
- *     statement + scenario --verdict_of--> its figures, whether it holds there, and where that turns
- *
- * A statement is read twice: with the lecture's own inputs, its deck, and with a user's model on a
- * machine. */
+/* lecture -- the verb `lecture`: the lecture told, each statement with its numbers and its verdict
+ * (ask/statements), and what can be run of it. */
 #ifndef ASK_LECTURE_H
 #define ASK_LECTURE_H
 
 #include "ask/ask.h"
-
-/* ---- statements ------------------------------------------------------------------------------ */
-
-enum statement_kind { STATEMENT_EQUALITY, STATEMENT_INEQUALITY, STATEMENT_NUMBER, STATEMENT_ARGUMENT };
-
-/* A row of data/lecture.csv; texts are "" where the cell is empty. */
-struct statement {
-    const char *id;                 /* "experts.two_racks" */
-    int chapter;                    /* 1.. */
-    const char *time;               /* "0:33:47", the place in the talk; "": derived from it */
-    const char *sentence;
-    enum statement_kind kind;
-    const char *kind_name;
-    const char *deck;               /* for deck_set */
-    const char *equation;           /* as the lecture writes it */
-    const char *asks;               /* the row or expression that it is about; "": words alone */
-    const char *says;               /* the figure spoken */
-    const char *exact;              /* the same recomputed from the deck */
-    double tolerance;               /* factor that the lecture's rounding allows; NAN: none is stated */
-    const char *holds, *fails;      /* what it concludes; fails "-": it is true of any model */
-    const char *input, *turns;      /* the input that turns it, and the equation of the turning point */
-    const char *reason;
-    const char *about;              /* "experts": of models that route tokens to experts; "": of any */
-    bool brief;                     /* part of the short form */
-};
-
-struct lecture {
-    struct statement *at;
-    size_t count;
-};
-
-/* A chapter, from data/chapters.csv. */
-struct lecture_chapter {
-    const char *id, *title, *time;
-    const char *question;           /* what a reader should be able to answer after it */
-    const char *main;               /* the statement whose equation stands for it */
-};
-
-void statements_read(struct arena *arena, struct lecture *lecture);
-/* The chapters in order, ended by one without an id. */
-const struct lecture_chapter *lecture_chapters(struct arena *arena);
-
-/* ---- verdicts ---------------------------------------------------------------------------------- */
-
-enum holds { HOLDS_NOT, HOLDS, HOLDS_UNKNOWN };
-
-struct side {
-    const char *text;               /* a row, an expression or a number; NULL: none */
-    double value;                   /* base units; NAN: it has none */
-};
-
-/* What a statement comes to in one scenario. */
-struct verdict {
-    struct side asks, left, right;
-    bool applies;                   /* false: it speaks of routed experts and the model has none */
-    enum holds holds;
-    const char *conclusion;         /* a sentence, or NULL */
-    bool turns;                     /* the equation has a root */
-    double root, now;               /* the root nearest to the present value, and that value */
-};
-
-/* Does the figure of the lecture agree with this value? HOLDS_UNKNOWN: none was said. */
-enum holds statement_agrees(const struct scenario *scenario, const struct statement *statement, double value);
-/* The scenario of the statement's own deck, with what the command sets. */
-bool statement_open(struct scenario *scenario, const struct command *command, const struct statement *statement,
-                    struct arena *arena, struct error *error);
-/* The statement in a scenario. `sign` is that of left less right in the lecture's deck, 0 where that is
- * this scenario. A row without a value there is NAN and no error. */
-void verdict_of(struct scenario *scenario, const struct statement *statement, int sign, struct verdict *verdict);
-/* The sign of left less right: 1, -1, or 0 for none. */
-int verdict_sign(const struct verdict *verdict);
-/* Find where the statement turns: the root of its equation, all else as it is. */
-void verdict_turns(struct scenario *scenario, const struct statement *statement, struct verdict *verdict);
+#include "ask/statements/statements.h"
 
 /* ---- what runs ------------------------------------------------------------------------------------ */
 

@@ -71,7 +71,7 @@ static bool add_net(struct arena *arena, struct scenario *scenario, struct secti
 {
     struct net *net = net_open(arena, SEED, LAYERS, WIDTH, POINTS);
     const uint64_t state = net_state(net);
-    section_number(section, "layers", LAYERS, unit_one);
+    section_number(section, "depth", LAYERS, unit_one);
     section_number(section, "width", 2 * WIDTH, unit_one);
     section_number(section, "weights", (double)net_weights(net), unit_one);
     section_number(section, "loss_before", net_loss(net), unit_one);
@@ -143,7 +143,7 @@ static void add_net_avalanche(struct arena *arena, struct section *section)
     struct section *list = section_add(section, "net", SECTION_LIST);
     for (int layers = 0; layers <= LAYERS; layers += 2) {
         struct section *one = section_add(list, NULL, SECTION_RECORD);
-        section_number(one, "layers", layers, unit_one);
+        section_number(one, "depth", layers, unit_one);
         section_number(one, "share", net_avalanche(net, SEED, layers, BLOCKS), unit_one);
     }
 }
@@ -170,7 +170,7 @@ static const struct record step_record = { "RunStep", (const struct answer_field
     { 0 } } };
 
 static const struct record net_record = { "RunNet", (const struct answer_field[]){
-    { FIELD_NUMBER, .names = (const char *const[]){ "layers", "width", "weights", "steps" }, .count = 4,
+    { FIELD_NUMBER, .names = (const char *const[]){ "depth", "width", "weights", "steps" }, .count = 4,
       .help = "size of the net, and steps of training", .always = true },
     { FIELD_NUMBER, .names = (const char *const[]){ "loss_before", "loss_after", "loss_undone" }, .count = 3,
       .help = "mean loss before training, after it, and when it is undone", .always = true },
@@ -204,7 +204,7 @@ static const struct record cipher_record = { "RunCipher", (const struct answer_f
     { 0 } } };
 
 static const struct record depth_record = { "RunDepth", (const struct answer_field[]){
-    { FIELD_NUMBER, .names = (const char *const[]){ "layers", "share" }, .count = 2,
+    { FIELD_NUMBER, .names = (const char *const[]){ "depth", "share" }, .count = 2,
       .help = "layers passed, and the mean share of bits that a flipped bit changes", .always = true },
     { 0 } } };
 

@@ -68,6 +68,9 @@ static const struct {
       "words=llama-3.1-8b&on=h100-sxm&gpus=64" },
     { "life", "deepseek-v3 --served 200T", "{\"words\": \"deepseek-v3\", \"served\": \"200T\"}",
       "words=deepseek-v3&served=200T" },
+    { "lecture", "7 --model deepseek-v3 --on gb200-nvl72 --run",
+      "{\"words\": \"7\", \"model\": \"deepseek-v3\", \"on\": \"gb200-nvl72\", \"run\": true}",
+      "words=7&model=deepseek-v3&on=gb200-nvl72&run=true" },
 };
 
 /* The text of "answer" in a reply, two columns to the left: as --json prints it. */

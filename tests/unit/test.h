@@ -27,6 +27,12 @@ static inline int rounds(int few)
     return factor ? few * atoi(factor) : some > 1 ? some : 1;
 }
 
+/* Is this the short form, where a sample of a long list will do? */
+static inline bool sample_only(void)
+{
+    return getenv("CHALKLINE_SHORT") && !getenv("CHALKLINE_LONG");
+}
+
 /* A published file that is no part of the tree: its path below $CHALKLINE_SHARED, `make check
  * SHARED=DIR`. NULL where it is not there; tests/run.sh counts these. */
 static inline const char *shared_file(struct arena *arena, const char *name)

@@ -51,6 +51,8 @@ export interface Tables {
 
 export type Side = "bound" | "server";
 const SIDE = { bound: 0, server: 1 };
+export type Theme = "auto" | "light" | "dark" | "page";
+const THEME = { auto: 0, light: 1, dark: 2, page: 3 };
 
 interface Exports {
   memory: WebAssembly.Memory;
@@ -69,35 +71,48 @@ interface Exports {
   sweep(slot: number, side: number, input: number, x: number, points: number, to: number): void;
   write_quantity(value: number, unit: number, digits: number, field: number): number;
   read_quantity(text: number, unit: number): number;
+  picture(json: number, size: number, width: number, height: number, theme: number): number;
+  picture_style(): number;
 }
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/* A parsed JSON value as the bytes that json_page.c reads. */
+/* A value of JSON as the bytes that json_page.c reads. They are written into one room, which grows: a
+ * picture that is dragged has thousands of numbers in each frame. */
+let flat = new DataView(new ArrayBuffer(1 << 16));
+
 function flatten(value: unknown): Uint8Array {
-  const parts: Uint8Array[] = [];
-  const mark = (kind: string) => parts.push(encoder.encode(kind));
-  const count = (n: number) => parts.push(new Uint8Array(new Uint32Array([n]).buffer));
-  const text = (s: string) => { const bytes = encoder.encode(s); count(bytes.length); parts.push(bytes); };
+  let at = 0;
+  const reserve = (size: number): void => {
+    if (at + size <= flat.byteLength) return;
+    const more = new Uint8Array(2 * (at + size));
+    more.set(new Uint8Array(flat.buffer, 0, at));
+    flat = new DataView(more.buffer);
+  };
+  const mark = (kind: string): void => { reserve(1); flat.setUint8(at++, kind.charCodeAt(0)); };
+  const count = (n: number): void => { reserve(4); flat.setUint32(at, n, true); at += 4; };
+  const text = (s: string): void => {
+    reserve(4 + 3 * s.length);
+    const { written } = encoder.encodeInto(s, new Uint8Array(flat.buffer, at + 4));
+    flat.setUint32(at, written!, true);
+    at += 4 + written!;
+  };
   const walk = (v: unknown): void => {
-    if (v === null || v === undefined) mark("n");
+    if (typeof v === "number") { mark("d"); reserve(8); flat.setFloat64(at, v, true); at += 8; }
+    else if (v === null || v === undefined) mark("n");
     else if (v === true) mark("t");
     else if (v === false) mark("f");
-    else if (typeof v === "number") { mark("d"); parts.push(new Uint8Array(new Float64Array([v]).buffer)); }
     else if (typeof v === "string") { mark("s"); text(v); }
-    else if (Array.isArray(v)) { mark("["); count(v.length); v.forEach(walk); }
+    else if (Array.isArray(v)) { mark("["); count(v.length); for (const kid of v) walk(kid); }
     else {
-      const entries = Object.entries(v as object);
-      mark("{"); count(entries.length);
-      for (const [key, kid] of entries) { text(key); walk(kid); }
+      const keys = Object.keys(v as object).filter(key => (v as Record<string, unknown>)[key] !== undefined);
+      mark("{"); count(keys.length);
+      for (const key of keys) { text(key); walk((v as Record<string, unknown>)[key]); }
     }
   };
   walk(value);
-  const all = new Uint8Array(parts.reduce((sum, p) => sum + p.length, 0));
-  let at = 0;
-  for (const part of parts) { all.set(part, at); at += part.length; }
-  return all;
+  return new Uint8Array(flat.buffer, 0, at);
 }
 
 /* Python writes Infinity, which JSON does not have: null, but not inside strings. */
@@ -117,6 +132,7 @@ function parse(text: string): Uint8Array {
 export class Engine {
   private readonly wasm: Exports;
   private parsed = 0;
+  private ready: Uint8Array | null = null;               // what is asked for next, parsed already
   private readonly units = new Map<string, number>();    // that stay: every frame writes numbers
 
   private constructor(module: WebAssembly.Module) {
@@ -209,6 +225,19 @@ export class Engine {
     return Number.isNaN(value) ? this.text(this.wasm.reply(), this.wasm.size()) : value;
   }
 
+  /* The SVG of a description (report/picture.h): of the page, in its colours, or by itself. */
+  picture(description: object, width: number, height = 0, theme: Theme = "page"): string {
+    this.ready = flatten(description);
+    const reply = this.wasm.picture(0, 0, width, height, THEME[theme]);
+    const svg = this.text(reply, this.wasm.size());
+    if (svg.startsWith("<")) return svg;
+    const { what, hint } = JSON.parse(svg).error as Refusal;
+    throw new Error(`${what}; ${hint}`);
+  }
+
+  /* The style that pictures of the page need, once. */
+  pictureStyle(): string { return this.text(this.wasm.picture_style(), this.wasm.size()); }
+
   private bytes(data: Uint8Array): number {
     const at = this.wasm.room(data.length || 1);
     if (!at) throw new Error("out of memory");
@@ -223,7 +252,8 @@ export class Engine {
     return decoder.decode(new Uint8Array(this.wasm.memory.buffer, at, size));
   }
   private parse(text: number, size: number): number {
-    const bytes = parse(this.text(text, size));
+    const bytes = this.ready ?? parse(this.text(text, size));
+    this.ready = null;
     if (this.parsed) this.wasm.release(this.parsed);
     return this.parsed = this.bytes(bytes);
   }

@@ -1,5 +1,5 @@
 /* The statements and the chapters of the lecture, read from data/. */
-#include "ask/lecture/lecture.h"
+#include "ask/statements/statements.h"
 
 #include "catalog/sheet.h"
 
@@ -48,6 +48,19 @@ void statements_read(struct arena *arena, struct lecture *lecture)
     lecture->at = arena_array(arena, csv->rows + 1, sizeof *lecture->at);
     for (size_t i = 0; i < csv->rows; i++)
         read_one(arena, csv, i, &lecture->at[i]);
+}
+
+const struct statement *statement_of_row(struct arena *arena, const char *row)
+{
+    struct lecture lecture;
+    const struct statement *found = NULL;
+    statements_read(arena, &lecture);
+    for (size_t i = 0; i < lecture.count; i++) {
+        const struct statement *one = &lecture.at[i];
+        if (!strcmp(one->asks, row) && (!found || (one->brief && !found->brief)))
+            found = one;
+    }
+    return found;
 }
 
 const struct lecture_chapter *lecture_chapters(struct arena *arena)

@@ -4,7 +4,7 @@
  * whose `fails` is "-" is true of every model. A number holds where the value is within the lecture's
  * own rounding. Any other holds where the two sides of its equation compare as they do in the
  * lecture's deck. */
-#include "ask/lecture/lecture.h"
+#include "ask/statements/statements.h"
 
 #include "build/row_names.h"
 #include "scenario/deck.h"
@@ -20,6 +20,30 @@ bool statement_open(struct scenario *scenario, const struct command *command, co
 {
     return scenario_read(scenario, arena, command, command_no_subject(command), error) &&
            deck_complete(scenario, statement->deck, error);
+}
+
+struct command command_rows_only(struct arena *arena, const struct command *command)
+{
+    struct command bare = *command;
+    bare.values = arena_array(arena, bare.value_count + 1, sizeof *bare.values);
+    bare.value_count = 0;
+    for (size_t i = 0; i < command->value_count; i++)
+        if (!strcmp(command->values[i].option->name, "rows"))
+            bare.values[bare.value_count++] = command->values[i];
+    return bare;
+}
+
+bool statement_sign(struct arena *arena, const struct command *command, const struct statement *statement,
+                    int *sign, struct error *error)
+{
+    const struct command bare = command_rows_only(arena, command);
+    struct scenario scenario;
+    struct verdict verdict;
+    if (!statement_open(&scenario, &bare, statement, arena, error))
+        return false;
+    verdict_of(&scenario, statement, 0, &verdict);
+    *sign = verdict_sign(&verdict);
+    return true;
 }
 
 /* ---- figures ---------------------------------------------------------------------------------- */
@@ -200,3 +224,35 @@ void verdict_turns(struct scenario *scenario, const struct statement *statement,
         verdict->turns = true;
     }
 }
+
+/* ---- as an answer ---------------------------------------------------------------------------------- */
+
+void statement_flips(const struct scenario *scenario, const struct statement *statement,
+                     const struct verdict *verdict, struct section *section)
+{
+    if (!*statement->turns) {
+        section_nothing(section, "flips");
+        return;
+    }
+    struct section *flips = section_add(section, "flips", SECTION_RECORD);
+    const struct unit unit = scenario_unit(scenario, statement->input);
+    struct buffer unit_text = { .arena = section->arena };
+    unit_print(&unit_text, unit);
+    section_word(flips, "input", statement->input);
+    section_word(flips, "equation", statement->turns);
+    section_word(flips, "unit", unit_text.data);
+    if (verdict->turns)
+        section_number(flips, "at", verdict->root, unit);
+    else
+        section_nothing(flips, "at");
+    section_number(flips, "now", verdict->now, unit);
+}
+
+const struct record flips_record = { "LectureFlips", (const struct answer_field[]){
+    { FIELD_TEXT, "input", .help = "the input that turns the verdict", .always = true },
+    { FIELD_TEXT, "equation", .help = "the equation that holds where it turns", .always = true },
+    { FIELD_TEXT, "unit", .help = "unit of the input", .always = true },
+    { FIELD_NUMBER, "at", .help = "where it turns, all else as it is; null: nowhere", .unit = "", .always = true,
+      .null = true },
+    { FIELD_NUMBER, "now", .help = "its present value", .unit = "", .always = true, .null = true },
+    { 0 } } };

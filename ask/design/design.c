@@ -1,0 +1,346 @@
+/* design: which FLOP/s and how many stacks of memory a chip should have for given traffic, under limits
+ * of power, rent, area and time per token.
+ *
+ * Every count of stacks is tried with a grid of FLOP/s up to what the limits allow and a grid of
+ * batches up to what its memory holds; the best wins, and the FLOP/s are refined around it.
+ * Costs and times are the rows that `step` shows, with the chip's rows bound to those of
+ * formulas/lecture/design.chalk. design.template is the text. */
+#include "ask/ask.h"
+
+#include "build/row_names.h"
+#include "scenario/deck.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { STACKS_MOST = 32, SHARES = 48, BATCHES = 24, REFINEMENTS = 3 };
+
+/* What the graph gives for each point, in this order. */
+static const char *const figures[] = {
+    NAME_bound_cost_per_token, NAME_bound_step, NAME_designed_power, NAME_designed_rent, NAME_designed_area,
+    NAME_hbm_share, NAME_bound_compute, NAME_bound_memory };
+enum { COST, STEP, POWER, RENT, AREA, SHARE, COMPUTE, MEMORY, FIGURES };
+
+struct limits {
+    double power, rent, area, step;         /* INFINITY: none */
+};
+
+struct point {
+    double flops, stacks, chips, batch, at[FIGURES];
+};
+
+struct design {
+    struct arena *arena;
+    struct scenario *scenario;
+    struct values values;                   /* figures, over the four inputs of a point */
+    struct values room;                     /* sequences_that_fit */
+    struct limits limits;
+    double chips;                           /* of the domain */
+    bool cheapest;                          /* the cheapest token wins, else the most tokens of a chip */
+    size_t points;                          /* evaluated */
+    struct error *error;
+};
+
+/* ---- the graph ------------------------------------------------------------------------------------- */
+
+static bool bind_chip(struct design *design)
+{
+    static const char *const bound[][2] = {
+        { NAME_peak_flops, NAME_designed_peak }, { NAME_hbm_bandwidth, NAME_designed_bandwidth },
+        { NAME_hbm_capacity, NAME_designed_capacity }, { NAME_chip_price, NAME_designed_rent },
+        { NAME_chip_power, NAME_designed_power }, { NAME_peak_bf16, NAME_chip_flops },
+        { NAME_peak_fp8, NAME_designed_peak_fp8 }, { NAME_peak_fp4, NAME_designed_peak_fp4 } };
+    struct facts *facts = &design->scenario->facts;
+    for (size_t i = 0; i < sizeof bound / sizeof *bound; i++)
+        if (!(design->scenario->model && !strcmp(bound[i][0], NAME_peak_flops)))
+            facts_bind(facts, bound[i][0], bound[i][1], ORIGIN_AXIS, "design");
+    facts_set(facts, NAME_chip_flops, 1e15, ORIGIN_AXIS, "design");
+    facts_set(facts, NAME_chip_stacks, 8, ORIGIN_AXIS, "design");
+    facts_set(facts, NAME_chips, design->chips, ORIGIN_AXIS, "design");
+    facts_set(facts, NAME_batch, 64, ORIGIN_AXIS, "design");
+    static const char *const room[] = { NAME_sequences_that_fit };
+    return values_known(design->scenario, figures, FIGURES, &design->values, design->error) &&
+           values_known(design->scenario, room, 1, &design->room, design->error);
+}
+
+static void set_input(const struct graph *graph, double *inputs, const char *name, double value)
+{
+    const int at = graph_input(graph, name);
+    if (at >= 0)
+        inputs[at] = value;
+}
+
+static void run(struct design *design, const struct values *values, struct point *point, double *outputs)
+{
+    const struct graph *graph = &values->graph;
+    struct arena scratch = arena_beside(design->arena);
+    double *inputs = arena_array(&scratch, graph->input_count + 1, sizeof *inputs);
+    for (size_t i = 0; i < graph->input_count; i++)
+        inputs[i] = graph->inputs[i].value;
+    set_input(graph, inputs, NAME_chip_flops, point->flops);
+    set_input(graph, inputs, NAME_chip_stacks, point->stacks);
+    set_input(graph, inputs, NAME_chips, point->chips);
+    set_input(graph, inputs, NAME_batch, point->batch);
+    graph_value(&scratch, graph, inputs, NULL, outputs);
+    arena_free(&scratch);
+}
+
+/* ---- the search -------------------------------------------------------------------------------------- */
+
+static bool within(const struct limits *limits, const struct point *point)
+{
+    const double slack = 1 + 1e-9;
+    return point->at[POWER] <= limits->power * slack && point->at[RENT] <= limits->rent * slack &&
+           point->at[AREA] <= limits->area * slack && point->at[STEP] <= limits->step * slack &&
+           point->at[SHARE] <= 1 && isfinite(point->at[COST]);
+}
+
+/* The most FLOP/s that the limits leave beside the stacks: each limit is linear in them. */
+static double most_flops(struct design *design, double stacks)
+{
+    struct point none = { .stacks = stacks, .chips = design->chips, .batch = 1 }, one = none;
+    double most = INFINITY;
+    const double limit[] = { design->limits.power, design->limits.rent, design->limits.area };
+    one.flops = 1e15;
+    run(design, &design->values, &none, none.at);
+    run(design, &design->values, &one, one.at);
+    for (int i = 0; i < 3; i++) {
+        const double slope = (one.at[POWER + i] - none.at[POWER + i]) / one.flops;
+        if (isfinite(limit[i]))
+            most = fmin(most, (limit[i] - none.at[POWER + i]) / slope);
+    }
+    return most;
+}
+
+static bool better(const struct design *design, const struct point *a, const struct point *b)
+{
+    if (design->cheapest)
+        return a->at[COST] < b->at[COST];
+    return a->batch / a->at[STEP] > b->batch / b->at[STEP];
+}
+
+/* The best batch for a chip, among those that fit. */
+static void best_batch(struct design *design, struct point point, struct point *best, bool *found)
+{
+    double fits;
+    run(design, &design->room, &point, &fits);
+    for (int i = 0; i < BATCHES && fits >= 1; i++) {
+        point.batch = floor(pow(fits, (double)(BATCHES - i) / BATCHES));
+        run(design, &design->values, &point, point.at);
+        design->points++;
+        if (within(&design->limits, &point) && (!*found || better(design, &point, best))) {
+            *best = point;
+            *found = true;
+        }
+    }
+}
+
+static bool search(struct design *design, struct point *best)
+{
+    bool found = false;
+    for (int stacks = 1; stacks <= STACKS_MOST; stacks++) {
+        const double most = most_flops(design, stacks);
+        for (int i = 1; i <= SHARES && most > 0; i++)
+            best_batch(design, (struct point){ .flops = most * i / SHARES, .stacks = stacks,
+                                               .chips = design->chips }, best, &found);
+    }
+    double width = found ? most_flops(design, best->stacks) / SHARES : 0;
+    for (int k = 0; k < REFINEMENTS; k++, width /= 8)
+        for (int i = -8; i <= 8 && found; i++) {
+            const double flops = best->flops + width * i / 8;
+            if (flops > 0)
+                best_batch(design, (struct point){ .flops = flops, .stacks = best->stacks,
+                                                   .chips = design->chips }, best, &found);
+        }
+    return found;
+}
+
+/* ---- the answer ---------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name, *option;
+    int figure;
+} limited[] = { { "power", "power", POWER }, { "rent", "rent", RENT }, { "area", "area", AREA },
+                { "time per token", "tpot", STEP } };
+enum { LIMITED = sizeof limited / sizeof *limited };
+
+static double *limit_at(struct limits *limits, size_t at)
+{
+    double *const all[] = { &limits->power, &limits->rent, &limits->area, &limits->step };
+    return all[at];
+}
+
+/* What a tenth more of a limit, of a stack or of the domain changes. */
+static void add_trades(struct design *design, const struct point *best, struct section *section)
+{
+    static const struct {
+        const char *name, *row;
+    } parts[] = { { "bandwidth of a stack", NAME_stack_bandwidth }, { "capacity of a stack", NAME_stack_capacity },
+                  { "energy per FLOP", NAME_flop_energy }, { "rent per stack", NAME_stack_rent } };
+    enum { PARTS = sizeof parts / sizeof *parts };
+    struct section *list = section_add(section, "trades", SECTION_LIST);
+    for (size_t i = 0; i < LIMITED + PARTS; i++) {
+        struct design other = *design;
+        struct scenario scenario = *design->scenario;
+        struct point moved;
+        double value;
+        other.scenario = &scenario;
+        scenario.facts = facts_copy(&design->scenario->facts);
+        if (i < LIMITED) {
+            double *limit = limit_at(&other.limits, i);
+            if (!isfinite(*limit))
+                continue;
+            *limit *= 1.1;
+        } else {
+            if (!value_of(&scenario, parts[i - LIMITED].row, &value, design->error))
+                continue;
+            facts_set(&scenario.facts, parts[i - LIMITED].row, 1.1 * value, ORIGIN_AXIS, "design");
+            if (!bind_chip(&other))
+                continue;
+        }
+        if (!search(&other, &moved))
+            continue;
+        struct section *one = section_add(list, NULL, SECTION_RECORD);
+        section_word(one, "more_of", i < LIMITED ? limited[i].name : parts[i - LIMITED].name);
+        section_number(one, "cost_change", moved.at[COST] / best->at[COST] - 1, unit_one);
+        section_number(one, "throughput_change", moved.batch / moved.at[STEP] * best->at[STEP] / best->batch - 1,
+                       unit_one);
+        section_number(one, "flops_change", moved.flops / best->flops - 1, unit_one);
+        section_number(one, NAME_chip_stacks, moved.stacks, unit_one);
+        section_number(one, NAME_bound_step, moved.at[STEP], unit_second);
+    }
+}
+
+static const char *binding_text(struct design *design, const struct point *best)
+{
+    struct buffer out = { .arena = design->arena };
+    for (size_t i = 0; i < LIMITED; i++)
+        if (best->at[limited[i].figure] > 0.99 * *limit_at(&design->limits, i))
+            buffer_print(&out, "%s%s", out.size ? ", " : "", limited[i].name);
+    const bool memory = best->at[MEMORY] > best->at[COMPUTE];
+    buffer_print(&out, "%s%s", out.size ? "; in a step " : "in a step ",
+                 fabs(best->at[MEMORY] / best->at[COMPUTE] - 1) < 0.02 ? "compute and memory alike"
+                 : memory ? "memory" : "compute");
+    return out.data;
+}
+
+static bool add_best(struct design *design, const struct point *best, struct section *section)
+{
+    static const char *const shown[] = {
+        NAME_chip_flops, NAME_designed_bandwidth, NAME_designed_capacity, NAME_chip_stacks, NAME_designed_power,
+        NAME_designed_rent, NAME_designed_area, NAME_chips, NAME_batch, NAME_bound_step, NAME_drain_time,
+        NAME_bound_throughput, NAME_bound_cost_per_token, NAME_bound_mfu, NAME_designed_link, NAME_hbm_share,
+        NAME_context };
+    struct facts *facts = &design->scenario->facts;
+    struct values values;
+    facts_set(facts, NAME_chip_flops, best->flops, ORIGIN_CHOSEN, "design");
+    facts_set(facts, NAME_chip_stacks, best->stacks, ORIGIN_CHOSEN, "design");
+    facts_set(facts, NAME_batch, best->batch, ORIGIN_CHOSEN, "design");
+    if (!values_known(design->scenario, shown, sizeof shown / sizeof *shown, &values, design->error))
+        return false;
+    figures_of(design->scenario, &values, shown, sizeof shown / sizeof *shown, NULL, section);
+    section_word(section, "binding", binding_text(design, best));
+    return true;
+}
+
+static void read_limits(const struct command *command, struct limits *limits)
+{
+    *limits = (struct limits){ INFINITY, INFINITY, INFINITY, INFINITY };
+    for (size_t i = 0; i < LIMITED; i++)
+        command_take(command, limited[i].option, limit_at(limits, i));
+}
+
+static bool open_traffic(struct design *design, const struct command *command)
+{
+    struct subject subject = command_subject(command);
+    struct scenario *scenario = design->scenario;
+    if (!subject.model)
+        return scenario_read(scenario, design->arena, command, subject, design->error) &&
+               (command_given(command, "deck") || deck_complete(scenario, "design", design->error));
+    if (!scenario_open(scenario, design->arena, command, subject, design->error))
+        return false;
+    scenario->facts.note_count = 0;             /* of the machine that it would have been */
+    return true;
+}
+
+static bool any_limit(const struct design *design, struct error *error)
+{
+    const struct limits *limits = &design->limits;
+    if (isfinite(limits->power) || isfinite(limits->rent) || isfinite(limits->area))
+        return true;
+    error_set(error, "design needs a limit to the size of the chip");
+    return error_expected(error, "--power, --rent or --area, as in `%s`", "chalkline design --power 1000W");
+}
+
+bool ask_design(struct arena *arena, const struct command *command, struct answer *answer, struct error *error)
+{
+    struct scenario scenario;
+    struct design design = { .arena = arena, .scenario = &scenario, .error = error,
+                             .chips = command_number(command, "domain"),
+                             .cheapest = command_choice(command, "for") == 1 };
+    struct point best;
+    struct section *section = section_new(arena);
+    read_limits(command, &design.limits);
+    if (!any_limit(&design, error) || !open_traffic(&design, command) || !bind_chip(&design))
+        return false;
+    const bool found = search(&design, &best);
+    section_word(section, "traffic", scenario.model ? scenario.model : "the lecture's model");
+    section_number(section, "points", (double)design.points, unit_one);
+    if (found) {
+        add_trades(&design, &best, section);
+        if (!add_best(&design, &best, section))
+            return false;
+    }
+    answer->status = !found;
+    figures_notes(&scenario, section);
+    section_document(section, answer->doc);
+    template_print(template_built_in(arena, "ask/design/design.template"), section, &answer->text);
+    return true;
+}
+
+static const char *const best_rows[] = {
+    NAME_chip_flops, NAME_designed_bandwidth, NAME_designed_capacity, NAME_chip_stacks, NAME_designed_power,
+    NAME_designed_rent, NAME_designed_area, NAME_chips, NAME_batch, NAME_bound_step, NAME_drain_time,
+    NAME_bound_throughput, NAME_bound_cost_per_token, NAME_bound_mfu, NAME_designed_link, NAME_hbm_share,
+    NAME_context };
+
+static const struct record trade_record = { "DesignTrade", (const struct answer_field[]){
+    { FIELD_TEXT, "more_of", .help = "what there is a tenth more of", .always = true },
+    { FIELD_NUMBER, .names = (const char *const[]){ "cost_change", "throughput_change", "flops_change" },
+      .count = 3, .help = "change of the cost of a token, of the tokens of a chip and of its FLOP/s, as a share", .always = true },
+    { FIELD_ROWS, .names = (const char *const[]){ NAME_chip_stacks, NAME_bound_step }, .count = 2, .always = true },
+    { 0 } } };
+
+const struct record answer_design = { "Design", (const struct answer_field[]){
+    { FIELD_TEXT, "traffic", .help = "the model that is served", .always = true },
+    { FIELD_NUMBER, "points", .help = "designs evaluated", .always = true },
+    { FIELD_ROWS, .names = best_rows, .count = sizeof best_rows / sizeof *best_rows },
+    { FIELD_TEXT, "binding", .help = "the limits that bind, and what takes longest in a step" },
+    { FIELD_LIST, "trades", .help = "what a tenth more of each limit would change", .record = &trade_record },
+    { FIELD_TEXTS, "assumed", .help = "defaults and assumptions behind the answer", .always = true },
+    { 0 } } };
+
+static const char *const aims[] = { "throughput", "cost", NULL };
+
+static const struct option design_list[] = {
+    { "for", "AIM", OPTION_CHOICE, .choices = aims, .fallback = "throughput",
+      .help = "most tokens of a chip, or the cheapest token at its own rent" },
+    { "power", "W", OPTION_QUANTITY, .unit = "J/s", .low = 1e-3, .high = 1e9, .otherwise = "none",
+      .help = "most power of a chip" },
+    { "rent", "USD/h", OPTION_QUANTITY, .unit = "USD/s", .low = 1e-12, .high = 1e6, .otherwise = "none",
+      .help = "most rent of a chip" },
+    { "area", "MM2", OPTION_QUANTITY, .unit = "1", .low = 1, .high = 1e9, .otherwise = "none",
+      .help = "most area of the dies that multiply" },
+    { "tpot", "TIME", OPTION_QUANTITY, .unit = "s", .low = 1e-9, .high = 1e6, .otherwise = "none",
+      .help = "limit of the time per output token" },
+    { "domain", "N", OPTION_COUNT, .low = 1, .high = 1e6, .fallback = "72", .help = "chips in a scale-up domain" },
+    { 0 } };
+static const struct option_group design_options = { "Limits", design_list };
+
+const struct verb verb_design = {
+    "design", "", "Find the best chip for given traffic under limits of power, rent, area and time.",
+    { "chalkline design --power 1000W --rent 2.9USD/h --area 1600",
+      "chalkline design --power 700W --model deepseek-v3 --tpot 20ms",
+      "chalkline design --power 200W --domain 256 --set stack_bandwidth=0.41TB/s --set stack_capacity=8GB" },
+    { &design_options, &model_options, &weight_options, &cache_options, &assume_options, &row_options,
+      &deck_options, &output_options }, .ask = ask_design };

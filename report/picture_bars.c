@@ -1,0 +1,382 @@
+/* Pictures of bars and of intervals: a name, what it is made of, and its value at the end.
+ *
+ *     reads   |###|
+ *     bound   |---|
+ *     links       |////|          beyond the bound: hatched
+ *     total   |########+---|      with its interval
+ *
+ * The axis is below; names stand left of it, or above each bar where there is no room. */
+#include "report/picture_parts.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { THICK = 15, THIN = 4, ROW = 27, ROW_MOST = 38, WHISKER = 5, NARROW = 420, NAMES_MOST = 100 };
+static const double names_share = 0.36;     /* of the width, at most */
+
+struct row {
+    double from, to;                /* value */
+    double top, middle, height;     /* px */
+    const char **names;
+    size_t name_lines;
+    const char *text;
+};
+
+struct chart {
+    struct canvas *canvas;
+    const struct picture *picture;
+    struct scale x;
+    struct box frame;
+    struct row *rows;
+    bool above;                     /* names stand above their bars */
+    double name_width, text_width;
+};
+
+static double sum_of(const struct picture_bar *bar)
+{
+    double sum = 0;
+    for (size_t i = 0; i < bar->count; i++)
+        sum += bar->parts[i].value;
+    return sum;
+}
+
+static bool has_range(struct picture_range range)
+{
+    return !isnan(range.low);
+}
+
+static void reach(double *low, double *high, double value)
+{
+    if (isnan(value))
+        return;
+    *low = fmin(*low, value);
+    *high = fmax(*high, value);
+}
+
+/* Where each begins and ends, and the range of all. */
+static void choose_range(struct chart *chart)
+{
+    const struct picture *picture = chart->picture;
+    double low = INFINITY, high = -INFINITY, end = 0;
+    for (size_t i = 0; i < picture->bar_count; i++) {
+        const struct picture_bar *bar = &picture->bars[i];
+        struct row *row = &chart->rows[i];
+        row->from = !isnan(bar->from) ? bar->from : bar->total ? 0 : end;
+        row->to = row->from + sum_of(bar);
+        if (bar->count) {
+            end = row->to;
+            reach(&low, &high, row->to);
+            if (!picture->x.log || row->from > 0)
+                reach(&low, &high, row->from);
+            double at = row->from;
+            for (size_t k = 0; k < bar->count; k++)
+                reach(&low, &high, at += bar->parts[k].value);
+        }
+        const double more[] = { bar->band.low, bar->band.high, bar->measured, bar->range.low,
+                                bar->range.high, bar->inner.low, bar->inner.high, bar->prior.low,
+                                bar->prior.high, bar->middle };
+        for (size_t k = 0; k < sizeof more / sizeof *more; k++)
+            reach(&low, &high, more[k]);
+    }
+    scale_range(&chart->x, &picture->x, low, high);
+}
+
+static const char *end_text(struct chart *chart, size_t index)
+{
+    const struct picture_bar *bar = &chart->picture->bars[index];
+    if (bar->text)
+        return bar->text;
+    if (!bar->count)
+        return isnan(bar->middle) ? isnan(bar->measured) ? ""
+                                  : picture_number(chart->canvas->arena, bar->measured)
+                                  : picture_number(chart->canvas->arena, bar->middle);
+    return picture_number(chart->canvas->arena, sum_of(bar));
+}
+
+static bool strong(const struct picture_bar *bar)
+{
+    return bar->total || (!bar->count && !isnan(bar->measured));
+}
+
+/* Names and texts, broken into lines of the room there is. */
+static void break_texts(struct chart *chart)
+{
+    const struct picture *picture = chart->picture;
+    struct canvas *canvas = chart->canvas;
+    double wanted = 0;
+    for (size_t i = 0; i < picture->bar_count; i++) {
+        struct row *row = &chart->rows[i];
+        row->text = end_text(chart, i);
+        chart->text_width = fmax(chart->text_width, picture_text_width(row->text, LABEL_SIZE, true));
+        wanted = fmax(wanted, picture_text_width(picture->bars[i].name, LABEL_SIZE, true));
+    }
+    chart->text_width = fmin(chart->text_width, canvas->width * 0.4);
+    chart->above = canvas->width < NARROW && wanted > NAMES_MOST;
+    const double most = chart->above ? canvas->width : fmax(NAMES_MOST, canvas->width * names_share);
+    for (size_t i = 0; i < picture->bar_count; i++) {
+        struct row *row = &chart->rows[i];
+        row->names = picture_text_lines(canvas->arena, picture->bars[i].name, most, LABEL_SIZE, true);
+        for (row->name_lines = 0; row->names[row->name_lines]; row->name_lines++)
+            if (!chart->above)
+                chart->name_width = fmax(chart->name_width, picture_text_width(row->names[row->name_lines],
+                                                                               LABEL_SIZE, true) + 1);
+    }
+}
+
+/* The height of each row: natural, or with a share of what is left. */
+static double place_rows(struct chart *chart, double top)
+{
+    const struct picture *picture = chart->picture;
+    const struct canvas *canvas = chart->canvas;
+    double y = top, each = ROW;
+    if (canvas->height > 0 && picture->bar_count)
+        each = fmin(ROW_MOST, fmax(ROW, (canvas->height - (top - canvas->top) - 50) /
+                                        (double)picture->bar_count));
+    for (size_t i = 0; i < picture->bar_count; i++) {
+        struct row *row = &chart->rows[i];
+        const double names = LABEL_LINE * (double)row->name_lines;
+        row->top = y;
+        row->height = chart->above ? names + ROW : fmax(each, names + 6);
+        row->middle = chart->above ? y + names + ROW / 2.0 : y + row->height / 2;
+        y += row->height;
+    }
+    return y;
+}
+
+/* ---- drawing ----------------------------------------------------------------------------------- */
+
+static const char *colour_of(const struct picture_part *part)
+{
+    return part->kind == PICTURE_RESULT ? "ink" : picture_kind_names[part->kind];
+}
+
+static void rectangle(struct buffer *out, double left, double top, double right, double bottom,
+                      const char *rest)
+{
+    buffer_print(out, "<rect x=\"");
+    svg_coordinate(out, left);
+    buffer_print(out, "\" y=\"");
+    svg_coordinate(out, top);
+    buffer_print(out, "\" width=\"");
+    svg_coordinate(out, fmax(0, right - left));
+    buffer_print(out, "\" height=\"");
+    svg_coordinate(out, bottom - top);
+    buffer_print(out, "\" %s", rest);
+}
+
+/* Strokes at 45 degrees inside of a rectangle. */
+static void hatch(struct buffer *out, double left, double top, double right, double bottom,
+                  const char *class)
+{
+    enum { APART = 5 };
+    const double high = bottom - top;
+    bool any = false;
+    for (double at = left + APART; at < right + high; at += APART) {
+        const double x1 = fmax(left, at - high), x2 = fmin(right, at);
+        if (x2 <= x1)
+            continue;
+        buffer_print(out, "%s", any ? "M" : "<path d=\"M");
+        svg_coordinate(out, x1);
+        buffer_print(out, " ");
+        svg_coordinate(out, top + (at - x1));
+        buffer_print(out, "L");
+        svg_coordinate(out, x2);
+        buffer_print(out, " ");
+        svg_coordinate(out, top + (at - x2));
+        any = true;
+    }
+    if (any)
+        buffer_print(out, "\" class=\"%s\" stroke=\"currentColor\" stroke-width=\"1.6\" fill=\"none\"/>\n",
+                     class);
+}
+
+static void print_part(struct chart *chart, const struct picture_bar *bar, const struct row *row,
+                       const struct picture_part *part, double from)
+{
+    struct buffer *out = chart->canvas->out;
+    struct arena *arena = chart->canvas->arena;
+    const struct box frame = chart->frame;
+    const double a = from > 0 || !chart->x.log ? scale_at(&chart->x, from) : frame.left;
+    const double b = scale_at(&chart->x, from + part->value);
+    const double left = fmax(frame.left, fmin(a, b)), right = fmin(frame.right, fmax(a, b));
+    const double half = bar->thin ? THIN / 2.0 : THICK / 2.0;
+    const char *class = colour_of(part);
+    if (!(right >= left))
+        return;
+    rectangle(out, left, row->middle - half, fmax(right, left + 0.6), row->middle + half,
+              arena_print(arena, part->beyond ? "class=\"%s\" fill=\"none\" stroke=\"currentColor\">"
+                                              : "class=\"%s\">", class));
+    buffer_print(out, "<title>");
+    svg_text_add(out, arena_print(arena, "%s: %s %s", part->name ? part->name : bar->name,
+                                  picture_number(arena, part->value), chart->picture->x.unit));
+    buffer_print(out, "</title></rect>\n");
+    if (part->beyond)
+        hatch(out, left, row->middle - half, right, row->middle + half, class);
+}
+
+static void whiskers(struct chart *chart, const struct row *row, struct picture_range band, double inside_to)
+{
+    const struct box frame = chart->frame;
+    const double low = fmax(frame.left, scale_at(&chart->x, band.low));
+    const double high = fmin(frame.right, scale_at(&chart->x, band.high));
+    const double split = fmin(high, fmax(low, scale_at(&chart->x, inside_to)));
+    /* light on the bar, dark beyond it */
+    svg_line(chart->canvas, low, row->middle, split, row->middle, "class=\"paper\" stroke=\"currentColor\" "
+             "stroke-width=\"1.5\"");
+    svg_line(chart->canvas, low, row->middle - WHISKER, low, row->middle + WHISKER, low < split - 0.1
+             ? "class=\"paper\" stroke=\"currentColor\" stroke-width=\"1.5\""
+             : "class=\"ink\" stroke=\"currentColor\" stroke-width=\"1.5\"");
+    svg_line(chart->canvas, split, row->middle, high, row->middle, "class=\"ink\" stroke=\"currentColor\" "
+             "stroke-width=\"1.5\"");
+    svg_line(chart->canvas, high, row->middle - WHISKER, high, row->middle + WHISKER,
+             "class=\"ink\" stroke=\"currentColor\" stroke-width=\"1.5\"");
+}
+
+static void span(struct chart *chart, const struct row *row, struct picture_range range, double half,
+                 const char *rest)
+{
+    const struct box frame = chart->frame;
+    if (!has_range(range))
+        return;
+    const double left = fmax(frame.left, scale_at(&chart->x, range.low));
+    const double right = fmin(frame.right, scale_at(&chart->x, range.high));
+    if (right >= left)
+        rectangle(chart->canvas->out, left, row->middle - half, fmax(right, left + 1), row->middle + half, rest);
+}
+
+/* An interval: what was thought before as a hairline, then 90 % and 50 %, and the middle. */
+static void print_interval(struct chart *chart, const struct picture_bar *bar, const struct row *row)
+{
+    span(chart, row, bar->prior, 0.75, "class=\"soft\" fill-opacity=\".8\"/>\n");
+    span(chart, row, bar->range, 4, "class=\"ink\" fill-opacity=\".35\"/>\n");
+    span(chart, row, bar->inner, 6.5, "class=\"ink\" fill-opacity=\".75\"/>\n");
+    if (!isnan(bar->middle)) {
+        const double x = scale_at(&chart->x, bar->middle);
+        svg_line(chart->canvas, x, row->middle - 9, x, row->middle + 9,
+                 "class=\"ink\" stroke=\"currentColor\" stroke-width=\"2.2\"");
+    }
+}
+
+/* The right end of all that a row shows, px. */
+static double row_end(const struct chart *chart, const struct picture_bar *bar, const struct row *row)
+{
+    double end = bar->count ? fmax(scale_at(&chart->x, row->to), scale_at(&chart->x, row->from))
+                            : chart->frame.left;
+    double at = row->from;
+    for (size_t i = 0; i < bar->count; i++)
+        end = fmax(end, scale_at(&chart->x, at += bar->parts[i].value));
+    const double more[] = { bar->band.high, bar->range.high, bar->prior.high, bar->middle };
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        if (!isnan(more[i]))
+            end = fmax(end, scale_at(&chart->x, more[i]));
+    if (!isnan(bar->measured))
+        end = fmax(end, scale_at(&chart->x, bar->measured) + 6);
+    return fmin(fmax(end, chart->frame.left), chart->frame.right);
+}
+
+static void print_measured(struct chart *chart, const struct picture_bar *bar, const struct row *row)
+{
+    struct buffer *out = chart->canvas->out;
+    const double x = scale_at(&chart->x, bar->measured);
+    if (!bar->count)
+        svg_line(chart->canvas, chart->frame.left, row->middle, x, row->middle,
+                 "class=\"soft\" stroke=\"currentColor\" stroke-dasharray=\"1 3\"");
+    buffer_print(out, "<circle class=\"ink\" r=\"5\" cx=\"");
+    svg_coordinate(out, x);
+    buffer_print(out, "\" cy=\"");
+    svg_coordinate(out, row->middle);
+    buffer_print(out, "\"/>\n");
+}
+
+static void print_row(struct chart *chart, size_t index)
+{
+    const struct picture_bar *bar = &chart->picture->bars[index];
+    const struct row *row = &chart->rows[index];
+    struct canvas *canvas = chart->canvas;
+    double at = row->from;
+    if (index && bar->count && isnan(bar->from) && !bar->total && chart->picture->bars[index - 1].count) {
+        const double x = scale_at(&chart->x, row->from);
+        svg_line(canvas, x, chart->rows[index - 1].middle, x, row->middle,
+                 "class=\"soft\" stroke=\"currentColor\" stroke-width=\".8\"");
+    }
+    for (size_t i = 0; i < bar->count; at += bar->parts[i++].value)
+        print_part(chart, bar, row, &bar->parts[i], at);
+    if (!bar->count)
+        print_interval(chart, bar, row);
+    if (has_range(bar->band))
+        whiskers(chart, row, bar->band, row->to);
+    if (!isnan(bar->measured))
+        print_measured(chart, bar, row);
+    const char *class = strong(bar) ? "ink strong" : bar->count ? colour_of(bar->parts) : "ink";
+    for (size_t i = 0; i < row->name_lines; i++) {
+        const double names = LABEL_LINE * (double)row->name_lines;
+        const double y = chart->above ? row->top + 13 + LABEL_LINE * (double)i
+                                      : row->middle - names / 2 + 12.5 + LABEL_LINE * (double)i;
+        svg_text(canvas, chart->above ? canvas->left : chart->frame.left - GAP, y, chart->above ? 's' : 'e',
+                 class, row->names[i], LABEL_SIZE, true);
+    }
+    const char **lines = picture_text_lines(canvas->arena, row->text, chart->text_width + 1, LABEL_SIZE, true);
+    if (lines[0])
+        svg_text(canvas, row_end(chart, bar, row) + 7, row->middle + 4.5, 's', strong(bar) ? "ink strong" : "ink",
+                 lines[1] ? arena_print(canvas->arena, "%s", lines[0]) : lines[0], LABEL_SIZE, true);
+}
+
+/* The names of the parts of the first bar that has several, above it, moved apart. */
+static double print_part_names(struct chart *chart, double top, bool print)
+{
+    const struct picture *picture = chart->picture;
+    struct canvas *canvas = chart->canvas;
+    const struct picture_bar *named = NULL;
+    for (size_t i = 0; i < picture->bar_count; i++)
+        for (size_t k = 0; k < picture->bars[i].count; k++)
+            if (picture->bars[i].parts[k].name && (!named || picture->bars[i].count > named->count))
+                named = &picture->bars[i];
+    if (!named)
+        return top;
+    double x = chart->above ? canvas->left : chart->frame.left, y = top + 12;
+    const double begin = x, right = canvas->left + canvas->width;
+    for (size_t k = 0; k < named->count; k++) {
+        const struct picture_part *part = &named->parts[k];
+        enum { SQUARE = 9, AFTER = 14 };
+        const double width = SQUARE + 5 + picture_text_width(part->name ? part->name : "", LABEL_SIZE, true);
+        if (!part->name)
+            continue;
+        if (x > begin && x + width > right)
+            x = begin, y += LABEL_LINE + 2;
+        if (print) {
+            rectangle(canvas->out, x, y - SQUARE, x + SQUARE, y, arena_print(canvas->arena,
+                      part->beyond ? "class=\"%s\" fill=\"none\" stroke=\"currentColor\"/>\n"
+                                   : "class=\"%s\"/>\n", colour_of(part)));
+            svg_text(canvas, x + SQUARE + 5, y, 's', colour_of(part), part->name, LABEL_SIZE, true);
+        }
+        x += width + AFTER;
+    }
+    return y + 8;
+}
+
+double picture_draw_bars(struct canvas *canvas, const struct picture *picture)
+{
+    struct chart chart = { .canvas = canvas, .picture = picture };
+    chart.rows = arena_array(canvas->arena, picture->bar_count + 1, sizeof *chart.rows);
+    choose_range(&chart);
+    break_texts(&chart);
+    const double top = svg_head(canvas, picture, NULL), right = canvas->left + canvas->width;
+    chart.frame.left = canvas->left + (chart.above ? 1 : chart.name_width + GAP);
+    chart.frame.right = fmax(chart.frame.left + 60, right - chart.text_width - GAP);
+    const double names = print_part_names(&chart, top, true);
+    chart.frame.top = names;
+    chart.frame.bottom = place_rows(&chart, names) + 4;
+    scale_ticks(&chart.x, &picture->x, canvas->arena, chart.frame.left, chart.frame.right, false);
+    svg_frame(canvas, chart.frame, &chart.x, NULL);
+    for (size_t i = 0; i < chart.x.count; i++) {
+        const double x = scale_at(&chart.x, chart.x.ticks[i].at);
+        svg_line(canvas, x, chart.frame.top, x, chart.frame.bottom, "class=\"grid\" stroke=\"currentColor\"");
+    }
+    const double zero = chart.x.log ? chart.frame.left : scale_at(&chart.x, 0);
+    svg_line(canvas, zero, chart.frame.top, zero, chart.frame.bottom, "class=\"soft\" stroke=\"currentColor\"");
+    const double bottom = svg_below(canvas, &picture->x, &chart.x, chart.frame);
+    for (size_t i = 0; i < picture->bar_count; i++)
+        print_row(&chart, i);
+    buffer_print(canvas->out, "</g>\n");
+    return bottom - canvas->top;
+}
