@@ -39,9 +39,9 @@ static void write_answer(const struct buffer *buffer)
 {
     struct text text = { buffer->data, buffer->size };
     struct buffer plain = { .arena = buffer->arena };
-    size_t size = buffer->size ? text_plain(text, "\n") : 0;
+    size_t size = buffer->size ? text_plain(text, "\n\t") : 0;
     if (size < buffer->size) {
-        buffer_add_plain(&plain, text, "\n");
+        buffer_add_plain(&plain, text, "\n\t");
         text = (struct text){ plain.data, plain.size };
     }
     if (text.size)

@@ -11,7 +11,8 @@ mkdir "$here/bin"
 cp "$CHALKLINE" "$here/bin/chalkline"
 PATH=$here/bin:$PATH
 TMPDIR=$here
-export PATH TMPDIR
+XDG_STATE_HOME=$here
+export PATH TMPDIR XDG_STATE_HOME
 bad=0 count=0
 for doc in README.md CHANGELOG.md CONTRIBUTING.md docs/*.md; do
     awk -v dir="$here" '

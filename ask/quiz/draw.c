@@ -186,7 +186,7 @@ void slips_find(struct problem *problem, const struct lever *levers, size_t coun
 bool slips_hide(const struct problem *problem)
 {
     for (size_t i = 0; i < problem->slip_count; i++)
-        if (fabs(scalar_log(problem->slips[i].factor)) <= 2 * scalar_log(problem->tolerance))
+        if (fabs(scalar_log(problem->slips[i].factor)) <= 1.1 * scalar_log(problem->tolerance))
             return true;
     return false;
 }

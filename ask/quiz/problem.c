@@ -283,7 +283,8 @@ static bool make_direction(struct making *making)
 
 /* ---- inverse ---- */
 
-/* The one root of ROW=VALUE for an input that is not set; NAN: there is none, or not one alone. */
+/* The one root of ROW=VALUE for an input that is not set; NAN: there is none, or not one alone, or the sides
+ * pass each other at a jump as well. */
 static double one_root(struct scenario *scenario, const char *input, const char *where)
 {
     struct equation equation;
@@ -300,7 +301,7 @@ static double one_root(struct scenario *scenario, const char *input, const char 
     if (at < 0)
         return NAN;
     graph_solve(scenario->arena, &graph, 0, (size_t)at, RELATION_EQUAL, low, high, &found);
-    return found.count == 1 && found.extents[0].low == found.extents[0].high ? found.extents[0].low : NAN;
+    return found.count == 1 && !found.jump_count && found.extents[0].low == found.extents[0].high ? found.extents[0].low : NAN;
 }
 
 /* Take an input out of what is given, and put the value of the row there instead. */

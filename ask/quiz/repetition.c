@@ -26,7 +26,7 @@ static struct item *item_of(const struct quiz *quiz, struct repetition *repetiti
             return &repetition->items[i];
     struct item *item = arena_push(quiz->arena, &repetition->items, &repetition->count, &repetition->room,
                                    sizeof *item);
-    item->name = name;
+    *item = (struct item){ .name = name, .box = 1 };
     return item;
 }
 

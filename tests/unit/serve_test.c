@@ -68,6 +68,8 @@ static const struct {
       "words=llama-3.1-8b&on=h100-sxm&gpus=64" },
     { "life", "deepseek-v3 --served 200T", "{\"words\": \"deepseek-v3\", \"served\": \"200T\"}",
       "words=deepseek-v3&served=200T" },
+    { "quiz", "--count 5 --seed 3 --chapter 2", "{\"count\": 5, \"seed\": 3, \"chapter\": 2}",
+      "count=5&seed=3&chapter=2" },
     { "lecture", "7 --model deepseek-v3 --on gb200-nvl72 --run",
       "{\"words\": \"7\", \"model\": \"deepseek-v3\", \"on\": \"gb200-nvl72\", \"run\": true}",
       "words=7&model=deepseek-v3&on=gb200-nvl72&run=true" },
@@ -653,6 +655,8 @@ static void answers_are_described(void **state)
         "chalkline simulate poisson:rate=5,count=40 --model llama-3.1-8b --on h100-sxm --gpus 1 "
         "--sweep replicas=1..2 --points 2",
         "chalkline deduce prices --model claude-opus-4-7,gemini-2.5-pro --draws 2000",
+        "chalkline quiz --count 40 --seed 6", "chalkline quiz --grade value:problem.2:0=2400 --grade "
+        "reason:batch.floor:1=a --grade value:batch.drain:1=3GB",
         "chalkline check --worst 2", "chalkline life deepseek-v3 --served 200T",
         "chalkline life --loss 1.0", "chalkline life --budget 1e24FLOP --served 0",
         "chalkline deduce prices --draws 1000", "chalkline deduce prices --market gpt-oss-120b",
