@@ -11,7 +11,7 @@ export type KindOf = "compute" | "weights" | "cache" | "network" | "host" | "res
 export type Factor = string | number | { sum: readonly string[] };
 export interface Term { of: string; kind: KindOf; name: string; over: readonly Factor[]; under: readonly Factor[]; negative?: boolean;
   also?: string }                       // MathML of what a real model adds as a factor in place
-export interface Equation { of: string; items: readonly (Term | string)[]; binds: "max" | "most" | null; open?: string }
+export interface Equation { of: string; symbol?: string; items: readonly (Term | string)[]; binds: "max" | "most" | null; open?: string }
 
 export interface Said { bold: string; rest: string; right: boolean }
 export interface Hand { row: string; words: string; symbol?: string; result: string }
@@ -206,7 +206,7 @@ const pipeline: ChapterSpec = {
 const training: ChapterSpec = {
   id: "training", task: "Drag the tokens of pre-training until it costs as much as serving the model.", first: "training.overtraining", lede: ["training.six", "training.thirds_inf", "training.served_one"],
   decks: ["life"], given: { pretrain_tokens: "20e12token", rl_tokens: "170e12token" },
-  hand: { row: "pretrain_tokens", words: "of pre-training", result: "pretrain_flops" },
+  hand: { row: "pretrain_tokens", words: "tokens of pre-training", result: "pretrain_flops" },
   rows: ["pretrain_flops", "rl_flops", "inference_flops", "pretrain_tokens", "rl_tokens", "inference_tokens", "params_active", "training_flop_per_param", "rl_flop_per_param", "inference_efficiency", "rl_efficiency",
          "optimal_pretrain_tokens", "training_optimal_tokens", "overtraining", "optimal_overtraining", "token_rate", "model_lifetime", "family_size", "ship_probability", "tokens_per_param"],
   equations: n => [{ of: "", binds: null, items: [
@@ -242,7 +242,7 @@ const training: ChapterSpec = {
 const prices: ChapterSpec = {
   id: "prices", task: "Drag the price step onto the corner of the cost.", first: "prices.kv_from_step", lede: ["prices.flat_then_linear", "prices.kv_from_step", "prices.output_input"],
   decks: ["crossover", "step200k"], given: { price_step_context: "100000", batch: "600", context: "200000" },
-  hand: { row: "price_step_context", words: "where the price steps up", result: "implied_kv_per_token" },
+  hand: { row: "price_step_context", words: "tokens, where the price steps up", result: "implied_kv_per_token" },
   rows: ["implied_kv_per_token", "kv_per_token", "price_step_context", "price_step", "machine_balance", "weight_bytes", "params_active", "context_crossover", "cost_growth", "output_input_ratio", "batch_over_crossover", "context_over_crossover", "memory_over_compute", "context", "batch", "price_step_break_even"],
   equations: () => [{ of: "", binds: null, items: [{ of: "implied_kv_per_token", kind: "cache", name: "cache of a token", over: ["weight_bytes", "params_active"], under: ["machine_balance", "price_step_context"] }] },
                     { of: "output_input_ratio", binds: "max", items: ["max", "(", 1, ",",
@@ -294,7 +294,7 @@ const memory: ChapterSpec = {
          ...TIERS.flatMap(([t]) => [`tier_total[${t}]`, `tier_hold[${t}]`, `tier_retrieve[${t}]`, `tier_price[${t}]`, `tier_capacity[${t}]`, `tier_bandwidth[${t}]`, `tier_drain_time[${t}]`])],
   equations(n) {
     const t = tierNow(n);
-    return [{ of: `tier_total[${t}]`, binds: "most", items: [
+    return [{ of: `tier_total[${t}]`, symbol: "<msub><mi>c</mi><mi>x</mi></msub>", binds: "most", items: [
       { of: "hold", kind: "cache", name: `hold it in ${tierWords(t)}`, over: ["kv_per_token", `tier_price[${t}]`, "hold_time"], under: [`tier_capacity[${t}]`] }, "+",
       { of: `tier_retrieve[${t}]`, kind: "cache", name: "bring it back", over: t === "hbm" ? [0] : ["kv_per_token", `tier_price[${t}]`], under: t === "hbm" ? [] : [`tier_bandwidth[${t}]`] }] }];
   },

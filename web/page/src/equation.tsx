@@ -80,11 +80,11 @@ const Result = ({ app, equation, term, binds }: { app: App; equation: Equation; 
 function whole(app: App, equation: Equation): string {
   const side = (list: readonly Factor[]): string => `<mrow>${list.map(f => symbolOf(app, f)).join("<mo>&#x2062;</mo>")}</mrow>`;
   const items = equation.items.map(item => typeof item === "string" ? `<mo>${item.replace("<", "&lt;").replace(">", "&gt;")}</mo>` : item.under.length ? `<mfrac>${side(item.over)}${side(item.under)}</mfrac>` : side(item.over)).join("");
-  return `${equation.of ? (app.numbers.symbol(equation.of) || `<mtext>${equation.of.replace(/_/g, " ")}</mtext>`) + "<mo>=</mo>" : ""}${items}`;
+  return `${equation.of ? (equation.symbol || app.numbers.symbol(equation.of) || `<mtext>${equation.of.replace(/_/g, " ")}</mtext>`) + "<mo>=</mo>" : ""}${items}`;
 }
 
 export function EquationLines({ app, equation, narrow }: { app: App; equation: Equation; narrow: boolean }) {
-  const binds = binding(app, equation), left = equation.of && (app.numbers.symbol(equation.of) || `<mtext>${equation.of.replace(/_/g, " ").replace(/\[.*\]/, "")}</mtext>`);
+  const binds = binding(app, equation), left = equation.of && (equation.symbol || app.numbers.symbol(equation.of) || `<mtext>${equation.of.replace(/_/g, " ").replace(/\[.*\]/, "")}</mtext>`);
   const terms = equation.items.filter((item): item is Term => typeof item !== "string");
   const spoken = <math class="spoken" dangerouslySetInnerHTML={{ __html: whole(app, equation) }} />;
   if (narrow) return <div class="equation stacked">{spoken}

@@ -56,7 +56,7 @@ export const TRACE = "poisson:rate=2,count=1200,input=2000,output=300";
 export function panelQuestions(app: App): [string, Question][] {
   const { panel, words: said } = app.state, list: [string, Question][] = [];
   if (panel === "traffic") list.push(["traffic", trafficOf(app)]);
-  if (panel === "find" && said.trim()) list.push(["find", findOf(said)]);
+  if (panel === "find" && said.trim() && "find" in app.tables.verbs) list.push(["find", findOf(said)]);
   if (panel === "quiz") list.push(["quiz", quizOf(app)]);
   return list;
 }

@@ -44,7 +44,7 @@ export interface NumProps {
 export function Num({ app, row, side = app.side, text, name, big, digits = 3, wide, kind }: NumProps) {
   const [typed, type] = useState<string | null>(null), [wrong, say] = useState("");
   const held = useRef<{ x: number; from: number; moved: boolean } | null>(null), field = useRef<HTMLInputElement>(null), span = useRef<HTMLSpanElement>(null);
-  const n = app.numbers, input = n.input(row), shown = text ?? (big ? n.write(row, digits) : terse(n.write(row, digits), n.unit(row))), label = name ?? (n.meaning(row).split(/[;:(]/)[0].trim() || row.replace(/_/g, " "));
+  const n = app.numbers, input = n.input(row), shown = text ?? (big && n.unit(row) !== "token" ? n.write(row, digits) : terse(n.write(row, digits), n.unit(row))), label = name ?? (n.meaning(row).split(/[;:(]/)[0].trim() || row.replace(/_/g, " "));
   useEffect(() => {
     const at = field.current;
     if (typed === null || !at) return;

@@ -104,9 +104,16 @@ export function Quiz({ app }: { app: App }) {
 
 interface Found { row: string; aliases: string[]; chapter: string; equation: string; value: number | null; unit: string; meaning: string; command: string }
 
+/* Rows whose name or meaning has all of the words. */
+function named(app: App, said: string): Found[] {
+  const words = said.toLowerCase().split(/\s+/);
+  return [...new Set(app.facts.values())].filter(row => { const text = `${row.name.replace(/_/g, " ")} ${row.meaning}`.toLowerCase(); return words.every(word => text.includes(word)); })
+    .slice(0, 12).map(row => ({ row: row.name, aliases: [], chapter: "", equation: "", value: null, unit: row.unit, meaning: row.meaning, command: "" }));
+}
+
 export function Results({ app }: { app: App }) {
-  const said = app.state.words.trim(), { data } = app.answer<Reply>("find", said ? findOf(said) : null), list = (data?.answer?.results ?? []) as Found[];
+  const said = app.state.words.trim(), known = "find" in app.tables.verbs, { data } = app.answer<Reply>("find", said && known ? findOf(said) : null), list = (known ? data?.answer?.results ?? [] : named(app, said)) as Found[];
   if (!said) return null;
-  return <section class="found" aria-label="found"><ul>{data?.error ? <li>{data.error.what}. {data.error.hint}</li> : data && !list.length ? <li>Nothing is called that. Rows, statements and their other names are searched.</li>
+  return <section class="found" aria-label="found"><ul>{data?.error ? <li>{data.error.what}. {data.error.hint}</li> : (data || !known) && !list.length ? <li>Nothing is called that. Rows, statements and their other names are searched.</li>
     : list.map(f => <li key={f.row}><button type="button" class="line" onClick={() => { app.dispatch({ do: "panel", panel: null }); app.dispatch({ do: "why", of: f.row, side: app.side }); }}><b>{f.row.replace(/_/g, " ")}</b> {f.value !== null && f.value !== undefined ? app.engine.write(f.value, f.unit) : ""} <span class="note">{f.meaning}{f.chapter ? ` · ${f.chapter}` : ""}</span></button></li>)}</ul></section>;
 }

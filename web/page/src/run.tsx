@@ -41,12 +41,12 @@ function speedPicture(app: App, reply: BoardReply | null): Picture {
     const c = x.map(p => p + s.now("output_tokens") / 2), at = x.map((_, i) => i).filter(i => c[i] <= most && tpot[i] > 0);       /* half of the answer is there on average */
     if (at.length) lines.push({ name: "predicted", kind: "result", role: "predicted", of: "A", points: at.map(i => [c[i], 1 / tpot[i]]), band: at.map(i => [c[i], 1 / (tpot[i] * high[i]), 1 / (tpot[i] * low[i])]) });
   }
-  const here = n.value("context"), now = 1 / s.now("predicted_tpot"), full = Math.min(most, x[x.length - 1]);
+  const here = n.value("context"), now = here <= most ? predictedRate(app) : NaN, full = Math.min(most, x[x.length - 1]);
   const last = lines[1]?.points[lines[1].points.length - 1];
   return { title: lines[1] && last ? `One user gets ${two(lines[1].points[0][1])} token/s at short contexts, ${two(last[1])} ${most < x[x.length - 1] ? "when the card is full" : "at the longest"}` : "What the card's bandwidth allows, at each context",
     x: log("tokens of context", "", x[0], x[x.length - 1]), y: lin("token/s", "", nice(1.05 * Math.max(...bound))), lines,
     ...(most > x[0] && most < x[x.length - 1] ? { areas: [{ name: "memory is full", of: "x" as const, from: full }] } : {}),
-    here: { x: here, y: Number.isFinite(now) && now > 0 ? now : n.value("user_speed"), sets: "context", name: `you: ${two(Number.isFinite(now) && now > 0 ? now : n.value("user_speed"))}` }, table: tableOf("context", lines) };
+    here: { x: here, y: Number.isFinite(now) && now > 0 ? now : n.value("user_speed"), sets: "context", name: here > most ? "does not fit" : `you: ${two(Number.isFinite(now) && now > 0 ? now : n.value("user_speed"))}` }, table: tableOf("context", lines) };
 }
 
 export function RunScreen({ app }: { app: App }) {
