@@ -79,7 +79,7 @@ const struct option *verb_next_option(const struct verb *verb, struct option_at 
 /* The option with this name or old name; NULL: none. */
 const struct option *verb_option(const struct verb *verb, const char *name);
 /* In a list of verbs that NULL ends. */
-const struct verb *verb_find(const struct verb *const *verbs, const char *name);
+const struct verb *verb_named(const struct verb *const *verbs, const char *name);
 
 /* "plan, train": the verbs that have an option of this name; "" for none. */
 const char *verbs_with(struct arena *arena, const struct verb *const *verbs, const char *name);
