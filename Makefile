@@ -30,7 +30,7 @@ BASE     := $(filter-out base/ranks_mpi.c,$(call sources,base))
 WEB      := $(addprefix web/,respond.c request.c route.c openapi.c schema.c metrics.c handout.c report.c \
               worker.c http_server.c serve_options.c)
 # Every room of the library; score/fit is a program of its own.
-ROOMS    := report catalog search infer reverse import scenario score $(shell find sim ask -type d)
+ROOMS    := report catalog search infer reverse import scenario lecture score $(shell find sim ask -type d)
 LIBRARY  := $(BASE) $(ROWS) $(foreach room,$(ROOMS),$(call sources,$(room))) $(WEB)
 OBJECTS  := $(LIBRARY:%.c=$(B)/%.o) $(SETS:%=$(B)/rows/run_%.o) $(LANES:%=$(B)/compiled_%.o) \
             $(B)/built_in_formulas.o $(B)/built_in_sheets.o $(B)/embedded_data.o $(B)/embedded_page.o

@@ -342,11 +342,58 @@ static bool at_name(struct curve *curve, struct subject subject, bool machines)
     return true;
 }
 
+struct dated {
+    const char *name;
+    double year;
+    size_t order;
+};
+
+static int by_year(const void *a, const void *b)
+{
+    const struct dated *x = a, *y = b;
+    return x->year != y->year ? (x->year > y->year) - (x->year < y->year) : (x->order > y->order) - (x->order < y->order);
+}
+
+/* "on=generations": the machines of the catalog whose year is known, in its order. */
+static char *generations(const struct curve *curve)
+{
+    struct catalog catalog;
+    catalog_open(&catalog, curve->arena);
+    const size_t count = catalog_count(&catalog, CATALOG_MACHINE);
+    struct dated *dated = arena_array(curve->arena, count + 1, sizeof *dated);
+    struct buffer names = { .arena = curve->arena };
+    size_t known = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct catalog_entry *entry = catalog_entry(&catalog, CATALOG_MACHINE, i);
+        for (size_t k = 0; k < entry->rows; k++) {
+            const struct catalog_row row = catalog_row(entry, k);
+            double year;
+            if (row.chosen && !strcmp(row.fact, NAME_release_year) && catalog_row_number(&row, &year))
+                dated[known++] = (struct dated){ entry->name, year, i };
+        }
+    }
+    qsort(dated, known, sizeof *dated, by_year);
+    for (size_t i = 0; i < known; i++)
+        buffer_print(&names, "%s%s", i ? "," : "", dated[i].name);
+    return names.data;
+}
+
+/* "2022 H100 SXM" */
+static void date_label(struct curve *curve)
+{
+    struct scenario *scenario = curve->at[curve->points];
+    const char **label = &curve->labels[curve->points];
+    const struct fact *year = facts_find(&scenario->facts, NAME_release_year);
+    *label = arena_print(curve->arena, "%.0f %s", year->value, *label);
+}
+
 /* Along names: a scenario each. */
 static bool over_names(struct curve *curve)
 {
-    char *names = arena_copy(curve->arena, curve->axis.value, strlen(curve->axis.value));
     bool machines = !strcmp(curve->axis.name, "on");
+    const bool dated = machines && !strcmp(curve->axis.value, "generations");
+    char *names = dated ? generations(curve)
+                        : arena_copy(curve->arena, curve->axis.value, strlen(curve->axis.value));
     struct subject subject = command_subject(curve->command);
     enum { MOST_NAMES = 200 };
     if (machines ? subject.machine : subject.model) {
@@ -369,6 +416,8 @@ static bool over_names(struct curve *curve)
         *(machines ? &subject.machine : &subject.model) = name;
         if (!at_name(curve, subject, machines))
             return false;
+        if (dated)
+            date_label(curve);
     }
     return true;
 }

@@ -9,7 +9,7 @@
  * them would be another deployment. */
 #include "ask/ask.h"
 
-#include "ask/statements/statements.h"
+#include "lecture/statements.h"
 #include "build/row_names.h"
 
 #include <math.h>

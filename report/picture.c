@@ -209,12 +209,9 @@ void svg_text(struct canvas *canvas, double x, double y, char anchor, const char
 
 void svg_line(struct canvas *canvas, double x1, double y1, double x2, double y2, const char *rest)
 {
-    const double at[] = { x1, y1, x2, y2 };
     buffer_print(canvas->out, "<path d=\"");
-    for (int i = 0; i < 4; i++) {
-        buffer_print(canvas->out, "%s", i == 0 ? "M" : i == 2 ? "L" : " ");
-        svg_coordinate(canvas->out, at[i]);
-    }
+    svg_spot(canvas->out, "M", x1, y1);
+    svg_spot(canvas->out, "L", x2, y2);
     buffer_print(canvas->out, "\" %s/>\n", rest);
 }
 
@@ -281,7 +278,7 @@ double svg_below(struct canvas *canvas, const struct picture_axis *axis, const s
     const double right = canvas->left + canvas->width;
     const double end = fmin(right, fmax(frame.right, canvas->left + canvas->width / 2));
     const char **lines = picture_text_lines(canvas->arena, axis_words(canvas->arena, axis),
-                                            end - canvas->left - ROOM_FOR_A_WORD, LABEL_SIZE, false);
+                                            fmax(72, end - canvas->left - ROOM_FOR_A_WORD), LABEL_SIZE, false);
     for (size_t i = 0; lines[i]; i++, y += LABEL_LINE)
         svg_text(canvas, end, y + 13, 'e', "soft", lines[i], LABEL_SIZE, false);
     return y + 6;

@@ -179,7 +179,17 @@ static int step_decimals(double step)
     return decimals + (fabs(step / power - 2.5) < 1e-6);
 }
 
-static void linear_ticks(struct scale *scale, struct arena *arena, int stride)
+static const char *linear_name(const struct picture_axis *axis, struct arena *arena, double at, int decimals,
+                               double largest)
+{
+    if (!strcmp(axis->name, "year"))
+        return arena_print(arena, "%.0f", at);
+    if (largest < 1e-3 || largest >= 1e15)
+        return picture_power(arena, at);
+    return picture_decimals(arena, at, decimals, largest);
+}
+
+static void linear_ticks(struct scale *scale, const struct picture_axis *axis, struct arena *arena, int stride)
 {
     const double step = linear_step(scale), largest = fmax(fabs(scale->from), fabs(scale->to));
     const int decimals = step_decimals(step);
@@ -189,22 +199,40 @@ static void linear_ticks(struct scale *scale, struct arena *arena, int stride)
         double at = (double)k * step;
         if (k % stride)
             continue;
-        add_tick(scale, at, k == 0 ? "0" : largest < 1e-3 || largest >= 1e15 ? picture_power(arena, at)
-                                         : picture_decimals(arena, at, decimals, largest));
+        add_tick(scale, at, k ? linear_name(axis, arena, at, decimals, largest) : "0");
     }
 }
 
-/* The ends alone, whatever they are; of a clock its first and last tick. */
-static void end_ticks(struct scale *scale, struct arena *arena, bool clock)
+/* Ever fewer: with one label missing they may still meet. */
+static void choose_ticks(struct scale *scale, const struct picture_axis *axis, struct arena *arena,
+                         int tries)
+{
+    const bool clock = axis->log && axis->time;
+    const bool alone = scale->log && log10(scale->to / scale->from) > decades_labelled_alone;
+    if (clock)
+        clock_axis_ticks(scale, tries + 1);
+    else if (!scale->log)
+        linear_ticks(scale, axis, arena, tries + 1);
+    else if (!alone && tries < 2)
+        log_ticks(scale, arena, 1, tries ? 1 : 3);
+    else
+        log_ticks(scale, arena, alone ? tries + 1 : tries, 1);
+}
+
+/* Of all that could be labelled the first and the last; else the ends, whatever they are. */
+static void two_ticks(struct scale *scale, const struct picture_axis *axis, struct arena *arena)
 {
     const double from = scale->from, to = scale->to;
     scale->count = 0;
-    if (clock) {
-        clock_axis_ticks(scale, 1);
+    if (scale->log)
+        choose_ticks(scale, axis, arena, 0);
+    if (scale->count > 2) {
         scale->ticks[1] = scale->ticks[scale->count - 1];
         scale->count = 2;
-        return;
     }
+    if (scale->count == 2)
+        return;
+    scale->count = 0;
     add_tick(scale, from, from == 0 ? "0" : log_name(arena, from));
     add_tick(scale, to, to == 0 ? "0" : log_name(arena, to));
 }
@@ -223,22 +251,6 @@ static bool labels_meet(const struct scale *scale, bool upright)
     return false;
 }
 
-/* Ever fewer: with one label missing they may still meet. */
-static void choose_ticks(struct scale *scale, const struct picture_axis *axis, struct arena *arena,
-                         int tries)
-{
-    const bool clock = axis->log && axis->time;
-    const bool alone = scale->log && log10(scale->to / scale->from) > decades_labelled_alone;
-    if (clock)
-        clock_axis_ticks(scale, tries + 1);
-    else if (!scale->log)
-        linear_ticks(scale, arena, tries + 1);
-    else if (!alone && tries < 2)
-        log_ticks(scale, arena, 1, tries ? 1 : 3);
-    else
-        log_ticks(scale, arena, alone ? tries + 1 : tries, 1);
-}
-
 void scale_ticks(struct scale *scale, const struct picture_axis *axis, struct arena *arena, double begin,
                  double end, bool upright)
 {
@@ -251,5 +263,15 @@ void scale_ticks(struct scale *scale, const struct picture_axis *axis, struct ar
         if (!labels_meet(scale, upright))
             return;
     }
-    end_ticks(scale, arena, axis->log && axis->time);
+    two_ticks(scale, axis, arena);
+}
+
+double scale_overhang(const struct scale *scale, double edge)
+{
+    double over = 0;
+    for (size_t i = 0; i < scale->count; i++) {
+        const double apart = fabs(scale_at(scale, scale->ticks[i].at) - edge);
+        over = fmax(over, picture_text_width(scale->ticks[i].name, LABEL_SIZE, false) / 2 + 1 - apart);
+    }
+    return over;
 }

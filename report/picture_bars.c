@@ -11,15 +11,14 @@
 #include <math.h>
 #include <string.h>
 
-enum { THICK = 15, THIN = 4, ROW = 27, ROW_MOST = 38, WHISKER = 5, NARROW = 420, NAMES_MOST = 100 };
-static const double names_share = 0.36;     /* of the width, at most */
+enum { THICK = 15, THIN = 4, ROW = 27, ROW_MOST = 38, WHISKER = 5, PLOT_LEAST = 120 };
+static const double names_share = 0.36, texts_share = 0.28;    /* of the width, at most */
 
 struct row {
     double from, to;                /* value */
     double top, middle, height;     /* px */
-    const char **names;
-    size_t name_lines;
-    const char *text;
+    const char **names, **texts;    /* left of it, at its end: broken into lines */
+    size_t name_lines, text_lines;
 };
 
 struct chart {
@@ -93,6 +92,16 @@ static const char *end_text(struct chart *chart, size_t index)
     return picture_number(chart->canvas->arena, sum_of(bar));
 }
 
+static double lines_of(struct canvas *canvas, const char *text, double most, const char ***lines,
+                       size_t *count)
+{
+    double width = 0;
+    *lines = picture_text_lines(canvas->arena, text, most, LABEL_SIZE, true);
+    for (*count = 0; (*lines)[*count]; ++*count)
+        width = fmax(width, picture_text_width((*lines)[*count], LABEL_SIZE, true) + 1);
+    return width;
+}
+
 static bool strong(const struct picture_bar *bar)
 {
     return bar->total || (!bar->count && !isnan(bar->measured));
@@ -103,24 +112,19 @@ static void break_texts(struct chart *chart)
 {
     const struct picture *picture = chart->picture;
     struct canvas *canvas = chart->canvas;
-    double wanted = 0;
     for (size_t i = 0; i < picture->bar_count; i++) {
         struct row *row = &chart->rows[i];
-        row->text = end_text(chart, i);
-        chart->text_width = fmax(chart->text_width, picture_text_width(row->text, LABEL_SIZE, true));
-        wanted = fmax(wanted, picture_text_width(picture->bars[i].name, LABEL_SIZE, true));
+        chart->text_width = fmax(chart->text_width,
+                                 lines_of(canvas, end_text(chart, i), fmax(70, canvas->width * texts_share),
+                                          &row->texts, &row->text_lines));
+        chart->name_width = fmax(chart->name_width,
+                                 lines_of(canvas, picture->bars[i].name, fmax(100, canvas->width * names_share),
+                                          &row->names, &row->name_lines));
     }
-    chart->text_width = fmin(chart->text_width, canvas->width * 0.4);
-    chart->above = canvas->width < NARROW && wanted > NAMES_MOST;
-    const double most = chart->above ? canvas->width : fmax(NAMES_MOST, canvas->width * names_share);
-    for (size_t i = 0; i < picture->bar_count; i++) {
-        struct row *row = &chart->rows[i];
-        row->names = picture_text_lines(canvas->arena, picture->bars[i].name, most, LABEL_SIZE, true);
-        for (row->name_lines = 0; row->names[row->name_lines]; row->name_lines++)
-            if (!chart->above)
-                chart->name_width = fmax(chart->name_width, picture_text_width(row->names[row->name_lines],
-                                                                               LABEL_SIZE, true) + 1);
-    }
+    chart->above = canvas->width - chart->name_width - chart->text_width - 2 * GAP < PLOT_LEAST;
+    for (size_t i = 0; i < picture->bar_count && chart->above; i++)
+        lines_of(canvas, picture->bars[i].name, canvas->width - 2, &chart->rows[i].names,
+                 &chart->rows[i].name_lines);
 }
 
 /* The height of each row: natural, or with a share of what is left. */
@@ -135,9 +139,10 @@ static double place_rows(struct chart *chart, double top)
     for (size_t i = 0; i < picture->bar_count; i++) {
         struct row *row = &chart->rows[i];
         const double names = LABEL_LINE * (double)row->name_lines;
+        const double bar = fmax(each, LABEL_LINE * (double)row->text_lines + 6);
         row->top = y;
-        row->height = chart->above ? names + ROW : fmax(each, names + 6);
-        row->middle = chart->above ? y + names + ROW / 2.0 : y + row->height / 2;
+        row->height = chart->above ? names + bar : fmax(bar, names + 6);
+        row->middle = y + row->height - (chart->above ? bar : row->height) / 2;
         y += row->height;
     }
     return y;
@@ -241,7 +246,8 @@ static void span(struct chart *chart, const struct row *row, struct picture_rang
     const double left = fmax(frame.left, scale_at(&chart->x, range.low));
     const double right = fmin(frame.right, scale_at(&chart->x, range.high));
     if (right >= left)
-        rectangle(chart->canvas->out, left, row->middle - half, fmax(right, left + 1), row->middle + half, rest);
+        rectangle(chart->canvas->out, left, row->middle - half, fmax(right, left + 1), row->middle + half,
+                  rest);
 }
 
 /* An interval: what was thought before as a hairline, then 90 % and 50 %, and the middle. */
@@ -288,6 +294,21 @@ static void print_measured(struct chart *chart, const struct picture_bar *bar, c
     buffer_print(out, "\"/>\n");
 }
 
+/* The name at the left, or above; the value at the end of all that is drawn. */
+static void print_row_texts(struct chart *chart, const struct picture_bar *bar, const struct row *row)
+{
+    struct canvas *canvas = chart->canvas;
+    const char *class = strong(bar) ? "ink strong" : bar->count ? colour_of(bar->parts) : "ink";
+    const double x = chart->above ? canvas->left : chart->frame.left - GAP;
+    const double end = row_end(chart, bar, row) + 7;
+    double y = chart->above ? row->top + 13 : row->middle - LABEL_LINE * (double)row->name_lines / 2 + 12.5;
+    for (size_t i = 0; i < row->name_lines; i++, y += LABEL_LINE)
+        svg_text(canvas, x, y, chart->above ? 's' : 'e', class, row->names[i], LABEL_SIZE, true);
+    y = row->middle - LABEL_LINE * (double)row->text_lines / 2 + 12.5;
+    for (size_t i = 0; i < row->text_lines; i++, y += LABEL_LINE)
+        svg_text(canvas, end, y, 's', strong(bar) ? "ink strong" : "ink", row->texts[i], LABEL_SIZE, true);
+}
+
 static void print_row(struct chart *chart, size_t index)
 {
     const struct picture_bar *bar = &chart->picture->bars[index];
@@ -307,22 +328,11 @@ static void print_row(struct chart *chart, size_t index)
         whiskers(chart, row, bar->band, row->to);
     if (!isnan(bar->measured))
         print_measured(chart, bar, row);
-    const char *class = strong(bar) ? "ink strong" : bar->count ? colour_of(bar->parts) : "ink";
-    for (size_t i = 0; i < row->name_lines; i++) {
-        const double names = LABEL_LINE * (double)row->name_lines;
-        const double y = chart->above ? row->top + 13 + LABEL_LINE * (double)i
-                                      : row->middle - names / 2 + 12.5 + LABEL_LINE * (double)i;
-        svg_text(canvas, chart->above ? canvas->left : chart->frame.left - GAP, y, chart->above ? 's' : 'e',
-                 class, row->names[i], LABEL_SIZE, true);
-    }
-    const char **lines = picture_text_lines(canvas->arena, row->text, chart->text_width + 1, LABEL_SIZE, true);
-    if (lines[0])
-        svg_text(canvas, row_end(chart, bar, row) + 7, row->middle + 4.5, 's', strong(bar) ? "ink strong" : "ink",
-                 lines[1] ? arena_print(canvas->arena, "%s", lines[0]) : lines[0], LABEL_SIZE, true);
+    print_row_texts(chart, bar, row);
 }
 
 /* The names of the parts of the first bar that has several, above it, moved apart. */
-static double print_part_names(struct chart *chart, double top, bool print)
+static double print_part_names(struct chart *chart, double top)
 {
     const struct picture *picture = chart->picture;
     struct canvas *canvas = chart->canvas;
@@ -333,22 +343,24 @@ static double print_part_names(struct chart *chart, double top, bool print)
                 named = &picture->bars[i];
     if (!named)
         return top;
-    double x = chart->above ? canvas->left : chart->frame.left, y = top + 12;
-    const double begin = x, right = canvas->left + canvas->width;
+    enum { SQUARE = 9, INDENT = 14, AFTER = 14 };
+    const double begin = chart->above ? canvas->left : chart->frame.left, right = canvas->left + canvas->width;
+    double x = begin, y = top + 12;
     for (size_t k = 0; k < named->count; k++) {
         const struct picture_part *part = &named->parts[k];
-        enum { SQUARE = 9, AFTER = 14 };
-        const double width = SQUARE + 5 + picture_text_width(part->name ? part->name : "", LABEL_SIZE, true);
-        if (!part->name)
+        const char **lines;
+        size_t count;
+        const double width = INDENT + lines_of(canvas, part->name ? part->name : "", right - begin - INDENT, &lines,
+                                               &count);
+        if (!count)
             continue;
         if (x > begin && x + width > right)
             x = begin, y += LABEL_LINE + 2;
-        if (print) {
-            rectangle(canvas->out, x, y - SQUARE, x + SQUARE, y, arena_print(canvas->arena,
-                      part->beyond ? "class=\"%s\" fill=\"none\" stroke=\"currentColor\"/>\n"
-                                   : "class=\"%s\"/>\n", colour_of(part)));
-            svg_text(canvas, x + SQUARE + 5, y, 's', colour_of(part), part->name, LABEL_SIZE, true);
-        }
+        rectangle(canvas->out, x, y - SQUARE, x + SQUARE, y, arena_print(canvas->arena,
+                  part->beyond ? "class=\"%s\" fill=\"none\" stroke=\"currentColor\"/>\n"
+                               : "class=\"%s\"/>\n", colour_of(part)));
+        for (size_t i = 0; i < count; i++, y += i < count ? LABEL_LINE : 0)
+            svg_text(canvas, x + INDENT, y, 's', colour_of(part), lines[i], LABEL_SIZE, true);
         x += width + AFTER;
     }
     return y + 8;
@@ -363,9 +375,12 @@ double picture_draw_bars(struct canvas *canvas, const struct picture *picture)
     const double top = svg_head(canvas, picture, NULL), right = canvas->left + canvas->width;
     chart.frame.left = canvas->left + (chart.above ? 1 : chart.name_width + GAP);
     chart.frame.right = fmax(chart.frame.left + 60, right - chart.text_width - GAP);
-    const double names = print_part_names(&chart, top, true);
+    const double names = print_part_names(&chart, top);
     chart.frame.top = names;
     chart.frame.bottom = place_rows(&chart, names) + 4;
+    scale_ticks(&chart.x, &picture->x, canvas->arena, chart.frame.left, chart.frame.right, false);
+    chart.frame.left = fmax(chart.frame.left, canvas->left + scale_overhang(&chart.x, chart.frame.left));
+    chart.frame.right = fmin(chart.frame.right, right - scale_overhang(&chart.x, chart.frame.right));
     scale_ticks(&chart.x, &picture->x, canvas->arena, chart.frame.left, chart.frame.right, false);
     svg_frame(canvas, chart.frame, &chart.x, NULL);
     for (size_t i = 0; i < chart.x.count; i++) {
@@ -373,7 +388,8 @@ double picture_draw_bars(struct canvas *canvas, const struct picture *picture)
         svg_line(canvas, x, chart.frame.top, x, chart.frame.bottom, "class=\"grid\" stroke=\"currentColor\"");
     }
     const double zero = chart.x.log ? chart.frame.left : scale_at(&chart.x, 0);
-    svg_line(canvas, zero, chart.frame.top, zero, chart.frame.bottom, "class=\"soft\" stroke=\"currentColor\"");
+    svg_line(canvas, zero, chart.frame.top, zero, chart.frame.bottom,
+             "class=\"soft\" stroke=\"currentColor\"");
     const double bottom = svg_below(canvas, &picture->x, &chart.x, chart.frame);
     for (size_t i = 0; i < picture->bar_count; i++)
         print_row(&chart, i);

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRIES = 24, GROWTH = 40, LABEL_GAP = 9, NAME_LINES_WIDE = 30 };
+enum { TRIES = 24, GROWTH = 40, LABEL_GAP = 9 };
 
 /* ---- ranges ------------------------------------------------------------------------------------ */
 
@@ -52,7 +52,6 @@ static void choose_ranges(struct drawing *drawing)
 
 /* ---- traces -------------------------------------------------------------------------------------- */
 
-/* The part of a segment that is inside; false: none of it. */
 bool segment_clip(struct box box, struct spot *a, struct spot *b)
 {
     const double dx = b->x - a->x, dy = b->y - a->y;
@@ -123,7 +122,7 @@ static void make_trace(struct drawing *drawing, size_t index)
 /* As much of the width as names at the right may have. */
 static double most_right(const struct drawing *drawing)
 {
-    return fmax(60, drawing->canvas->width * 0.3);
+    return fmax(48, drawing->canvas->width * 0.3 - LABEL_GAP);
 }
 
 static void break_names(struct drawing *drawing)
@@ -157,15 +156,6 @@ static double widest(const struct scale *scale)
     return width;
 }
 
-static double ends_width(const struct scale *scale, double at)
-{
-    for (size_t i = scale->count; i-- > 0;)
-        if (fabs(scale_at(scale, scale->ticks[i].at) - at) < 40)
-            return fmax(0, picture_text_width(scale->ticks[i].name, LABEL_SIZE, false) / 2 -
-                           fabs(scale_at(scale, scale->ticks[i].at) - at)) + 1;
-    return 0;
-}
-
 static double natural_height(const struct canvas *canvas)
 {
     return fmax(150, fmin(330, canvas->width * 0.5));
@@ -183,10 +173,10 @@ static void make_frame(struct drawing *drawing, double top, double extra)
     frame->bottom = top + fmax(least, high) + extra;
     scale_ticks(&drawing->y, &picture->y, canvas->arena, frame->bottom, frame->top, true);
     frame->left = canvas->left + widest(&drawing->y) + GAP;
-    frame->right = fmax(frame->left + 60, right - right_margin(drawing));
+    frame->right = fmax(frame->left + 40, right - right_margin(drawing));
     scale_ticks(&drawing->x, &picture->x, canvas->arena, frame->left, frame->right, false);
-    frame->left = fmax(frame->left, canvas->left + ends_width(&drawing->x, frame->left));
-    frame->right = fmin(frame->right, right - ends_width(&drawing->x, frame->right));
+    frame->left = fmax(frame->left, canvas->left + scale_overhang(&drawing->x, frame->left));
+    frame->right = fmin(frame->right, right - scale_overhang(&drawing->x, frame->right));
     scale_ticks(&drawing->x, &picture->x, canvas->arena, frame->left, frame->right, false);
 }
 
@@ -205,9 +195,9 @@ static int by_height(const void *a, const void *b)
     return one->index < two->index ? -1 : 1;
 }
 
-/* Names at the right side, pushed down from each other and up from the foot of the frame; false: they need
- * more height than there is. */
-static bool push_apart(struct drawing *drawing)
+/* Names at the right side, pushed down from each other and up from the foot of the frame. Returns the
+ * height that they lack. */
+static double push_apart(struct drawing *drawing)
 {
     const size_t count = drawing->picture->line_count;
     struct wanted *all = arena_array(drawing->canvas->arena, count + 1, sizeof *all);
@@ -222,7 +212,7 @@ static bool push_apart(struct drawing *drawing)
             total += all[used - 1].height;
         }
     if (total > bottom - top)
-        return false;
+        return total - (bottom - top);
     qsort(all, used, sizeof *all, by_height);
     double from = top;
     for (size_t i = 0; i < used; i++) {
@@ -236,14 +226,13 @@ static bool push_apart(struct drawing *drawing)
         label->top = fmin(label->top, until - all[i].height);
         until = label->top;
     }
-    return true;
+    return 0;
 }
 
-/* One try: false where something found no place. */
-static bool try_layout(struct drawing *drawing, double top, double extra, bool *grow)
+/* One try: returns the height that is lacking. */
+static double try_layout(struct drawing *drawing, double top, double extra)
 {
     const struct picture *picture = drawing->picture;
-    *grow = false;
     make_frame(drawing, top, extra);
     for (size_t i = 0; i < picture->line_count; i++)
         make_trace(drawing, i);
@@ -260,11 +249,7 @@ static bool try_layout(struct drawing *drawing, double top, double extra, bool *
         for (size_t i = 0; i < picture->line_count; i++)
             make_trace(drawing, i);
     }
-    if (!push_apart(drawing)) {
-        *grow = true;
-        return false;
-    }
-    return true;
+    return push_apart(drawing);
 }
 
 double picture_draw_lines(struct canvas *canvas, const struct picture *picture)
@@ -276,14 +261,15 @@ double picture_draw_lines(struct canvas *canvas, const struct picture *picture)
     drawing.traces = arena_array(canvas->arena, count, sizeof *drawing.traces);
     choose_ranges(&drawing);
     break_names(&drawing);
-    for (int tries = 0;; tries++) {
-        bool grow;
+    for (int tries = 0; tries < TRIES; tries++) {
+        bool grow = false;
         canvas->out->size = written;
         canvas->boxes.count = placed;
         const double top = svg_head(canvas, picture, axis_words(canvas->arena, &picture->y));
-        if ((try_layout(&drawing, top, extra, &grow) && drawing_print(&drawing, &grow)) || tries == TRIES)
+        const double lacking = try_layout(&drawing, top, extra);
+        if (!(lacking > 0) && drawing_print(&drawing, &grow))
             break;
-        extra += grow ? GROWTH : 0;
+        extra += lacking > 0 ? lacking + 1 : grow ? GROWTH : 0;
     }
     return drawing.bottom - canvas->top;
 }

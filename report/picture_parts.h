@@ -40,6 +40,8 @@ void scale_range(struct scale *scale, const struct picture_axis *axis, double lo
 /* Its labels: no two of them meet. `upright`: one above the other. */
 void scale_ticks(struct scale *scale, const struct picture_axis *axis, struct arena *arena,
                  double begin, double end, bool upright);
+/* How far labels of a horizontal axis reach beyond one of its ends, px. */
+double scale_overhang(const struct scale *scale, double edge);
 /* Where a value stands, px: at most a million frames beyond the ends. */
 double scale_at(const struct scale *scale, double value);
 /* "1,024", "0.0231", "3.4 M": three digits. */
@@ -61,6 +63,10 @@ extern const char *const picture_kind_names[PICTURE_KINDS];
 extern const char *const picture_role_names[PICTURE_ROLES];
 
 void svg_coordinate(struct buffer *out, double value);
+/* A command of a path and a point: "L12.5 30". */
+void svg_spot(struct buffer *out, const char *command, double x, double y);
+/* Its tag is left open. */
+void svg_circle(struct buffer *out, double x, double y, double radius, const char *class);
 void svg_text_add(struct buffer *out, const char *text);
 /* A line of text; anchor 's', 'm' or 'e'; `class` as in the style. It is a box from now on. */
 void svg_text(struct canvas *canvas, double x, double y, char anchor, const char *class,

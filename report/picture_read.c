@@ -337,7 +337,8 @@ static bool read_area(const struct node *node, struct picture *picture)
     static const char *const axes[] = { "x", "y" };
     struct picture_area *area = picture_area_add(picture, "");
     unsigned axis = 0;
-    if (!READ_OBJECT(node, "name", "of", "from", "to") || !read_member_text(node, "name", true, &area->name) ||
+    if (!READ_OBJECT(node, "name", "of", "from", "to") ||
+        !read_member_text(node, "name", true, &area->name) ||
         !read_choice(node, "of", axes, 2, &axis) || !read_member_number(node, "from", false, &area->from) ||
         !read_member_number(node, "to", false, &area->to))
         return false;
@@ -352,7 +353,8 @@ static bool read_here(const struct node *picture, struct picture *to)
     return !to->has_here || read_mark_into(&node, false, &to->here);
 }
 
-static bool read_cells(const struct node *node, struct picture_table *table, const struct doc *row, size_t index)
+static bool read_cells(const struct node *node, struct picture_table *table, const struct doc *row,
+                       size_t index)
 {
     const struct node at = element(node, row, index);
     size_t i = 0;
@@ -410,7 +412,8 @@ static bool read_table(const struct node *picture, struct picture_table *table)
 
 typedef bool read_one(const struct node *node, struct picture *picture);
 
-static bool read_all(const struct node *picture, const char *key, size_t most, read_one *read, struct picture *to)
+static bool read_all(const struct node *picture, const char *key, size_t most, read_one *read,
+                     struct picture *to)
 {
     const struct node list = member(picture, key);
     size_t i = 0;
@@ -448,8 +451,8 @@ static bool read_picture(const struct node *node, bool panel, struct picture *pi
 {
     bool key = true;
     double columns = 1;
-    if (!READ_OBJECT(node, "title", "x", "y", "lines", "bars", "points", "marks", "areas", "here", "table", "key",
-                     "columns", "panels") ||
+    if (!READ_OBJECT(node, "title", "x", "y", "lines", "bars", "points", "marks", "areas", "here", "table",
+                     "key", "columns", "panels") ||
         !read_member_text(node, "title", !panel, &picture->title) || !read_axes(node, panel, picture) ||
         !read_all(node, "lines", LINES_MOST, read_line, picture) ||
         !read_all(node, "bars", BARS_MOST, read_bar, picture) ||
@@ -466,8 +469,8 @@ static bool read_picture(const struct node *node, bool panel, struct picture *pi
     return read_all(node, "panels", PANELS_MOST, read_panel, picture);
 }
 
-bool picture_of_document(struct arena *arena, const char *file, const struct doc *doc, struct picture **picture,
-                         struct error *error)
+bool picture_of_document(struct arena *arena, const char *file, const struct doc *doc,
+                         struct picture **picture, struct error *error)
 {
     const struct node node = { arena, file, "", doc, error };
     *picture = picture_new(arena, "");

@@ -65,7 +65,7 @@ static size_t line_bytes(struct text text, double width, double size, bool bold)
         uint32_t code;
         size_t bytes = text_character((struct text){ text.data + at, text.size - at }, &code);
         bytes = bytes ? bytes : 1;
-        if (code == ' ')
+        if (code == ' ' && at + 1 < text.size && text.data[at + 1] != '%')
             space = at;
         taken += character_width(code, bold) * size / 100;
         if (taken > width && at && code != ' ')
@@ -200,4 +200,21 @@ void svg_coordinate(struct buffer *out, double value)
     if (value < 0 && whole)
         *--at = '-';
     buffer_add(out, at, (size_t)(text + sizeof text - at));
+}
+
+void svg_spot(struct buffer *out, const char *command, double x, double y)
+{
+    buffer_add(out, command, strlen(command));
+    svg_coordinate(out, x);
+    buffer_add(out, " ", 1);
+    svg_coordinate(out, y);
+}
+
+void svg_circle(struct buffer *out, double x, double y, double radius, const char *class)
+{
+    buffer_print(out, "<circle class=\"%s\" r=\"%.1f\" cx=\"", class, radius);
+    svg_coordinate(out, x);
+    buffer_print(out, "\" cy=\"");
+    svg_coordinate(out, y);
+    buffer_print(out, "\"");
 }

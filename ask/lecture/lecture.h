@@ -1,10 +1,10 @@
 /* lecture -- the verb `lecture`: the lecture told, each statement with its numbers and its verdict
- * (ask/statements), and what can be run of it. */
+ * (lecture), and what can be run of it. */
 #ifndef ASK_LECTURE_H
 #define ASK_LECTURE_H
 
 #include "ask/ask.h"
-#include "ask/statements/statements.h"
+#include "lecture/statements.h"
 
 /* ---- what runs ------------------------------------------------------------------------------------ */
 

@@ -330,7 +330,7 @@ static const struct option quiz_list[] = {
       .help = "the same problems for the same seed" },
     { "grade", "ID=ANSWER", OPTION_TEXT, .many = true, .help = "grade the answer to a problem" },
     { "anki", NULL, OPTION_SWITCH,
-      .help = "cards as tab-separated text for Anki: every statement and our own problems, or --count drawn ones" },
+      .help = "cards for Anki, separated by tabs: all, or --count drawn ones" },
     { "state", "FILE", OPTION_FILE, .otherwise = "on the command line $XDG_STATE_HOME/chalkline/quiz.json",
       .help = "remember what was answered, so that what was missed comes back" },
     { 0 } };

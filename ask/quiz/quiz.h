@@ -11,7 +11,7 @@
 #define ASK_QUIZ_H
 
 #include "ask/ask.h"
-#include "ask/statements/statements.h"
+#include "lecture/statements.h"
 #include "rows/random.h"
 
 /* ---- sources ------------------------------------------------------------------------------------- */

@@ -273,7 +273,7 @@ enum verdict { FLAT, KINK, AGREES, DIFFERS };
 static enum verdict judge(double slope, double step, const double value[3], double *central)
 {
     double scale = fmax(fabs(value[0]), fmax(fabs(value[1]), fabs(value[2])));
-    double noise = 1e-13 / step;
+    double noise = 1e-12 / step;            /* rows that are small differences lose digits */
     if (scale == 0)
         return FLAT;
     double up = (value[2] - value[1]) / scale / step, down = (value[1] - value[0]) / scale / step;

@@ -170,7 +170,7 @@ const fileName = (picture: Picture, end: string): string =>
 const STYLE = `
 .drawing{position:relative;margin:0;break-inside:avoid}
 .drawing svg{display:block;max-width:100%;height:auto;overflow:visible}
-.drawing.dragged svg{touch-action:pan-y;cursor:crosshair}
+.drawing.dragged svg{touch-action:pan-y;cursor:crosshair;user-select:none;-webkit-user-select:none}
 .drawing .mark[data-sets]{cursor:ew-resize}
 .drawing .numbers{position:absolute;left:0;border:0;background:none;padding:4px 0;min-height:24px;font:inherit;font-size:12.5px;color:var(--soft);cursor:pointer}
 .drawing .numbers:hover{color:var(--ink)}
@@ -197,7 +197,7 @@ class Drawing implements Mounted {
   private spots: Spot[] | null = null;
   private width = 0;
   private walked = -1;
-  private held: { pointer: number; frame: Frame; mark: string | null; x: number; moved: boolean } | null = null;
+  private held: { pointer: number; frame: Frame; mark: string | null; x: number; last: { x: number; y: number }; moved: boolean } | null = null;
 
   constructor(host: HTMLElement, private readonly engine: Engine, private readonly handlers: Handlers) {
     this.figure.className = "drawing";
@@ -274,7 +274,9 @@ class Drawing implements Mounted {
     const mark = !this.handlers.mark ? undefined : frame.of.marks?.find(m => m.sets !== undefined &&
       Math.hypot(frame.left + frame.width * shareOf(frame.x, m.x) - p.x, frame.top + frame.height * (1 - shareOf(frame.y!, m.y)) - p.y) < MARK_REACH);
     if (!mark && !(this.handlers.drag && frame.of.here)) { this.point(p); return; }
-    this.held = { pointer: event.pointerId, frame, mark: mark?.name ?? null, x: p.x, moved: false };
+    this.held = { pointer: event.pointerId, frame, mark: mark?.name ?? null, x: p.x, last: p, moved: false };
+    event.preventDefault();                     // no text is selected, and then dragged itself
+    this.figure.focus({ preventScroll: true });
     this.figure.setPointerCapture(event.pointerId);
     this.hideTip();
     if (!mark) this.hand(p, false);
@@ -283,6 +285,7 @@ class Drawing implements Mounted {
   move(event: PointerEvent): void {
     const p = this.at(event);
     if (this.held?.pointer === event.pointerId) {
+      this.held.last = p;
       this.held.moved ||= Math.abs(p.x - this.held.x) > DEAD;
       if (this.held.moved || !this.held.mark) this.hand(p, false);
     } else if (!this.held && (event.target as Element).closest("svg")) this.point(p);
@@ -291,7 +294,7 @@ class Drawing implements Mounted {
 
   up(event: PointerEvent): void {
     if (this.held?.pointer !== event.pointerId) return;
-    if (this.held.moved || !this.held.mark) this.hand(this.at(event), true);
+    if (this.held.moved || !this.held.mark) this.hand(this.held.last, true);
     this.held = null;
   }
 

@@ -5,8 +5,8 @@
  *                          --verdict_turns--> where that would turn
  *
  * A statement is read in two kinds of scenario: in the lecture's own, its deck, and in a user's. */
-#ifndef ASK_STATEMENTS_H
-#define ASK_STATEMENTS_H
+#ifndef LECTURE_STATEMENTS_H
+#define LECTURE_STATEMENTS_H
 
 #include "scenario/scenario.h"
 

@@ -1,5 +1,5 @@
 /* The statements and the chapters of the lecture, read from data/. */
-#include "ask/statements/statements.h"
+#include "lecture/statements.h"
 
 #include "catalog/sheet.h"
 

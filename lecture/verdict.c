@@ -4,7 +4,7 @@
  * whose `fails` is "-" is true of every model. A number holds where the value is within the lecture's
  * own rounding. Any other holds where the two sides of its equation compare as they do in the
  * lecture's deck. */
-#include "ask/statements/statements.h"
+#include "lecture/statements.h"
 
 #include "build/row_names.h"
 #include "scenario/deck.h"
