@@ -1,7 +1,7 @@
 /* What problems are made of: the statements of the lecture, problems of our own, and rows.
  *
- * A row is a source if it belongs to the lecture's subjects and has one value. Its chapter is that of
- * its file. */
+ * A row is a source if it belongs to the lecture's subjects, has a symbol, so that its meaning stands
+ * on its own, and has one value. Its chapter is that of its file. */
 #include "ask/quiz/quiz.h"
 
 #include "catalog/sheet.h"
@@ -25,7 +25,7 @@ static const struct {
 
 static int row_chapter(const struct row *row)
 {
-    for (size_t i = 0; i < sizeof files / sizeof *files && row->expr && !row->table; i++)
+    for (size_t i = 0; i < sizeof files / sizeof *files && row->expr && !row->table && *row->symbol; i++)
         if (!strcmp(row->file, files[i].file))
             return files[i].chapter;
     return 0;
