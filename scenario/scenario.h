@@ -108,9 +108,12 @@ const char *rental_text(struct arena *arena, double price, const char *machine);
 bool scenario_layout_agrees(const struct scenario *scenario, struct error *error);
 /* Add a note with the new name for each name in the command that a row had until the last version. */
 void scenario_note_old_names(struct scenario *scenario);
-/* Answer the command with its verb. The document has rows under their old names too. */
+/* Answer the command with its verb, and write the picture that --plot asks for. The document has rows under
+ * their old names too. */
 bool command_answer(struct arena *arena, const struct command *command, struct answer *answer,
                     struct error *error);
+/* Numbers of a document under the old names of their rows too. */
+void doc_add_old_names(struct arena *arena, const struct formulas *formulas, struct doc *doc);
 /* Read a user's tiers, --tiers FILE, in place of the built-in ones. */
 bool scenario_read_tiers(struct scenario *scenario, const char *path, struct error *error);
 /* Add what was assumed to the answer: lines of the text, and a list "assumed" in the document. */
