@@ -117,7 +117,11 @@ struct command {
     const char *const *stores;      /* of `merge`: files with parts of a search */
     size_t store_count;
     const struct ranks *ranks;      /* the processes that answer together; NULL: this one */
+    bool report;                    /* a report is made of the answer */
 };
+
+/* Does the answer need its picture: for --plot, or for a report? */
+bool command_draws(const struct command *command);
 
 /* The words of a command line, words[0] being the program. Without a verb it is the first of the
  * list. Options go anywhere, --name VALUE or --name=VALUE; -- ends them. command->verbs says which
