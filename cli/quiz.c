@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- where answers are remembered ------------------------------------------------------------------------- */
+/* ---- where answers are remembered ------------------------------------------------------------ */
 
 /* Make the folders above a file; those that are there already are left. */
 static void make_folders(struct arena *arena, const char *path)
@@ -50,7 +50,7 @@ void quiz_keep(struct arena *arena, struct command *command)
         command_set(arena, command, "state", path);
 }
 
-/* ---- on a terminal -------------------------------------------------------------------------------------------- */
+/* ---- on a terminal --------------------------------------------------------------------------- */
 
 bool quiz_talks(const struct command *command)
 {

@@ -54,7 +54,8 @@ void quiz_open(struct quiz *quiz, struct arena *arena, const struct command *com
     const struct formulas *formulas = formulas_built_in(0);
     *quiz = (struct quiz){ .arena = arena, .command = command };
     statements_read(arena, &quiz->lecture);
-    quiz->sources = arena_array(arena, quiz->lecture.count + own->rows + formulas->count, sizeof *quiz->sources);
+    quiz->sources = arena_array(arena, quiz->lecture.count + own->rows + formulas->count,
+                                sizeof *quiz->sources);
     for (size_t i = 0; i < quiz->lecture.count; i++) {
         const struct statement *statement = &quiz->lecture.at[i];
         quiz->sources[quiz->count++] = (struct source){
