@@ -128,11 +128,13 @@ $(B)/embedded_%.o: $(B)/embedded_%.c
 setup:                          ## install what tools/packages.txt lists (GROUPS="core check bench")
 	@tools/setup.sh $(or $(GROUPS),core check bench)
 
-demo:                           ## the main job on a fresh machine: set up, build, DeepSeek-V3 on GB200 NVL72
-	@tools/setup.sh core
+demo:                           ## the main job on a fresh machine: set up, build with the page, DeepSeek-V3 on GB200 NVL72
+	@tools/setup.sh core page
+	@$(MAKE) --no-print-directory -s -j$(shell nproc) build/page/chalkline.html.gz chalkline
 	@$(MAKE) --no-print-directory -s chalkline
 	@echo '$$ ./chalkline deepseek-v3 --on gb200-nvl72'
 	@./chalkline deepseek-v3 --on gb200-nvl72
+	@echo; echo '$$ ./chalkline serve          # the page, at http://127.0.0.1:8080/'
 
 # ---- tests -----------------------------------------------------------------------------------------
 $(B)/tests/%: tests/unit/%.c $(B)/libchalkline.a

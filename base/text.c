@@ -108,6 +108,10 @@ size_t text_plain(struct text text, const char *allowed)
     size_t at = 0;
     while (at < text.size) {
         uint32_t code;
+        while (at < text.size && text.data[at] >= 0x20 && text.data[at] < 0x7f)
+            at++;                                       /* nearly all of it */
+        if (at == text.size)
+            break;
         size_t size = text_character((struct text){ text.data + at, text.size - at }, &code);
         if (!size || (character_fault(code) && !(code && code < 0x80 && strchr(allowed, (int)code))))
             break;

@@ -227,13 +227,32 @@ static void read_head(struct asked *asked, const char *path, const char *method)
 
 /* ---- the routes of the server itself ------------------------------------------------------- */
 
+/* A build without the page still answers a reader, with how to get it. */
+static enum MHD_Result send_no_page(struct asked *asked)
+{
+    static const char html[] =
+        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">"
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
+        "<title>chalkline: built without its page</title>"
+        "<style>body{max-width:34em;margin:3em auto;padding:0 1em;font:17px/1.6 Georgia,serif;"
+        "color:#1d1c1a;background:#fcfbf8}pre{background:#ece8df;padding:.6em 1em}"
+        "h1{font-weight:400}</style><h1>This chalkline was built without its page</h1>"
+        "<p>In its source tree, this builds the page and a chalkline that contains it:</p>"
+        "<pre>make page</pre><p>It installs what it needs: Node, clang and the C library for "
+        "WebAssembly. Then start the server again:</p><pre>./chalkline serve</pre>"
+        "<p>Everything else is here already: <a href=\"/v1/openapi.json\">what this server "
+        "answers</a>, as JSON over HTTP.</p></html>";
+    struct MHD_Response *response = response_make((struct text){ html, sizeof html - 1 },
+                                                  "text/html; charset=utf-8", "no-cache");
+    MHD_add_response_header(response, "Content-Security-Policy", page_policy);
+    return send_response(asked, OUTCOME_NOWHERE, response);
+}
+
 static enum MHD_Result send_page(struct asked *asked)
 {
     struct text packed, text;
-    if (!handout_there(asked->server->terms->page, &packed, &asked->error)) {
-        asked->outcome = OUTCOME_NOWHERE;
-        return send_error(asked);
-    }
+    if (!handout_there(asked->server->terms->page, &packed, &asked->error))
+        return send_no_page(asked);
     const char *known = header(asked, MHD_HTTP_HEADER_IF_NONE_MATCH);
     bool gzip = handout_takes_gzip(header(asked, MHD_HTTP_HEADER_ACCEPT_ENCODING));
     const char *tag = arena_print(&asked->arena, "\"%08lx-%s\"",

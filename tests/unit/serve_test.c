@@ -778,6 +778,8 @@ static void page_is_handed_out(void **state)
     server = serve_page(none);
     plain = get(&arena, server.port, "/", "");
     assert_int_equal(plain.status, 404);
+    assert_non_null(strstr(plain.head, "text/html"));
+    assert_non_null(strstr(plain.body.data, "<!doctype html>"));
     assert_non_null(strstr(plain.body.data, "make page"));
     end(server, SIGTERM);
     arena_free(&arena);

@@ -1,442 +1,390 @@
-/* The seven chapters: the same board with other rows and other pictures. What a row means, its
- * unit and its formula come from the engine; here stand only which rows are shown where. */
-import type { BoardReply } from "./client";
-import type { Engine, Reply } from "./engine";
-import { type Live, spaced } from "./live";
-import type { Bar, Curves, Drawing, Line, Span } from "./picture";
-import { named, percent, small } from "./names";
-import { type Scenario, type State, words } from "./state";
+/* The seven chapters: which deck, equation, hand and pictures. What a statement says, its reason and
+ * its verdict come from `chalkline lecture`; numbers, symbols and meanings come from the rows. */
+import type { Numbers } from "./numbers";
+import { even, evenLog, lin, type Line, log, nice, path, type Picture, tableOf } from "./picture_type";
+import { CHAPTER_OF, DECKS } from "virtual:lecture";
+import { type ChapterId, give, type Scenario, scenario, type State } from "./state";
 
-export interface Context {
-  engine: Engine;
-  live: Live;
-  scenario: Scenario;
-  state: State;
-  server: BoardReply | null;            // the prediction, a moment later
-  replies: Map<string, Reply>;          // of pictures that ask
-  measured: Reply | null;
+export type KindOf = "compute" | "weights" | "cache" | "network" | "host" | "result";
+
+/* A factor: a row, a number, or a sum of rows. */
+export type Factor = string | number | { sum: readonly string[] };
+export interface Term { of: string; kind: KindOf; name: string; over: readonly Factor[]; under: readonly Factor[]; negative?: boolean;
+  also?: string }                       // MathML of what a real model adds as a factor in place
+export interface Equation { of: string; symbol?: string; items: readonly (Term | string)[]; binds: "max" | "most" | null; open?: string }
+
+export interface Said { bold: string; rest: string; right: boolean }
+export interface Hand { row: string; words: string; symbol?: string; result: string }
+export interface Meets { text: readonly (string | { row: string })[] }
+
+/* Axis ends that stay while a hand is down: what a key had, unless the need outgrows it. */
+export interface Held { end(key: string, need: number): number }
+
+export interface ChapterSpec {
+  id: ChapterId; task: string;
+  decks: readonly string[];                             // of data/decks.csv
+  given: Readonly<Record<string, string>>;              // what the question needs beside them, and where the hand begins
+  first: string;                                        // the statement whose verdict is the chapter's
+  lede: readonly string[];                              // statements that are the text before the equation
+  hand: Hand;
+  equations(n: Numbers): readonly Equation[];
+  rows: readonly string[];
+  verdict(n: Numbers): Said;
+  pictures(n: Numbers, held: Held): readonly Picture[];
+  meets(n: Numbers): Meets;
+  differ: readonly { row: string; words: string }[];    // beside the lecture's, with a model
+  extra?: "rack" | "schedule" | "rounds";               // a drawing that is no chart
 }
 
-export interface PictureOf {
-  id: string;
-  needs?: string[];
-  still?: boolean;                      // it shows the worker's answer and follows no slider by itself
-  /* A question for the worker, in its own words; null: none here. */
-  ask?(state: State, of: Scenario): string[] | null;
-  draw(context: Context): Drawing | string | null;
+/* ---- words ---------------------------------------------------------------------------------- */
+
+const group = (v: number): string => Math.round(v).toLocaleString("en");
+const two = (v: number): string => v >= 100 ? group(Number(v.toPrecision(2))) : String(Number(v.toPrecision(2)));
+export const three = (v: number): string => v >= 1000 ? group(Number(v.toPrecision(3))) : String(Number(v.toPrecision(3)));
+const near = (a: number, b: number): boolean => Math.abs(Math.log(a / b)) < 0.025;
+const short = (n: Numbers, row: string): string => n.write(row).replace("/token", "");
+const usd = (n: Numbers, row: string): number => 1e6 * n.value(row);
+
+const line = (name: string, kind: KindOf, role: Line["role"], points: [number, number][]): Line => ({ name, kind, role, of: "A", points });
+
+/* Where f is zero between low and high, by halving in the logarithm; NaN without a change of sign. */
+export function root(f: (x: number) => number, low: number, high: number): number {
+  let a = Math.log(low), b = Math.log(high), fa = f(low);
+  if (!(fa * f(high) <= 0)) return NaN;
+  for (let i = 0; i < 60; i++) {
+    const m = (a + b) / 2, fm = f(Math.exp(m));
+    if (fa * fm <= 0) b = m;
+    else { a = m; fa = fm; }
+  }
+  return Math.exp((a + b) / 2);
 }
 
-export interface Chapter {
-  id: string;
-  name: string;
-  model: boolean;                       // of a model on a machine, or of the lecture's numbers
-  lines: string[];                      // rows set with their formulas; the first is the main one
-  results: string[];
-  inputs: string[];
-  server?: string[];                    // quantities of the prediction
-  claim(context: Context): string;
-  pictures: PictureOf[];
+/* ---- chapter 1 ------------------------------------------------------------------------------ */
+
+const ATTENTION = "<mo>(</mo><mn>1</mn><mo>+</mo><mfrac><mi>L</mi><msub><mi>L</mi><mtext>att</mtext></msub></mfrac><mo>)</mo>";
+const TOUCHED = "<mi>t</mi><mo>(</mo><mi>B</mi><mo>)</mo>";
+
+/* Where multiplying takes as long as reading, caches included; NaN where it never does. */
+function crossing(n: Numbers): number {
+  const slope = (n.value("bound_compute") - n.value("bound_kv")) / n.value("batch");
+  const at = n.value("bound_weights") / slope;
+  return slope > 0 && at < 1e7 ? at : NaN;
 }
 
-/* ---- ranges of sliders: [low, high, whole] ------------------------------------------------- */
-
-export const RANGES: Record<string, [number, number, boolean]> = {
-  batch: [1, 65536, true], context: [128, 4194304, true], chips: [1, 2304, true],
-  prompt_tokens: [16, 262144, true], output_tokens: [1, 32768, true], pipeline_parallel: [1, 64, true],
-  tokens_per_pass: [1, 4096, true], chip_price: [0.2 / 3600, 30 / 3600, false],
-  hold_time: [1, 2.6e6, false], model_lifetime: [7 * 86400, 730 * 86400, false], ship_probability: [0.05, 1, false],
-  stacked_layers: [1, 512, true], micro_batches: [1, 128, true], scale_up_domains: [1, 16, true],
-  price_step_context: [8192, 2097152, true], price_step: [1.05, 4, false], family_size: [1, 100, true], price_over_cost: [0.1, 20, false],
-  hop_time: [1e-5, 0.05, false], coupling_slope: [0.001, 2, false], inference_efficiency: [0.05, 1, false],
-  token_rate: [1e6, 1e10, false], resume_limit: [0.05, 100, false], hit_ratio: [0.01, 1, false],
-};
-
-const ms = (context: Context) => (v: number): string => context.engine.write(v, "s");
-const count = (context: Context) => (v: number): string => context.engine.write(v, "1", 4);
-const tokens = (context: Context) => (v: number): string => context.engine.write(v, "token", 3);
-const usd = () => (v: number): string => `$${Number((1e6 * v).toPrecision(2))}`;
-
-/* Values of the prediction along the batch. */
-function predicted(context: Context, of: string): Float64Array | null {
-  const side = context.server?.doc.server, curve = context.server?.curves["server:batch"];
-  const at = side?.outputs.findIndex(output => output.of === of) ?? -1;
-  return side && curve && at >= 0 ? curve[at] : null;
-}
-export function predictedNow(context: Context, of: string): number {
-  const side = context.server?.doc.server;
-  const at = side?.outputs.findIndex(output => output.of === of) ?? -1;
-  return at >= 0 ? context.server!.values.server[at] : NaN;
-}
-/* The batches at which both are drawn. */
-export const batches = (): number[] => spaced(1, 65536, 65, true);
-
-/* Zero, infinite, and beyond what is stable: not drawn. */
-const drawn = (y: ArrayLike<number>, stable: ArrayLike<number> | null): (number | null)[] =>
-  Array.from(y, (v, i) => Number.isFinite(v) && v > 0 && (!stable || stable[i] > 0) ? v : null);
-
-/* Up to the batch that memory holds. */
-const fitting = (context: Context, x: number[], y: (number | null)[]): (number | null)[] => {
-  const most = Math.max(context.live.value("sequences_that_fit"), 1);
-  return y.map((v, i) => x[i] <= most ? v : null);
-};
-
-function band(context: Context, of: string, low: string, high: string, colour: number, name: string): Line[] {
-  const y = predicted(context, of), a = predicted(context, low), b = predicted(context, high);
-  const stable = predicted(context, "stable");
-  if (!y || !a || !b) return [];
-  const edge = (by: Float64Array): (number | null)[] => fitting(context, batches(), drawn(Array.from(y, (v, i) => v * by[i]), stable));
-  return [{ name, y: fitting(context, batches(), drawn(y, stable)), colour, band: { low: edge(a), high: edge(b) } }];
+function stepOverBatch(n: Numbers, held: Held): Picture {
+  const cross = crossing(n), start = Number.isFinite(cross) ? 2.5 * cross : 3 * Math.max(n.value("batch_crossover"), n.value("batch"));
+  const end = held.end("batch", nice(Math.max(start, n.value("batch")))), x = even(end / 240, end, 97), y = n.sweep("batch", x);
+  const ms = (of: string): number[] => y(of).map(v => 1e3 * v);
+  const compute = ms("bound_compute"), weights = ms("bound_weights"), kv = ms("bound_kv"), step = ms("bound_step");
+  const memory = weights.map((w, i) => w + kv[i]), binding = Number.isFinite(cross);
+  const at = step[Math.min(96, Math.max(0, Math.round(Math.min(start, end) / end * 96)))];
+  const lines = [line("multiply", "compute", "term", path(x, compute)), line("weights", "weights", "term", path(x, weights)),
+                 line("caches", "cache", "term", path(x, kv)), line("all reads", "host", "sum", path(x, memory)), line("the step, T", "result", "result", path(x, step))];
+  return { title: binding ? `From ${three(cross)} users on, multiplying sets the pace` : "Reading the caches sets the pace at any batch",
+    x: lin("users in the step, B", "", end), y: lin("ms for a step", "", held.end("step", nice(at))), lines,
+    marks: binding && cross < end ? [{ name: `crossover ${three(cross)}`, x: cross, y: 1e3 * n.value("bound_compute") * cross / n.value("batch"), sets: "params_total" }] : [],
+    here: { x: n.value("batch"), y: 1e3 * n.value("bound_step"), sets: "batch", name: `you: ${n.write("bound_step")}` }, table: tableOf("users", lines) };
 }
 
-/* ---- pictures of a step --------------------------------------------------------------------- */
-
-const latency: PictureOf = {
-  id: "latency", needs: ["bound_step", "bound_compute", "bound_memory", "latency_floor_touched", "sequences_that_fit"],
-  draw(context) {
-    const x = batches(), curve = context.live.sweep("batch", x);
-    const step = curve?.("bound_step");
-    if (!step) return null;
-    const now = context.live.value("batch"), at = context.live.value("bound_step");
-    const floor = context.live.value("bound_weights"), rows = measuredOf(context, "tpot").filter(row => row.chips === context.live.value("chips"));
-    return { kind: "curves", xLog: true, yLog: true, x, xName: "batch", yName: "time per output token",
-      title: at < 1.15 * floor ? `At batch ${count(context)(now)} a step takes little longer than reading the weights: ${ms(context)(at)}`
-           : `Batch ${count(context)(now)}: ${ms(context)(at)} lower bound${context.server ? `, ${ms(context)(predictedNow(context, "predicted_tpot"))} predicted` : ""}`,
-      xUnit: "1", yUnit: "s",
-      lines: [{ name: "bound", y: fitting(context, x, drawn(step, null)), colour: 0, thin: true },
-              ...band(context, "predicted_tpot", "tpot_band_low", "tpot_band_high", 1, "predicted"),
-              ...(rows.length ? [{ name: "measured", x: rows.map(r => r.concurrency), y: rows.map(r => r.measured), sources: rows.map(sourceOf), colour: 3, points: true }] : [])],
-      mark: { x: now, text: "here" }, xWrite: count(context), yWrite: ms(context) };
-  },
-};
-
-const cost: PictureOf = {
-  id: "cost", needs: ["bound_cost_per_token", "cost_floor", "sequences_that_fit"],
-  draw(context) {
-    const x = batches(), curve = context.live.sweep("batch", x);
-    const y = curve?.("bound_cost_per_token");
-    if (!y) return null;
-    const fit = fitting(context, x, drawn(y, null)), least = Math.min(...fit.map(v => v ?? Infinity));
-    if (least === Infinity) return "No batch fits in memory";
-    const cheap = x[fit.findIndex(v => v !== null && v <= 1.05 * least)], full = fit[fit.length - 1] === null;
-    const end = context.live.value("sequences_that_fit");
-    return { kind: "curves", xLog: true, yLog: true, x, xName: "batch", yName: "USD per million tokens",
-      title: full && cheap > 0.6 * end ? `Cheapest when memory is full, at batch ${count(context)(end)}` : `Within 5 % of cheapest from batch ${count(context)(cheap)}; beyond it nothing is gained`,
-      xUnit: "1", yUnit: "USD/token",
-      lines: [{ name: "bound", y: fit, colour: 0, thin: true },
-              ...(predicted(context, "output_cost_per_token")
-                ? [{ name: "predicted", y: fitting(context, x, drawn(predicted(context, "output_cost_per_token")!, predicted(context, "stable"))), colour: 1 }] : [])],
-      mark: { x: context.live.value("batch"), text: "here" }, xWrite: count(context), yWrite: usd() };
-  },
-};
-
-const roofline: PictureOf = {
-  id: "roofline", needs: ["achieved_intensity", "achieved_flops", "peak_flops", "hbm_bandwidth", "flops_per_byte"],
-  draw(context) {
-    const { live } = context, peak = live.value("peak_flops"), w = live.value("hbm_bandwidth");
-    const here = live.value("achieved_intensity"), ridge = live.value("flops_per_byte");
-    if (!(here > 0)) return null;
-    const x = spaced(Math.min(here, ridge) / 30, Math.max(here, ridge) * 30, 49, false);
-    const operators = Object.entries(context.replies.get("operators")?.answer?.operators ?? {}) as [string, Record<string, number>][];
-    const dots = operators.map(([name, o]) => ({ name, i: o.operator_compute_time * peak / (o.operator_read_time * w),
-      f: peak * o.operator_compute_time / Math.max(o.operator_compute_time, o.operator_read_time) })).filter(d => d.i > 0 && Number.isFinite(d.i) && d.i > x[0] && d.i < x[x.length - 1]);
-    return { kind: "curves", xLog: true, yLog: true, x, xName: "FLOPs per byte read", yName: "FLOP/s per chip",
-      title: here < ridge ? `Memory-bound: ${context.engine.write(here, "FLOP/B")} the chip is balanced at ${context.engine.write(ridge, "FLOP/B")}`
-                          : `Compute-bound: ${context.engine.write(here, "FLOP/B")}, above the chip's ${context.engine.write(ridge, "FLOP/B")}`,
-      xUnit: "FLOP/B", yUnit: "FLOP/s",
-      lines: [{ name: "roofline", y: x.map(i => Math.min(peak, w * i)), colour: 0 },
-              { name: "operators", x: dots.map(d => d.i), y: dots.map(d => d.f), sources: dots.map(d => d.name), colour: 2, points: true },
-              { name: "this step", x: [here], y: [live.value("achieved_flops")], colour: 3, points: true }],
-      xWrite: v => context.engine.write(v, "1", 3), yWrite: v => context.engine.write(v, "FLOP/s", 3) };
-  },
-};
-
-const memory: PictureOf = {
-  id: "memory", needs: ["weights_per_chip", "kv_per_chip", "hbm_capacity", "hbm_reserve", "hbm_share"],
-  draw(context) {
-    const { live } = context, b = (v: number): string => context.engine.write(v, "B");
-    const weights = live.value("weights_per_chip"), kv = live.value("kv_per_chip"), all = live.value("hbm_capacity");
-    const reserve = all * live.value("hbm_reserve");
-    const over = weights + kv + reserve > all, share = (weights + kv) / (all - reserve);
-    return { kind: "bars", unit: "B", total: Math.max(all, weights + kv + reserve), write: b,
-      title: over ? `Does not fit: ${b(weights + kv + reserve)} of ${b(all)} on each chip` : `Each chip is ${percent(share)} full; ${b(all - weights - kv - reserve)} free`,
-      bars: [{ name: "one chip", text: b(all), parts: [{ name: "weights", value: weights, colour: 0 }, { name: "KV cache", value: kv, colour: 1 },
-               { name: "reserve", value: reserve, colour: 2 }, ...(over ? [] : [{ name: "free", value: all - weights - kv - reserve, colour: -1 }])] },
-             { name: "weights", text: b(weights), parts: [{ name: "weights", value: weights, colour: 0 }] },
-             { name: "KV cache", text: b(kv), parts: [{ name: "KV cache", value: kv, colour: 1 }] },
-             ...(reserve > 0 ? [{ name: "reserve", text: b(reserve), parts: [{ name: "reserve", value: reserve, colour: 2 }] }] : [])] };
-  },
-};
-
-/* The parts of a time, those of one label together, longest first. */
-const partsOf = (answer: unknown): [string, number][] => {
-  const sums = new Map<string, number>();
-  for (const part of Object.values((answer as { parts?: Record<string, { label: string; time: number }> } | undefined)?.parts ?? {}))
-    sums.set(part.label, (sums.get(part.label) ?? 0) + part.time);
-  return [...sums].filter(([, time]) => time > 0).sort((a, b) => b[1] - a[1]);
-};
-
-const time: PictureOf = {
-  id: "operators", still: true,
-  ask: (_, of) => of.model && of.on ? ["step", ...words(of)] : null,
-  draw(context) {
-    const reply = context.replies.get("operators");
-    if (!reply) return "Computing where the time per token goes…";
-    if (reply.error) return reply.error.what;
-    const parts = partsOf(reply.answer);
-    if (!parts.length) return "No server keeps up with these requests";
-    const all = parts.reduce((sum, [, value]) => sum + value, 0), write = ms(context);
-    return { kind: "bars", write, unit: "s", title: `A token's ${write(all)}: ${parts[0][0]} ${(100 * parts[0][1] / all).toFixed(0)} %`,
-      bars: parts.slice(0, 10).map(([name, value]): Bar => ({ name, text: `${write(value)} (${(100 * value / all).toFixed(0)} %)`,
-        parts: [{ name, value, colour: name.startsWith("prefill") ? 1 : name.includes("overhead") ? 2 : 0 }] })) };
-  },
-};
-
-interface Measured { model: string; machine: string; metric: string; measured: number; chips: number; concurrency: number; source: string; file: string; line: number;
-  inputs: Record<string, number> }
-
-const near = (a: number | undefined, b: number): boolean => a === undefined || (a <= 1.25 * b && b <= 1.25 * a);
-
-/* What was measured of this model on this machine with requests about as long, where a source
- * says with how many. */
-function measuredOf(context: Context, metric: string): Measured[] {
-  const model = plain(context.live.doc.model ?? "-"), machine = plain(context.live.doc.machine ?? "-");
-  return ((context.measured?.answer?.worst ?? []) as Measured[]).filter(row =>
-    row.metric === metric && plain(row.model ?? "") === model && plain(row.machine ?? "") === machine && row.concurrency > 0 && row.chips > 0 &&
-    near(row.inputs.prompt_tokens, predictedNow(context, "prompt_tokens")) && near(row.inputs.output_tokens, predictedNow(context, "output_tokens")));
-}
-const sourceOf = (row: Measured): string => `${row.source}; ${row.inputs.prompt_tokens ?? "?"} in, ${row.inputs.output_tokens ?? "?"} out (${row.file}:${row.line})`;
-
-/* Names compare without case and marks, as the catalog's do. */
-const plain = (name: string): string => name.toLowerCase().replace(/[\s_.-]/g, "");
-
-const frontier: PictureOf = {
-  id: "frontier", still: true,
-  ask: (_, of) => {
-    if (!of.model || !of.on) return null;
-    const kept: Scenario = { ...of, options: new Map([...of.options].filter(([name]) => ["gpus", "isl", "osl", "precision", "experts-precision", "kv-precision", "engine"].includes(name))) };
-    return ["plan", ...words(kept)];
-  },
-  draw(context) {
-    const reply = context.replies.get("frontier");
-    if (!reply) return "Searching every layout at every load…";
-    if (reply.error) return `${reply.error.what}: ${reply.error.hint}`;
-    const front = ((reply.answer?.front ?? []) as { speed_per_user?: number; disagg_speed_per_user?: number; per_gpu: number; deployment: string }[])
-      .map(p => ({ ...p, speed_per_user: p.disagg_speed_per_user ?? p.speed_per_user ?? 0 }));
-    if (!front.length) return "No layout meets the limits";
-    const best = reply.answer.best;
-    const points = [...front].sort((a, b) => a.speed_per_user - b.speed_per_user);
-    const rows = measuredOf(context, "throughput");
-    const rate = (v: number): string => context.engine.write(v, "token/s"), short = (v: number): string => context.engine.write(v, "1", 3);
-    return { kind: "curves", xLog: true, yLog: true, x: points.map(p => p.speed_per_user), xName: "token/s per user", yName: "token/s per GPU",
-      title: best ? `Best within the TTFT and TPOT limits of plan: ${best.deployment}, ${rate(best.per_gpu)} per GPU at ${rate(best.disagg_speed_per_user ?? best.speed_per_user)} per user` : "Speed against throughput",
-      xUnit: "token/s", yUnit: "token/s",
-      lines: [{ name: "best", y: points.map(p => p.per_gpu), colour: 0 },
-              { name: "a layout", x: points.map(p => p.speed_per_user), y: points.map(p => p.per_gpu), sources: points.map(p => p.deployment), colour: 2, points: true },
-              ...(rows.length ? [{ name: "measured", x: rows.map(r => r.measured / r.concurrency), y: rows.map(r => r.measured / r.chips), sources: rows.map(sourceOf), colour: 3, points: true }] : [])],
-      xWrite: short, yWrite: short };
-  },
-};
-
-/* ---- the others ------------------------------------------------------------------------------ */
-
-function along(id: string, input: string, low: number, high: number, whole: boolean, lines: [string, string, number][],
-               names: (context: Context) => { title: string; xName: string; yName: string; xWrite: (v: number) => string; yWrite: (v: number) => string },
-               log: { x?: boolean; y?: boolean } = { x: true, y: true }): PictureOf {
-  return { id, needs: [input, ...lines.map(line => line[0])], draw(context) {
-    const x = spaced(low, high, whole && !log.x ? high - low + 1 : 65, whole), curve = context.live.sweep(input, x);
-    if (!curve) return null;
-    const drawing: Curves = { kind: "curves", x, xLog: log.x, yLog: log.y, xUnit: context.live.unit(input), yUnit: context.live.unit(lines[0][0]), ...names(context),
-      lines: lines.flatMap(([of, name, colour]) => { const y = curve(of); return y ? [{ name, y: Array.from(y, v => Number.isFinite(v) && (!log.y || v > 0) ? v : null), colour }] : []; }),
-      mark: { x: context.live.value(input), text: "here" } };
-    return drawing;
-  } };
+function costOverBatch(n: Numbers, held: Held): Picture {
+  const cross = crossing(n), end = held.end("batch", nice(Math.max(Number.isFinite(cross) ? 2.5 * cross : 3 * n.value("batch_crossover"), n.value("batch"))));
+  const x = evenLog(end / 2000, end, 97), y = n.sweep("batch", x), of = (row: string): number[] => y(row).map(v => 1e6 * v);
+  const lines = [line("multiply", "compute", "term", path(x, of("compute_cost"))), line("weights ÷ B", "weights", "term", path(x, of("weights_cost"))),
+                 line("caches", "cache", "term", path(x, of("kv_cost"))), line("cost", "result", "result", path(x, of("bound_cost_per_token")))];
+  const floor = usd(n, "cost_floor"), full = n.value("compute_cost") >= n.value("kv_cost");
+  return { title: full ? `The cost falls until multiplying is all one pays: ${three(floor)} USD` : `The cost falls until reading one's own cache is all one pays: ${three(floor)} USD`,
+    x: lin("users in the step, B", "", end), y: lin("USD for a million tokens", "", held.end("cost", nice(4 * floor))), lines,
+    here: { x: n.value("batch"), y: usd(n, "bound_cost_per_token"), sets: "batch", name: `you: ${three(usd(n, "bound_cost_per_token"))} USD` }, table: tableOf("users", lines) };
 }
 
-const short = (v: number): string => v >= 1e6 ? `${Number((v / 1e6).toPrecision(3))}M` : v >= 1e3 ? `${Number((v / 1e3).toPrecision(3))}k` : String(Number(v.toPrecision(3)));
-const seconds = (context: Context) => ({ xWrite: count(context), yWrite: ms(context) });
-
-const exchange = along("exchange", "batch", 1, 65536, true,
-  [["all_to_all_time", "all-to-all", 1], ["bound_step", "step", 0], ["all_to_all_time_two_domains", "across two racks", 3]],
-  context => ({ title: context.live.value("all_to_all_share") < 1 ? `The all-to-all can overlap with the step: ${(100 * context.live.value("all_to_all_share")).toFixed(0)} % of it`
-                                                               : `The all-to-all takes ${context.live.value("all_to_all_share").toFixed(1)} times as long as the step`,
-               xName: "batch", yName: "time per step", ...seconds(context) }));
-
-const idle = along("idle", "chips", 1, 576, true, [["idle_chips", "idle chips", 3], ["experts_per_chip", "experts per chip", 0]],
-  context => ({ title: `${count(context)(context.live.value("experts"))} experts on ${count(context)(context.live.value("chips"))} chips: ${count(context)(context.live.value("idle_chips"))} idle`,
-               xName: "chips", yName: "chips, experts", xWrite: count(context), yWrite: count(context) }), { x: false, y: false });
-
-const stages = along("stages", "pipeline_parallel", 1, 64, true,
-  /* stages of as many chips each as a replica has now */
-  [["AT(weights_per_chip, chips = chips * pipeline_parallel)", "weights", 0], ["AT(kv_per_chip, chips = chips * pipeline_parallel)", "KV cache", 1], ["AT(memory_per_chip, chips = chips * pipeline_parallel)", "both", 2]],
-  context => ({ title: `Stages divide the weights; the KV cache per chip stays ${context.engine.write(context.live.value("kv_per_chip"), "B")}`,
-               xName: "pipeline stages", yName: "memory per chip", xWrite: count(context), yWrite: v => context.engine.write(v, "B") }), { x: true, y: true });
-
-const bubble = along("bubble", "pipeline_parallel", 1, 64, true, [["pipeline_bubble", "idle share", 3], ["pipeline_bubble_interleaved", "interleaved", 1], ["pipeline_bubble_decode", "decode", 0]],
-  context => ({ title: `${count(context)(context.live.value("pipeline_parallel"))} stages, ${count(context)(context.live.value("micro_batches"))} micro-batches: ${(100 * context.live.value("pipeline_bubble")).toFixed(0)} % of the time is filling and draining`,
-               xName: "pipeline stages", yName: "idle share", xWrite: count(context), yWrite: v => `${(100 * v).toFixed(0)} %` }), { x: true, y: false });
-
-const balance = along("tokens", "model_lifetime", 7 * 86400, 730 * 86400, false, [["pretrain_tokens", "equal costs", 0], ["optimal_pretrain_tokens", "cheapest", 1], ["training_optimal_tokens", "nothing served", 2]],
-  context => ({ title: `Serve ${tokens(context)(context.live.value("inference_tokens"))}: train on ${tokens(context)(context.live.value("optimal_pretrain_tokens"))}`,
-               xName: "lifetime of the model", yName: "pre-training tokens", xWrite: v => context.engine.write(v, "s"), yWrite: tokens(context) }));
-
-const laws: PictureOf = {
-  id: "laws", still: true,
-  ask: (_, of) => of.model || of.sets.has("params_active")
-    ? ["life", ...words({ ...of, on: "", options: new Map([...of.options].filter(([name]) => name === "tokens")) })] : null,
-  draw(context) {
-    const reply = context.replies.get("laws");
-    if (!reply) return "Comparing the scaling laws…";
-    if (reply.error) return `${reply.error.what}: ${reply.error.hint}`;
-    const rows = ((reply.answer?.laws ?? []) as { title: string; tokens: number }[])
-      .map(law => ({ title: law.title, at: law.tokens })).filter(law => law.at > 0);
-    const range = reply.answer?.range_of_law?.optimal_pretrain_tokens as number[] | undefined;
-    const each = reply.answer.overtraining as number;
-    return { kind: "bars", write: tokens(context), unit: "token",
-      title: `${context.engine.write(each, "1", 2)} times the 20 tokens per parameter of Chinchilla${range ? `; ${tokens(context)(range[0])} to ${tokens(context)(range[1])} from the standard errors of the law` : ""}`,
-      bars: rows.map((law, i): Bar => ({ name: law.title.replace(/ et al\.? \d+/, ""), text: tokens(context)(law.at), parts: [{ name: law.title, value: law.at, colour: i ? 2 : 0 }] })) };
+const batch: ChapterSpec = {
+  id: "batch", task: "Drag the batch until multiplying takes as long as reading.", first: "batch.crossover", lede: ["batch.roofline", "batch.weights", "batch.kv"],
+  decks: ["step200k", "crossover"], given: { chips: "64", chip_price: "2USD/h", context: "50000", batch: "1000" },
+  hand: { row: "batch", words: "users in a step", result: "bound_step" },
+  rows: ["bound_step", "bound_compute", "bound_weights", "bound_kv", "batch", "params_active", "params_total", "chips", "peak_flops", "weight_bytes", "hbm_bandwidth", "context", "kv_per_token",
+         "bound_cost_per_token", "compute_cost", "weights_cost", "kv_cost", "cost_floor", "batch_crossover", "context_crossover", "machine_balance", "sparsity", "chip_price", "attention_equals_weights", "weights_stored"],
+  equations: () => [{ of: "bound_step", binds: "max", open: "max", items: ["max", "(",
+    { of: "bound_compute", kind: "compute", name: "multiply", over: [2, "batch", "params_active"], under: ["chips", "peak_flops"], also: ATTENTION }, ",",
+    { of: "bound_weights", kind: "weights", name: "read the weights", over: ["params_total", "weight_bytes"], under: ["chips", "hbm_bandwidth"], also: TOUCHED }, "+",
+    { of: "bound_kv", kind: "cache", name: "read the caches", over: ["batch", "context", "kv_per_token"], under: ["chips", "hbm_bandwidth"] }, ")"] }],
+  verdict(n) {
+    const compute = n.value("bound_compute"), memory = n.value("bound_weights") + n.value("bound_kv"), cross = crossing(n);
+    if (near(compute, memory)) return { right: true, bold: `Yes: ${three(n.value("batch"))} users.`,
+      rest: `The lecture's rule, without the caches, says ${three(n.value("batch_crossover"))}; reading the caches leaves less of the bandwidth for the weights.` };
+    if (!Number.isFinite(cross)) return { right: true, bold: "No batch fills the multipliers.", rest: `At this context each user's cache takes longer to read than his token takes to multiply; the multipliers do at most ${two(100 * compute / n.value("batch") / (n.value("bound_kv") / n.value("batch")))} % of what they could.` };
+    if (memory > compute) return { right: false, bold: "Reading binds.", rest: `It takes ${two(memory / compute)} times as long as multiplying, so the multipliers stand idle ${two(100 * (1 - compute / memory))} % of the step. ${n.value("bound_weights") > n.value("bound_kv") ? "A further user is nearly free." : "Most of it is the users' own caches, which no batch shares."}` };
+    return { right: false, bold: "Multiplying binds.", rest: `It takes ${two(compute / memory)} times as long as reading: a further user costs as much as every other, and all wait longer.` };
   },
+  pictures: (n, held) => [stepOverBatch(n, held), costOverBatch(n, held)],
+  meets: n => ({ text: ["Without the caches the two times are equal at ", { row: "batch_crossover" }, " users: ", { row: "machine_balance" },
+    " that the chip can multiply while it reads one parameter, times ", { row: "sparsity" }, " parameters in all for each active one. The number of chips has cancelled. With ", { row: "context" },
+    " of context the caches are read as well", Number.isFinite(crossing(n)) ? `, and the lines meet at ${three(crossing(n))}.` : ", and the lines never meet."] }),
+  differ: [{ row: "sparsity", words: "parameters in all for each active one" }, { row: "kv_per_token", words: "cache of a token" }, { row: "context", words: "context" },
+           { row: "machine_balance", words: "tokens that share one read of the weights" }, { row: "batch_crossover", words: "users from which the weights are paid for" }, { row: "context_crossover", words: "context at which the cache takes as long as multiplying" }],
 };
 
-const training: PictureOf = {
-  id: "training-step", still: true,
-  ask: (_, of) => of.model && of.on ? ["train", ...words({ ...of, options: new Map([...of.options, ["gpus", of.options.get("gpus") ?? "1024"]].filter(([name]) => ["gpus", "precision"].includes(name)) as [string, string][]) })] : null,
-  draw(context) {
-    const reply = context.replies.get("training-step");
-    if (!reply) return "Searching every layout of the training run…";
-    if (reply.error) return `${reply.error.what}: ${reply.error.hint}`;
-    const best = reply.answer?.best;
-    if (!best) return "No layout fits";
-    const write = ms(context), parts = partsOf(best);
-    return { kind: "bars", write, unit: "s", title: `${best.layout}: MFU ${(100 * best.train_mfu).toFixed(0)} %, ${write(best.train_step)} a step`,
-      bars: parts.map(([name, value]): Bar => ({ name, text: write(value), parts: [{ name, value, colour: name === "GEMMs" || name === "attention" ? 0 : name.includes("communication") || name === "experts" ? 1 : 2 }] })) };
-  },
-};
+/* ---- chapter 2 ------------------------------------------------------------------------------ */
 
-const priceStep = along("price-step", "context", 1024, 4194304, true, [["cost_growth", "cost relative to no context", 0]],
-  context => ({ title: `Cost rises where reading the KV cache takes longer than compute: ${context.engine.write(context.live.value("context_crossover"), "token")}`,
-               xName: "tokens of context", yName: "cost relative to compute alone", xWrite: short, yWrite: v => v.toPrecision(2) }), { x: true, y: false });
+const exchangeTerm = (n: Numbers, two: boolean): Term => ({ of: two ? "all_to_all_time_two_domains" : "all_to_all_time_one_domain", kind: "network", name: two ? "exchange over two racks" : "exchange in one rack",
+  over: ["moe_layers", "batch", n.value("dispatch_deduplicated") > 0 ? "copies_sent" : "top_k", "hidden_size", { sum: ["dispatch_bytes", "combine_bytes"] }],
+  under: two ? [2, "chips", "scale_out_bandwidth"] : ["chips", "scale_up_bandwidth"] });
 
-/* Units of rows that are not on the board. */
-const units = new Map<string, string>();
-function unitOf(engine: Engine, row: string): string {
-  if (!units.size)
-    for (const r of (engine.ask(["list", "rows"]).answer?.rows ?? []) as { name: string; unit: string }[]) units.set(r.name, r.unit);
-  return units.get(row) ?? "1";
+/* Batch from which the exchange outlasts the step: both are lines, the step with a corner. */
+function outlasts(n: Numbers, of: string): number {
+  const b = n.value("batch"), one = n.value(of) / b;
+  const gap = (x: number): number => one * x - Math.max(n.value("bound_compute") / b * x, n.value("bound_weights") + n.value("bound_kv") / b * x);
+  return gap(1e9) > 0 ? root(gap, 1e-3, 1e9) : NaN;
 }
 
-const deduced: PictureOf = {
-  id: "deduced", still: true,
-  ask: state => ["deduce", state.sheet, "--model", state.prices || "claude-opus-4-7", "--draws", "65536"],
-  draw(context) {
-    const reply = context.replies.get("deduced");
-    if (!reply) return "Reading the price list backward…";
-    if (reply.error) return `${reply.error.what}: ${reply.error.hint}`;
-    const [name, entry] = Object.entries(reply.answer ?? {})[0] as [string, any];
-    const quantities = Object.entries(entry.quantities ?? {}) as [string, any][];
-    const spans = quantities.filter(q => q[1].bits >= 0.1).sort((a, b) => b[1].bits - a[1].bits).slice(0, 10).map(([key, q]): Span => {
-      const unit = unitOf(context.engine, key);
-      const [a, b, c] = ["q05", "q50", "q95"].map(k => context.engine.write(q.posterior[k], unit, 2));
-      return { name: named(key), low: q.posterior.q05, lowQ: q.posterior.q25, mid: q.posterior.q50, highQ: q.posterior.q75, high: q.posterior.q95,
-               faintLow: q.prior.q05, faintHigh: q.prior.q95, text: `${a} … ${b} … ${c}; ${q.bits.toFixed(1)} bits` };
-    });
-    return { kind: "spans", title: `What the prices of ${name} imply: bars are 50 and 90 % intervals, the line is the prior, bits are what the prices tell`, spans, write: (_, v) => String(v) };
+const experts: ChapterSpec = {
+  id: "experts", task: "Drag the batch until two racks become too slow.", first: "experts.two_racks", lede: ["experts.all_to_all", "experts.one_rack", "experts.two_racks"],
+  decks: ["rack64", "moe256"], given: { batch: "400" },
+  hand: { row: "batch", words: "users in a step", result: "all_to_all_time_two_domains" },
+  rows: ["bound_step", "bound_compute", "bound_weights", "bound_kv", "all_to_all_time_one_domain", "all_to_all_time_two_domains", "batch", "chips", "top_k", "copies_sent", "moe_layers", "hidden_size", "dispatch_bytes", "combine_bytes",
+         "scale_up_bandwidth", "scale_out_bandwidth", "bandwidth_ratio", "experts", "experts_per_chip", "idle_chips", "expert_chips", "stage_chips", "dispatch_deduplicated", "context"],
+  equations: n => [{ of: "", binds: null, items: [exchangeTerm(n, false), n.value("all_to_all_time_one_domain") < n.value("bound_step") ? "<" : ">",
+    { of: "bound_step", kind: "result", name: "the step", over: ["bound_step"], under: [] }, n.value("all_to_all_time_two_domains") < n.value("bound_step") ? ">" : "<", exchangeTerm(n, true)] }],
+  verdict(n) {
+    const step = n.value("bound_step"), one = n.value("all_to_all_time_one_domain"), two_ = n.value("all_to_all_time_two_domains"), from = outlasts(n, "all_to_all_time_two_domains");
+    if (one >= step) return { right: true, bold: "Even one rack is too slow.", rest: `Inside it the exchange takes ${two(one / step)} times as long as the step; no layout of these experts hides it.` };
+    if (!Number.isFinite(from)) return { right: true, bold: "Two racks never bind.", rest: "Reading the caches grows faster with the batch than the exchange does: the experts may be spread over both." };
+    if (near(two_, step)) return { right: true, bold: `Yes: at ${three(n.value("batch"))} users.`, rest: "From here on the links between racks set the pace, so the experts of a layer belong into one rack." };
+    return two_ > step ? { right: false, bold: "Two racks bind.", rest: `Their exchange takes ${two(two_ / step)} times as long as the step; inside one rack it takes ${two(100 * one / step)} % of it and hides.` }
+      : { right: false, bold: "Two racks would do.", rest: `Their exchange takes ${two(100 * two_ / step)} % of the step and hides behind it. The exchange grows with the batch, the read of the weights does not.` };
   },
+  pictures(n, held) {
+    const from = outlasts(n, "all_to_all_time_two_domains"), end = held.end("batch", nice(Math.max(Number.isFinite(from) ? 2.5 * from : 4000, n.value("batch"))));
+    const x = even(end / 240, end, 97), y = n.sweep("batch", x), ms = (of: string): number[] => y(of).map(v => 1e3 * v);
+    const lines = [line("one rack", "network", "term", path(x, ms("all_to_all_time_one_domain"))), line("two racks", "network", "predicted", path(x, ms("all_to_all_time_two_domains"))),
+                   line("the step, T", "result", "result", path(x, ms("bound_step")))];
+    return [{ title: Number.isFinite(from) ? `From ${three(from)} users on, two racks exchange longer than the step lasts` : "At any batch the exchange over two racks hides behind the step",
+      x: lin("users in the step, B", "", end), y: lin("ms", "", held.end("exchange", nice(1.4 * Math.max(ms("bound_step")[60], Number.isFinite(from) ? ms("all_to_all_time_two_domains")[60] : 0)))), lines,
+      marks: Number.isFinite(from) && from < end ? [{ name: `two racks bind, ${three(from)}`, x: from, y: 1e3 * n.value("all_to_all_time_two_domains") * from / n.value("batch"), sets: "scale_out_bandwidth" }] : [],
+      here: { x: n.value("batch"), y: 1e3 * n.value("all_to_all_time_two_domains"), sets: "batch", name: `you: ${n.write("all_to_all_time_two_domains")}` }, table: tableOf("users", lines) }];
+  },
+  meets: n => ({ text: ["A token is sent to ", { row: n.value("dispatch_deduplicated") > 0 ? "copies_sent" : "top_k" }, " places in each of ", { row: "moe_layers" }, " layers and back. Leaving the rack is ", { row: "bandwidth_ratio" },
+    " times slower, and half of the traffic leaves it. Of ", { row: "stage_chips" }, " GPUs ", { row: "idle_chips" }, " have no expert when each of the others has ", { row: "experts_per_chip" }, "."] }),
+  differ: [{ row: "experts", words: "experts of a layer" }, { row: "top_k", words: "that a token is sent to" }, { row: "copies_sent", words: "copies that leave a GPU" }, { row: "bandwidth_ratio", words: "rack over link between racks" },
+           { row: "bound_step", words: "the step" }, { row: "all_to_all_time_two_domains", words: "exchange over two racks" }],
+  extra: "rack",
 };
 
-const TIERS = ["hbm", "ddr", "flash", "disk"];
-const tiers: PictureOf = {
-  id: "tiers", needs: ["hold_time", "recompute_pause_cost", ...TIERS.map(tier => `tier_pause_cost[${tier}]`)],
-  draw(context) {
-    const x = spaced(0.1, 1e7, 73, false), curve = context.live.sweep("hold_time", x);
-    if (!curve) return null;
-    const lines: Line[] = TIERS.flatMap((tier, i) => { const y = curve(`tier_pause_cost[${tier}]`); return y ? [{ name: tier, y: Array.from(y, v => v > 0 ? v : null), colour: i }] : []; });
-    const again = curve("recompute_pause_cost");
-    if (again) lines.push({ name: "recompute", y: Array.from(again), colour: 3, thin: true });
-    const now = TIERS.map(tier => [tier, context.live.value(`tier_pause_cost[${tier}]`)] as const).filter(t => Number.isFinite(t[1]));
-    const cheapest = now.concat([["recomputing", context.live.value("recompute_pause_cost")] as never]).reduce((a, b) => b[1] < a[1] ? b : a);
-    return { kind: "curves", xLog: true, yLog: true, x, xName: "pause", yName: "cost of one pause", lines, mark: { x: context.live.value("hold_time"), text: "here" },
-      title: `For a pause of ${context.engine.write(context.live.value("hold_time"), "s")} the cheapest is ${cheapest[0] === "recomputing" ? cheapest[0] : cheapest[0].toUpperCase()}, ${small(context.engine, cheapest[1], "USD", 2)}`, xUnit: "s", yUnit: "USD",
-      xWrite: v => context.engine.write(v, "s"), yWrite: v => `$${v >= 0.001 ? Number(v.toPrecision(2)) : v.toExponential(0)}` };
+/* ---- chapter 3 ------------------------------------------------------------------------------ */
+
+const STAGES = [1, 2, 3, 4, 6, 8, 12, 16];
+const pipeline: ChapterSpec = {
+  id: "pipeline", task: "Drag the number of stages until the cache takes more of the memory than the weights.", first: "pipeline.two_enough", lede: ["pipeline.weights_divide", "pipeline.kv_cancels", "pipeline.bubble"],
+  decks: ["capacity"], given: { pipeline_stages: "1", micro_batches: "1", hbm_capacity: "192GB" },
+  hand: { row: "pipeline_stages", words: "stages, each a rack", result: "memory_per_chip" },
+  rows: ["memory_per_chip", "weights_per_chip", "kv_per_chip", "pipeline_stages", "params_total", "weight_bytes", "weights_stored", "batch", "context", "kv_per_token", "kv_needed", "stage_chips", "pipeline_bubble", "micro_batches",
+         "pp_weights_equal_kv", "hbm_capacity", "pipeline_latency", "hop_time", "bound_step"],
+  equations: () => [{ of: "memory_per_chip", binds: "most", items: [
+    { of: "weights_per_chip", kind: "weights", name: "weights of a chip", over: ["params_total", "weight_bytes"], under: ["stage_chips", "pipeline_stages"] }, "+",
+    { of: "kv_per_chip", kind: "cache", name: "caches of a chip", over: ["pipeline_stages", "batch", "context", "kv_per_token"], under: ["stage_chips", "pipeline_stages"] }] }],
+  verdict(n) {
+    const w = n.value("weights_per_chip"), k = n.value("kv_per_chip"), from = n.value("pp_weights_equal_kv"), p = n.value("pipeline_stages");
+    if (from <= 1) return { right: true, bold: "One stage is enough.", rest: `The caches of a chip take ${n.write("kv_per_chip")} beside ${n.write("weights_per_chip")} of weights already; a stage would divide the smaller part.` };
+    return k >= w ? { right: true, bold: `Yes: from ${three(from)} stages on.`, rest: `${p} stages leave ${n.write("weights_per_chip")} of weights beside ${n.write("kv_per_chip")} of caches. The caches stay as they are, since every stage needs a batch of its own in flight.` }
+      : { right: false, bold: "The weights are still the larger part.", rest: `${n.write("weights_per_chip")} beside ${n.write("kv_per_chip")}. ${p === 1 ? "A second stage would halve them" : `A further stage would save ${n.live.write("weights_per_chip") && three(w / (p + 1) / 1e9)} GB a chip`}, and would not make a step shorter.` };
   },
+  pictures(n) {
+    const list = STAGES.includes(n.value("pipeline_stages")) ? STAGES : [...STAGES, n.value("pipeline_stages")].sort((a, b) => a - b);
+    const y = n.sweep("pipeline_stages", list), w = y("weights_per_chip"), k = y("kv_per_chip"), from = n.value("pp_weights_equal_kv"), here = n.value("pipeline_stages");
+    const end = nice(Math.max(...w.map((v, i) => v + k[i])) / 1e9);
+    return [{ title: from <= 1 ? "The caches are the larger part with one stage already" : `Stages divide the weights and not the caches: from ${three(from)} stages on the caches are larger`, x: lin("GB of a chip's memory", "", end), y: lin("stages", "", 1), lines: [],
+      bars: list.map((p, i) => ({ name: `${p === here ? "you: " : ""}${p} stage${p > 1 ? "s" : ""}`, total: true, parts: [{ kind: "weights" as const, value: w[i] / 1e9, name: "weights" }, { kind: "cache" as const, value: k[i] / 1e9, name: "caches" }], text: `${three((w[i] + k[i]) / 1e9)} GB` })),
+      table: { columns: ["stages", "weights GB", "caches GB"], rows: list.map((p, i) => [p, w[i] / 1e9, k[i] / 1e9]) } }];
+  },
+  meets: () => ({ text: ["Every stage holds its share of the weights, but to keep all stages busy a batch must be under way in each: ", { row: "pipeline_stages" }, " stages times ", { row: "batch" }, " users over as many times the chips. With ", { row: "micro_batches" },
+    " micro-batches the stages stand idle ", { row: "pipeline_bubble" }, " of one pass. All stages together take ", { row: "pipeline_latency" }, " a token, of which hops are ", { row: "hop_time" }, " each."] }),
+  differ: [{ row: "weights_stored", words: "weights" }, { row: "kv_needed", words: "caches of one batch" }, { row: "pp_weights_equal_kv", words: "stages from which the caches are larger" }, { row: "hbm_capacity", words: "memory of a chip" }],
+  extra: "schedule",
 };
 
-const reversible = along("reversible", "stacked_layers", 1, 512, true, [["activations_kept", "all kept", 3], ["activations_checkpointed", "checkpoints", 1], ["activations_reversible", "reversible", 0]],
-  context => ({ title: `${count(context)(context.live.value("stacked_layers"))} layers: ${context.engine.write(context.live.value("activations_kept"), "B")} kept, ${context.engine.write(context.live.value("activations_reversible"), "B")} when undone`,
-               xName: "layers", yName: "activations", xWrite: count(context), yWrite: v => context.engine.write(v, "B") }));
+/* ---- chapter 4 ------------------------------------------------------------------------------ */
 
-const inversion = along("inversion", "stacked_layers", 1, 512, true, [["inversion_error", "error of the inversion", 3]],
-  context => ({ title: `Inverting all layers changes the input by ${percent(context.live.value("inversion_error"))} at most`, xName: "layers", yName: "relative error",
-               xWrite: count(context), yWrite: v => v.toExponential(0) }));
+const training: ChapterSpec = {
+  id: "training", task: "Drag the tokens of pre-training until it costs as much as serving the model.", first: "training.overtraining", lede: ["training.six", "training.thirds_inf", "training.served_one"],
+  decks: ["life"], given: { pretrain_tokens: "20e12token", rl_tokens: "170e12token" },
+  hand: { row: "pretrain_tokens", words: "tokens of pre-training", result: "pretrain_flops" },
+  rows: ["pretrain_flops", "rl_flops", "inference_flops", "pretrain_tokens", "rl_tokens", "inference_tokens", "params_active", "training_flop_per_param", "rl_flop_per_param", "inference_efficiency", "rl_efficiency",
+         "optimal_pretrain_tokens", "training_optimal_tokens", "overtraining", "optimal_overtraining", "token_rate", "model_lifetime", "family_size", "ship_probability", "tokens_per_param"],
+  equations: n => [{ of: "", binds: null, items: [
+    { of: "pretrain_flops", kind: "compute", name: "pre-training", over: [6, "params_active", "pretrain_tokens"], under: [] }, n.value("pretrain_flops") < n.value("rl_flops") * 0.975 ? "<" : n.value("pretrain_flops") > n.value("rl_flops") * 1.025 ? ">" : "=",
+    { of: "rl_flops", kind: "compute", name: "reinforcement learning", over: ["rl_flop_per_param", "params_active", "rl_tokens"], under: ["rl_efficiency"] }, n.value("rl_flops") < n.value("inference_flops") * 0.975 ? "<" : n.value("rl_flops") > n.value("inference_flops") * 1.025 ? ">" : "=",
+    { of: "inference_flops", kind: "compute", name: "serving", over: [2, "params_active", "inference_tokens"], under: ["inference_efficiency"] }] }],
+  verdict(n) {
+    const pre = n.value("pretrain_flops"), serve = n.value("inference_flops"), times = n.value("overtraining");
+    const best = `At equal loss the least compute is at ${n.write("optimal_pretrain_tokens")}.`;
+    if (near(pre, serve)) return { right: true, bold: `Yes: ${n.write("pretrain_tokens")}, ${two(times)} times Chinchilla.`, rest: `Equal costs are a rule of thumb. ${best}` };
+    return pre < serve ? { right: false, bold: "Serving costs more.", rest: `${two(serve / pre)} times as much as pre-training: a longer training, ${two(times)} times Chinchilla now, would let a smaller model do the same.` }
+      : { right: false, bold: "Pre-training costs more.", rest: `${two(pre / serve)} times as much as ever will be served: trained ${two(times)} times as long as Chinchilla, for too few answers.` };
+  },
+  pictures(n, held) {
+    const f = 1e24, bars = [["pre-training", "pretrain_flops"], ["reinforcement learning", "rl_flops"], ["serving", "inference_flops"]] as const;
+    const most = Math.max(...bars.map(b => n.value(b[1]))) / f;
+    const served = n.value("inference_tokens"), rate = n.value("token_rate"), x = evenLog(served / 1000, served * 100, 25), y = n.sweep("token_rate", x.map(v => v * rate / served));
+    const t = (of: string): number[] => y(of).map(v => v / 1e12), best = t("optimal_pretrain_tokens");
+    const lines = [line("least compute", "result", "result", path(x.map(v => v / 1e12), best)), line("equal costs", "compute", "term", path(x.map(v => v / 1e12), x.map(v => n.value("inference_flops") / served * v / (n.value("pretrain_flops") / n.value("pretrain_tokens")) / 1e12))),
+                   line("nothing served", "host", "term", path(x.map(v => v / 1e12), t("training_optimal_tokens")))];
+    return [{ title: `Serving ${n.write("inference_tokens")} costs ${three(n.value("inference_flops") / n.value("pretrain_flops"))} times the pre-training`, x: lin("10²⁴ FLOP, at the utilization of training", "", held.end("flops", nice(most))), y: lin("", "", 1), lines: [],
+      bars: bars.map(([name, row]) => ({ name, total: true, parts: [{ kind: "compute" as const, value: n.value(row) / f }], text: three(n.value(row) / f) })), table: { columns: ["what", "FLOP"], rows: bars.map(b => [b[0], n.value(b[1])]) } },
+      { title: `The least compute at equal loss is ${n.write("optimal_pretrain_tokens")}, ${two(n.value("optimal_overtraining"))} times Chinchilla`, x: log("T tokens served", "", x[0] / 1e12, x[24] / 1e12), y: log("T tokens of pre-training", "", Math.min(...lines[2].points.map(p => p[1])) / 3, Math.max(...best, ...lines[1].points.map(p => p[1]))), lines,
+        here: { x: served / 1e12, y: n.value("pretrain_tokens") / 1e12, sets: "pretrain_tokens", name: `you: ${n.write("pretrain_tokens")}` }, table: tableOf("T tokens served", lines) }];
+  },
+  meets: () => ({ text: ["A token of pre-training costs ", { row: "training_flop_per_param" }, " a parameter, one served costs 2 at ", { row: "inference_efficiency" }, " of the utilization. ", { row: "token_rate" }, " over ", { row: "model_lifetime" }, " by ", { row: "family_size" },
+    " models is ", { row: "inference_tokens" }, ". Chinchilla's ", { row: "tokens_per_param" }, " a parameter would be a ", { row: "overtraining" }, "th of what is trained here."] }),
+  differ: [{ row: "params_active", words: "active parameters" }, { row: "inference_tokens", words: "tokens served" }, { row: "training_optimal_tokens", words: "best if nothing is served" }, { row: "optimal_pretrain_tokens", words: "best with what is served" }],
+};
 
-/* ---- the seven -------------------------------------------------------------------------------- */
+/* ---- chapter 5 ------------------------------------------------------------------------------ */
 
-const SERVER = ["predicted_tpot", "predicted_ttft", "predicted_throughput", "throughput_per_chip", "speed_per_user", "output_cost_per_token", "input_cost_per_token",
-  "tpot_band_low", "tpot_band_high", "ttft_band_low", "ttft_band_high", "throughput_band_low", "throughput_band_high", "utilization", "stable", "predicted_energy_per_token", "prompt_tokens", "output_tokens"];
+const prices: ChapterSpec = {
+  id: "prices", task: "Drag the price step onto the corner of the cost.", first: "prices.kv_from_step", lede: ["prices.flat_then_linear", "prices.kv_from_step", "prices.output_input"],
+  decks: ["crossover", "step200k"], given: { price_step_context: "100000", batch: "600", context: "200000" },
+  hand: { row: "price_step_context", words: "tokens, where the price steps up", result: "implied_kv_per_token" },
+  rows: ["implied_kv_per_token", "kv_per_token", "price_step_context", "price_step", "machine_balance", "weight_bytes", "params_active", "context_crossover", "cost_growth", "output_input_ratio", "batch_over_crossover", "context_over_crossover", "memory_over_compute", "context", "batch", "price_step_break_even"],
+  equations: () => [{ of: "", binds: null, items: [{ of: "implied_kv_per_token", kind: "cache", name: "cache of a token", over: ["weight_bytes", "params_active"], under: ["machine_balance", "price_step_context"] }] },
+                    { of: "output_input_ratio", binds: "max", items: ["max", "(", 1, ",",
+                      { of: "1/batch_over_crossover", kind: "weights", name: "weights", over: [1], under: ["batch_over_crossover"] }, "+", { of: "context_over_crossover", kind: "cache", name: "caches", over: ["context_over_crossover"], under: [] }, ")"].map(v => v === 1 ? { of: "1", kind: "compute", name: "multiply", over: [1], under: [] } : v) as Equation["items"] }],
+  verdict(n) {
+    const implied = n.value("implied_kv_per_token"), real = n.value("kv_per_token");
+    if (near(implied, real)) return { right: true, bold: `Yes: ${n.write("price_step_context")}.`, rest: `A seller who steps here and asks what it costs has a cache of ${short(n, "implied_kv_per_token")} a token.` };
+    return implied > real ? { right: false, bold: "The step is before the corner.", rest: `It would mean a cache of ${short(n, "implied_kv_per_token")} a token, ${two(implied / real)} times the real one: the seller is paid for a cost that he does not have yet.` }
+      : { right: false, bold: "The step is beyond the corner.", rest: `It would mean a cache of ${short(n, "implied_kv_per_token")} a token, ${two(100 * implied / real)} % of the real one: below the step every long prompt costs more than it brings.` };
+  },
+  pictures(n, held) {
+    const corner = n.value("context_crossover"), at = n.value("price_step_context"), end = held.end("context", nice(Math.max(Number.isFinite(corner) && corner > 0 ? 3 * corner : 0, 1.2 * at))), x = even(end / 400, end, 121), y = n.sweep("context", x), growth = y("cost_growth");
+    const top = nice(Math.max(2, growth[Math.min(120, Math.round(120 * Math.max(at, corner > 0 ? 2 * corner : 0) / end))])), step = n.value("price_step");
+    const lines = [line("cost", "result", "result", path(x, growth)), line("price", "host", "predicted", [[0, 1], [at, 1], [at, step], [end, step]])];
+    const multiply = 1, weights = 1 / n.value("batch_over_crossover"), cache = n.value("context_over_crossover");
+    return [{ title: corner > 0 && Number.isFinite(corner) ? `The cost turns at ${n.write("context_crossover")}; the price steps at ${n.write("price_step_context")}` : "The cost has no corner: the cache is never the larger part", x: lin("tokens of context", "", end), y: lin("times the cost without context", "", held.end("growth", top)), lines,
+      here: { x: at, y: step, sets: "price_step_context", name: "price step" }, marks: corner > 0 && corner < end ? [{ name: "corner", x: corner, y: 1, sets: "kv_per_token" }] : [], table: tableOf("context", lines) },
+      { title: `A token of output costs ${three(n.value("output_input_ratio"))} times one of input`, x: lin("time, in multiplications of a token", "", held.end("ratio", nice(Math.max(1, weights + cache)))), y: lin("", "", 1), lines: [],
+        bars: [{ name: "input: multiply", total: true, parts: [{ kind: "compute", value: multiply }] }, { name: "output: multiply", total: true, parts: [{ kind: "compute", value: multiply }] },
+               { name: "output: read", total: true, parts: [{ kind: "weights", value: weights, name: "weights" }, { kind: "cache", value: cache, name: "caches" }] }], table: { columns: ["what", "multiplications"], rows: [["multiply", multiply], ["weights", weights], ["caches", cache]] } }];
+  },
+  meets: () => ({ text: ["Reading ", { row: "kv_per_token" }, " for each token of context takes as long as multiplying ", { row: "params_active" }, " parameters at ", { row: "context_crossover" }, ". At ", { row: "context" }, " the cost is ", { row: "cost_growth" }, " times that of no context, and a step of ", { row: "price_step" }, " pays for it up to ", { row: "price_step_break_even" }, "."] }),
+  differ: [{ row: "kv_per_token", words: "cache of a token" }, { row: "params_active", words: "active parameters" }, { row: "context_crossover", words: "context at which the cost turns" }, { row: "output_input_ratio", words: "output over input" }],
+};
 
-export const CHAPTERS: Chapter[] = [
-  { id: "batch", name: "batch", model: true, server: SERVER,
-    lines: ["bound_step", "bound_compute", "bound_memory", "bound_weights", "bound_kv", "bound_cost_per_token", "batch_crossover", "context_crossover"],
-    results: ["bound_step", "user_speed", "bound_throughput", "bound_cost_per_token", "bound_mfu"],
-    inputs: ["batch", "context", "chips", "chip_price", "hbm_bandwidth", "tokens_per_pass", "prompt_tokens", "output_tokens"],
-    claim: context => {
-      const b = context.live.value("batch_crossover"), ratio = context.live.value("unbatched_cost_ratio");
-      return `A single user costs ${context.engine.write(ratio, "1", 2)} times the lowest cost; the lecture's crossover is at batch ${context.engine.write(b, "1", 3)} here (it says about 300 times total over active parameters).`;
-    },
-    pictures: [latency, cost, time, memory, frontier, roofline] },
-  { id: "experts", name: "experts", model: true,
-    lines: ["all_to_all_share", "all_to_all_time", "all_to_all_time_one_domain", "all_to_all_bytes", "copies_sent", "experts_per_chip", "two_domain_slowdown"],
-    results: ["all_to_all_share", "all_to_all_time", "all_to_all_time_two_domains", "idle_chips", "sparsity"],
-    inputs: ["batch", "chips", "context", "scale_up_bandwidth", "scale_out_bandwidth", "dispatch_bytes", "scale_up_domains"],
-    claim: context => {
-      const inside = context.live.value("all_to_all_time_one_domain"), two = context.live.value("all_to_all_time_two_domains"), step = context.live.value("bound_step");
-      const times = `Inside one scale-up domain the all-to-all takes ${ms(context)(inside)}, across two ${ms(context)(two)}; a step takes ${ms(context)(step)}`;
-      return two > step && inside < step ? `${times}: the experts should stay within one domain. The lecture's conclusion holds here.`
-        : inside >= step ? `${times}: it cannot overlap even inside one.` : `${times}: at this batch it can overlap even across two domains, so the lecture's conclusion does not apply.`;
-    },
-    pictures: [exchange, idle, memory] },
-  { id: "pipeline", name: "pipeline", model: true,
-    lines: ["memory_per_chip", "weights_per_chip", "kv_per_chip", "pipeline_bubble", "pipeline_latency", "scale_up_over_scale_out"],
-    results: ["weights_per_chip", "kv_per_chip", "memory_per_chip", "pp_weights_equal_kv", "pipeline_bubble"],
-    inputs: ["pipeline_parallel", "batch", "context", "chips", "micro_batches", "hop_time", "virtual_stages"],
-    claim: context => {
-      const from = context.live.value("pp_weights_equal_kv");
-      return `Stages divide the weights but not the KV cache: ${from <= 1 ? "here the cache is the larger part even with one stage" : `from ${Math.ceil(from)} stages on the cache is the larger part`}, so more stages gain little memory, and no speed.`;
-    },
-    pictures: [stages, bubble, memory] },
-  { id: "training", name: "training", model: true,
-    lines: ["optimal_pretrain_tokens", "life_balance", "pretrain_tokens", "inference_tokens", "optimal_overtraining", "rl_tokens", "pretrain_flops"],
-    results: ["optimal_pretrain_tokens", "optimal_overtraining", "pretrain_tokens", "rl_tokens", "inference_tokens"],
-    inputs: ["model_lifetime", "token_rate", "family_size", "ship_probability", "inference_efficiency", "rl_flop_per_param", "params_active", "training_tokens", "training_sequences", "sequence_length"],
-    claim: context => `With ${tokens(context)(context.live.value("inference_tokens"))} served, the model of this size with the lowest cost is trained on ${context.engine.write(context.live.value("optimal_overtraining"), "1", 2)} times the tokens that would be optimal for training alone; equal costs is a rule of thumb for it. In the lecture ten models share the tokens of a provider: family_size says how many do.`,
-    pictures: [balance, laws, training] },
-  { id: "prices", name: "prices", model: true,
-    lines: ["cost_growth", "implied_kv_per_token", "context_crossover", "output_input_ratio", "price_step_break_even", "hbm_hold_break_even"],
-    results: ["output_input_ratio", "implied_kv_per_token", "context_crossover", "hits_to_pay_short", "hbm_hold_break_even"],
-    inputs: ["price_step_context", "price_step", "price_over_cost", "batch", "context", "hit_ratio", "mfu_prefill", "prompt_tokens"],
-    claim: context => `Output costs ${context.engine.write(context.live.value("output_input_ratio"), "1", 2)} times input here, from costs alone; sellers ask 3 to 6 times. A step at ${tokens(context)(context.live.value("price_step_context"))} would mean ${context.engine.write(context.live.value("implied_kv_per_token"), "B/token")} of cache; this model has ${context.engine.write(context.live.value("kv_per_token"), "B/token")}.`,
-    pictures: [deduced, priceStep] },
-  { id: "memory", name: "memory", model: true, server: SERVER,
-    lines: ["cheapest_pause_cost", "recompute_pause_cost", "recompute_cost", "hbm_hold_cost", "hbm_hold_break_even", "sequences_that_fit"],
-    results: ["cheapest_pause_cost", "recompute_pause_cost", "hbm_hold_break_even", "sequences_that_fit", "kv_per_token"],
-    inputs: ["hold_time", "context", "batch", "chips", "chip_price", "resume_limit"],
-    claim: context => {
-      const at = (of: string): number => context.live.value(of), slower = at("tier_pause_cost[ddr]");
-      return `Recomputing a token costs as much as ${context.engine.write(at("hbm_hold_break_even"), "s")} in HBM; a slower tier becomes cheaper long before that: ${Number.isFinite(slower)
-        ? `a pause of ${context.engine.write(at("hold_time"), "s")} costs ${context.engine.write(at("tier_pause_cost[hbm]") / slower, "1", 2)} times as much in HBM as in host memory` : "see the chart"}.`;
-    },
-    pictures: [tiers, memory] },
-  { id: "reversible", name: "reversible", model: false,
-    lines: ["activations_reversible", "activations_kept", "activations_checkpointed", "reversible_flops", "feistel_output", "feistel_undone", "inversion_error"],
-    results: ["activations_kept", "activations_checkpointed", "activations_reversible", "reversible_flops", "inversion_error"],
-    inputs: ["stacked_layers", "activation_bytes_per_layer", "coupling_slope", "significand_bits", "layer_couplings", "feistel_left", "feistel_right"],
-    claim: context => `A network of Feistel rounds can be inverted: its saved activations stay ${context.engine.write(context.live.value("activations_reversible"), "B")} at any depth, for ${((context.live.value("reversible_flops") - 1) * 100).toFixed(0)} % more FLOPs.`,
-    pictures: [reversible, inversion] },
-];
+/* ---- chapter 6 ------------------------------------------------------------------------------ */
 
-/* Rows that a chapter's sentence, pictures and sliders read. */
-export function quantitiesOf(chapter: Chapter): string[] {
-  const extra = ["bound_step", "bound_weights", "batch", "chips", "context", "all_to_all_share", "all_to_all_time_one_domain", "all_to_all_time_two_domains", "idle_chips", "experts", "unbatched_cost_ratio",
-    "output_input_ratio", "price_step_context", "implied_kv_per_token"];
-  return [...new Set([...chapter.lines, ...chapter.results, ...chapter.inputs, ...chapter.pictures.flatMap(p => p.needs ?? []), ...extra,
-    ...(chapter.id === "prices" ? ["params_active", "params_total", "kv_per_token", "batch", "price_over_cost"] : [])])];
+const TIERS = [["hbm", "HBM"], ["ddr", "host memory"], ["flash", "flash"], ["disk", "disk"]] as const;
+const tierNow = (n: Numbers): string => TIERS.map(t => t[0]).filter(t => n.has(`tier_total[${t}]`)).reduce((a, b) => n.value(`tier_total[${b}]`) < n.value(`tier_total[${a}]`) ? b : a, "flash");
+const tierWords = (tier: string): string => tier === "hbm" ? "HBM" : tier === "ddr" ? "the host's memory" : tier;
+
+/* Pauses at which another place becomes the cheapest: each cost is a straight line of the pause. */
+function borders(n: Numbers): { from: string; to: string; at: number }[] {
+  const have = TIERS.map(t => t[0]).filter(t => n.has(`tier_total[${t}]`)), out: { from: string; to: string; at: number }[] = [];
+  const cost = (t: string, at: number): number => n.value(`tier_retrieve[${t}]`) + n.value(`tier_hold[${t}]`) * at;
+  const best = (at: number): string => have.reduce((a, b) => cost(b, at) < cost(a, at) ? b : a);
+  for (const a of have) for (const b of have) {
+    const at = (n.value(`tier_retrieve[${b}]`) - n.value(`tier_retrieve[${a}]`)) / (n.value(`tier_hold[${a}]`) - n.value(`tier_hold[${b}]`));
+    if (at > 0 && Number.isFinite(at) && best(at * 0.999) === a && best(at * 1.001) === b) out.push({ from: a, to: b, at });
+  }
+  return out.sort((p, q) => p.at - q.at);
+}
+
+const memory: ChapterSpec = {
+  id: "memory", task: "Drag the pause until disk becomes cheaper than flash.", first: "memory.border", lede: ["memory.two_costs", "memory.drain_rule", "memory.recompute"],
+  decks: ["remat"], given: { hold_time: "5min", context: "100000" },
+  hand: { row: "hold_time", words: "until the next turn", result: "cheapest_tier_cost" },
+  rows: ["cheapest_tier_cost", "hold_time", "kv_per_token", "recompute_cost", "context", "context_over_crossover", "context_crossover", "cost_growth", "hbm_hold_break_even", "machine_balance", "params_active",
+         ...TIERS.flatMap(([t]) => [`tier_total[${t}]`, `tier_hold[${t}]`, `tier_retrieve[${t}]`, `tier_price[${t}]`, `tier_capacity[${t}]`, `tier_bandwidth[${t}]`, `tier_drain_time[${t}]`])],
+  equations(n) {
+    const t = tierNow(n);
+    return [{ of: `tier_total[${t}]`, symbol: "<msub><mi>c</mi><mi>x</mi></msub>", binds: "most", items: [
+      { of: "hold", kind: "cache", name: `hold it in ${tierWords(t)}`, over: ["kv_per_token", `tier_price[${t}]`, "hold_time"], under: [`tier_capacity[${t}]`] }, "+",
+      { of: `tier_retrieve[${t}]`, kind: "cache", name: "bring it back", over: t === "hbm" ? [0] : ["kv_per_token", `tier_price[${t}]`], under: t === "hbm" ? [] : [`tier_bandwidth[${t}]`] }] }];
+  },
+  verdict(n) {
+    const now = tierNow(n), list = borders(n), last = list[list.length - 1], pause = n.value("hold_time");
+    const again = n.value("recompute_cost") < n.value("cheapest_tier_cost");
+    if (again) return { right: true, bold: "Forget it.", rest: "After such a pause it is cheaper to multiply the whole conversation again than to have kept its cache anywhere." };
+    if (last && near(pause, last.at)) return { right: true, bold: `Yes: ${n.live.inputOf("hold_time") ? n.write("hold_time") : ""}.`, rest: `${tierWords(last.to)} rents a byte for less, but keeps a drive busy for longer while it reads; here the two are equal.` };
+    const next = list.find(b => b.from === now);
+    return { right: now === "disk", bold: `${now === "ddr" ? "The host's memory" : now === "hbm" ? "HBM" : now === "flash" ? "Flash" : "Disk"} is the cheapest.`, rest: next ? `${tierWords(next.to)[0].toUpperCase()}${tierWords(next.to).slice(1)} takes over at a pause of ${timeOf(next.at)}. Model and bytes have cancelled: only rents and drain times decide.` : "No place is cheaper for a longer pause." };
+  },
+  pictures(n) {
+    const x = evenLog(0.001, 1e7, 81), have = TIERS.filter(([t]) => n.has(`tier_total[${t}]`)), y = n.sweep("hold_time", x), million = (of: string): number[] => y(of).map(v => 1e6 * v), now = tierNow(n);
+    const lines: Line[] = have.map(([t, words], i) => ({ ...line(words, "cache", t === now ? "result" : "term", path(x, million(`tier_total[${t}]`)).filter(p => p[1] > 0)), shade: i as 0 | 1 | 2 | 3 }));
+    lines.push(line("recompute", "compute", "term", path(x, million("recompute_cost"))));
+    const L = evenLog(1000, 1e8, 41), z = n.sweep("context", L), growth = z("cost_growth"), cap = n.value("context_crossover");
+    const wall = [line("cost of a token", "result", "result", path(L, growth)), line("multiply", "compute", "term", path(L, L.map(() => 1))), line("read the cache", "cache", "term", path(L, z("context_over_crossover")).filter(p => p[1] > 0.01))];
+    const low = Math.min(...lines.flatMap(l => l.points.map(p => p[1])));
+    return [{ title: `For ${timeOf(n.value("hold_time"))} the cheapest place is ${tierWords(now)}`, x: { ...log("pause", "", 0.001, 1e7), time: true }, y: log("USD for a million tokens kept", "", Math.max(low, 1e-9), 10 ** Math.ceil(Math.log10(1e6 * n.value("recompute_cost") * 3))), lines,
+      marks: borders(n).filter(b => b.at > 0.002).map(b => ({ name: `${b.to} from ${timeOf(b.at)}`, x: b.at, y: 1e6 * (n.value(`tier_retrieve[${b.to}]`) + n.value(`tier_hold[${b.to}]`) * b.at) })),
+      here: { x: n.value("hold_time"), y: usd(n, "cheapest_tier_cost"), sets: "hold_time", name: "you" }, table: tableOf("pause, s", lines) },
+      { title: cap > 0 && Number.isFinite(cap) ? `The wall: beyond ${n.write("context_crossover")} every token of context costs` : "The cost grows with the context, and has no corner", x: log("tokens of context", "", 1000, 1e8), y: log("times the cost without context", "", 0.1, 10 ** Math.ceil(Math.log10(Math.max(10, growth[40])))), lines: wall,
+        here: { x: n.value("context"), y: n.value("cost_growth"), sets: "context", name: "you" }, marks: cap > 1000 && cap < 1e8 ? [{ name: "corner", x: cap, y: 1, sets: "kv_per_token" }] : [], table: tableOf("context", wall) }];
+  },
+  meets: n => ({ text: ["To hold a byte costs rent for the pause; to bring it back costs rent while the place is read, which takes ", { row: `tier_drain_time[${tierNow(n)}]` }, ` for all of ${tierWords(tierNow(n))}. To multiply a token again costs as much as to keep it in HBM for `, { row: "hbm_hold_break_even" }, "."] }),
+  differ: [{ row: "kv_per_token", words: "cache of a token" }, { row: "recompute_cost", words: "to multiply a token again" }, { row: "hbm_hold_break_even", words: "which pays for a wait in HBM of" }, { row: "context_crossover", words: "context at which the wall begins" }],
+};
+
+export function timeOf(s: number): string {
+  const units: [number, string][] = [[86400, "days"], [3600, "h"], [60, "min"], [1, "s"], [1e-3, "ms"]];
+  const [size, name] = units.find(([u]) => s >= u * 0.999) ?? [1e-6, "µs"];
+  return `${Number((s / size).toPrecision(3))} ${name}`;
+}
+
+/* ---- chapter 7 ------------------------------------------------------------------------------ */
+
+const reversible: ChapterSpec = {
+  id: "reversible", task: "Drag the layers until forgetting saves more than nine tenths of the memory of checkpoints.", first: "reversible.flat", lede: ["reversible.feistel", "reversible.flat", "reversible.flops"],
+  decks: [], given: { feistel_left: "3", feistel_right: "5", stacked_layers: "16", activation_bytes_per_layer: "1GB" },
+  hand: { row: "stacked_layers", words: "layers", result: "activations_kept" },
+  rows: ["feistel_output", "feistel_undone", "feistel_left", "feistel_right", "feistel_function", "activations_kept", "activations_checkpointed", "activations_reversible", "stacked_layers", "activation_bytes_per_layer", "reversible_flops", "inversion_error", "significand_bits", "coupling_slope", "layer_couplings"],
+  equations: () => [
+    { of: "feistel_output", binds: null, items: [{ of: "feistel_right", kind: "result", name: "the half that changes", over: ["feistel_right"], under: [] }, "+", { of: "feistel_function", kind: "compute", name: "any function of the other half", over: ["feistel_left", "feistel_left"], under: [] }] },
+    { of: "feistel_undone", binds: null, items: [{ of: "feistel_output", kind: "result", name: "what came out", over: ["feistel_output"], under: [] }, "−", { of: "feistel_function", kind: "compute", name: "the same function", over: ["feistel_left", "feistel_left"], under: [] }] }],
+  verdict(n) {
+    const kept = n.value("activations_kept"), points = n.value("activations_checkpointed"), flat = n.value("activations_reversible");
+    const save = 1 - flat / points;
+    return save > 0.9 ? { right: true, bold: `Yes: ${three(n.value("stacked_layers"))} layers.`, rest: `${n.write("activations_reversible")} instead of ${n.write("activations_checkpointed")} with checkpoints and ${n.write("activations_kept")} kept, for ${three(n.value("reversible_flops"))} times the FLOPs.` }
+      : { right: false, bold: `It saves ${two(100 * save)} % of what checkpoints need.`, rest: `${n.write("activations_reversible")} instead of ${n.write("activations_checkpointed")}, and of ${two(kept / 1e9)} GB if every layer keeps its own. Checkpoints grow with the root of the depth, a reversible net not at all.` };
+  },
+  pictures(n, held) {
+    const end = held.end("layers", nice(Math.max(128, 1.3 * n.value("stacked_layers")))), x = even(1, end, 64), y = n.sweep("stacked_layers", x), gb = (of: string): number[] => y(of).map(v => v / 1e9);
+    const lines = [line("all kept", "cache", "term", path(x, gb("activations_kept"))), line("checkpoints", "host", "term", path(x, gb("activations_checkpointed"))), line("undone", "result", "result", path(x, gb("activations_reversible")))];
+    const l = evenLog(1, 512, 41), error = n.sweep("stacked_layers", l)("inversion_error"), exact = [line("largest error", "result", "result", path(l, error).filter(p => p[1] > 0))];
+    return [{ title: `${three(n.value("stacked_layers"))} layers need ${n.write("activations_checkpointed")} with checkpoints, ${n.write("activations_reversible")} when they are undone`, x: lin("layers", "", end), y: lin("GB of activations", "", held.end("gb", nice(4 * gb("activations_checkpointed")[63]))), lines,
+      here: { x: n.value("stacked_layers"), y: n.value("activations_checkpointed") / 1e9, sets: "stacked_layers", name: "you" }, table: tableOf("layers", lines) },
+      { title: `Undoing ${three(n.value("stacked_layers"))} layers returns the input but for ${Number(n.value("inversion_error").toPrecision(2))} of it`, x: log("layers", "", 1, 512), y: log("relative error", "", 10 ** Math.floor(Math.log10(error[0])), Math.min(1, 10 ** Math.ceil(Math.log10(error[40])))), lines: exact,
+        here: { x: n.value("stacked_layers"), y: n.value("inversion_error"), sets: "stacked_layers", name: "you" }, table: tableOf("layers", exact) }];
+  },
+  meets: () => ({ text: ["From ", { row: "feistel_left" }, " and ", { row: "feistel_right" }, " comes ", { row: "feistel_output" }, ", and from that, with the half that was kept, ", { row: "feistel_undone" }, " again: the function itself is never inverted. A net of such layers keeps ", { row: "activation_bytes_per_layer" }, " and multiplies ", { row: "reversible_flops" }, " times as much."] }),
+  differ: [],
+  extra: "rounds",
+};
+
+export const CHAPTERS: readonly ChapterSpec[] = [batch, experts, pipeline, training, prices, memory, reversible];
+export const chapterOf = (id: ChapterId): ChapterSpec => CHAPTERS.find(c => c.id === id)!;
+
+/* The words of the chapter: number, title, clock time, question, as data/chapters.csv has them. */
+export const toldOf = (id: ChapterId): { number: number; title: string; time: string; question: string } => CHAPTER_OF[id];
+export const clock = (time: string): string => time.replace(/^(\d+:\d+):\d+$/, "$1");
+
+/* "crossover; batch=6000": decks by name, then single rows. */
+function rowsOfDeck(text: string): [string, string][] {
+  return text.split(";").map(part => part.trim()).filter(Boolean).flatMap((part): [string, string][] =>
+    part.includes("=") ? [[part.slice(0, part.indexOf("=")), part.slice(part.indexOf("=") + 1)]] : Object.entries(DECKS[part] ?? {}));
+}
+
+/* Bounds of a machine are those of its whole domain, unless the chips are given. */
+export const wholeDomain = (of: Scenario): Scenario => of.on && !of.options.gpus ? { ...of, options: { ...of.options, gpus: "scale_up_chips" } } : of;
+/* A chapter has context and batch of its own; of the first screen it takes model, machine, formats, facts. */
+export const mineOf = (of: Scenario): Scenario => ({ ...of, options: Object.fromEntries(Object.entries(of.options).filter(([name]) => ["gpus", "precision", "kv-precision", "experts-precision"].includes(name))) });
+
+/* The scenario of a chapter: its decks with what the hand has changed, or the reader's model with it. */
+export function lectureScenario(state: State): Scenario {
+  const chapter = chapterOf(state.chapter), { deck } = state;
+  if (state.mine && chapter.differ.length) {
+    const of = wholeDomain(mineOf(state.A));
+    return { ...of, options: { ...of.options, ...deck.options }, given: { ...of.given, ...deck.given } };
+  }
+  const rows = [...chapter.decks.flatMap(name => Object.entries(DECKS[name])), ...Object.entries(chapter.given), ...rowsOfDeck(state.statementDeck)];
+  const base = rows.reduce((of, [row, text]) => give(of, row, text), scenario("", ""));
+  return { ...base, options: { ...base.options, ...deck.options }, given: { ...base.given, ...deck.given } };
 }

@@ -1,4 +1,6 @@
-/* Questions to the worker. The newest of a kind wins: an older one that still waits is dropped. */
+/* Questions to a second engine in a worker. The newest of a lane wins: an older one that waits is
+ * dropped, one that runs is stopped with its worker. What a question asks is its number: the page
+ * shows an answer only to the question that it has now. */
 import type { BoardDoc, Reply } from "./engine";
 import workerCode from "virtual:worker";
 
@@ -7,14 +9,16 @@ export interface BoardReply {
   values: Record<string, Float64Array>;
   curves: Record<string, Float64Array[]>;
 }
-
-type Message = Record<string, unknown>;
+export type Question =
+  | { kind: "ask"; words: string[] }
+  | { kind: "asks"; list: string[][] }
+  | { kind: "board"; words: string[]; quantities: string[]; sweeps: Record<string, number[]> };
 
 export class Client {
   private worker: Worker | null = null;     // begun by the first question, after the first number
-  private busy: number | null = null;
+  private busy: { id: number; lane: string } | null = null;
   private readonly done = new Map<number, (data: any) => void>();
-  private queue: { id: number; lane: string; message: Message }[] = [];
+  private queue: { id: number; lane: string; message: Question }[] = [];
   private readonly files = new Map<string, Uint8Array>();
   private next = 1;
 
@@ -24,41 +28,40 @@ export class Client {
     const url = URL.createObjectURL(new Blob([workerCode], { type: "text/javascript" }));
     const worker = this.worker = new Worker(url);
     URL.revokeObjectURL(url);
-    worker.onmessage = event => this.answered(event.data);
-    worker.onerror = event => this.answered({ id: this.busy, broken: event.message });
+    worker.onmessage = event => { if (worker === this.worker) this.answered(event.data); };
+    worker.onerror = event => { if (worker === this.worker) this.answered({ id: this.busy?.id, broken: event.message }); };
     worker.postMessage({ id: 0, kind: "start", module: this.module });
     for (const [name, data] of this.files) worker.postMessage({ id: 0, kind: "shelve", name, data });
     return worker;
   }
 
+  private stop(): void { this.worker?.terminate(); this.worker = null; this.busy = null; }
+
+  private settle(id: number, data: any): void {
+    this.done.get(id)?.(data);
+    this.done.delete(id);
+  }
+
   private answered(data: any): void {
     if (!data.id) return;
-    if (data.broken) { this.worker?.terminate(); this.worker = null; }
-    this.done.get(data.id)?.(data);
-    this.done.delete(data.id);
+    if (data.broken) this.stop();
     this.busy = null;
+    this.settle(data.id, data);
     this.send();
   }
 
   private send(): void {
     const first = this.busy === null ? this.queue.shift() : undefined;
     if (!first) return;
-    this.busy = first.id;
+    this.busy = { id: first.id, lane: first.lane };
     (this.worker ?? this.begin()).postMessage({ id: first.id, ...first.message });
   }
 
-  private post(lane: string, message: Message): Promise<any | null> {
-    const id = this.next++;
-    for (const old of this.queue.filter(q => q.lane === lane)) {
-      this.done.get(old.id)?.(null);
-      this.done.delete(old.id);
-    }
+  /* Nobody waits for an answer of this lane any more. */
+  forget(lane: string): void {
+    for (const old of this.queue.filter(q => q.lane === lane)) this.settle(old.id, null);
     this.queue = this.queue.filter(q => q.lane !== lane);
-    return new Promise(resolve => {
-      this.done.set(id, resolve);
-      this.queue.push({ id, lane, message });
-      this.send();
-    });
+    if (this.busy?.lane === lane) { const { id } = this.busy; this.stop(); this.settle(id, null); this.send(); }
   }
 
   shelve(name: string, data: Uint8Array): void {
@@ -67,15 +70,15 @@ export class Client {
   }
 
   /* null: a newer question of this lane took its place. */
-  async ask(lane: string, words: string[]): Promise<Reply | null> {
-    const data = await this.post(lane, { kind: "ask", words });
-    if (!data) return null;
-    return data.broken ? { error: { what: data.broken, hint: "ask for less" } } : data.reply;
-  }
-
-  async board(lane: string, slot: number, words: string[], quantities: string[],
-              sweeps: Record<string, number[]>): Promise<BoardReply | null> {
-    const data = await this.post(lane, { kind: "board", slot, words, quantities, sweeps });
-    return !data || data.broken ? null : data;
+  post(lane: string, message: Question): Promise<any | null> {
+    this.forget(lane);
+    const id = this.next++;
+    return new Promise(resolve => {
+      this.done.set(id, resolve);
+      this.queue.push({ id, lane, message });
+      this.send();
+    });
   }
 }
+
+export const broken = (data: any): Reply | null => data?.broken ? { error: { what: "this took more than the browser gives", hint: "ask for less" } } : null;

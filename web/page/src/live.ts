@@ -1,6 +1,5 @@
 /* One scenario's board in the page's own engine: values at once, curves at once. */
 import type { BoardDoc, BoardInput, BoardOutput, BoardRow, BoardSide, Engine, Refusal } from "./engine";
-import { type Scenario, words } from "./state";
 
 export class Live {
   doc: BoardDoc = {};
@@ -14,8 +13,8 @@ export class Live {
   constructor(private readonly engine: Engine, readonly slot: number) {}
 
   /* False: refused; what was there before stays. */
-  open(of: Scenario, quantities: string[]): boolean {
-    const doc = this.engine.board(this.slot, words(of), quantities);
+  open(words: string[], quantities: string[]): boolean {
+    const doc = this.engine.board(this.slot, words, quantities);
     this.error = doc.error ?? null;
     if (!doc.bound) return false;
     this.doc = doc;
@@ -31,10 +30,10 @@ export class Live {
 
   /* The same without what has no single number here: a row with a value for each layer, a tier
    * that this machine lacks. */
-  openWhat(of: Scenario, quantities: string[]): boolean {
+  openWhat(words: string[], quantities: string[]): boolean {
     let wanted = quantities;
     for (let tries = 0; tries < 24; tries++) {
-      if (this.open(of, wanted)) return true;
+      if (this.open(words, wanted)) return true;
       const named = [...(this.error?.what ?? "").matchAll(/'([^']+)'/g)].map(m => m[1]);
       const left = wanted.filter(q => !named.some(n => q === n || q.endsWith(`[${n}]`)));
       if (left.length === wanted.length) return false;

@@ -1,4 +1,5 @@
-/* The built page in Debian's Chromium: opened from its file, offline, with every complaint kept. */
+/* The built page in Debian's Chromium: opened from its file, offline, with every complaint kept. Waits
+ * are for states, never for times. */
 import { execFile } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { chromium } from "playwright-core";
@@ -8,7 +9,7 @@ export const file = process.env.CHALKLINE_PAGE ?? root + "build/page/chalkline.h
 export const address = "file://" + file;
 export const shots = root + "build/page/shots/";
 export const CHAPTERS = ["batch", "experts", "pipeline", "training", "prices", "memory", "reversible"];
-export const START = "model=deepseek-v3&on=gb200-nvl72";
+export const SCREENS = ["#model", "#run", ...CHAPTERS.map(c => `#lecture/${c}`)];
 const program = process.env.CHALKLINE ?? root + "chalkline";
 
 mkdirSync(shots, { recursive: true });
@@ -16,33 +17,39 @@ mkdirSync(shots, { recursive: true });
 export function launch() {
   return chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
     args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-           "--disable-component-update", "--disable-sync"] });
+           "--disable-component-update", "--disable-sync", "--font-render-hinting=none"] });
 }
 
 /* Opened and ready; page.errors has what went wrong since, page.requests what was fetched. */
-export async function open(context, hash = `#batch?${START}`) {
+export async function open(context, hash = "#lecture/batch") {
   const page = await context.newPage();
   page.errors = [];
   page.requests = [];
   page.on("console", message => { if (message.type() === "error") page.errors.push(message.text()); });
   page.on("pageerror", error => page.errors.push(String(error)));
-  page.on("request", request => page.requests.push(request.url()));
+  page.on("request", request => { if (!request.url().startsWith(address) && !/^(blob|data):/.test(request.url())) page.requests.push(request.url()); });
   await page.goto(address + hash);
-  await page.waitForFunction(() => document.documentElement.dataset.ready, null, { timeout: 30000 });
+  await page.waitForFunction(() => document.documentElement.dataset.ready, null, { timeout: 60000 });
   return page;
 }
 
-/* Until the worker has answered what is asked now. */
-export async function settled(page, timeout = 60000) {
+/* Until everything that the state asks has been answered and drawn. */
+export async function settled(page, timeout = 120000) {
   await page.waitForFunction(() => document.documentElement.dataset.settled, null, { timeout });
 }
 
-/* Do something and wait until the worker has answered it. */
+/* Do something and wait until it has been answered: the mark of the state before is taken away first. */
 export async function after(page, act) {
   await settled(page);
   await page.evaluate(() => { delete document.documentElement.dataset.settled; });
   await act();
+  await page.evaluate(() => window.chalkline.draw());
   await settled(page);
+}
+
+/* Another address in the page that is open, from its beginnings. */
+export async function go(page, hash) {
+  await after(page, () => page.evaluate(to => window.chalkline.go(to), hash));
 }
 
 /* What the command line says: { out, err, code }. */
@@ -54,14 +61,4 @@ export async function answer(words, cwd) {
   const said = await run([...words, "--json"], cwd);
   if (said.code) throw new Error(`${words.join(" ")}: ${said.err}`);
   return JSON.parse(said.out);
-}
-
-/* The words of a link, as the command line takes them. */
-export function wordsOf(hash) {
-  const words = [];
-  for (const [key, value] of new URLSearchParams(hash.replace(/^#\w*\?/, ""))) {
-    if (key.includes(".") || key === "prices" || key === "trace") continue;
-    words.push("--" + key, ...(value === "" ? [] : [value]));
-  }
-  return words;
 }

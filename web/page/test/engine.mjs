@@ -1,13 +1,19 @@
-/* The page's engine under Node: the same source, the same WebAssembly. */
+/* The page's modules and engine under Node: the same source, the same WebAssembly. */
 import { build } from "esbuild";
 import { readFileSync } from "node:fs";
+import { virtual } from "../tables.mjs";
 
 export const here = new URL(".", import.meta.url).pathname;
 export const root = new URL("../../../", import.meta.url).pathname;
 
+/* What a module of the page exports. */
+export async function source(file) {
+  const made = await build({ entryPoints: [`${here}../src/${file}`], bundle: true, format: "esm", write: false, logLevel: "warning", plugins: [virtual(root, here + "../")] });
+  return import("data:text/javascript;base64," + Buffer.from(made.outputFiles[0].text).toString("base64"));
+}
+
 export async function engine() {
-  const made = await build({ entryPoints: [here + "../src/engine.ts"], bundle: true, format: "esm", write: false, logLevel: "warning" });
-  const { Engine } = await import("data:text/javascript;base64," + Buffer.from(made.outputFiles[0].text).toString("base64"));
+  const { Engine } = await source("engine.ts");
   return Engine.load(new WebAssembly.Module(readFileSync(root + "build/wasm/chalkline.wasm")));
 }
 

@@ -1,0 +1,36 @@
+/* What the page has of data/ in its own script: the chapters, the decks, and those statements that
+ * stand before the first number. The engine has the rest. */
+import { readFileSync } from "node:fs";
+
+/* Comma-separated values with quotes; lines that begin with # are remarks. */
+export function readCsv(path) {
+  const text = readFileSync(path, "utf8").split("\n").filter(line => !line.startsWith("#")).join("\n");
+  const rows = [[]];
+  let cell = "", quoted = false;
+  for (let i = 0; i < text.length; i++) {
+    const c = text[i];
+    if (quoted) { if (c !== '"') cell += c; else if (text[i + 1] === '"') { cell += c; i++; } else quoted = false; }
+    else if (c === '"') quoted = true;
+    else if (c === "," || c === "\n") { rows[rows.length - 1].push(cell); cell = ""; if (c === "\n") rows.push([]); }
+    else cell += c;
+  }
+  const [head, ...list] = rows.filter(row => row.length > 1);
+  return list.map(row => Object.fromEntries(head.map((name, i) => [name, row[i] ?? ""])));
+}
+
+function lecture(data, script) {
+  const chapters = Object.fromEntries(readCsv(`${data}/chapters.csv`).map(r => [r.id, { number: Number(r.chapter), title: r.title, time: r.time, question: r.question }]));
+  const decks = {};
+  for (const r of readCsv(`${data}/decks.csv`)) (decks[r.deck] ??= {})[r.row] = r.value;
+  const statements = readCsv(`${data}/lecture.csv`), named = new Set([...readFileSync(script, "utf8").matchAll(/"(\w+\.\w+)"/g)].map(m => m[1]));
+  const of = (list, column) => Object.fromEntries(list.map(s => [s.id, s[column]]));
+  return { CHAPTER_OF: chapters, DECKS: decks, STATEMENTS: of(statements.filter(s => named.has(s.id)), "statement") };
+}
+
+/* The modules that are made at build time: `virtual:lecture`, and the worker's script as a text. */
+export const virtual = (root, page, worker = "") => ({ name: "virtual", setup(build) {
+  build.onResolve({ filter: /^virtual:/ }, ({ path }) => ({ path, namespace: "virtual" }));
+  build.onLoad({ filter: /^virtual:worker$/, namespace: "virtual" }, () => ({ contents: worker, loader: "text" }));
+  build.onLoad({ filter: /^virtual:lecture$/, namespace: "virtual" }, () => ({ loader: "js",
+    contents: Object.entries(lecture(root + "data", page + "src/chapters.ts")).map(([name, of]) => `export const ${name} = ${JSON.stringify(of)};`).join("\n") }));
+} });
