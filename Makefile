@@ -19,7 +19,7 @@ MACHINE  := $(shell $(CC) -dumpmachine 2>/dev/null | cut -d- -f1)
 CHALK    := $(addprefix formulas/,$(shell cat formulas/order.txt))
 TABLES   := $(sort $(wildcard data/*.csv))
 # Built in as they are: what is read with the same readers as a user's, and the layouts of answers.
-TEXTS    := data/prices.csv $(sort $(wildcard data/workloads/*.workload) $(shell find ask -name '*.template'))
+TEXTS    := data/prices.csv $(sort $(wildcard data/workloads/*.workload) $(shell find ask -name '*.template' -o -name '*.report'))
 LANES    := portable $(if $(filter x86_64,$(MACHINE)),avx2 avx512)
 SETS     := scalar $(LANES)
 # X_page.c stands in the place of X.c in the page.
@@ -27,7 +27,7 @@ sources   = $(filter-out %_page.c,$(wildcard $(1)/*.c))
 ROWS     := $(filter-out rows/run_set.c,$(wildcard rows/*.c))
 BASE     := $(filter-out base/ranks_mpi.c,$(call sources,base))
 # The server's; the page has files of its own in web/.
-WEB      := $(addprefix web/,respond.c request.c route.c openapi.c schema.c metrics.c handout.c report.c \
+WEB      := $(addprefix web/,respond.c request.c route.c openapi.c schema.c metrics.c handout.c report.c report_live.c \
               worker.c http_server.c serve_options.c)
 # Every room of the library; score/fit is a program of its own.
 ROOMS    := report catalog search infer reverse import scenario lecture score $(shell find sim ask -type d)
@@ -64,6 +64,13 @@ $(B)/flags: always
 $(B)/%.o: %.c $(B)/flags | build/row_names.h
 	@mkdir -p $(@D)
 	@echo $(CC) $<; $(CC) $(FLAGS) -MMD -MP -c $< -o $@
+
+# The commit stands in reports: one object is made again when it changes.
+$(B)/commit: always
+	@mkdir -p $(@D)
+	@git rev-parse --short HEAD 2>/dev/null | cmp -s - $@ || git rev-parse --short HEAD > $@ 2>/dev/null || :
+$(B)/web/report.o: $(B)/commit
+$(B)/web/report.o: FLAGS += -DCHALKLINE_COMMIT='"$(shell git rev-parse --short HEAD 2>/dev/null)"'
 
 # ---- once per instruction set: the interpreter's inner loops, and compiled rows -------------
 set_scalar   := -DSCALAR

@@ -163,6 +163,9 @@ bool ask_step(struct arena *arena, const struct command *command, struct answer 
     server_deployment(&server, section);
     section_document(section, answer->doc);
     template_print(template, section, &answer->text);
+    answer->section = section;
+    if (command_draws(command))
+        answer->picture = waterfall_picture(section, "From the lower bound of a step to a token of a server");
     answer->status = server_infeasible(&server, answer->doc);
     return true;
 }
@@ -199,4 +202,4 @@ const struct verb verb_step = {
     { "chalkline step llama-3.3-70b --on h100-sxm --batch 64",
       "chalkline step deepseek-v3 --on gb200-nvl72 --isl 4000 --osl 500 --engine sglang",
       "chalkline step qwen3-32b --on h200-sxm --gpus 8 --precision fp8 --json" },
-    { SERVING_OPTIONS, &output_options }, .ask = ask_step };
+    { SERVING_OPTIONS, &plot_options, &output_options }, .ask = ask_step };

@@ -271,7 +271,7 @@ static bool help_asked(int count, char **words, bool *whole, const struct verb *
             *whole = words[i][1] == '-';
             asked = true;
         } else if (!*verb) {
-            *verb = verb_find(cli_verbs, words[i]);
+            *verb = verb_named(cli_verbs, words[i]);
         }
     }
     return asked;
@@ -282,7 +282,7 @@ bool help_answers(struct arena *arena, int count, char **words, struct buffer *o
 {
     const char *first = count > 1 ? words[1] : "help";
     const char *second = count > 2 ? words[2] : NULL;
-    const struct verb *verb = second ? verb_find(cli_verbs, second) : NULL;
+    const struct verb *verb = second ? verb_named(cli_verbs, second) : NULL;
     bool whole = true;
     if (!strcmp(first, "help")) {
         if (!no_more(count, words, 2, error) || (second && !verb && !no_verb(arena, second, error)))

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- where answers are remembered ------------------------------------------------------------------------- */
+/* ---- where answers are remembered ------------------------------------------------------------ */
 
 /* Make the folders above a file; those that are there already are left. */
 static void make_folders(struct arena *arena, const char *path)
@@ -42,12 +42,15 @@ static bool may_keep(struct arena *arena, const char *path)
 
 void quiz_keep(struct arena *arena, struct command *command)
 {
-    const char *path = default_state(arena);
-    if (command->verb == &verb_quiz && path && !command_given(command, "state") && may_keep(arena, path))
+    const char *path = command->verb == &verb_quiz ? default_state(arena) : NULL;
+    if (!path || command_given(command, "state"))
+        return;
+    const bool writes = command_given(command, "grade") || quiz_talks(command);
+    if (writes ? may_keep(arena, path) : file_there(arena, path))
         command_set(arena, command, "state", path);
 }
 
-/* ---- on a terminal -------------------------------------------------------------------------------------------- */
+/* ---- on a terminal --------------------------------------------------------------------------- */
 
 bool quiz_talks(const struct command *command)
 {
@@ -96,6 +99,13 @@ static bool grade_line(struct arena *arena, const struct command *of, const char
     return true;
 }
 
+static bool say_score(int good, int asked)
+{
+    if (asked)
+        printf("\n%d of %d right\n", good, asked);
+    return true;
+}
+
 bool quiz_talk(struct arena *arena, const struct command *command, struct error *error)
 {
     enum { LINE = 1000 };
@@ -112,7 +122,7 @@ bool quiz_talk(struct arena *arena, const struct command *command, struct error 
             printf("> ");
             fflush(stdout);
             if (!fgets(line, sizeof line, stdin) || !strcmp(line, "q\n"))
-                goto end;
+                return say_score(good, asked);
             line[strcspn(line, "\n")] = 0;
             if (!*line)
                 break;
@@ -121,8 +131,5 @@ bool quiz_talk(struct arena *arena, const struct command *command, struct error 
         asked += graded;
         good += right;
     }
-end:
-    if (asked)
-        printf("\n%d of %d right\n", good, asked);
-    return true;
+    return say_score(good, asked);
 }

@@ -61,14 +61,28 @@ static bool write_file(const char *path, const struct buffer *html, struct error
     return error_expected(error, "a file that can be written");
 }
 
+/* Takes --page out of the words. */
+static bool take_page(int *count, char **words)
+{
+    int kept = 0, taken = 0;
+    for (int i = 0; i < *count; i++)
+        if (strcmp(words[i], "--page"))
+            words[kept++] = words[i];
+        else
+            taken++;
+    *count = kept;
+    return taken > 0;
+}
+
 static bool make_report(struct arena *arena, int count, char **words, struct buffer *out,
                         struct error *error)
 {
     struct buffer html = { .arena = arena };
-    const char *path;
+    const bool page = take_page(&count, words);
+    const char *path, *live = NULL;
     if (!take_output(&count, words, &path, error) ||
-        !report_page(arena, embedded_page, count, words, &html, error) ||
-        !write_file(path, &html, error))
+        (page && !report_live(arena, embedded_page, count, words, &live, error)) ||
+        !report_html(arena, count, words, live, &html, error) || !write_file(path, &html, error))
         return false;
     buffer_print(out, "%s: %zu kB\n", path, html.size / 1000);
     return true;
@@ -88,11 +102,12 @@ bool report_answers(struct arena *arena, int count, char **words, struct buffer 
 
 static const struct option report_list[] = {
     { "output", "FILE", OPTION_FILE, .letter = 'o', .help = "the file to write" },
+    { "page", NULL, OPTION_SWITCH, .help = "bring the live page along, behind a link in the foot" },
     { 0 } };
 static const struct option_group report_options = { "Report", report_list };
 
 const struct verb verb_report = {
-    "report", "VERB WORDS...", "Write an answer as one self-contained HTML file.",
+    "report", "VERB WORDS...", "Write an answer as a document: one HTML file, which prints to A4.",
     { "chalkline report step deepseek-v3 --on gb200-nvl72 --output report.html",
       "chalkline report plan qwen3-32b --on h200-sxm --gpus 32 -o plan.html" },
     { &report_options, &output_options }, .ask = NULL };

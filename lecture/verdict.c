@@ -103,11 +103,23 @@ enum holds statement_agrees(const struct scenario *scenario, const struct statem
     return near ? HOLDS : HOLDS_NOT;
 }
 
+/* The branch that a select takes here. */
+static const struct expr *taken(struct scenario *scenario, const struct expr *expr)
+{
+    while (expr && expr->op == OP_SELECT) {
+        const struct text condition = expr->kid[0]->text;
+        const double holds = value_or_nan(scenario, arena_print(scenario->arena, "select(%.*s, 1, 0)",
+                                                                (int)condition.size, condition.data));
+        expr = isnan(holds) ? NULL : expr->kid[holds != 0 ? 1 : 2];
+    }
+    return expr;
+}
+
 /* The operand that decides a max or min, in words: its row's meaning up to the first comma. */
 static const char *binds_text(struct scenario *scenario, const char *name)
 {
     const int index = formulas_find(&scenario->formulas, name);
-    const struct expr *expr = index < 0 ? NULL : scenario->formulas.rows[index]->expr;
+    const struct expr *expr = index < 0 ? NULL : taken(scenario, scenario->formulas.rows[index]->expr);
     const struct row *best = NULL;
     double most = -INFINITY;
     while (expr && (expr->op == OP_MAX || expr->op == OP_MIN || expr->op == OP_ADD)) {
@@ -139,10 +151,14 @@ static void print_mark(struct scenario *scenario, struct text mark, struct buffe
         return;
     }
     const double value = value_or_nan(scenario, name);
-    if (isnan(value))
+    if (isnan(value)) {
         buffer_print(out, "unknown");
-    else
-        quantity_print(out, value, scenario_unit(scenario, name), DIGITS);
+        return;
+    }
+    const char *written = quantity_text(scenario->arena, value, scenario_unit(scenario, name), DIGITS);
+    const size_t size = strlen(written), word = strlen(" token");
+    const bool tokens = size > word && !strcmp(written + size - word, " token") && strcmp(written, "1 token");
+    buffer_print(out, "%s%s", written, tokens ? "s" : "");
 }
 
 static const char *fill(struct scenario *scenario, const char *template)

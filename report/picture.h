@@ -164,6 +164,9 @@ void picture_svg(struct buffer *out, const struct picture *picture, double width
  * data-theme="dark" or "light". */
 void picture_style(struct buffer *out, enum picture_theme theme);
 
+/* The kind of a quantity, by the name of its row or of a part of a time. */
+enum picture_kind picture_kind_of(const char *name);
+
 /* Most of the width that a text can take in a sans face, px; NULL: none. */
 double picture_text_width(const char *text, double size, bool bold);
 /* A text broken into lines no wider than `width`: a list ended by NULL. */

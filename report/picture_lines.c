@@ -119,6 +119,13 @@ static void make_trace(struct drawing *drawing, size_t index)
 
 /* ---- layout -------------------------------------------------------------------------------------- */
 
+/* A line alone needs no name where the axis has it. */
+static const char *name_of(const struct picture *picture, size_t index)
+{
+    const char *name = picture->lines[index].name;
+    return picture->line_count == 1 && !strcmp(name, picture->y.name) ? "" : name;
+}
+
 /* As much of the width as names at the right may have. */
 static double most_right(const struct drawing *drawing)
 {
@@ -130,7 +137,7 @@ static void break_names(struct drawing *drawing)
     const struct picture *picture = drawing->picture;
     for (size_t i = 0; i < picture->line_count; i++) {
         struct label *label = &drawing->labels[i];
-        label->lines = picture_text_lines(drawing->canvas->arena, picture->lines[i].name,
+        label->lines = picture_text_lines(drawing->canvas->arena, name_of(picture, i),
                                           most_right(drawing), LABEL_SIZE, true);
         for (label->count = 0; label->lines[label->count]; label->count++)
             label->width = fmax(label->width, picture_text_width(label->lines[label->count], LABEL_SIZE,
@@ -239,7 +246,7 @@ static double try_layout(struct drawing *drawing, double top, double extra)
     bool moved = false;
     for (size_t i = 0; i < picture->line_count; i++) {
         struct label *label = &drawing->labels[i];
-        const bool right = drawing->traces[i].count &&
+        const bool right = drawing->traces[i].count && label->count &&
                            (label->refused || at_right_side(drawing, &drawing->traces[i]));
         moved |= right != label->right;
         label->right = right;

@@ -188,7 +188,7 @@ bool print_area_names(struct drawing *drawing)
         from = fmax(low, fmin(high, from)), to = fmax(low, fmin(high, to));
         const double middle = (from + to) / 2, wide = area->of_y ? frame.right - frame.left : fabs(to - from);
         size_t count;
-        const char **lines = picture_text_lines(drawing->canvas->arena, area->name, fmax(70, wide - 8),
+        const char **lines = picture_text_lines(drawing->canvas->arena, area->name, fmax(110, wide - 8),
                                                 LABEL_SIZE, true);
         const double width = lines_width(lines, &count), height = LABEL_LINE * (double)count;
         struct place place = { .found = false };

@@ -171,8 +171,14 @@ const char *picture_number(struct arena *arena, double value)
 
 /* ---- SVG --------------------------------------------------------------------------------------- */
 
+/* What no reader lets in is shown as \x1b all the same. */
 void svg_text_add(struct buffer *out, const char *text)
 {
+    if (text_plain(text_of(text), "") < strlen(text)) {
+        struct buffer plain = { .arena = out->arena };
+        buffer_add_plain(&plain, text_of(text), "");
+        text = plain.data;
+    }
     for (const char *at = text; *at; at++)
         switch (*at) {
         case '&': buffer_add(out, "&amp;", 5); break;

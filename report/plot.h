@@ -1,22 +1,21 @@
-/* plot -- pictures by gnuplot.
+/* plot -- a picture as a file, or as characters on the terminal.
  *
- *     plot_open -> a script of gnuplot, to which the caller adds -> plot_draw
- *
- * A path ends in .png or .svg, or is "-": characters on the terminal. */
+ *     picture -> .svg      picture_svg, as everywhere
+ *                .png      the same by rsvg-convert
+ *                -         lines by gnuplot, bars by themselves */
 #ifndef REPORT_PLOT_H
 #define REPORT_PLOT_H
 
-#include "base/base.h"
+#include "report/picture.h"
 
-/* The terminal and output for `path`; width and height in pixels, for pictures. */
-bool plot_open(struct buffer *script, const char *path, int width, int height,
-               struct error *error);
-/* A text as a string of a script, with its quotes; `noenhanced` has to follow, or its braces and
- * underscores are read as marks. Quotes inside become typographic ones: gnuplot reads its own '' in
- * some places only, and data have no way to write ". */
+/* Can a picture be written there? An error names what --plot takes. */
+bool plot_check(const struct arena *arena, const char *path, struct error *error);
+bool plot_write(const struct picture *picture, const char *path, struct error *error);
+/* What gnuplot draws on the terminal. A title goes in as a string with its quotes, `noenhanced`: quotes inside
+ * become typographic ones, since gnuplot reads its own '' in some places only. */
+void plot_script(const struct picture *picture, struct buffer *script);
 const char *plot_quoted(struct arena *arena, const char *text);
-/* A cell of a script's data, in its quotes. */
-const char *plot_cell(struct arena *arena, const char *text);
-bool plot_draw(const struct buffer *script, const char *path, struct error *error);
+/* Bars as text. */
+void plot_bars(const struct picture *picture, struct buffer *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* In a page, in the place of plot.c: it draws by itself. */
+/* In a page, in the place of plot.c: it draws by itself, and writes no file. */
 #include "report/plot.h"
 
 static bool absent(const char *path, struct error *error)
@@ -7,26 +7,14 @@ static bool absent(const char *path, struct error *error)
     return error_expected(error, "the command line");
 }
 
-bool plot_open(struct buffer *script, const char *path, int width, int height,
-               struct error *error)
+bool plot_check(const struct arena *arena, const char *path, struct error *error)
 {
-    (void)script, (void)width, (void)height;
+    (void)arena;
     return absent(path, error);
 }
 
-const char *plot_quoted(struct arena *arena, const char *text)
+bool plot_write(const struct picture *picture, const char *path, struct error *error)
 {
-    (void)arena;
-    return text;
-}
-
-const char *plot_cell(struct arena *arena, const char *text)
-{
-    return plot_quoted(arena, text);
-}
-
-bool plot_draw(const struct buffer *script, const char *path, struct error *error)
-{
-    (void)script;
+    (void)picture;
     return absent(path, error);
 }

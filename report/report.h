@@ -3,17 +3,22 @@
  * An answer has the same numbers twice: as a document (JSON, with names of rows as keys) and as text for
  * people; if the answer is a table, also as CSV. Infeasible is an answer (status 1), not an error. A verb
  * collects its numbers as figures (figures.h); its template (template.h), a file beside the verb, says
- * where the text shows them. plot.h draws curves. */
+ * where the text shows them. picture.h describes and draws pictures, plot.h writes them. */
 #ifndef REPORT_H
 #define REPORT_H
 
 #include "rows/rows.h"
+
+struct picture;
+struct section;
 
 struct answer {
     struct doc *doc;                /* printed by --json */
     struct buffer text;             /* printed without --json and --csv */
     struct buffer csv;              /* printed by --csv; empty if the answer has no table */
     int status;                     /* exit status: 0 an answer, 1 nothing feasible */
+    struct picture *picture;        /* if the command draws (command_draws); NULL: there is nothing to draw */
+    const struct section *section;  /* the figures of the text, for a report; NULL: none are kept */
 };
 
 /* ---- the keys of an answer ----------------------------------------------------------------- */

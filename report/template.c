@@ -205,12 +205,12 @@ static void add_cells(struct table *table, const struct scope *scope, const stru
 }
 
 /* The heads, if there are any, then a row for each record. */
-static void print_table(struct buffer *out, const struct scope *scope, const struct section *section,
-                        size_t count, const struct part *head)
+static struct table make_table(struct arena *arena, const struct scope *scope, const struct section *section,
+                               size_t count, const struct part *head)
 {
     const struct scope first = { section->inside[0], scope };
-    struct table table = { .arena = out->arena };
-    struct buffer sides = { .arena = out->arena };
+    struct table table = { .arena = arena };
+    struct buffer sides = { .arena = arena };
     const struct part *row = head;
     for (const struct part *cell = head->cells; cell; cell = cell->next) {
         const struct section *each = cell->kind == PART_EACH ? find_section(&first, cell->name) : NULL;
@@ -224,7 +224,13 @@ static void print_table(struct buffer *out, const struct scope *scope, const str
         add_cells(&table, &first, row);
     for (size_t i = 0; i < count; i++)
         add_cells(&table, &(struct scope){ section->inside[i], scope }, row);
-    table_print(&table, out, head->text);
+    return table;
+}
+
+static size_t records_shown(const struct section *section, const struct part *part)
+{
+    const size_t most = part->digits ? (size_t)part->digits : section->inside_count;
+    return section->inside_count < most ? section->inside_count : most;
 }
 
 static void print_texts(struct buffer *out, const struct scope *scope, const struct section *texts,
@@ -251,11 +257,11 @@ static void print_records(struct buffer *out, const struct scope *scope, const s
         print_parts(out, &(struct scope){ section, scope }, part->then);
         return;
     }
-    const size_t most = part->digits ? (size_t)part->digits : section->inside_count;
-    const size_t count = section->inside_count < most ? section->inside_count : most;
-    if (count && part->then && part->then->kind == PART_CELLS)
-        print_table(out, scope, section, count, part->then);
-    else
+    const size_t count = records_shown(section, part);
+    if (count && part->then && part->then->kind == PART_CELLS) {
+        const struct table table = make_table(out->arena, scope, section, count, part->then);
+        table_print(&table, out, part->then->text);
+    } else
         for (size_t i = 0; i < count; i++)
             print_parts(out, &(struct scope){ section->inside[i], scope }, part->then);
     if (section->inside_count > count) {
@@ -282,6 +288,61 @@ static void print_parts(struct buffer *out, const struct scope *scope, const str
 void template_print(const struct template *template, const struct section *section, struct buffer *out)
 {
     print_parts(out, &(struct scope){ section, NULL }, template->parts);
+}
+
+/* ---- tables as cells ------------------------------------------------------------------------------ */
+
+/* Without the columns in which nothing stands below the heads. */
+static const struct table *without_empty(const struct table *table, size_t heads)
+{
+    struct table *kept = arena_alloc(table->arena, sizeof *kept);
+    struct buffer sides = { .arena = table->arena };
+    const size_t rows = table->count / table->columns;
+    *kept = (struct table){ .arena = table->arena };
+    bool *full = arena_array(table->arena, table->columns, sizeof *full);
+    for (size_t k = 0; k < table->columns; k++) {
+        for (size_t i = heads; i < rows; i++)
+            full[k] |= *table->cells[i * table->columns + k] != 0;
+        if (full[k])
+            buffer_add(&sides, &table->left[k], 1);
+    }
+    kept->columns = sides.size;
+    kept->left = sides.data;
+    for (size_t i = 0; i < table->count; i++)
+        if (full[i % table->columns])
+            table_cell(kept, "%s", table->cells[i]);
+    return kept;
+}
+
+static const struct table *find_table(struct arena *arena, const struct scope *scope, const struct part *part,
+                                      size_t *heads)
+{
+    const struct table *found = NULL;
+    for (; part && !found; part = part->next) {
+        if (part->kind == PART_IF)
+            found = find_table(arena, scope, holds(scope, part->condition) ? part->then : part->other, heads);
+        const struct section *section = part->kind == PART_EACH ? find_section(scope, part->name) : NULL;
+        if (!section || section->kind == SECTION_TEXTS)
+            continue;
+        if (section->kind == SECTION_RECORD) {
+            found = find_table(arena, &(struct scope){ section, scope }, part->then, heads);
+            continue;
+        }
+        const size_t count = records_shown(section, part);
+        if (!count || !part->then || part->then->kind != PART_CELLS)
+            continue;
+        const struct table table = make_table(arena, scope, section, count, part->then);
+        *heads = table.count / table.columns - count;
+        found = without_empty(&table, *heads);
+    }
+    return found;
+}
+
+const struct table *template_table(const struct template *template, const struct section *section,
+                                   struct arena *arena, size_t *heads)
+{
+    *heads = 0;
+    return find_table(arena, &(struct scope){ section, NULL }, template->parts, heads);
 }
 
 static bool prints_range(const struct part *part, const char *name)

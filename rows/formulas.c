@@ -144,8 +144,12 @@ bool formulas_unknown(const struct formulas *formulas, const char *name, struct 
     if (formulas_predicted(formulas, name))
         near = formulas_predicted(formulas, name);      /* tpot, ttft, throughput */
     error_set(error, "unknown row '%.100s'", name);
+    struct match match;
     if (near)
         error_suggest(error, "did you mean '%s'? `chalkline list rows` lists all rows", near);
+    else if (formulas_lookup(formulas, name, NULL, &match, 1))
+        error_suggest(error, "did you mean '%s'? `chalkline find %.100s` lists others",
+                      formulas->rows[match.row]->name, name);
     else
         error_suggest(error, "`chalkline list rows` lists all rows");
     arena_free(&scratch);
@@ -346,6 +350,7 @@ static void read_body(struct reader *reader, struct row *row, int *expression_li
     struct buffer aliases = { .arena = reader->formulas->arena };
     struct buffer was = { .arena = reader->formulas->arena };
     struct buffer part = { .arena = reader->formulas->arena };
+    struct buffer words = { .arena = reader->formulas->arena };
     struct text source = { "", 0 };
     buffer_add(&meaning, "", 0);
     while (indented(reader->rest)) {
@@ -363,7 +368,8 @@ static void read_body(struct reader *reader, struct row *row, int *expression_li
             continue;
         }
         if (take_line(trimmed, "fit:", "\n", &fit) || take_line(trimmed, "alias:", " ", &aliases) ||
-            take_line(trimmed, "was:", " ", &was) || take_line(trimmed, "part:", "", &part))
+            take_line(trimmed, "was:", " ", &was) || take_line(trimmed, "part:", "", &part) ||
+            take_line(trimmed, "words:", ", ", &words))
             continue;
         take_source(&trimmed, &source);
         if (trimmed.size)               /* not a line with the source alone */
@@ -373,6 +379,7 @@ static void read_body(struct reader *reader, struct row *row, int *expression_li
     row->meaning = meaning.data;
     row->fit = fit.data;
     row->part = part.data;
+    row->words = words.data;
     row->aliases = without_last(&aliases);
     row->was = without_last(&was);
     row->source = copy(reader, source);
@@ -479,6 +486,8 @@ static bool add_row(struct reader *reader, const struct row *row)
     kept->was = both_names(formulas, row->was, old->was);
     if (!kept->part)
         kept->part = old->part;
+    if (!kept->words)
+        kept->words = old->words;
     if (!*kept->symbol)
         kept->symbol = old->symbol;
     if (!*kept->meaning)

@@ -94,6 +94,7 @@ struct row {
     const char *aliases;            /* its other names, separated by spaces; or NULL */
     const char *was;                /* names that it had until the last version; or NULL */
     const char *part;               /* its label in a breakdown, or NULL */
+    const char *words;              /* phrases that people look for it by, with ", " between; or NULL */
     const struct row *before;       /* the row that it redefined, or NULL */
 };
 
@@ -144,6 +145,14 @@ const struct alias *formulas_alias(const struct formulas *formulas, const char *
 const char *formulas_name(const struct formulas *formulas, struct arena *arena, const char *name);
 /* The row `predicted_WORD`, such as predicted_tpot of "tpot"; NULL: there is none. */
 const char *formulas_predicted(const struct formulas *formulas, const char *word);
+/* The rows that words, a symbol or a unit describe, best first; at most `most` of them. `more` has a further
+ * text about each row, or NULL. Returns their number. */
+struct match {
+    int row;
+    double score;                   /* 0 nothing in common, 1 and above: the words are the row's own */
+};
+size_t formulas_lookup(const struct formulas *formulas, const char *text, const char *const *more,
+                       struct match *matches, size_t most);
 /* Fill `error` with "unknown row" and the most similar name; returns false. */
 bool formulas_unknown(const struct formulas *formulas, const char *name, struct error *error);
 bool expr_parse(const struct formulas *formulas, const char *file, int line, struct text text,

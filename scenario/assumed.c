@@ -53,6 +53,53 @@ static void keep_strongest(struct basis *basis, struct arena *arena, const struc
         *known = *one;
 }
 
+/* Entries of a table add up in one answer; of several answers with this output the one that changes most counts. */
+struct gathered {
+    struct weighed *at;
+    size_t count;
+};
+
+static void gather(struct gathered *gathered, const struct scenario *scenario, const struct input *input,
+                   double pull, const char *output)
+{
+    const struct row *row = scenario->formulas.rows[input->row];
+    const struct fact *fact = facts_find(&scenario->facts, input->name);
+    struct weighed *one = gathered->at;
+    while (one < gathered->at + gathered->count && one->index != input->row)
+        one++;
+    if (one == gathered->at + gathered->count) {
+        gathered->count++;
+        *one = (struct weighed){ .row = row, .index = input->row, .entry = input->entry >= 0,
+                                 .value = input->value, .source = input->source, .output = output };
+        one->origin = fact ? fact->origin : input->source ? input->origin
+                    : row->fit ? ORIGIN_FITTED : ORIGIN_DEFAULT;
+    }
+    one->elasticity += pull;
+}
+
+static void keep_weighed(struct basis *basis, struct arena *arena, const struct weighed *one)
+{
+    for (size_t i = 0; i < basis->input_count; i++)
+        if (basis->inputs[i].index == one->index && basis->inputs[i].output == one->output) {
+            if (fabs(one->elasticity) > fabs(basis->inputs[i].elasticity))
+                basis->inputs[i] = *one;
+            return;
+        }
+    *(struct weighed *)arena_push(arena, &basis->inputs, &basis->input_count, &basis->input_room, sizeof *one) =
+        *one;
+}
+
+static int heaviest_first(const void *a, const void *b)
+{
+    const struct weighed *x = a, *y = b;
+    const double p = fabs(x->elasticity), q = fabs(y->elasticity);
+    if (p != q)
+        return (p < q) - (p > q);
+    if (x->index != y->index)
+        return (x->index > y->index) - (x->index < y->index);
+    return strcmp(x->output ? x->output : "", y->output ? y->output : "");
+}
+
 static bool assumed_input(const struct row *row, const struct input *input)
 {
     return !input->source && row->low < row->high && !row->fit;
@@ -64,6 +111,7 @@ void basis_add(struct scenario *scenario, const struct graph *graph, const doubl
     const double least = 5e-4;
     struct arena scratch = arena_beside(scenario->arena);
     struct rested *one = arena_array(&scratch, graph->input_count + 1, sizeof *one);
+    struct gathered gathered = { arena_array(&scratch, graph->input_count + 1, sizeof *gathered.at), 0 };
     size_t count = 0;
     for (size_t i = 0; i < graph->input_count; i++) {
         const struct input *input = &graph->inputs[i];
@@ -72,6 +120,7 @@ void basis_add(struct scenario *scenario, const struct graph *graph, const doubl
         const bool fitted = fact ? fact->origin == ORIGIN_FITTED : row->fit != NULL;
         if (input->entry == INPUT_SCALE || !isfinite(pulls[i]) || fabs(pulls[i]) < least)
             continue;
+        gather(&gathered, scenario, input, pulls[i], basis->output);
         if (fitted)
             keep_fitted(basis, scenario->arena, input->name);
         if (!assumed_input(row, input))
@@ -85,6 +134,8 @@ void basis_add(struct scenario *scenario, const struct graph *graph, const doubl
     }
     for (size_t i = 0; i < count; i++)
         keep_strongest(basis, scenario->arena, &one[i]);
+    for (size_t i = 0; i < gathered.count; i++)
+        keep_weighed(basis, scenario->arena, &gathered.at[i]);
     arena_free(&scratch);
 }
 
@@ -114,6 +165,7 @@ void basis_notes(struct scenario *scenario, struct basis *basis)
 {
     enum { SHOWN = 5 };
     struct facts *facts = &scenario->facts;
+    const size_t before = facts->note_count;
     if (basis->count)
         qsort(basis->at, basis->count, sizeof *basis->at, strongest_first);
     for (size_t i = 0; i < basis->count && i < SHOWN; i++) {
@@ -130,6 +182,13 @@ void basis_notes(struct scenario *scenario, struct basis *basis)
     if (basis->fitted_count)
         facts_note(facts, "%zu constant%s fitted to published measurements (data/efficiency.csv)",
                    basis->fitted_count, basis->fitted_count > 1 ? "s" : "");
+    if (basis->input_count)
+        qsort(basis->inputs, basis->input_count, sizeof *basis->inputs, heaviest_first);
+    scenario->weighed = basis->inputs;
+    scenario->weighed_count = basis->input_count;
+    scenario->weighed_notes = facts->notes + before;
+    scenario->weighed_note_count = facts->note_count - before;
+    scenario->fitted_count = basis->fitted_count;
 }
 
 void assumed_notes(struct scenario *scenario, const struct values *values, const size_t *outputs,

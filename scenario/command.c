@@ -36,7 +36,7 @@ const struct option *verb_option(const struct verb *verb, const char *name)
     return NULL;
 }
 
-const struct verb *verb_find(const struct verb *const *verbs, const char *name)
+const struct verb *verb_named(const struct verb *const *verbs, const char *name)
 {
     while (*verbs && strcmp((*verbs)->name, name) &&
            !((*verbs)->also && !strcmp((*verbs)->also, name)))
@@ -402,7 +402,7 @@ static const char *find_verb(int count, char **words, struct command *command)
     for (int i = 1; i < count && strcmp(words[i], "--"); i++) {
         const char *value = NULL;
         if (!is_option(words[i])) {
-            command->verb = verb_find(command->verbs, words[i]);
+            command->verb = verb_named(command->verbs, words[i]);
             return command->verb ? words[i] : NULL;
         }
         const struct option *option = any_option(command->verbs, words[i], &value);

@@ -79,7 +79,7 @@ const struct option *verb_next_option(const struct verb *verb, struct option_at 
 /* The option with this name or old name; NULL: none. */
 const struct option *verb_option(const struct verb *verb, const char *name);
 /* In a list of verbs that NULL ends. */
-const struct verb *verb_find(const struct verb *const *verbs, const char *name);
+const struct verb *verb_named(const struct verb *const *verbs, const char *name);
 
 /* "plan, train": the verbs that have an option of this name; "" for none. */
 const char *verbs_with(struct arena *arena, const struct verb *const *verbs, const char *name);
@@ -117,7 +117,11 @@ struct command {
     const char *const *stores;      /* of `merge`: files with parts of a search */
     size_t store_count;
     const struct ranks *ranks;      /* the processes that answer together; NULL: this one */
+    bool report;                    /* a report is made of the answer */
 };
+
+/* Does the answer need its picture: for --plot, or for a report? */
+bool command_draws(const struct command *command);
 
 /* The words of a command line, words[0] being the program. Without a verb it is the first of the
  * list. Options go anywhere, --name VALUE or --name=VALUE; -- ends them. command->verbs says which

@@ -151,11 +151,48 @@ void figures_row(struct section *section, const char *name, double value)
             section_number(section, formulas->aliases[i].name, value, unit);
 }
 
+static bool is_weighed_note(const struct scenario *scenario, const char *note)
+{
+    for (size_t i = 0; i < scenario->weighed_note_count; i++)
+        if (!strcmp(scenario->weighed_notes[i], note))
+            return true;
+    return false;
+}
+
+static void add_inputs(const struct scenario *scenario, struct section *list)
+{
+    for (size_t i = 0; i < scenario->weighed_count; i++) {
+        const struct weighed *input = &scenario->weighed[i];
+        const char *source = input->source ? input->source : input->row->source;
+        if (input->origin == ORIGIN_AXIS)
+            continue;
+        struct section *one = section_add(list, NULL, SECTION_RECORD);
+        section_word(one, "input", input->row->name);
+        section_word(one, "meaning", input->row->meaning);
+        if (!input->entry)
+            section_number(one, "value", input->value, input->row->unit);
+        section_word(one, "origin", origin_name(input->origin));
+        section_word(one, "source", source ? source : "");
+        section_number(one, "elasticity", input->elasticity, unit_one);
+        section_word(one, "output", input->output ? input->output : "");
+    }
+}
+
 void figures_notes(const struct scenario *scenario, struct section *section)
 {
     struct section *list = section_add(section, "assumed", SECTION_TEXTS);
     for (size_t i = 0; i < scenario->facts.note_count; i++)
         section_word(list, NULL, scenario->facts.notes[i]);
+    if (!scenario->command->report)
+        return;
+    struct section *inputs = section_add(section, "inputs", SECTION_LIST);
+    struct section *noted = section_add(section, "noted", SECTION_TEXTS);
+    inputs->text_only = noted->text_only = true;
+    for (size_t i = 0; i < scenario->facts.note_count; i++)
+        if (!is_weighed_note(scenario, scenario->facts.notes[i]))
+            section_word(noted, NULL, scenario->facts.notes[i]);
+    add_inputs(scenario, inputs);
+    section_number(section, "fitted_constants", (double)scenario->fitted_count, unit_one)->text_only = true;
 }
 
 void figures_words(const struct scenario *scenario, struct section *section)

@@ -63,13 +63,13 @@ static void add_again(struct arena *arena, struct doc *doc, const char *key, con
 
 /* Adds the numbers of each object again under the old names of their rows, for programs that read
  * those. Arrays and objects are not repeated: parts of a sum would count twice. */
-static void add_old_names(struct arena *arena, const struct formulas *formulas, struct doc *doc)
+void doc_add_old_names(struct arena *arena, const struct formulas *formulas, struct doc *doc)
 {
     const size_t count = doc->count;
     struct doc *kid = doc->first;
     for (size_t i = 0; i < count; i++, kid = kid->next) {
         if (kid->kind == DOC_ARRAY || kid->kind == DOC_OBJECT)
-            add_old_names(arena, formulas, kid);
+            doc_add_old_names(arena, formulas, kid);
         const bool number = kid->kind == DOC_NUMBER || kid->kind == DOC_NULL;
         const int row = number && doc->kind == DOC_OBJECT ? formulas_find(formulas, kid->key) : -1;
         if (row < 0 || !formulas->rows[row]->was || strcmp(formulas->rows[row]->name, kid->key))
@@ -80,13 +80,4 @@ static void add_old_names(struct arena *arena, const struct formulas *formulas, 
             add_again(arena, doc, arena_copy(arena, names, size), kid);
         }
     }
-}
-
-bool command_answer(struct arena *arena, const struct command *command, struct answer *answer,
-                    struct error *error)
-{
-    if (!command->verb->ask(arena, command, answer, error))
-        return false;
-    add_old_names(arena, formulas_built_in(FORMULAS_ALL), answer->doc);
-    return true;
 }

@@ -35,6 +35,18 @@ struct server_choice {
     const char *rule;               /* in words: "the cheapest startable layout with ..." */
 };
 
+/* An input with what one per cent more of it does to an answer, as a report lists it. */
+struct weighed {
+    const struct row *row;
+    int index;                      /* of the row, in its formulas */
+    bool entry;                     /* of a table: `value` is that of its first entry */
+    double value;                   /* in base units */
+    enum origin origin;
+    const char *source;             /* NULL: the row's own */
+    double elasticity;              /* per cent for one per cent more, of this output */
+    const char *output;             /* a row; NULL: what the answer is about */
+};
+
 /* The formulas and facts of one command. Lives in its arena. */
 struct scenario {
     struct arena *arena;
@@ -49,6 +61,10 @@ struct scenario {
                                        chosen; or NULL */
     struct server_choice choice;
     bool lecture;                   /* --lecture: the lecture's simplified formulas */
+    const struct weighed *weighed;  /* by basis_notes: the inputs of the answer, the strongest first */
+    size_t weighed_count;
+    const char *const *weighed_notes;       /* the notes that say the same */
+    size_t weighed_note_count, fitted_count;        /* constants that were fitted to measurements */
 };
 
 /* The subject that the options --model, --on, --precision ... name. */
@@ -108,9 +124,12 @@ const char *rental_text(struct arena *arena, double price, const char *machine);
 bool scenario_layout_agrees(const struct scenario *scenario, struct error *error);
 /* Add a note with the new name for each name in the command that a row had until the last version. */
 void scenario_note_old_names(struct scenario *scenario);
-/* Answer the command with its verb. The document has rows under their old names too. */
+/* Answer the command with its verb, and write the picture that --plot asks for. The document has rows under
+ * their old names too. */
 bool command_answer(struct arena *arena, const struct command *command, struct answer *answer,
                     struct error *error);
+/* Numbers of a document under the old names of their rows too. */
+void doc_add_old_names(struct arena *arena, const struct formulas *formulas, struct doc *doc);
 /* Read a user's tiers, --tiers FILE, in place of the built-in ones. */
 bool scenario_read_tiers(struct scenario *scenario, const char *path, struct error *error);
 /* Add what was assumed to the answer: lines of the text, and a list "assumed" in the document. */
@@ -152,7 +171,8 @@ void figures_of(struct scenario *scenario, struct values *values, const char *co
 /* The same, from a new graph that also has the bands; sets `values`, with `names` as first outputs. */
 bool figures_read(struct scenario *scenario, const char *const *names, size_t count,
                   struct values *values, struct section *section, struct error *error);
-/* Add the lists "assumed" (the notes) and "words" (scenario_words) to a section. */
+/* Add the lists "assumed" (the notes) and "words" (scenario_words) to a section; of a
+ * report also "inputs", the weighed inputs, and "noted", the notes that say something else. */
 void figures_notes(const struct scenario *scenario, struct section *section);
 void figures_words(const struct scenario *scenario, struct section *section);
 /* Add a number under the name of its row and under the row's aliases. */
@@ -213,6 +233,8 @@ struct rested;
 struct basis {
     struct rested *at;
     size_t count, room;
+    struct weighed *inputs;         /* all inputs that move the answer, of any origin */
+    size_t input_count, input_room;
     const char **fitted;            /* names of rows that were fitted to measurements */
     size_t fitted_count, fitted_room;
     const char *output;             /* the row that the next basis_add is about; NULL: the answer itself */

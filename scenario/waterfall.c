@@ -9,22 +9,30 @@
 
 #include <math.h>
 
-/* Labels of the rows in tables and sentences. */
+/* Labels of the rows in tables and sentences, and the kinds of their bars; what costs more than the bound of the
+ * same work is beyond it. */
 #define STEPS(X)                                                                            \
-    X(bound_step, "bound") X(gap_batch, "fewer sequences decode")                         \
-    X(gap_overlap, "operators not overlapped") X(gap_imbalance, "imbalance")           \
-    X(gap_efficiency, "kernel efficiency") X(gap_launch, "launch overhead")              \
-    X(gap_communication, "communication") X(gap_host, "host overhead") X(gap_draft, "speculative decoding")               \
-    X(gap_prefill, "prefill interference") X(predicted_tpot, "TPOT")
+    X(bound_step, "bound", RESULT, false) X(gap_batch, "fewer sequences decode", RESULT, true)  \
+    X(gap_overlap, "operators not overlapped", COMPUTE, true) X(gap_imbalance, "imbalance", WEIGHTS, true) \
+    X(gap_efficiency, "kernel efficiency", WEIGHTS, true) X(gap_launch, "launch overhead", HOST, false)    \
+    X(gap_communication, "communication", NETWORK, false) X(gap_host, "host overhead", HOST, false)        \
+    X(gap_draft, "speculative decoding", COMPUTE, false)                                    \
+    X(gap_prefill, "prefill interference", HOST, false) X(predicted_tpot, "TPOT", RESULT, false)
 
 const char *const waterfall_rows[WATERFALL_ROWS] = {
-#define X(row, label) NAME_##row,
+#define X(row, label, kind, beyond) NAME_##row,
     STEPS(X)
 #undef X
 };
 
 static const char *const labels[WATERFALL_ROWS] = {
-#define X(row, label) label,
+#define X(row, label, kind, beyond) label,
+    STEPS(X)
+#undef X
+};
+
+static const struct { enum picture_kind kind; bool beyond; } bars[WATERFALL_ROWS] = {
+#define X(row, label, kind, beyond) { PICTURE_##kind, beyond },
     STEPS(X)
 #undef X
 };
@@ -118,3 +126,57 @@ const struct record waterfall_record = { "Waterfall", (const struct answer_field
     { FIELD_TEXT_ONLY, "waterfall_lines", .record = &gap_record },
     { FIELD_TEXT_ONLY, .names = (const char *const[]){ "tpot_sum" }, .count = 1 },
     { 0 } } };
+
+/* ---- the picture ------------------------------------------------------------------------------ */
+
+static void add_bar(struct picture *picture, const char *name, enum picture_kind kind, bool beyond, double seconds)
+{
+    struct picture_part *part = picture_part_add(picture, picture_bar_add(picture, name), kind, 1e3 * seconds);
+    part->beyond = beyond;
+}
+
+/* The work that makes the bound, where it is that of one resource. */
+static void add_bound(struct picture *picture, const struct section *section)
+{
+    const double bound = section_value(section, NAME_bound_step);
+    const double compute = section_value(section, NAME_bound_compute);
+    const double reads = section_value(section, NAME_bound_weights) + section_value(section, NAME_bound_kv);
+    const double slack = 1e-9 * bound;
+    if (fabs(bound - reads) <= slack) {
+        add_bar(picture, "read the weights", PICTURE_WEIGHTS, false, section_value(section, NAME_bound_weights));
+        add_bar(picture, "read the KV cache", PICTURE_CACHE, false, section_value(section, NAME_bound_kv));
+    } else if (fabs(bound - compute) <= slack) {
+        add_bar(picture, "multiply", PICTURE_COMPUTE, false, compute);
+    }
+    struct picture_bar *bar = picture_bar_add(picture, "the bound");
+    picture_part_add(picture, bar, PICTURE_RESULT, 1e3 * bound);
+    bar->total = bar->thin = true;
+}
+
+struct picture *waterfall_picture(const struct section *section, const char *title)
+{
+    double at[WATERFALL_ROWS];
+    for (int i = 0; i < WATERFALL_ROWS; i++)
+        at[i] = section_value(section, waterfall_rows[i]);
+    if (isnan(at[0]))
+        return NULL;
+    struct picture *picture = picture_new(section->arena, title);
+    const bool predicted = !isnan(at[WATERFALL_ROWS - 1]);
+    picture->x = (struct picture_axis){ predicted ? "from one token of a sequence to its next" : "time of a step",
+                                        "ms", false, false, NAN, NAN };
+    add_bound(picture, section);
+    if (!predicted)
+        return picture;
+    for (int i = 1; i < WATERFALL_ROWS - 1; i++)
+        if (is_shown(at, i))
+            add_bar(picture, labels[i], bars[i].kind, bars[i].beyond, at[i]);
+    if (fabs(small_gaps(at)) > 0.1 * least_shown * at[WATERFALL_ROWS - 1])
+        add_bar(picture, "smaller ones", PICTURE_HOST, false, small_gaps(at));
+    struct picture_bar *bar = picture_bar_add(picture, "predicted");
+    const struct figure *figure = section_find(section, NAME_predicted_tpot);
+    picture_part_add(picture, bar, PICTURE_RESULT, 1e3 * at[WATERFALL_ROWS - 1]);
+    bar->total = true;
+    if (figure->low < figure->high)
+        bar->band = (struct picture_range){ 1e3 * figure->low, 1e3 * figure->high };
+    return picture;
+}

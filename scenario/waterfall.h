@@ -4,6 +4,7 @@
 #ifndef SCENARIO_WATERFALL_H
 #define SCENARIO_WATERFALL_H
 
+#include "report/picture.h"
 #include "scenario/scenario.h"
 
 enum { WATERFALL_ROWS = 11 };
@@ -16,5 +17,8 @@ extern const char *const waterfall_rows[WATERFALL_ROWS];
 void waterfall_section(struct section *section);
 
 extern const struct record waterfall_record;
+
+/* The same as bars; of a section without a prediction the bound alone, without a bound NULL. */
+struct picture *waterfall_picture(const struct section *section, const char *title);
 
 #endif

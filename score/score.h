@@ -49,8 +49,4 @@ struct figures score_figures(struct arena *arena, const struct score *score);
 /* Sort by group, with "9" before "10", then by metric. */
 void scores_sort(struct scores *scores);
 
-/* Draw a panel per metric: predicted against measured, with the diagonal and the 80 % interval. */
-bool scatter_plot(struct arena *arena, const char *path, const struct outcome *outcomes,
-                  size_t count, struct error *error);
-
 #endif

@@ -6,7 +6,9 @@ SCRIPTS=${SCRIPTS:-$(echo tests/check_*.sh)}
 # Builds the whole tree again: `make check-long` alone.
 [ -n "${CHALKLINE_LONG:-}" ] || SCRIPTS=$(echo "$SCRIPTS" | sed 's|tests/check_additions.sh||')
 logs=$(dirname "$1")
-export logs
+# What `quiz` remembers is not the tester's.
+XDG_STATE_HOME=$(cd "$logs" && pwd)/state
+export logs XDG_STATE_HOME
 
 # one TEST: "ok" or "FAIL", how long it took, and how its log ends.
 one='

@@ -108,6 +108,7 @@ static void write_fields(struct buffer *out, const struct written *written)
     write_name(out, "aliases", row->aliases);
     write_name(out, "was", row->was);
     write_name(out, "part", row->part);
+    write_name(out, "words", row->words);
     if (written->expr >= 0) {
         buffer_print(out, ", .expr = exprs + %d, .text = ", written->expr);
         write_text(out, written->text, row, row->text);

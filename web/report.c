@@ -1,66 +1,95 @@
-/* The page with its answer inside. */
-#include "web/http_server.h"
+/* A report: an answer with its figures and its picture, as a document of its own. */
+#include "report/document.h"
+#include "web/web.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#define BEFORE "<script id=\"state\" type=\"application/json\">"
-#define NULL_STATE "null"
-static const char place[] = BEFORE NULL_STATE "</script>";
+#ifndef CHALKLINE_COMMIT
+#define CHALKLINE_COMMIT ""
+#endif
 
-/* The JSON of the words, and of their answer as `respond` wrote it. */
-static void print_state(struct arena *arena, int count, char **words, const struct buffer *answer,
-                        struct buffer *out)
+/* "ask/step.report", "ask/plan/plan.report"; NULL: the verb has none. */
+static const char *path_of(struct arena *arena, const struct verb *verb)
 {
-    struct doc *list = doc_new(arena, DOC_ARRAY);
+    const char *const paths[] = { arena_print(arena, "ask/%s.report", verb->name),
+                                  arena_print(arena, "ask/%s/%s.report", verb->name, verb->name) };
+    struct document_template templates;
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        if (document_built_in(arena, paths[i], &templates))
+            return paths[i];
+    return NULL;
+}
+
+static bool no_report(struct arena *arena, const struct verb *verb, struct error *error)
+{
+    struct buffer all = { .arena = arena };
+    for (const struct verb *const *one = verbs; *one; one++)
+        if (path_of(arena, *one))
+            buffer_print(&all, "%s%s", all.size ? ", " : "", (*one)->name);
+    error_set(error, "report: '%s' has none", verb->name);
+    return error_expected(error, "one of %s", all.data);
+}
+
+/* The word as a shell takes it. */
+static void add_word(struct buffer *out, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
+    if (*word && strspn(word, plain) == strlen(word)) {
+        buffer_print(out, " %s", word);
+        return;
+    }
+    buffer_print(out, " '");
+    for (; *word; word++)
+        buffer_print(out, *word == '\'' ? "'\\''" : "%c", *word);
+    buffer_print(out, "'");
+}
+
+static const char *command_of(struct arena *arena, int count, char **words)
+{
+    struct buffer out = { .arena = arena };
+    buffer_print(&out, "chalkline");
     for (int i = 1; i < count; i++)
-        doc_add(arena, list, NULL, DOC_STRING)->string = words[i];
-    buffer_print(out, "{\"words\": ");
-    doc_print(out, list);
-    buffer_print(out, ", \"answer\": ");
-    buffer_add(out, answer->data, answer->size);
-    buffer_print(out, "}");
+        add_word(&out, words[i]);
+    return out.data;
 }
 
-/* Only a "<" could end a script or begin something in it; it stands in strings, where JSON has
- * another spelling. */
-void report_add_json(struct buffer *html, const char *json)
+/* Today, or the day of SOURCE_DATE_EPOCH for reports that are compared. */
+static const char *date_of(struct arena *arena)
 {
-    for (; *json; json++)
-        if (*json == '<')
-            buffer_add(html, "\\u003c", 6);
-        else
-            buffer_add(html, json, 1);
+    const char *given = getenv("SOURCE_DATE_EPOCH");
+    const time_t now = given ? (time_t)strtoll(given, NULL, 10) : time(NULL);
+    struct tm day;
+    if (!gmtime_r(&now, &day))
+        return "";
+    return arena_print(arena, "%d-%02d-%02d", day.tm_year + 1900, day.tm_mon + 1, day.tm_mday);
 }
 
-/* What an error of the answer says, out of its JSON. */
-static bool answer_failed(struct arena *arena, const struct buffer *answer, struct error *error)
+bool report_html(struct arena *arena, int count, char **words, const char *live, struct buffer *html,
+                 struct error *error)
 {
-    struct doc *doc;
-    if (!json_read(arena, "answer", (struct text){ answer->data, answer->size }, &doc, error))
+    struct command command = { .verbs = verbs, .report = true };
+    struct answer answer = { .doc = doc_new(arena, DOC_OBJECT), .text.arena = arena, .csv.arena = arena };
+    struct document document = { .live = live, .date = date_of(arena),
+        .version = *CHALKLINE_COMMIT ? CHALKLINE_VERSION " (" CHALKLINE_COMMIT ")" : CHALKLINE_VERSION };
+    struct document_template templates;
+    if (!command_read(arena, count, words, &command, error))
         return false;
-    const struct doc *said = doc_get(doc, "error");
-    error_set(error, "%s", doc_get(said, "what")->string);
-    return doc_get(said, "expected") ? error_expected(error, "%s", doc_get(said, "expected")->string)
-                                     : error_suggest(error, "%s", doc_get(said, "hint")->string);
-}
-
-bool report_page(struct arena *arena, const struct embedded *page, int count, char **words,
-                 struct buffer *html, struct error *error)
-{
-    struct buffer answer = { .arena = arena }, state = { .arena = arena };
-    struct text packed, plain;
-    if (!handout_there(page, &packed, error) || !handout_unpack(arena, packed, &plain, error))
+    const char *path = path_of(arena, command.verb);
+    if (!path)
+        return no_report(arena, command.verb, error);
+    if (!command_answer(arena, &command, &answer, error))
         return false;
-    const char *found = strstr(plain.data, place);
-    if (!found)
-        return error_set(error, "the page in this chalkline has no line for a state");
-    if (!respond(arena, count, words, &answer))
-        return answer_failed(arena, &answer, error);
-    print_state(arena, count, words, &answer, &state);
-    size_t before = (size_t)(found - plain.data) + sizeof BEFORE - 1;
-    size_t after = before + sizeof NULL_STATE - 1;
-    buffer_add(html, plain.data, before);
-    report_add_json(html, state.data);
-    buffer_add(html, plain.data + after, plain.size - after);
+    if (!answer.section) {
+        error_set(error, "report: '%s' was asked for several answers", command.verb->name);
+        return error_expected(error, "a question with one answer: no --sweep, --emit or the like");
+    }
+    document_built_in(arena, path, &templates);
+    document_fill(arena, &templates, answer.section, &document);
+    document.picture = answer.picture;
+    document.command = command_of(arena, count, words);
+    document_html(&document, html);
     return true;
 }

@@ -5,7 +5,7 @@
  *
  * The page (web/page, TypeScript) holds the engine as WebAssembly: wasm.c has what it
  * calls, board.c the rows that follow its sliders. The server is for programs, and hands
- * the page out; a report is the page with its answer inside. All answer from ask/, so
+ * the page out; a report is an answer as a document. All answer from ask/, so
  * page, API and command line agree. */
 #ifndef WEB_H
 #define WEB_H
@@ -46,14 +46,16 @@ bool serve(const struct serve_options *terms, void (*ready)(const char *url),
 
 /* ---- a report ----------------------------------------------------------------------------
  *
- * The page, whose line of state
+ * The answer of the words as a document (report/document.h); the words are those after the program. `live`
+ * is what report_live made of the same words, or NULL: the page, packed, with
  *
- *   <script id="state" type="application/json">null</script>
+ *   <script id="answer" type="application/json">{"words": [...], "answer": the JSON that respond writes}</script>
  *
- * holds {"words": [...], "answer": the JSON that respond writes} in place of null. The words
- * are those after the program. */
-bool report_page(struct arena *arena, const struct embedded *page, int count, char **words,
-                 struct buffer *html, struct error *error);
+ * which takes the place of null in the page's own line <script id="state" ...>null</script>. */
+bool report_html(struct arena *arena, int count, char **words, const char *live, struct buffer *html,
+                 struct error *error);
+bool report_live(struct arena *arena, const struct embedded *page, int count, char **words, const char **live,
+                 struct error *error);
 /* JSON as it may stand in a script of a page. */
 void report_add_json(struct buffer *html, const char *json);
 

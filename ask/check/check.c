@@ -185,7 +185,6 @@ bool ask_check(struct arena *arena, const struct command *command, struct answer
                            .error = error,
                            .predictor = { .arena = arena, .command = command },
                            .all.arena = arena, .metrics.arena = arena, .groups.arena = arena };
-    const char *picture = command_text(command, "plot");
     const size_t worst = command_count(command, "worst");
     if (!read_question(&check) || !read_points(&check))
         return false;
@@ -203,7 +202,14 @@ bool ask_check(struct arena *arena, const struct command *command, struct answer
         return false;
     section_document(check.section, answer->doc);
     template_print(template_built_in(arena, "ask/check/check.template"), check.section, &answer->text);
-    return !picture || scatter_plot(arena, picture, check.outcomes, check.outcome_count, error);
+    answer->section = check.section;
+    if (!command_draws(command))
+        return true;
+    answer->picture = scatter_picture(arena, check.outcomes, check.outcome_count);
+    if (answer->picture || command->report)
+        return true;
+    error_set(error, "--plot: no value was scored");
+    return error_suggest(error, "without --plot, `check` says why");
 }
 
 static const char *const groupings[] = { [BY_MODEL] = "model", [BY_HARDWARE] = "hardware",

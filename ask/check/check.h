@@ -51,6 +51,9 @@ extern const struct record check_rank_record;
 /* A line per value or refused row. */
 void check_csv(const struct check *check, struct buffer *out);
 
+/* NULL: nothing was scored. */
+struct picture *scatter_picture(struct arena *arena, const struct outcome *outcomes, size_t count);
+
 /* One name for all spellings of a machine or model: the first one that was read. */
 const char *check_label(struct check *check, enum catalog_kind kind, const char *spelling);
 

@@ -168,7 +168,8 @@ extern const struct record plan_validated;
 bool plan_sweep(struct plan *plan);
 extern const struct record plan_swept;
 
-bool plan_plot(struct plan *plan, const char *path);
+/* The front; NULL: there is none. */
+struct picture *plan_picture(struct plan *plan);
 /* --emit: check the options, before the search; print what starts the best point, after the answer. */
 bool plan_emit_asked(const struct command *command, struct error *error);
 bool plan_emit(struct plan *plan);

@@ -288,7 +288,6 @@ void plan_note_idle(struct plan *plan)
 bool plan_answer(struct plan *plan)
 {
     const struct search_front *front = &plan->result.front;
-    const char *picture = command_text(plan->command, "plot");
     struct scenario *scenario = &plan->variants->scenario;
     struct section *section = section_new(plan->arena);
     struct basis basis = { 0 };
@@ -317,9 +316,10 @@ bool plan_answer(struct plan *plan)
             return false;
     }
     add_front(plan, section);
-    if (front->count && ((command_given(plan->command, "validate") && !plan_validate(plan, section)) ||
-                         (picture && !plan_plot(plan, picture))))
+    if (front->count && command_given(plan->command, "validate") && !plan_validate(plan, section))
         return false;
+    if (command_draws(plan->command))
+        plan->answer->picture = plan_picture(plan);
     plan_note_question(plan);
     if (found)
         plan_basis(plan, &shown, scenario, &basis);
@@ -327,6 +327,7 @@ bool plan_answer(struct plan *plan)
     plan_note_idle(plan);
     figures_notes(scenario, section);
     section_document(section, plan->answer->doc);
+    plan->answer->section = section;
     template_print(template_built_in(plan->arena, "ask/plan/plan.template"), section, &plan->answer->text);
     return !command_given(plan->command, "emit") || plan_emit(plan);
 }

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- inputs -------------------------------------------------------------------------------------------- */
+/* ---- inputs ---------------------------------------------------------------------------------- */
 
 static bool is_switch(const struct row *row)
 {
@@ -25,7 +25,8 @@ static bool neutral(const struct input *input, const struct row *row, double val
 }
 
 /* Change of the output, per cent per per cent; by a step where the derivative is zero, as of a ceil. */
-static double elasticity_of(struct arena *arena, const struct values *values, const double *gradient, size_t i)
+static double elasticity_of(struct arena *arena, const struct values *values, const double *gradient,
+                            size_t i)
 {
     const struct graph *graph = &values->graph;
     const double x = values->inputs[i], y = values->at[0];
@@ -68,7 +69,7 @@ size_t levers_of(struct scenario *scenario, const char *asks, struct lever **lev
     return count;
 }
 
-/* ---- drawing ----------------------------------------------------------------------------------------------- */
+/* ---- drawing --------------------------------------------------------------------------------- */
 
 static double two_digits(double value)
 {
@@ -119,7 +120,7 @@ double lever_draw(struct arena *arena, const struct lever *lever, struct random 
     return value;
 }
 
-/* ---- mistakes ------------------------------------------------------------------------------------------------ */
+/* ---- mistakes -------------------------------------------------------------------------------- */
 
 static void add_slip(struct problem *problem, double factor, const char *words)
 {

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- choices ------------------------------------------------------------------------------------------- */
+/* ---- choices --------------------------------------------------------------------------------- */
 
 /* Is the text all of the choice, or all of its beginning: "bound_kv" of "bound_kv (T_kv): ..."? */
 static bool begins(const char *choice, struct text text)
@@ -17,7 +17,8 @@ static bool begins(const char *choice, struct text text)
     return !strncmp(choice, text.data, text.size) && strchr(" :(", choice[text.size]) != NULL;
 }
 
-static bool grade_choice(const struct problem *problem, struct text text, struct grade *grade, struct error *error)
+static bool grade_choice(const struct problem *problem, struct text text, struct grade *grade,
+                         struct error *error)
 {
     size_t chosen = problem->choice_count;
     if (text.size == 1)
@@ -34,7 +35,7 @@ static bool grade_choice(const struct problem *problem, struct text text, struct
     return true;
 }
 
-/* ---- numbers ---------------------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 static const double slip_tolerance = 1.02;
 
@@ -81,8 +82,8 @@ static const char *unit_words(struct arena *arena, struct unit unit)
     return out.data;
 }
 
-static bool grade_number(const struct problem *problem, struct arena *arena, struct text text, struct grade *grade,
-                         struct error *error)
+static bool grade_number(const struct problem *problem, struct arena *arena, struct text text,
+                         struct grade *grade, struct error *error)
 {
     struct quantity quantity = { 0 };
     struct error inner;
@@ -116,7 +117,7 @@ bool problem_grade(const struct problem *problem, struct arena *arena, const cha
                                  : grade_number(problem, arena, trimmed, grade, error);
 }
 
-/* ---- why --------------------------------------------------------------------------------------------------- */
+/* ---- why ------------------------------------------------------------------------------------- */
 
 static const char *doc_text(const struct doc *doc, const char *key)
 {

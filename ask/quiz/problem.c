@@ -21,9 +21,10 @@ enum { GIVEN_MOST = 9 };
 static const double value_tolerance = 1.02, tie = 1.2, visible_change = 0.05;
 static const double half_decade = 3.1622776601683795;           /* sqrt(10) */
 
-/* ---- scenarios --------------------------------------------------------------------------------------------- */
+/* ---- scenarios ------------------------------------------------------------------------------- */
 
-static bool open_bare(const struct quiz *quiz, struct arena *arena, struct scenario *scenario, struct error *error)
+static bool open_bare(const struct quiz *quiz, struct arena *arena, struct scenario *scenario,
+                      struct error *error)
 {
     struct command *bare = arena_alloc(arena, sizeof *bare);
     *bare = *quiz->command;
@@ -64,7 +65,7 @@ static double value_at(struct scenario *scenario, const char *text)
     return value_of(scenario, text, &value, &ignored) ? value : NAN;
 }
 
-/* ---- given values ----------------------------------------------------------------------------------------------- */
+/* ---- given values ---------------------------------------------------------------------------- */
 
 static void add_given(struct arena *arena, struct problem *problem, const char *row, const char *text)
 {
@@ -116,7 +117,8 @@ static bool consistent(struct scenario *scenario)
         { NAME_params_active, NAME_params_total }, { NAME_top_k, NAME_experts },
         { NAME_routed_reference_params, NAME_routed_reference_dense },
         { NAME_price_step_context, NAME_long_context }, { NAME_write_price_short, NAME_write_price_long },
-        { NAME_time_to_live_short, NAME_time_to_live_long }, { NAME_scale_out_bandwidth, NAME_scale_up_bandwidth },
+        { NAME_time_to_live_short, NAME_time_to_live_long },
+        { NAME_scale_out_bandwidth, NAME_scale_up_bandwidth },
     };
     for (size_t i = 0; i < sizeof rising / sizeof *rising; i++)
         if (!(value_at(scenario, rising[i][0]) <= value_at(scenario, rising[i][1])))
@@ -134,7 +136,7 @@ static bool trivial(const struct problem *problem, const struct lever *levers, s
     return false;
 }
 
-/* ---- words ------------------------------------------------------------------------------------------------------ */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 /* "bound_step (T: time of one forward pass)" */
 static const char *row_words(const struct scenario *scenario, const char *name)
@@ -158,7 +160,7 @@ static void shuffle(struct random *random, struct problem *problem)
     }
 }
 
-/* ---- kinds ------------------------------------------------------------------------------------------------------ */
+/* ---- kinds ----------------------------------------------------------------------------------- */
 
 struct making {
     struct quiz *quiz;
@@ -177,14 +179,15 @@ static bool make_value(struct making *making)
     const char *words = row_words(&making->scenario, problem->asks);
     problem->answer = making->value;
     problem->tolerance = rough ? half_decade : value_tolerance;
-    problem->question = arena_print(making->scenario.arena, rough ?
-                                    "About how large is %s, to half an order of magnitude?" : "Compute %s.", words);
+    problem->question = arena_print(making->scenario.arena,
+                                    rough ? "About how large is %s, to half an order of magnitude?"
+                                          : "Compute %s.", words);
     slips_find(problem, making->levers, making->lever_count);
     return making->value > 0 && !trivial(problem, making->levers, making->lever_count, making->value) &&
            !slips_hide(problem);
 }
 
-/* ---- what binds ---- */
+/* ---- what binds ------------------------------------------------------------------------------ */
 
 static const struct expr *branch_taken(struct scenario *scenario, const struct expr *expr)
 {
@@ -238,14 +241,16 @@ static bool make_binds(struct making *making)
     return problem->choice_count >= 2 && first >= tie * second;
 }
 
-/* ---- direction ---- */
+/* ---- direction ------------------------------------------------------------------------------- */
 
 static const char *const directions[] = { "rises", "falls", "stays the same" };
 
 /* Of a ratio; -1: too close to tell. */
 static int direction_of(double ratio)
 {
-    return ratio >= 1 + visible_change ? 0 : ratio <= 1 - visible_change ? 1 : fabs(ratio - 1) < 1e-9 ? 2 : -1;
+    if (fabs(ratio - 1) < 1e-9)
+        return 2;
+    return ratio >= 1 + visible_change ? 0 : ratio <= 1 - visible_change ? 1 : -1;
 }
 
 static bool ask_direction(struct making *making, const char *asks)
@@ -277,11 +282,11 @@ static bool make_direction(struct making *making)
     problem->question = arena_print(scenario->arena, "%s is %s. What happens to %s?",
                                     row_words(scenario, lever->name), up ? "doubled" : "halved",
                                     row_words(scenario, problem->explain));
-    return ask_direction(making, arena_print(scenario->arena, "AT(%s, %s=%s*%s)/%s", problem->explain, lever->name,
-                                             up ? "2" : "0.5", lever->name, problem->explain));
+    return ask_direction(making, arena_print(scenario->arena, "AT(%s, %s=%s*%s)/%s", problem->explain,
+                                             lever->name, up ? "2" : "0.5", lever->name, problem->explain));
 }
 
-/* ---- inverse ---- */
+/* ---- inverse --------------------------------------------------------------------------------- */
 
 /* The one root of ROW=VALUE for an input that is not set; NAN: there is none, or not one alone, or the sides
  * pass each other at a jump as well. */
@@ -301,7 +306,8 @@ static double one_root(struct scenario *scenario, const char *input, const char 
     if (at < 0)
         return NAN;
     graph_solve(scenario->arena, &graph, 0, (size_t)at, RELATION_EQUAL, low, high, &found);
-    return found.count == 1 && !found.jump_count && found.extents[0].low == found.extents[0].high ? found.extents[0].low : NAN;
+    const struct extent *first = found.extents;
+    return found.count == 1 && !found.jump_count && first->low == first->high ? first->low : NAN;
 }
 
 /* Take an input out of what is given, and put the value of the row there instead. */
@@ -342,7 +348,8 @@ static bool make_inverse(struct making *making)
     if (!output || !quantity_parse(text_of(output->text), unit, &shown, &ignored) ||
         !open_bare(making->quiz, arena, &without, &ignored) || !set_given(problem, &without, &ignored))
         return false;
-    problem->answer = one_root(&without, lever->name, arena_print(arena, "%s=%.17g", problem->explain, shown.value));
+    problem->answer = one_root(&without, lever->name,
+                               arena_print(arena, "%s=%.17g", problem->explain, shown.value));
     problem->tolerance = value_tolerance;
     problem->question = arena_print(arena, "How large is %s if %s is %s?",
                                     row_words(&making->scenario, lever->name),
@@ -351,7 +358,7 @@ static bool make_inverse(struct making *making)
     return fabs(problem->answer / lever->value - 1) < 0.005 && !slips_hide(problem);
 }
 
-/* ---- reason ---- */
+/* ---- reason ---------------------------------------------------------------------------------- */
 
 static bool make_reason(struct making *making)
 {
@@ -378,7 +385,7 @@ static bool make_reason(struct making *making)
     return true;
 }
 
-/* ---- problems of our own ---- */
+/* ---- problems of our own --------------------------------------------------------------------- */
 
 /* "INPUT: A=B" */
 static bool own_inverse(struct making *making)
@@ -398,7 +405,8 @@ static bool own_direction(struct making *making)
     struct arena *arena = making->scenario.arena;
     const char *asks = making->problem->source->asks, *sign = strchr(asks, ';');
     const char *row = arena_copy(arena, asks, (size_t)(sign - asks));
-    return ask_direction(making, arena_print(arena, "AT(%s, %s)/%s", row, sign + 1 + strspn(sign + 1, " "), row));
+    const char *changed = sign + 1 + strspn(sign + 1, " ");
+    return ask_direction(making, arena_print(arena, "AT(%s, %s)/%s", row, changed, row));
 }
 
 static bool make_own(struct making *making)
@@ -418,7 +426,7 @@ static bool make_own(struct making *making)
     return problem->answer > 0 && !slips_hide(problem);
 }
 
-/* ---- any of them -------------------------------------------------------------------------------------------- */
+/* ---- any of them ----------------------------------------------------------------------------- */
 
 static bool make_drawn(struct making *making)
 {
@@ -447,8 +455,9 @@ bool problem_make(struct quiz *quiz, enum problem_kind kind, const struct source
     struct making making = { .quiz = quiz, .problem = problem };
     struct error ignored;
     const char *name = arena_print(arena, "%s:%s", problem_kinds[kind], source->name);
-    *problem = (struct problem){ .id = arena_print(arena, "%s:%" PRIu64, name, seed), .kind = kind, .source = source,
-                                 .asks = source->asks, .tolerance = 1, .answer = NAN };
+    seed = source->question ? 0 : seed;         /* its numbers are fixed */
+    *problem = (struct problem){ .id = arena_print(arena, "%s:%" PRIu64, name, seed), .kind = kind,
+                                 .source = source, .asks = source->asks, .tolerance = 1, .answer = NAN };
     if (!source_suits(quiz, source, kind) || !open_bare(quiz, arena, &making.scenario, &ignored))
         return false;
     random_stream(&making.random, seed, name, 0);
@@ -463,7 +472,7 @@ bool problem_make(struct quiz *quiz, enum problem_kind kind, const struct source
     return set_given(problem, &making.scenario, &ignored) && make_own(&making);
 }
 
-/* ---- by id, or drawn --------------------------------------------------------------------------------------------- */
+/* ---- by id, or drawn ------------------------------------------------------------------------- */
 
 static bool id_unknown(const char *id, struct error *error)
 {
@@ -478,7 +487,8 @@ bool problem_again(struct quiz *quiz, const char *id, struct problem *problem, s
     if (!colon || colon == last || !strchr("0123456789", last[1]) || !last[1])
         return id_unknown(id, error);
     const char *kind = arena_copy(quiz->arena, id, (size_t)(colon - id));
-    const struct source *source = quiz_source(quiz, arena_copy(quiz->arena, colon + 1, (size_t)(last - colon - 1)));
+    const char *name = arena_copy(quiz->arena, colon + 1, (size_t)(last - colon - 1));
+    const struct source *source = quiz_source(quiz, name);
     const uint64_t seed = strtoull(last + 1, &end, 10);
     for (int i = 0; i < PROBLEM_KINDS && source && !*end; i++)
         if (!strcmp(kind, problem_kinds[i]) &&
@@ -488,7 +498,8 @@ bool problem_again(struct quiz *quiz, const char *id, struct problem *problem, s
 }
 
 /* A source of this kind and chapter; NULL: there is none. */
-static const struct source *pick(struct quiz *quiz, struct random *random, enum problem_kind kind, int chapter)
+static const struct source *pick(struct quiz *quiz, struct random *random, enum problem_kind kind,
+                                 int chapter)
 {
     const struct source **fit = arena_array(quiz->arena, quiz->count + 1, sizeof *fit);
     size_t count = 0;
@@ -507,10 +518,10 @@ static bool draw_kind(struct quiz *quiz, struct random *random, enum problem_kin
         const struct source *source = pick(quiz, random, kind, chapter);
         const uint64_t seed = random_below(random, SEEDS);
         struct arena scratch = arena_beside(quiz->arena);
-        const bool made = source && problem_make(quiz, kind, source, source->question ? 0 : seed, &scratch, problem);
+        const bool made = source && problem_make(quiz, kind, source, seed, &scratch, problem);
         arena_free(&scratch);
         if (made)
-            return problem_make(quiz, kind, source, source->question ? 0 : seed, quiz->arena, problem);
+            return problem_make(quiz, kind, source, seed, quiz->arena, problem);
     }
     return false;
 }

@@ -10,7 +10,7 @@
 
 static const char *const number_hint = "a number with its unit, or in base units";
 
-/* ---- posing ------------------------------------------------------------------------------------------------ */
+/* ---- posing ---------------------------------------------------------------------------------- */
 
 static const char *unit_text(struct arena *arena, struct unit unit)
 {
@@ -70,7 +70,7 @@ static void add_problem(const struct problem *problem, struct section *list)
     section_number(one, "tolerance", problem->tolerance, unit_one);
 }
 
-/* ---- choosing problems --------------------------------------------------------------------------------------- */
+/* ---- choosing problems ----------------------------------------------------------------------- */
 
 static bool wanted(const struct quiz *quiz, const struct source *source, int kind)
 {
@@ -92,8 +92,8 @@ static bool pose_again(struct quiz *quiz, const char *name, struct random *rando
     if (!source || !problem_kinds[kind] || !wanted(quiz, source, kind))
         return false;
     for (int i = 0; i < TRIES; i++)
-        if (problem_make(quiz, (enum problem_kind)kind, source, source->question ? 0 : random_below(random, SEEDS),
-                         quiz->arena, problem))
+        if (problem_make(quiz, (enum problem_kind)kind, source, random_below(random, SEEDS), quiz->arena,
+                         problem))
             return true;
     return false;
 }
@@ -118,8 +118,8 @@ static bool choose(struct quiz *quiz, size_t count, struct problem *problems, st
     size_t found = 0, tries = 0;
     if (!repetition_read(quiz, &repetition, error))
         return false;
-    random_stream(&random, seeded ? (uint64_t)command_number(command, "seed") : 1 + (uint64_t)repetition.answers,
-                  "quiz", 0);
+    const double seed = seeded ? command_number(command, "seed") : 1 + repetition.answers;
+    random_stream(&random, (uint64_t)seed, "quiz", 0);
     const size_t due = seeded ? 0 : repetition_due(&repetition);
     for (size_t i = 0; i < due && found < count; i++)
         found += pose_again(quiz, repetition.items[i].name, &random, &problems[found]);
@@ -133,10 +133,10 @@ static bool choose(struct quiz *quiz, size_t count, struct problem *problems, st
     return true;
 }
 
-/* ---- grading --------------------------------------------------------------------------------------------------- */
+/* ---- grading --------------------------------------------------------------------------------- */
 
-static bool grade_one(struct quiz *quiz, const char *text, struct repetition *repetition, struct section *list,
-                      struct error *error)
+static bool grade_one(struct quiz *quiz, const char *text, struct repetition *repetition,
+                      struct section *list, struct error *error)
 {
     const char *equals = strchr(text, '=');
     struct problem problem;
@@ -175,7 +175,7 @@ static bool grade_all(struct quiz *quiz, const char *const *texts, size_t count,
     return repetition_write(quiz, &repetition, error);
 }
 
-/* ---- cards -------------------------------------------------------------------------------------------------------- */
+/* ---- cards ----------------------------------------------------------------------------------- */
 
 /* A cell of the table that Anki imports: neither tabs nor line ends. */
 static void print_cell(struct buffer *out, const char *text, char end)
@@ -235,7 +235,7 @@ static void print_stock(struct quiz *quiz, struct buffer *out)
     }
 }
 
-/* ---- the verb -------------------------------------------------------------------------------------------------------- */
+/* ---- the verb -------------------------------------------------------------------------------- */
 
 static bool alone(const struct command *command, struct error *error)
 {
@@ -251,7 +251,8 @@ static bool alone(const struct command *command, struct error *error)
     return error_expected(error, "--chapter N, --count N, --kind KIND, or --grade ID=ANSWER");
 }
 
-static bool ask_quiz(struct arena *arena, const struct command *command, struct answer *answer, struct error *error)
+static bool ask_quiz(struct arena *arena, const struct command *command, struct answer *answer,
+                     struct error *error)
 {
     struct quiz quiz;
     const char *const *texts;
@@ -282,7 +283,7 @@ static bool ask_quiz(struct arena *arena, const struct command *command, struct 
     return true;
 }
 
-/* ---- the keys ----------------------------------------------------------------------------------------------------------- */
+/* ---- the keys -------------------------------------------------------------------------------- */
 
 static const struct record value_record = { "QuizValue", (const struct answer_field[]){
     { FIELD_TEXT_ONLY, .names = (const char *const[]){ "row", "text" }, .count = 2 }, { 0 } } };
@@ -291,12 +292,13 @@ static const struct record option_record = { "QuizOption", (const struct answer_
 
 static const struct record problem_record = { "QuizProblem", (const struct answer_field[]){
     { FIELD_TEXT, "id", .help = "makes the problem again", .always = true },
-    { FIELD_TEXT, "kind", .help = "what kind of problem it is", .names = problem_kinds, .count = PROBLEM_KINDS,
-      .always = true },
+    { FIELD_TEXT, "kind", .help = "what kind of problem it is", .names = problem_kinds,
+      .count = PROBLEM_KINDS, .always = true },
     { FIELD_NUMBER, "chapter", .help = "of the lecture", .always = true },
     { FIELD_TEXT, "question", .help = "the question", .always = true },
     { FIELD_RECORD, "given", .help = "values of rows, as texts with units", .always = true },
-    { FIELD_TEXT, "asks", .help = "the row or expression that is asked for; empty for a reason", .always = true },
+    { FIELD_TEXT, "asks", .help = "the row or expression that is asked for; empty for a reason",
+      .always = true },
     { FIELD_TEXT, "unit", .help = "unit of the answer", .always = true },
     { FIELD_TEXTS, "choices", .help = "answers to choose from; null: a number is asked for", .always = true,
       .null = true },
@@ -313,7 +315,8 @@ static const struct record graded_record = { "QuizGraded", (const struct answer_
     { FIELD_TEXT, "unit", .help = "unit of the answer", .always = true },
     { FIELD_TEXT, "why", .help = "why that is the answer", .always = true },
     { FIELD_TEXT, "slip", .help = "the mistake that explains the number given" },
-    { FIELD_TEXT, "asked_unit", .help = "base unit of the quantity that was asked for, where another kind was given" },
+    { FIELD_TEXT, "asked_unit",
+      .help = "base unit of the quantity that was asked for, where another kind was given" },
     { 0 } } };
 
 const struct record answer_quiz = { "Quiz", (const struct answer_field[]){
@@ -325,14 +328,15 @@ static const struct option quiz_list[] = {
     { "chapter", "N", OPTION_COUNT, .low = 1, .high = 7, .otherwise = "all",
       .help = "problems of one chapter of the lecture" },
     { "count", "N", OPTION_COUNT, .low = 1, .high = 1000, .fallback = "10", .help = "how many problems" },
-    { "kind", "KIND", OPTION_CHOICE, .choices = problem_kinds, .otherwise = "all", .help = "problems of one kind" },
+    { "kind", "KIND", OPTION_CHOICE, .choices = problem_kinds, .otherwise = "all",
+      .help = "problems of one kind" },
     { "seed", "N", OPTION_COUNT, .otherwise = "what was missed before, then new ones",
       .help = "the same problems for the same seed" },
     { "grade", "ID=ANSWER", OPTION_TEXT, .many = true, .help = "grade the answer to a problem" },
     { "anki", NULL, OPTION_SWITCH,
-      .help = "cards for Anki, separated by tabs: all, or --count drawn ones" },
+      .help = "tab-separated cards for Anki: all, or --count drawn ones" },
     { "state", "FILE", OPTION_FILE, .otherwise = "on the command line $XDG_STATE_HOME/chalkline/quiz.json",
-      .help = "remember what was answered, so that what was missed comes back" },
+      .help = "remember answers, so that what was missed comes back" },
     { 0 } };
 static const struct option_group quiz_options = { "Quiz", quiz_list };
 

@@ -14,7 +14,7 @@
 #include "lecture/statements.h"
 #include "rows/random.h"
 
-/* ---- sources ------------------------------------------------------------------------------------- */
+/* ---- sources --------------------------------------------------------------------------------- */
 
 enum problem_kind {
     PROBLEM_VALUE,                  /* what a row is */
@@ -52,7 +52,7 @@ const struct source *quiz_source(const struct quiz *quiz, const char *name);    
 /* May this source have a problem of this kind? Making it may fail all the same. */
 bool source_suits(const struct quiz *quiz, const struct source *source, enum problem_kind kind);
 
-/* ---- problems ------------------------------------------------------------------------------------- */
+/* ---- problems -------------------------------------------------------------------------------- */
 
 struct given {
     const char *row, *text;         /* "hbm_bandwidth", "8 TB/s", which reads back as the same number */
@@ -98,7 +98,7 @@ bool problem_draw(struct quiz *quiz, struct random *random, int kind, int chapte
 bool problem_scenario(const struct quiz *quiz, const struct problem *problem, struct arena *arena,
                       struct scenario *scenario, struct error *error);
 
-/* ---- drawn numbers -------------------------------------------------------------------------------- */
+/* ---- drawn numbers --------------------------------------------------------------------------- */
 
 /* An input that moves the value of an expression, and what it is now. */
 struct lever {
@@ -118,7 +118,7 @@ void slips_find(struct problem *problem, const struct lever *levers, size_t coun
 /* Is a mistake so small that the tolerance would let it pass? */
 bool slips_hide(const struct problem *problem);
 
-/* ---- answers --------------------------------------------------------------------------------------- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 struct grade {
     bool right;

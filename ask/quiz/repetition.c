@@ -88,8 +88,8 @@ size_t repetition_due(struct repetition *repetition)
 void repetition_note(const struct quiz *quiz, struct repetition *repetition, const struct problem *problem,
                      bool right)
 {
-    struct item *item = item_of(quiz, repetition, arena_print(quiz->arena, "%s:%s", problem_kinds[problem->kind],
-                                                              problem->source->name));
+    const char *name = arena_print(quiz->arena, "%s:%s", problem_kinds[problem->kind], problem->source->name);
+    struct item *item = item_of(quiz, repetition, name);
     item->box = !right ? 1 : item->box < BOXES ? item->box + 1 : BOXES;
     repetition->answers++;
     item->due = repetition->answers + (double)(FIRST_WAIT << (item->box - 1));

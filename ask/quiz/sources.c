@@ -1,7 +1,7 @@
 /* What problems are made of: the statements of the lecture, problems of our own, and rows.
  *
- * A row is a source if it belongs to the lecture's subjects and has one value. Its chapter is that of
- * its file. */
+ * A row is a source if it belongs to the lecture's subjects, has a symbol, so that its meaning stands
+ * on its own, and has one value. Its chapter is that of its file. */
 #include "ask/quiz/quiz.h"
 
 #include "catalog/sheet.h"
@@ -25,7 +25,7 @@ static const struct {
 
 static int row_chapter(const struct row *row)
 {
-    for (size_t i = 0; i < sizeof files / sizeof *files && row->expr && !row->table; i++)
+    for (size_t i = 0; i < sizeof files / sizeof *files && row->expr && !row->table && *row->symbol; i++)
         if (!strcmp(row->file, files[i].file))
             return files[i].chapter;
     return 0;
@@ -54,7 +54,8 @@ void quiz_open(struct quiz *quiz, struct arena *arena, const struct command *com
     const struct formulas *formulas = formulas_built_in(0);
     *quiz = (struct quiz){ .arena = arena, .command = command };
     statements_read(arena, &quiz->lecture);
-    quiz->sources = arena_array(arena, quiz->lecture.count + own->rows + formulas->count, sizeof *quiz->sources);
+    quiz->sources = arena_array(arena, quiz->lecture.count + own->rows + formulas->count,
+                                sizeof *quiz->sources);
     for (size_t i = 0; i < quiz->lecture.count; i++) {
         const struct statement *statement = &quiz->lecture.at[i];
         quiz->sources[quiz->count++] = (struct source){

@@ -61,7 +61,7 @@ static const struct verb *read_verb(const struct command *command, const struct 
 {
     static const char *const searches[] = { "plan", "train", NULL };
     return item && item->kind == DOC_STRING && among(searches, item->string)
-           ? verb_find(command->verbs, item->string) : NULL;
+           ? verb_named(command->verbs, item->string) : NULL;
 }
 
 static bool read_items(struct arena *arena, const struct doc *doc, struct command *command)

@@ -5,8 +5,8 @@
  * grow with the run; only the series is kept until the end. "-" as a path means that the file is
  * the answer; at most one output may be the terminal, and none may overwrite the trace. Times of
  * requests that were never answered are empty cells. */
-#include "report/plot.h"
 #include "ask/simulate/simulate.h"
+#include "report/picture.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -163,48 +163,46 @@ static bool write_series(const struct recorder *recorder, struct error *error)
     return finish(file, recorder->series_path, error);
 }
 
-/* ---- the picture: how times are distributed, and the queue ---------------------------------- */
+/* ---- the picture: the queue, and how times are distributed ------------------------------------ */
 
-static void add_curve(struct buffer *script, const struct sketch *sketch)
+static void add_times(struct picture *panel, const struct simulated *outcome)
 {
     enum { POINTS = 200 };
-    for (int i = 1; i < POINTS && sketch->count; i++) {
-        double share = (double)i / POINTS;
-        buffer_print(script, "%.9g %.9g\n", fmax(sketch_quantile(sketch, share), 1e-6), share);
+    static const struct { const char *name; enum picture_kind kind; } times[SIMULATE_TIMES] = {
+        { "TTFT", PICTURE_COMPUTE }, { "TPOT", PICTURE_WEIGHTS }, { "E2E", PICTURE_RESULT } };
+    panel->x = (struct picture_axis){ "time", "s", true, false, NAN, NAN };
+    panel->y = (struct picture_axis){ "requests that took no longer", "%", false, false, 0, 100 };
+    for (int i = 0; i < SIMULATE_TIMES; i++) {
+        const struct sketch *sketch = &outcome->all.times[i];
+        struct picture_line *line = picture_line_add(panel, times[i].name, times[i].kind, PICTURE_TERM);
+        for (int k = 1; k < POINTS && sketch->count; k++) {
+            const double share = (double)k / POINTS;
+            picture_point_add(panel, line, fmax(sketch_quantile(sketch, share), 1e-6), 100 * share);
+        }
     }
-    buffer_print(script, "e\n");
 }
 
-static bool draw(const struct recorder *recorder, const struct simulated *outcome,
-                 struct error *error)
+static void add_queue(struct picture *panel, const struct recorder *recorder)
 {
-    static const char *const names[SIMULATE_TIMES] = { "TTFT", "TPOT", "E2E" };
-    const bool terminal = !strcmp(recorder->plot_path, "-");
-    struct buffer script = { .arena = recorder->simulate->arena };
-    if (!plot_open(&script, recorder->plot_path, 900, 700, error))
-        return false;
-    buffer_print(&script, "set key outside top right horizontal\nset grid\nset style data lines\n");
-    if (!terminal)
-        buffer_print(&script, "set multiplot layout 2,1\n");
-    buffer_print(&script, "set logscale x\nset xlabel 'seconds'\nset ylabel 'share of requests'\n"
-                 "set yrange [0:1]\nplot ");
-    for (int i = 0; i < SIMULATE_TIMES; i++)
-        buffer_print(&script, "%s'-' title '%s' lw 2", i ? ", " : "", names[i]);
-    buffer_print(&script, "\n");
-    for (int i = 0; i < SIMULATE_TIMES; i++)
-        add_curve(&script, &outcome->all.times[i]);
-    buffer_print(&script, "unset logscale x\nset yrange [0:*]\nset xlabel 'time, s'\n"
-                 "set ylabel 'requests'\nplot '-' title 'waiting' lw 2, '-' title 'running' lw 2\n");
+    panel->x = (struct picture_axis){ "time since the first request", "s", false, false, NAN, NAN };
+    panel->y = (struct picture_axis){ "requests", "", false, false, NAN, NAN };
     for (int what = 0; what < 2; what++) {
-        for (size_t i = 0; i < recorder->count; i++)
-            buffer_print(&script, "%.9g %zu\n", recorder->moments[i].time,
-                         what ? recorder->moments[i].sample.running
-                              : recorder->moments[i].sample.waiting);
-        buffer_print(&script, "e\n");
+        struct picture_line *line = picture_line_add(panel, what ? "running" : "waiting",
+                                                     what ? PICTURE_CACHE : PICTURE_HOST, PICTURE_TERM);
+        for (size_t i = 0; i < recorder->count; i++) {
+            const struct sim_sample *sample = &recorder->moments[i].sample;
+            picture_point_add(panel, line, recorder->moments[i].time,
+                              (double)(what ? sample->running : sample->waiting));
+        }
     }
-    if (!terminal)
-        buffer_print(&script, "unset multiplot\n");
-    return plot_draw(&script, recorder->plot_path, error);
+}
+
+static struct picture *draw(const struct recorder *recorder, const struct simulated *outcome)
+{
+    struct picture *picture = picture_new(recorder->simulate->arena, "Requests in the servers, and their times");
+    add_queue(picture_panel(picture, ""), recorder);
+    add_times(picture_panel(picture, ""), outcome);
+    return picture;
 }
 
 /* ---- while it runs -------------------------------------------------------------------------- */
@@ -262,7 +260,7 @@ bool simulate_record(struct simulate *simulate, struct recorder **out, struct si
         return false;
     watch->context = recorder;
     watch->every = recorder->every;
-    if (recorder->series_path || recorder->plot_path || recorder->events_path || command->progress)
+    if (recorder->series_path || command_draws(command) || recorder->events_path || command->progress)
         watch->sample = keep;
     if (!recorder->events_path)
         return true;
@@ -274,9 +272,10 @@ bool simulate_record(struct simulate *simulate, struct recorder **out, struct si
 bool simulate_write(struct recorder *recorder, const struct simulated *outcome,
                     struct answer *answer, struct error *error)
 {
+    if (command_draws(recorder->simulate->command))
+        answer->picture = draw(recorder, outcome);
     return (!recorder->events || close_events(recorder, outcome, error)) &&
            (!recorder->series_path || write_series(recorder, error)) &&
            (!recorder->requests_path ||
-            write_requests(recorder, outcome, answer, error)) &&
-           (!recorder->plot_path || draw(recorder, outcome, error));
+            write_requests(recorder, outcome, answer, error));
 }

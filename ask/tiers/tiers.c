@@ -268,10 +268,10 @@ bool ask_tiers(struct arena *arena, const struct command *command, struct answer
     note_assumed(tiers);
     tiers_answer(tiers, answer);
     answer->status = scenario->model && scenario->machine && tiers->whole[WHOLE_sequences_that_fit] < 1;
+    if (command_draws(command))
+        answer->picture = tiers_picture(tiers);
     if (!picture)
         return true;
-    if (!tiers_plot(tiers, picture, error))
-        return false;
     if (!command_text(command, "json") && !command_text(command, "csv")) {
         answer->text.size = 0;
         if (strcmp(picture, "-"))

@@ -103,6 +103,6 @@ void tiers_answer(struct tiers_answer *tiers, struct answer *answer);
 const char *tiers_title(const struct tiers_answer *tiers);
 /* Does the cache come back from there later than resume_limit? */
 bool tiers_late(const struct tiers_answer *tiers, size_t place);
-bool tiers_plot(struct tiers_answer *tiers, const char *path, struct error *error);
+struct picture *tiers_picture(const struct tiers_answer *tiers);
 
 #endif

@@ -3,6 +3,7 @@
 #include "test.h"
 #include "commands.h"
 
+#include "report/picture.h"
 #include "ask/ask.h"
 #include "ask/check/check.h"
 
@@ -251,17 +252,17 @@ static void groups_are_in_order(void **state)
 static void picture_is_drawn(void **state)
 {
     struct world *world = *state;
-    const char *files[] = { sheet(world, "a.csv", NULL) }, *picture = path(world, "plot.svg");
-    struct text svg;
+    const char *files[] = { sheet(world, "a.csv", NULL) };
+    struct buffer svg = { .arena = &world->arena };
     world->command.verb = &verb_check;
-    command_give(&world->arena, &world->command, "plot", picture);
+    world->command.report = true;
     ask(world, files, 1, NULL);
-    command_give(&world->arena, &world->command, "plot", NULL);
-    if (!file_read(&world->arena, picture, 1 << 24, &svg, &world->error))
-        fail_msg("%s", world->error.what);
-    const char *text = arena_copy(&world->arena, svg.data, svg.size);
-    assert_non_null(strstr(text, "tpot, ms"));
-    assert_non_null(strstr(text, "ttft, s"));
+    world->command.report = false;
+    picture_svg(&svg, world->answer.picture, 700, 0, PICTURE_LIGHT);
+    assert_non_null(strstr(svg.data, ">tpot<"));
+    assert_non_null(strstr(svg.data, ">predicted (ms)<"));
+    assert_non_null(strstr(svg.data, ">ttft<"));
+    assert_non_null(strstr(svg.data, ">measured (s)<"));
 }
 
 int main(void)

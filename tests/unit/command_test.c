@@ -151,7 +151,7 @@ static void verbs_and_groups_say_what_they_are(void **state)
     (void)state;
     for (const struct verb *const *verb = all_verbs(); *verb; verb++) {
         assert_true((*verb)->words && (*verb)->summary && *(*verb)->summary);
-        assert_ptr_equal(verb_find(all_verbs(), (*verb)->name), *verb);
+        assert_ptr_equal(verb_named(all_verbs(), (*verb)->name), *verb);
         assert_true((*verb)->groups[0]);
         for (size_t i = 0; i < VERB_GROUPS && (*verb)->groups[i]; i++)
             if (!(*verb)->groups[i]->title || !*(*verb)->groups[i]->title ||

@@ -44,9 +44,10 @@ static void close_to(double got, double want, double tolerance)
         fail_msg("%.17g is not %.17g", got, want);
 }
 
-/* ---- questions --------------------------------------------------------------------------------- */
+/* ---- questions ------------------------------------------------------------------------------- */
 
-static bool ask_words(struct arena *arena, char **words, int count, struct answer *answer, struct error *error)
+static bool ask_words(struct arena *arena, char **words, int count, struct answer *answer,
+                      struct error *error)
 {
     struct command command = { .verbs = verbs };
     *answer = (struct answer){ .doc = doc_new(arena, DOC_OBJECT), .text.arena = arena, .csv.arena = arena };
@@ -72,7 +73,8 @@ static const struct doc *ask(struct world *world, const char *line)
 }
 
 /* `eval ASKS --set ...` with all given values but one, and one other. */
-static double evaluated(const char *asks, const struct problem *problem, const char *without, const char *other)
+static double evaluated(const char *asks, const struct problem *problem, const char *without,
+                        const char *other)
 {
     enum { WORDS = 64 };
     struct arena arena = { 0 };
@@ -99,7 +101,7 @@ static double evaluated(const char *asks, const struct problem *problem, const c
     return value;
 }
 
-/* ---- the other path ------------------------------------------------------------------------------- */
+/* ---- the other path -------------------------------------------------------------------------- */
 
 static double given_number(const struct problem *problem, const char *row, struct unit *unit)
 {
@@ -229,7 +231,7 @@ static void check_same(const struct doc *posed, const struct problem *problem)
     }
 }
 
-/* ---- grades -------------------------------------------------------------------------------------- */
+/* ---- grades ---------------------------------------------------------------------------------- */
 
 static struct grade graded(struct world *world, const struct problem *problem, const char *text)
 {
@@ -272,7 +274,7 @@ static void check_choice_grades(struct world *world, const struct problem *probl
     }
 }
 
-/* ---- tests ----------------------------------------------------------------------------------------- */
+/* ---- tests ----------------------------------------------------------------------------------- */
 
 static void problems_have_one_answer(void **state)
 {
@@ -281,8 +283,8 @@ static void problems_have_one_answer(void **state)
     const int seeds = rounds(4);
     int kinds[PROBLEM_KINDS] = { 0 }, chapters[CHAPTERS + 1] = { 0 }, all = 0;
     for (int seed = 1; seed <= seeds; seed++) {
-        const struct doc *problems = doc_get(ask(world, arena_print(&world->arena, "quiz --count %d --seed %d",
-                                                                    COUNT_EACH, seed)), "problems");
+        const char *line = arena_print(&world->arena, "quiz --count %d --seed %d", COUNT_EACH, seed);
+        const struct doc *problems = doc_get(ask(world, line), "problems");
         assert_int_equal(problems->count, COUNT_EACH);
         for (const struct doc *one = problems->first; one; one = one->next) {
             struct problem problem;
@@ -328,8 +330,8 @@ static void mistakes_stand_apart(void **state)
     size_t seen = 0;
     for (int i = 0; i < 200; i++) {
         struct problem problem;
-        assert_true(problem_draw(&world->quiz, &random, i % 2 ? PROBLEM_VALUE : PROBLEM_MAGNITUDE, 0, &problem,
-                                 &world->error));
+        const enum problem_kind kind = i % 2 ? PROBLEM_VALUE : PROBLEM_MAGNITUDE;
+        assert_true(problem_draw(&world->quiz, &random, kind, 0, &problem, &world->error));
         for (size_t k = 0; k < problem.slip_count; k++)
             assert_true(fabs(log(problem.slips[k].factor)) > log(problem.tolerance));
         seen += problem.slip_count > 0;
@@ -343,10 +345,12 @@ static void own_problems_agree(void **state)
     const struct csv *csv = csv_built_in("data/problems.csv");
     assert_int_equal(csv->rows, 27);
     for (size_t i = 0; i < csv->rows; i++) {
-        const char *id = csv_cell(csv, i, csv_column(csv, "id")), *kind = csv_cell(csv, i, csv_column(csv, "kind"));
+        const char *id = csv_cell(csv, i, csv_column(csv, "id"));
+        const char *kind = csv_cell(csv, i, csv_column(csv, "kind"));
         struct problem problem;
         struct quantity exact;
-        if (!problem_again(&world->quiz, arena_print(&world->arena, "%s:%s:0", kind, id), &problem, &world->error))
+        const char *whole = arena_print(&world->arena, "%s:%s:0", kind, id);
+        if (!problem_again(&world->quiz, whole, &problem, &world->error))
             fail_msg("%s: %s", id, world->error.what);
         assert_true(quantity_parse(text_of(csv_cell(csv, i, csv_column(csv, "exact"))), problem.unit, &exact,
                                    &world->error));
@@ -425,10 +429,10 @@ static void misses_come_back(void **state)
     assert_true(doc_get(doc_get(doc_get(doc, "items"), "value:batch.drain"), "box")->number == 1);
     assert_true(doc_get(doc_get(doc_get(doc, "items"), "value:problem.2"), "box")->number == 5);
     /* with a seed nothing that was answered matters */
-    const char *first = doc_get(doc_get(ask(world, arena_print(&world->arena, "quiz --count 1 --seed 5 %s", kept)),
-                                        "problems")->first, "id")->string;
-    assert_string_equal(doc_get(doc_get(ask(world, "quiz --count 1 --seed 5"), "problems")->first, "id")->string,
-                        first);
+    const struct doc *with = ask(world, arena_print(&world->arena, "quiz --count 1 --seed 5 %s", kept));
+    const struct doc *fresh = ask(world, "quiz --count 1 --seed 5");
+    assert_string_equal(doc_get(doc_get(with, "problems")->first, "id")->string,
+                        doc_get(doc_get(fresh, "problems")->first, "id")->string);
     remove(file);
     remove(folder);
 }

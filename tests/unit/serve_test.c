@@ -73,6 +73,8 @@ static const struct {
     { "lecture", "7 --model deepseek-v3 --on gb200-nvl72 --run",
       "{\"words\": \"7\", \"model\": \"deepseek-v3\", \"on\": \"gb200-nvl72\", \"run\": true}",
       "words=7&model=deepseek-v3&on=gb200-nvl72&run=true" },
+    { "design", "--power 700W --domain 8", "{\"power\": \"700W\", \"domain\": 8}", "power=700W&domain=8" },
+    { "find", "machine balance", "{\"words\": \"machine balance\"}", "words=machine%20balance" },
 };
 
 /* The text of "answer" in a reply, two columns to the left: as --json prints it. */

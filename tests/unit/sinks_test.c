@@ -1,5 +1,5 @@
 /* A data file must not run commands: hostile titles through every place that text leaves by. Each
- * title goes to gnuplot, a shell, YAML, JSON inside a page and a terminal as a writer quotes it
+ * title goes to a picture, gnuplot, a shell, YAML, JSON inside a page and a terminal as a writer quotes it
  * there, readers or none before it; then every reader refuses those that are no plain text, and
  * the program is run with machines that are called by the others. "Not executed" is asked of the
  * programs themselves: gnuplot, sh, Python's YAML; what a title ran would make a file `canary`. */
@@ -185,68 +185,86 @@ static int run_shell(struct place *place, const char *script)
 static void add_entities(struct buffer *out, const char *text)
 {
     for (; *text; text++)
-        buffer_print(out, *text == '&' ? "&amp;" : *text == '<' ? "&lt;"
-                     : *text == '\'' ? "’" : "%c", *text);
+        buffer_print(out, *text == '&' ? "&amp;" : *text == '<' ? "&lt;" : *text == '>' ? "&gt;"
+                     : *text == '"' ? "&quot;" : "%c", *text);
 }
 
-/* A picture with it as title, label, key and tic; each is the text, and has no other part. */
+/* It is the title, an axis, a line, a mark, a point and the place of the reader. */
+static struct picture *titled_picture(struct arena *arena, const char *text)
+{
+    struct picture *picture = picture_new(arena, text);
+    struct picture_line *line = picture_line_add(picture, text, PICTURE_RESULT, PICTURE_TERM);
+    picture->x.name = picture->y.name = picture->x.unit = text;
+    picture_point_add(picture, line, 1, 1);
+    picture_point_add(picture, line, 2, 2);
+    picture_mark_add(picture, text, 1, 2)->sets = text;
+    struct picture_dot *dot = picture_dot_add(picture, 2, 1);
+    dot->what = dot->source = dot->date = text;
+    picture->here = (struct picture_mark){ text, text, 1.5, 1.5 };
+    picture->has_here = true;
+    return picture;
+}
+
+/* Each text of the SVG is the title whole, and Python's reader of XML takes it. */
+static void picture_shows_it(void **state)
+{
+    struct place *place = *state;
+    struct arena *arena = &place->arena;
+    static const char *const check[] = { "python3", "-c",
+        "import glob, xml.dom.minidom as m; [m.parse(f) for f in glob.glob('*.svg')]", NULL };
+    for (size_t i = 0; i < TITLES; i++) {
+        struct buffer svg = { .arena = arena }, wanted = { .arena = arena };
+        const char *text = plain(arena, title(arena, i));
+        picture_svg(&svg, titled_picture(arena, title(arena, i)), 9000, 0, (enum picture_theme)(i % 4));
+        add_entities(&wanted, text);
+        size_t found = 0;
+        for (const char *at = svg.data; (at = strstr(at, wanted.data)); at++)
+            found++;
+        if (wanted.size < 300 && !strstr(text, "  ") && text[strlen(text) - 1] != ' ' && found < 6)
+            fail_msg("%zu times in its picture: %s", found, wanted.data);
+        assert_int_equal(text_plain((struct text){ svg.data, svg.size }, "\n"), svg.size);
+        assert_null(strstr(svg.data, "<script"));
+        assert_null(strstr(svg.data, "<img"));
+        write_file(place, arena_print(arena, "%zu.svg", i), svg.data, svg.size);
+    }
+    assert_int_equal(run(place, "python3", check), 0);
+}
+
+/* On the terminal gnuplot draws it. */
 static void gnuplot_draws_it(void **state)
 {
     struct place *place = *state;
     struct arena *arena = &place->arena;
     struct buffer script = { .arena = arena };
-    struct error error;
-    assert_int_equal(chdir(place->folder), 0);
+    static const char *const draw[] = { "gnuplot", "script", NULL };
     for (size_t i = 0; i < TITLES; i++) {
-        const char *text = title(arena, i), *quoted = plot_quoted(arena, text);
-        assert_true(is_plain_title(quoted));
-        if (!plot_open(&script, arena_print(arena, "%zu.svg", i), 4000, 3000, &error))
-            fail_msg("%s", error.what);
-        buffer_print(&script, "set title %s noenhanced\nset xlabel %s noenhanced\n"
-                     "set label 1 %s at 0, 1 noenhanced\nset xtics rotate by -30 noenhanced\n"
-                     "set yrange [0:2]\nplot '-' using 2:xtic(1) with boxes title %s noenhanced\n"
-                     "%s 1\n\"b\" 2\ne\nset output\n", quoted, quoted, quoted, quoted,
-                     plot_cell(arena, text));
+        assert_true(is_plain_title(plot_quoted(arena, title(arena, i))));
+        plot_script(titled_picture(arena, title(arena, i)), &script);
     }
-    bool drawn = plot_draw(&script, "all", &error);
-    assert_int_equal(chdir(place->before), 0);
-    if (!drawn)
-        fail_msg("%s", error.what);
+    write_file(place, "script", script.data, script.size);
+    assert_int_equal(run(place, "gnuplot", draw), 0);
     no_canary(place, "a title in a script of gnuplot");
-    for (size_t i = 0; i < TITLES; i++) {
-        struct text svg = read_file(place, arena_print(arena, "%zu.svg", i));
-        struct buffer wanted = { .arena = arena };
-        buffer_print(&wanted, ">");
-        add_entities(&wanted, plain(arena, title(arena, i)));
-        buffer_print(&wanted, "</text>");
-        size_t found = 0;
-        for (const char *at = svg.data; wanted.size < 300 && (at = strstr(at, wanted.data)); at++)
-            found++;
-        if (wanted.size < 300 && found < 3)
-            fail_msg("%zu times in its picture: %s", found, wanted.data);
-        assert_null(strstr(svg.data, "<script>"));
-        assert_null(strstr(svg.data, "<img"));
-    }
+    assert_non_null(strstr(read_file(place, "out").data, "plain words"));
 }
 
-/* Names of pictures that gnuplot would take for a command or a folder of somebody. */
-static void gnuplot_writes_files(void **state)
+/* Names of pictures that a program would take for a command, an option or a folder of somebody. */
+static void pictures_are_files(void **state)
 {
     struct place *place = *state;
-    static const char *const paths[] = { "|touch canary; cat >x.svg", "~x.svg", "$(touch canary).svg",
-                                         "`touch canary`.svg", "@x.svg" };
+    static const char *const paths[] = { "|touch canary; cat >x", "~x", "$(touch canary)", "`touch canary`",
+                                         "@x", "-o", "--help" };
+    static const char *const ends[] = { ".svg", ".png" };
     struct error error;
-    for (size_t i = 0; i < COUNT(paths); i++) {
-        struct buffer script = { .arena = &place->arena };
+    for (size_t i = 0; i < COUNT(paths) * COUNT(ends); i++) {
+        const char *path = arena_print(&place->arena, "%s%s", paths[i / 2], ends[i % 2]);
         assert_int_equal(chdir(place->folder), 0);
-        bool drawn = plot_open(&script, paths[i], 400, 300, &error);
-        buffer_print(&script, "plot x\n");
-        drawn = drawn && plot_draw(&script, paths[i], &error);
-        bool there = file_there(&place->arena, paths[i]);
+        const bool drawn = plot_check(&place->arena, path, &error) &&
+                           plot_write(titled_picture(&place->arena, "x"), path, &error);
+        const bool there = file_there(&place->arena, path);
         assert_int_equal(chdir(place->before), 0);
         if (!drawn || !there)
-            fail_msg("%s: %s", paths[i], drawn ? "no such file" : error.what);
-        no_canary(place, paths[i]);
+            fail_msg("%s: %s", path, drawn ? "no such file" : error.what);
+        no_canary(place, path);
     }
 }
 
@@ -561,8 +579,9 @@ static void models_run_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(picture_shows_it, place_open, place_close),
         cmocka_unit_test_setup_teardown(gnuplot_draws_it, place_open, place_close),
-        cmocka_unit_test_setup_teardown(gnuplot_writes_files, place_open, place_close),
+        cmocka_unit_test_setup_teardown(pictures_are_files, place_open, place_close),
         cmocka_unit_test_setup_teardown(shell_takes_it, place_open, place_close),
         cmocka_unit_test_setup_teardown(yaml_reads_it, place_open, place_close),
         cmocka_unit_test_setup_teardown(page_holds_it, place_open, place_close),

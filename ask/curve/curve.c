@@ -7,42 +7,12 @@
  * A point where the model does not fit in memory keeps its value and gets a note. Points of a row
  * that only takes whole numbers are whole. */
 #define _GNU_SOURCE
-#include "ask/ask.h"
+#include "ask/curve/curve.h"
 #include "build/row_names.h"
-#include "report/plot.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { MOST_QUANTITIES = 8 };
-
-struct axis {
-    const char *name;               /* a row, or "on", "model", as asked */
-    const char *row;                /* the row's own name */
-    const char *value;              /* "1..4096", "8,72,576", "a100,h100" */
-    bool named;                     /* over machines or models */
-};
-
-struct curve {
-    struct arena *arena;
-    const struct command *command;
-    struct answer *answer;
-    struct error *error;
-    struct axis axis;
-    const char *quantities[MOST_QUANTITIES];
-    size_t quantity_count;
-    struct unit x_unit, units[MOST_QUANTITIES];
-    size_t points;
-    double *x, *y[MOST_QUANTITIES];  /* [points] */
-    const char **labels;            /* of a named axis */
-    struct scenario *notes;
-    struct scenario **at;           /* of a named axis: one a name */
-    const char **fits;              /* "yes", "no"; NULL: no model or no machine */
-    const char **idle;              /* over names: options without effect at any */
-    size_t idle_count;
-    struct basis basis;             /* over names: what any of them depends on */
-};
 
 #define NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
@@ -586,115 +556,6 @@ static void answer_tables(struct curve *curve)
     answer_notes(curve);
 }
 
-/* ---- pictures, by gnuplot --------------------------------------------------------------- */
-
-/* The unit a column is drawn in, as its largest value likes it: its name and scale. */
-static const char *drawn_unit(struct curve *curve, const double *values, struct unit unit,
-                              double *scale)
-{
-    double largest = 0;
-    for (size_t i = 0; i < curve->points; i++)
-        if (isfinite(values[i]) && fabs(values[i]) > largest)
-            largest = fabs(values[i]);
-    const char *name = strchr(quantity_text(curve->arena, largest, unit, 3), ' ');
-    *scale = 1;
-    return name && unit_scale(name + 1, scale) ? name + 1 : "";
-}
-
-struct drawn {
-    const char *unit;
-    double scale;
-    bool right;                     /* against the axis at the right */
-};
-
-static void plot_axes(struct curve *curve, const struct drawn *x, const struct drawn *y,
-                      struct buffer *script)
-{
-    bool named = curve->axis.named, second = false;
-    double low = named ? 0 : curve->x[0], high = named ? 0 : curve->x[curve->points - 1];
-    const struct scenario *notes = curve->notes;
-    for (size_t j = 0; j < curve->quantity_count; j++)
-        second |= y[j].right;
-    const char *comma = *x->unit ? ", " : "";
-    buffer_print(script, "%sset key outside bottom center maxrows 2\n"
-                 "set xlabel %s noenhanced\nset ylabel %s noenhanced\n%s",
-                 strcmp(command_text(curve->command, "plot"), "-")
-                     ? "set grid lt 1 lc rgb '#dddddd'\n" : "",
-                 plot_quoted(curve->arena, arena_print(curve->arena, "%s%s%s", curve->axis.name,
-                                                       comma, x->unit)),
-                 plot_quoted(curve->arena, y[0].unit), low > 0 && high > 8 * low ? "set logscale x\n" : "");
-    if (notes && notes->model)
-        buffer_print(script, "set title %s noenhanced\n",
-                     plot_quoted(curve->arena,
-                                 arena_print(curve->arena, "%s%s%s", notes->model,
-                                             notes->machine ? " on " : "",
-                                             notes->machine ? notes->machine : "")));
-    if (!named)
-        buffer_print(script, "set xrange [%.9g:%.9g]\n", low / x->scale, high / x->scale);
-    if (second)
-        buffer_print(script, "set ytics nomirror\nset y2tics\nset yrange [0:*]\n"
-                     "set y2range [0:*]\n");
-    if (named)
-        buffer_print(script, "set style fill solid 0.8\nset boxwidth 0.8\nset yrange [0:*]\n"
-                     "set xtics rotate by -30 noenhanced\nset style data histograms\n");
-}
-
-static void plot_lines(struct curve *curve, const struct drawn *y, struct buffer *script)
-{
-    static const char *const colours[MOST_QUANTITIES] = {
-        "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999" };
-    buffer_print(script, "plot ");
-    for (size_t j = 0; j < curve->quantity_count; j++)
-        buffer_print(script, "%s'-' using %s%s title %s noenhanced %s lc rgb '%s'",
-                     j ? ", " : "", curve->axis.named ? "2:xtic(1)" : "1:2",
-                     y[j].right ? " axes x1y2" : "",
-                     plot_quoted(curve->arena, arena_print(curve->arena, "%s%s%s",
-                                 curve->quantities[j], y[j].right ? ", right, " : "",
-                                 y[j].right ? y[j].unit : "")),
-                     curve->axis.named ? "" : "with lines lw 2", colours[j]);
-    buffer_print(script, "\n");
-}
-
-static void plot_data(struct curve *curve, const struct drawn *x, const struct drawn *y,
-                      struct buffer *script)
-{
-    for (size_t j = 0; j < curve->quantity_count; j++) {
-        for (size_t i = 0; i < curve->points; i++) {
-            double value = curve->y[j][i] / y[j].scale;
-            if (isfinite(value) && curve->axis.named)
-                buffer_print(script, "%s %.9g\n", plot_cell(curve->arena, curve->labels[i]), value);
-            else if (isfinite(value))
-                buffer_print(script, "%.9g %.9g\n", curve->x[i] / x->scale, value);
-        }
-        buffer_print(script, "e\n");
-    }
-}
-
-static void plot_script(struct curve *curve, struct buffer *script)
-{
-    struct drawn x = { "", 1, false }, y[MOST_QUANTITIES];
-    if (!curve->axis.named)
-        x.unit = drawn_unit(curve, curve->x, curve->x_unit, &x.scale);
-    for (size_t j = 0; j < curve->quantity_count; j++) {
-        y[j].right = !unit_same(curve->units[j], curve->units[0]);
-        y[j].unit = drawn_unit(curve, curve->y[j], curve->units[j], &y[j].scale);
-        if (!y[j].right)
-            y[j] = y[0];
-    }
-    plot_axes(curve, &x, y, script);
-    plot_lines(curve, y, script);
-    plot_data(curve, &x, y, script);
-}
-
-static bool plot(struct curve *curve, const char *path)
-{
-    struct buffer script = { .arena = curve->arena };
-    if (!plot_open(&script, path, 1000, 640, curve->error))
-        return false;
-    plot_script(curve, &script);
-    return plot_draw(&script, path, curve->error);
-}
-
 bool ask_curve(struct arena *arena, const struct command *command, struct answer *answer,
                struct error *error)
 {
@@ -705,8 +566,10 @@ bool ask_curve(struct arena *arena, const struct command *command, struct answer
         return false;
     answer_document(&curve);
     answer_tables(&curve);
-    if (!picture || !plot(&curve, picture))
-        return !picture;
+    if (command_draws(command))
+        answer->picture = curve_picture(&curve);
+    if (!picture)
+        return true;
     if (!command_given(command, "json") && !command_given(command, "csv")) {
         answer->text.size = 0;
         if (strcmp(picture, "-"))

@@ -1,0 +1,123 @@
+/* find: rows by the words that people use for them.
+ *
+ * Words are looked for in names, in what a row is also called, in its symbol, unit and meaning, and in
+ * the statements of the lecture about it (rows/lookup.c). Each row is shown with its chapter, equation,
+ * value and the command that explains it. find.template is the text. */
+#include "ask/ask.h"
+
+#include "lecture/statements.h"
+
+#include <math.h>
+#include <string.h>
+
+/* All words of the command as one text. */
+static const char *asked_text(struct arena *arena, const struct command *command)
+{
+    struct buffer out = { .arena = arena };
+    buffer_add(&out, "", 0);
+    for (size_t i = 0; i < command->word_count; i++)
+        buffer_print(&out, "%s%s", i ? " " : "", command->words[i]);
+    return out.data;
+}
+
+/* What the lecture says about each row: the sentences of the statements that ask for it. */
+static const char **sentences(struct arena *arena, const struct formulas *formulas)
+{
+    struct lecture lecture;
+    const char **of = arena_array(arena, formulas->count + 1, sizeof *of);
+    for (size_t i = 0; i < formulas->count; i++)
+        of[i] = NULL;
+    statements_read(arena, &lecture);
+    for (size_t i = 0; i < lecture.count; i++) {
+        const int row = formulas_find(formulas, lecture.at[i].asks);
+        if (row >= 0)
+            of[row] = arena_print(arena, "%s %s", of[row] ? of[row] : "", lecture.at[i].sentence);
+    }
+    return of;
+}
+
+static void add_aliases(struct arena *arena, const struct row *row, struct section *section)
+{
+    struct section *list = section_add(section, "aliases", SECTION_TEXTS);
+    for (const char *at = row->aliases ? row->aliases : ""; *at;) {
+        const size_t size = strcspn(at, " ");
+        section_word(list, "text", arena_copy(arena, at, size));
+        at += size + strspn(at + size, " ");
+    }
+}
+
+static void add_row(struct scenario *scenario, const struct row *row, struct section *list)
+{
+    struct arena *arena = scenario->arena;
+    struct buffer unit = { .arena = arena };
+    struct error ignored;
+    double value;
+    struct section *one = section_add(list, NULL, SECTION_RECORD);
+    unit_print(&unit, row->unit);
+    section_word(one, "row", row->name);
+    add_aliases(arena, row, one);
+    section_word(one, "symbol", row->symbol);
+    section_word(one, "chapter", scenario->formulas.chapters[row->chapter].title);
+    section_word(one, "equation", row->expr ? arena_copy(arena, row->text.data, row->text.size) : "");
+    if (!row->table && value_of(scenario, row->name, &value, &ignored) && isfinite(value))
+        section_number(one, "value", value, row->unit);
+    else
+        section_nothing(one, "value");
+    section_word(one, "unit", unit.data);
+    section_word(one, "meaning", row->meaning);
+    section_word(one, "command", arena_print(arena, "chalkline why %s", row->name));
+}
+
+bool ask_find(struct arena *arena, const struct command *command, struct answer *answer, struct error *error)
+{
+    struct scenario scenario;
+    if (!command->word_count) {
+        error_set(error, "find needs words");
+        return error_expected(error, "what you look for, as in `%s`", command->verb->examples[0]);
+    }
+    if (!scenario_open(&scenario, arena, command, command_subject(command), error))
+        return false;
+    const size_t most = command_count(command, "most");
+    const char *asked = asked_text(arena, command);
+    struct match *matches = arena_array(arena, most + 1, sizeof *matches);
+    struct section *section = section_new(arena);
+    struct section *list = section_add(section, "results", SECTION_LIST);
+    const size_t count = formulas_lookup(&scenario.formulas, asked, sentences(arena, &scenario.formulas), matches,
+                                         most);
+    for (size_t i = 0; i < count; i++)
+        add_row(&scenario, scenario.formulas.rows[matches[i].row], list);
+    section_word(section, "asked", asked)->text_only = true;
+    answer->status = !count;
+    section_document(section, answer->doc);
+    template_print(template_built_in(arena, "ask/find.template"), section, &answer->text);
+    return true;
+}
+
+static const struct record result_record = { "FindResult", (const struct answer_field[]){
+    { FIELD_TEXT, "row", .help = "name of the row", .always = true },
+    { FIELD_TEXTS, "aliases", .help = "its other names", .always = true },
+    { FIELD_TEXT, "symbol", .help = "its letter in the lecture, or empty", .always = true },
+    { FIELD_TEXT, "chapter", .help = "the heading that it stands under", .always = true },
+    { FIELD_TEXT, "equation", .help = "its formula; empty: an input", .always = true },
+    { FIELD_NUMBER, "value", .help = "its value, in base units; null: it has one per entry of a table, or none",
+      .unit = "", .always = true, .null = true },
+    { FIELD_TEXT, "unit", .help = "unit of the value", .always = true },
+    { FIELD_TEXT, "meaning", .help = "what it is", .always = true },
+    { FIELD_TEXT, "command", .help = "the command that explains it", .always = true },
+    { 0 } } };
+
+const struct record answer_find = { "Find", (const struct answer_field[]){
+    { FIELD_LIST, "results", .help = "best first", .record = &result_record, .always = true },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "asked" }, .count = 1 },
+    { 0 } } };
+
+static const struct option find_list[] = {
+    { "most", "N", OPTION_COUNT, .low = 1, .high = 1000, .fallback = "5", .help = "how many rows to show" },
+    { 0 } };
+static const struct option_group find_options = { "Search", find_list };
+
+const struct verb verb_find = {
+    "find", "WORDS...", "Find rows by what people call them, by meaning, symbol or unit.",
+    { "chalkline find arithmetic intensity", "chalkline find cost of a cache hit --most 3",
+      "chalkline find memory wall --model deepseek-v3 --on gb200-nvl72" },
+    { &find_options, ANSWER_OPTIONS, &output_options }, .ask = ask_find };
