@@ -111,7 +111,7 @@ export function LectureScreen({ app }: { app: App }) {
   };
   const mineName = app.titleOf("models", state.A.model);
   return <>
-    <nav class="chapters" aria-label="chapters" ref={e => { if (!app.begun || !e || e.dataset.at === chapter.id) return; const on = e?.querySelector<HTMLElement>("[aria-current]"); if (e && on && e.dataset.at !== chapter.id) { e.dataset.at = chapter.id; e.scrollLeft = Math.max(0, on.offsetLeft - 40); } }}>{CHAPTER_IDS.map(id => { const of = chapterTold(id); return <a key={id} href={`#lecture/${id}`} aria-current={id === chapter.id ? "page" : undefined}>{of.number} {of.title} <span class="time">{clock(of.time)}</span></a>; })}</nav>
+    <nav class="chapters" aria-label="chapters">{CHAPTER_IDS.map(id => { const of = chapterTold(id); return <a key={id} href={`#lecture/${id}`} aria-current={id === chapter.id ? "page" : undefined}>{of.number}<span class="chapter-words"> {of.title} <span class="time">{clock(of.time)}</span></span></a>; })}</nav>
     <div class="opening"><div><p class="place">Chapter {said.number} · {said.title} · the lecture from {clock(said.time)}</p><h1>{said.question}</h1></div>
       <p class="lede">{chapter.lede.filter(id => STATEMENTS[id]).map(id => <span key={id}><Coloured text={STATEMENTS[id]} seen={seen} />{" "}</span>)}</p></div>
     <div class="equation-head"><p id="named" data-rest="Every underlined number can be dragged.">Every underlined number can be dragged.</p>
