@@ -8,6 +8,7 @@
  * that does not exist are left out. Ranges are accepted only in the inputs of the training line,
  * since the other lines have no room for them. */
 #include "ask/ask.h"
+#include "report/picture.h"
 #include "build/row_names.h"
 #include "scenario/server.h"
 #include "scenario/waterfall.h"
@@ -293,6 +294,40 @@ static void note_idle(struct brief *brief)
     given_note(&brief->server.scenario, texts, FIGURES_COUNT + MORE + SERVER_ROW_COUNT, "this screen");
 }
 
+/* ---- the picture: multiplying and reading, by the batch ------------------------------------------ */
+
+static bool draw_step(struct brief *brief, struct picture **picture)
+{
+    enum { POINTS = 81 };
+    static const char *const texts[] = { NAME_bound_compute, NAME_bound_weights, NAME_bound_kv, NAME_bound_step };
+    static const struct { const char *name; enum picture_kind kind; enum picture_role role; } drawn[] = {
+        { "multiply", PICTURE_COMPUTE, PICTURE_TERM }, { "read the weights", PICTURE_WEIGHTS, PICTURE_TERM },
+        { "read the caches", PICTURE_CACHE, PICTURE_TERM }, { "the step", PICTURE_RESULT, PICTURE_MAXIMUM } };
+    const double ms = 1e-3, wide = 2.5;
+    double x[POINTS], at[4][POINTS], *const y[] = { at[0], at[1], at[2], at[3] };
+    const struct fact *batch = facts_find(&brief->scenario.facts, NAME_batch);
+    const double now = batch ? batch->value : 1;
+    double balanced = NAN;
+    struct error ignored;
+    if (!value_of(&brief->scenario, NAME_batch_balanced, &balanced, &ignored) || !(balanced > 0))
+        balanced = now;
+    const double last = wide * fmax(balanced, now);
+    for (int i = 0; i < POINTS; i++)
+        x[i] = fmax(1, last * i / (POINTS - 1));
+    if (!values_along(&brief->scenario, texts, 4, NAME_batch, x, POINTS, y, brief->error))
+        return false;
+    *picture = picture_new(brief->arena, arena_print(brief->arena, "One step of a whole domain, by the batch: %s",
+                                                     brief->scenario.model));
+    (*picture)->x = (struct picture_axis){ "sequences in the step", "", false, false, 0, last };
+    (*picture)->y = (struct picture_axis){ "time of a step", "ms", false, false, NAN, NAN };
+    for (int k = 0; k < 4; k++) {
+        struct picture_line *line = picture_line_add(*picture, drawn[k].name, drawn[k].kind, drawn[k].role);
+        for (int i = 0; i < POINTS; i++)
+            picture_point_add(*picture, line, x[i], at[k][i] / ms);
+    }
+    return true;
+}
+
 bool ask_brief(struct arena *arena, const struct command *command, struct answer *answer,
                struct error *error)
 {
@@ -318,6 +353,9 @@ bool ask_brief(struct arena *arena, const struct command *command, struct answer
     if (!add_lecture(brief, template, section))
         return false;
     server_deployment(&brief->server, section);
+    answer->section = section;
+    if (command_draws(command) && !draw_step(brief, &answer->picture))
+        return false;
     section_document(section, answer->doc);
     template_print(template, section, &answer->text);
     answer->status = server_infeasible(&brief->server, answer->doc);
@@ -360,4 +398,4 @@ const struct verb verb_brief = {
     { "chalkline deepseek-v3 --on gb200-nvl72",
       "chalkline brief llama-3.3-70b --on h100-sxm --gpus 8 --precision fp8",
       "chalkline brief ./config.json --on gb200-nvl72" },
-    { SERVING_OPTIONS, &output_options }, .ask = ask_brief };
+    { SERVING_OPTIONS, &plot_options, &output_options }, .ask = ask_brief };

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { PICTURE_WIDTH = 567, INPUTS_MOST = 10, INPUTS_LEAST = 5 };  /* 150 mm, px; rows of what moves the answer */
+enum { PICTURE_WIDTH = 567, INPUTS_MOST = 8, INPUTS_LEAST = 5 };  /* 150 mm, px; rows of what moves the answer */
 static const double small_elasticity = 0.05;
 
 static const char page_style[] =
@@ -19,16 +19,16 @@ static const char style[] =
     ".question{margin:0;color:var(--soft);font-size:13pt;line-height:1.35}\n"
     "h1{margin:8px 0 10px;font-size:22pt;line-height:1.18;font-weight:400;text-wrap:pretty}\n"
     "h2{margin:22px 0 4px;font-size:13pt;line-height:1.3;font-weight:400}\n"
-    "p{margin:0 0 7px;max-width:68ch}\n"
+    "p{margin:0 0 7px;max-width:76ch}\n"
     "figure{margin:16px 0 6px;break-inside:avoid}figure svg{display:block;width:150mm;max-width:100%;height:auto}\n"
-    "table{border-collapse:collapse;margin:4px 0;font:9.3pt/1.4 Inter,ui-sans-serif,system-ui,sans-serif;"
+    "table{border-collapse:collapse;margin:4px 0;font:9pt/1.36 Inter,ui-sans-serif,system-ui,sans-serif;"
     "font-variant-numeric:tabular-nums}\n"
     "caption{text-align:left;font-weight:600;padding-bottom:4px}\n"
     "th{font-weight:400;color:var(--soft);text-align:left;vertical-align:bottom}\n"
-    "th,td{padding:2px 12px 2px 0}th:last-child,td:last-child{padding-right:0}"
+    "th,td{padding:1.5px 12px 1.5px 0}th:last-child,td:last-child{padding-right:0}"
     "thead tr:last-child th{border-bottom:1px solid var(--soft)}td{border-bottom:1px solid var(--grid);"
     "vertical-align:top}\n"
-    ".r{text-align:right}td.r{white-space:nowrap}.wide{overflow-x:auto}\n"
+    ".r{text-align:right}td.r,.n,.rests th{white-space:nowrap}.rests td:first-child{width:38%}.rests{width:100%}.wide{overflow-x:auto}\n"
     "ul{margin:6px 0;padding-left:16px}li{margin:1px 0}\n"
     "small,.small{font:9.3pt/1.45 Inter,ui-sans-serif,system-ui,sans-serif;color:var(--soft)}\n"
     "pre{margin:4px 0;white-space:pre-wrap;overflow-wrap:anywhere;font:9.3pt/1.45 ui-monospace,Menlo,Consolas,"
@@ -36,7 +36,7 @@ static const char style[] =
     "pre.equation{font:11pt/1.5 \"STIX Two Text\",Georgia,Cambria,serif;font-variant-numeric:tabular-nums}\n"
     "footer{margin-top:26px;padding-top:8px;border-top:1px solid var(--rule)}\n"
     "a{color:inherit}\n"
-    "table,tr,li,pre,section.whole{break-inside:avoid}h2{break-after:avoid}p{orphans:3;widows:3}\n"
+    "table,tr,li,pre,section.whole{break-inside:avoid}table.rests{break-inside:auto}h2{break-after:avoid}p{orphans:3;widows:3}\n"
     "@media print{:root,:root[data-theme]{--paper:#fff}main{padding:0;max-width:none}footer{display:none}}\n";
 
 /* ---- texts --------------------------------------------------------------------------------------- */
@@ -58,7 +58,7 @@ static void add_words(struct buffer *out, const char *text)
     add_text(out, text_of(text));
 }
 
-/* The lines of a paragraph as one. */
+/* The lines of a paragraph as one sentence, which begins with a capital. */
 static const char *one_line(struct arena *arena, const char *text)
 {
     struct buffer out = { .arena = arena };
@@ -67,8 +67,11 @@ static const char *one_line(struct arena *arena, const char *text)
     while (rest.size) {
         const struct text line = text_trim(text_line(&rest));
         if (line.size)
-            buffer_print(&out, "%s%.*s", out.size ? " " : "", (int)line.size, line.data);
+            buffer_print(&out, "%s%.*s", out.size && !strchr(",;:.", line.data[0]) ? " " : "", (int)line.size,
+                         line.data);
     }
+    if (*out.data >= 'a' && *out.data <= 'z')
+        *out.data = (char)(*out.data - 'a' + 'A');
     return out.data;
 }
 
@@ -210,8 +213,9 @@ static void add_input(struct buffer *out, const struct section *input)
     buffer_print(out, "<td>");
     add_text(out, said);
     if (date.size) {
-        buffer_print(out, ", ");
+        buffer_print(out, ", <span class=\"n\">");
         add_text(out, date);
+        buffer_print(out, "</span>");
     }
     buffer_print(out, "</td>");
     add_cell(out, false, true, arena_print(arena, "%+.2g %%", section_value(input, "elasticity")));
@@ -252,10 +256,13 @@ static void add_inputs(struct buffer *out, const struct section *inputs, const c
     while (shown < count && shown < INPUTS_MOST &&
            (shown < INPUTS_LEAST || fabs(section_value(kept[shown], "elasticity")) >= small_elasticity))
         shown++;
-    buffer_print(out, "<div class=\"wide\"><table><thead><tr><th>what</th><th class=\"r\">value</th><th>it is</th>"
-                 "<th>source</th><th class=\"r\">1 %% more gives");
-    add_words(out, *output ? arena_print(out->arena, " %s", output) : "");
-    buffer_print(out, "</th></tr></thead><tbody>\n");
+    if (*output) {
+        buffer_print(out, "<p>The last column is the change of <small>");
+        add_words(out, output);
+        buffer_print(out, "</small> for 1 %% more of the input.</p>\n");
+    }
+    buffer_print(out, "<div class=\"wide\"><table class=\"rests\"><thead><tr><th>what</th><th class=\"r\">value</th>"
+                 "<th>it is</th><th>source</th><th class=\"r\">1 %% more</th></tr></thead><tbody>\n");
     for (size_t i = 0; i < shown; i++)
         add_input(out, kept[i]);
     buffer_print(out, "</tbody></table></div>\n");

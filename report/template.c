@@ -329,8 +329,12 @@ static const struct table *find_table(struct arena *arena, const struct scope *s
             continue;
         }
         const size_t count = records_shown(section, part);
-        if (!count || !part->then || part->then->kind != PART_CELLS)
+        if (!count || !part->then)
             continue;
+        if (part->then->kind != PART_CELLS) {
+            found = find_table(arena, &(struct scope){ section->inside[0], scope }, part->then, heads);
+            continue;
+        }
         const struct table table = make_table(arena, scope, section, count, part->then);
         *heads = table.count / table.columns - count;
         found = without_empty(&table, *heads);

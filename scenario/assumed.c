@@ -120,7 +120,8 @@ void basis_add(struct scenario *scenario, const struct graph *graph, const doubl
         const bool fitted = fact ? fact->origin == ORIGIN_FITTED : row->fit != NULL;
         if (input->entry == INPUT_SCALE || !isfinite(pulls[i]) || fabs(pulls[i]) < least)
             continue;
-        gather(&gathered, scenario, input, pulls[i], basis->output);
+        if (fact || !row->input || row->low < row->high)        /* no constant of units */
+            gather(&gathered, scenario, input, pulls[i], basis->output);
         if (fitted)
             keep_fitted(basis, scenario->arena, input->name);
         if (!assumed_input(row, input))

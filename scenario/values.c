@@ -235,3 +235,23 @@ struct range values_range(struct scenario *scenario, const struct values *values
     graph_quantiles(scenario->arena, graph, output, SEED, SAMPLES, at, 2, ends);
     return (struct range){ ends[0], ends[1], "5-95 %" };
 }
+
+bool values_along(const struct scenario *scenario, const char *const *texts, size_t count, const char *row,
+                  const double *x, size_t points, double *const *y, struct error *error)
+{
+    struct scenario at = *scenario;
+    struct values values;
+    at.facts = facts_copy(&at.facts);
+    facts_set(&at.facts, row, x[0], ORIGIN_AXIS, "axis");
+    if (!values_known(&at, texts, count, &values, error))
+        return false;
+    const struct graph *graph = &values.graph;
+    struct column *inputs = arena_array(at.arena, graph->input_count + 1, sizeof *inputs);
+    for (size_t i = 0; i < graph->input_count; i++)
+        inputs[i] = (struct column){ &values.inputs[i], 0 };
+    const int input = graph_input(graph, row);
+    if (input >= 0)
+        inputs[input] = (struct column){ x, 1 };
+    graph_run(graph, inputs, y, points);
+    return true;
+}

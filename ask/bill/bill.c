@@ -8,6 +8,7 @@
  * taken as the middle of a range, with a note. */
 #include "ask/ask.h"
 #include "ask/bill/bill.h"
+#include "report/picture.h"
 #include "build/row_names.h"
 
 #include <math.h>
@@ -137,6 +138,16 @@ static void add_schemes(struct bill *bill, const struct bill_cost *cost, struct 
     }
 }
 
+/* A bar for each scheme. */
+static void draw_schemes(struct bill *bill, const struct price *price, const struct bill_cost *cost)
+{
+    const double month = bill_task_row(bill, NAME_month_cost, 1, 1);
+    for (int i = 0; i < SCHEMES; i++)
+        if (isfinite(cost->task[i]))
+            bill_bar(bill, arena_print(bill->arena, "%s: %s", price->model, schemes[i].name), price,
+                     (enum scheme)i, month);
+}
+
 /* Notes on facts that the rule assumes, each once: middles of ranges, and facts without a source. */
 static void note_rule(struct bill *bill, const struct rule *rule)
 {
@@ -254,6 +265,7 @@ static bool add_entries(struct bill *bill)
         bill_entry(bill, reading, &cost, entry);
         add_prices(bill, reading->price, entry);
         add_schemes(bill, &cost, entry);
+        draw_schemes(bill, reading->price, &cost);
         bill_habits(bill, reading, &cost, entry);
         section_word(entry, "why", bill_why(bill, reading->price, cost.best));
         bill_basis(bill, reading->price, cost.best, &bill->basis);
@@ -293,6 +305,10 @@ bool ask_bill(struct arena *arena, const struct command *command, struct answer 
                            .error = error };
     if (!read_words(command, error) || !open_bill(bill))
         return false;
+    if (command_draws(command)) {
+        bill->picture = picture_new(arena, arena_print(arena, "What a month of %s costs", bill->workload.name));
+        bill->picture->x = (struct picture_axis){ "a month", "USD", false, false, NAN, NAN };
+    }
     add_workload(bill);
     if (!add_entries(bill))
         return false;
@@ -303,6 +319,8 @@ bool ask_bill(struct arena *arena, const struct command *command, struct answer 
         return false;
     note_idle(bill, &own);
     figures_notes(&bill->scenario, bill->section);
+    answer->section = bill->section;
+    answer->picture = bill->picture;
     section_document(bill->section, answer->doc);
     template_print(template_built_in(arena, "ask/bill/bill.template"), bill->section, &answer->text);
     if (command_text(command, "csv"))
@@ -354,6 +372,11 @@ static const struct record entry_record = { "BilledEntry", (const struct answer_
           "takes_tokens", "cheapest_name", "best_cost", "saved" } },
     { 0 } } };
 
+static const struct record cheapest_record = { "CheapestEntry", (const struct answer_field[]){
+    { FIELD_TEXT_ONLY, .count = 6, .names = (const char *const[]){
+          "seller", "model", NAME_month_cost, NAME_month_saving, "dearest_ratio", "habit" } },
+    { 0 } } };
+
 const struct record answer_bill = { "Bill", (const struct answer_field[]){
     { FIELD_RECORD, "workload", .help = "the workload that is billed", .record = &workload_record, .always = true },
     { FIELD_LIST, "entries", .help = "entries of the price list", .record = &entry_record, .always = true },
@@ -365,6 +388,7 @@ const struct record answer_bill = { "Bill", (const struct answer_field[]){
     { FIELD_TEXTS, "assumed", .help = "defaults and assumptions behind the answer", .always = true },
     { FIELD_TEXT_ONLY, "ranked", .record = &entry_record },
     { FIELD_TEXT_ONLY, .names = (const char *const[]){ "longest", "read", "kind", "shown" }, .count = 4 },
+    { FIELD_TEXT_ONLY, "cheapest_entry", .record = &cheapest_record },
     { 0 } } };
 
 static const struct option bill_list[] = {
@@ -389,4 +413,4 @@ const struct verb verb_bill = {
       "chalkline bill my.workload --prices litellm.json --seller anthropic,openai" },
     { &bill_options, &own_options, &machine_options, &chip_options, &weight_options,
       &cache_options, &engine_options, &assume_options, &row_options, &table_options,
-      &output_options }, .ask = ask_bill };
+      &plot_options, &output_options }, .ask = ask_bill };

@@ -135,6 +135,7 @@ struct bill {
     bool rule_given[RULES_FACTS];           /* by --set */
     double turns, compaction_turns;
     struct basis basis;             /* the defaults that the printed costs depend on */
+    struct picture *picture;        /* what a month costs; NULL: none is wanted */
 };
 
 bool bill_open_rows(struct bill *bill);
@@ -166,6 +167,8 @@ extern const struct record bill_habits_record;
 /* bill_whole.c: into the list of entries, and a table of the cheapest. */
 void bill_whole(struct bill *bill, struct section *list);
 void bill_csv(struct bill *bill, struct buffer *out);
+/* bill_plot.c: of a report, a bar for what a month costs in this scheme; its total, USD. */
+void bill_bar(struct bill *bill, const char *name, const struct price *price, enum scheme scheme, double month);
 /* The cheapest entry that is not suspicious and takes the prompts, of those asked for; NULL. */
 const struct reading *bill_cheapest(struct bill *bill, struct bill_cost *cost);
 bool bill_chosen(const struct bill *bill, const struct price *price);   /* by --model, --seller */

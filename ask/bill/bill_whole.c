@@ -69,13 +69,39 @@ const struct reading *bill_cheapest(struct bill *bill, struct bill_cost *cost)
     return lines[i].reading;
 }
 
+/* Of a report: the cheapest entry, how much the dearest of those shown costs beside it, and the habit that
+ * saves most there. */
+static void add_cheapest(struct bill *bill, const struct line *line, const struct section *shown)
+{
+    struct section *one = section_add(bill->section, "cheapest_entry", SECTION_RECORD);
+    struct section *scratch = section_new(bill->arena);
+    const struct section *first = shown->inside[0], *last = shown->inside[shown->inside_count - 1];
+    double most = 0;
+    one->text_only = true;
+    section_word(one, "seller", line->reading->price->seller);
+    section_word(one, "model", line->reading->price->model);
+    bill_figure(bill, one, NAME_month_cost, section_value(first, NAME_month_cost));
+    section_number(one, "dearest_ratio", section_value(last, NAME_month_cost) /
+                   section_value(first, NAME_month_cost), unit_one);
+    bill_habits(bill, line->reading, &line->cost, scratch);
+    const struct section *habits = section_inside(scratch, "habits");
+    for (size_t i = 0; habits && i < habits->inside_count; i++) {
+        const double saving = section_value(habits->inside[i], NAME_month_saving);
+        if (!(saving > most))
+            continue;
+        most = saving;
+        section_word(one, "habit", section_find(habits->inside[i], "habit")->word);
+        bill_figure(bill, one, NAME_month_saving, saving)->value = saving;
+    }
+}
+
 void bill_whole(struct bill *bill, struct section *list)
 {
-    enum { SHOWN = 15 };
+    enum { SHOWN = 15, DRAWN = 12 };
     struct section *section = bill->section, *shown = section_add(section, "ranked", SECTION_LIST);
     const double month = bill_task_row(bill, NAME_month_cost, 1, 1);
     size_t count, suspicious = 0, too_short = 0;
-    const struct line *lines = list_lines(bill, &count);
+    const struct line *lines = list_lines(bill, &count), *cheapest = NULL;
     shown->text_only = true;
     for (size_t i = 0; i < count; i++) {
         const struct reading *reading = lines[i].reading;
@@ -92,6 +118,10 @@ void bill_whole(struct bill *bill, struct section *list)
             continue;
         const double best = cost->task[cost->best], *price = reading->price->at[SERVICE_STANDARD][0];
         section_share(shown, entry);
+        cheapest = cheapest ? cheapest : &lines[i];
+        if (shown->inside_count <= DRAWN)
+            bill_bar(bill, arena_print(bill->arena, "%s, %s", reading->price->model, reading->price->seller),
+                     reading->price, cost->best, month);
         bill_basis(bill, reading->price, cost->best, &bill->basis);
         section_word(entry, "cheapest_name", schemes[cost->best].name)->text_only = true;
         bill_figure(bill, entry, NAME_listed_input, price[PRICE_INPUT])->text_only = true;
@@ -100,6 +130,8 @@ void bill_whole(struct bill *bill, struct section *list)
         section_quantity(entry, "best_cost", best, "USD")->text_only = true;
         section_number(entry, "saved", 1 - best / cost->task[SCHEME_PLAIN], unit_one)->text_only = true;
     }
+    if (cheapest && bill->command->report)
+        add_cheapest(bill, cheapest, shown);
     section_word(section, "file", bill->sheet.file);
     section_number(section, "billed", (double)count, unit_one);
     section_number(section, "suspicious", (double)suspicious, unit_one);

@@ -63,8 +63,32 @@ static int by_count(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
+/* Of a report: the group with the largest median error, of those with some values of all metrics. */
+static void add_worst_group(struct check *check)
+{
+    enum { SOME = 3 };
+    const struct score *worst = NULL;
+    double most = 0;
+    for (size_t i = 0; i < check->groups.count; i++) {
+        const struct score *score = &check->groups.scores[i];
+        const struct figures figures = score_figures(check->arena, score);
+        if (score->count < SOME || !(figures.median > most))
+            continue;
+        most = figures.median;
+        worst = score;
+    }
+    if (!worst)
+        return;
+    section_word(check->section, "worst_group", worst->group)->text_only = true;
+    section_word(check->section, "worst_metric", worst->metric < 0 ? "" : metric_names[worst->metric])
+        ->text_only = true;
+    section_number(check->section, "worst_median", most, unit_one)->text_only = true;
+}
+
 void check_counts(struct check *check)
 {
+    if (check->command->report)
+        add_worst_group(check);
     struct section *section = check->section;
     const size_t rows = check->points.count;
     section_number(section, "rows", (double)rows, unit_one);
@@ -230,5 +254,6 @@ const struct record answer_check = { "Check", (const struct answer_field[]){
     { FIELD_RECORD, "rank", .help = "--rank", .record = &check_rank_record },
     { FIELD_TEXT_ONLY, "scores", .record = &score_record },
     { FIELD_TEXT_ONLY, "reasons", .record = &reason_record },
-    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "values_scored", "rows_refused" }, .count = 2 },
+    { FIELD_TEXT_ONLY, .count = 5, .names = (const char *const[]){
+          "values_scored", "rows_refused", "worst_group", "worst_metric", "worst_median" } },
     { 0 } } };

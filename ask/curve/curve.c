@@ -556,6 +556,67 @@ static void answer_tables(struct curve *curve)
     answer_notes(curve);
 }
 
+/* ---- a report ------------------------------------------------------------------------------- */
+
+/* The slope between two neighbours, both logarithmic; NAN where a value is not above zero. */
+static double slope_at(const struct curve *curve, size_t i)
+{
+    const double *x = curve->x, *y = curve->y[0];
+    return log(y[i + 1] / y[i]) / log(x[i + 1] / x[i]);
+}
+
+/* Where the curve turns: the first point at which the slope has changed half of the way from its first to its last;
+ * 0: it is about as steep at both ends. */
+static size_t turning_point(const struct curve *curve)
+{
+    const double least = 0.25;
+    if (curve->axis.named || curve->points < 4)
+        return 0;
+    const double first = slope_at(curve, 0), last = slope_at(curve, curve->points - 2);
+    if (!(fabs(last - first) > least))
+        return 0;
+    for (size_t i = 1; i + 1 < curve->points; i++)
+        if (fabs(slope_at(curve, i) - first) > fabs(last - first) / 2)
+            return i;
+    return 0;
+}
+
+static void add_report_point(struct curve *curve, size_t i, struct section *list)
+{
+    struct section *one = section_add(list, NULL, SECTION_RECORD), *values = section_add(one, "values", SECTION_LIST);
+    section_word(one, "at", curve->axis.named ? curve->labels[i] : shown(curve, curve->x[i], curve->x_unit));
+    for (size_t j = 0; j < curve->quantity_count; j++) {
+        struct section *value = section_add(values, NULL, SECTION_RECORD);
+        section_word(value, "quantity", curve->quantities[j]);
+        section_word(value, "is", shown(curve, curve->y[j][i], curve->units[j]));
+    }
+}
+
+/* The first quantity at both ends and where it turns, and some of the points. */
+static struct section *report_section(struct curve *curve)
+{
+    enum { SHOWN = 8 };
+    struct section *section = section_new(curve->arena), *list = section_add(section, "shown", SECTION_LIST);
+    const struct scenario *notes = curve->notes ? curve->notes : curve->at[0];
+    const bool machines = !strcmp(curve->axis.name, "on"), models = !strcmp(curve->axis.name, "model");
+    const size_t last = curve->points - 1, turn = turning_point(curve);
+    section_word(section, "quantity", curve->quantities[0]);
+    section_word(section, "axis", machines ? "the machine" : models ? "the model" : curve->axis.name);
+    section_word(section, "model", notes->model && !models ? notes->model : "");
+    section_word(section, "machine", notes->machine && !machines ? notes->machine : "");
+    add_report_point(curve, 0, section_add(section, "first", SECTION_LIST));
+    if (turn)
+        add_report_point(curve, turn, section_add(section, "turn", SECTION_LIST));
+    add_report_point(curve, last, section_add(section, "last", SECTION_LIST));
+    for (size_t i = 0; i < SHOWN; i++) {
+        const size_t at = last * i / (SHOWN - 1);
+        if (!i || at != last * (i - 1) / (SHOWN - 1))
+            add_report_point(curve, at, list);
+    }
+    figures_notes(notes, section);
+    return section;
+}
+
 bool ask_curve(struct arena *arena, const struct command *command, struct answer *answer,
                struct error *error)
 {
@@ -568,6 +629,8 @@ bool ask_curve(struct arena *arena, const struct command *command, struct answer
     answer_tables(&curve);
     if (command_draws(command))
         answer->picture = curve_picture(&curve);
+    if (command->report)
+        answer->section = report_section(&curve);
     if (!picture)
         return true;
     if (!command_given(command, "json") && !command_given(command, "csv")) {

@@ -93,6 +93,8 @@ bool ask_deduce(struct arena *arena, const struct command *command, struct answe
     struct deduction *deduction = arena_alloc(arena, sizeof *deduction);
     *deduction = (struct deduction){ .arena = arena, .command = command, .section = section_new(arena),
                                      .csv = &answer->csv, .error = error };
+    deduction->picture = picture_new(arena, "What the prices say, 90 % and 50 %; as a thin line what was "
+                                            "thought before");
     if (!read_words(command, error) ||
         !scenario_read(&deduction->scenario, arena, command, command_no_subject(command), error))
         return false;
@@ -108,6 +110,9 @@ bool ask_deduce(struct arena *arena, const struct command *command, struct answe
           : old    ? deduce_difference(deduction, old) : deduce_whole(deduction)))
         return false;
     section_document(deduction->section, answer->doc);
+    answer->section = deduction->section;
+    if (deduction->picture->panel_count || deduction->picture->bar_count)
+        answer->picture = deduction->picture;
     template_print(template_built_in(arena, "ask/deduce/deduce.template"), deduction->section,
                    &answer->text);
     return true;
@@ -153,4 +158,4 @@ const struct verb verb_deduce = {
     "deduce", "PRICES", "Infer costs and sizes from a price list, with credible intervals and its contradictions.",
     { "chalkline deduce prices --model claude-opus-4-7", "chalkline deduce litellm.json --csv",
       "chalkline deduce prices --diff older.csv" },
-    { &deduce_options, &row_options, &table_options, &output_options }, .ask = ask_deduce };
+    { &deduce_options, &row_options, &table_options, &plot_options, &output_options }, .ask = ask_deduce };

@@ -8,6 +8,7 @@
 #define ASK_DEDUCE_H
 
 #include "ask/ask.h"
+#include "report/picture.h"
 #include "ask/evidence/evidence.h"
 
 struct deduction {
@@ -22,6 +23,7 @@ struct deduction {
     struct seen_rows rows;
     struct reading *readings;       /* of each price */
     struct draws *draws;
+    struct picture *picture;        /* of a report: intervals */
 };
 
 /* "0.47 to 1.1 per hour", "452 B to 3.6 T": ends of an interval of that row, for people. */

@@ -158,15 +158,57 @@ static const char *rests_on(const struct report *report, enum quantity_key key, 
     return out.data;
 }
 
+/* The unit in which a quantity is drawn: that of its median, billions of parameters, or an hour. */
+static const char *drawn_in(const struct deduction *deduction, const char *row, double median, double *scale)
+{
+    const struct unit unit = scenario_unit(&deduction->scenario, row);
+    const double hour = 3600, billion = 1e9;
+    if (unit_same(unit, unit_power(unit_one, unit_second, -1))) {
+        *scale = 1 / hour;
+        return "of the input price per hour";
+    }
+    if (!strncmp(row, "params_", 7)) {
+        *scale = billion;
+        return "billion parameters";
+    }
+    const char *name = strchr(quantity_text(deduction->arena, median, unit, 3), ' ');
+    *scale = 1;
+    return name && unit_scale(name + 1, scale) ? name + 1 : "";
+}
+
+/* Of a report: the interval as a bar, in the panel of its unit. */
+static void add_interval(const struct deduction *deduction, const char *row, const struct line *line,
+                         const struct span *span, const struct span *prior)
+{
+    struct picture *picture = deduction->picture, *panel = NULL;
+    double scale;
+    const char *unit = drawn_in(deduction, row, span->q50, &scale);
+    if (!(span->q05 > 0) || !isfinite(span->q95))
+        return;
+    for (size_t i = 0; i < picture->panel_count && !panel; i++)
+        panel = !strcmp(picture->panels[i].x.unit, unit) ? &picture->panels[i] : NULL;
+    if (!panel) {
+        panel = picture_panel(picture, "");
+        panel->x = (struct picture_axis){ *unit ? "" : "ratio", unit, true, false, NAN, NAN };
+    }
+    struct picture_bar *bar = picture_bar_add(panel, line->label + strspn(line->label, " ="));
+    bar->range = (struct picture_range){ span->q05 / scale, span->q95 / scale };
+    bar->inner = (struct picture_range){ span->q25 / scale, span->q75 / scale };
+    bar->middle = span->q50 / scale;
+    if (prior->q05 > 0 && isfinite(prior->q95))
+        bar->prior = (struct picture_range){ prior->q05 / scale, prior->q95 / scale };
+}
+
 /* A quantity in the document, unless it is told inversely, and a line for people. */
-static void add_line(const struct report *report, const struct line *line, struct section *quantity_list,
-                     struct section *lines)
+static void add_line(const struct report *report, const struct line *line, bool drawn,
+                     struct section *quantity_list, struct section *lines)
 {
     const struct deduction *deduction = report->deduction;
     const char *row = quantities[line->key];
     struct span span = report->posterior.span[line->key], prior = report->posterior.prior[line->key];
     struct section *one = section_add(lines, NULL, SECTION_RECORD);
     section_word(one, "label", line->label);
+    section_word(one, "quantity", line->label + strspn(line->label, " ="));
     section_word(one, "grounds", "");
     if (line->inverse) {
         span = (struct span){ 1 / span.q95, 1 / span.q75, 1 / span.q50, 1 / span.q25, 1 / span.q05 };
@@ -179,6 +221,8 @@ static void add_line(const struct report *report, const struct line *line, struc
         section_word(one, "grounds", rests_on(report, line->key,
                                               section_add(quantity, "rests_on", SECTION_RECORD)));
     }
+    if (command_draws(deduction->command) && drawn)
+        add_interval(deduction, row, line, &span, &prior);
     section_word(one, "half", deduce_range(deduction, row, span.q25, span.q75));
     section_word(one, "most", deduce_range(deduction, row, span.q05, span.q95));
     section_word(one, "prior_most", deduce_range(deduction, row, prior.q05, prior.q95));
@@ -194,6 +238,7 @@ static void add_quantities(const struct report *report)
     struct arena *arena = report->section->arena;
     struct section *all = section_add(report->section, "quantities", SECTION_KEYED), *tables[TABLES];
     struct buffer now = { .arena = arena }, before = { .arena = arena };
+    static const char *const says[TABLES] = { "the prices", "with a price level", "not the prices" };
     for (int i = 0; i < TABLES; i++) {
         tables[i] = section_add(report->section, names[i], SECTION_LIST);
         tables[i]->text_only = true;
@@ -201,10 +246,10 @@ static void add_quantities(const struct report *report)
     for (int i = 0; i < SAID; i++) {
         const bool is_said = !said[i].product && report->posterior.bits[said[i].key] >= SAID_BITS;
         if (is_said || !said[i].inverse)
-            add_line(report, &said[i], all, tables[is_said ? IDENTIFIED : REST]);
+            add_line(report, &said[i], is_said, all, tables[is_said ? IDENTIFIED : REST]);
     }
     for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
-        add_line(report, &levels[i], all, tables[LEVEL]);
+        add_line(report, &levels[i], true, all, tables[LEVEL]);
     struct section *tier = section_add(report->section, "tier", SECTION_RECORD);
     for (size_t i = 0; i < priors->tiers; i++) {
         section_number(tier, priors->tier[i], report->posterior.tier[i], unit_one);
@@ -213,10 +258,18 @@ static void add_quantities(const struct report *report)
     }
     struct section *line = section_add(tables[REST], NULL, SECTION_RECORD);
     section_word(line, "label", "tier of the prompt cache");
+    section_word(line, "quantity", "tier of the prompt cache");
     section_word(line, "half", "");
     section_word(line, "most", now.data ? now.data : "");
     section_word(line, "prior_most", before.data ? before.data : "");
     section_word(line, "grounds", "");
+    struct section *lines = section_add(report->section, "quantity_lines", SECTION_LIST);
+    lines->text_only = true;
+    for (int i = 0; i < TABLES; i++)
+        for (size_t k = 0; k < tables[i]->inside_count; k++) {
+            section_word(tables[i]->inside[k], "said_by", says[i]);
+            section_share(lines, tables[i]->inside[k]);
+        }
 }
 
 /* ---- what is priced ----------------------------------------------------------------------- */
@@ -414,8 +467,8 @@ static const struct record quantities_record = { "DeducedQuantities", (const str
     { FIELD_OTHERS, .help = "a quantity, under the name of its row", .record = &quantity_record },
     { 0 } } };
 static const struct record line_record = { "QuantityLine", (const struct answer_field[]){
-    { FIELD_TEXT_ONLY, .count = 6, .names = (const char *const[]){
-          "label", "half", "most", "prior_most", "gained", "grounds" } },
+    { FIELD_TEXT_ONLY, .count = 8, .names = (const char *const[]){
+          "label", "quantity", "half", "most", "prior_most", "gained", "grounds", "said_by" } },
     { 0 } } };
 
 static const struct record tier_record = { "CacheTier", (const struct answer_field[]){
@@ -474,6 +527,7 @@ const struct record deduce_report_record = { "DeduceReport", (const struct answe
     { FIELD_TEXT_ONLY, "identified", .record = &line_record },
     { FIELD_TEXT_ONLY, "with_level", .record = &line_record },
     { FIELD_TEXT_ONLY, "not_identified", .record = &line_record },
+    { FIELD_TEXT_ONLY, "quantity_lines", .record = &line_record },
     { FIELD_TEXT_ONLY, .count = 6, .names = (const char *const[]){
           "model", "later", "suspicious_text", "fast_speed", "speed_at_most", "why_as_priced" } },
     { 0 } } };

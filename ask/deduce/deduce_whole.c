@@ -77,6 +77,25 @@ static void add_cells(struct deduction *deduction, const struct reading *reading
     section_word(entry, "suspicious", reading_suspicious(deduction->arena, reading))->text_only = true;
 }
 
+/* Of a report: what each entry says of the active parameters. */
+static void add_interval(struct deduction *deduction, const struct reading *reading)
+{
+    enum { MOST = 40 };
+    const double billion = 1e9;
+    const struct span *active = &reading->span[1];
+    struct picture *picture = deduction->picture;
+    if (picture->bar_count == MOST || !(active->q05 > 0) || !isfinite(active->q95))
+        return;
+    picture->title = "Active parameters, by the prices of each model: 90 % and 50 %";
+    picture->x = (struct picture_axis){ "active parameters", "billions", true, false, NAN, NAN };
+    struct picture_bar *bar = picture_bar_add(picture, arena_print(deduction->arena, "%s, %s",
+                                                                   price_model(reading->price),
+                                                                   reading->price->seller));
+    bar->range = (struct picture_range){ active->q05 / billion, active->q95 / billion };
+    bar->inner = (struct picture_range){ active->q25 / billion, active->q75 / billion };
+    bar->middle = active->q50 / billion;
+}
+
 static void add_entry(struct deduction *deduction, const struct reading *reading, struct section *list)
 {
     struct section *entry = section_add(list, NULL, SECTION_RECORD);
@@ -97,6 +116,8 @@ static void add_entry(struct deduction *deduction, const struct reading *reading
     for (int i = 0; i < DEDUCE_TOLD; i++)
         deduce_add_span(entry, quantities[deduce_told[i]], reading->span[i]);
     section_number(entry, "effective", reading->effective, unit_one);
+    if (command_draws(deduction->command))
+        add_interval(deduction, reading);
     add_cells(deduction, reading, entry);
 }
 

@@ -76,6 +76,8 @@ extern const struct life_kind life_kinds[];
 struct scenario life_apart(const struct scenario *scenario);
 /* The laws of data/loss_laws.csv, each solved. */
 bool life_laws(struct life *life);
+/* NULL: the law has no loss. */
+bool life_picture(struct life *life, struct picture **picture);
 bool life_answer(struct life *life, struct answer *answer);
 
 #endif

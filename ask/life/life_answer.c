@@ -280,7 +280,10 @@ bool life_answer(struct life *life, struct answer *answer)
     }
     answer->status = !life->chosen->reached;
     add_laws(life, &answer->csv);
+    if (command_draws(life->command) && !life_picture(life, &answer->picture))
+        return false;
     figures_notes(&life->scenario, section);
+    answer->section = section;
     section_document(section, answer->doc);
     template_print(template_built_in(life->arena, "ask/life/life.template"), section, &answer->text);
     return true;

@@ -136,6 +136,9 @@ extern const char *const plan_figures[PLAN_FIGURE_COUNT];
 
 /* "8 x TP 4, concurrency 13, chunks of 512"; "2 x TP 8 prefill + 1 x TP 8 decode, concurrency 51" */
 const char *plan_deployment(const struct plan *plan, const struct plan_point *point);
+/* The same as a sentence without its stop: "Five workers of five GPUs read prompts, nine workers of
+ * one GPU answer". */
+const char *plan_sentence(const struct plan *plan, const struct plan_point *point);
 /* What distinguishes the point's variant from the others: "H200 SXM, fp8", or "". */
 const char *plan_variant(const struct plan *plan, const struct plan_point *point);
 /* The figure as text. */

@@ -179,6 +179,12 @@ static void add_times(struct picture *panel, const struct simulated *outcome)
             const double share = (double)k / POINTS;
             picture_point_add(panel, line, fmax(sketch_quantile(sketch, share), 1e-6), 100 * share);
         }
+        for (int k = 0; k < 2 && sketch->count && i != SIMULATE_E2E; k++) {
+            const double at = fmax(sketch_quantile(sketch, k ? 0.99 : 0.5), 1e-6);
+            picture_mark_add(panel, arena_print(panel->arena, "%s p%d %s", times[i].name, k ? 99 : 50,
+                                                quantity_text(panel->arena, at, unit_second, 3)), at,
+                             k ? 99 : 50);
+        }
     }
 }
 

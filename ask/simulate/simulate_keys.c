@@ -178,4 +178,5 @@ const struct record answer_simulate = { "Simulate", (const struct answer_field[]
     { FIELD_TEXT_ONLY, .count = 11, .names = (const char *const[]){
           NAME_ttft_limit, NAME_tpot_limit, "block_tokens", "varied", "limited", "priced",
           "never_saturates", "times_lower", "prompt_servers", "servers_tried", "fewer_miss" } },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "traffic", "model", "machine" }, .count = 3 },
     { 0 } } };

@@ -215,6 +215,7 @@ void tiers_answer(struct tiers_answer *tiers, struct answer *answer)
     for (size_t i = 0; i < tiers->pause_count; i++)
         add_pause(tiers, tiers->pauses[i], pauses);
     figures_notes(scenario, section);
+    answer->section = section;
     section_document(section, answer->doc);
     template_print(template_built_in(scenario->arena, "ask/tiers/tiers.template"), section, &answer->text);
     const char *columns[1 + TIER_FIGURE_COUNT + MORE] = { "tier" };

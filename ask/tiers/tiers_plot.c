@@ -117,7 +117,7 @@ struct picture *tiers_picture(const struct tiers_answer *tiers)
 {
     struct arena *arena = tiers->scenario.arena;
     const struct view view = choose_view(&tiers->places);
-    struct picture *picture = picture_new(arena, arena_print(arena, "Cheapest for %s tokens of %s: %s",
+    struct picture *picture = picture_new(arena, arena_print(arena, "What a pause of %s tokens of %s costs: %s",
         quantity_text(arena, tiers->whole[WHOLE_context], unit_one, 9), tiers_title(tiers), path_words(tiers)));
     picture->x = (struct picture_axis){ "pause of a conversation", "s", true, true, view.short_end,
                                         view.long_end };

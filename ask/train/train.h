@@ -84,6 +84,8 @@ const char *train_layout(const struct train *train, const struct train_point *po
  * arena of `noted`, which has the same rows. */
 void train_basis(const struct train *train, const struct train_point *point, struct scenario *noted,
                  struct basis *basis, const char ***idle, size_t *idle_count);
+/* One step of a layout. */
+struct picture *train_picture(const struct train *train, const struct train_point *point);
 bool train_answer(struct train *train);
 /* The best layout at each value of a row, as --sweep says: a list of such records. */
 bool train_sweep(struct train *train);

@@ -155,6 +155,21 @@ static struct section *add_front(struct train *train, struct section *section)
     return list;
 }
 
+/* Of a report: layouts that are nearly as fast as the best, each the fastest for its memory. */
+static void add_near(const struct train *train, const struct section *front, struct section *section)
+{
+    const double slower = 1.05;
+    enum { SHOWN = 8 };
+    if (!train->command->report || !front->inside_count)
+        return;
+    struct section *near = section_add(section, "near", SECTION_LIST);
+    near->text_only = true;
+    for (size_t i = 0; i < front->inside_count && near->inside_count < SHOWN; i++)
+        if (section_value(front->inside[i], NAME_train_step) <=
+            slower * section_value(front->inside[0], NAME_train_step))
+            section_share(near, front->inside[i]);
+}
+
 static void add_counts(struct train *train, struct section *section)
 {
     const struct search_count *count = &train->result.count;
@@ -193,6 +208,7 @@ bool train_answer(struct train *train)
         fill_record(train, &point, section_add(section, "best", SECTION_RECORD));
         add_moved(train, &point, section);
         front = add_front(train, section);
+        add_near(train, front, section);
     } else if (result->miss_found && isfinite(result->miss_by) && result->miss_by <= 1e6) {
         struct section *nearest = section_add(section, "nearest", SECTION_RECORD);
         train_read_point(train, &result->miss, &point);
@@ -217,6 +233,9 @@ bool train_answer(struct train *train)
             facts_note(&scenario->facts, "%s has no effect on this layout", idle[i]);
     }
     figures_notes(scenario, section);
+    train->answer->section = section;
+    if (found && command_draws(train->command))
+        train->answer->picture = train_picture(train, &point);
     section_document(section, train->answer->doc);
     template_print(template_built_in(train->arena, "ask/train/train.template"), section,
                    &train->answer->text);
@@ -263,6 +282,7 @@ const struct record answer_train = { "Train", (const struct answer_field[]){
     { FIELD_TEXTS, "assumed", .help = "defaults and assumptions behind the answer" },
     { FIELD_LIST, "sweep", .help = "--sweep: the best layout at each value", .record = &train_swept },
     { FIELD_TEXT_ONLY, "shown", .record = &point_record },
+    { FIELD_TEXT_ONLY, "near", .record = &point_record },
     { FIELD_TEXT_ONLY, .count = 7, .names = (const char *const[]){
           "scope", "swept", NAME_training_chips, NAME_training_sequences, NAME_sequence_length,
           NAME_training_tokens, NAME_host_memory } },

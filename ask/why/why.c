@@ -8,6 +8,7 @@
  * measured by evaluating at the other point. Choices such as a layout are held, since 1 % more of
  * them would be another deployment. */
 #include "ask/ask.h"
+#include "report/picture.h"
 
 #include "lecture/statements.h"
 #include "build/row_names.h"
@@ -468,6 +469,55 @@ static bool find_word(struct why *why, const char *word, int *index, struct erro
     return true;
 }
 
+/* ---- the picture: what a tenth more or less of each input does -------------------------------- */
+
+/* The quantity with all entries of an input's row at this factor, within the row's limits. */
+static double moved_by(struct arena *scratch, const struct values *values, const char *row_name,
+                       const struct formulas *formulas, double factor)
+{
+    const struct graph *graph = &values->graph;
+    double *inputs = arena_array(scratch, graph->input_count + 1, sizeof *inputs), after;
+    for (size_t i = 0; i < graph->input_count; i++) {
+        const struct input *input = &graph->inputs[i];
+        inputs[i] = values->inputs[i];
+        if (!strcmp(formulas->rows[input->row]->name, row_name))
+            inputs[i] = fmax(input->least, fmin(input->most, inputs[i] * factor));
+    }
+    graph_value(scratch, graph, inputs, NULL, &after);
+    return after;
+}
+
+static bool draw_tornado(struct why *why, const char *name, const struct section *section,
+                         struct picture **picture)
+{
+    enum { BARS = 8 };
+    const double tenth = 0.1, percent = 100;
+    struct scenario *scenario = why->scenario;
+    struct arena *arena = scenario->arena;
+    const struct section *strongest = section_inside(section, "strongest");
+    struct values values;
+    if (!strongest || !strongest->inside_count)
+        return true;
+    if (!values_of(scenario, &name, 1, &values, why->error))
+        return false;
+    *picture = picture_new(arena, arena_print(arena, "%s with 10 %% more or less of each input", name));
+    (*picture)->x = (struct picture_axis){ arena_print(arena, "change of %s", name), "%", false, false, NAN, NAN };
+    for (size_t i = 0; i < strongest->inside_count && i < BARS; i++) {
+        const char *input = section_find(strongest->inside[i], "input")->word;
+        const double less = percent * (moved_by(arena, &values, input, &scenario->formulas, 1 - tenth) /
+                                       values.at[0] - 1);
+        const double more = percent * (moved_by(arena, &values, input, &scenario->formulas, 1 + tenth) /
+                                       values.at[0] - 1);
+        struct picture_bar *bar = picture_bar_add(*picture, input);
+        if (!isfinite(less) || !isfinite(more))
+            continue;
+        bar->from = fmin(less, more);
+        bar->text = arena_print(arena, "%+.2g %% with more, %+.2g %% with less", more, less);
+        picture_part_add(*picture, bar, picture_kind_of(input), fmax(less, more) - bar->from);
+    }
+    return true;
+}
+
 bool ask_why(struct arena *arena, const struct command *command, struct answer *answer,
              struct error *error)
 {
@@ -505,8 +555,11 @@ bool ask_why(struct arena *arena, const struct command *command, struct answer *
     }
     figures_words(&scenario, section);
     figures_notes(&scenario, section);
+    answer->section = section;
+    if (command_draws(command) && !draw_tornado(&why, name, section, &answer->picture))
+        return false;
     section_document(section, answer->doc);
-    template_print(template_built_in(arena, "ask/why.template"), section, &answer->text);
+    template_print(template_built_in(arena, "ask/why/why.template"), section, &answer->text);
     return true;
 }
 
@@ -575,4 +628,4 @@ const struct verb verb_why = {
     { "chalkline why bound_step --model deepseek-v3 --on gb200-nvl72",
       "chalkline why predicted_tpot --model llama-3.3-70b --on h100-sxm --batch 64",
       "chalkline why inference_tokens --deep" },
-    { &why_options, ANSWER_OPTIONS, &output_options }, .ask = ask_why };
+    { &why_options, ANSWER_OPTIONS, &plot_options, &output_options }, .ask = ask_why };
