@@ -21,6 +21,7 @@ export class App {
   readonly lecture = new Numbers(this.engine, 1);       // the lecture's numbers beside the reader's
   readonly known: Known;
   dropped = 0;                                          // files that have been dealt with
+  begun = false;                                        // the first numbers come before the first picture
   settled = false;                                      // nothing more will come for this state
   render: () => void = () => undefined;
   sent: { words: string[]; text: string } | null = null;      // a report's question and its answer
@@ -166,7 +167,7 @@ export class App {
   }
 
   private settle(): void {
-    const waits = this.idle !== 0 || this.frame !== 0 || this.numbers.stale || [...this.wanted].some(([lane, key]) => this.answers.get(lane)?.key !== key);
+    const waits = !this.begun || this.idle !== 0 || this.frame !== 0 || this.numbers.stale || [...this.wanted].some(([lane, key]) => this.answers.get(lane)?.key !== key);
     this.settled = !waits;
     if (this.settled && !this.settledOnce) { this.settledOnce = true; this.draw(); }
     if (this.settled) document.documentElement.dataset.settled = "1";
@@ -214,14 +215,14 @@ export class App {
       this.shelve(name, bytes);
     }
     if (!this.take({ ...this.history, now: state, past: [...this.history.past, this.history.now], future: [], last: "" }, false)) this.start(this.refused!);
-    else if (this.history.past.length === 1 && !this.begun) this.history = begin(state);
-    this.begun = true;
+    else if (this.history.past.length === 1 && !this.opened) this.history = begin(state);
+    this.opened = true;
   }
-  private begun = false;
+  private opened = false;
 
   /* Refused at the beginning: there is no old board, so the first one is opened beside the refusal. */
   private start(refusal: Refusal): void {
-    if (!this.numbers.of) { this.take({ ...this.history, now: { ...START } }, false); this.begun = true; }
+    if (!this.numbers.of) { this.take({ ...this.history, now: { ...START } }, false); this.opened = true; }
     this.refuse(refusal);
   }
 }

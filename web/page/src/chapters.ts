@@ -73,11 +73,11 @@ function crossing(n: Numbers): number {
 
 function stepOverBatch(n: Numbers, held: Held): Picture {
   const cross = crossing(n), start = Number.isFinite(cross) ? 2.5 * cross : 3 * Math.max(n.value("batch_crossover"), n.value("batch"));
-  const end = held.end("batch", nice(Math.max(start, n.value("batch")))), x = even(end / 240, end, 97), y = n.sweep("batch", x);
+  const end = held.end("batch", nice(Math.max(start, n.value("batch")))), x = even(end / 240, end, 49), y = n.sweep("batch", x);
   const ms = (of: string): number[] => y(of).map(v => 1e3 * v);
   const compute = ms("bound_compute"), weights = ms("bound_weights"), kv = ms("bound_kv"), step = ms("bound_step");
   const memory = weights.map((w, i) => w + kv[i]), binding = Number.isFinite(cross);
-  const at = step[Math.min(96, Math.max(0, Math.round(Math.min(start, end) / end * 96)))];
+  const at = step[Math.min(48, Math.max(0, Math.round(Math.min(start, end) / end * 48)))];
   const lines = [line("multiply", "compute", "term", path(x, compute)), line("weights", "weights", "term", path(x, weights)),
                  line("caches", "cache", "term", path(x, kv)), line("all reads", "host", "sum", path(x, memory)), line("the step, T", "result", "result", path(x, step))];
   return { title: binding ? `From ${three(cross)} users on, multiplying sets the pace` : "Reading the caches sets the pace at any batch",
@@ -88,7 +88,7 @@ function stepOverBatch(n: Numbers, held: Held): Picture {
 
 function costOverBatch(n: Numbers, held: Held): Picture {
   const cross = crossing(n), end = held.end("batch", nice(Math.max(Number.isFinite(cross) ? 2.5 * cross : 3 * n.value("batch_crossover"), n.value("batch"))));
-  const x = evenLog(end / 2000, end, 97), y = n.sweep("batch", x), of = (row: string): number[] => y(row).map(v => 1e6 * v);
+  const x = evenLog(end / 2000, end, 65), y = n.sweep("batch", x), of = (row: string): number[] => y(row).map(v => 1e6 * v);
   const lines = [line("multiply", "compute", "term", path(x, of("compute_cost"))), line("weights ÷ B", "weights", "term", path(x, of("weights_cost"))),
                  line("caches", "cache", "term", path(x, of("kv_cost"))), line("cost", "result", "result", path(x, of("bound_cost_per_token")))];
   const floor = usd(n, "cost_floor"), full = n.value("compute_cost") >= n.value("kv_cost");
@@ -154,11 +154,11 @@ const experts: ChapterSpec = {
   },
   pictures(n, held) {
     const from = outlasts(n, "all_to_all_time_two_domains"), end = held.end("batch", nice(Math.max(Number.isFinite(from) ? 2.5 * from : 4000, n.value("batch"))));
-    const x = even(end / 240, end, 97), y = n.sweep("batch", x), ms = (of: string): number[] => y(of).map(v => 1e3 * v);
+    const x = even(end / 240, end, 49), y = n.sweep("batch", x), ms = (of: string): number[] => y(of).map(v => 1e3 * v);
     const lines = [line("one rack", "network", "term", path(x, ms("all_to_all_time_one_domain"))), line("two racks", "network", "predicted", path(x, ms("all_to_all_time_two_domains"))),
                    line("the step, T", "result", "result", path(x, ms("bound_step")))];
     return [{ title: Number.isFinite(from) ? `From ${three(from)} users on, two racks exchange longer than the step lasts` : "At any batch the exchange over two racks hides behind the step",
-      x: lin("users in the step, B", "", end), y: lin("ms", "", held.end("exchange", nice(1.4 * Math.max(ms("bound_step")[60], Number.isFinite(from) ? ms("all_to_all_time_two_domains")[60] : 0)))), lines,
+      x: lin("users in the step, B", "", end), y: lin("ms", "", held.end("exchange", nice(1.4 * Math.max(ms("bound_step")[30], Number.isFinite(from) ? ms("all_to_all_time_two_domains")[30] : 0)))), lines,
       marks: Number.isFinite(from) && from < end ? [{ name: `two racks bind, ${three(from)}`, x: from, y: 1e3 * n.value("all_to_all_time_two_domains") * from / n.value("batch"), sets: "scale_out_bandwidth" }] : [],
       here: { x: n.value("batch"), y: 1e3 * n.value("all_to_all_time_two_domains"), sets: "batch", name: `you: ${n.write("all_to_all_time_two_domains")}` }, table: tableOf("users", lines) }];
   },
@@ -254,8 +254,8 @@ const prices: ChapterSpec = {
       : { right: false, bold: "The step is beyond the corner.", rest: `It would mean a cache of ${short(n, "implied_kv_per_token")} a token, ${two(100 * implied / real)} % of the real one: below the step every long prompt costs more than it brings.` };
   },
   pictures(n, held) {
-    const corner = n.value("context_crossover"), at = n.value("price_step_context"), end = held.end("context", nice(Math.max(Number.isFinite(corner) && corner > 0 ? 3 * corner : 0, 1.2 * at))), x = even(end / 400, end, 121), y = n.sweep("context", x), growth = y("cost_growth");
-    const top = nice(Math.max(2, growth[Math.min(120, Math.round(120 * Math.max(at, corner > 0 ? 2 * corner : 0) / end))])), step = n.value("price_step");
+    const corner = n.value("context_crossover"), at = n.value("price_step_context"), end = held.end("context", nice(Math.max(Number.isFinite(corner) && corner > 0 ? 3 * corner : 0, 1.2 * at))), x = even(end / 400, end, 61), y = n.sweep("context", x), growth = y("cost_growth");
+    const top = nice(Math.max(2, growth[Math.min(60, Math.round(60 * Math.max(at, corner > 0 ? 2 * corner : 0) / end))])), step = n.value("price_step");
     const lines = [line("cost", "result", "result", path(x, growth)), line("price", "host", "predicted", [[0, 1], [at, 1], [at, step], [end, step]])];
     const multiply = 1, weights = 1 / n.value("batch_over_crossover"), cache = n.value("context_over_crossover");
     return [{ title: corner > 0 && Number.isFinite(corner) ? `The cost turns at ${n.write("context_crossover")}; the price steps at ${n.write("price_step_context")}` : "The cost has no corner: the cache is never the larger part", x: lin("tokens of context", "", end), y: lin("times the cost without context", "", held.end("growth", top)), lines,

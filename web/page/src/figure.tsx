@@ -7,7 +7,7 @@ import type { Picture } from "./picture_type";
 export interface Moves { drag?: (x: number, y: number, done: boolean) => void; mark?: (name: string, x: number, done: boolean) => void }
 
 export function Figure({ app, id, picture, moves, old, height = 0, low }: { app: App; id: string; picture: Picture; moves?: Moves; old?: boolean; height?: number; low?: boolean }) {
-  const host = useRef<HTMLDivElement>(null), mounted = useRef<Mounted | null>(null), now = useRef(moves), shown = useRef("");
+  const host = useRef<HTMLDivElement>(null), mounted = useRef<Mounted | null>(null), now = useRef(moves), shown = useRef<Picture | null>(null);
   now.current = moves;
   useEffect(() => {
     mounted.current = mountPicture(host.current!, app.engine, { height,
@@ -16,9 +16,8 @@ export function Figure({ app, id, picture, moves, old, height = 0, low }: { app:
     return () => { mounted.current?.remove(); mounted.current = null; };
   }, []);
   useEffect(() => {
-    const key = JSON.stringify(picture);
-    if (key === shown.current) return;
-    shown.current = key;
+    if (shown.current === picture) return;
+    shown.current = picture;
     mounted.current?.update(picture);
   });
   return <div id={id} class={`drawn${low ? " low" : ""}${old ? " old" : ""}`} ref={host} />;

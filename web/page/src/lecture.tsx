@@ -91,7 +91,7 @@ function More({ app, chapter, told }: { app: App; chapter: ChapterSpec; told: St
 export function LectureScreen({ app }: { app: App }) {
   const { state, numbers: n, chapter } = app, narrow = useNarrow(), said = chapterTold(chapter.id), reply = app.answer<Reply>("told", toldOf(app));
   const told = ((reply.data?.answer?.statements ?? []) as Statement[]).filter(s => s.chapter === said.number);
-  const held = ends.begin(`${chapter.id} ${state.mine} ${state.mine ? JSON.stringify([state.A.model, state.A.on]) : state.statement}`), equations = chapter.equations(n), pictures = chapter.pictures(n, held), verdict = chapter.verdict(n), hand = chapter.hand, seen = new Set<string>();
+  const held = ends.begin(`${chapter.id} ${state.mine} ${state.mine ? JSON.stringify([state.A.model, state.A.on]) : state.statement}`), equations = chapter.equations(n), pictures = app.begun ? chapter.pictures(n, held) : [], verdict = chapter.verdict(n), hand = chapter.hand, seen = new Set<string>();
   const lastSets = useRef<{ row: string; value: number } | null>(null);
   const drag = (sets: string) => (x: number, _y: number, done: boolean): void => {
     if (sets !== hand.row && sets !== "context" && sets !== "pretrain_tokens") return;
@@ -111,7 +111,7 @@ export function LectureScreen({ app }: { app: App }) {
   };
   const mineName = app.titleOf("models", state.A.model);
   return <>
-    <nav class="chapters" aria-label="chapters" ref={e => { const on = e?.querySelector<HTMLElement>("[aria-current]"); if (e && on && e.dataset.at !== chapter.id) { e.dataset.at = chapter.id; e.scrollLeft = Math.max(0, on.offsetLeft - 40); } }}>{CHAPTER_IDS.map(id => { const of = chapterTold(id); return <a key={id} href={`#lecture/${id}`} aria-current={id === chapter.id ? "page" : undefined}>{of.number} {of.title} <span class="time">{clock(of.time)}</span></a>; })}</nav>
+    <nav class="chapters" aria-label="chapters">{CHAPTER_IDS.map(id => { const of = chapterTold(id); return <a key={id} href={`#lecture/${id}`} aria-current={id === chapter.id ? "page" : undefined}>{of.number}<span class="chapter-words"> {of.title} <span class="time">{clock(of.time)}</span></span></a>; })}</nav>
     <div class="opening"><div><p class="place">Chapter {said.number} · {said.title} · the lecture from {clock(said.time)}</p><h1>{said.question}</h1></div>
       <p class="lede">{chapter.lede.filter(id => STATEMENTS[id]).map(id => <span key={id}><Coloured text={STATEMENTS[id]} seen={seen} />{" "}</span>)}</p></div>
     <div class="equation-head"><p id="named" data-rest="Every underlined number can be dragged.">Every underlined number can be dragged.</p>
@@ -120,8 +120,9 @@ export function LectureScreen({ app }: { app: App }) {
     <div class="board"><section class="task" aria-label="the question"><h2>{chapter.task}</h2>
       <p class="hand"><Num app={app} row={hand.row} big name={hand.words} /> <span class="hand-words">{hand.words}</span></p><Slider app={app} row={hand.row} name={hand.words} />
       <p class="verdict"><b>{verdict.bold}</b> {verdict.rest}</p><Spoken text={`${verdict.bold} ${verdict.rest}`} /></section>
+      {!app.begun && <><div class="pane reserved" /><div class="pane reserved" /></>}
       {pictures.map((p, k) => <div class="pane" key={`${chapter.id}${k}`}><Figure app={app} id={`${chapter.id}-${k + 1}`} picture={p} moves={{ ...(p.here ? { drag: drag(p.here.sets) } : {}), ...(p.marks?.some(m => m.sets) ? { mark: inverse(k) } : {}) }} /></div>)}
-      {chapter.extra && <div class="pane"><Drawing app={app} what={chapter.extra} /></div>}</div>
+      {chapter.extra && app.begun && <div class="pane"><Drawing app={app} what={chapter.extra} /></div>}</div>
     {chapter.id === "reversible" && <Running app={app} reply={app.answer<Reply>("net", RUN).data} />}
     <div class="two text"><section><h2>In a sentence</h2><p class="prose">{chapter.meets(n).text.map((t, i) => typeof t === "string" ? t : <Value key={i} app={app} row={t.row} />)}</p></section>
       <Yours app={app} chapter={chapter} told={told} /></div>

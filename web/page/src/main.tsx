@@ -155,6 +155,7 @@ async function start(): Promise<void> {
   app.render();
   document.documentElement.dataset.ready = String(Math.round(performance.now()));
   listen(app);
+  requestAnimationFrame(() => setTimeout(() => { app.begun = true; app.draw(); }));
 }
 
 start().catch(error => {

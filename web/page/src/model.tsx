@@ -140,7 +140,7 @@ export function ModelScreen({ app }: { app: App }) {
   const nearest = a.list.length && at ? a.list.reduce((p, q) => Math.abs(Math.log(q.speed / speedOf(at))) < Math.abs(Math.log(p.speed / speedOf(at))) ? q : p) : null;
   const close = nearest && at && Math.abs(Math.log(nearest.speed / speedOf(at))) < Math.log(1.5) ? nearest : null;
   const end = A.points.length ? speedOf(A.points[A.points.length - 1]) : 500, speed = (v: number, moving: boolean): void => { app.dispatch({ do: "speed", value: Math.min(v, Math.max(end, 6)) }, moving); };
-  const picture = frontier(app, at, a.list, b.list, nearest), fall = at ? waterfall(at, bound.data?.answer ?? null, close) : null;
+  const picture = app.begun ? frontier(app, at, a.list, b.list, nearest) : null, fall = at ? waterfall(at, bound.data?.answer ?? null, close) : null;
   const parts = at ? [...grouped(at)].sort((p, q) => q[1] - p[1]) : [], sum = parts.reduce((s, p) => s + p[1], 0), Bp = state.B ? chosen(front(app, "B").points, state.speed) : null;
   return <>
     <p class="query">Serve <Pick app={app} list="models" value={state.A.model} shown={model} label="model" field="model" take={name => { nameModel(app, "A")(name); if (state.B) app.dispatch({ do: "name", side: "B", of: "model", text: name }); }} /> on{" "}
@@ -157,7 +157,7 @@ export function ModelScreen({ app }: { app: App }) {
       {nearest ? `Measured nearby: ${three(nearest.perGpu)} a GPU at ${three(nearest.speed)} token/s (${sourceOf(nearest)})${a.marked ? `, ${a.marked}` : ""}.` : "Nothing measured of this pair is in the catalog."}</>}</p>
     <div class="two">
       <div class="pane">{fall ? <Figure app={app} id="waterfall" picture={fall} old={!bound.fresh} /> : <div class="reserved" />}</div>
-      <div class="pane"><Figure app={app} id="frontier" picture={picture} old={!A.fresh && !A.waits} moves={{ drag: (x, _y, done) => { speed(x < 100 ? Number(x.toPrecision(2)) : Number(x.toPrecision(3)), !done); } }} />
+      <div class="pane">{!picture ? <div class="reserved" /> : <Figure app={app} id="frontier" picture={picture} old={!A.fresh && !A.waits} moves={{ drag: (x, _y, done) => { speed(x < 100 ? Number(x.toPrecision(2)) : Number(x.toPrecision(3)), !done); } }} />}
         {(a.marked || b.marked) && <p class="note">Measured points are {a.marked || b.marked}.</p>}</div>
     </div>
     <div class="notes">

@@ -70,13 +70,13 @@ export function RunScreen({ app }: { app: App }) {
     <p class={`detail${reply.fresh ? "" : " old"}`}>{fits ? <>{known ? <>80 % between {two(rate / s.now("tpot_band_high"))} and {two(rate / s.now("tpot_band_low"))}; no software is faster than {two(n.value("user_speed"))} on this bandwidth. First token after {app.engine.write(s.now("predicted_ttft"), "s")}. </> : s.refused ? `${s.refused}. ` : ""}Up to {two(most)} tokens of context fit.</>
       : <>It would do {fewer && <>in <button type="button" class="word" onClick={() => app.dispatch({ do: "option", side: "card", name: "precision", text: fewer[0] })}>{fewer[1]}</button>, </>}{larger && <>on <button type="button" class="word" onClick={() => nameMachine(app, "card")(larger.name)}>{larger.title}</button>, </>}or with {app.engine.write(host, "B")} of it in the host's memory.</>}</p>
     <div class="two">
-      <div class="pane"><Figure app={app} id="memory" low picture={memoryPicture(app)} />
+      <div class="pane">{app.begun ? <Figure app={app} id="memory" low picture={memoryPicture(app)} /> : <div class="drawn low" />}
         <h2 class="small">In {bitsOf(format)} on this card</h2>
         <table class="fits"><thead><tr><th scope="col">model</th><th scope="col">weights</th><th scope="col">share of memory</th><th scope="col">token/s</th></tr></thead><tbody>{(list.length ? list : []).map((m, i) => {
           const w = weighed.data![index.get(m.name)!]?.answer, step = speeds.fresh ? speeds.data?.[i] : null, tpot = step?.answer?.predicted_tpot;
           const own = plain(m.name) === plain(state.card.model);
           return <tr key={m.name} class={own ? "own" : ""}><th scope="row">{own ? m.title : <button type="button" class="word" onClick={() => nameModel(app, "card")(m.name)}>{m.title}</button>}</th><td>{w ? app.engine.write(w.weights_stored.value, "B") : ""}</td><td>{w ? `${two(100 * w.hbm_share.value)} %` : ""}</td><td>{!step ? "" : tpot > 0 && !(w.hbm_share.value > 1) ? two(1 / tpot) : "does not fit"}</td></tr>; })}</tbody></table></div>
-      <div class="pane"><Figure app={app} id="speed" picture={speedPicture(app, reply.data)} old={!reply.fresh && !!reply.data} moves={{ drag: (x, _y, done) => { const c = Math.round(Math.min(262144, Math.max(256, x))); app.dispatch({ do: "set", side: "card", row: "context", text: String(Number(c.toPrecision(3))) }, !done); } }} /></div>
+      <div class="pane">{!app.begun ? <div class="reserved" /> : <Figure app={app} id="speed" picture={speedPicture(app, reply.data)} old={!reply.fresh && !!reply.data} moves={{ drag: (x, _y, done) => { const c = Math.round(Math.min(262144, Math.max(256, x))); app.dispatch({ do: "set", side: "card", row: "context", text: String(Number(c.toPrecision(3))) }, !done); } }} />}</div>
     </div>
   </>;
 }

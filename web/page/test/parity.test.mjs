@@ -4,7 +4,7 @@ import { execFile } from "node:child_process";
 import { test } from "node:test";
 import { engine, random, root } from "./engine.mjs";
 
-const COUNT = process.env.CHALKLINE_LONG ? 500 : 120;
+const COUNT = process.env.CHALKLINE_LONG ? 500 : 60;
 const program = process.env.CHALKLINE ?? root + "chalkline";
 
 const ROWS = ["bound_step", "bound_compute", "bound_memory", "bound_cost_per_token", "bound_throughput", "hbm_share", "sequences_that_fit", "all_to_all_time",
