@@ -6,7 +6,7 @@ import subset from "subset-font";
 const from = new URL("node_modules/@fontsource/", import.meta.url).pathname;
 const range = (first, last) => Array.from({ length: last - first + 1 }, (_, i) => String.fromCodePoint(first + i)).join("");
 const TEXT = range(0x20, 0x7e) + "’“”–—×÷·≤≥≈−… \u2009µ°²³⁴";
-const MATH = range(0x30, 0x39) + "+-=<>()[]{},./*|∑√∞×−·≤≥÷\u2062ℎ" + range(0x1d434, 0x1d467) + "αβγδλμρστφωηθ" + "𝛼𝛽𝛾𝛿𝜆𝜇𝜌𝜎𝜏𝜑𝜔𝜂𝜃";
+const MATH = range(0x30, 0x39) + "+-=<>()[],./*∑√∞×−·≤≥\u2062ℎ" + range(0x1d434, 0x1d467) + "𝛼𝛽𝛾𝛿𝜆𝜇𝜌𝜎𝜏𝜔";
 
 const FACES = [
   ["STIX Two Text", 400, "stix-two-text/files/stix-two-text-latin-400-normal.woff2", TEXT],
