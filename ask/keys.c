@@ -14,6 +14,14 @@ static const struct record point_record = { "CurvePoint", (const struct answer_f
       .null = true },
     { 0 } } };
 
+static const struct record shown_value_record = { "ShownValue", (const struct answer_field[]){
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "quantity", "is" }, .count = 2 },
+    { 0 } } };
+static const struct record shown_record = { "ShownPoint", (const struct answer_field[]){
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "at" }, .count = 1 },
+    { FIELD_TEXT_ONLY, "values", .record = &shown_value_record },
+    { 0 } } };
+
 const struct record answer_curve = { "Curve", (const struct answer_field[]){
     { FIELD_LIST, "points", .help = "the points, each with the words that ask for it alone",
       .record = &point_record },
@@ -22,6 +30,12 @@ const struct record answer_curve = { "Curve", (const struct answer_field[]){
       .help = "defaults and assumptions; for an axis of models or machines a list for each" },
     { FIELD_OTHERS, .help = "the axis as an array, and each quantity as it was asked",
       .record = &column_record, .arrays = true },
+    { FIELD_TEXT_ONLY, .count = 5, .names = (const char *const[]){
+          "quantity", "axis", "axis_word", "model", "machine" } },
+    { FIELD_TEXT_ONLY, "first", .record = &shown_record },
+    { FIELD_TEXT_ONLY, "turn", .record = &shown_record },
+    { FIELD_TEXT_ONLY, "last", .record = &shown_record },
+    { FIELD_TEXT_ONLY, "shown", .record = &shown_record },
     { 0 } } };
 
 /* ---- solve -------------------------------------------------------------------------------------- */

@@ -37,18 +37,22 @@ static const char style[] =
     "footer{margin-top:26px;padding-top:8px;border-top:1px solid var(--rule)}\n"
     "a{color:inherit}\n"
     "table,tr,li,pre,section.whole{break-inside:avoid}table.rests{break-inside:auto}h2{break-after:avoid}p{orphans:3;widows:3}\n"
-    "@media print{:root,:root[data-theme]{--paper:#fff}main{padding:0;max-width:none}footer{display:none}}\n";
+    "@media print{:root,:root[data-theme]{--paper:#fff}.wide{overflow:visible}main{padding:0;max-width:none}footer{display:none}}\n";
 
 /* ---- texts --------------------------------------------------------------------------------------- */
 
+/* A per cent stays with its number. */
 static void add_text(struct buffer *out, struct text text)
 {
     for (size_t i = 0; i < text.size; i++)
-        switch (text.data[i]) {
+        if (text.data[i] == ' ' && i + 1 < text.size && text.data[i + 1] == '%')
+            buffer_print(out, "\u00a0");
+        else switch (text.data[i]) {
         case '&': buffer_add(out, "&amp;", 5); break;
         case '<': buffer_add(out, "&lt;", 4); break;
         case '>': buffer_add(out, "&gt;", 4); break;
         case '"': buffer_add(out, "&quot;", 6); break;
+        case '`': break;                        /* of names in sources */
         default:  buffer_add(out, text.data + i, 1);
         }
 }
@@ -286,6 +290,20 @@ static void add_notes(struct buffer *out, const struct section *notes)
     buffer_print(out, "</ul>\n");
 }
 
+/* Lines of a command break between its words alone. */
+static void add_command(struct buffer *out, const char *command)
+{
+    while (*command) {
+        const size_t size = strcspn(command, " ");
+        buffer_print(out, "<span class=\"n\">");
+        add_text(out, (struct text){ command, size });
+        buffer_print(out, "</span>");
+        command += size;
+        for (; *command == ' '; command++)
+            buffer_print(out, " ");
+    }
+}
+
 /* ---- the page ------------------------------------------------------------------------------------------ */
 
 static void add_head(struct buffer *out, const struct document *document, const char *title)
@@ -357,7 +375,7 @@ void document_html(const struct document *document, struct buffer *out)
     add_sure(out, document);
     add_basis(out, document);
     buffer_print(out, "<section class=\"whole\"><h2>To repeat it</h2>\n<pre>");
-    add_words(out, document->command);
+    add_command(out, document->command);
     buffer_print(out, "</pre>\n<p class=\"small\">");
     add_words(out, arena_print(out->arena, "With chalkline %s, on %s.", document->version, document->date));
     buffer_print(out, "</p></section>\n");

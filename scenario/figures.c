@@ -195,6 +195,19 @@ void figures_notes(const struct scenario *scenario, struct section *section)
     section_number(section, "fitted_constants", (double)scenario->fitted_count, unit_one)->text_only = true;
 }
 
+void figures_noted(struct section *section, const char *note)
+{
+    struct section *noted = NULL;
+    for (size_t i = 0; i < section->inside_count; i++)
+        if (section->inside[i]->name && !strcmp(section->inside[i]->name, "noted"))
+            noted = section->inside[i];
+    if (!noted) {
+        noted = section_add(section, "noted", SECTION_TEXTS);
+        noted->text_only = true;
+    }
+    section_word(noted, NULL, note);
+}
+
 void figures_words(const struct scenario *scenario, struct section *section)
 {
     struct section *list = section_add(section, "words", SECTION_TEXTS);

@@ -177,6 +177,8 @@ bool figures_read(struct scenario *scenario, const char *const *names, size_t co
 /* Add the lists "assumed" (the notes) and "words" (scenario_words) to a section; of a
  * report also "inputs", the weighed inputs, and "noted", the notes that say something else. */
 void figures_notes(const struct scenario *scenario, struct section *section);
+/* Of a report: a line more of what it rests on. */
+void figures_noted(struct section *section, const char *note);
 void figures_words(const struct scenario *scenario, struct section *section);
 /* Add a number under the name of its row and under the row's aliases. */
 void figures_row(struct section *section, const char *name, double value);

@@ -56,10 +56,14 @@ static const char *command_of(struct arena *arena, int count, char **words)
     return out.data;
 }
 
-/* Today, or the day of SOURCE_DATE_EPOCH for reports that are compared. */
+/* Today, or the day of SOURCE_DATE_EPOCH for reports that are compared. A page has no environment. */
 static const char *date_of(struct arena *arena)
 {
+#ifdef __wasm__
+    const char *given = NULL;
+#else
     const char *given = getenv("SOURCE_DATE_EPOCH");
+#endif
     const time_t now = given ? (time_t)strtoll(given, NULL, 10) : time(NULL);
     struct tm day;
     if (!gmtime_r(&now, &day))

@@ -178,6 +178,19 @@ static bool read_question(struct check *check)
                          check->error);
 }
 
+/* Of a report: which measurements these are. */
+static void note_files(struct check *check)
+{
+    const char *const *files;
+    const size_t count = command_texts(check->arena, check->command, "measured", &files);
+    for (size_t i = 0; i < count; i++)
+        figures_noted(check->section, arena_print(check->arena, "measurements: %s", files[i]));
+    if (!count)
+        figures_noted(check->section, "measurements: data/measured.csv, each with its source and date");
+    figures_noted(check->section, "machines: data/hardware.csv; models: data/models.csv; constants: "
+                                  "data/efficiency.csv");
+}
+
 bool ask_check(struct arena *arena, const struct command *command, struct answer *answer,
                struct error *error)
 {
@@ -203,6 +216,8 @@ bool ask_check(struct arena *arena, const struct command *command, struct answer
     section_document(check.section, answer->doc);
     template_print(template_built_in(arena, "ask/check/check.template"), check.section, &answer->text);
     answer->section = check.section;
+    if (command->report)
+        note_files(&check);
     if (!command_draws(command))
         return true;
     answer->picture = scatter_picture(arena, check.outcomes, check.outcome_count);

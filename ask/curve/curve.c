@@ -602,6 +602,7 @@ static struct section *report_section(struct curve *curve)
     const size_t last = curve->points - 1, turn = turning_point(curve);
     section_word(section, "quantity", curve->quantities[0]);
     section_word(section, "axis", machines ? "the machine" : models ? "the model" : curve->axis.name);
+    section_word(section, "axis_word", curve->axis.named ? "" : arena_print(curve->arena, "%s ", curve->axis.name));
     section_word(section, "model", notes->model && !models ? notes->model : "");
     section_word(section, "machine", notes->machine && !machines ? notes->machine : "");
     add_report_point(curve, 0, section_add(section, "first", SECTION_LIST));

@@ -111,6 +111,13 @@ bool ask_deduce(struct arena *arena, const struct command *command, struct answe
         return false;
     section_document(deduction->section, answer->doc);
     answer->section = deduction->section;
+    if (command->report) {
+        figures_noted(deduction->section, arena_print(arena, "prices: %s, %zu entries", deduction->sheet.file,
+                                                      deduction->sheet.count));
+        figures_noted(deduction->section, "what was thought of the unknowns before: data/priors.csv, each with its "
+                                          "source; --set changes one");
+        figures_noted(deduction->section, "prices are sums of costs times margins, by formulas/prices");
+    }
     if (deduction->picture->panel_count || deduction->picture->bar_count)
         answer->picture = deduction->picture;
     template_print(template_built_in(arena, "ask/deduce/deduce.template"), deduction->section,
@@ -140,8 +147,8 @@ const struct record answer_deduce = { "Deduced", (const struct answer_field[]){
     { FIELD_OTHERS, .help = "--model: a report, under the name of the entry",
       .record = &deduce_report_record },
     { FIELD_TEXT_ONLY, "reports", .record = &deduce_report_record },
-    { FIELD_TEXT_ONLY, .count = 6, .names = (const char *const[]){
-          "draws_made", "unlikely", "changes_found", "compared", "older", "newer" } },
+    { FIELD_TEXT_ONLY, .count = 7, .names = (const char *const[]){
+          "draws_made", "unlikely", "active_factor", "changes_found", "compared", "older", "newer" } },
     { 0 } } };
 
 static const struct option deduce_list[] = {

@@ -121,6 +121,27 @@ static void add_entry(struct deduction *deduction, const struct reading *reading
     add_cells(deduction, reading, entry);
 }
 
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* By which factor, either way, active parameters are known for half of the models; NAN: for none. */
+static double active_factor(const struct deduction *deduction)
+{
+    const size_t count = deduction->sheet.count;
+    double *factors = arena_array(deduction->arena, count + 1, sizeof *factors);
+    size_t known = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct span *active = &deduction->readings[i].span[1];
+        if (active->q05 > 0 && isfinite(active->q95))
+            factors[known++] = sqrt(active->q95 / active->q05);
+    }
+    qsort(factors, known, sizeof *factors, by_size);
+    return known ? factors[known / 2] : NAN;
+}
+
 bool deduce_whole(struct deduction *deduction)
 {
     static const char *const columns[] = {
@@ -148,6 +169,7 @@ bool deduce_whole(struct deduction *deduction)
     section_number(section, "suspicious", (double)suspicious, unit_one);
     section_number(section, "draws_made", (double)draws_count(deduction->draws), unit_one)->text_only = true;
     section_number(section, "unlikely", (double)unlikely, unit_one)->text_only = true;
+    section_number(section, "active_factor", active_factor(deduction), unit_one)->text_only = true;
     return true;
 }
 

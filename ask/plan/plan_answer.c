@@ -306,7 +306,7 @@ bool plan_answer(struct plan *plan)
         plan_record(plan, &shown, best);
         section_word(best, "binds", plan_binds(plan, &shown));
         section_word(best, "sentence", plan_sentence(plan, &shown))->text_only = true;
-        section_number(best, "users", shown.figures[PLAN_per_gpu] * shown.figures[PLAN_deployment_chips] /
+        section_number(best, "users_at_once", shown.figures[PLAN_per_gpu] * shown.figures[PLAN_deployment_chips] /
                        shown.figures[PLAN_speed_per_user], unit_one)->text_only = true;
         if (!add_simplest(plan, section) || !add_moves(plan, section))
             return false;
@@ -340,7 +340,7 @@ bool plan_answer(struct plan *plan)
 static const struct record best_record = { "PlanBest", (const struct answer_field[]){
     { FIELD_ALSO, .record = &plan_deployment_record },
     { FIELD_TEXT, "binds", .help = "the limit that a little more load violates", .always = true },
-    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "sentence", "users" }, .count = 2 },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "sentence", "users_at_once" }, .count = 2 },
     { 0 } } };
 
 static const struct record nearest_record = { "PlanNearest", (const struct answer_field[]){

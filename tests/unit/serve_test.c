@@ -798,6 +798,7 @@ static void encodings_are_read(void **state)
     assert_false(handout_takes_gzip(NULL));
 }
 
+/* The page that a report brings along: packed, and the answer beside it as JSON that ends no script. */
 static void report_holds_its_state(void **state)
 {
     (void)state;
@@ -805,27 +806,31 @@ static void report_holds_its_state(void **state)
     struct error error;
     struct text packed = pack(&arena, html);
     const struct embedded page[] = { { "page", packed.data, packed.size }, { 0, 0, 0 } };
+    const struct embedded none[] = { { 0, 0, 0 } };
     char *words[] = { "report", "eval", "x", "--rows", "</script>" };
     char *asked[] = { "report", "eval", "inference_tokens", "--set", "token_rate=1e7" };
     struct shelf_file file = { "</script>",
                                text_of("x : 1\n    </script><!-- (test)\n    = 6 * 7\n") };
     struct shelf shelf = { &file, 1 };
-    struct buffer out = { .arena = &arena }, answer = { .arena = &arena };
+    struct buffer answer = { .arena = &arena };
+    const char *live;
     arena.shelf = &shelf;
-    assert_true(report_page(&arena, page, 5, words, &out, &error));
-    const char *start = strstr(out.data, "json\">") + 6, *stop = strstr(start, "</script>");
-    assert_true(stop && !strstr(stop + 1, "</script>"));
+    assert_true(report_live(&arena, page, 5, words, &live, &error));
+    const char *start = strstr(live, "json\">") + 6, *stop = strstr(start, "</script>");
     const struct doc *doc = parse(&arena, (struct text){ start, (size_t)(stop - start) });
     assert_string_equal(doc_get(doc, "words")->last->string, "</script>");
-    assert_string_equal(stop + strlen("</script>"), "\n<p>after</p>\n");
-    out.size = 0;
-    assert_true(report_page(&arena, page, 5, asked, &out, &error));
+    size_t scripts = 0;
+    for (const char *at = live; (at = strstr(at, "</script>")); at++)
+        scripts++;
+    assert_int_equal(scripts, 3);
+    assert_true(report_live(&arena, page, 5, asked, &live, &error));
     assert_true(respond(&arena, 5, asked, &answer));
-    assert_non_null(strstr(out.data, answer.data));
+    assert_non_null(strstr(live, answer.data));
     asked[2] = "inference_tokenz";
-    out.size = 0;
-    assert_false(report_page(&arena, page, 5, asked, &out, &error));
+    assert_false(report_live(&arena, page, 5, asked, &live, &error));
     assert_non_null(strstr(error.hint, "inference_tokens"));
+    assert_false(report_live(&arena, none, 5, words, &live, &error));
+    assert_non_null(strstr(error.hint, "make page"));
     arena_free(&arena);
 }
 

@@ -4,7 +4,7 @@
 
 #include "ask/ask.h"
 #include "base/embedded.h"
-#include "report/template.h"
+#include "report/document.h"
 
 #include <math.h>
 
@@ -38,6 +38,50 @@ static void built_in_templates(void **state)
         arena_free(&arena);
     }
     assert_true(count >= 2);
+}
+
+/* The parts of a report name what the answer has, where the verb declares the keys of its answer. */
+static void built_in_reports(void **state)
+{
+    (void)state;
+    size_t count = 0;
+    for (const struct embedded *file = embedded_data; file->path; file++) {
+        struct arena arena = { 0 };
+        struct document_template templates;
+        struct error error;
+        if (!strstr(file->path, ".report"))
+            continue;
+        if (!document_read(&arena, file->path, (struct text){ file->data, file->size }, &templates, &error))
+            fail_msg("%s", error.what);
+        const struct record *record = record_of(file->path);
+        for (int i = 0; record && i < DOCUMENT_PARTS; i++)
+            if (templates.parts[i] && !template_check(templates.parts[i], record, &error))
+                fail_msg("%s", error.what);
+        count++;
+        arena_free(&arena);
+    }
+    assert_int_equal(count, 12);
+}
+
+/* What is wrong in such a file is found, with its line. */
+static void bad_reports(void **state)
+{
+    (void)state;
+    static const struct { const char *text, *what; } cases[] = {
+        { "= question\na\n", "r: a report needs a question and an answer" },
+        { "= question\na\n= answers\nb\n", "r:3: no part of a report: = answers" },
+        { "= question\na\n= answer\nb\n= question\n", "r:5: a part stands here twice: question" },
+        { "# it\n= question\na\n= answer\n{b\n", "r:5: " },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct arena arena = { 0 };
+        struct document_template templates;
+        struct error error = { .what = "" };
+        assert_false(document_read(&arena, "r", text_of(cases[i].text), &templates, &error));
+        if (strncmp(error.what, cases[i].what, strlen(cases[i].what)))
+            fail_msg("%s", error.what);
+        arena_free(&arena);
+    }
 }
 
 /* ---- an answer to print --------------------------------------------------------------------------- */
@@ -215,7 +259,9 @@ static void documents(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(built_in_templates), cmocka_unit_test(formats), cmocka_unit_test(conditions),
+        cmocka_unit_test(built_in_templates),
+        cmocka_unit_test(built_in_reports),
+        cmocka_unit_test(bad_reports), cmocka_unit_test(formats), cmocka_unit_test(conditions),
         cmocka_unit_test(records), cmocka_unit_test(errors), cmocka_unit_test(documents) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,6 +63,7 @@ interface Exports {
   size(): number;
   reply(): number;
   ask(text: number, size: number): number;
+  report(text: number, size: number): number;
   tables(): number;
   board(slot: number, text: number, size: number, rows: number, rowsSize: number): number;
   inputs(slot: number, side: number): number;
@@ -139,8 +140,9 @@ export class Engine {
     const BAD = 8, NONE = 0;            // WASI: no such file; well
     const system: Record<string, unknown> = new Proxy({}, { get: (_, name) => {
       if (name === "proc_exit") return () => { throw new Error("the engine gave up"); };
-      if (name === "clock_time_get") return (_id: number, _p: bigint, at: number) => {
-        new DataView(this.wasm.memory.buffer).setBigUint64(at, BigInt(Math.round(performance.now() * 1e6)), true);
+      if (name === "clock_time_get") return (id: number, _p: bigint, at: number) => {
+        const now = id ? performance.now() : Date.now();        // of the day, else since the start
+        new DataView(this.wasm.memory.buffer).setBigUint64(at, BigInt(Math.round(now * 1e6)), true);
         return NONE;
       };
       return () => BAD;
@@ -160,6 +162,15 @@ export class Engine {
     const reply = this.wasm.ask(at, size);
     this.wasm.release(at);
     return JSON.parse(this.text(reply, this.wasm.size()));
+  }
+
+  /* The answer as a document of its own, for a new window or a file. */
+  report(words: string[]): string | Refusal {
+    const [at, size] = this.words(["report", ...words]);
+    const reply = this.wasm.report(at, size);
+    this.wasm.release(at);
+    const html = this.text(reply, this.wasm.size());
+    return html.startsWith("<") ? html : JSON.parse(html).error;
   }
 
   /* Verbs with what stands beside them, options with the verbs that take them. */

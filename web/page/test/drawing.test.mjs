@@ -1,9 +1,10 @@
 /* Pictures in a browser, by themselves: true boxes of all texts, keys, drags, the table, and nothing left behind. */
 import assert from "node:assert";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { after as afterAll, before, test } from "node:test";
 import { build } from "esbuild";
-import { launch, root } from "./browser.mjs";
+import { launch, root, run } from "./browser.mjs";
 
 const descriptions = readFileSync(root + "tests/fixtures/pictures.jsonl", "utf8").trim().split("\n").map(line => JSON.parse(line));
 const WIDTHS = [320, 640, 1100];
@@ -179,4 +180,17 @@ test("a description that is none is refused with its place", async () => {
   const said = await page.evaluate(() => { try { window.engine.picture({ title: "a", x: { name: "x", unit: "", log: false }, y: { name: "y", unit: "", log: false },
     lines: [{ name: "b", points: [[1, NaN]] }] }, 300); } catch (error) { return error.message; } });
   assert.match(said, /lines\[0\]\.points\[0\]\[1\] is out of range; a number between/);
+});
+
+test("the engine writes the report that the command line writes", async () => {
+  const words = ["step", "deepseek-v3", "--on", "gb200-nvl72"];
+  const made = await page.evaluate(w => window.engine.report(w), words);
+  const dir = mkdtempSync(tmpdir() + "/chalkline-");
+  const said = await run(["report", ...words, "--output", dir + "/step.html"]);
+  assert.equal(said.code, 0, said.err);
+  const day = text => text.replace(/chalkline [0-9.]+( \([0-9a-f]+\))?, (on )?[0-9-]{10}/g, "VERSION");
+  assert.equal(day(made), day(readFileSync(dir + "/step.html", "utf8")));
+  assert.match(made, new RegExp(`on ${new Date().getUTCFullYear()}-`));
+  assert.match((await page.evaluate(() => window.engine.report(["step"]))).what, /step needs|model/);
+  rmSync(dir, { recursive: true });
 });
