@@ -299,7 +299,8 @@ static void note_idle(struct brief *brief)
 static bool draw_step(struct brief *brief, struct picture **picture)
 {
     enum { POINTS = 81 };
-    static const char *const texts[] = { NAME_bound_compute, NAME_bound_weights, NAME_bound_kv, NAME_bound_step };
+    static const char *const texts[] = { NAME_bound_compute, NAME_bound_weights, NAME_bound_kv,
+                                         NAME_bound_step };
     static const struct { const char *name; enum picture_kind kind; enum picture_role role; } drawn[] = {
         { "multiply", PICTURE_COMPUTE, PICTURE_TERM }, { "read the weights", PICTURE_WEIGHTS, PICTURE_TERM },
         { "read the caches", PICTURE_CACHE, PICTURE_TERM }, { "the step", PICTURE_RESULT, PICTURE_MAXIMUM } };
@@ -316,8 +317,8 @@ static bool draw_step(struct brief *brief, struct picture **picture)
         x[i] = fmax(1, last * i / (POINTS - 1));
     if (!values_along(&brief->scenario, texts, 4, NAME_batch, x, POINTS, y, brief->error))
         return false;
-    *picture = picture_new(brief->arena, arena_print(brief->arena, "One step of a whole domain, by the batch: %s",
-                                                     brief->scenario.model));
+    *picture = picture_new(brief->arena, arena_print(brief->arena, "One step of a whole domain, by the "
+                                                     "batch: %s", brief->scenario.model));
     (*picture)->x = (struct picture_axis){ "sequences in the step", "", false, false, 0, last };
     (*picture)->y = (struct picture_axis){ "time of a step", "ms", false, false, NAN, NAN };
     for (int k = 0; k < 4; k++) {

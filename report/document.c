@@ -4,7 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { PICTURE_WIDTH = 567, INPUTS_MOST = 8, INPUTS_LEAST = 5 };  /* 150 mm, px; rows of what moves the answer */
+enum { PICTURE_WIDTH = 567,        /* px: 150 mm */
+       INPUTS_MOST = 8, INPUTS_LEAST = 5 };         /* rows of what moves the answer */
 static const double small_elasticity = 0.05;
 
 static const char page_style[] =
@@ -20,7 +21,8 @@ static const char style[] =
     "h1{margin:8px 0 10px;font-size:22pt;line-height:1.18;font-weight:400;text-wrap:pretty}\n"
     "h2{margin:22px 0 4px;font-size:13pt;line-height:1.3;font-weight:400}\n"
     "p{margin:0 0 7px;max-width:76ch}\n"
-    "figure{margin:16px 0 6px;break-inside:avoid}figure svg{display:block;width:150mm;max-width:100%;height:auto}\n"
+    "figure{margin:16px 0 6px;break-inside:avoid}"
+    "figure svg{display:block;width:150mm;max-width:100%;height:auto}\n"
     "table{border-collapse:collapse;margin:4px 0;font:9pt/1.36 Inter,ui-sans-serif,system-ui,sans-serif;"
     "font-variant-numeric:tabular-nums}\n"
     "caption{text-align:left;font-weight:600;padding-bottom:4px}\n"
@@ -28,16 +30,19 @@ static const char style[] =
     "th,td{padding:1.5px 12px 1.5px 0}th:last-child,td:last-child{padding-right:0}"
     "thead tr:last-child th{border-bottom:1px solid var(--soft)}td{border-bottom:1px solid var(--grid);"
     "vertical-align:top}\n"
-    ".r{text-align:right}td.r,.n,.rests th{white-space:nowrap}.rests td:first-child{width:38%}.rests{width:100%}.wide{overflow-x:auto}\n"
+    ".r{text-align:right}td.r,.n,.rests th{white-space:nowrap}.rests td:first-child{width:38%}"
+    ".rests{width:100%}.wide{overflow-x:auto}\n"
     "ul{margin:6px 0;padding-left:16px}li{margin:1px 0}\n"
     "small,.small{font:9.3pt/1.45 Inter,ui-sans-serif,system-ui,sans-serif;color:var(--soft)}\n"
-    "pre{margin:4px 0;white-space:pre-wrap;overflow-wrap:anywhere;font:9.3pt/1.45 ui-monospace,Menlo,Consolas,"
-    "monospace}\n"
+    "pre{margin:4px 0;white-space:pre-wrap;overflow-wrap:anywhere;"
+    "font:9.3pt/1.45 ui-monospace,Menlo,Consolas,monospace}\n"
     "pre.equation{font:11pt/1.5 \"STIX Two Text\",Georgia,Cambria,serif;font-variant-numeric:tabular-nums}\n"
     "footer{margin-top:26px;padding-top:8px;border-top:1px solid var(--rule)}\n"
     "a{color:inherit}\n"
-    "table,tr,li,pre,section.whole{break-inside:avoid}table.rests{break-inside:auto}h2{break-after:avoid}p{orphans:3;widows:3}\n"
-    "@media print{:root,:root[data-theme]{--paper:#fff}.wide{overflow:visible}main{padding:0;max-width:none}footer{display:none}}\n";
+    "table,tr,li,pre,section.whole{break-inside:avoid}table.rests{break-inside:auto}"
+    "h2{break-after:avoid}p{orphans:3;widows:3}\n"
+    "@media print{:root,:root[data-theme]{--paper:#fff}.wide{overflow:visible}"
+    "main{padding:0;max-width:none}footer{display:none}}\n";
 
 /* ---- texts --------------------------------------------------------------------------------------- */
 
@@ -226,8 +231,8 @@ static void add_input(struct buffer *out, const struct section *input)
     buffer_print(out, "</tr>\n");
 }
 
-/* Which output the inputs are weighed by: the first of the words that has any; "" where none does, and then the
- * strongest of each input counts. */
+/* Which output the inputs are weighed by: the first of the words that has any; "" where none does, and then
+ * the strongest of each input counts. */
 static const char *weighed_output(struct arena *arena, const struct section *inputs, const char *words)
 {
     char *rest = arena_copy(arena, words ? words : "", words ? strlen(words) : 0);
@@ -242,7 +247,8 @@ static const char *weighed_output(struct arena *arena, const struct section *inp
 static bool is_listed(const struct section *const *shown, size_t count, const struct section *input)
 {
     for (size_t i = 0; i < count; i++)
-        if ((is_model(shown[i]) && is_model(input)) || !strcmp(word_of(shown[i], "input"), word_of(input, "input")))
+        if ((is_model(shown[i]) && is_model(input)) || !strcmp(word_of(shown[i], "input"),
+                                                               word_of(input, "input")))
             return true;
     return false;
 }
@@ -265,7 +271,8 @@ static void add_inputs(struct buffer *out, const struct section *inputs, const c
         add_words(out, output);
         buffer_print(out, "</small> for 1 %% more of the input.</p>\n");
     }
-    buffer_print(out, "<div class=\"wide\"><table class=\"rests\"><thead><tr><th>what</th><th class=\"r\">value</th>"
+    buffer_print(out, "<div class=\"wide\"><table class=\"rests\"><thead><tr><th>what</th>"
+                 "<th class=\"r\">value</th>"
                  "<th>it is</th><th>source</th><th class=\"r\">1 %% more</th></tr></thead><tbody>\n");
     for (size_t i = 0; i < shown; i++)
         add_input(out, kept[i]);
@@ -380,7 +387,8 @@ void document_html(const struct document *document, struct buffer *out)
     add_words(out, arena_print(out->arena, "With chalkline %s, on %s.", document->version, document->date));
     buffer_print(out, "</p></section>\n");
     if (document->live)
-        buffer_print(out, "<footer class=\"small\"><a href=\"#live\" id=\"live\">This answer, live</a></footer>\n%s",
+        buffer_print(out, "<footer class=\"small\"><a href=\"#live\" id=\"live\">This answer, live</a>"
+                     "</footer>\n%s",
                      document->live);
     buffer_print(out, "</main>\n</body>\n</html>\n");
 }

@@ -2,8 +2,8 @@
  *
  *     question, answer in a sentence, picture, table, what it rests on, how sure, the command
  *
- * The sentences and the table are those of a file beside the verb, ask/step.report: templates (template.h), each
- * behind a line "= PART". A part may be left out, but for the question and the answer:
+ * The sentences and the table are those of a file beside the verb, ask/step.report: templates
+ * (template.h), each behind a line "= PART". A part may be left out, but for the question and the answer:
  *
  *     = question     in a sentence, with what was given
  *     = answer       in a sentence; it is the title
@@ -43,12 +43,14 @@ struct document {
     const char *live;                       /* HTML at the end of the body; NULL: none */
 };
 
-bool document_read(struct arena *arena, const char *file, struct text text, struct document_template *templates,
+bool document_read(struct arena *arena, const char *file, struct text text,
+                   struct document_template *templates,
                    struct error *error);
 /* The built-in file of this path; false: there is none. */
 bool document_built_in(struct arena *arena, const char *path, struct document_template *templates);
 /* Texts and table of an answer. */
-void document_fill(struct arena *arena, const struct document_template *templates, const struct section *figures,
+void document_fill(struct arena *arena, const struct document_template *templates,
+                   const struct section *figures,
                    struct document *document);
 void document_html(const struct document *document, struct buffer *html);
 

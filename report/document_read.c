@@ -20,8 +20,8 @@ static int part_of(struct text line)
     return -1;
 }
 
-/* The lines of a part as a template, whose messages count the lines of the file: comments stand in the place of
- * those before it. */
+/* The lines of a part as a template, whose messages count the lines of the file: comments stand in the
+ * place of those before it. */
 static bool read_part(struct arena *arena, const char *file, struct text lines, int before,
                       struct template **template, struct error *error)
 {
@@ -32,7 +32,8 @@ static bool read_part(struct arena *arena, const char *file, struct text lines, 
     return template_read(arena, file, (struct text){ text.data, text.size }, template, error);
 }
 
-bool document_read(struct arena *arena, const char *file, struct text text, struct document_template *templates,
+bool document_read(struct arena *arena, const char *file, struct text text,
+                   struct document_template *templates,
                    struct error *error)
 {
     struct text rest = text, lines = { text.data, 0 };
@@ -48,7 +49,8 @@ bool document_read(struct arena *arena, const char *file, struct text text, stru
             continue;
         lines.size = (size_t)(before.data - lines.data);
         if (part < DOCUMENT_PARTS && templates->parts[part])
-            return error_set(error, "%s:%d: a part stands here twice: %s", file, begin, document_part_names[part]);
+            return error_set(error, "%s:%d: a part stands here twice: %s", file, begin,
+                             document_part_names[part]);
         if (part < DOCUMENT_PARTS &&
             !read_part(arena, file, lines, begin, &templates->parts[part], error))
             return false;
@@ -75,7 +77,8 @@ bool document_built_in(struct arena *arena, const char *path, struct document_te
     return false;
 }
 
-void document_fill(struct arena *arena, const struct document_template *templates, const struct section *figures,
+void document_fill(struct arena *arena, const struct document_template *templates,
+                   const struct section *figures,
                    struct document *document)
 {
     for (int i = 0; i < DOCUMENT_PARTS; i++) {

@@ -278,7 +278,8 @@ double svg_below(struct canvas *canvas, const struct picture_axis *axis, const s
     const double right = canvas->left + canvas->width;
     const double end = fmin(right, fmax(frame.right, canvas->left + canvas->width / 2));
     const char **lines = picture_text_lines(canvas->arena, axis_words(canvas->arena, axis),
-                                            fmax(72, end - canvas->left - ROOM_FOR_A_WORD), LABEL_SIZE, false);
+                                            fmax(72, end - canvas->left - ROOM_FOR_A_WORD), LABEL_SIZE,
+                                                false);
     for (size_t i = 0; lines[i]; i++, y += LABEL_LINE)
         svg_text(canvas, end, y + 13, 'e', "soft", lines[i], LABEL_SIZE, false);
     return y + 6;

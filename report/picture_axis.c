@@ -189,7 +189,8 @@ static const char *linear_name(const struct picture_axis *axis, struct arena *ar
     return picture_decimals(arena, at, decimals, largest);
 }
 
-static void linear_ticks(struct scale *scale, const struct picture_axis *axis, struct arena *arena, int stride)
+static void linear_ticks(struct scale *scale, const struct picture_axis *axis, struct arena *arena,
+                         int stride)
 {
     const double step = linear_step(scale), largest = fmax(fabs(scale->from), fabs(scale->to));
     const int decimals = step_decimals(step);

@@ -118,7 +118,8 @@ static void break_texts(struct chart *chart)
                                  lines_of(canvas, end_text(chart, i), fmax(70, canvas->width * texts_share),
                                           &row->texts, &row->text_lines));
         chart->name_width = fmax(chart->name_width,
-                                 lines_of(canvas, picture->bars[i].name, fmax(100, canvas->width * names_share),
+                                 lines_of(canvas, picture->bars[i].name,
+                                          fmax(100, canvas->width * names_share),
                                           &row->names, &row->name_lines));
     }
     chart->above = canvas->width - chart->name_width - chart->text_width - 2 * GAP < PLOT_LEAST;
@@ -344,13 +345,15 @@ static double print_part_names(struct chart *chart, double top)
     if (!named)
         return top;
     enum { SQUARE = 9, INDENT = 14, AFTER = 14 };
-    const double begin = chart->above ? canvas->left : chart->frame.left, right = canvas->left + canvas->width;
+    const double begin = chart->above ? canvas->left : chart->frame.left,
+        right = canvas->left + canvas->width;
     double x = begin, y = top + 12;
     for (size_t k = 0; k < named->count; k++) {
         const struct picture_part *part = &named->parts[k];
         const char **lines;
         size_t count;
-        const double width = INDENT + lines_of(canvas, part->name ? part->name : "", right - begin - INDENT, &lines,
+        const double width = INDENT + lines_of(canvas, part->name ? part->name : "", right - begin - INDENT,
+                                               &lines,
                                                &count);
         if (!count)
             continue;

@@ -1,5 +1,6 @@
-/* Which quantity is which colour: by the words in its name, for rows ("bound_kv", "gap_communication") and for
- * the parts of a time ("attention over the KV cache", "launch overhead"). The first line that matches holds. */
+/* Which quantity is which colour: by the words in its name, for rows ("bound_kv", "gap_communication") and
+ * for the parts of a time ("attention over the KV cache", "launch overhead"). The first line that matches
+ * holds. */
 #include "report/picture.h"
 
 #include <ctype.h>
@@ -14,7 +15,8 @@ static const struct { const char *word; enum picture_kind kind; } words[] = {
     { "interference", PICTURE_HOST }, { "prompts of others", PICTURE_HOST }, { "bubble", PICTURE_HOST },
     { "straggler", PICTURE_HOST }, { "uneven", PICTURE_HOST }, { "idle", PICTURE_HOST },
     { "imbalance", PICTURE_HOST }, { "waiting", PICTURE_HOST }, { "scheduler", PICTURE_HOST },
-    { "kv", PICTURE_CACHE }, { "cache", PICTURE_CACHE }, { "context", PICTURE_CACHE }, { "hold", PICTURE_CACHE },
+    { "kv", PICTURE_CACHE }, { "cache", PICTURE_CACHE }, { "context", PICTURE_CACHE },
+        { "hold", PICTURE_CACHE },
     { "tier", PICTURE_CACHE }, { "pause", PICTURE_CACHE },
     { "flop", PICTURE_COMPUTE }, { "compute", PICTURE_COMPUTE }, { "prefill", PICTURE_COMPUTE },
     { "mfu", PICTURE_COMPUTE }, { "gemm", PICTURE_COMPUTE }, { "efficiency", PICTURE_COMPUTE },

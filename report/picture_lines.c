@@ -165,7 +165,8 @@ static double widest(const struct scale *scale)
 
 static double natural_height(const struct canvas *canvas)
 {
-    return canvas->panel ? fmax(115, fmin(240, canvas->width * 0.34)) : fmax(150, fmin(330, canvas->width * 0.46));
+    return canvas->panel ? fmax(115, fmin(240, canvas->width * 0.34))
+        : fmax(150, fmin(330, canvas->width * 0.46));
 }
 
 /* Frame and labels of both axes for what is known of the names. */

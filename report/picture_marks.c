@@ -136,7 +136,8 @@ static void print_line(struct drawing *drawing, size_t index)
     if (!trace->count)
         return;
     buffer_print(out, "<path class=\"%s line\" data-line=\"%zu\" fill=\"none\" stroke=\"currentColor\" "
-                 "stroke-width=\"%.1f\" stroke-linejoin=\"round\" stroke-linecap=\"round\"", line_colour(line), index,
+                 "stroke-width=\"%.1f\" stroke-linejoin=\"round\" stroke-linecap=\"round\"",
+                     line_colour(line), index,
                  widths[line->role]);
     if (line->role == PICTURE_SUM)
         buffer_print(out, " stroke-dasharray=\".1 4\"");

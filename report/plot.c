@@ -131,8 +131,8 @@ void plot_script(const struct picture *picture, struct buffer *script)
     for (size_t i = 0; i < picture->line_count; i++)
         if (picture->lines[i].count)
             buffer_print(script, "%s'-' using 1:2 with %s title %s noenhanced", drawn++ ? ", " : "plot ",
-                         picture->lines[i].count > 1 ? "lines" : "points", plot_quoted(arena,
-                                                                                        picture->lines[i].name));
+                         picture->lines[i].count > 1 ? "lines" : "points",
+                         plot_quoted(arena, picture->lines[i].name));
     if (picture->dot_count)
         buffer_print(script, "%s'-' using 1:2 with points pt 'o' title 'measured'", drawn++ ? ", " : "plot ");
     buffer_print(script, drawn ? "\n" : "plot NaN notitle\n");

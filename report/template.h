@@ -57,8 +57,8 @@ const struct template *template_built_in(struct arena *arena, const char *path);
 /* Does the template print the range of this figure? If not, the verb need not compute it. */
 bool template_has_range(const struct template *template, const char *name);
 void template_print(const struct template *template, const struct section *section, struct buffer *out);
-/* The first table that it prints, as cells; NULL: it prints none. Its first `heads` rows are heads, and a column
- * without any text is left out. */
+/* The first table that it prints, as cells; NULL: it prints none. Its first `heads` rows are heads, and a
+ * column without any text is left out. */
 const struct table *template_table(const struct template *template, const struct section *section,
                                    struct arena *arena, size_t *heads);
 /* An error, with file and line, unless every name in the template is a key that the record declares. */

@@ -53,7 +53,8 @@ static void keep_strongest(struct basis *basis, struct arena *arena, const struc
         *known = *one;
 }
 
-/* Entries of a table add up in one answer; of several answers with this output the one that changes most counts. */
+/* Entries of a table add up in one answer; of several answers with this output the one that changes most
+ * counts. */
 struct gathered {
     struct weighed *at;
     size_t count;
@@ -85,8 +86,9 @@ static void keep_weighed(struct basis *basis, struct arena *arena, const struct 
                 basis->inputs[i] = *one;
             return;
         }
-    *(struct weighed *)arena_push(arena, &basis->inputs, &basis->input_count, &basis->input_room, sizeof *one) =
-        *one;
+    struct weighed *kept = arena_push(arena, &basis->inputs, &basis->input_count, &basis->input_room,
+                                      sizeof *kept);
+    *kept = *one;
 }
 
 static int heaviest_first(const void *a, const void *b)

@@ -141,7 +141,6 @@ void command_set_number(struct arena *arena, struct command *command, const char
                         double number);
 /* Checks what options ask of each other; after the last was put. */
 bool command_complete(const struct command *command, struct error *error);
-
 const struct value *command_value(const struct command *command, const char *name);    /* the last; NULL: not given */
 bool command_given(const struct command *command, const char *name);
 const char *command_text(const struct command *command, const char *name);  /* as given, or NULL */

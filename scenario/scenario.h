@@ -157,7 +157,8 @@ bool values_of_parts(struct scenario *scenario, const char *const *texts, size_t
 bool values_known(struct scenario *scenario, const char *const *texts, size_t count,
                   struct values *values, struct error *error);
 bool value_of(struct scenario *scenario, const char *text, double *value, struct error *error);
-/* The expressions along a row, all else held: y[count][points] for x[points]. False where one has no value. */
+/* The expressions along a row, all else held: y[count][points] for x[points]. False where one has no
+ * value. */
 bool values_along(const struct scenario *scenario, const char *const *texts, size_t count, const char *row,
                   const double *x, size_t points, double *const *y, struct error *error);
 bool values_finite(const struct scenario *scenario, const struct graph *graph,

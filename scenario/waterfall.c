@@ -9,8 +9,8 @@
 
 #include <math.h>
 
-/* Labels of the rows in tables and sentences, and the kinds of their bars; what costs more than the bound of the
- * same work is beyond it. */
+/* Labels of the rows in tables and sentences, and the kinds of their bars; what costs more than the bound
+ * of the same work is beyond it. */
 #define STEPS(X)                                                                            \
     X(bound_step, "bound", RESULT, false) X(gap_batch, "fewer sequences decode", RESULT, true)  \
     X(gap_overlap, "operators not overlapped", COMPUTE, true) X(gap_imbalance, "imbalance", WEIGHTS, true) \
@@ -129,9 +129,11 @@ const struct record waterfall_record = { "Waterfall", (const struct answer_field
 
 /* ---- the picture ------------------------------------------------------------------------------ */
 
-static void add_bar(struct picture *picture, const char *name, enum picture_kind kind, bool beyond, double seconds)
+static void add_bar(struct picture *picture, const char *name, enum picture_kind kind, bool beyond,
+                    double seconds)
 {
-    struct picture_part *part = picture_part_add(picture, picture_bar_add(picture, name), kind, 1e3 * seconds);
+    struct picture_part *part = picture_part_add(picture, picture_bar_add(picture, name), kind,
+                                                 1e3 * seconds);
     part->beyond = beyond;
 }
 
@@ -143,7 +145,8 @@ static void add_bound(struct picture *picture, const struct section *section)
     const double reads = section_value(section, NAME_bound_weights) + section_value(section, NAME_bound_kv);
     const double slack = 1e-9 * bound;
     if (fabs(bound - reads) <= slack) {
-        add_bar(picture, "read the weights", PICTURE_WEIGHTS, false, section_value(section, NAME_bound_weights));
+        add_bar(picture, "read the weights", PICTURE_WEIGHTS, false,
+                section_value(section, NAME_bound_weights));
         add_bar(picture, "read the KV cache", PICTURE_CACHE, false, section_value(section, NAME_bound_kv));
     } else if (fabs(bound - compute) <= slack) {
         add_bar(picture, "multiply", PICTURE_COMPUTE, false, compute);
@@ -162,7 +165,8 @@ struct picture *waterfall_picture(const struct section *section, const char *tit
         return NULL;
     struct picture *picture = picture_new(section->arena, title);
     const bool predicted = !isnan(at[WATERFALL_ROWS - 1]);
-    picture->x = (struct picture_axis){ predicted ? "from one token of a sequence to its next" : "time of a step",
+    picture->x = (struct picture_axis){ predicted ? "from one token of a sequence to its next"
+                                        : "time of a step",
                                         "ms", false, false, NAN, NAN };
     add_bound(picture, section);
     if (!predicted)

@@ -49,7 +49,8 @@ bool serve(const struct serve_options *terms, void (*ready)(const char *url),
  * The answer of the words as a document (report/document.h); the words are those after the program. `live`
  * is what report_live made of the same words, or NULL: the page, packed, with
  *
- *   <script id="answer" type="application/json">{"words": [...], "answer": the JSON that respond writes}</script>
+ * <script id="answer" type="application/json">{"words": [...], "answer": the JSON that respond
+ * writes}</script>
  *
  * which takes the place of null in the page's own line <script id="state" ...>null</script>. */
 bool report_html(struct arena *arena, int count, char **words, const char *live, struct buffer *html,

@@ -306,7 +306,8 @@ bool ask_bill(struct arena *arena, const struct command *command, struct answer 
     if (!read_words(command, error) || !open_bill(bill))
         return false;
     if (command_draws(command)) {
-        bill->picture = picture_new(arena, arena_print(arena, "What a month of %s costs", bill->workload.name));
+        bill->picture = picture_new(arena, arena_print(arena, "What a month of %s costs",
+                                                       bill->workload.name));
         bill->picture->x = (struct picture_axis){ "a month", "USD", false, false, NAN, NAN };
     }
     add_workload(bill);

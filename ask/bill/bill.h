@@ -168,7 +168,8 @@ extern const struct record bill_habits_record;
 void bill_whole(struct bill *bill, struct section *list);
 void bill_csv(struct bill *bill, struct buffer *out);
 /* bill_plot.c: of a report, a bar for what a month costs in this scheme; its total, USD. */
-void bill_bar(struct bill *bill, const char *name, const struct price *price, enum scheme scheme, double month);
+void bill_bar(struct bill *bill, const char *name, const struct price *price, enum scheme scheme,
+              double month);
 /* The cheapest entry that is not suspicious and takes the prompts, of those asked for; NULL. */
 const struct reading *bill_cheapest(struct bill *bill, struct bill_cost *cost);
 bool bill_chosen(const struct bill *bill, const struct price *price);   /* by --model, --seller */

@@ -1,8 +1,8 @@
 /* The picture of a bill: what a month costs, by what is paid for.
  *
  * Costs are sums of tokens times prices, so the part of a price is the slope of the cost along it times the
- * price, and the parts add up (Euler). Where they do not, as where a rule compares two prices just here, the bar has
- * no parts. */
+ * price, and the parts add up (Euler). Where they do not, as where a rule compares two prices just here,
+ * the bar has no parts. */
 #include "ask/bill/bill.h"
 #include "build/row_names.h"
 #include "report/picture.h"
@@ -38,7 +38,8 @@ static struct price dearer(const struct price *price, const struct charge *charg
     return moved;
 }
 
-void bill_bar(struct bill *bill, const char *name, const struct price *price, enum scheme scheme, double month)
+void bill_bar(struct bill *bill, const char *name, const struct price *price, enum scheme scheme,
+              double month)
 {
     static const struct bill_change as_it_is = { NULL, 0 };
     const struct rule *rule = caching_find(&bill->caching, price);
@@ -50,7 +51,8 @@ void bill_bar(struct bill *bill, const char *name, const struct price *price, en
     bill_costs(bill, &whole_point, 1, as_it_is, &cost);
     const double whole = cost.task[scheme];
     for (int i = 0; i < CHARGES; i++) {
-        const struct price up = dearer(price, &charges[i], slightly), down = dearer(price, &charges[i], -slightly);
+        const struct price up = dearer(price, &charges[i], slightly),
+            down = dearer(price, &charges[i], -slightly);
         const struct bill_point above = { &up, rule, NAN }, below = { &down, rule, NAN };
         bill_costs(bill, &above, 1, as_it_is, &cost);
         bill_costs(bill, &below, 1, as_it_is, &less);

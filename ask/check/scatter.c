@@ -64,16 +64,19 @@ static void add_panel(const struct scatter *scatter, int metric, struct picture 
         const struct outcome *outcome = &scatter->outcomes[i];
         if (!shows(outcome, metric))
             continue;
-        const double measured = outcome->measured->value / scale, predicted = outcome->predicted.value / scale;
+        const double measured = outcome->measured->value / scale,
+            predicted = outcome->predicted.value / scale;
         struct picture_dot *dot = picture_dot_add(panel, measured, predicted);
-        dot->what = arena_print(scatter->arena, "%s on %s", outcome->point->model ? outcome->point->model : "kernel",
+        dot->what = arena_print(scatter->arena, "%s on %s", outcome->point->model ? outcome->point->model
+                                : "kernel",
                                 outcome->point->machine);
         dot->source = outcome->point->source ? outcome->point->source : "";
         from = fmin(from, fmin(measured, predicted));
         to = fmax(to, fmax(measured, predicted));
     }
     panel->no_key = true;
-    panel->x = (struct picture_axis){ alone ? arena_print(scatter->arena, "%s, measured", metric_names[metric])
+    panel->x = (struct picture_axis){ alone ? arena_print(scatter->arena, "%s, measured",
+                                                          metric_names[metric])
                                             : "measured", drawn_units[metric], true, false, from, to * 1.01 };
     panel->y = (struct picture_axis){ "predicted", drawn_units[metric], true, false, from, to * 1.01 };
     add_diagonal(scatter, metric, panel, from / 10, to * 10);
@@ -91,8 +94,8 @@ struct picture *scatter_picture(struct arena *arena, const struct outcome *outco
     }
     if (!panels)
         return NULL;
-    struct picture *picture = picture_new(arena, "Predicted against measured values; they are equal on the line, and the "
-                                          "band is the middle 80 % interval");
+    struct picture *picture = picture_new(arena, "Predicted against measured values; they are equal on the "
+                                                 "line, and the band is the middle 80 % interval");
     picture->columns = panels > 4 ? 3 : 2;
     for (int metric = 0; metric < METRICS; metric++)
         if (shown[metric])

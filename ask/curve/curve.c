@@ -565,8 +565,8 @@ static double slope_at(const struct curve *curve, size_t i)
     return log(y[i + 1] / y[i]) / log(x[i + 1] / x[i]);
 }
 
-/* Where the curve turns: the first point at which the slope has changed half of the way from its first to its last;
- * 0: it is about as steep at both ends. */
+/* Where the curve turns: the first point at which the slope has changed half of the way from its first to
+ * its last; 0: it is about as steep at both ends. */
 static size_t turning_point(const struct curve *curve)
 {
     const double least = 0.25;
@@ -583,7 +583,8 @@ static size_t turning_point(const struct curve *curve)
 
 static void add_report_point(struct curve *curve, size_t i, struct section *list)
 {
-    struct section *one = section_add(list, NULL, SECTION_RECORD), *values = section_add(one, "values", SECTION_LIST);
+    struct section *one = section_add(list, NULL, SECTION_RECORD),
+        *values = section_add(one, "values", SECTION_LIST);
     section_word(one, "at", curve->axis.named ? curve->labels[i] : shown(curve, curve->x[i], curve->x_unit));
     for (size_t j = 0; j < curve->quantity_count; j++) {
         struct section *value = section_add(values, NULL, SECTION_RECORD);
@@ -602,7 +603,8 @@ static struct section *report_section(struct curve *curve)
     const size_t last = curve->points - 1, turn = turning_point(curve);
     section_word(section, "quantity", curve->quantities[0]);
     section_word(section, "axis", machines ? "the machine" : models ? "the model" : curve->axis.name);
-    section_word(section, "axis_word", curve->axis.named ? "" : arena_print(curve->arena, "%s ", curve->axis.name));
+    section_word(section, "axis_word", curve->axis.named ? ""
+                 : arena_print(curve->arena, "%s ", curve->axis.name));
     section_word(section, "model", notes->model && !models ? notes->model : "");
     section_word(section, "machine", notes->machine && !machines ? notes->machine : "");
     add_report_point(curve, 0, section_add(section, "first", SECTION_LIST));

@@ -119,8 +119,10 @@ static const char *title_of(struct curve *curve)
     const struct scenario *notes = curve->notes;
     struct buffer out = { .arena = curve->arena };
     for (size_t j = 0; j < curve->quantity_count; j++)
-        buffer_print(&out, "%s%s", j ? j + 1 < curve->quantity_count ? ", " : " and " : "", curve->quantities[j]);
-    buffer_print(&out, " by %s", curve->axis.named && !strcmp(curve->axis.name, "on") ? "machine" : curve->axis.name);
+        buffer_print(&out, "%s%s", j ? j + 1 < curve->quantity_count ? ", " : " and " : "",
+                     curve->quantities[j]);
+    buffer_print(&out, " by %s", curve->axis.named && !strcmp(curve->axis.name, "on") ? "machine"
+                 : curve->axis.name);
     if (notes && notes->model)
         buffer_print(&out, ": %s%s%s", notes->model, notes->machine ? " on " : "",
                      notes->machine ? notes->machine : "");

@@ -114,7 +114,8 @@ bool ask_deduce(struct arena *arena, const struct command *command, struct answe
     if (command->report) {
         figures_noted(deduction->section, arena_print(arena, "prices: %s, %zu entries", deduction->sheet.file,
                                                       deduction->sheet.count));
-        figures_noted(deduction->section, "what was thought of the unknowns before: data/priors.csv, each with its "
+        figures_noted(deduction->section,
+                      "what was thought of the unknowns before: data/priors.csv, each with its "
                                           "source; --set changes one");
         figures_noted(deduction->section, "prices are sums of costs times margins, by formulas/prices");
     }

@@ -1,5 +1,5 @@
-/* The picture of `life`: the compute over a model's life that reaches the loss of the answer, by the tokens that it
- * is trained on: few tokens need many parameters, and many tokens cost themselves. */
+/* The picture of `life`: the compute over a model's life that reaches the loss of the answer, by the tokens
+ * that it is trained on: few tokens need many parameters, and many tokens cost themselves. */
 #include "ask/life/life.h"
 #include "build/row_names.h"
 #include "report/picture.h"
@@ -21,7 +21,8 @@ static bool add_law(struct life *life, const struct life_law *law, struct pictur
     facts_set(&at.facts, NAME_params_active, law->params, ORIGIN_DERIVED, "life");
     if (!values_along(&at, texts, 2, NAME_pretrain_tokens, x, POINTS, y, life->error))
         return false;
-    struct picture_line *line = picture_line_add(picture, law->title, law->chosen ? PICTURE_COMPUTE : PICTURE_HOST,
+    struct picture_line *line = picture_line_add(picture, law->title,
+                                                 law->chosen ? PICTURE_COMPUTE : PICTURE_HOST,
                                                  law->chosen ? PICTURE_PREDICTED : PICTURE_BOUND);
     for (int i = 0; i < POINTS; i++)
         picture_point_add(picture, line, x[i] / trillion, room[i] > 0 ? 1 + excess[i] : NAN);
@@ -35,16 +36,19 @@ bool life_picture(struct life *life, struct picture **out)
     *out = NULL;
     if (!chosen->reached || chosen->frontier)
         return true;
-    struct picture *picture = picture_new(life->arena, "Compute over the model's life at the same loss, by the "
+    struct picture *picture = picture_new(life->arena,
+                                          "Compute over the model's life at the same loss, by the "
                                                        "tokens it is trained on");
     picture->x = (struct picture_axis){ "tokens of training", "trillions", true, false,
-                                        chosen->tokens / reach / trillion, chosen->tokens * reach / trillion };
+                                        chosen->tokens / reach / trillion,
+                                            chosen->tokens * reach / trillion };
     picture->y = (struct picture_axis){ "times the least compute", "", true, false, 1, 10 };
     for (size_t i = 0; i < life->count; i++)
         if (life->laws[i].reached && !life->laws[i].frontier && !add_law(life, &life->laws[i], picture))
             return false;
     picture_mark_add(picture, arena_print(life->arena, "the least: %s tokens",
-                                          large_text(life->arena, chosen->tokens)), chosen->tokens / trillion, 1);
+                                          large_text(life->arena, chosen->tokens)), chosen->tokens / trillion,
+                                              1);
     *out = picture;
     return true;
 }

@@ -306,7 +306,8 @@ bool plan_answer(struct plan *plan)
         plan_record(plan, &shown, best);
         section_word(best, "binds", plan_binds(plan, &shown));
         section_word(best, "sentence", plan_sentence(plan, &shown))->text_only = true;
-        section_number(best, "users_at_once", shown.figures[PLAN_per_gpu] * shown.figures[PLAN_deployment_chips] /
+        section_number(best, "users_at_once",
+                       shown.figures[PLAN_per_gpu] * shown.figures[PLAN_deployment_chips] /
                        shown.figures[PLAN_speed_per_user], unit_one)->text_only = true;
         if (!add_simplest(plan, section) || !add_moves(plan, section))
             return false;

@@ -48,7 +48,8 @@ struct picture *plan_picture(struct plan *plan)
     if (!front->count)
         return NULL;
     struct picture *picture = picture_new(plan->arena, arena_print(plan->arena,
-        "%s on %s: up to %s token/s per GPU, at %s token/s per user", plan->variants->scenario.model, plan->scope,
+        "%s on %s: up to %s token/s per GPU, at %s token/s per user", plan->variants->scenario.model,
+            plan->scope,
         quantity_text(plan->arena, best->figures[PLAN_per_gpu], unit_one, 3),
         quantity_text(plan->arena, best->figures[PLAN_speed_per_user], unit_one, 3)));
     for (size_t i = 0; i < front->count; i++) {

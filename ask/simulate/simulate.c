@@ -289,7 +289,8 @@ bool ask_simulate(struct arena *arena, const struct command *command, struct ans
     simulate_notes(simulate, searched ? NULL : outcome, section);
     if (command->report && !searched) {
         section_word(section, "traffic", command->words[0])->text_only = true;
-        section_word(section, "model", simulate->scenario.model ? simulate->scenario.model : "")->text_only = true;
+        section_word(section, "model", simulate->scenario.model ? simulate->scenario.model
+                     : "")->text_only = true;
         section_word(section, "machine", simulate->scenario.machine ? simulate->scenario.machine : "")
             ->text_only = true;
         answer->section = section;

@@ -205,7 +205,8 @@ static void add_queue(struct picture *panel, const struct recorder *recorder)
 
 static struct picture *draw(const struct recorder *recorder, const struct simulated *outcome)
 {
-    struct picture *picture = picture_new(recorder->simulate->arena, "Requests in the servers, and their times");
+    struct picture *picture = picture_new(recorder->simulate->arena,
+                                          "Requests in the servers, and their times");
     add_queue(picture_panel(picture, ""), recorder);
     add_times(picture_panel(picture, ""), outcome);
     return picture;

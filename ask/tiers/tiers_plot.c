@@ -1,8 +1,8 @@
 /* The picture of `tiers`: cost of a pause by its length, both axes logarithmic, the cheapest place of each
  * stretch above it, the borders marked.
  *
- * The range covers all pauses at which the cheapest place changes, with at least 100 ms to a
- * day. Places that would coincide with recomputation, or that are zero everywhere, have no line. */
+ * The range covers all pauses at which the cheapest place changes, with at least 100 ms to a day. Places
+ * that would coincide with recomputation, or that are zero everywhere, have no line. */
 #include "ask/tiers/tiers.h"
 #include "report/picture.h"
 
@@ -117,8 +117,10 @@ struct picture *tiers_picture(const struct tiers_answer *tiers)
 {
     struct arena *arena = tiers->scenario.arena;
     const struct view view = choose_view(&tiers->places);
-    struct picture *picture = picture_new(arena, arena_print(arena, "What a pause of %s tokens of %s costs: %s",
-        quantity_text(arena, tiers->whole[WHOLE_context], unit_one, 9), tiers_title(tiers), path_words(tiers)));
+    const char *title = arena_print(arena, "What a pause of %s tokens of %s costs: %s",
+                                    quantity_text(arena, tiers->whole[WHOLE_context], unit_one, 9),
+                                    tiers_title(tiers), path_words(tiers));
+    struct picture *picture = picture_new(arena, title);
     picture->x = (struct picture_axis){ "pause of a conversation", "s", true, true, view.short_end,
                                         view.long_end };
     picture->y = (struct picture_axis){ "cost of a million such pauses", "USD", true, false, view.low / 2,

@@ -38,10 +38,12 @@ static bool is_first(const struct breakdown *parts, size_t index)
 /* Arithmetic first, then what links and waiting add. */
 static void add_times(const struct train_point *point, struct picture *panel)
 {
-    static const enum picture_kind order[] = { PICTURE_COMPUTE, PICTURE_WEIGHTS, PICTURE_NETWORK, PICTURE_HOST };
+    static const enum picture_kind order[] = { PICTURE_COMPUTE, PICTURE_WEIGHTS, PICTURE_NETWORK,
+                                               PICTURE_HOST };
     const struct breakdown *parts = &point->parts;
     double smaller = 0, told = 0;
-    panel->x = (struct picture_axis){ "time of a step", "s", false, false, 0, point->figures[TRAIN_train_step] };
+    panel->x = (struct picture_axis){ "time of a step", "s", false, false, 0,
+                                      point->figures[TRAIN_train_step] };
     for (size_t k = 0; k < sizeof order / sizeof *order; k++)
         for (size_t i = 0; i < parts->count; i++) {
             const double time = time_of(parts, parts->at[i].label);
@@ -65,7 +67,8 @@ static void add_memory(const struct train_point *point, struct picture *panel)
 {
     static const double gigabyte = 1e9;
     const double *at = point->figures;
-    const double state = at[TRAIN_train_state] / gigabyte, activations = at[TRAIN_train_activations] / gigabyte;
+    const double state = at[TRAIN_train_state] / gigabyte,
+        activations = at[TRAIN_train_activations] / gigabyte;
     const double all = at[TRAIN_train_memory] / gigabyte, has = at[TRAIN_hbm_reported] / gigabyte;
     panel->x = (struct picture_axis){ "memory of a GPU", "GB", false, false, 0, has > all ? has : all };
     struct picture_bar *bar = picture_bar_add(panel, "used");

@@ -501,7 +501,8 @@ static bool draw_tornado(struct why *why, const char *name, const struct section
     if (!values_of(scenario, &name, 1, &values, why->error))
         return false;
     *picture = picture_new(arena, arena_print(arena, "%s with 10 %% more or less of each input", name));
-    (*picture)->x = (struct picture_axis){ arena_print(arena, "change of %s", name), "%", false, false, NAN, NAN };
+    (*picture)->x = (struct picture_axis){ arena_print(arena, "change of %s", name), "%", false, false, NAN,
+                                           NAN };
     for (size_t i = 0; i < strongest->inside_count && i < BARS; i++) {
         const char *input = section_find(strongest->inside[i], "input")->word;
         const double less = percent * (moved_by(arena, &values, input, &scenario->formulas, 1 - tenth) /

@@ -1,4 +1,5 @@
-/* Any bytes as a picture: SVG whose tags are closed and whose texts are escaped, or an error with its place. */
+/* Any bytes as a picture: SVG whose tags are closed and whose texts are escaped, or an error with its
+ * place. */
 #include "report/picture.h"
 
 #include <stdlib.h>
@@ -28,7 +29,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct buffer svg = { .arena = &arena };
     struct picture *picture;
     if (picture_read(&arena, "fuzz", (struct text){ (const char *)data, size }, &picture, &error)) {
-        picture_svg(&svg, picture, 200 + (double)(size % 1000), size % 3 ? 0 : 300, (enum picture_theme)(size % 4));
+        picture_svg(&svg, picture, 200 + (double)(size % 1000), size % 3 ? 0 : 300,
+                    (enum picture_theme)(size % 4));
         check(&svg);
     }
     arena_free(&arena);

@@ -1,6 +1,7 @@
-/* Pictures: what holds for every one of them is read off the SVG. No two texts meet, none is cut, each axis has
- * two labels or more, a label says the value at its place, decades are labelled alone where there are many, and
- * a kind has its colour everywhere. tests/fixtures/pictures.jsonl has the extremes, a description a line. */
+/* Pictures: what holds for every one of them is read off the SVG. No two texts meet, none is cut, each axis
+ * has two labels or more, a label says the value at its place, decades are labelled alone where there are
+ * many, and a kind has its colour everywhere. tests/fixtures/pictures.jsonl has the extremes, a description
+ * a line. */
 #include "svg.h"
 
 static void check_picture(struct arena *arena, const struct picture *picture, double width, double height)
@@ -86,7 +87,8 @@ static void draw_lines(struct picture *picture, uint64_t *seed)
         picture_mark_add(picture, draw_name(picture->arena, seed), draw_value(seed, picture->x.log),
                          picture->y.log ? draw_value(seed, true) : scale * draw(seed));
     for (uint64_t dots = draw_bits(seed) % 5; dots; dots--)
-        picture_dot_add(picture, draw_value(seed, picture->x.log), draw_value(seed, picture->y.log))->scenario =
+        picture_dot_add(picture, draw_value(seed, picture->x.log),
+                        draw_value(seed, picture->y.log))->scenario =
             draw_bits(seed) % 2;
 }
 
@@ -114,8 +116,10 @@ static void random_pictures(void **state)
     for (int i = 0; i < rounds(400); i++) {
         struct arena arena = { 0 };
         struct picture *picture = picture_new(&arena, draw_name(&arena, &seed));
-        picture->x = (struct picture_axis){ draw_name(&arena, &seed), "s", draw_bits(&seed) % 2, false, NAN, NAN };
-        picture->y = (struct picture_axis){ draw_name(&arena, &seed), "B", draw_bits(&seed) % 2, false, NAN, NAN };
+        picture->x = (struct picture_axis){ draw_name(&arena, &seed), "s", draw_bits(&seed) % 2, false, NAN,
+                                            NAN };
+        picture->y = (struct picture_axis){ draw_name(&arena, &seed), "B", draw_bits(&seed) % 2, false, NAN,
+                                            NAN };
         if (i % 4)
             draw_lines(picture, &seed);
         else
@@ -130,7 +134,8 @@ static void a_kind_is_a_colour(void **state)
 {
     (void)state;
     static const struct { const char *kind, *light, *dark; } kinds[] = {
-        { "compute", "#0b6bc7", "#6c9cfa" }, { "weights", "#946600", "#f0b429" }, { "cache", "#1b7760", "#25c495" },
+        { "compute", "#0b6bc7", "#6c9cfa" }, { "weights", "#946600", "#f0b429" },
+            { "cache", "#1b7760", "#25c495" },
         { "network", "#72258b", "#e3a6ea" }, { "host", "#6b665f", "#aaa59d" } };
     struct arena arena = { 0 };
     for (size_t i = 0; i < COUNT(kinds); i++) {
@@ -155,7 +160,8 @@ static void a_kind_is_a_colour(void **state)
                                                       kinds[i].dark)));
         assert_null(strstr(page.data, "<style"));
         assert_non_null(strstr(drawn.data, arena_print(&arena, "<path class=\"%s line\"", kinds[i].kind)));
-        assert_non_null(strstr(drawn.data, arena_print(&arena, "<path class=\"%s\" fill-opacity", kinds[i].kind)));
+        assert_non_null(strstr(drawn.data, arena_print(&arena, "<path class=\"%s\" fill-opacity",
+                                                       kinds[i].kind)));
         assert_non_null(strstr(drawn.data, arena_print(&arena, "class=\"%s name\">named<", kinds[i].kind)));
         assert_non_null(strstr(chart.data, arena_print(&arena, "class=\"%s\" fill=\"none\"", kinds[i].kind)));
         assert_non_null(strstr(chart.data, arena_print(&arena, "class=\"%s\">bar<", kinds[i].kind)));
@@ -210,13 +216,15 @@ static void refusals(void **state)
           "x is logarithmic", "from > 0" },
         { "{\"title\": \"a\", \"x\": {\"name\": \"x\", \"from\": 3, \"to\": 3}, \"y\": {\"name\": \"y\"}}",
           "x ends before it begins", "from < to" },
-        { "{\"title\": \"a\", \"x\": {\"log\": true}, \"y\": {\"name\": \"y\"}}", "neither name nor unit", "name" },
+        { "{\"title\": \"a\", \"x\": {\"log\": true}, \"y\": {\"name\": \"y\"}}", "neither name nor unit",
+          "name" },
         { "{\"title\": \"a\\u0007\", AXES}", "a control character", "" },
         { "{\"title\": \"a\", AXES, \"bars\": [{\"name\": \"b\", \"parts\": [{\"kind\": \"host\"}]}]}",
           "bars[0].parts[0] has no 'value'", "a number" },
         { "{\"title\": \"a\", AXES, \"panels\": [{AXES, \"panels\": []}]}", "panels[0] has panels of its own",
           "of the picture alone" },
-        { "{\"title\": \"a\", AXES, \"table\": {\"columns\": [\"a\"], \"rows\": [[1, 2]]}}", "table.rows[0] is too long",
+        { "{\"title\": \"a\", AXES, \"table\": {\"columns\": [\"a\"], \"rows\": [[1, 2]]}}",
+          "table.rows[0] is too long",
           "at most 1" },
         { "{\"title\": \"a\", AXES, \"points\": [{\"x\": 1}]}", "points[0] has no 'y'", "a number" },
     };

@@ -1,5 +1,5 @@
-/* Reports: each of the twelve has all of its parts, its numbers are those of the JSON, its picture holds to the rules
- * of pictures, and it is the same for the same words. */
+/* Reports: each of the twelve has all of its parts, its numbers are those of the JSON, its picture holds to
+ * the rules of pictures, and it is the same for the same words. */
 #include "svg.h"
 
 #include "ask/ask.h"
@@ -8,17 +8,20 @@
 
 enum { WORDS_MOST = 24, PATHS_MOST = 3 };
 
-/* A question, and paths of numbers of its JSON that its sentence has to tell, each with its unit and digits. */
+/* A question, and paths of numbers of its JSON that its sentence has to tell, each with its unit and
+ * digits. */
 static const struct {
     const char *line;
     struct { const char *path, *unit; int digits; } tells[PATHS_MOST];
 } reports[] = {
-    { "brief deepseek-v3 --on gb200-nvl72", { { "lecture/bound_step", "s", 3 }, { "lecture/batch", "1", 9 } } },
+    { "brief deepseek-v3 --on gb200-nvl72", { { "lecture/bound_step", "s", 3 },
+                                              { "lecture/batch", "1", 9 } } },
     { "step deepseek-v3 --on gb200-nvl72", { { "bound_step", "s", 3 }, { "predicted_tpot", "s", 3 } } },
     { "why bound_step --model deepseek-v3 --on gb200-nvl72", { { "terms/0/term", "s", 3 } } },
     { "curve bound_step batch=1..4096 --model deepseek-v3 --on gb200-nvl72",
       { { "bound_step/values/0", "s", 5 }, { "bound_step/values/-1", "s", 5 } } },
-    { "plan qwen3-32b --on h200-sxm --gpus 8", { { "best/speed_per_user", "", 0 }, { "best/per_gpu", "", 0 } } },
+    { "plan qwen3-32b --on h200-sxm --gpus 8", { { "best/speed_per_user", "", 0 },
+                                                 { "best/per_gpu", "", 0 } } },
     { "simulate poisson:rate=2,count=500 --model qwen3-32b --on h200-sxm --ttft 1s --tpot 30ms",
       { { "ttft/p50", "s", 3 }, { "ttft/p99", "s", 3 }, { "tpot/p99", "s", 3 } } },
     { "train llama-3.3-70b --on h100-sxm --gpus 64", { { "best/train_mfu", "%", 1 } } },
@@ -79,13 +82,15 @@ static size_t times(const char *html, const char *word)
 
 static void has_its_parts(struct arena *arena, const char *line, const char *html)
 {
-    const char *title = between(arena, html, "<title>", "</title>"), *h1 = between(arena, html, "<h1>", "</h1>");
+    const char *title = between(arena, html, "<title>", "</title>"),
+        *h1 = between(arena, html, "<h1>", "</h1>");
     const char *question = between(arena, html, "<p class=\"question\">", "</p>");
     const char *picture = between(arena, html, "<figure>\n", "</figure>");
     const char *first = between(arena, html, "<div class=\"wide\"><table>", "</table>");
     const char *command = between(arena, html, "<pre><span class=\"n\">chalkline</span> ", "</pre>");
     if (!title || !h1 || !question || !picture || !first || !command)
-        fail_msg("%s: without%s%s%s%s%s%s", line, title ? "" : " title", h1 ? "" : " answer", question ? "" : " question",
+        fail_msg("%s: without%s%s%s%s%s%s", line, title ? "" : " title", h1 ? "" : " answer",
+                 question ? "" : " question",
                  picture ? "" : " picture", first ? "" : " table", command ? "" : " command");
     assert_string_equal(title, h1);
     assert_true(question[strlen(question) - 1] == '?' && strlen(h1) > 20 && strlen(h1) < 260);
@@ -99,7 +104,8 @@ static void has_its_parts(struct arena *arena, const char *line, const char *htm
     assert_non_null(strstr(html, "How sure"));
     assert_non_null(strstr(html, "With chalkline " CHALKLINE_VERSION));
     assert_non_null(strstr(html, "counter(pages)"));
-    static const char *const never[] = { "<script", "http-equiv", "NaN", ">nan", "undefined", "unknown ", " ,", " ;" };
+    static const char *const never[] = { "<script", "http-equiv", "NaN", ">nan", "undefined", "unknown ",
+                                         " ,", " ;" };
     for (size_t i = 0; i < COUNT(never); i++) {
         const char *found = strstr(strstr(html, "<main>"), never[i]);
         if (found)
@@ -160,15 +166,18 @@ static void tells_the_numbers(struct arena *arena, size_t index, const char *htm
     char *words[WORDS_MOST];
     const int count = split(arena, reports[index].line, words);
     const char *h1 = between(arena, html, "<h1>", "</h1>");
-    if (!command_read(arena, count, words, &command, &error) || !command_answer(arena, &command, &answer, &error))
+    if (!command_read(arena, count, words, &command, &error) ||
+        !command_answer(arena, &command, &answer, &error))
         fail_msg("%s", error.what);
     for (size_t i = 0; i < PATHS_MOST && reports[index].tells[i].path; i++) {
         const struct doc *number = at_path(answer.doc, reports[index].tells[i].path);
         if (!number || number->kind != DOC_NUMBER)
             fail_msg("%s: no number %s", reports[index].line, reports[index].tells[i].path);
-        const char *text = written(arena, number->number, reports[index].tells[i].unit, reports[index].tells[i].digits);
+        const char *text = written(arena, number->number, reports[index].tells[i].unit,
+                                   reports[index].tells[i].digits);
         if (!strstr(h1, text))
-            fail_msg("%s: %s is %s; the answer is: %s", reports[index].line, reports[index].tells[i].path, text, h1);
+            fail_msg("%s: %s is %s; the answer is: %s", reports[index].line, reports[index].tells[i].path,
+                     text, h1);
     }
 }
 
@@ -220,7 +229,8 @@ static void refusals(void **state)
     (void)state;
     static const struct { const char *line, *what, *hint; } cases[] = {
         { "eval bound_step", "'eval' has none", "one of brief, step, curve" },
-        { "train llama-3.3-70b --on h100-sxm --sweep training_chips=64..128", "several answers", "one answer" },
+        { "train llama-3.3-70b --on h100-sxm --sweep training_chips=64..128", "several answers",
+          "one answer" },
         { "step deepseek-v9 --on gb200-nvl72", "deepseek-v9", "" },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {

@@ -1,6 +1,6 @@
-/* svg -- what a picture shows, read off its SVG, and what holds for every one of them: no two texts meet, none is
- * cut, each axis has two labels or more, a label says the value at its place, and decades are labelled alone
- * where there are many. */
+/* svg -- what a picture shows, read off its SVG, and what holds for every one of them: no two texts meet,
+ * none is cut, each axis has two labels or more, a label says the value at its place, and decades are
+ * labelled alone where there are many. */
 #ifndef TESTS_UNIT_SVG_H
 #define TESTS_UNIT_SVG_H
 
@@ -113,7 +113,8 @@ static inline void see_frame(struct seen *seen, const char *tag)
     assert_true(seen->frame_count < FRAMES_MOST);
     struct seen_frame *frame = &seen->frames[seen->frame_count++];
     attribute(tag, "data-box", box, sizeof box);
-    assert_int_equal(sscanf(box, "%lf %lf %lf %lf", &frame->left, &frame->top, &frame->width, &frame->height), 4);
+    assert_int_equal(sscanf(box, "%lf %lf %lf %lf", &frame->left, &frame->top, &frame->width, &frame->height),
+                     4);
     see_axis(tag, "data-x", &frame->x);
     see_axis(tag, "data-y", &frame->y);
     frame->first = frame->last = seen->text_count;
@@ -129,7 +130,8 @@ static inline void see(const char *svg, struct seen *seen)
         const char *end = strchr(at, '>');
         char name[16];
         assert_non_null(end);
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(at + 1 + (at[1] == '/'), " >/"), at + 1 + (at[1] == '/'));
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at + 1 + (at[1] == '/'), " >/"),
+                 at + 1 + (at[1] == '/'));
         if (at[1] == '/') {
             assert_true(depth > 0);
             assert_string_equal(open[--depth], name);
@@ -160,7 +162,8 @@ static inline struct box box_of(const struct seen_text *text)
     const double width = picture_text_width(text->text, text->size, text->bold);
     const double left = text->anchor == 's' ? text->x : text->anchor == 'e' ? text->x - width
                                                                             : text->x - width / 2;
-    return (struct box){ left + 0.2, text->y - 0.75 * text->size, left + width - 0.2, text->y + 0.22 * text->size };
+    return (struct box){ left + 0.2, text->y - 0.75 * text->size, left + width - 0.2,
+                         text->y + 0.22 * text->size };
 }
 
 static inline void check_texts(const struct seen *seen, const char *where)
@@ -168,7 +171,8 @@ static inline void check_texts(const struct seen *seen, const char *where)
     for (size_t i = 0; i < seen->text_count; i++) {
         const struct box a = box_of(&seen->texts[i]);
         if (a.left < 0 || a.top < 0 || a.right > seen->width || a.bottom > seen->height)
-            fail_msg("%s: '%s' is cut: %.1f %.1f %.1f %.1f", where, seen->texts[i].text, a.left, a.top, a.right,
+            fail_msg("%s: '%s' is cut: %.1f %.1f %.1f %.1f", where, seen->texts[i].text, a.left, a.top,
+                     a.right,
                      a.bottom);
         for (size_t k = 0; k < i; k++) {
             const struct box b = box_of(&seen->texts[k]);
@@ -180,7 +184,8 @@ static inline void check_texts(const struct seen *seen, const char *where)
 
 static inline double value_at(const struct seen_axis *axis, double share)
 {
-    return axis->log ? axis->from * pow(axis->to / axis->from, share) : axis->from + (axis->to - axis->from) * share;
+    return axis->log ? axis->from * pow(axis->to / axis->from, share)
+        : axis->from + (axis->to - axis->from) * share;
 }
 
 /* Does it begin with 1, 2 or 5, and nothing but zeros behind? */
@@ -232,7 +237,8 @@ static inline double label_value(const char *text)
     return value * factor * pow(10, sign * exponent);
 }
 
-static inline void check_label(const struct seen_axis *axis, double share, const char *text, const char *where)
+static inline void check_label(const struct seen_axis *axis, double share, const char *text,
+                               const char *where)
 {
     const double value = value_at(axis, share), said = label_value(text);
     const double off = axis->log ? fabs(log(said / value)) / log(axis->to / axis->from)
@@ -246,7 +252,8 @@ static inline void check_label(const struct seen_axis *axis, double share, const
         fail_msg("%s: the label '%s' is no decade", where, text);
 }
 
-static inline void check_frame(const struct seen *seen, const struct seen_frame *frame, bool clock, const char *where)
+static inline void check_frame(const struct seen *seen, const struct seen_frame *frame, bool clock,
+                               const char *where)
 {
     size_t xs = 0, ys = 0;
     for (size_t i = frame->first; i < frame->last; i++) {

@@ -5,7 +5,6 @@
 
 #include "ask/tiers/tiers.h"
 
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -428,7 +427,8 @@ static void picture_names_every_place(void **state)
     if (!file_read(&world->arena, picture, 1 << 24, &text, &world->error))
         fail_msg("%s", world->error.what);
     const char *all = arena_copy(&world->arena, text.data, text.size);
-    static const char *const shown[] = { ">hbm<", ">ddr<", ">flash<", ">recompute<", ">computing it again<", ">10.8 ms<",
+    static const char *const shown[] = { ">hbm<", ">ddr<", ">flash<", ">recompute<", ">computing it again<",
+                                         ">10.8 ms<",
                                          ">33.2 min<", ">3.96 d<" };
     for (size_t i = 0; i < COUNT(shown); i++)
         if (!strstr(all, shown[i]))
