@@ -194,3 +194,21 @@ test("the engine writes the report that the command line writes", async () => {
   assert.match((await page.evaluate(() => window.engine.report(["step"]))).what, /step needs|model/);
   rmSync(dir, { recursive: true });
 });
+
+test("a report brings the live page along, behind its link", async () => {
+  const dir = mkdtempSync(tmpdir() + "/chalkline-"), file = dir + "/step.html";
+  const said = await run(["report", "step", "deepseek-v3", "--on", "gb200-nvl72", "--page", "--output", file]);
+  assert.equal(said.code, 0, said.err);
+  const opened = await (await browser.newContext()).newPage();
+  const requests = [];
+  opened.on("request", request => requests.push(request.url()));
+  await opened.goto("file://" + file);
+  assert.match(await opened.title(), /^At least 12\.2 ms/);
+  assert.equal(await opened.locator("figure svg").count(), 1);
+  await opened.click("#live");
+  await opened.waitForFunction(() => document.documentElement.dataset.ready, null, { timeout: 30000 });
+  assert.match(await opened.evaluate(() => document.getElementById("state").textContent), /"words": \[\s*"step"/);
+  assert.deepEqual(requests.filter(url => !url.startsWith("file:") && !url.startsWith("data:") && !url.startsWith("blob:")), []);
+  await opened.close();
+  rmSync(dir, { recursive: true });
+});
