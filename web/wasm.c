@@ -96,22 +96,6 @@ EXPORT(ask) const char *page_ask(const char *text, size_t size)
     return reply.data;
 }
 
-/* The answer as a document; an error as JSON, which does not begin with "<". */
-EXPORT(report) const char *page_report(const char *text, size_t size)
-{
-    char *words[MOST_WORDS];
-    struct error error;
-    int count;
-    begin(&asked);
-    reply = (struct buffer){ .arena = &asked };
-    if (!split(&asked, text, size, words, &count, &error) ||
-        !report_html(&asked, count, words, NULL, &reply, &error)) {
-        reply.size = 0;
-        respond_error(&asked, &error, &reply);
-    }
-    return reply.data;
-}
-
 /* One verb more that has this option. */
 static void table_option(struct doc *options, const struct option *option, const char *verb)
 {

@@ -63,7 +63,6 @@ interface Exports {
   size(): number;
   reply(): number;
   ask(text: number, size: number): number;
-  report(text: number, size: number): number;
   tables(): number;
   board(slot: number, text: number, size: number, rows: number, rowsSize: number): number;
   inputs(slot: number, side: number): number;
@@ -162,15 +161,6 @@ export class Engine {
     const reply = this.wasm.ask(at, size);
     this.wasm.release(at);
     return JSON.parse(this.text(reply, this.wasm.size()));
-  }
-
-  /* The answer as a document of its own, for a new window or a file. */
-  report(words: string[]): string | Refusal {
-    const [at, size] = this.words(["report", ...words]);
-    const reply = this.wasm.report(at, size);
-    this.wasm.release(at);
-    const html = this.text(reply, this.wasm.size());
-    return html.startsWith("<") ? html : JSON.parse(html).error;
   }
 
   /* Verbs with what stands beside them, options with the verbs that take them. */

@@ -182,19 +182,6 @@ test("a description that is none is refused with its place", async () => {
   assert.match(said, /lines\[0\]\.points\[0\]\[1\] is out of range; a number between/);
 });
 
-test("the engine writes the report that the command line writes", async () => {
-  const words = ["step", "deepseek-v3", "--on", "gb200-nvl72"];
-  const made = await page.evaluate(w => window.engine.report(w), words);
-  const dir = mkdtempSync(tmpdir() + "/chalkline-");
-  const said = await run(["report", ...words, "--output", dir + "/step.html"]);
-  assert.equal(said.code, 0, said.err);
-  const day = text => text.replace(/chalkline [0-9.]+( \([0-9a-f]+\))?, (on )?[0-9-]{10}/g, "VERSION");
-  assert.equal(day(made), day(readFileSync(dir + "/step.html", "utf8")));
-  assert.match(made, new RegExp(`on ${new Date().getUTCFullYear()}-`));
-  assert.match((await page.evaluate(() => window.engine.report(["step"]))).what, /step needs|model/);
-  rmSync(dir, { recursive: true });
-});
-
 test("a report brings the live page along, behind its link", async () => {
   const dir = mkdtempSync(tmpdir() + "/chalkline-"), file = dir + "/step.html";
   const said = await run(["report", "step", "deepseek-v3", "--on", "gb200-nvl72", "--page", "--output", file]);
