@@ -57,7 +57,8 @@ static void add_row(struct scenario *scenario, const struct row *row, struct sec
     section_word(one, "row", row->name);
     add_aliases(arena, row, one);
     section_word(one, "symbol", row->symbol);
-    section_word(one, "chapter", scenario->formulas.chapters[row->chapter].title);
+    const bool headed = row->chapter >= 0 && (size_t)row->chapter < scenario->formulas.chapter_count;
+    section_word(one, "chapter", headed ? scenario->formulas.chapters[row->chapter].title : "");
     section_word(one, "equation", row->expr ? arena_copy(arena, row->text.data, row->text.size) : "");
     if (!row->table && value_of(scenario, row->name, &value, &ignored) && isfinite(value))
         section_number(one, "value", value, row->unit);

@@ -99,7 +99,8 @@ static void field_words(const struct formulas *formulas, size_t at, const char *
         read_words(row->meaning, strlen(row->meaning), words);
     if (field == FIELD_MORE && more && more[at])
         read_words(more[at], strlen(more[at]), words);
-    if (field == FIELD_CHAPTER) {
+    const bool headed = row->chapter >= 0 && (size_t)row->chapter < formulas->chapter_count;
+    if (field == FIELD_CHAPTER && headed) {
         const char *title = formulas->chapters[row->chapter].title;
         read_words(title, strlen(title), words);
     }

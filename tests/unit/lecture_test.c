@@ -92,7 +92,7 @@ static void statements_stand(void **state)
     for (size_t i = 0; i < world->lecture.count; i++) {
         const struct statement *one = &world->lecture.at[i];
         struct scenario scenario;
-        double value;
+        double value = NAN;
         assert_true(*one->sentence && *one->equation && *one->holds && *one->fails && *one->reason);
         if (!*one->asks)
             continue;
