@@ -154,9 +154,9 @@ check-long:                     ## the same with LONG=10 times as many random ca
 	@$(MAKE) --no-print-directory check NOFUZZ=1 CHALKLINE_LONG=$(or $(LONG),10)
 	@$(MAKE) --no-print-directory fuzz SECONDS=$(or $(SECONDS),60)
 
-asan:                           ## the tests under address and undefined sanitizers, with fewer rounds
+asan:                           ## the tests under address and undefined sanitizers
 	@tools/setup.sh core check
-	@ASAN_OPTIONS=detect_leaks=1 CHALKLINE_SHORT=4 $(MAKE) --no-print-directory tests B=build/asan \
+	@ASAN_OPTIONS=detect_leaks=1 CHALKLINE_SHORT=1 $(MAKE) --no-print-directory tests B=build/asan \
 	    CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
 
 # ---- bench -----------------------------------------------------------------------------------------
