@@ -33,7 +33,7 @@ WEB      := $(addprefix web/,respond.c request.c route.c openapi.c schema.c metr
 ROOMS    := report catalog search infer reverse import scenario lecture score $(shell find sim ask -type d)
 LIBRARY  := $(BASE) $(ROWS) $(foreach room,$(ROOMS),$(call sources,$(room))) $(WEB)
 OBJECTS  := $(LIBRARY:%.c=$(B)/%.o) $(SETS:%=$(B)/rows/run_%.o) $(LANES:%=$(B)/compiled_%.o) \
-            $(B)/built_in_formulas.o $(B)/built_in_sheets.o $(B)/embedded_data.o $(B)/embedded_page.o
+            $(B)/built_in_formulas.o $(B)/built_in_sheets.o $(B)/embedded_data.o $(B)/embedded_page.o $(B)/embedded_words.o
 CLI      := $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c))
 TESTS    := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/*_test.c))
 BENCH    := $(B)/bench/bench
@@ -82,7 +82,7 @@ $(SETS:%=$(B)/rows/run_%.o): $(B)/rows/run_%.o: rows/run_set.c $(B)/flags
 	@echo $(CC) $< for $*; $(CC) $(FLAGS) -MMD -MP $(set_$*) -DSET=$* -c $< -o $@
 
 CODEGEN := $(patsubst %.c,$(B)/%.o,$(filter-out base/json.c,$(BASE)) $(filter-out rows/compiled.c,$(ROWS))) \
-        $(SETS:%=$(B)/rows/run_%.o)
+        $(SETS:%=$(B)/rows/run_%.o) $(B)/embedded_words.o
 $(B)/codegen: tools/codegen.c $(CODEGEN)
 	@$(CC) $(FLAGS) $^ -o $@ -lm
 $(B)/compiled.c: $(B)/codegen formulas/compiled $(CHALK)
@@ -110,6 +110,8 @@ $(B)/embed: tools/embed.c
 	@mkdir -p $(@D); $(CC) $(FLAGS) $< -o $@
 $(B)/embedded_formulas.c: $(B)/embed $(CHALK) formulas/order.txt
 	@$(B)/embed embedded_formulas $(CHALK) > $@
+$(B)/embedded_words.c: $(B)/embed formulas/synonyms.txt
+	@$(B)/embed embedded_words formulas/synonyms.txt > $@
 $(B)/embedded_data.c: $(B)/embed $(TEXTS)
 	@$(B)/embed embedded_data $(TEXTS) > $@
 $(B)/embedded_tables.c: $(B)/embed $(TABLES)

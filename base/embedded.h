@@ -12,6 +12,8 @@ struct embedded {
 
 /* Sheets and workloads, and the templates of answers: "ask/step.template". */
 extern const struct embedded embedded_data[];
+/* The one file formulas/synonyms.txt. */
+extern const struct embedded embedded_words[];
 /* In the page only: the program has them as the build has read them. */
 extern const struct embedded embedded_formulas[], embedded_tables[];
 extern const struct embedded embedded_page[];       /* none where it was built without its page */

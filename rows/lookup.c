@@ -1,188 +1,206 @@
 /* Rows found by words: by name and aliases, by what people call them ("words:" lines), by symbol, unit
- * and meaning. A word counts the more the fewer rows have it; where it stands says how much. */
+ * and meaning. A word counts the more the fewer rows have it; where it stands says how much. What a
+ * question asks for (a time, a cost, a share) speaks for rows of such a unit, and of two rows alike in
+ * their words the one that people have a name for comes first. */
 #include "rows/rows.h"
+#include "rows/words.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { WORDS_MOST = 48, WORD_SIZE = 32 };
+#include <strings.h>
 
 /* Where a word of a row stands, the strongest first. */
 enum field { FIELD_PHRASE, FIELD_NAME, FIELD_MEANING, FIELD_MORE, FIELD_CHAPTER, FIELDS };
-static const double weights[FIELDS] = { 1, 1, 0.5, 0.3, 0.2 };
+static const double weights[FIELDS] = { 1, 1, 0.6, 0.3, 0.2 };
 
-struct words {
-    char at[WORDS_MOST][WORD_SIZE];
-    size_t count;
+struct lookup {
+    const struct formulas *formulas;
+    const char *const *more;
+    struct arena *arena;
+    struct synonyms synonyms;
+    const char **words;             /* every word of every row but its chapter's, once a row; in order */
+    size_t word_count;
+    struct words asked;
+    double rarity[WORDS_MOST];      /* of the words asked */
+    const char *text, *unit;        /* the question; what it asks for, NULL: it does not say */
 };
-
-static bool is_common(const char *word)
-{
-    static const char *const common[] = {
-        "a", "an", "and", "are", "as", "at", "be", "by", "can", "do", "does", "for", "from", "has", "have", "how",
-        "i", "if", "in", "is", "it", "its", "me", "my", "of", "on", "one", "or", "so", "than", "that", "the", "then",
-        "there", "this", "to", "up", "was", "we", "what", "when", "where", "which", "why", "will", "with", "you",
-        "your", "llm", "llms", "ai", "should", "would", "many", "much" };
-    for (size_t i = 0; i < sizeof common / sizeof *common; i++)
-        if (!strcmp(word, common[i]))
-            return true;
-    return false;
-}
-
-static bool ends(const char *word, size_t size, const char *end)
-{
-    const size_t length = strlen(end);
-    return size > length + 2 && !strcmp(word + size - length, end);
-}
-
-/* "batches" and "batching" are "batch". */
-static void stem(char *word)
-{
-    static const char *const endings[] = { "ations", "ation", "ings", "ing", "ies", "es", "ed", "s", "e" };
-    const size_t size = strlen(word);
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        if (ends(word, size, endings[i]) && !(endings[i][0] == 's' && word[size - 2] == 's')) {
-            word[size - strlen(endings[i])] = 0;
-            return;
-        }
-}
-
-static void add_word(struct words *words, const char *begin, size_t size)
-{
-    char *word = words->at[words->count];
-    if (!size || words->count == WORDS_MOST)
-        return;
-    if (size >= WORD_SIZE)
-        size = WORD_SIZE - 1;
-    for (size_t i = 0; i < size; i++)
-        word[i] = (char)tolower((unsigned char)begin[i]);
-    word[size] = 0;
-    if (is_common(word))
-        return;
-    stem(word);
-    words->count++;
-}
-
-static void read_words(const char *text, size_t size, struct words *words)
-{
-    size_t begin = 0;
-    words->count = 0;
-    for (size_t i = 0; i <= size; i++) {
-        if (i < size && isalnum((unsigned char)text[i]))
-            continue;
-        add_word(words, text + begin, i - begin);
-        begin = i + 1;
-    }
-}
-
-static bool has(const struct words *words, const char *word)
-{
-    for (size_t i = 0; i < words->count; i++)
-        if (!strcmp(words->at[i], word))
-            return true;
-    return false;
-}
 
 /* ---- the rows ------------------------------------------------------------------------------------- */
 
-static void field_words(const struct formulas *formulas, size_t at, const char *const *more, enum field field,
-                        struct words *words)
+static const char *names_text(struct arena *arena, const struct row *row)
 {
-    const struct row *row = formulas->rows[at];
-    struct buffer text = { 0 };
-    words->count = 0;
-    if (field == FIELD_PHRASE && row->words)
-        read_words(row->words, strlen(row->words), words);
-    if (field == FIELD_MEANING)
-        read_words(row->meaning, strlen(row->meaning), words);
-    if (field == FIELD_MORE && more && more[at])
-        read_words(more[at], strlen(more[at]), words);
-    const bool headed = row->chapter >= 0 && (size_t)row->chapter < formulas->chapter_count;
-    if (field == FIELD_CHAPTER && headed) {
-        const char *title = formulas->chapters[row->chapter].title;
-        read_words(title, strlen(title), words);
-    }
-    if (field != FIELD_NAME)
-        return;
-    struct arena arena = { 0 };
-    text.arena = &arena;
-    buffer_print(&text, "%s %s %s", row->name, row->aliases ? row->aliases : "", row->was ? row->was : "");
-    read_words(text.data, text.size, words);
-    arena_free(&arena);
+    return arena_print(arena, "%s %s %s", row->name, row->aliases ? row->aliases : "", row->was ? row->was : "");
 }
 
-/* How much of one phrase is in the question, and of the question in the phrase: 1 if they are the same
- * words. */
-static double likeness(const char *phrase, size_t size, const struct words *asked, const double *rarity)
+/* What a row says in one field; "": nothing. */
+static const char *field_text(const struct lookup *lookup, size_t at, enum field field)
+{
+    const struct formulas *formulas = lookup->formulas;
+    const struct row *row = formulas->rows[at];
+    const char *text = NULL;
+    if (field == FIELD_PHRASE)
+        text = row->words;
+    if (field == FIELD_NAME)
+        text = names_text(lookup->arena, row);
+    if (field == FIELD_MEANING)
+        text = row->meaning;
+    if (field == FIELD_MORE && lookup->more)
+        text = lookup->more[at];
+    if (field == FIELD_CHAPTER && row->chapter >= 0 && (size_t)row->chapter < formulas->chapter_count)
+        text = formulas->chapters[row->chapter].title;
+    return text ? text : "";
+}
+
+static void field_words(const struct lookup *lookup, size_t at, enum field field, struct words *words)
+{
+    const char *text = field_text(lookup, at, field);
+    words_read(&lookup->synonyms, text, strlen(text), words);
+}
+
+/* ---- how rare a word is --------------------------------------------------------------------------- */
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void collect_words(struct lookup *lookup)
+{
+    size_t most = 0;
+    for (size_t at = 0; at < lookup->formulas->count; at++) {
+        const char *of_row[FIELD_CHAPTER * WORDS_MOST];
+        size_t count = 0;
+        for (int field = 0; field < FIELD_CHAPTER; field++) {
+            struct words words;
+            field_words(lookup, at, (enum field)field, &words);
+            for (size_t i = 0; i < words.count; i++)
+                of_row[count++] = arena_copy(lookup->arena, words.at[i], strlen(words.at[i]));
+        }
+        qsort(of_row, count, sizeof *of_row, by_text);
+        for (size_t i = 0; i < count; i++) {
+            if (i && !strcmp(of_row[i], of_row[i - 1]))
+                continue;
+            if (lookup->word_count == most) {
+                const char **more = arena_array(lookup->arena, 2 * most + 4096, sizeof *more);
+                if (most)
+                    memcpy(more, lookup->words, most * sizeof *more);
+                lookup->words = more;
+                most = 2 * most + 4096;
+            }
+            lookup->words[lookup->word_count++] = of_row[i];
+        }
+    }
+    qsort(lookup->words, lookup->word_count, sizeof *lookup->words, by_text);
+}
+
+/* Number of words in order before `word`, or also those that are it. */
+static size_t words_before(const struct lookup *lookup, const char *word, bool too)
+{
+    size_t low = 0, high = lookup->word_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const int order = strcmp(lookup->words[middle], word);
+        if (order < 0 || (too && !order))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The more rows have a word, the less it says. */
+static double rarity(const struct lookup *lookup, const char *word)
+{
+    const size_t rows = words_before(lookup, word, true) - words_before(lookup, word, false);
+    return scalar_log(1 + (double)lookup->formulas->count / (1 + (double)rows));
+}
+
+/* ---- how well a row answers ----------------------------------------------------------------------- */
+
+/* How much two texts have in common: 1 if they are the same words, 0 if they share none. */
+static double likeness(const struct lookup *lookup, const char *phrase, size_t size)
 {
     struct words words;
-    size_t common = 0;
-    double covered = 0, all = 0;
-    read_words(phrase, size, &words);
+    double common = 0, asked = 0, own = 0;
+    words_read(&lookup->synonyms, phrase, size, &words);
     for (size_t i = 0; i < words.count; i++)
-        common += has(asked, words.at[i]);
-    for (size_t i = 0; i < asked->count; i++) {
-        all += rarity[i];
-        covered += has(&words, asked->at[i]) ? rarity[i] : 0;
+        own += rarity(lookup, words.at[i]);
+    for (size_t i = 0; i < lookup->asked.count; i++) {
+        asked += lookup->rarity[i];
+        common += words_have(&words, lookup->asked.at[i]) ? lookup->rarity[i] : 0;
     }
-    return words.count && all > 0 ? (double)common / (double)words.count * covered / all : 0;
+    return own > 0 && asked > 0 ? fmin(1, common * common / (own * asked)) : 0;
 }
 
-static double best_phrase(const char *phrases, const struct words *asked, const double *rarity)
+/* The best likeness of the parts between separators. */
+static double best_likeness(const struct lookup *lookup, const char *list, const char *separators)
 {
     double best = 0;
-    while (phrases && *phrases) {
-        const size_t size = strcspn(phrases, ",");
-        best = fmax(best, likeness(phrases, size, asked, rarity));
-        phrases += size + strspn(phrases + size, ", ");
+    while (list && *list) {
+        const size_t size = strcspn(list, separators);
+        best = fmax(best, likeness(lookup, list, size));
+        list += size;
+        list += strspn(list, separators);
     }
     return best;
 }
 
-static double score(const struct formulas *formulas, size_t at, const char *const *more, const struct words *asked,
-                    const double *rarity, const char *text)
+/* Does `words` stand in `text`, in any case, with nothing but spaces around it? */
+static bool says(const char *text, const char *words)
 {
-    const struct row *row = formulas->rows[at];
+    const size_t size = strlen(words);
+    for (const char *at = text; *at; at++)
+        if (!strncasecmp(at, words, size) && (at == text || at[-1] == ' ') && (!at[size] || at[size] == ' '))
+            return true;
+    return false;
+}
+
+/* Words that say what is asked for, and the unit of the rows that answer. */
+static const char *unit_asked(const char *text)
+{
+    static const struct {
+        const char *words, *unit;
+    } asks[] = {
+        { "how long", "s" }, { "how soon", "s" }, { "how fast", "token/s" }, { "how many tokens", "token" },
+        { "how many", "1" }, { "how big", "B" }, { "per second", "token/s" }, { "dollars", "USD" }, { "cost", "USD" },
+        { "price", "USD" }, { "probability", "1" }, { "share of", "1" }, { "ratio", "1" }, { "fraction", "1" },
+        { "number of", "1" }, { "utilization", "1" }, { "time", "s" }, { "latency", "s" }, { "duration", "s" },
+        { "memory", "B" }, { "bytes", "B" }, { "speed", "token/s" } };
+    for (size_t i = 0; i < sizeof asks / sizeof *asks; i++)
+        if (says(text, asks[i].words))
+            return asks[i].unit;
+    return NULL;
+}
+
+static double score(const struct lookup *lookup, size_t at)
+{
+    const struct row *row = lookup->formulas->rows[at];
+    const struct words *asked = &lookup->asked;
     double strongest[WORDS_MOST] = { 0 }, sum = 0, all = 0;
     for (int field = 0; field < FIELDS; field++) {
         struct words words;
-        field_words(formulas, at, more, (enum field)field, &words);
+        field_words(lookup, at, (enum field)field, &words);
         for (size_t i = 0; i < asked->count; i++)
-            if (has(&words, asked->at[i]))
+            if (words_have(&words, asked->at[i]))
                 strongest[i] = fmax(strongest[i], weights[field]);
     }
     for (size_t i = 0; i < asked->count; i++) {
-        sum += rarity[i] * strongest[i];
-        all += rarity[i];
+        sum += lookup->rarity[i] * strongest[i];
+        all += lookup->rarity[i];
     }
-    double whole = 2 * best_phrase(row->words, asked, rarity);
-    whole = fmax(whole, 1.5 * likeness(row->name, strlen(row->name), asked, rarity));
-    whole += 0.5 * likeness(row->meaning, strcspn(row->meaning, ":;(,"), asked, rarity);
-    if (!strcmp(row->symbol, text) || !strcmp(row->unit_text, text))
-        whole += 1;
-    return all > 0 ? sum / all + whole : whole;
-}
-
-/* The more rows have a word, the less it says. */
-static void find_rarity(const struct formulas *formulas, const char *const *more, const struct words *asked,
-                        double *rarity)
-{
-    size_t rows[WORDS_MOST] = { 0 };
-    for (size_t at = 0; at < formulas->count; at++) {
-        bool in[WORDS_MOST] = { false };
-        for (int field = 0; field < FIELD_CHAPTER; field++) {
-            struct words words;
-            field_words(formulas, at, more, (enum field)field, &words);
-            for (size_t i = 0; i < asked->count; i++)
-                in[i] |= has(&words, asked->at[i]);
-        }
-        for (size_t i = 0; i < asked->count; i++)
-            rows[i] += in[i];
+    double value = all > 0 ? sum / all : 0;
+    double whole = 1.5 * best_likeness(lookup, row->words, ",");
+    whole = fmax(whole, 1.2 * best_likeness(lookup, names_text(lookup->arena, row), " "));
+    value += whole + 0.7 * likeness(lookup, row->meaning, strcspn(row->meaning, ":;(,"));
+    if (!strcmp(row->symbol, lookup->text) || !strcmp(row->unit_text, lookup->text))
+        return value + 1;
+    if (value > 0) {
+        value += lookup->unit && !strncmp(row->unit_text, lookup->unit, strlen(lookup->unit)) ? 0.1 : 0;
+        value += row->words ? 0.1 : 0;
+        value += lookup->more && lookup->more[at] ? 0.05 : 0;
     }
-    for (size_t i = 0; i < asked->count; i++)
-        rarity[i] = scalar_log(1 + (double)formulas->count / (1 + (double)rows[i]));
+    return value;
 }
 
 static int by_score(const void *a, const void *b)
@@ -195,16 +213,19 @@ static int by_score(const void *a, const void *b)
 size_t formulas_lookup(const struct formulas *formulas, const char *text, const char *const *more,
                        struct match *matches, size_t most)
 {
-    static const double least = 0.2;
+    static const double least = 0.35;
     struct arena scratch = { 0 };
-    struct words asked;
-    double rarity[WORDS_MOST];
+    struct lookup lookup = { .formulas = formulas, .more = more, .arena = &scratch, .text = text,
+                             .unit = unit_asked(text) };
     struct match *all = arena_array(&scratch, formulas->count + 1, sizeof *all);
     size_t count = 0;
-    read_words(text, strlen(text), &asked);
-    find_rarity(formulas, more, &asked, rarity);
+    synonyms_read(&lookup.synonyms, &scratch);
+    collect_words(&lookup);
+    words_read(&lookup.synonyms, text, strlen(text), &lookup.asked);
+    for (size_t i = 0; i < lookup.asked.count; i++)
+        lookup.rarity[i] = rarity(&lookup, lookup.asked.at[i]);
     for (size_t at = 0; at < formulas->count; at++) {
-        const double value = score(formulas, at, more, &asked, rarity, text);
+        const double value = score(&lookup, at);
         if (value > least)
             all[count++] = (struct match){ (int)at, value };
     }
