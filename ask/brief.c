@@ -2,14 +2,15 @@
  * waterfall, then the lecture's lower bounds for a whole scale-up domain. brief.template is
  * its text.
  *
- * Every figure is a row. One graph has all of them; it is evaluated at the chosen batch for the
- * lines and at a few other batches for the table, which are one user, powers between, the chosen
- * batch, and the batch beyond which nothing is gained. Lines that need a price, a tier or a batch
- * that does not exist are left out. Ranges are accepted only in the inputs of the training line,
- * since the other lines have no room for them. */
+ * Every figure is a row. One graph has all of them; it is evaluated at the chosen batch and at a few
+ * others for the table, which are one user, powers between, the chosen batch, and the batch beyond
+ * which nothing is gained. The lines below the table are those of the lecture's statements
+ * (data/lecture.csv). Ranges are accepted only in the inputs of the training line, since the other
+ * lines have no room for them. */
 #include "ask/ask.h"
 #include "report/picture.h"
 #include "build/row_names.h"
+#include "lecture/statements.h"
 #include "scenario/server.h"
 #include "scenario/waterfall.h"
 
@@ -49,14 +50,6 @@ static const char *const point_rows[] = {
     NAME_bound_step, NAME_bound_compute, NAME_bound_weights, NAME_bound_kv, NAME_bound_memory,
     NAME_bound_cost_per_token, NAME_chips, NAME_context, NAME_tpot_over_bound };
 enum { POINT_ROWS = sizeof point_rows / sizeof *point_rows, POINT_ALL = POINT_ROWS + WATERFALL_ROWS };
-
-/* Rows of lines that need a batch, price or tier that may not exist. In the graph, two costs of a pause
- * for each tier follow them. */
-static const char *const lines[] = {
-    NAME_batch_balanced, NAME_fast_mode_sequences, NAME_fast_mode_cost_ratio, NAME_speed_ratio_max,
-    NAME_two_stage_weights_per_chip, NAME_context_kv_dearer, NAME_domains_for_rate, NAME_domain_flops,
-    NAME_server_price, NAME_experts_placed, NAME_recompute_pause_cost };
-enum { BALANCED, RECOMPUTE = 10, LINES };
 
 struct brief {
     struct scenario scenario;       /* of the lower bounds: a whole domain at their cheapest batch */
@@ -156,8 +149,16 @@ static void add_row(struct brief *brief, double batch, double *const *at_batch, 
         ->text_only = true;
 }
 
-static void add_table(struct brief *brief, double balanced, struct section *section)
+static bool add_table(struct brief *brief, struct section *section)
 {
+    static const char *const totals[] = { NAME_batch_balanced, NAME_domain_flops, NAME_server_price };
+    struct values values;
+    if (!values_known(&brief->scenario, totals, 3, &values, brief->error))
+        return false;
+    for (size_t i = 1; i < 3; i++)
+        section_number(section, totals[i], values.at[i], scenario_unit(&brief->scenario, totals[i]))
+            ->text_only = true;
+    const double balanced = values.at[0];
     struct section *list = section_add(section, "batches", SECTION_LIST);
     double batches[BATCHES], column[FIGURES_COUNT][BATCHES], *at_batch[FIGURES_COUNT];
     for (int j = 0; j < FIGURES_COUNT; j++)
@@ -166,48 +167,10 @@ static void add_table(struct brief *brief, double balanced, struct section *sect
     run_batches(brief, batches, count, at_batch);
     for (size_t i = 0; i < count; i++)
         add_row(brief, batches[i], at_batch, i, list);
+    return true;
 }
 
 /* ---- the lines -------------------------------------------------------------------------- */
-
-/* Where a paused conversation is cheapest kept: a tier's name, or computing it again. */
-static const char *cheapest_place(const struct fact_table *tiers, const double *costs, double recompute)
-{
-    const char *best = "recompute";
-    double least = recompute;
-    for (size_t i = 0; i < tiers->entries; i++)
-        if (costs[i] < least) {
-            least = costs[i];
-            best = tiers->entry[i];
-        }
-    return isfinite(least) ? best : "?";
-}
-
-/* `lines` and what comes of them, for the text alone. */
-static bool add_lines(struct brief *brief, struct section *section)
-{
-    static const char *const times[] = { NAME_time_to_live_short, NAME_time_to_live_long };
-    static const char *const places[] = { "place_short", "place_long" };
-    const struct fact_table *tiers = facts_table(&brief->scenario.facts, "tier");
-    const size_t count = LINES + 2 * tiers->entries;
-    const char **texts = arena_array(brief->arena, count, sizeof *texts);
-    struct values values;
-    for (size_t i = 0; i < LINES; i++)
-        texts[i] = lines[i];
-    for (size_t i = 0; i < 2 * tiers->entries; i++)
-        texts[LINES + i] = arena_print(brief->arena, "AT(tier_pause_cost[%s], hold_time = %s)",
-                                       tiers->entry[i % tiers->entries], times[i / tiers->entries]);
-    if (!values_known(&brief->scenario, texts, count, &values, brief->error))
-        return false;
-    for (size_t i = 0; i < LINES; i++)
-        section_number(section, lines[i], values.at[i], scenario_unit(&brief->scenario, texts[i]))
-            ->text_only = true;
-    for (size_t i = 0; i < 2; i++)
-        section_word(section, places[i], cheapest_place(tiers, values.at + LINES + i * tiers->entries,
-                                                        values.at[RECOMPUTE]))->text_only = true;
-    add_table(brief, values.at[BALANCED], section);
-    return true;
-}
 
 static bool add_lecture(struct brief *brief, const struct template *template, struct section *section)
 {
@@ -215,7 +178,9 @@ static bool add_lecture(struct brief *brief, const struct template *template, st
     figures_words(&brief->scenario, lecture);
     figures_of(&brief->scenario, &brief->values, figure_names, FIGURES_COUNT, template, lecture);
     figures_notes(&brief->scenario, lecture);
-    return add_lines(brief, lecture);
+    if (!add_table(brief, lecture))
+        return false;
+    return statement_lines(&brief->scenario, brief->scenario.command, lecture, brief->error);
 }
 
 static void add_point(struct brief *brief, const char *const *texts, const struct template *template,
@@ -377,8 +342,9 @@ static const struct record lecture_record = { "BriefLecture", (const struct answ
     { FIELD_LIST, "batches", .help = "the table of batch sizes", .record = &batch_record,
       .always = true },
     { FIELD_TEXTS, "assumed", .help = "defaults and assumptions of those lines", .always = true },
-    { FIELD_TEXT_ONLY, .names = lines, .count = LINES },
-    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "place_short", "place_long" }, .count = 2 },
+    { FIELD_LIST, "lines", .help = "what the lecture's statements come to here", .record = &summary_line_record,
+      .always = true },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ NAME_domain_flops, NAME_server_price }, .count = 2 },
     { 0 } } };
 
 const struct record answer_brief = { "Brief", (const struct answer_field[]){

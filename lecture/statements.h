@@ -31,8 +31,11 @@ struct statement {
     const char *holds, *fails;      /* what it concludes; fails "-": it is true of any model */
     const char *input, *turns;      /* the input that turns it, and the equation of the turning point */
     const char *reason;
-    const char *about;              /* "experts": of models that route tokens to experts; "": of any */
+    const char *about;              /* "experts": of models that route tokens to experts; "fits": of those that
+                                     * fit in memory; both; "": of any */
     bool brief;                     /* part of the short form */
+    const char *label;              /* of its line in a summary; "": it has none */
+    const char *line, *line_fails;  /* that line; line_fails "": the same where it does not hold */
 };
 
 struct lecture {
@@ -63,7 +66,8 @@ struct side {
 /* What a statement comes to in one scenario. */
 struct verdict {
     struct side asks, left, right;
-    bool applies;                   /* false: it speaks of routed experts and the model has none */
+    bool applies;                   /* false: it is about routed experts and the model has none, or about
+                                     * models that fit in memory and this does not */
     enum holds holds;
     const char *conclusion;         /* a sentence, or NULL */
     bool turns;                     /* the equation has a root */
@@ -89,6 +93,13 @@ bool statement_sign(struct arena *arena, const struct command *command, const st
                     int *sign, struct error *error);
 /* The statement that asks for this row: the first, those of the short form before others; NULL: none. */
 const struct statement *statement_of_row(struct arena *arena, const char *row);
+
+/* Add the list "lines": what the statements that have a line conclude in the scenario, a line each, in
+ * the lecture's order. One whose figures have no value there, for want of a price or a tier, is left
+ * out. `command` is for statement_sign. */
+bool statement_lines(struct scenario *scenario, const struct command *command, struct section *section,
+                     struct error *error);
+extern const struct record summary_line_record;         /* its keys */
 
 /* Add "flips": the equation that turns the verdict, its input and root; null where there is none. */
 void statement_flips(const struct scenario *scenario, const struct statement *statement,

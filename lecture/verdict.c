@@ -1,7 +1,7 @@
 /* What a statement comes to in a scenario: its figures, its verdict in a sentence, where it turns.
  *
- * The rule has four cases. A statement about routed experts does not apply to a model without any. One
- * whose `fails` is "-" is true of every model. A number holds where the value is within the lecture's
+ * The rule has four cases. A statement about routed experts does not apply to a model without any, nor one
+ * about models that fit to one that does not. One whose `fails` is "-" is true of every model. A number holds where the value is within the lecture's
  * own rounding. Any other holds where the two sides of its equation compare as they do in the
  * lecture's deck. */
 #include "lecture/statements.h"
@@ -115,60 +115,127 @@ static const struct expr *taken(struct scenario *scenario, const struct expr *ex
     return expr;
 }
 
-/* The operand that decides a max or min, in words: its row's meaning up to the first comma. */
-static const char *binds_text(struct scenario *scenario, const char *name)
+/* The operand that decides, so far. */
+struct binding_part {
+    const char *words;
+    double value;
+};
+
+static void weigh(struct scenario *scenario, const char *text, const char *words, double sign,
+                  struct binding_part *best)
 {
-    const int index = formulas_find(&scenario->formulas, name);
-    const struct expr *expr = index < 0 ? NULL : taken(scenario, scenario->formulas.rows[index]->expr);
-    const struct row *best = NULL;
-    double most = -INFINITY;
-    while (expr && (expr->op == OP_MAX || expr->op == OP_MIN || expr->op == OP_ADD)) {
-        for (int i = 0; i < 2; i++) {
-            const struct expr *kid = expr->kid[i];
-            if (kid->op != OP_ROW)
-                continue;
-            const struct row *row = scenario->formulas.rows[kid->row];
-            const double value = value_or_nan(scenario, row->name) * (expr->op == OP_MIN ? -1 : 1);
-            if (value > most) {
-                most = value;
-                best = row;
-            }
-        }
-        expr = expr->kid[0]->op != OP_ROW ? expr->kid[0] : expr->kid[1]->op != OP_ROW ? expr->kid[1] : NULL;
-    }
-    if (!best)
-        return name;
-    return arena_copy(scenario->arena, best->meaning, strcspn(best->meaning, ",;:("));
+    const double value = sign * value_or_nan(scenario, text);
+    if (value > best->value)
+        *best = (struct binding_part){ words, value };
 }
 
-/* "{row}", "{row.binds}" or "{expression}" as text. */
-static void print_mark(struct scenario *scenario, struct text mark, struct buffer *out)
+/* Weigh the rows that a max, min or sum consists of, and the entries of a least or most. */
+static void weigh_operands(struct scenario *scenario, const struct expr *expr, double sign,
+                           struct binding_part *best)
 {
+    expr = taken(scenario, expr);
+    if (!expr)
+        return;
+    if (expr->op == OP_ROW) {
+        const struct row *row = scenario->formulas.rows[expr->row];
+        weigh(scenario, row->name, arena_copy(scenario->arena, row->meaning, strcspn(row->meaning, ",;:(")), sign, best);
+    } else if ((expr->op == OP_LEAST || expr->op == OP_MOST) && expr->kid[0]->op == OP_ROW) {
+        const struct fact_table *table = facts_table(&scenario->facts, expr->name);
+        for (size_t i = 0; table && i < table->entries; i++)
+            weigh(scenario, arena_print(scenario->arena, "%s[%s]", scenario->formulas.rows[expr->kid[0]->row]->name,
+                                        table->entry[i]), table->entry[i], sign, best);
+    } else if (expr->op == OP_MAX || expr->op == OP_MIN || expr->op == OP_ADD) {
+        weigh_operands(scenario, expr->kid[0], sign, best);
+        weigh_operands(scenario, expr->kid[1], sign, best);
+    }
+}
+
+/* What decides a row, or a row AT other values: the largest operand of its max or sum, the smallest of
+ * its min, as the first words of that row's meaning or as the name of the entry. */
+static const char *binds_text(const struct scenario *scenario, const char *text)
+{
+    struct scenario there = *scenario;
+    struct binding_part best = { text, -INFINITY };
+    const struct expr *expr;
+    struct error ignored;
+    if (!expr_parse(&there.formulas, "statement", 1, text_of(text), &expr, &ignored))
+        return text;
+    there.facts = facts_copy(&scenario->facts);
+    if (expr->op == OP_AT) {
+        for (const struct binding *at = expr->at; at; at = at->next)
+            facts_set(&there.facts, there.formulas.rows[at->row]->name,
+                      value_or_nan(&there, arena_copy(there.arena, at->value->text.data, at->value->text.size)),
+                      ORIGIN_CHOSEN, "the statement");
+        expr = expr->kid[0];
+    }
+    if (expr->op != OP_ROW)
+        return text;
+    expr = taken(&there, there.formulas.rows[expr->row]->expr);
+    if (expr)
+        weigh_operands(&there, expr, expr->op == OP_MIN || expr->op == OP_LEAST ? -1 : 1, &best);
+    return best.words;
+}
+
+/* " (low to high)", where an input has a range, given or plausible. */
+static void print_range(struct scenario *scenario, const char *name, struct buffer *out)
+{
+    struct values values;
+    struct error ignored;
+    if (!values_of(scenario, &name, 1, &values, &ignored) || !values_uncertain(scenario, &values))
+        return;
+    const struct range range = values_range(scenario, &values, 0);
+    const struct unit unit = scenario_unit(scenario, name);
+    if (range.low < range.high)
+        buffer_print(out, " (%s to %s)", quantity_text(scenario->arena, range.low, unit, DIGITS),
+                     quantity_text(scenario->arena, range.high, unit, DIGITS));
+}
+
+/* A value in words: "7.23 ms", "1,000 tokens"; `large`: a whole number, as "181 M tokens". */
+static const char *value_text(const struct scenario *scenario, const char *text, double value, bool large)
+{
+    const struct unit unit = scenario_unit(scenario, text);
+    struct buffer out = { .arena = scenario->arena };
+    if (large) {
+        buffer_print(&out, "%s ", large_text(scenario->arena, value));
+        unit_print(&out, unit);
+    } else {
+        buffer_print(&out, "%s", quantity_text(scenario->arena, value, unit, DIGITS));
+    }
+    const size_t word = strlen(" token");
+    const bool tokens = out.size > word && !strcmp(out.data + out.size - word, " token");
+    return tokens && strcmp(out.data, "1 token") ? arena_print(scenario->arena, "%ss", out.data) : out.data;
+}
+
+/* The mark in braces as text; false: it has no value here. */
+static bool print_mark(struct scenario *scenario, struct text mark, struct buffer *out)
+{
+    static const char binds[] = ".binds";
+    const size_t ending = strlen(binds);
     const char *name = arena_copy(scenario->arena, mark.data, mark.size);
-    const size_t ending = strlen(".binds");
-    if (mark.size > ending && !strcmp(name + mark.size - ending, ".binds")) {
+    if (mark.size > ending && !strcmp(name + mark.size - ending, binds)) {
         buffer_print(out, "%s", binds_text(scenario, arena_copy(scenario->arena, name, mark.size - ending)));
-        return;
+        return true;
     }
+    const char last = mark.size ? mark.data[mark.size - 1] : 0;
+    if (last == '-' || last == '@')
+        name = arena_copy(scenario->arena, mark.data, mark.size - 1);
     const double value = value_or_nan(scenario, name);
-    if (isnan(value)) {
-        buffer_print(out, "unknown");
-        return;
-    }
-    const char *written = quantity_text(scenario->arena, value, scenario_unit(scenario, name), DIGITS);
-    const size_t size = strlen(written), word = strlen(" token");
-    const bool tokens = size > word && !strcmp(written + size - word, " token") && strcmp(written, "1 token");
-    buffer_print(out, "%s%s", written, tokens ? "s" : "");
+    buffer_print(out, "%s", isnan(value) ? "unknown" : value_text(scenario, name, value, last == '@'));
+    if (last == '-')
+        print_range(scenario, name, out);
+    return !isnan(value);
 }
 
-static const char *fill(struct scenario *scenario, const char *template)
+/* The text with its marks as values; `known`, if not NULL: whether each has one. */
+static const char *fill(struct scenario *scenario, const char *template, bool *known)
 {
+    bool all = true;
     struct buffer out = { .arena = scenario->arena };
     buffer_add(&out, "", 0);
     for (const char *at = template; *at;) {
         const char *close = *at == '{' ? strchr(at, '}') : NULL;
         if (close) {
-            print_mark(scenario, (struct text){ at + 1, (size_t)(close - at - 1) }, &out);
+            all &= print_mark(scenario, (struct text){ at + 1, (size_t)(close - at - 1) }, &out);
             at = close + 1;
         } else {
             const size_t size = 1 + strcspn(at + 1, "{");
@@ -176,6 +243,8 @@ static const char *fill(struct scenario *scenario, const char *template)
             at += size;
         }
     }
+    if (known)
+        *known = all;
     return out.data;
 }
 
@@ -194,16 +263,25 @@ static enum holds holds_here(struct scenario *scenario, const struct statement *
     return verdict_sign(verdict) == sign ? HOLDS : HOLDS_NOT;
 }
 
+static bool applies(struct scenario *scenario, const struct statement *statement)
+{
+    if (!scenario->model)
+        return true;
+    if (strstr(statement->about, "experts") && !(value_or_nan(scenario, NAME_experts) > 1))
+        return false;
+    return !strstr(statement->about, "fits") || !(value_or_nan(scenario, NAME_hbm_share) > 1);
+}
+
 void verdict_of(struct scenario *scenario, const struct statement *statement, int sign, struct verdict *verdict)
 {
     figures_of_statement(scenario, statement, verdict);
-    if (scenario->model && !strcmp(statement->about, NAME_experts) && !(value_or_nan(scenario, NAME_experts) > 1)) {
-        verdict->applies = false;
+    verdict->applies = applies(scenario, statement);
+    if (!verdict->applies)
         return;
-    }
     verdict->holds = holds_here(scenario, statement, sign, verdict);
     if (verdict->holds != HOLDS_UNKNOWN)
-        verdict->conclusion = fill(scenario, verdict->holds == HOLDS ? statement->holds : statement->fails);
+        verdict->conclusion = fill(scenario, verdict->holds == HOLDS ? statement->holds : statement->fails,
+                                   NULL);
 }
 
 /* ---- where it turns ------------------------------------------------------------------------------ */
@@ -240,6 +318,44 @@ void verdict_turns(struct scenario *scenario, const struct statement *statement,
         verdict->turns = true;
     }
 }
+
+/* ---- a summary ------------------------------------------------------------------------------------- */
+
+bool statement_lines(struct scenario *scenario, const struct command *command, struct section *section,
+                     struct error *error)
+{
+    struct lecture lecture;
+    struct section *list = section_add(section, "lines", SECTION_LIST);
+    statements_read(scenario->arena, &lecture);
+    for (size_t i = 0; i < lecture.count; i++) {
+        const struct statement *one = &lecture.at[i];
+        struct verdict verdict;
+        bool known;
+        int sign = 0;
+        if (!*one->label)
+            continue;
+        if (*one->line_fails && !statement_sign(scenario->arena, command, one, &sign, error))
+            return false;
+        verdict_of(scenario, one, sign, &verdict);
+        if (!verdict.applies)
+            continue;
+        const bool fails = verdict.holds == HOLDS_NOT && *one->line_fails;
+        const char *text = fill(scenario, fails ? one->line_fails : one->line, &known);
+        if (!known)
+            continue;
+        struct section *line = section_add(list, NULL, SECTION_RECORD);
+        section_word(line, "statement", one->id);
+        section_word(line, "label", one->label);
+        section_word(line, "text", text);
+    }
+    return true;
+}
+
+const struct record summary_line_record = { "SummaryLine", (const struct answer_field[]){
+    { FIELD_TEXT, "statement", .help = "the statement it follows from: `chalkline lecture ID`", .always = true },
+    { FIELD_TEXT, "label", .help = "what it is about, in a word", .always = true },
+    { FIELD_TEXT, "text", .help = "what follows here", .always = true },
+    { 0 } } };
 
 /* ---- as an answer ---------------------------------------------------------------------------------- */
 
