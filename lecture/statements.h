@@ -66,8 +66,7 @@ struct side {
 /* What a statement comes to in one scenario. */
 struct verdict {
     struct side asks, left, right;
-    bool applies;                   /* false: it is about routed experts and the model has none, or about
-                                     * models that fit in memory and this does not */
+    const char *lacks;              /* why it does not apply: "the model has no routed experts"; NULL: it does */
     enum holds holds;
     const char *conclusion;         /* a sentence, or NULL */
     bool turns;                     /* the equation has a root */

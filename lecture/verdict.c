@@ -73,7 +73,7 @@ static void figures_of_statement(struct scenario *scenario, const struct stateme
                                  struct verdict *verdict)
 {
     struct equation equation;
-    *verdict = (struct verdict){ .applies = true, .holds = HOLDS_UNKNOWN };
+    *verdict = (struct verdict){ .holds = HOLDS_UNKNOWN };
     verdict->asks = side_of(scenario, statement->asks);
     verdict->left.value = verdict->right.value = NAN;
     if (!equation_of(scenario, statement, &equation))
@@ -190,12 +190,15 @@ static void print_range(struct scenario *scenario, const char *name, struct buff
                      quantity_text(scenario->arena, range.high, unit, DIGITS));
 }
 
-/* A value in words: "7.23 ms", "1,000 tokens"; `large`: a whole number, as "181 M tokens". */
-static const char *value_text(const struct scenario *scenario, const char *text, double value, bool large)
+/* A value in words: "7.23 ms", "1,000 tokens"; with '@' a large whole number, "181 M tokens"; with '%' a
+ * share, "23.6 %". */
+static const char *value_text(const struct scenario *scenario, const char *text, double value, char form)
 {
     const struct unit unit = scenario_unit(scenario, text);
     struct buffer out = { .arena = scenario->arena };
-    if (large) {
+    if (form == '%') {
+        buffer_print(&out, "%s %%", quantity_text(scenario->arena, 100 * value, unit_one, DIGITS));
+    } else if (form == '@') {
         buffer_print(&out, "%s ", large_text(scenario->arena, value));
         unit_print(&out, unit);
     } else {
@@ -217,10 +220,10 @@ static bool print_mark(struct scenario *scenario, struct text mark, struct buffe
         return true;
     }
     const char last = mark.size ? mark.data[mark.size - 1] : 0;
-    if (last == '-' || last == '@')
+    if (last && strchr("-@%", last))
         name = arena_copy(scenario->arena, mark.data, mark.size - 1);
     const double value = value_or_nan(scenario, name);
-    buffer_print(out, "%s", isnan(value) ? "unknown" : value_text(scenario, name, value, last == '@'));
+    buffer_print(out, "%s", isnan(value) ? "unknown" : value_text(scenario, name, value, last));
     if (last == '-')
         print_range(scenario, name, out);
     return !isnan(value);
@@ -263,20 +266,23 @@ static enum holds holds_here(struct scenario *scenario, const struct statement *
     return verdict_sign(verdict) == sign ? HOLDS : HOLDS_NOT;
 }
 
-static bool applies(struct scenario *scenario, const struct statement *statement)
+/* What keeps a statement from applying; NULL: nothing. */
+static const char *lacks(struct scenario *scenario, const struct statement *statement)
 {
     if (!scenario->model)
-        return true;
+        return NULL;
     if (strstr(statement->about, "experts") && !(value_or_nan(scenario, NAME_experts) > 1))
-        return false;
-    return !strstr(statement->about, "fits") || !(value_or_nan(scenario, NAME_hbm_share) > 1);
+        return "the model has no routed experts";
+    if (strstr(statement->about, "fits") && value_or_nan(scenario, NAME_hbm_share) > 1)
+        return "this batch does not fit in memory";
+    return NULL;
 }
 
 void verdict_of(struct scenario *scenario, const struct statement *statement, int sign, struct verdict *verdict)
 {
     figures_of_statement(scenario, statement, verdict);
-    verdict->applies = applies(scenario, statement);
-    if (!verdict->applies)
+    verdict->lacks = lacks(scenario, statement);
+    if (verdict->lacks)
         return;
     verdict->holds = holds_here(scenario, statement, sign, verdict);
     if (verdict->holds != HOLDS_UNKNOWN)
@@ -300,7 +306,7 @@ void verdict_turns(struct scenario *scenario, const struct statement *statement,
     struct error ignored;
     double low, high, best = INFINITY;
     other.facts = facts_copy(&scenario->facts);
-    if (!verdict->applies || !equation_of(&other, statement, &equation) ||
+    if (verdict->lacks || !equation_of(&other, statement, &equation) ||
         !equation_unknown(&other, statement->input, &low, &high, &ignored) ||
         !equation_graph(&other, &equation, &graph, &ignored))
         return;
@@ -337,7 +343,7 @@ bool statement_lines(struct scenario *scenario, const struct command *command, s
         if (*one->line_fails && !statement_sign(scenario->arena, command, one, &sign, error))
             return false;
         verdict_of(scenario, one, sign, &verdict);
-        if (!verdict.applies)
+        if (verdict.lacks)
             continue;
         const bool fails = verdict.holds == HOLDS_NOT && *one->line_fails;
         const char *text = fill(scenario, fails ? one->line_fails : one->line, &known);

@@ -147,7 +147,7 @@ static void add_lines(struct telling *telling, const struct scenario *scenario, 
 {
     struct section *lines = section_add(section, "lines", SECTION_LIST);
     lines->text_only = true;
-    const bool both = telling->has_here && here->applies;
+    const bool both = telling->has_here && !here->lacks;
     const struct side now[] = { { statement->input, first->now }, { statement->input, here->now } };
     add_line(scenario, lines, &first->asks, both ? &here->asks : NULL);
     add_line(scenario, lines, &first->left, both ? &here->left : NULL);
@@ -166,7 +166,7 @@ static void add_turns(struct telling *telling, const struct scenario *scenario, 
     if (!first->turns && !here->turns)
         return;
     buffer_print(&out, "%s = ", statement->input);
-    for (int i = 0; i < 1 + (telling->has_here && here->applies); i++) {
+    for (int i = 0; i < 1 + (telling->has_here && !here->lacks); i++) {
         buffer_print(&out, "%s", i ? "; here " : "");
         if (both[i]->turns)
             quantity_print(&out, both[i]->root, unit, 4);
@@ -221,9 +221,10 @@ static bool add_statement(struct telling *telling, const struct statement *state
         struct section *section = section_add(one, "here", SECTION_RECORD);
         verdict_of(&telling->here, statement, sign, &here);
         verdict_turns(&telling->here, statement, &here);
-        section_switch(section, "applies", here.applies);
+        section_switch(section, "applies", !here.lacks);
+        section_word(section, "lacks", here.lacks ? here.lacks : "");
         add_verdict(&telling->here, statement, &here, section);
-        *held = here.applies ? here.holds : HOLDS_UNKNOWN;
+        *held = !here.lacks ? here.holds : HOLDS_UNKNOWN;
     }
     add_lines(telling, &scenario, statement, &first, &here, one);
     if (*statement->turns)
@@ -343,7 +344,8 @@ bool ask_lecture(struct arena *arena, const struct command *command, struct answ
       .always = true, .null = true }
 
 static const struct record here_record = { "LectureHere", (const struct answer_field[]){
-    { FIELD_SWITCH, "applies", .help = "false: it is about routed experts and the model has none", .always = true },
+    { FIELD_SWITCH, "applies", .help = "false: it is about other models", .always = true },
+    { FIELD_TEXT, "lacks", .help = "why it does not apply; empty: it does", .always = true },
     VERDICT_FIELDS,
     { 0 } } };
 
