@@ -231,6 +231,8 @@ static bool add_statement(struct telling *telling, const struct statement *state
         add_turns(telling, &scenario, statement, &first, &here, one);
     if (telling->full || statement->brief)
         section_switch(one, "full", true)->text_only = true;
+    if (list->inside_count > 1)
+        section_switch(one, "later", true)->text_only = true;
     return true;
 }
 
@@ -373,7 +375,7 @@ static const struct record statement_record = { "LectureStatement", (const struc
     VERDICT_FIELDS,
     { FIELD_RECORD, "here", .help = "the same for the model on the machine", .record = &here_record },
     { FIELD_TEXT_ONLY, "lines", .record = &line_record },
-    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "turns", "full" }, .count = 2 },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "turns", "full", "later" }, .count = 3 },
     { 0 } } };
 
 static const struct record chapter_record = { "LectureChapter", (const struct answer_field[]){
