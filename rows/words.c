@@ -16,13 +16,21 @@ enum { PHRASE_WORDS = 4, STEM_LEAST = 4 };
 static bool is_common(const char *word)
 {
     static const char *const common[] = {
-        "a", "about", "ai", "an", "and", "any", "are", "as", "at", "be", "becomes", "been", "before", "being", "but",
-        "by", "can", "could", "did", "do", "does", "each", "every", "for", "from", "get", "gets", "given", "had",
-        "has", "have", "how", "i", "if", "in", "into", "is", "it", "its", "just", "llm", "llms", "me", "much", "must",
-        "my", "need", "needs", "no", "not", "of", "off", "on", "one", "only", "onto", "or", "our", "should", "so",
-        "some", "still", "than", "that", "the", "their", "them", "then", "there", "these", "they", "this", "those",
-        "to", "too", "us", "via", "was", "we", "were", "what", "when", "where", "whether", "which", "while",
-        "who", "why", "will", "with", "would", "you", "your" };
+        "a", "about", "actual", "actually", "after", "again", "ai", "also", "always", "an", "and", "any",
+        "anything", "are", "as", "at", "be", "because", "become", "becomes", "been", "before", "being",
+        "both", "but", "by", "can", "come", "comes", "could", "did", "do", "does", "done", "during", "each",
+        "either", "else", "enough", "entire", "even", "ever", "every", "for", "from", "get", "gets", "give",
+        "given", "go", "goes", "going", "had", "happen", "happens", "has", "have", "having", "here", "him",
+        "how", "however", "i", "if", "in", "instead", "into", "is", "it", "its", "itself", "just", "keeps",
+        "kind", "let", "like", "llm", "llms", "lot", "made", "make", "makes", "many", "me", "might", "much",
+        "must", "my", "need", "needs", "needed", "new", "nobody", "not", "now", "of", "off", "on", "one",
+        "only", "onto", "or", "other", "others", "our", "own", "put", "quite", "rather", "really", "say",
+        "says", "see", "should", "show", "shows", "simply", "so", "some", "something", "such", "take",
+        "takes", "tell", "than", "that", "the", "their", "them", "then", "there", "these", "they", "thing",
+        "things", "this", "those", "through", "to", "too", "toward", "us", "use", "used", "uses", "using",
+        "very", "via", "want", "was", "way", "we", "well", "were", "what", "when", "where", "whether",
+        "which", "while", "who", "whose", "why", "will", "with", "within", "without", "would", "you",
+        "your" };
     for (size_t i = 0; i < sizeof common / sizeof *common; i++)
         if (!strcmp(word, common[i]))
             return true;
