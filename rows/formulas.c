@@ -391,6 +391,15 @@ static void index_put(struct formulas *formulas, int at)
     ((int *)formulas->index)[index_place(formulas, index_name(formulas, at))] = at;
 }
 
+void formulas_index(struct formulas *formulas, struct arena *arena)
+{
+    formulas->index = arena_array(arena, formulas->index_size, sizeof *formulas->index);
+    for (size_t i = 0; i < formulas->count; i++)
+        index_put(formulas, (int)i + 1);
+    for (size_t i = 0; i < formulas->alias_count; i++)
+        index_put(formulas, -1 - (int)i);
+}
+
 static void index_add(struct formulas *formulas, int at)
 {
     if (2 * (formulas->count + formulas->alias_count) < formulas->index_size) {
@@ -398,11 +407,7 @@ static void index_add(struct formulas *formulas, int at)
         return;
     }
     formulas->index_size *= 2;
-    formulas->index = arena_array(formulas->arena, formulas->index_size, sizeof *formulas->index);
-    for (size_t i = 0; i < formulas->count; i++)
-        index_put(formulas, (int)i + 1);
-    for (size_t i = 0; i < formulas->alias_count; i++)
-        index_put(formulas, -1 - (int)i);
+    formulas_index(formulas, formulas->arena);
 }
 
 /* The names of a line "alias:" or "was:", each of which must be new. */
