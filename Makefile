@@ -108,14 +108,15 @@ $(B)/built_in_%.o: $(B)/built_in_%.c
 	@$(CC) $(FLAGS) -c $< -o $@
 $(B)/embed: tools/embed.c
 	@mkdir -p $(@D); $(CC) $(FLAGS) $< -o $@
-$(B)/embedded_formulas.c: $(B)/embed $(CHALK) formulas/order.txt
-	@$(B)/embed embedded_formulas $(CHALK) > $@
 $(B)/embedded_words.c: $(B)/embed formulas/synonyms.txt
 	@$(B)/embed embedded_words formulas/synonyms.txt > $@
 $(B)/embedded_data.c: $(B)/embed $(TEXTS)
 	@$(B)/embed embedded_data $(TEXTS) > $@
-$(B)/embedded_tables.c: $(B)/embed $(TABLES)
-	@$(B)/embed embedded_tables $(filter-out $(TEXTS),$(TABLES)) > $@
+# The same, packed for the page.
+$(B)/packed: tools/packed.c $(CODEGEN) $(B)/built_in_formulas.o $(B)/built_in_sheets.o $(B)/catalog/packed.o
+	@$(CC) $(FLAGS) $^ -o $@ -lm
+$(B)/packed.c: $(B)/packed $(TABLES)
+	@echo write $@; $(B)/packed $(filter-out $(TEXTS),$(TABLES)) > $@ || { rm -f $@; exit 1; }
 # The page that `make page` has built, if it has; other pages, another object.
 PAGE     := $(wildcard build/page/chalkline.html.gz)
 $(B)/page: always

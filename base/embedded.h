@@ -14,8 +14,8 @@ struct embedded {
 extern const struct embedded embedded_data[];
 /* The one file formulas/synonyms.txt. */
 extern const struct embedded embedded_words[];
-/* In the page only: the program has them as the build has read them. */
-extern const struct embedded embedded_formulas[], embedded_tables[];
+/* In the page only, formulas and tables in rows/packed.h's form; the program has them as C. */
+extern const char *const embedded_parts[];
 extern const struct embedded embedded_page[];       /* none where it was built without its page */
 
 #endif

@@ -6,6 +6,7 @@
  * redefinition keeps the place of the row and remembers the one before it. Units are checked
  * separately (check.c), after everything is read. */
 #include "rows/rows.h"
+#include "rows/words.h"
 
 #include <float.h>
 #include <stdio.h>
@@ -23,6 +24,7 @@ struct reader {
     int chapter;                    /* -1 before the first */
     bool counts;                    /* the chapter's condition holds */
     struct buffer prose;            /* of the chapter */
+    struct synonyms synonyms;       /* read with the first row that has words */
     struct error *error;
 };
 
@@ -379,7 +381,9 @@ static void read_body(struct reader *reader, struct row *row, int *expression_li
     row->meaning = meaning.data;
     row->fit = fit.data;
     row->part = part.data;
-    row->words = words.data;
+    if (words.size && !reader->synonyms.at)
+        synonyms_read(&reader->synonyms, reader->formulas->arena);
+    row->words = words.size ? words_of_phrases(&reader->synonyms, reader->formulas->arena, words.data) : NULL;
     row->aliases = without_last(&aliases);
     row->was = without_last(&was);
     row->source = copy(reader, source);
@@ -391,6 +395,15 @@ static void index_put(struct formulas *formulas, int at)
     ((int *)formulas->index)[index_place(formulas, index_name(formulas, at))] = at;
 }
 
+void formulas_index(struct formulas *formulas, struct arena *arena)
+{
+    formulas->index = arena_array(arena, formulas->index_size, sizeof *formulas->index);
+    for (size_t i = 0; i < formulas->count; i++)
+        index_put(formulas, (int)i + 1);
+    for (size_t i = 0; i < formulas->alias_count; i++)
+        index_put(formulas, -1 - (int)i);
+}
+
 static void index_add(struct formulas *formulas, int at)
 {
     if (2 * (formulas->count + formulas->alias_count) < formulas->index_size) {
@@ -398,11 +411,7 @@ static void index_add(struct formulas *formulas, int at)
         return;
     }
     formulas->index_size *= 2;
-    formulas->index = arena_array(formulas->arena, formulas->index_size, sizeof *formulas->index);
-    for (size_t i = 0; i < formulas->count; i++)
-        index_put(formulas, (int)i + 1);
-    for (size_t i = 0; i < formulas->alias_count; i++)
-        index_put(formulas, -1 - (int)i);
+    formulas_index(formulas, formulas->arena);
 }
 
 /* The names of a line "alias:" or "was:", each of which must be new. */

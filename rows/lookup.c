@@ -55,7 +55,10 @@ static const char *field_text(const struct lookup *lookup, size_t at, enum field
 static void field_words(const struct lookup *lookup, size_t at, enum field field, struct words *words)
 {
     const char *text = field_text(lookup, at, field);
-    words_read(&lookup->synonyms, text, strlen(text), words);
+    if (field == FIELD_PHRASE)
+        words_read_again(text, strlen(text), words);
+    else
+        words_read(&lookup->synonyms, text, strlen(text), words);
 }
 
 /* ---- how rare a word is --------------------------------------------------------------------------- */
@@ -118,30 +121,47 @@ static double rarity(const struct lookup *lookup, const char *word)
 
 /* ---- how well a row answers ----------------------------------------------------------------------- */
 
-/* How much two texts have in common: 1 if they are the same words, 0 if they share none. */
-static double likeness(const struct lookup *lookup, const char *phrase, size_t size)
+/* How much these words have in common with those asked: 1 if they are the same, 0 if they share none. */
+static double likeness(const struct lookup *lookup, const struct words *words)
 {
-    struct words words;
     double common = 0, asked = 0, own = 0;
-    words_read(&lookup->synonyms, phrase, size, &words);
-    for (size_t i = 0; i < words.count; i++)
-        own += rarity(lookup, words.at[i]);
+    for (size_t i = 0; i < words->count; i++)
+        own += rarity(lookup, words->at[i]);
     for (size_t i = 0; i < lookup->asked.count; i++) {
         asked += lookup->rarity[i];
-        common += words_have(&words, lookup->asked.at[i]) ? lookup->rarity[i] : 0;
+        common += words_have(words, lookup->asked.at[i]) ? lookup->rarity[i] : 0;
     }
     return own > 0 && asked > 0 ? fmin(1, common * common / (own * asked)) : 0;
 }
 
-/* The best likeness of the parts between separators. */
-static double best_likeness(const struct lookup *lookup, const char *list, const char *separators)
+static double text_likeness(const struct lookup *lookup, const char *text, size_t size)
+{
+    struct words words;
+    words_read(&lookup->synonyms, text, size, &words);
+    return likeness(lookup, &words);
+}
+
+/* That of the name or alias, and that of the phrase, which has most of it. */
+static double name_likeness(const struct lookup *lookup, const struct row *row)
 {
     double best = 0;
-    while (list && *list) {
-        const size_t size = strcspn(list, separators);
-        best = fmax(best, likeness(lookup, list, size));
-        list += size;
-        list += strspn(list, separators);
+    for (const char *at = names_text(lookup->arena, row); *at;) {
+        const size_t size = strcspn(at, " ");
+        best = fmax(best, text_likeness(lookup, at, size));
+        at += size + strspn(at + size, " ");
+    }
+    return best;
+}
+
+static double phrase_likeness(const struct lookup *lookup, const struct row *row)
+{
+    double best = 0;
+    for (const char *at = row->words ? row->words : ""; *at;) {
+        const size_t size = strcspn(at, ",");
+        struct words words;
+        words_read_again(at, size, &words);
+        best = fmax(best, likeness(lookup, &words));
+        at += size + (at[size] == ',');
     }
     return best;
 }
@@ -190,9 +210,9 @@ static double score(const struct lookup *lookup, size_t at)
         all += lookup->rarity[i];
     }
     double value = all > 0 ? sum / all : 0;
-    double whole = 1.5 * best_likeness(lookup, row->words, ",");
-    whole = fmax(whole, 1.2 * best_likeness(lookup, names_text(lookup->arena, row), " "));
-    value += whole + 0.7 * likeness(lookup, row->meaning, strcspn(row->meaning, ":;(,"));
+    double whole = 1.5 * phrase_likeness(lookup, row);
+    whole = fmax(whole, 1.2 * name_likeness(lookup, row));
+    value += whole + 0.7 * text_likeness(lookup, row->meaning, strcspn(row->meaning, ":;(,"));
     if (!strcmp(row->symbol, lookup->text) || !strcmp(row->unit_text, lookup->text))
         return value + 1;
     if (value > 0) {

@@ -94,7 +94,7 @@ struct row {
     const char *aliases;            /* its other names, separated by spaces; or NULL */
     const char *was;                /* names that it had until the last version; or NULL */
     const char *part;               /* its label in a breakdown, or NULL */
-    const char *words;              /* phrases that people look for it by, with ", " between; or NULL */
+    const char *words;              /* phrases that people look for it by, as words_of_phrases; or NULL */
     const struct row *before;       /* the row that it redefined, or NULL */
 };
 
@@ -136,6 +136,8 @@ const struct formulas *formulas_built_in(unsigned conditions);
 void formulas_copy(struct formulas *formulas, struct arena *arena, const struct formulas *of);
 /* Read one file of rows; a row whose name is known redefines that row. */
 bool formulas_read(struct formulas *formulas, const char *file, struct text text, struct error *error);
+/* Make the hash of all names, of formulas->index_size places. */
+void formulas_index(struct formulas *formulas, struct arena *arena);
 /* The row of that name or alias; -1: none. */
 int formulas_find(const struct formulas *formulas, const char *name);
 /* The alias of that name, with the row it stands for; NULL: none. */

@@ -198,6 +198,47 @@ void words_read(const struct synonyms *synonyms, const char *text, size_t size, 
     words->count = count;
 }
 
+static bool has_phrase(const char *phrases, const char *one)
+{
+    const size_t size = strlen(one);
+    for (const char *at = phrases; *at; at += strcspn(at, ","), at += *at == ',')
+        if (!strncmp(at, one, size) && (!at[size] || at[size] == ','))
+            return true;
+    return false;
+}
+
+const char *words_of_phrases(const struct synonyms *synonyms, struct arena *arena, const char *phrases)
+{
+    struct buffer out = { .arena = arena };
+    buffer_add(&out, "", 0);
+    for (const char *at = phrases; *at;) {
+        const size_t size = strcspn(at, ",");
+        struct buffer one = { .arena = arena };
+        struct words words;
+        words_read(synonyms, at, size, &words);
+        buffer_add(&one, "", 0);
+        for (size_t i = 0; i < words.count; i++)
+            buffer_print(&one, "%s%s", i ? " " : "", words.at[i]);
+        if (one.size && !has_phrase(out.data, one.data))
+            buffer_print(&out, "%s%s", out.size ? "," : "", one.data);
+        at += size + (at[size] == ',');
+    }
+    return out.data;
+}
+
+void words_read_again(const char *text, size_t size, struct words *words)
+{
+    words->count = 0;
+    for (size_t i = 0; i < size && words->count < WORDS_MOST;) {
+        size_t end = i;
+        while (end < size && text[end] != ' ' && text[end] != ',')
+            end++;
+        memcpy(words->at[words->count], text + i, end - i);
+        words->at[words->count++][end - i] = 0;
+        i = end + 1;
+    }
+}
+
 bool words_have(const struct words *words, const char *word)
 {
     for (size_t i = 0; i < words->count; i++)

@@ -26,6 +26,11 @@ void synonyms_read(struct synonyms *synonyms, struct arena *arena);
  * without words that every text has; phrases become the word they stand for. Words past WORDS_MOST are
  * left out. */
 void words_read(const struct synonyms *synonyms, const char *text, size_t size, struct words *words);
+/* Phrases with commas between, each as its words: "batch sizes, sizing a batch" is "batch siz,siz batch".
+ * What words_read would make the same is there once. */
+const char *words_of_phrases(const struct synonyms *synonyms, struct arena *arena, const char *phrases);
+/* Read what words_of_phrases made, or a part of it. */
+void words_read_again(const char *text, size_t size, struct words *words);
 bool words_have(const struct words *words, const char *word);
 
 #endif

@@ -1,76 +1,78 @@
-/* What is built into the page. It is read when first asked for: as tables of C, which the
- * program has, formulas and sheets would take a fifth more to load. There is one thread. */
+/* What is built into the page, unpacked when it is first asked for: as tables of C, which the program
+ * has, formulas and sheets would take a fifth more to load. There is one thread. */
 #include "base/embedded.h"
-#include "catalog/catalog.h"
 #include "catalog/formats.h"
+#include "catalog/packed.h"
 #include "catalog/sheet.h"
-#include "rows/rows.h"
 
 #include <assert.h>
 #include <string.h>
 
-static struct arena arena;
+static struct formulas sets[FORMULAS_ALL + 1];
+static struct catalog catalog;
+static struct csv *tables;
+static size_t table_count;
 
-/* Tests read all of it: no text that is built in has a fault. */
-static void need(bool read)
+/* The list of prices is there as text, which `deduce` reads as it reads a user's. */
+static void read_prices(struct arena *arena, struct csv *csv)
 {
-    assert(read);
+    const char *path = catalog_file(CATALOG_PRICE);
+    struct error error;
+    const bool read = csv_read(arena, path, text_built_in(path), csv, &error);
+    assert(read);                       /* tests read it */
     (void)read;
+}
+
+static struct arena *unpacked(void)
+{
+    static struct arena arena;
+    if (sets->count)
+        return &arena;
+    struct unpacker unpacker = { .arena = &arena };
+    memcpy(unpacker.parts, embedded_parts, sizeof unpacker.parts);
+    unpack_formulas(&unpacker, sets);
+    table_count = unpack_count(&unpacker, PACK_COUNTS);
+    tables = arena_array(&arena, table_count + 1, sizeof *tables);
+    for (size_t i = 0; i < table_count; i++)
+        unpack_csv(&unpacker, &tables[i]);
+    read_prices(&arena, &tables[table_count++]);
+    for (int i = 0; i < CATALOG_KINDS; i++) {
+        const enum catalog_kind kind = (enum catalog_kind)i;
+        unpack_sheet(&unpacker, kind, csv_built_in(catalog_file(kind)), &catalog.sheets[kind]);
+    }
+    return &arena;
 }
 
 const struct formulas *formulas_built_in(unsigned conditions)
 {
-    static struct formulas sets[FORMULAS_ALL + 1];
-    struct formulas *formulas = &sets[conditions];
-    struct error error;
-    if (formulas->count)
-        return formulas;
-    formulas_open(formulas, &arena, conditions);
-    for (const struct embedded *file = embedded_formulas; file->path; file++)
-        need(formulas_read(formulas, file->path, (struct text){ file->data, file->size }, &error));
-    return formulas;
-}
-
-static struct text text_of_table(const char *path)
-{
-    for (const struct embedded *file = embedded_tables; file->path; file++)
-        if (!strcmp(file->path, path))
-            return (struct text){ file->data, file->size };
-    return text_built_in(path);
+    unpacked();
+    return &sets[conditions];
 }
 
 const struct catalog *catalog_built_in(void)
 {
-    static struct catalog catalog;
-    struct error error;
-    if (catalog.arena)
-        return &catalog;
-    catalog.arena = &arena;
-    for (int i = 0; i < CATALOG_KINDS; i++) {
-        const enum catalog_kind kind = (enum catalog_kind)i;
-        need(catalog_read(&catalog, kind, catalog_file(kind), text_of_table(catalog_file(kind)),
-                          &error));
-    }
+    unpacked();
     return &catalog;
 }
 
 const struct csv *csv_built_in(const char *path)
 {
-    enum { MOST = 16 };
-    static struct csv tables[MOST];
-    static size_t count;
-    struct error error;
-    for (size_t i = 0; i < count; i++)
-        if (!strcmp(tables[i].file, path))
-            return &tables[i];
-    need(count < MOST && csv_read(&arena, path, text_of_table(path), &tables[count], &error));
-    return &tables[count++];
+    unpacked();
+    size_t i = 0;
+    while (i < table_count && strcmp(tables[i].file, path))
+        i++;
+    assert(i < table_count);            /* each table of data/ is there */
+    return &tables[i];
 }
 
 const struct formats *formats_built_in(void)
 {
     static struct formats formats;
     struct error error;
-    need(formats.count || formats_read(&arena, csv_built_in(FORMATS_FILE), &formats, &error));
+    if (formats.count)
+        return &formats;
+    const bool read = formats_read(unpacked(), csv_built_in(FORMATS_FILE), &formats, &error);
+    assert(read);                       /* tests read it */
+    (void)read;
     return &formats;
 }

@@ -1,7 +1,9 @@
-/* What the build has read is what this program reads: every row, chapter and expression of the
- * four formulas, every cell of the tables, every entry of the catalog. Runs in the root of the tree. */
+/* What the build has read is what this program reads, and what the page unpacks: every row, chapter and
+ * expression of the four formulas, every cell of the tables, every entry of the catalog. Runs in the root
+ * of the tree. */
 #include "catalog/catalog.h"
 #include "catalog/formats.h"
+#include "catalog/packed.h"
 #include "catalog/sheet.h"
 #include "rows/rows.h"
 
@@ -52,6 +54,7 @@ static bool same_expr(const struct expr *a, const struct expr *b)
         if (x->row != y->row || !same_expr(x->value, y->value))
             return false;
     return x == y && a->op == b->op && a->row == b->row && same_number(a->number, b->number) &&
+           unit_same(a->unit, b->unit) &&
            same_string(a->name, b->name) && same_text(a->text, b->text) &&
            same_expr(a->kid[0], b->kid[0]) && same_expr(a->kid[1], b->kid[1]) &&
            same_expr(a->kid[2], b->kid[2]);
@@ -65,6 +68,9 @@ static bool same_row(const struct row *a, const struct row *b)
            same_string(a->symbol, b->symbol) && same_string(a->meaning, b->meaning) &&
            same_string(a->source, b->source) && same_string(a->file, b->file) &&
            same_string(a->table, b->table) && same_string(a->with, b->with) &&
+           same_string(a->fit, b->fit) && same_string(a->aliases, b->aliases) &&
+           same_string(a->was, b->was) && same_string(a->part, b->part) &&
+           same_string(a->words, b->words) && a->input == b->input &&
            a->line == b->line && a->chapter == b->chapter && unit_same(a->unit, b->unit) &&
            same_number(a->value, b->value) && same_number(a->low, b->low) &&
            same_number(a->high, b->high) && same_number(a->likely_low, b->likely_low) &&
@@ -72,11 +78,10 @@ static bool same_row(const struct row *a, const struct row *b)
            same_expr(a->expr, b->expr) && same_row(a->before, b->before);
 }
 
-static bool same_chapter(const struct chapter *a, const struct chapter *b)
+static bool same_heading(const struct chapter *a, const struct chapter *b)
 {
     return same_string(a->title, b->title) && same_string(a->table, b->table) &&
-           same_string(a->with, b->with) && same_string(a->prose, b->prose) &&
-           same_string(a->file, b->file);
+           same_string(a->with, b->with) && same_string(a->file, b->file);
 }
 
 /* The formulas of the formula files, as a user's file is read. */
@@ -93,26 +98,41 @@ static void read_book(struct arena *arena, unsigned conditions, struct formulas 
     }
 }
 
+static void same_formulas(const struct formulas *a, const struct formulas *b)
+{
+    assert_int_equal(a->count, b->count);
+    assert_int_equal(a->chapter_count, b->chapter_count);
+    assert_int_equal(a->alias_count, b->alias_count);
+    assert_int_equal(a->conditions, b->conditions);
+    for (size_t i = 0; i < b->count; i++) {
+        if (!same_row(a->rows[i], b->rows[i]))
+            fail_msg("conditions %u: %s differs", b->conditions, b->rows[i]->name);
+        assert_int_equal(formulas_find(a, b->rows[i]->name), i);
+    }
+    for (size_t i = 0; i < b->chapter_count; i++)
+        if (!same_heading(&a->chapters[i], &b->chapters[i]))
+            fail_msg("chapter '%s' differs", b->chapters[i].title);
+    for (size_t i = 0; i < b->alias_count; i++) {
+        const struct alias *x = &a->aliases[i], *y = &b->aliases[i];
+        assert_string_equal(x->name, y->name);
+        assert_int_equal(x->row, y->row);
+        assert_int_equal(x->old, y->old);
+        assert_ptr_equal(formulas_alias(a, y->name), x);
+    }
+    assert_int_equal(formulas_find(a, "no_such_row"), -1);
+}
+
 static void books_are_the_formulas(void **state)
 {
     struct arena arena = { 0 };
     (void)state;
     for (unsigned conditions = 0; conditions <= FORMULAS_ALL; conditions++) {
-        const struct formulas *built_in = formulas_built_in(conditions);
         struct formulas formulas;
         read_book(&arena, conditions, &formulas);
-        assert_int_equal(built_in->count, formulas.count);
-        assert_int_equal(built_in->chapter_count, formulas.chapter_count);
-        assert_int_equal(built_in->conditions, conditions);
-        for (size_t i = 0; i < formulas.count; i++) {
-            if (!same_row(built_in->rows[i], formulas.rows[i]))
-                fail_msg("conditions %u: %s differs", conditions, formulas.rows[i]->name);
-            assert_int_equal(formulas_find(built_in, formulas.rows[i]->name), i);
-        }
+        const struct formulas *built_in = formulas_built_in(conditions);
+        same_formulas(built_in, &formulas);
         for (size_t i = 0; i < formulas.chapter_count; i++)
-            if (!same_chapter(&built_in->chapters[i], &formulas.chapters[i]))
-                fail_msg("chapter '%s' differs", formulas.chapters[i].title);
-        assert_int_equal(formulas_find(built_in, "no_such_row"), -1);
+            assert_string_equal(built_in->chapters[i].prose, formulas.chapters[i].prose);
     }
     arena_free(&arena);
 }
@@ -175,6 +195,24 @@ static void tables_are_the_data(void **state)
     arena_free(&arena);
 }
 
+static void same_sheet(const struct catalog_sheet *a, const struct catalog_sheet *b)
+{
+    same_csv(&a->csv, &b->csv);
+    const int columns[] = { a->kind, a->name, a->fact, a->value, a->unit, a->source, a->date,
+                            a->mark, a->note, a->model };
+    const int read[] = { b->kind, b->name, b->fact, b->value, b->unit, b->source, b->date,
+                         b->mark, b->note, b->model };
+    assert_memory_equal(columns, read, sizeof read);
+    assert_int_equal(a->count, b->count);
+    for (size_t k = 0; k < b->count; k++) {
+        assert_string_equal(a->entries[k].name, b->entries[k].name);
+        assert_string_equal(a->entries[k].title, b->entries[k].title);
+        assert_ptr_equal(a->entries[k].sheet, a);
+        assert_int_equal(a->entries[k].first, b->entries[k].first);
+        assert_int_equal(a->entries[k].rows, b->entries[k].rows);
+    }
+}
+
 static void the_catalog_is_the_data(void **state)
 {
     struct arena arena = { 0 };
@@ -184,24 +222,85 @@ static void the_catalog_is_the_data(void **state)
     for (int i = 0; i < CATALOG_KINDS; i++) {
         const enum catalog_kind kind = (enum catalog_kind)i;
         const char *path = catalog_file(kind);
-        const struct catalog_sheet *a = &catalog_built_in()->sheets[kind], *b = &catalog.sheets[kind];
         if (!catalog_read(&catalog, kind, path, read_file(&arena, path), &error))
             fail_msg("%s", error.what);
-        same_csv(&a->csv, &b->csv);
-        const int columns[] = { a->kind, a->name, a->fact, a->value, a->unit, a->source, a->date,
-                                a->mark, a->note, a->model };
-        const int read[] = { b->kind, b->name, b->fact, b->value, b->unit, b->source, b->date,
-                             b->mark, b->note, b->model };
-        assert_memory_equal(columns, read, sizeof read);
-        assert_int_equal(a->count, b->count);
-        for (size_t k = 0; k < b->count; k++) {
-            assert_string_equal(a->entries[k].name, b->entries[k].name);
-            assert_string_equal(a->entries[k].title, b->entries[k].title);
-            assert_ptr_equal(a->entries[k].sheet, a);
-            assert_int_equal(a->entries[k].first, b->entries[k].first);
-            assert_int_equal(a->entries[k].rows, b->entries[k].rows);
-        }
+        same_sheet(&catalog_built_in()->sheets[kind], &catalog.sheets[kind]);
     }
+    arena_free(&arena);
+}
+
+/* ---- packed, as the page has them ----------------------------------------------------------- */
+
+static struct unpacker unpacker_of(const struct packer *packer, struct arena *arena)
+{
+    struct unpacker unpacker = { .arena = arena };
+    for (int i = 0; i < PACK_PARTS; i++)
+        unpacker.parts[i] = packer->parts[i].data;
+    return unpacker;
+}
+
+/* Every byte was taken, and no other. */
+static void all_unpacked(const struct packer *packer, const struct unpacker *unpacker)
+{
+    for (int i = 0; i < PACK_PARTS; i++)
+        assert_ptr_equal(unpacker->parts[i], packer->parts[i].data + packer->parts[i].size);
+}
+
+static void packed_formulas_come_back(void **state)
+{
+    struct arena arena = { 0 };
+    struct packer packer;
+    struct formulas sets[FORMULAS_ALL + 1], back[FORMULAS_ALL + 1];
+    (void)state;
+    for (unsigned i = 0; i <= FORMULAS_ALL; i++)
+        sets[i] = *formulas_built_in(i);
+    packer_open(&packer, &arena);
+    pack_formulas(&packer, sets);
+    struct unpacker unpacker = unpacker_of(&packer, &arena);
+    unpack_formulas(&unpacker, back);
+    all_unpacked(&packer, &unpacker);
+    for (unsigned i = 0; i <= FORMULAS_ALL; i++)
+        same_formulas(&back[i], &sets[i]);
+    arena_free(&arena);
+}
+
+static void packed_sheets_come_back(void **state)
+{
+    struct arena arena = { 0 };
+    struct packer packer;
+    struct catalog back = { .arena = &arena };
+    (void)state;
+    packer_open(&packer, &arena);
+    for (int kind = 0; kind < CATALOG_KINDS; kind++) {
+        pack_csv(&packer, &catalog_built_in()->sheets[kind].csv);
+        pack_sheet(&packer, &catalog_built_in()->sheets[kind]);
+    }
+    struct unpacker unpacker = unpacker_of(&packer, &arena);
+    for (int kind = 0; kind < CATALOG_KINDS; kind++) {
+        struct csv csv;
+        unpack_csv(&unpacker, &csv);
+        unpack_sheet(&unpacker, (enum catalog_kind)kind, &csv, &back.sheets[kind]);
+        same_sheet(&back.sheets[kind], &catalog_built_in()->sheets[kind]);
+    }
+    all_unpacked(&packer, &unpacker);
+    arena_free(&arena);
+}
+
+/* Counts of one byte and of more. */
+static void packed_counts_come_back(void **state)
+{
+    static const size_t counts[] = { 0, 1, 127, 128, 16383, 16384, 1u << 28, UINT32_MAX };
+    enum { COUNTS = sizeof counts / sizeof *counts };
+    struct arena arena = { 0 };
+    struct packer packer;
+    (void)state;
+    packer_open(&packer, &arena);
+    for (int i = 0; i < COUNTS; i++)
+        pack_count(&packer, PACK_COUNTS, counts[i]);
+    struct unpacker unpacker = unpacker_of(&packer, &arena);
+    for (int i = 0; i < COUNTS; i++)
+        assert_int_equal(unpack_count(&unpacker, PACK_COUNTS), counts[i]);
+    all_unpacked(&packer, &unpacker);
     arena_free(&arena);
 }
 
@@ -231,6 +330,9 @@ int main(void)
         cmocka_unit_test(own_rows_stay_in_a_copy),
         cmocka_unit_test(tables_are_the_data),
         cmocka_unit_test(the_catalog_is_the_data),
+        cmocka_unit_test(packed_formulas_come_back),
+        cmocka_unit_test(packed_sheets_come_back),
+        cmocka_unit_test(packed_counts_come_back),
         cmocka_unit_test(formats_are_the_data),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,7 @@ const text = async options => (await build({ ...common, ...options })).outputFil
 
 const worker = await text({ entryPoints: ["src/worker.ts"] });
 const script = await text({ entryPoints: ["src/main.tsx"], plugins: [virtual(root, here, worker)], jsx: "automatic", jsxImportSource: "preact" });
+const early = await text({ entryPoints: ["src/early.ts"] });
 const style = await text({ entryPoints: ["src/style.css"] });
 /* As small as deflate can be, where zopfli is there; any browser unpacks it. */
 function pack(path) {
@@ -24,6 +25,7 @@ const wasm = pack(root + "build/wasm/chalkline.wasm").toString("base64");
 let page = readFileSync(here + "index.html", "utf8");
 const put = (mark, what) => { page = page.split(mark).join(what); };
 put("/*STYLE*/", await faces() + style);
+put("/*EARLY*/", early);
 put("/*SCRIPT*/", script.replace(/<\/script/g, "<\\/script"));
 put("/*WASM*/", wasm);
 

@@ -10,7 +10,6 @@ const MATH = range(0x30, 0x39) + "+-=<>()[],./*∑√∞×−·≤≥\u2062ℎ" 
 
 const FACES = [
   ["STIX Two Text", 400, "stix-two-text/files/stix-two-text-latin-400-normal.woff2", TEXT],
-  ["STIX Two Text", 600, "stix-two-text/files/stix-two-text-latin-600-normal.woff2", TEXT],
   ["STIX Two Math", 400, "stix-two-math/files/stix-two-math-latin-400-normal.woff2", MATH],
 ];
 

@@ -1,6 +1,7 @@
 /* The seven chapters: which deck, equation, hand and pictures. What a statement says, its reason and
  * its verdict come from `chalkline lecture`; numbers, symbols and meanings come from the rows. */
 import type { Numbers } from "./numbers";
+import { commas } from "./plain";
 import { even, evenLog, lin, type Line, log, nice, path, type Picture, tableOf } from "./picture_type";
 import { CHAPTER_OF, DECKS } from "virtual:lecture";
 import { type ChapterId, give, type Scenario, scenario, type State } from "./state";
@@ -38,7 +39,7 @@ export interface ChapterSpec {
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
-const group = (v: number): string => Math.round(v).toLocaleString("en");
+const group = (v: number): string => commas(Math.round(v));
 const two = (v: number): string => v >= 100 ? group(Number(v.toPrecision(2))) : String(Number(v.toPrecision(2)));
 export const three = (v: number): string => v >= 1000 ? group(Number(v.toPrecision(3))) : String(Number(v.toPrecision(3)));
 const near = (a: number, b: number): boolean => Math.abs(Math.log(a / b)) < 0.025;

@@ -7,6 +7,7 @@
  *
  * All pictures share the listeners of the document and one observer of sizes; the last to be removed takes
  * them along. */
+import { commas } from "./plain";
 import type { Engine } from "./engine";
 
 export type Kind = "compute" | "weights" | "cache" | "network" | "host" | "result";
@@ -88,7 +89,7 @@ function written(v: number): string {
   const size = Math.abs(v);
   if (v === 0) return "0";
   if (size < 1e-3 || size >= 1e6) return v.toExponential(2).replace(/\.?0+e/, "e").replace(/e\+?(-?)(\d+)/, "·10^$1$2");
-  return (size >= 1000 ? Math.round(v) : Number(v.toPrecision(3))).toLocaleString("en-US", { maximumFractionDigits: 6 });
+  return commas(size >= 1000 ? Math.round(v) : Number(v.toPrecision(3)), 6);
 }
 const withUnit = (v: number, axis: Axis | undefined): string => axis?.unit ? `${written(v)} ${axis.unit}` : written(v);
 const xWords = (v: number, axis: Axis | undefined): string => axis?.name ? `${axis.name}: ${withUnit(v, axis)}` : withUnit(v, axis);

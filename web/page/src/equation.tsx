@@ -2,6 +2,7 @@
 import type { App } from "./app";
 import type { Equation, Factor, Term } from "./chapters";
 import { Asked, Num, terse } from "./num";
+import { three } from "./plain";
 
 const symbolOf = (app: App, factor: Factor): string =>
   typeof factor === "number" ? `<mn>${factor}</mn>`
@@ -70,7 +71,7 @@ function written(app: App, equation: Equation, term: Term): string {
   const terms = equation.items.filter((item): item is Term => typeof item !== "string"), most = Math.max(...terms.map(t => valueOf(app, t)));
   if (!Number.isFinite(most) || most <= 0) return app.numbers.write(term.of);
   const [size, name] = most < 1e-3 ? [1e-6, "us"] : most < 1 ? [1e-3, "ms"] : [1, "s"];
-  return `${Number((v / size).toPrecision(3)).toLocaleString("en", { maximumFractionDigits: 6 })} ${name}`;
+  return `${three(v / size)} ${name}`;
 }
 
 const Result = ({ app, equation, term, binds }: { app: App; equation: Equation; term: Term; binds: boolean }) =>

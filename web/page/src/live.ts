@@ -100,15 +100,3 @@ export class Live {
     return result;
   }
 }
-
-/* n points from low to high, even in the logarithm, whole where wanted. */
-export function spaced(low: number, high: number, n: number, whole: boolean): number[] {
-  const x: number[] = [];
-  for (let i = 0; i < n; i++) {
-    const t = i / (n - 1);
-    let v = n === high - low + 1 ? low + i : low > 0 ? low * Math.pow(high / low, t) : low + (high - low) * t;
-    if (whole) v = Math.round(v);
-    if (!x.length || v > x[x.length - 1]) x.push(v);
-  }
-  return x;
-}

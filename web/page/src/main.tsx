@@ -134,10 +134,7 @@ function listen(app: App): void {
 
 async function start(): Promise<void> {
   document.documentElement.dataset.theme = kept("theme") ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
-  const text = atob(document.getElementById("wasm")!.textContent!), packed = new Uint8Array(text.length);
-  for (let i = 0; i < packed.length; i++) packed[i] = text.charCodeAt(i);
-  performance.mark("decoded");
-  const module = await WebAssembly.compileStreaming(new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip")), { headers: { "Content-Type": "application/wasm" } }));
+  const module = await (window as unknown as { engine: Promise<WebAssembly.Module> }).engine;     // begun by early.ts
   performance.mark("compiled");
   const app = new App(Engine.load(module), new Client(module)), root = document.getElementById("page")!;
   performance.mark("made");

@@ -7,7 +7,7 @@ import { boundAt, chosen, type Deployment, front, MEASURED, type Measured, planC
 import { Num } from "./num";
 import type { Numbers } from "./numbers";
 import { evenLog, type Kind, lin, type Line, log, nice, type Picture } from "./picture_type";
-import { plain, three, two } from "./plain";
+import { commas, plain, three, two } from "./plain";
 import { command } from "./state";
 import { nameMachine, nameModel, Pick, Wanted } from "./words";
 
@@ -55,7 +55,7 @@ function nearPairs(pairs: Pair[], isl: number, osl: number): { list: Pair[]; mar
   const close = pairs.filter(p => far(p) <= 2 * Math.log(1.25));
   if (close.length) return { list: close, marked: "" };
   const best = Math.min(...pairs.map(far)), list = pairs.filter(p => far(p) < best + 0.05), { prompt_tokens: a, output_tokens: b } = list[0].row.inputs;
-  return { list, marked: `at ${Math.round(a).toLocaleString("en")} in, ${Math.round(b).toLocaleString("en")} out` };
+  return { list, marked: `at ${commas(Math.round(a))} in, ${commas(Math.round(b))} out` };
 }
 const sourceOf = (p: Pair): string => `${p.row.source}${p.row.inputs?.prompt_tokens ? `; ${p.row.inputs.prompt_tokens} in, ${p.row.inputs.output_tokens} out` : ""}; ${p.row.chips} GPUs`;
 
@@ -125,11 +125,11 @@ export function frontier(app: App, at: Deployment | null, pairsA: Pair[], pairsB
 
 /* A layout in words. */
 export function layoutWords(p: Deployment): string {
-  const many = (n: number, one: string): string => `${n.toLocaleString("en")} ${one}${n === 1 ? "" : "s"}`;
+  const many = (n: number, one: string): string => `${commas(n)} ${one}${n === 1 ? "" : "s"}`;
   return p.servers.map(s => `${many(s.count, "server")} of ${many(s.chips, "GPU")} ${s.role === "prefill" ? "read prompts" : s.role === "decode" ? "answer" : "do both"}`).join(", ");
 }
 
-const deploymentName = (p: Deployment): string => p.deployment_chips === 1 ? "One GPU answers" : `${p.deployment_chips.toLocaleString("en")} GPUs answer`;
+const deploymentName = (p: Deployment): string => p.deployment_chips === 1 ? "One GPU answers" : `${commas(p.deployment_chips)} GPUs answer`;
 
 export function ModelScreen({ app }: { app: App }) {
   const { state, numbers: n } = app, A = front(app, "A"), at = chosen(A.points, state.speed), fast = at && speedOf(at) >= state.speed * 0.999;
@@ -147,10 +147,10 @@ export function ModelScreen({ app }: { app: App }) {
       <Pick app={app} list="hardware" value={state.A.on} shown={machine} label="machine" field="on" take={nameMachine(app, "A")} />{" "}
       {state.B ? <>beside <Pick app={app} list="hardware" value={state.B.on} shown={app.lecture.live.doc.machine ?? state.B.on} label="machine beside it" field="beside" take={name => app.dispatch({ do: "beside", on: name })} /><button type="button" class="word" aria-label="leave out the second machine" onClick={() => app.dispatch({ do: "beside", on: null })}>×</button></>
         : <button type="button" class="word" onClick={() => app.dispatch({ do: "beside", on: state.A.on === "b200-sxm" ? "h100-sxm" : "b200-sxm" })}>beside …</button>},{" "}
-      <Num app={app} row="prompt_tokens" name="tokens in" text={isl.toLocaleString("en")} /> tokens in and <Num app={app} row="output_tokens" name="tokens out" text={osl.toLocaleString("en")} /> out, at{" "}
+      <Num app={app} row="prompt_tokens" name="tokens in" text={commas(isl)} /> tokens in and <Num app={app} row="output_tokens" name="tokens out" text={commas(osl)} /> out, at{" "}
       <Wanted app={app} value={state.speed} low={5} high={Math.max(end, 6)} set={speed} unit="token/s" label="wanted speed" /> for each user.</p>
     <h1 class="answer" aria-live="polite">{A.says ? `No layout holds this: ${A.says}.`
-      : !at ? <>A token takes at least <b data-first>{n.write("bound_step")}</b> on {n.value("chips").toLocaleString("en")} GPUs; what a server needs is being searched.</>
+      : !at ? <>A token takes at least <b data-first>{n.write("bound_step")}</b> on {commas(n.value("chips"))} GPUs; what a server needs is being searched.</>
       : fast ? <>{deploymentName(at)} <b data-first>{two(usersOf(at))} {usersOf(at) === 1 ? "user" : "users"}</b> at once, for <b>{two(1e6 * at.cost)} USD</b> a million tokens of output.</>
       : <>No layout gives {two(state.speed)} token/s; the fastest is <b data-first>{two(speedOf(at))}</b>, for {usersOf(at) === 1 ? "one user" : `${two(usersOf(at))} users`}.</>}</h1>
     <p class={`detail${A.fresh ? "" : " old"}`}>{at && <><b>{three(at.per_gpu)}</b> token/s a GPU, 80 % between {two(at.per_gpu * at.throughput_band_low)} and {two(at.per_gpu * at.throughput_band_high)}. First token after <b>{app.engine.write(at.ttft, "s")}</b>. {layoutWords(at)}.{" "}

@@ -3,6 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { App } from "./app";
 import type { Input } from "./numbers";
+import { decimal } from "./plain";
 import { given, sideOf, type Side } from "./state";
 
 const DECADE = 220, LINE = 400, STILL = 3, FINE = 5;        // px for a factor of ten, for a whole range, that are a click, slower with Shift
@@ -109,8 +110,7 @@ export function terse(text: string, unit: string): string {
   return unit === "token" ? text.replace(/ tokens?$/, "") : unit === "B/token" ? text.replace("/token", "") : text;
 }
 
-/* A number without an exponent, for those who cannot read one. */
-const decimal = (v: number): string => v.toLocaleString("en", { useGrouping: false, maximumSignificantDigits: 6 });
+/* Numbers without an exponent, for those who cannot read one. */
 const decimals = (input: Input): object => ({ "aria-valuenow": decimal(input.value), "aria-valuemin": decimal(input.low), "aria-valuemax": decimal(input.high) });
 
 const unitOfShown = (text: string): string => /[A-Za-z%].*$/.exec(text.trim())?.[0].replace(/\s+/g, "") ?? "";

@@ -6,6 +6,7 @@ import { Figure } from "./figure";
 import { findOf, quizOf, TRACE, trafficOf } from "./model_asks";
 import { Num } from "./num";
 import { log as logAxis, lin, type Line, nice, type Picture } from "./picture_type";
+import { commas } from "./plain";
 import { command, given, sideOf, words } from "./state";
 
 /* ---- every input, and what was assumed ---------------------------------------------------------- */
@@ -58,7 +59,7 @@ function queuePicture(p: Played, now: number): Picture {
   const x = Array.from({ length: 161 }, (_, i) => p.length * i / 160), shown = x.filter(t => t <= now), points = (of: (t: number) => number): [number, number][] => shown.map(t => [t, of(t)]);
   const waiting = points(t => upTo(p.arrivals, t) - upTo(p.firsts, t)), running = points(t => upTo(p.firsts, t) - upTo(p.ends, t)), most = Math.max(...waiting.map(w => w[1]), 0);
   const all = Math.max(...x.map(t => upTo(p.arrivals, t) - upTo(p.ends, t)), 1), lines: Line[] = [{ name: "running", kind: "compute", role: "term", of: "A", points: running }, { name: "waiting", kind: "host", role: "predicted", of: "A", points: waiting }];
-  return { title: `Up to ${most.toLocaleString("en")} request${most === 1 ? " waits" : "s wait"} for a first token`, x: lin("s since the first arrival", "", nice(p.length)), y: lin("requests", "", nice(all)), lines, table: { columns: ["s", "running", "waiting"], rows: shown.filter((_, i) => i % 16 === 0).map((t, i) => [t, running[i * 16][1], waiting[i * 16][1]]) } };
+  return { title: `Up to ${commas(most)} request${most === 1 ? " waits" : "s wait"} for a first token`, x: lin("s since the first arrival", "", nice(p.length)), y: lin("requests", "", nice(all)), lines, table: { columns: ["s", "running", "waiting"], rows: shown.filter((_, i) => i % 16 === 0).map((t, i) => [t, running[i * 16][1], waiting[i * 16][1]]) } };
 }
 function ttftPicture(p: Played, write: (v: number) => string): Picture {
   const low = Math.max(p.waits[0] ?? 1e-3, 1e-3), high = Math.max(p.waits[p.waits.length - 1] ?? 1, low * 10), x = Array.from({ length: 41 }, (_, i) => low * (high / low) ** (i / 40)), at = (q: number): number => p.waits[Math.min(p.waits.length - 1, Math.floor(q * p.waits.length))];
@@ -74,7 +75,7 @@ export function Traffic({ app }: { app: App }) {
   const play = (): void => { cancelAnimationFrame(playing.current); let at = 0; const next = (): void => { at += 1 / 160; tick(Math.min(1, at)); if (at < 1) playing.current = requestAnimationFrame(next); }; next(); };
   return <section class="traffic" aria-label="replay traffic"><h2>Replay traffic</h2>
     <p><label>requests <input class="trace" value={text} spellcheck={false} onInput={event => type(event.currentTarget.value)} onKeyDown={event => { if (event.key === "Enter") app.dispatch({ do: "panel", panel: "traffic", words: text.trim() }); }} /></label> <button type="button" class="word" onClick={() => app.dispatch({ do: "panel", panel: "traffic", words: text.trim() })}>replay</button>{played && <> <button type="button" class="word" onClick={play}>play</button></>}</p>
-    <p class={`said note${fresh ? "" : " old"}`}>{data?.error ? `${data.error.what}. ${data.error.hint}` : played ? `${played.count.toLocaleString("en")} requests over ${write(played.length)}, through the scheduler of the engine.` : "A description, or a trace dropped on the page: arrivals, prompt and output lengths as CSV or JSON lines, plain or gzip."}</p>
+    <p class={`said note${fresh ? "" : " old"}`}>{data?.error ? `${data.error.what}. ${data.error.hint}` : played ? `${commas(played.count)} requests over ${write(played.length)}, through the scheduler of the engine.` : "A description, or a trace dropped on the page: arrivals, prompt and output lengths as CSV or JSON lines, plain or gzip."}</p>
     {played && <><input type="range" min={0} max={160} value={Math.round(160 * clock)} aria-label="time of the replay" onInput={event => tick(Number(event.currentTarget.value) / 160)} />
       <div class="two"><div class="pane"><Figure app={app} id="queue" picture={queuePicture(played, clock * played.length)} /></div><div class="pane">{played.waits.length > 0 && <Figure app={app} id="ttft" picture={ttftPicture(played, write)} />}</div></div></>}
     <p class="note"><code>{command("simulate", [app.state.words || TRACE, ...words(app.state.A)])}</code></p></section>;

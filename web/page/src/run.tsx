@@ -4,7 +4,7 @@ import type { BoardReply } from "./client";
 import { Figure } from "./figure";
 import { Num } from "./num";
 import { lin, type Line, log, nice, path, type Picture, tableOf } from "./picture_type";
-import { plain, three, two } from "./plain";
+import { commas, plain, three, two } from "./plain";
 import { cardOf, nearest, RUN_CONTEXTS, speedsOf, weightsOf } from "./run_asks";
 import { nameMachine, nameModel, Pick } from "./words";
 
@@ -64,7 +64,7 @@ export function RunScreen({ app }: { app: App }) {
       <span class={`pick sized${app.refused?.field === "precision" ? " guilty" : ""}`} data-text={bitsOf(format)}><select aria-label="format of the weights" value={format} onChange={event => { app.dispatch({ do: "option", side: "card", name: "precision", text: event.currentTarget.value }); }}>
         {!BITS.some(b => b[0] === format) && <option value={format}>{format || "the checkpoint's format"}</option>}{BITS.map(b => <option key={b[0]} value={b[0]}>{b[1]}</option>)}</select></span> on{" "}
       <Pick app={app} list="hardware" value={state.card.on} shown={machine} label="card" field="on" take={nameMachine(app, "card")} /> with{" "}
-      <Num app={app} row="context" name="tokens of context" text={n.value("context").toLocaleString("en")} /> tokens of context?</p>
+      <Num app={app} row="context" name="tokens of context" text={commas(n.value("context"))} /> tokens of context?</p>
     <h1 class="answer" aria-live="polite">{fits ? known ? <>Yes, at <b data-first>{two(rate)} token/s</b>.</> : <>Yes: <b data-first>{n.write("weights_stored")}</b> of {n.write("hbm_capacity")} are weights.</>
       : any ? <>Not with so much context: <b data-first>{two(most)} tokens</b> fit.</> : <>No: the weights alone are <b data-first>{n.write("weights_stored")}</b>.</>}</h1>
     <p class={`detail${reply.fresh ? "" : " old"}`}>{fits ? <>{known ? <>80 % between {two(rate / s.now("tpot_band_high"))} and {two(rate / s.now("tpot_band_low"))}; no software is faster than {two(n.value("user_speed"))} on this bandwidth. First token after {app.engine.write(s.now("predicted_ttft"), "s")}. </> : s.refused ? `${s.refused}. ` : ""}Up to {two(most)} tokens of context fit.</>

@@ -5,7 +5,7 @@ import type { App } from "./app";
 import type { Reply } from "./engine";
 import { Figure } from "./figure";
 import { lin, type Line, nice, type Picture, tableOf } from "./picture_type";
-import { three } from "./plain";
+import { commas, three } from "./plain";
 
 interface Round { round: number; block: string; flipped: string; differ: number; share: number }
 interface Run {
@@ -44,7 +44,7 @@ export function Running({ app, reply }: { app: App; reply: Reply | null }) {
   if (!run?.net || !app.begun) return null;
   const { net, attack } = run, size = (v: number): string => app.engine.write(v, "B");
   return <section class="running"><h2>What runs here</h2><div class="three">
-    <div class="pane"><Figure app={app} id="learning" picture={learning(run)} /><p>{net.depth} reversible layers, {net.weights.toLocaleString("en")} weights. Keeping every layer’s activations takes {size(net.kept_measured)}, undoing them {size(net.undone_measured)}, for {three(net.flops_measured)} times the FLOPs{net.same_gradient ? "; the gradient is the same in every bit." : "."}</p></div>
+    <div class="pane"><Figure app={app} id="learning" picture={learning(run)} /><p>{net.depth} reversible layers, {commas(net.weights)} weights. Keeping every layer’s activations takes {size(net.kept_measured)}, undoing them {size(net.undone_measured)}, for {three(net.flops_measured)} times the FLOPs{net.same_gradient ? "; the gradient is the same in every bit." : "."}</p></div>
     <div class="pane"><Figure app={app} id="avalanche" picture={avalanche(run)} /></div>
-    <div class="pane"><Bits run={run} /><p>{attack.broken ? `Two rounds are broken by differences: in ${attack.followed} of ${attack.pairs} pairs the flipped bit came through unchanged, and of ${attack.tried.toLocaleString("en")} keys tried the right one was left, ${attack.found}.` : `The attack on two rounds left ${attack.left} keys.`}</p></div></div></section>;
+    <div class="pane"><Bits run={run} /><p>{attack.broken ? `Two rounds are broken by differences: in ${attack.followed} of ${attack.pairs} pairs the flipped bit came through unchanged, and of ${commas(attack.tried)} keys tried the right one was left, ${attack.found}.` : `The attack on two rounds left ${attack.left} keys.`}</p></div></div></section>;
 }

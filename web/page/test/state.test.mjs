@@ -98,3 +98,13 @@ test("the words of a report become a scenario", () => {
   const of = fromWords(["step", "llama", "--on", "h100", "--batch=4", "--set", "chip_price=3USD/h", "--json"], tables);
   assert.deepEqual(of, { model: "llama", on: "h100", options: { batch: "4" }, given: { chip_price: "3USD/h" } });
 });
+
+test("numbers with groups are those of the browser", async () => {
+  const { commas, decimal } = await source("plain.ts"), next = random(5);
+  const cases = [0, 1, 12, 999, 1000, 123456, 1234567, -1234.5, 0.5, 0.001, 1e-7, 1e21, 2e22, NaN, Infinity, -Infinity];
+  for (let i = 0; i < 4000; i++) cases.push(Number((10 ** (40 * next() - 12)).toPrecision(1 + Math.floor(6 * next()))));
+  for (const v of cases) {
+    for (const digits of [3, 6]) assert.equal(commas(v, digits), v.toLocaleString("en", { maximumFractionDigits: digits }));
+    assert.equal(decimal(v), v.toLocaleString("en", { useGrouping: false, maximumSignificantDigits: 6 }));
+  }
+});
