@@ -72,7 +72,7 @@ const char *catalog_file(enum catalog_kind kind)
     return kinds[kind].file;
 }
 
-static const char *const marks[] = { "", "memory", "announced", "not chosen" };
+static const char *const marks[] = { "", "memory", "announced", "assumed", "not chosen" };
 
 /* ---- rows ------------------------------------------------------------------------------ */
 
@@ -265,7 +265,7 @@ static bool check_row(const struct catalog_sheet *sheet, size_t index, struct er
         marked |= !strcmp(row.mark, marks[i]);
     if (!marked) {
         fault(sheet, row.line, error, "unknown mark", row.mark);
-        return error_expected(error, "an empty cell, memory, announced or not chosen");
+        return error_expected(error, "an empty cell, memory, announced, assumed or not chosen");
     }
     return check_fact(sheet, &row, error);
 }

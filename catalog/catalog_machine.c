@@ -76,7 +76,7 @@ static void note_doubts(const struct catalog_entry *entry, struct facts *facts)
     static const char *const wanted[] = {
         NAME_scale_up_bandwidth, NAME_scale_out_bandwidth, NAME_chip_power,
     };
-    size_t memory = 0, announced = 0;
+    size_t memory = 0, announced = 0, assumed = 0;
     double value, chips = 1;
     for (size_t i = 0; i < entry->rows; i++) {
         struct catalog_row row = catalog_row(entry, i);
@@ -84,10 +84,14 @@ static void note_doubts(const struct catalog_entry *entry, struct facts *facts)
             continue;
         memory += !strcmp(row.mark, "memory");
         announced += !strcmp(row.mark, "announced");
+        assumed += !strcmp(row.mark, "assumed");
     }
     if (announced)
         facts_note(facts, "%s is announced: %zu of its figures are the vendor's plans",
                    entry->title, announced);
+    if (assumed)
+        facts_note(facts, "%zu figure%s of %s %s assumed: the vendor gives none", assumed,
+                   assumed == 1 ? "" : "s", entry->title, assumed == 1 ? "is" : "are");
     if (memory)
         facts_note(facts, "%zu figure%s of %s %s unverified", memory,
                    memory == 1 ? "" : "s", entry->title, memory == 1 ? "is" : "are");

@@ -228,6 +228,20 @@ static const char *verdict_word(const struct doc *here)
     return holds->kind != DOC_BOOL ? "unknown" : holds->boolean ? "holds" : "fails";
 }
 
+/* Verdicts that facts about a machine have turned since the table was published. */
+static const struct { const char *model, *id, *said; } turned_by_facts[] = {
+    /* 80 GB were published; the part has 80 GiB, read in 25.6 ms: beyond 1.25 x 20 ms */
+    { "llama_3_3_70b_h100", "batch.drain", "fails" },
+};
+
+static const char *turned(const char *model, const char *id)
+{
+    for (size_t i = 0; i < COUNT(turned_by_facts); i++)
+        if (!strcmp(turned_by_facts[i].model, model) && !strcmp(turned_by_facts[i].id, id))
+            return turned_by_facts[i].said;
+    return NULL;
+}
+
 static void verdicts_published(void **state)
 {
     static const char *const models[][2] = {
@@ -244,11 +258,15 @@ static void verdicts_published(void **state)
             const char *id = csv_cell(&csv, i, csv_column(&csv, "id"));
             const char *wanted = csv_cell(&csv, i, csv_column(&csv, models[k][0]));
             const char *said = verdict_word(doc_get(statement_said(world, id), "here"));
-            if (strcmp(wanted, said))
+            const char *now = turned(models[k][0], id);
+            if (now && !strcmp(now, wanted))
+                fail_msg("%s for %s is an exception, and as published", id, models[k][1]);
+            if (strcmp(now ? now : wanted, said))
                 fail_msg("%s for %s: %s, published: %s", id, models[k][1], said, wanted);
         }
     }
-    printf("%zu verdicts of each model as published\n", csv.rows);
+    printf("%zu verdicts of each model as published, but for %zu that facts have turned\n", csv.rows,
+           COUNT(turned_by_facts));
 }
 
 int main(void)

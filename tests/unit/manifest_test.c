@@ -230,7 +230,7 @@ static const struct asked cases[] = {
       VLLM, 8, "Service Deployment " },
     { "deepseek-v3 --on h200-sxm --gpus 32 --isl 4000 --osl 500 --ttft 2s --tpot 30ms --pick 57",
       VLLM, 8, "Service StatefulSet Service StatefulSet Service Deployment " },
-    { "deepseek-v3 --on h200-sxm --gpus 32 --isl 4000 --osl 500 --ttft 2s --tpot 30ms", VLLM, 8,
+    { "deepseek-v3 --on h200-sxm --gpus 32 --isl 4000 --osl 500 --ttft 2s --tpot 30ms --pick 40", VLLM, 8,
       "LeaderWorkerSet LeaderWorkerSet Service Deployment " },
     { "deepseek-v3 --on gb200-nvl72 --isl 4000 --osl 500 --draft 1 --pick 41 --engine sglang",
       SGLANG, 4, NULL },

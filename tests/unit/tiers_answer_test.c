@@ -100,6 +100,9 @@ struct hand {
     double L, k, N_a, F, C, g;
 };
 
+/* Capacities are in GiB, whatever the data sheets write. */
+#define GIB 1073741824.0
+
 enum { HBM, DDR, FLASH, DISK, AGAIN, PLACES };
 static const char *const place_names[PLACES] = { "hbm", "ddr", "flash", "disk", "recompute" };
 
@@ -146,16 +149,16 @@ static const struct hand hands[] = {
       1e6, 2048, 1e11, 4.5e15, 192e9, 2.0 / 3600 },
     /* latent cache of section 5.2: 576 * 61 elements of 2 bytes */
     { "tiers deepseek-v3 --on h200-sxm --lecture --set params_active=37e9", 4096, 70272, 37e9,
-      1.979e15, 141e9, 1.6 / 3600 },
+      1.979e15, 141 * GIB, 1.6 / 3600 },
     { "tiers deepseek-v3 --on h200-sxm --lecture --set params_active=37e9 --context 300",
-      300, 70272, 37e9, 1.979e15, 141e9, 1.6 / 3600 },
+      300, 70272, 37e9, 1.979e15, 141 * GIB, 1.6 / 3600 },
     /* 80 layers of 8 heads of 128, key and value, 2 bytes */
     { "tiers llama-3.3-70b --on h100-sxm --lecture --set params_active=70e9 --context 128000 "
       "--set peak_flops=1e15 --set chip_price=2USD/h",
-      128000, 327680, 70e9, 1e15, 80e9, 2.0 / 3600 },
+      128000, 327680, 70e9, 1e15, 80 * GIB, 2.0 / 3600 },
     { "tiers llama-3.3-70b --on h100-sxm --lecture --set params_active=70e9 --context 2000000 "
       "--set peak_flops=1e15 --set chip_price=2USD/h",
-      2e6, 327680, 70e9, 1e15, 80e9, 2.0 / 3600 },
+      2e6, 327680, 70e9, 1e15, 80 * GIB, 2.0 / 3600 },
 };
 
 /* Every one of 200,000 pauses from 10 us to 300 years. */
@@ -342,10 +345,11 @@ static void memory_beside_the_lecture(void **state)
 {
     struct world *world = *state;
     const struct doc *known = ask(world, "tiers deepseek-v3 --on gb200-nvl72 --gpus 72");
-    /* 186 GB at 15 and 236 GB at 5 USD/GB of 52,083 USD; 10 to 20 and 4 to 6 */
-    near(number(known, "memory_share_of_cost"), (186 * 15 + 236 * 5) / 52083.0, 1e-9);
-    near(number(known, "memory_share_of_cost_low"), (186 * 10 + 236 * 4) / 52083.0, 1e-9);
-    near(number(known, "memory_share_of_cost_high"), (186 * 20 + 236 * 6) / 52083.0, 1e-9);
+    /* 186 GiB at 15 and 236 GB at 5 USD/GB of 52,083 USD; 10 to 20 and 4 to 6 */
+    const double size = 186 * GIB / 1e9;
+    near(number(known, "memory_share_of_cost"), (size * 15 + 236 * 5) / 52083.0, 1e-9);
+    near(number(known, "memory_share_of_cost_low"), (size * 10 + 236 * 4) / 52083.0, 1e-9);
+    near(number(known, "memory_share_of_cost_high"), (size * 20 + 236 * 6) / 52083.0, 1e-9);
     assert_true(number(known, "memory_cost_share_low") == 0.05);
     assert_true(number(known, "memory_cost_share_high") == 0.1);
     assert_true(number(known, "memory_share_quoted") == 0.5);
@@ -356,7 +360,7 @@ static void memory_beside_the_lecture(void **state)
     assert_true(is_null(unknown, "host_conversations"));
     const struct doc *given = ask(world, "tiers llama-3.3-70b --on h100-sxm --set "
                                   "machine_cost=30000USD --set host_memory=250GB");
-    near(number(given, "memory_share_of_cost"), (80 * 15 + 250 * 5) / 30000.0, 1e-9);
+    near(number(given, "memory_share_of_cost"), (80 * GIB / 1e9 * 15 + 250 * 5) / 30000.0, 1e-9);
     assert_int_equal(world->answer.status, 0);
     ask(world, "tiers deepseek-v3 --on rtx-4090");      /* does not fit: an answer, not an error */
     assert_int_equal(world->answer.status, 1);
@@ -428,8 +432,8 @@ static void picture_names_every_place(void **state)
         fail_msg("%s", world->error.what);
     const char *all = arena_copy(&world->arena, text.data, text.size);
     static const char *const shown[] = { ">hbm<", ">ddr<", ">flash<", ">recompute<", ">computing it again<",
-                                         ">10.8 ms<",
-                                         ">33.2 min<", ">3.96 d<" };
+                                         ">11.6 ms<",
+                                         ">33.2 min<", ">4.04 d<" };
     for (size_t i = 0; i < COUNT(shown); i++)
         if (!strstr(all, shown[i]))
             fail_msg("the picture has no %s", shown[i]);
