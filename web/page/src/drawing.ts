@@ -66,6 +66,18 @@ export interface Handlers {
 }
 export interface Mounted { update(picture: Picture): void; remove(): void }
 
+/* The renderer takes numbers up to here. What a reader has driven beyond has no place on an axis, and is
+ * left out. */
+const LARGEST = 1e30;
+const fits = (...numbers: number[]): boolean => numbers.every(v => Math.abs(v) <= LARGEST);
+function within<P extends Partial<Panel>>(of: P): P {
+  const { lines, marks, here } = of, beyond = (p: Line["points"][number]): boolean => p !== null && !fits(p[0], p[1]);
+  return { ...of, here: here && fits(here.x, here.y) ? here : undefined,
+    lines: lines?.map(line => line.points.some(beyond) ? { ...line, points: line.points.filter(p => !beyond(p)) } : line),
+    marks: marks?.filter(mark => fits(mark.x, mark.y)) };
+}
+export const drawable = (picture: Picture): Picture => ({ ...within(picture), ...(picture.panels ? { panels: picture.panels.map(within) } : {}) });
+
 /* ---- frames: pixels and values ------------------------------------------------------------------ */
 
 interface Scale { from: number; to: number; log: boolean }
@@ -219,7 +231,7 @@ class Drawing implements Mounted {
   }
 
   update(picture: Picture): void {
-    this.picture = picture;
+    this.picture = drawable(picture);
     this.draw();
   }
 

@@ -85,6 +85,20 @@ for (const chapter of CHAPTERS) {
   });
 }
 
+test("whatever a reader drives a number to, there is a picture of it", async () => {
+  const { drawable } = await source("drawing.ts");
+  let drawn = 0;
+  for (const chapter of CHAPTERS) for (const [row, text] of [[chapter.hand.row, "1e9"], [chapter.hand.row, "5364"], ["coupling_slope", "1e9"], ["coupling_slope", "1e30"], ["params_total", "1e30"], ["params_active", "1e30"], ["kv_per_token", "1e12"], ["hbm_bandwidth", "1e-9"], ["context", "1e12"], ["chips", "1e9"]]) {
+    const from = step(at(chapter.id), { do: "set", side: "deck", row, text }), states = row === chapter.hand.row ? [from, step(from, { do: "set", side: "deck", row: "coupling_slope", text: "1e9" })] : [from];
+    for (const state of states) {
+      const n = new Numbers(page, 0);
+      if (n.update(lectureScenario(state), chapter.rows, false)) continue;
+      for (const picture of chapter.pictures(n, held)) { page.picture(drawable(picture), 600); drawn++; }
+    }
+  }
+  assert.ok(drawn > 30, `${drawn} pictures`);
+});
+
 test("a drag has the numbers that the same value has when it is asked", () => {
   const state = at("batch"), moved = new Numbers(page, 1), chapter = CHAPTERS[0];
   moved.update(lectureScenario(state), chapter.rows, false);
