@@ -271,7 +271,7 @@ static const char *lacks(struct scenario *scenario, const struct statement *stat
 {
     if (!scenario->model)
         return NULL;
-    if (strstr(statement->about, "experts") && !(value_or_nan(scenario, NAME_experts) > 1))
+    if (strstr(statement->about, NAME_experts) && !(value_or_nan(scenario, NAME_experts) > 1))
         return "the model has no routed experts";
     if (strstr(statement->about, "fits") && value_or_nan(scenario, NAME_hbm_share) > 1)
         return "this batch does not fit in memory";
