@@ -310,8 +310,8 @@ static void values_beside(const struct world *world, const double *point, size_t
     arena_free(&arena);
 }
 
-/* A staircase as steep as the step is long looks smooth; a shorter step sees it. The shortest says nothing of
- * slopes, which rounding hides. */
+/* A staircase as steep as the step is long looks smooth; a shorter step sees it, or its values are whole
+ * numbers. */
 static enum verdict judge_again(const struct world *world, const double *point, size_t output,
                                 size_t input, double slope, double size)
 {
@@ -319,15 +319,12 @@ static enum verdict judge_again(const struct world *world, const double *point, 
     double *values[3], central;
     for (int side = 0; side < 3; side++)
         values[side] = arena_array(&arena, world->graph.output_count, sizeof(double));
-    static const double steps[] = { 1e-7, 1e-9 };
-    enum verdict verdict = DIFFERS;
-    for (size_t i = 0; i < COUNT(steps) && verdict == DIFFERS; i++) {
-        values_beside(world, point, input, steps[i] * size, values);
-        const double here[3] = { values[0][output], values[1][output], values[2][output] };
-        verdict = judge(slope * size, steps[i], here, &central);
-        if (verdict == AGREES)
-            verdict = i ? DIFFERS : KINK;
-    }
+    values_beside(world, point, input, 1e-7 * size, values);
+    const double here[3] = { values[0][output], values[1][output], values[2][output] };
+    enum verdict verdict = judge(slope * size, 1e-7, here, &central);
+    const bool whole = here[0] == floor(here[0]) && here[1] == floor(here[1]) && here[2] == floor(here[2]);
+    if (verdict == AGREES || (whole && slope == 0))
+        verdict = KINK;
     arena_free(&arena);
     return verdict;
 }
