@@ -199,8 +199,11 @@ static const char *value_text(const struct scenario *scenario, const char *text,
     if (form == '%') {
         buffer_print(&out, "%s %%", quantity_text(scenario->arena, 100 * value, unit_one, DIGITS));
     } else if (form == '@') {
-        buffer_print(&out, "%s ", large_text(scenario->arena, value));
-        unit_print(&out, unit);
+        buffer_print(&out, "%s", large_text(scenario->arena, value));
+        if (!unit_same(unit, unit_one)) {
+            buffer_print(&out, " ");
+            unit_print(&out, unit);
+        }
     } else {
         buffer_print(&out, "%s", quantity_text(scenario->arena, value, unit, DIGITS));
     }

@@ -1,6 +1,6 @@
-/* lecture: the statements of the lecture, told with its own numbers and with the user's.
+/* lecture: the statements of the lecture, with its own numbers and with the user's.
  *
- * `lecture` lists the chapters, `lecture 2` tells one, `lecture experts.two_racks` one statement;
+ * `lecture` lists the chapters, `lecture 2` shows one, `lecture experts.two_racks` one statement;
  * any other word is looked for in them. lecture.template is the text. */
 #include "ask/lecture/lecture.h"
 
@@ -171,7 +171,7 @@ static void add_turns(struct telling *telling, const struct scenario *scenario, 
         if (both[i]->turns)
             quantity_print(&out, both[i]->root, unit, 4);
         else
-            buffer_print(&out, i ? "at none" : "none");
+            buffer_print(&out, i ? "nowhere" : "none");
     }
     section_word(section, "turns", out.data)->text_only = true;
 }
@@ -346,7 +346,7 @@ bool ask_lecture(struct arena *arena, const struct command *command, struct answ
       .always = true, .null = true }
 
 static const struct record here_record = { "LectureHere", (const struct answer_field[]){
-    { FIELD_SWITCH, "applies", .help = "false: it is about other models", .always = true },
+    { FIELD_SWITCH, "applies", .help = "false: it does not concern this model or deployment", .always = true },
     { FIELD_TEXT, "lacks", .help = "why it does not apply; empty: it does", .always = true },
     VERDICT_FIELDS,
     { 0 } } };
@@ -401,14 +401,14 @@ const struct record answer_lecture = { "Lecture", (const struct answer_field[]){
     { 0 } } };
 
 static const struct option lecture_list[] = {
-    { "all", NULL, OPTION_SWITCH, .help = "tell every statement of a chapter in full" },
+    { "all", NULL, OPTION_SWITCH, .help = "show every statement of a chapter in full" },
     { "run", NULL, OPTION_SWITCH, .help = "run chapter 7: a net that undoes itself, a cipher, an attack" },
     { 0 } };
 static const struct option_group lecture_options = { "Lecture", lecture_list };
 
 const struct verb verb_lecture = {
     "lecture", "[CHAPTER|STATEMENT|WORD...]",
-    "Tell the lecture: each statement with its numbers, whether it holds for a model, and where that turns.",
+    "Go through the lecture: each statement with its numbers, whether it holds for a model, and where that flips.",
     { "chalkline lecture 2", "chalkline lecture experts.two_racks",
       "chalkline lecture 2 --model deepseek-v3 --on gb200-nvl72" },
     { &lecture_options, SERVING_OPTIONS, &output_options }, .ask = ask_lecture };
