@@ -30,11 +30,16 @@ static int chapter_count(const struct telling *telling)
     return count;
 }
 
+static bool is_number(const char *word)
+{
+    return *word && strspn(word, "0123456789") == strlen(word);
+}
+
 /* "2", "experts": the number of a chapter; 0: none. */
 static int chapter_of(const struct telling *telling, const char *word)
 {
     for (int i = 0; telling->chapters[i].id; i++)
-        if (!strcmp(word, telling->chapters[i].id) || (isdigit((unsigned char)*word) && atoi(word) == i + 1))
+        if (!strcmp(word, telling->chapters[i].id) || (is_number(word) && atoi(word) == i + 1))
             return i + 1;
     return 0;
 }
@@ -68,7 +73,8 @@ static bool choose(const struct telling *telling, bool *wanted, struct error *er
         wanted[i] = !word || (chapter ? lecture->at[i].chapter == chapter : !strcmp(lecture->at[i].id, word));
     for (size_t i = 0; i < lecture->count; i++)
         count += wanted[i];
-    for (size_t i = 0; i < lecture->count && !count; i++) {
+    const bool chapters_only = command->word_count == 1 && is_number(word);     /* "9" is not asked of "3.9 GB" */
+    for (size_t i = 0; i < lecture->count && !count && !chapters_only; i++) {
         wanted[i] = true;
         for (size_t k = 0; k < command->word_count; k++)
             wanted[i] &= matches(&lecture->at[i], command->words[k]);
@@ -77,8 +83,9 @@ static bool choose(const struct telling *telling, bool *wanted, struct error *er
         count += wanted[i];
     if (count)
         return true;
-    error_set(error, "lecture: no statement has '%.60s'", word);
-    return error_expected(error, "a chapter from 1 to %d, the id of a statement such as %s, or a word of one",
+    error_set(error, chapters_only ? "lecture: there is no chapter %.60s" : "lecture: no statement matches '%.60s'",
+              word);
+    return error_expected(error, "a chapter from 1 to %d, the id of a statement such as %s, or words from one",
                           chapter_count(telling), lecture->at[0].id);
 }
 
