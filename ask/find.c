@@ -1,12 +1,13 @@
 /* find: rows by the words that people use for them.
  *
- * Words are looked for in names, in what a row is also called, in its symbol, unit and meaning, and in
- * the statements of the lecture about it (rows/lookup.c). Each row is shown with its chapter, equation,
- * value and the command that explains it. find.template is the text. */
+ * The words are looked up in the rows' names and other names, symbols, units and meanings, and in the
+ * lecture's statements about them (rows/lookup.c). Each row is shown with its chapter, equation, value
+ * and the command that explains it. find.template is the text. */
 #include "ask/ask.h"
 
 #include "lecture/statements.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -17,6 +18,19 @@ static const char *asked_text(struct arena *arena, const struct command *command
     buffer_add(&out, "", 0);
     for (size_t i = 0; i < command->word_count; i++)
         buffer_print(&out, "%s%s", i ? " " : "", command->words[i]);
+    return out.data;
+}
+
+/* A formula on one line, however many it takes in its file. */
+static const char *equation_text(struct arena *arena, const struct row *row)
+{
+    struct buffer out = { .arena = arena };
+    buffer_add(&out, "", 0);
+    for (size_t i = 0; row->expr && i < row->text.size; i++) {
+        const bool space = isspace((unsigned char)row->text.data[i]);
+        if (!space || (out.size && out.data[out.size - 1] != ' '))
+            buffer_add(&out, space ? " " : &row->text.data[i], 1);
+    }
     return out.data;
 }
 
@@ -59,7 +73,7 @@ static void add_row(struct scenario *scenario, const struct row *row, struct sec
     section_word(one, "symbol", row->symbol);
     const bool headed = row->chapter >= 0 && (size_t)row->chapter < scenario->formulas.chapter_count;
     section_word(one, "chapter", headed ? scenario->formulas.chapters[row->chapter].title : "");
-    section_word(one, "equation", row->expr ? arena_copy(arena, row->text.data, row->text.size) : "");
+    section_word(one, "equation", equation_text(arena, row));
     if (!row->table && value_of(scenario, row->name, &value, &ignored) && isfinite(value))
         section_number(one, "value", value, row->unit);
     else
@@ -73,8 +87,8 @@ bool ask_find(struct arena *arena, const struct command *command, struct answer 
 {
     struct scenario scenario;
     if (!command->word_count) {
-        error_set(error, "find needs words");
-        return error_expected(error, "what you look for, as in `%s`", command->verb->examples[0]);
+        error_set(error, "find needs words to look for");
+        return error_expected(error, "one or more words, as in `%s`", command->verb->examples[0]);
     }
     if (!scenario_open(&scenario, arena, command, command_subject(command), error))
         return false;
@@ -99,7 +113,7 @@ static const struct record result_record = { "FindResult", (const struct answer_
     { FIELD_TEXTS, "aliases", .help = "its other names", .always = true },
     { FIELD_TEXT, "symbol", .help = "its letter in the lecture, or empty", .always = true },
     { FIELD_TEXT, "chapter", .help = "the heading that it stands under", .always = true },
-    { FIELD_TEXT, "equation", .help = "its formula; empty: an input", .always = true },
+    { FIELD_TEXT, "equation", .help = "its formula, on one line; empty: an input", .always = true },
     { FIELD_NUMBER, "value", .help = "its value, in base units; null: it has one per entry of a table, or none",
       .unit = "", .always = true, .null = true },
     { FIELD_TEXT, "unit", .help = "unit of the value", .always = true },

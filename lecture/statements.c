@@ -23,6 +23,19 @@ static double factor(const char *text)
     return *text == 'x' ? strtod(text + 1, NULL) : NAN;
 }
 
+/* Is it one of the words in "experts fits"? */
+static bool has_word(const char *words, const char *word)
+{
+    const size_t size = strlen(word);
+    while (*words) {
+        const size_t end = strcspn(words, " ");
+        if (end == size && !strncmp(words, word, size))
+            return true;
+        words += end + strspn(words + end, " ");
+    }
+    return false;
+}
+
 static void read_one(struct arena *arena, const struct csv *csv, size_t row, struct statement *one)
 {
 #define CELL(name) csv_cell(csv, row, csv_column(csv, name))
@@ -31,7 +44,8 @@ static void read_one(struct arena *arena, const struct csv *csv, size_t row, str
         .kind = kind_of(CELL("kind")), .kind_name = CELL("kind"), .deck = CELL("deck"),
         .equation = CELL("equation"), .asks = CELL("asks"), .says = CELL("says"), .exact = CELL("exact"),
         .tolerance = factor(CELL("tolerance")), .holds = CELL("holds"), .fails = CELL("fails"),
-        .input = "", .turns = "", .reason = CELL("reason"), .about = CELL("about"),
+        .input = "", .turns = "", .reason = CELL("reason"), .about_experts = has_word(CELL("about"), "experts"),
+        .about_fits = has_word(CELL("about"), "fits"), .about_stages = has_word(CELL("about"), "stages"),
         .brief = !strcmp(CELL("short"), "yes"), .label = CELL("label"), .line = CELL("line"),
         .line_fails = CELL("line_fails") };
     const char *flips = CELL("flips"), *colon = strchr(flips, ':');

@@ -31,8 +31,9 @@ struct statement {
     const char *holds, *fails;      /* what it concludes; fails "-": it is true of any model */
     const char *input, *turns;      /* the input that turns it, and the equation of the turning point */
     const char *reason;
-    const char *about;              /* "experts": of models that route tokens to experts; "fits": of those that
-                                     * fit in memory; both; "": of any */
+    bool about_experts;             /* only of models that route tokens to experts */
+    bool about_fits;                /* only of deployments that fit in memory */
+    bool about_stages;              /* only of deployments with several pipeline stages */
     bool brief;                     /* part of the short form */
     const char *label;              /* of its line in a summary; "": it has none */
     const char *line, *line_fails;  /* that line; line_fails "": the same where it does not hold */

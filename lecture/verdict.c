@@ -1,9 +1,11 @@
-/* What a statement comes to in a scenario: its figures, its verdict in a sentence, where it turns.
+/* What a statement comes to in a scenario: its figures, its verdict in a sentence, where it flips.
  *
- * The rule has four cases. A statement about routed experts does not apply to a model without any, nor one
- * about models that fit to one that does not. One whose `fails` is "-" is true of every model. A number holds where the value is within the lecture's
- * own rounding. Any other holds where the two sides of its equation compare as they do in the
- * lecture's deck. */
+ * A statement about routed experts does not apply to a model without any, nor one about deployments
+ * that fit in memory to one that does not. For the others the first of these rules decides:
+ *
+ *   1. One whose `fails` is "-" holds for every model.
+ *   2. A number that was said holds where the value is within the lecture's own rounding of it.
+ *   3. Any other holds where the two sides of its equation compare as they do in the lecture's deck. */
 #include "lecture/statements.h"
 
 #include "build/row_names.h"
@@ -47,13 +49,6 @@ bool statement_sign(struct arena *arena, const struct command *command, const st
 }
 
 /* ---- figures ---------------------------------------------------------------------------------- */
-
-static double value_or_nan(struct scenario *scenario, const char *text)
-{
-    struct error ignored;
-    double value;
-    return *text && value_of(scenario, text, &value, &ignored) ? value : NAN;
-}
 
 /* Both sides as the scenario has them: a quantity such as 20ms becomes a number in base units. */
 static bool equation_of(struct scenario *scenario, const struct statement *statement, struct equation *equation)
@@ -103,18 +98,6 @@ enum holds statement_agrees(const struct scenario *scenario, const struct statem
     return near ? HOLDS : HOLDS_NOT;
 }
 
-/* The branch that a select takes here. */
-static const struct expr *taken(struct scenario *scenario, const struct expr *expr)
-{
-    while (expr && expr->op == OP_SELECT) {
-        const struct text condition = expr->kid[0]->text;
-        const double holds = value_or_nan(scenario, arena_print(scenario->arena, "select(%.*s, 1, 0)",
-                                                                (int)condition.size, condition.data));
-        expr = isnan(holds) ? NULL : expr->kid[holds != 0 ? 1 : 2];
-    }
-    return expr;
-}
-
 /* The operand that decides, so far. */
 struct binding_part {
     const char *words;
@@ -133,17 +116,19 @@ static void weigh(struct scenario *scenario, const char *text, const char *words
 static void weigh_operands(struct scenario *scenario, const struct expr *expr, double sign,
                            struct binding_part *best)
 {
-    expr = taken(scenario, expr);
+    expr = select_taken(scenario, expr);
     if (!expr)
         return;
     if (expr->op == OP_ROW) {
         const struct row *row = scenario->formulas.rows[expr->row];
-        weigh(scenario, row->name, arena_copy(scenario->arena, row->meaning, strcspn(row->meaning, ",;:(")), sign, best);
+        weigh(scenario, row->name, arena_copy(scenario->arena, row->meaning, strcspn(row->meaning, ",;:(")),
+              sign, best);
     } else if ((expr->op == OP_LEAST || expr->op == OP_MOST) && expr->kid[0]->op == OP_ROW) {
         const struct fact_table *table = facts_table(&scenario->facts, expr->name);
         for (size_t i = 0; table && i < table->entries; i++)
-            weigh(scenario, arena_print(scenario->arena, "%s[%s]", scenario->formulas.rows[expr->kid[0]->row]->name,
-                                        table->entry[i]), table->entry[i], sign, best);
+            weigh(scenario, arena_print(scenario->arena, "%s[%s]",
+                                        scenario->formulas.rows[expr->kid[0]->row]->name, table->entry[i]),
+                  table->entry[i], sign, best);
     } else if (expr->op == OP_MAX || expr->op == OP_MIN || expr->op == OP_ADD) {
         weigh_operands(scenario, expr->kid[0], sign, best);
         weigh_operands(scenario, expr->kid[1], sign, best);
@@ -170,7 +155,7 @@ static const char *binds_text(const struct scenario *scenario, const char *text)
     }
     if (expr->op != OP_ROW)
         return text;
-    expr = taken(&there, there.formulas.rows[expr->row]->expr);
+    expr = select_taken(&there, there.formulas.rows[expr->row]->expr);
     if (expr)
         weigh_operands(&there, expr, expr->op == OP_MIN || expr->op == OP_LEAST ? -1 : 1, &best);
     return best.words;
@@ -199,8 +184,11 @@ static const char *value_text(const struct scenario *scenario, const char *text,
     if (form == '%') {
         buffer_print(&out, "%s %%", quantity_text(scenario->arena, 100 * value, unit_one, DIGITS));
     } else if (form == '@') {
-        buffer_print(&out, "%s ", large_text(scenario->arena, value));
-        unit_print(&out, unit);
+        buffer_print(&out, "%s", large_text(scenario->arena, value));
+        if (!unit_same(unit, unit_one)) {
+            buffer_print(&out, " ");
+            unit_print(&out, unit);
+        }
     } else {
         buffer_print(&out, "%s", quantity_text(scenario->arena, value, unit, DIGITS));
     }
@@ -271,10 +259,12 @@ static const char *lacks(struct scenario *scenario, const struct statement *stat
 {
     if (!scenario->model)
         return NULL;
-    if (strstr(statement->about, NAME_experts) && !(value_or_nan(scenario, NAME_experts) > 1))
+    if (statement->about_experts && !(value_or_nan(scenario, NAME_experts) > 1))
         return "the model has no routed experts";
-    if (strstr(statement->about, "fits") && value_or_nan(scenario, NAME_hbm_share) > 1)
+    if (statement->about_fits && value_or_nan(scenario, NAME_hbm_share) > 1)
         return "this batch does not fit in memory";
+    if (statement->about_stages && !(value_or_nan(scenario, NAME_pipeline_stages) > 1))
+        return "there is a single pipeline stage";
     return NULL;
 }
 

@@ -105,6 +105,8 @@ static bool wrong_value(const struct option *option, const char *text, struct er
     error_set(error, "--%s: invalid %s '%.60s'", option->name, kind_name(option), text);
     const char *wanted = option->kind == OPTION_COUNT ? "a whole number"
                        : !strcmp(unit, "s") ? "a time such as 300ms, 5s or 2min"
+                       : !strcmp(unit, "J/s") ? "a power such as 700W"
+                       : !strcmp(unit, "USD/s") ? "a rent such as 2.5USD/h"
                        : *unit ? arena_print(&arena, "a quantity in %s", unit) : "a number";
     error_expected(error, "%s, %s%s%s", wanted, option_range(&arena, option),
                    option->fallback ? "; the default is " : "",

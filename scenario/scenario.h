@@ -157,6 +157,12 @@ bool values_of_parts(struct scenario *scenario, const char *const *texts, size_t
 bool values_known(struct scenario *scenario, const char *const *texts, size_t count,
                   struct values *values, struct error *error);
 bool value_of(struct scenario *scenario, const char *text, double *value, struct error *error);
+/* The same; NAN where the expression has no value, or is empty. */
+double value_or_nan(struct scenario *scenario, const char *text);
+/* Which branch of a select the scenario takes, 1 or 2; 0: its condition has no value there. */
+int select_branch(struct scenario *scenario, const struct expr *select);
+/* The expression that selects come to; NULL where a condition has no value. */
+const struct expr *select_taken(struct scenario *scenario, const struct expr *expr);
 /* The expressions along a row, all else held: y[count][points] for x[points]. False where one has no
  * value. */
 bool values_along(const struct scenario *scenario, const char *const *texts, size_t count, const char *row,

@@ -175,6 +175,31 @@ bool value_of(struct scenario *scenario, const char *text, double *value, struct
     return true;
 }
 
+double value_or_nan(struct scenario *scenario, const char *text)
+{
+    struct error ignored;
+    double value;
+    return *text && value_of(scenario, text, &value, &ignored) ? value : NAN;
+}
+
+/* A condition is no expression of its own, so it is asked as one that has a number. */
+int select_branch(struct scenario *scenario, const struct expr *select)
+{
+    const struct text condition = select->kid[0]->text;
+    const double holds = value_or_nan(scenario, arena_print(scenario->arena, "select(%.*s, 1, 0)",
+                                                            (int)condition.size, condition.data));
+    return isnan(holds) ? 0 : holds != 0 ? 1 : 2;
+}
+
+const struct expr *select_taken(struct scenario *scenario, const struct expr *expr)
+{
+    while (expr && expr->op == OP_SELECT) {
+        const int branch = select_branch(scenario, expr);
+        expr = branch ? expr->kid[branch] : NULL;
+    }
+    return expr;
+}
+
 /* ---- ranges ----------------------------------------------------------------------------- */
 
 bool values_uncertain(struct scenario *scenario, struct values *values)

@@ -95,7 +95,7 @@ static bool within(const struct limits *limits, const struct point *point)
            point->at[SHARE] <= 1 && isfinite(point->at[COST]);
 }
 
-/* The most FLOP/s that the limits leave beside the stacks: each limit is linear in them. */
+/* The most FLOP/s that the limits allow besides the stacks: what each limit bounds is linear in FLOP/s. */
 static double most_flops(struct design *design, double stacks)
 {
     struct point none = { .stacks = stacks, .chips = design->chips, .batch = 1 }, one = none;
@@ -218,27 +218,30 @@ static const char *binding_text(struct design *design, const struct point *best)
         if (best->at[limited[i].figure] > 0.99 * *limit_at(&design->limits, i))
             buffer_print(&out, "%s%s", out.size ? ", " : "", limited[i].name);
     const bool memory = best->at[MEMORY] > best->at[COMPUTE];
-    buffer_print(&out, "%s%s", out.size ? "; in a step " : "in a step ",
+    buffer_print(&out, "%severy step is bound by %s", out.size ? "; " : "",
                  fabs(best->at[MEMORY] / best->at[COMPUTE] - 1) < 0.02 ? "compute and memory alike"
                  : memory ? "memory" : "compute");
     return out.data;
 }
 
+/* The figures of the best chip, in the order of the keys. */
+static const char *const best_rows[] = {
+    NAME_chip_flops, NAME_designed_bandwidth, NAME_designed_capacity, NAME_chip_stacks, NAME_designed_power,
+    NAME_designed_rent, NAME_designed_area, NAME_chips, NAME_batch, NAME_bound_step, NAME_drain_time,
+    NAME_bound_throughput, NAME_bound_cost_per_token, NAME_bound_mfu, NAME_designed_link, NAME_hbm_share,
+    NAME_context };
+enum { BEST_ROWS = sizeof best_rows / sizeof *best_rows };
+
 static bool add_best(struct design *design, const struct point *best, struct section *section)
 {
-    static const char *const shown[] = {
-        NAME_chip_flops, NAME_designed_bandwidth, NAME_designed_capacity, NAME_chip_stacks, NAME_designed_power,
-        NAME_designed_rent, NAME_designed_area, NAME_chips, NAME_batch, NAME_bound_step, NAME_drain_time,
-        NAME_bound_throughput, NAME_bound_cost_per_token, NAME_bound_mfu, NAME_designed_link, NAME_hbm_share,
-        NAME_context };
     struct facts *facts = &design->scenario->facts;
     struct values values;
     facts_set(facts, NAME_chip_flops, best->flops, ORIGIN_CHOSEN, "design");
     facts_set(facts, NAME_chip_stacks, best->stacks, ORIGIN_CHOSEN, "design");
     facts_set(facts, NAME_batch, best->batch, ORIGIN_CHOSEN, "design");
-    if (!values_known(design->scenario, shown, sizeof shown / sizeof *shown, &values, design->error))
+    if (!values_known(design->scenario, best_rows, BEST_ROWS, &values, design->error))
         return false;
-    figures_of(design->scenario, &values, shown, sizeof shown / sizeof *shown, NULL, section);
+    figures_of(design->scenario, &values, best_rows, BEST_ROWS, NULL, section);
     section_word(section, "binding", binding_text(design, best));
     return true;
 }
@@ -259,7 +262,7 @@ static bool open_traffic(struct design *design, const struct command *command)
                (command_given(command, "deck") || deck_complete(scenario, "design", design->error));
     if (!scenario_open(scenario, design->arena, command, subject, design->error))
         return false;
-    scenario->facts.note_count = 0;             /* of the machine that it would have been */
+    scenario->facts.note_count = 0;             /* they are about a machine of the catalog */
     return true;
 }
 
@@ -268,7 +271,7 @@ static bool any_limit(const struct design *design, struct error *error)
     const struct limits *limits = &design->limits;
     if (isfinite(limits->power) || isfinite(limits->rent) || isfinite(limits->area))
         return true;
-    error_set(error, "design needs a limit to the size of the chip");
+    error_set(error, "design needs a limit on the chip");
     return error_expected(error, "--power, --rent or --area, as in `%s`", "chalkline design --power 1000W");
 }
 
@@ -298,23 +301,18 @@ bool ask_design(struct arena *arena, const struct command *command, struct answe
     return true;
 }
 
-static const char *const best_rows[] = {
-    NAME_chip_flops, NAME_designed_bandwidth, NAME_designed_capacity, NAME_chip_stacks, NAME_designed_power,
-    NAME_designed_rent, NAME_designed_area, NAME_chips, NAME_batch, NAME_bound_step, NAME_drain_time,
-    NAME_bound_throughput, NAME_bound_cost_per_token, NAME_bound_mfu, NAME_designed_link, NAME_hbm_share,
-    NAME_context };
-
 static const struct record trade_record = { "DesignTrade", (const struct answer_field[]){
-    { FIELD_TEXT, "more_of", .help = "what there is a tenth more of", .always = true },
+    { FIELD_TEXT, "more_of", .help = "the limit or input that is raised by a tenth", .always = true },
     { FIELD_NUMBER, .names = (const char *const[]){ "cost_change", "throughput_change", "flops_change" },
-      .count = 3, .help = "change of the cost of a token, of the tokens of a chip and of its FLOP/s, as a share", .always = true },
+      .count = 3, .help = "change of the cost of a token, of the tokens per chip and of its FLOP/s, as a share",
+      .always = true },
     { FIELD_ROWS, .names = (const char *const[]){ NAME_chip_stacks, NAME_bound_step }, .count = 2, .always = true },
     { 0 } } };
 
 const struct record answer_design = { "Design", (const struct answer_field[]){
     { FIELD_TEXT, "traffic", .help = "the model that is served", .always = true },
     { FIELD_NUMBER, "points", .help = "designs evaluated", .always = true },
-    { FIELD_ROWS, .names = best_rows, .count = sizeof best_rows / sizeof *best_rows },
+    { FIELD_ROWS, .names = best_rows, .count = BEST_ROWS },
     { FIELD_TEXT, "binding", .help = "the limits that bind, and what takes longest in a step" },
     { FIELD_LIST, "trades", .help = "what a tenth more of each limit would change", .record = &trade_record },
     { FIELD_TEXTS, "assumed", .help = "defaults and assumptions behind the answer", .always = true },
@@ -324,13 +322,13 @@ static const char *const aims[] = { "throughput", "cost", NULL };
 
 static const struct option design_list[] = {
     { "for", "AIM", OPTION_CHOICE, .choices = aims, .fallback = "throughput",
-      .help = "most tokens of a chip, or the cheapest token at its own rent" },
+      .help = "aim for the most tokens per chip, or for the cheapest token" },
     { "power", "W", OPTION_QUANTITY, .unit = "J/s", .low = 1e-3, .high = 1e9, .otherwise = "none",
-      .help = "most power of a chip" },
+      .help = "limit on the power of a chip" },
     { "rent", "USD/h", OPTION_QUANTITY, .unit = "USD/s", .low = 1e-12, .high = 1e6, .otherwise = "none",
-      .help = "most rent of a chip" },
+      .help = "limit on the rent of a chip" },
     { "area", "MM2", OPTION_QUANTITY, .unit = "1", .low = 1, .high = 1e9, .otherwise = "none",
-      .help = "most area of the dies that multiply" },
+      .help = "limit on the area of the dies that multiply" },
     { "tpot", "TIME", OPTION_QUANTITY, .unit = "s", .low = 1e-9, .high = 1e6, .otherwise = "none",
       .help = "limit of the time per output token" },
     { "domain", "N", OPTION_COUNT, .low = 1, .high = 1e6, .fallback = "72", .help = "chips in a scale-up domain" },

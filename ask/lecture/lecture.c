@@ -1,6 +1,6 @@
-/* lecture: the statements of the lecture, told with its own numbers and with the user's.
+/* lecture: the statements of the lecture, with its own numbers and with the user's.
  *
- * `lecture` lists the chapters, `lecture 2` tells one, `lecture experts.two_racks` one statement;
+ * `lecture` lists the chapters, `lecture 2` shows one, `lecture experts.two_racks` one statement;
  * any other word is looked for in them. lecture.template is the text. */
 #include "ask/lecture/lecture.h"
 
@@ -30,11 +30,16 @@ static int chapter_count(const struct telling *telling)
     return count;
 }
 
+static bool is_number(const char *word)
+{
+    return *word && strspn(word, "0123456789") == strlen(word);
+}
+
 /* "2", "experts": the number of a chapter; 0: none. */
 static int chapter_of(const struct telling *telling, const char *word)
 {
     for (int i = 0; telling->chapters[i].id; i++)
-        if (!strcmp(word, telling->chapters[i].id) || (isdigit((unsigned char)*word) && atoi(word) == i + 1))
+        if (!strcmp(word, telling->chapters[i].id) || (is_number(word) && atoi(word) == i + 1))
             return i + 1;
     return 0;
 }
@@ -68,7 +73,8 @@ static bool choose(const struct telling *telling, bool *wanted, struct error *er
         wanted[i] = !word || (chapter ? lecture->at[i].chapter == chapter : !strcmp(lecture->at[i].id, word));
     for (size_t i = 0; i < lecture->count; i++)
         count += wanted[i];
-    for (size_t i = 0; i < lecture->count && !count; i++) {
+    const bool chapters_only = command->word_count == 1 && is_number(word);     /* "9" is not asked of "3.9 GB" */
+    for (size_t i = 0; i < lecture->count && !count && !chapters_only; i++) {
         wanted[i] = true;
         for (size_t k = 0; k < command->word_count; k++)
             wanted[i] &= matches(&lecture->at[i], command->words[k]);
@@ -77,8 +83,9 @@ static bool choose(const struct telling *telling, bool *wanted, struct error *er
         count += wanted[i];
     if (count)
         return true;
-    error_set(error, "lecture: no statement has '%.60s'", word);
-    return error_expected(error, "a chapter from 1 to %d, the id of a statement such as %s, or a word of one",
+    error_set(error, chapters_only ? "lecture: there is no chapter %.60s" : "lecture: no statement matches '%.60s'",
+              word);
+    return error_expected(error, "a chapter from 1 to %d, the id of a statement such as %s, or words from one",
                           chapter_count(telling), lecture->at[0].id);
 }
 
@@ -171,7 +178,7 @@ static void add_turns(struct telling *telling, const struct scenario *scenario, 
         if (both[i]->turns)
             quantity_print(&out, both[i]->root, unit, 4);
         else
-            buffer_print(&out, i ? "at none" : "none");
+            buffer_print(&out, i ? "nowhere" : "none");
     }
     section_word(section, "turns", out.data)->text_only = true;
 }
@@ -225,6 +232,8 @@ static bool add_statement(struct telling *telling, const struct statement *state
         section_word(section, "lacks", here.lacks ? here.lacks : "");
         add_verdict(&telling->here, statement, &here, section);
         *held = !here.lacks ? here.holds : HOLDS_UNKNOWN;
+        if (here.lacks || here.holds == HOLDS_NOT)
+            section_word(one, "in_short", here.lacks ? "does not apply here" : "does not hold here")->text_only = true;
     }
     add_lines(telling, &scenario, statement, &first, &here, one);
     if (*statement->turns)
@@ -346,7 +355,7 @@ bool ask_lecture(struct arena *arena, const struct command *command, struct answ
       .always = true, .null = true }
 
 static const struct record here_record = { "LectureHere", (const struct answer_field[]){
-    { FIELD_SWITCH, "applies", .help = "false: it is about other models", .always = true },
+    { FIELD_SWITCH, "applies", .help = "false: it does not concern this model or deployment", .always = true },
     { FIELD_TEXT, "lacks", .help = "why it does not apply; empty: it does", .always = true },
     VERDICT_FIELDS,
     { 0 } } };
@@ -375,7 +384,7 @@ static const struct record statement_record = { "LectureStatement", (const struc
     VERDICT_FIELDS,
     { FIELD_RECORD, "here", .help = "the same for the model on the machine", .record = &here_record },
     { FIELD_TEXT_ONLY, "lines", .record = &line_record },
-    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "turns", "full", "later" }, .count = 3 },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "turns", "full", "later", "in_short" }, .count = 4 },
     { 0 } } };
 
 static const struct record chapter_record = { "LectureChapter", (const struct answer_field[]){
@@ -401,14 +410,14 @@ const struct record answer_lecture = { "Lecture", (const struct answer_field[]){
     { 0 } } };
 
 static const struct option lecture_list[] = {
-    { "all", NULL, OPTION_SWITCH, .help = "tell every statement of a chapter in full" },
+    { "all", NULL, OPTION_SWITCH, .help = "show every statement of a chapter in full" },
     { "run", NULL, OPTION_SWITCH, .help = "run chapter 7: a net that undoes itself, a cipher, an attack" },
     { 0 } };
 static const struct option_group lecture_options = { "Lecture", lecture_list };
 
 const struct verb verb_lecture = {
     "lecture", "[CHAPTER|STATEMENT|WORD...]",
-    "Tell the lecture: each statement with its numbers, whether it holds for a model, and where that turns.",
+    "Go through the lecture: each statement with its numbers, whether it holds for a model, and where that flips.",
     { "chalkline lecture 2", "chalkline lecture experts.two_racks",
       "chalkline lecture 2 --model deepseek-v3 --on gb200-nvl72" },
     { &lecture_options, SERVING_OPTIONS, &output_options }, .ask = ask_lecture };

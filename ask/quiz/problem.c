@@ -58,13 +58,6 @@ bool problem_scenario(const struct quiz *quiz, const struct problem *problem, st
                                        ORIGIN_GIVEN, "the answer", error);
 }
 
-static double value_at(struct scenario *scenario, const char *text)
-{
-    struct error ignored;
-    double value;
-    return value_of(scenario, text, &value, &ignored) ? value : NAN;
-}
-
 /* ---- given values ---------------------------------------------------------------------------- */
 
 static void add_given(struct arena *arena, struct problem *problem, const char *row, const char *text)
@@ -121,7 +114,7 @@ static bool consistent(struct scenario *scenario)
         { NAME_scale_out_bandwidth, NAME_scale_up_bandwidth },
     };
     for (size_t i = 0; i < sizeof rising / sizeof *rising; i++)
-        if (!(value_at(scenario, rising[i][0]) <= value_at(scenario, rising[i][1])))
+        if (!(value_or_nan(scenario, rising[i][0]) <= value_or_nan(scenario, rising[i][1])))
             return false;
     return true;
 }
@@ -189,17 +182,6 @@ static bool make_value(struct making *making)
 
 /* ---- what binds ------------------------------------------------------------------------------ */
 
-static const struct expr *branch_taken(struct scenario *scenario, const struct expr *expr)
-{
-    while (expr && expr->op == OP_SELECT) {
-        const struct text condition = expr->kid[0]->text;
-        const double holds = value_at(scenario, arena_print(scenario->arena, "select(%.*s, 1, 0)",
-                                                            (int)condition.size, condition.data));
-        expr = isnan(holds) ? NULL : expr->kid[holds > 0 ? 1 : 2];
-    }
-    return expr;
-}
-
 /* The rows that a maximum, minimum or sum is of; 0 where an operand is no row, or there are too many. */
 static size_t operands_of(const struct scenario *scenario, const struct expr *expr, enum op op,
                           const struct row **rows, size_t count)
@@ -221,13 +203,13 @@ static bool make_binds(struct making *making)
     struct problem *problem = making->problem;
     const struct row *rows[CHOICES];
     const int index = formulas_find(&scenario->formulas, problem->asks);
-    const struct expr *expr = index < 0 ? NULL : branch_taken(scenario, scenario->formulas.rows[index]->expr);
+    const struct expr *expr = index < 0 ? NULL : select_taken(scenario, scenario->formulas.rows[index]->expr);
     if (!expr || (expr->op != OP_MAX && expr->op != OP_MIN && expr->op != OP_ADD))
         return false;
     double first = 0, second = 0;
     problem->choice_count = operands_of(scenario, expr, expr->op, rows, 0);
     for (size_t i = 0; i < problem->choice_count; i++) {
-        const double value = value_at(scenario, rows[i]->name), rank = expr->op == OP_MIN ? 1 / value : value;
+        const double value = value_or_nan(scenario, rows[i]->name), rank = expr->op == OP_MIN ? 1 / value : value;
         if (!(value > 0) || rows[i]->table)
             return false;
         problem->choices[i] = row_words(scenario, rows[i]->name);
@@ -256,7 +238,7 @@ static int direction_of(double ratio)
 static bool ask_direction(struct making *making, const char *asks)
 {
     struct problem *problem = making->problem;
-    const int right = direction_of(value_at(&making->scenario, asks));
+    const int right = direction_of(value_or_nan(&making->scenario, asks));
     problem->asks = asks;
     problem->choice_count = sizeof directions / sizeof *directions;
     memcpy(problem->choices, directions, sizeof directions);
@@ -419,7 +401,7 @@ static bool make_own(struct making *making)
     if (problem->kind == PROBLEM_DIRECTION)
         return own_direction(making);
     making->lever_count = levers_of(&making->scenario, problem->asks, &making->levers);
-    problem->answer = value_at(&making->scenario, problem->asks);
+    problem->answer = value_or_nan(&making->scenario, problem->asks);
     if (formulas_find(&making->scenario.formulas, problem->asks) >= 0)
         problem->explain = problem->asks;
     slips_find(problem, making->levers, making->lever_count);
@@ -444,7 +426,7 @@ static bool make_drawn(struct making *making)
         !consistent(&making->scenario))
         return false;
     problem->unit = scenario_unit(&making->scenario, problem->explain);
-    making->value = value_at(&making->scenario, problem->explain);
+    making->value = value_or_nan(&making->scenario, problem->explain);
     making->lever_count = levers_of(&making->scenario, problem->explain, &making->levers);
     return making->lever_count && makers[problem->kind](making);
 }

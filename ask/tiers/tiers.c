@@ -23,13 +23,6 @@ const char *const whole_figures[] = {
 #undef X
 };
 
-static double figure(struct scenario *scenario, const char *text)
-{
-    double value;
-    struct error ignored;
-    return value_of(scenario, text, &value, &ignored) ? value : NAN;
-}
-
 const char *tiers_title(const struct tiers_answer *tiers)
 {
     const char *model = tiers->scenario.model, *machine = tiers->scenario.machine;
@@ -150,8 +143,8 @@ static void read_tiers(struct tiers_answer *tiers)
             !catalog_number(entry, "tier_drain_quoted_high", &tier->quoted_high))
             tier->quoted_low = tier->quoted_high = tier->quoted;
         for (int k = 0; k < TIER_FIGURE_COUNT; k++)
-            tier->at[k] = figure(scenario, arena_print(scenario->arena, "%s[%s]", tier_figures[k],
-                                                       tier->name));
+            tier->at[k] = value_or_nan(scenario, arena_print(scenario->arena, "%s[%s]", tier_figures[k],
+                                                             tier->name));
         tier->again = places_again(places, i);
         set_never(tiers, i);
     }
@@ -259,7 +252,7 @@ bool ask_tiers(struct arena *arena, const struct command *command, struct answer
         !places_open(scenario, &tiers->places, error))
         return false;
     for (int i = 0; i < WHOLE_FIGURE_COUNT; i++)
-        tiers->whole[i] = figure(scenario, whole_figures[i]);
+        tiers->whole[i] = value_or_nan(scenario, whole_figures[i]);
     if (scenario->machine && !facts_find(&scenario->facts, NAME_host_memory))
         tiers->whole[WHOLE_host_conversations] = NAN;   /* the default is of another machine */
     read_tiers(tiers);

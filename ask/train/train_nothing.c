@@ -10,13 +10,6 @@
 
 #include <math.h>
 
-static double number(struct train *train, const char *text)
-{
-    struct error ignored;
-    double value;
-    return value_of(&train->scenario, text, &value, &ignored) ? value : NAN;
-}
-
 /* "TP 3", or "TP" where it was not given. */
 static const char *size_text(const struct train *train, const char *name, const char *row)
 {
@@ -27,7 +20,7 @@ static const char *size_text(const struct train *train, const char *name, const 
 
 static const char *expert_line(struct train *train)
 {
-    const double experts = number(train, NAME_experts_cut);
+    const double experts = value_or_nan(&train->scenario, NAME_experts_cut);
     const char *size = size_text(train, "EP", NAME_expert_parallel);
     if (!(experts > 0))
         return arena_print(train->arena, "%s: %s has no routed experts", size,
@@ -38,7 +31,7 @@ static const char *expert_line(struct train *train)
 
 static const char *stage_line(struct train *train)
 {
-    const double layers = number(train, NAME_mixer_layers);
+    const double layers = value_or_nan(&train->scenario, NAME_mixer_layers);
     const double chunks = train_given(train, NAME_virtual_stages);
     const char *pieces = "VPP";
     if (!isnan(chunks))
@@ -56,8 +49,8 @@ static const char *even_line(struct train *train, enum train_even even)
     case TRAIN_EVEN_HEADS:
         return arena_print(train->arena, "%s must divide %s query heads, and divide %s KV heads "
                            "or be a multiple of them", size_text(train, "TP", NAME_tensor_parallel),
-                           count_text(train->arena, number(train, NAME_heads_most), 12),
-                           count_text(train->arena, number(train, NAME_cache_heads_most), 12));
+                           count_text(train->arena, value_or_nan(&train->scenario, NAME_heads_most), 12),
+                           count_text(train->arena, value_or_nan(&train->scenario, NAME_cache_heads_most), 12));
     case TRAIN_EVEN_STAGES:
         return stage_line(train);
     case TRAIN_EVEN_EXPERTS:
@@ -65,12 +58,12 @@ static const char *even_line(struct train *train, enum train_even even)
     case TRAIN_EVEN_SEQUENCE:
         return arena_print(train->arena, "%s must divide sequences of %s tokens",
                            size_text(train, "CP", NAME_context_parallel),
-                           count_text(train->arena, number(train, NAME_sequence_length), 12));
+                           count_text(train->arena, value_or_nan(&train->scenario, NAME_sequence_length), 12));
     default:
         return arena_print(train->arena, "DP x %s must divide %s sequences",
                            isnan(train_given(train, NAME_micro_batch)) ? "micro-batch"
                            : size_text(train, "micro-batches of", NAME_micro_batch),
-                           count_text(train->arena, number(train, NAME_training_sequences), 12));
+                           count_text(train->arena, value_or_nan(&train->scenario, NAME_training_sequences), 12));
     }
 }
 
@@ -100,10 +93,10 @@ static void no_product(struct train *train, struct section *lines)
     static const char *const sets[][2] = { { "PP", NAME_pipeline_parallel }, { "EP", NAME_expert_parallel } };
     const double pp = train_given(train, NAME_pipeline_parallel);
     const double chunks = train_given(train, NAME_virtual_stages);
-    const bool layers = fmax(1, pp) * fmax(1, chunks) > number(train, NAME_mixer_layers) ||
+    const bool layers = fmax(1, pp) * fmax(1, chunks) > value_or_nan(&train->scenario, NAME_mixer_layers) ||
                         (pp == 1 && chunks > 1);
     const bool experts = train_given(train, NAME_expert_parallel) >
-                         number(train, NAME_expert_ways);
+                         value_or_nan(&train->scenario, NAME_expert_ways);
     if (layers)
         section_word(lines, NULL, stage_line(train));
     if (experts)

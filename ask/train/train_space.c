@@ -38,12 +38,9 @@ double train_given(const struct train *train, const char *row)
 {
     const struct fact *fact = facts_find(&train->scenario.facts, row);
     struct scenario same = train->scenario;
-    struct error ignored;
-    double value;
     if (!fact_given(fact))
         return NAN;
-    return !fact->expression ? fact->value
-           : value_of(&same, row, &value, &ignored) ? value : NAN;
+    return !fact->expression ? fact->value : value_or_nan(&same, row);
 }
 
 /* Divisors of a number of chips. */

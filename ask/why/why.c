@@ -55,18 +55,10 @@ static bool print_value(void *context, struct buffer *out, const struct expr *ex
     return true;
 }
 
-/* Which branch a select takes here: its condition asked as an expression. */
 static int branch_taken(void *context, const struct expr *select)
 {
     const struct why *why = context;
-    const struct text condition = select->kid[0]->text;
-    struct error ignored;
-    double holds;
-    const char *text = arena_print(why->scenario->arena, "select(%.*s, 1, 0)",
-                                   (int)condition.size, condition.data);
-    if (!value_of(why->scenario, text, &holds, &ignored))
-        return 0;
-    return holds != 0 ? 1 : 2;
+    return select_branch(why->scenario, select);
 }
 
 static const struct expr *without_selects(struct why *why, const struct expr *expr)

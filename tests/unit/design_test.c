@@ -2,6 +2,7 @@
  * price and power, also with each left out of the fit, and random chips that must not be better. Runs
  * in the root of the tree. */
 #include "test.h"
+#include "lines.h"
 
 #include "ask/ask.h"
 
@@ -42,16 +43,7 @@ static double figure(struct world *world, const char *key)
 
 static bool try(struct world *world, const char *line)
 {
-    char *words[60] = { (char *)"chalkline" }, *rest = arena_print(&world->arena, "%s", line);
-    struct command *command = arena_alloc(&world->arena, sizeof *command);
-    int count = 1;
-    for (char *word; (word = strsep(&rest, " "));)
-        words[count++] = word;
-    world->answer = (struct answer){ .doc = doc_new(&world->arena, DOC_OBJECT),
-                                     .text.arena = &world->arena, .csv.arena = &world->arena };
-    command->verbs = verbs;
-    return command_read(&world->arena, count, words, command, &world->error) &&
-           command->verb->ask(&world->arena, command, &world->answer, &world->error);
+    return line_asked(&world->arena, line, &world->answer, &world->error);
 }
 
 /* ---- the fits -------------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
  * turning points moved across their roots, and, where they are at hand, published tables of roots
  * and verdicts for two models, which were computed elsewhere. Runs in the root of the tree. */
 #include "test.h"
+#include "lines.h"
 
 #include "ask/lecture/lecture.h"
 #include "scenario/equation.h"
@@ -35,22 +36,14 @@ static int world_close(void **state)
 
 static struct command *command_of(struct world *world, const char *line)
 {
-    char *words[40] = { (char *)"chalkline" }, *rest = arena_print(&world->arena, "%s", line);
-    struct command *command = arena_alloc(&world->arena, sizeof *command);
-    int count = 1;
-    for (char *word; (word = strsep(&rest, " "));)
-        words[count++] = word;
-    command->verbs = verbs;
-    assert_true(command_read(&world->arena, count, words, command, &world->error));
+    struct command *command = line_command(&world->arena, line, &world->error);
+    assert_non_null(command);
     return command;
 }
 
 static bool try(struct world *world, const char *line)
 {
-    const struct command *command = command_of(world, line);
-    world->answer = (struct answer){ .doc = doc_new(&world->arena, DOC_OBJECT),
-                                     .text.arena = &world->arena, .csv.arena = &world->arena };
-    return command->verb->ask(&world->arena, command, &world->answer, &world->error);
+    return line_answered(&world->arena, command_of(world, line), &world->answer, &world->error);
 }
 
 static const struct doc *statement_said(struct world *world, const char *id)

@@ -2,6 +2,7 @@
  * second implementation (Newton for the tokens of a size, golden sections for both at a compute
  * or a loss) at drawn scenarios. Runs in the root of the tree. */
 #include "test.h"
+#include "lines.h"
 
 #include "ask/ask.h"
 #include "ask/life/life.h"
@@ -35,16 +36,7 @@ static int world_close(void **state)
 
 static const struct doc *ask(struct world *world, const char *text)
 {
-    char *words[40] = { (char *)"chalkline" }, *rest = arena_print(&world->arena, "%s", text);
-    struct command *command = arena_alloc(&world->arena, sizeof *command);
-    int count = 1;
-    command->verbs = verbs;
-    for (char *word; (word = strsep(&rest, " "));)
-        words[count++] = word;
-    world->answer = (struct answer){ .doc = doc_new(&world->arena, DOC_OBJECT),
-                                     .text.arena = &world->arena, .csv.arena = &world->arena };
-    if (!command_read(&world->arena, count, words, command, &world->error) ||
-        !command->verb->ask(&world->arena, command, &world->answer, &world->error))
+    if (!line_asked(&world->arena, text, &world->answer, &world->error))
         fail_msg("%s: %s (%s)", text, world->error.what, world->error.hint);
     return world->answer.doc;
 }

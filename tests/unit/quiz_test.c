@@ -5,6 +5,7 @@
  * value, and for an inverse problem at points over twelve decades of the input. Runs in the root of the
  * tree. */
 #include "test.h"
+#include "lines.h"
 
 #include "ask/quiz/quiz.h"
 #include "catalog/sheet.h"
@@ -46,23 +47,9 @@ static void close_to(double got, double want, double tolerance)
 
 /* ---- questions ------------------------------------------------------------------------------- */
 
-static bool ask_words(struct arena *arena, char **words, int count, struct answer *answer,
-                      struct error *error)
-{
-    struct command command = { .verbs = verbs };
-    *answer = (struct answer){ .doc = doc_new(arena, DOC_OBJECT), .text.arena = arena, .csv.arena = arena };
-    return command_read(arena, count, words, &command, error) &&
-           command.verb->ask(arena, &command, answer, error);
-}
-
-/* Words are separated by spaces. */
 static bool try(struct world *world, const char *line)
 {
-    char *words[40] = { (char *)"chalkline" }, *rest = arena_print(&world->arena, "%s", line);
-    int count = 1;
-    for (char *word; (word = strsep(&rest, " "));)
-        words[count++] = word;
-    return ask_words(&world->arena, words, count, &world->answer, &world->error);
+    return line_asked(&world->arena, line, &world->answer, &world->error);
 }
 
 static const struct doc *ask(struct world *world, const char *line)
@@ -94,7 +81,8 @@ static double evaluated(const char *asks, const struct problem *problem, const c
         words[count++] = arena_print(&arena, "%s", other);
     }
     assert_true(count < WORDS);
-    if (!ask_words(&arena, words, count, &answer, &error))
+    struct command command = { .verbs = verbs };
+    if (!command_read(&arena, count, words, &command, &error) || !line_answered(&arena, &command, &answer, &error))
         fail_msg("%s: eval %s: %s", problem->id, asks, error.what);
     const double value = doc_get(answer.doc->first, "value")->number;
     arena_free(&arena);

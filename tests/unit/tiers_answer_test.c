@@ -2,6 +2,7 @@
  * and tried at every pause of a fine grid; borders against `solve` and the rows; figures of
  * lecture.md; a user's table. Runs in the root of the tree. */
 #include "test.h"
+#include "lines.h"
 
 #include "ask/tiers/tiers.h"
 
@@ -46,16 +47,10 @@ static int world_close(void **state)
 
 static bool try(struct world *world, const char *line)
 {
-    char *words[40] = { (char *)"chalkline" }, *rest = arena_print(&world->arena, "%s", line);
-    struct command *command = arena_alloc(&world->arena, sizeof *command);
-    int count = 1;
-    for (char *word; (word = strsep(&rest, " "));)
-        words[count++] = word;
+    const struct command *command = line_command(&world->arena, line, &world->error);
     world->answer = (struct answer){ .doc = doc_new(&world->arena, DOC_OBJECT),
                                      .text.arena = &world->arena, .csv.arena = &world->arena };
-    command->verbs = verbs;
-    return command_read(&world->arena, count, words, command, &world->error) &&
-           command_answer(&world->arena, command, &world->answer, &world->error);
+    return command && command_answer(&world->arena, command, &world->answer, &world->error);
 }
 
 static const struct doc *ask(struct world *world, const char *line)

@@ -112,15 +112,15 @@ const batch: ChapterSpec = {
     const compute = n.value("bound_compute"), memory = n.value("bound_weights") + n.value("bound_kv"), cross = crossing(n);
     if (near(compute, memory)) return { right: true, bold: `Yes: ${three(n.value("batch"))} users.`,
       rest: `The lecture's rule, without the caches, says ${three(n.value("batch_crossover"))}; reading the caches leaves less of the bandwidth for the weights.` };
-    if (!Number.isFinite(cross)) return { right: true, bold: "No batch fills the multipliers.", rest: `At this context each user's cache takes longer to read than his token takes to multiply; the multipliers do at most ${two(100 * compute / n.value("batch") / (n.value("bound_kv") / n.value("batch")))} % of what they could.` };
+    if (!Number.isFinite(cross)) return { right: true, bold: "No batch fills the multipliers.", rest: `At this context each user's cache takes longer to read than the token takes to multiply; the multipliers do at most ${two(100 * compute / n.value("batch") / (n.value("bound_kv") / n.value("batch")))} % of what they could.` };
     if (memory > compute) return { right: false, bold: "Reading binds.", rest: `It takes ${two(memory / compute)} times as long as multiplying, so the multipliers stand idle ${two(100 * (1 - compute / memory))} % of the step. ${n.value("bound_weights") > n.value("bound_kv") ? "A further user is nearly free." : "Most of it is the users' own caches, which no batch shares."}` };
-    return { right: false, bold: "Multiplying binds.", rest: `It takes ${two(compute / memory)} times as long as reading: a further user costs as much as every other, and all wait longer.` };
+    return { right: false, bold: "Multiplying binds.", rest: `It takes ${two(compute / memory)} times as long as reading: each further user costs as much as the others, and all of them wait longer.` };
   },
   pictures: (n, held) => [stepOverBatch(n, held), costOverBatch(n, held)],
   meets: n => ({ text: ["Without the caches the two times are equal at ", { row: "batch_crossover" }, " users: ", { row: "machine_balance" },
-    " that the chip can multiply while it reads one parameter, times ", { row: "sparsity" }, " parameters in all for each active one. The number of chips has cancelled. With ", { row: "context" },
+    " that the chip can multiply while it reads one parameter, times ", { row: "sparsity" }, " parameters in total for each active one. The number of chips has cancelled. With ", { row: "context" },
     " of context the caches are read as well", Number.isFinite(crossing(n)) ? `, and the lines meet at ${three(crossing(n))}.` : ", and the lines never meet."] }),
-  differ: [{ row: "sparsity", words: "parameters in all for each active one" }, { row: "kv_per_token", words: "cache of a token" }, { row: "context", words: "context" },
+  differ: [{ row: "sparsity", words: "parameters in total for each active one" }, { row: "kv_per_token", words: "cache of a token" }, { row: "context", words: "context" },
            { row: "machine_balance", words: "tokens that share one read of the weights" }, { row: "batch_crossover", words: "users from which the weights are paid for" }, { row: "context_crossover", words: "context at which the cache takes as long as multiplying" }],
 };
 
@@ -149,7 +149,7 @@ const experts: ChapterSpec = {
     const step = n.value("bound_step"), one = n.value("all_to_all_time_one_domain"), two_ = n.value("all_to_all_time_two_domains"), from = outlasts(n, "all_to_all_time_two_domains");
     if (one >= step) return { right: true, bold: "Even one rack is too slow.", rest: `Inside it the exchange takes ${two(one / step)} times as long as the step; no layout of these experts hides it.` };
     if (!Number.isFinite(from)) return { right: true, bold: "Two racks never bind.", rest: "Reading the caches grows faster with the batch than the exchange does: the experts may be spread over both." };
-    if (near(two_, step)) return { right: true, bold: `Yes: at ${three(n.value("batch"))} users.`, rest: "From here on the links between racks set the pace, so the experts of a layer belong into one rack." };
+    if (near(two_, step)) return { right: true, bold: `Yes: at ${three(n.value("batch"))} users.`, rest: "From here on the links between racks set the pace, so the experts of a layer belong in one rack." };
     return two_ > step ? { right: false, bold: "Two racks bind.", rest: `Their exchange takes ${two(two_ / step)} times as long as the step; inside one rack it takes ${two(100 * one / step)} % of it and hides.` }
       : { right: false, bold: "Two racks would do.", rest: `Their exchange takes ${two(100 * two_ / step)} % of the step and hides behind it. The exchange grows with the batch, the read of the weights does not.` };
   },
@@ -158,7 +158,7 @@ const experts: ChapterSpec = {
     const x = even(end / 240, end, 49), y = n.sweep("batch", x), ms = (of: string): number[] => y(of).map(v => 1e3 * v);
     const lines = [line("one rack", "network", "term", path(x, ms("all_to_all_time_one_domain"))), line("two racks", "network", "predicted", path(x, ms("all_to_all_time_two_domains"))),
                    line("the step, T", "result", "result", path(x, ms("bound_step")))];
-    return [{ title: Number.isFinite(from) ? `From ${three(from)} users on, two racks exchange longer than the step lasts` : "At any batch the exchange over two racks hides behind the step",
+    return [{ title: Number.isFinite(from) ? `From ${three(from)} users on, the exchange over two racks outlasts the step` : "At any batch the exchange over two racks hides behind the step",
       x: lin("users in the step, B", "", end), y: lin("ms", "", held.end("exchange", nice(1.4 * Math.max(ms("bound_step")[30], Number.isFinite(from) ? ms("all_to_all_time_two_domains")[30] : 0)))), lines,
       marks: Number.isFinite(from) && from < end ? [{ name: `two racks bind, ${three(from)}`, x: from, y: 1e3 * n.value("all_to_all_time_two_domains") * from / n.value("batch"), sets: "scale_out_bandwidth" }] : [],
       here: { x: n.value("batch"), y: 1e3 * n.value("all_to_all_time_two_domains"), sets: "batch", name: `you: ${n.write("all_to_all_time_two_domains")}` }, table: tableOf("users", lines) }];
@@ -197,7 +197,7 @@ const pipeline: ChapterSpec = {
       table: { columns: ["stages", "weights GB", "caches GB"], rows: list.map((p, i) => [p, w[i] / 1e9, k[i] / 1e9]) } }];
   },
   meets: () => ({ text: ["Every stage holds its share of the weights, but to keep all stages busy a batch must be under way in each: ", { row: "pipeline_stages" }, " stages times ", { row: "batch" }, " users over as many times the chips. With ", { row: "micro_batches" },
-    " micro-batches the stages stand idle ", { row: "pipeline_bubble" }, " of one pass. All stages together take ", { row: "pipeline_latency" }, " a token, of which hops are ", { row: "hop_time" }, " each."] }),
+    " micro-batches the stages stand idle ", { row: "pipeline_bubble" }, " of one pass. A token takes ", { row: "pipeline_latency" }, " through all stages, of which each hop takes ", { row: "hop_time" }, "."] }),
   differ: [{ row: "weights_stored", words: "weights" }, { row: "kv_needed", words: "caches of one batch" }, { row: "pp_weights_equal_kv", words: "stages from which the caches are larger" }, { row: "hbm_capacity", words: "memory of a chip" }],
   extra: "schedule",
 };
@@ -219,7 +219,7 @@ const training: ChapterSpec = {
     const best = `At equal loss the least compute is at ${n.write("optimal_pretrain_tokens")}.`;
     if (near(pre, serve)) return { right: true, bold: `Yes: ${n.write("pretrain_tokens")}, ${two(times)} times Chinchilla.`, rest: `Equal costs are a rule of thumb. ${best}` };
     return pre < serve ? { right: false, bold: "Serving costs more.", rest: `${two(serve / pre)} times as much as pre-training: a longer training, ${two(times)} times Chinchilla now, would let a smaller model do the same.` }
-      : { right: false, bold: "Pre-training costs more.", rest: `${two(pre / serve)} times as much as ever will be served: trained ${two(times)} times as long as Chinchilla, for too few answers.` };
+      : { right: false, bold: "Pre-training costs more.", rest: `${two(pre / serve)} times as much as serving ever will: training for ${two(times)} times Chinchilla's tokens is too long for so few answers.` };
   },
   pictures(n, held) {
     const f = 1e24, bars = [["pre-training", "pretrain_flops"], ["reinforcement learning", "rl_flops"], ["serving", "inference_flops"]] as const;
@@ -233,8 +233,8 @@ const training: ChapterSpec = {
       { title: `The least compute at equal loss is ${n.write("optimal_pretrain_tokens")}, ${two(n.value("optimal_overtraining"))} times Chinchilla`, x: log("T tokens served", "", x[0] / 1e12, x[24] / 1e12), y: log("T tokens of pre-training", "", Math.min(...lines[2].points.map(p => p[1])) / 3, Math.max(...best, ...lines[1].points.map(p => p[1]))), lines,
         here: { x: served / 1e12, y: n.value("pretrain_tokens") / 1e12, sets: "pretrain_tokens", name: `you: ${n.write("pretrain_tokens")}` }, table: tableOf("T tokens served", lines) }];
   },
-  meets: () => ({ text: ["A token of pre-training costs ", { row: "training_flop_per_param" }, " a parameter, one served costs 2 at ", { row: "inference_efficiency" }, " of the utilization. ", { row: "token_rate" }, " over ", { row: "model_lifetime" }, " by ", { row: "family_size" },
-    " models is ", { row: "inference_tokens" }, ". Chinchilla's ", { row: "tokens_per_param" }, " a parameter would be a ", { row: "overtraining" }, "th of what is trained here."] }),
+  meets: () => ({ text: ["A token of pre-training costs ", { row: "training_flop_per_param" }, " a parameter, one served costs 2 at ", { row: "inference_efficiency" }, " of the utilization. ", { row: "token_rate" }, " over ", { row: "model_lifetime" }, ", shared among ", { row: "family_size" },
+    " models makes ", { row: "inference_tokens" }, ". The training here is ", { row: "overtraining" }, " times as long as Chinchilla's ", { row: "tokens_per_param" }, " per parameter."] }),
   differ: [{ row: "params_active", words: "active parameters" }, { row: "inference_tokens", words: "tokens served" }, { row: "training_optimal_tokens", words: "best if nothing is served" }, { row: "optimal_pretrain_tokens", words: "best with what is served" }],
 };
 
@@ -251,7 +251,7 @@ const prices: ChapterSpec = {
   verdict(n) {
     const implied = n.value("implied_kv_per_token"), real = n.value("kv_per_token");
     if (near(implied, real)) return { right: true, bold: `Yes: ${n.write("price_step_context")}.`, rest: `A seller who steps here and asks what it costs has a cache of ${short(n, "implied_kv_per_token")} a token.` };
-    return implied > real ? { right: false, bold: "The step is before the corner.", rest: `It would mean a cache of ${short(n, "implied_kv_per_token")} a token, ${two(implied / real)} times the real one: the seller is paid for a cost that he does not have yet.` }
+    return implied > real ? { right: false, bold: "The step is before the corner.", rest: `It would mean a cache of ${short(n, "implied_kv_per_token")} a token, ${two(implied / real)} times the real one: the seller is paid for a cost that does not arise yet.` }
       : { right: false, bold: "The step is beyond the corner.", rest: `It would mean a cache of ${short(n, "implied_kv_per_token")} a token, ${two(100 * implied / real)} % of the real one: below the step every long prompt costs more than it brings.` };
   },
   pictures(n, held) {
@@ -259,14 +259,14 @@ const prices: ChapterSpec = {
     const top = nice(Math.max(2, growth[Math.min(60, Math.round(60 * Math.max(at, corner > 0 ? 2 * corner : 0) / end))])), step = n.value("price_step");
     const lines = [line("cost", "result", "result", path(x, growth)), line("price", "host", "predicted", [[0, 1], [at, 1], [at, step], [end, step]])];
     const multiply = 1, weights = 1 / n.value("batch_over_crossover"), cache = n.value("context_over_crossover");
-    return [{ title: corner > 0 && Number.isFinite(corner) ? `The cost turns at ${n.write("context_crossover")}; the price steps at ${n.write("price_step_context")}` : "The cost has no corner: the cache is never the larger part", x: lin("tokens of context", "", end), y: lin("times the cost without context", "", held.end("growth", top)), lines,
+    return [{ title: corner > 0 && Number.isFinite(corner) ? `The cost bends at ${n.write("context_crossover")}; the price steps at ${n.write("price_step_context")}` : "The cost has no corner: the cache is never the larger part", x: lin("tokens of context", "", end), y: lin("times the cost without context", "", held.end("growth", top)), lines,
       here: { x: at, y: step, sets: "price_step_context", name: "price step" }, marks: corner > 0 && corner < end ? [{ name: "corner", x: corner, y: 1, sets: "kv_per_token" }] : [], table: tableOf("context", lines) },
       { title: `A token of output costs ${three(n.value("output_input_ratio"))} times one of input`, x: lin("time, in multiplications of a token", "", held.end("ratio", nice(Math.max(1, weights + cache)))), y: lin("", "", 1), lines: [],
         bars: [{ name: "input: multiply", total: true, parts: [{ kind: "compute", value: multiply }] }, { name: "output: multiply", total: true, parts: [{ kind: "compute", value: multiply }] },
                { name: "output: read", total: true, parts: [{ kind: "weights", value: weights, name: "weights" }, { kind: "cache", value: cache, name: "caches" }] }], table: { columns: ["what", "multiplications"], rows: [["multiply", multiply], ["weights", weights], ["caches", cache]] } }];
   },
   meets: () => ({ text: ["Reading ", { row: "kv_per_token" }, " for each token of context takes as long as multiplying ", { row: "params_active" }, " parameters at ", { row: "context_crossover" }, ". At ", { row: "context" }, " the cost is ", { row: "cost_growth" }, " times that of no context, and a step of ", { row: "price_step" }, " pays for it up to ", { row: "price_step_break_even" }, "."] }),
-  differ: [{ row: "kv_per_token", words: "cache of a token" }, { row: "params_active", words: "active parameters" }, { row: "context_crossover", words: "context at which the cost turns" }, { row: "output_input_ratio", words: "output over input" }],
+  differ: [{ row: "kv_per_token", words: "cache of a token" }, { row: "params_active", words: "active parameters" }, { row: "context_crossover", words: "context at which the cost bends" }, { row: "output_input_ratio", words: "output over input" }],
 };
 
 /* ---- chapter 6 ------------------------------------------------------------------------------ */
@@ -352,7 +352,7 @@ const reversible: ChapterSpec = {
     const l = evenLog(1, 512, 41), error = n.sweep("stacked_layers", l)("inversion_error"), exact = [line("largest error", "result", "result", path(l, error).filter(p => p[1] > 0))];
     return [{ title: `${three(n.value("stacked_layers"))} layers need ${n.write("activations_checkpointed")} with checkpoints, ${n.write("activations_reversible")} when they are undone`, x: lin("layers", "", end), y: lin("GB of activations", "", held.end("gb", nice(4 * gb("activations_checkpointed")[63]))), lines,
       here: { x: n.value("stacked_layers"), y: n.value("activations_checkpointed") / 1e9, sets: "stacked_layers", name: "you" }, table: tableOf("layers", lines) },
-      { title: `Undoing ${three(n.value("stacked_layers"))} layers returns the input but for ${Number(n.value("inversion_error").toPrecision(2))} of it`, x: log("layers", "", 1, 512), y: log("relative error", "", 10 ** Math.floor(Math.log10(error[0])), Math.min(1, 10 ** Math.ceil(Math.log10(error[40])))), lines: exact,
+      { title: `Undoing ${three(n.value("stacked_layers"))} layers returns the input to within ${Number(n.value("inversion_error").toPrecision(2))} of it`, x: log("layers", "", 1, 512), y: log("relative error", "", 10 ** Math.floor(Math.log10(error[0])), Math.min(1, 10 ** Math.ceil(Math.log10(error[40])))), lines: exact,
         here: { x: n.value("stacked_layers"), y: n.value("inversion_error"), sets: "stacked_layers", name: "you" }, table: tableOf("layers", exact) }];
   },
   meets: () => ({ text: ["From ", { row: "feistel_left" }, " and ", { row: "feistel_right" }, " comes ", { row: "feistel_output" }, ", and from that, with the half that was kept, ", { row: "feistel_undone" }, " again: the function itself is never inverted. A net of such layers keeps ", { row: "activation_bytes_per_layer" }, " and multiplies ", { row: "reversible_flops" }, " times as much."] }),

@@ -16,7 +16,7 @@ function Rack({ app }: { app: App }) {
 /* Strips of one pass: a stage works on a micro-batch a slot, and waits before the first and after its last. */
 function Schedule({ app }: { app: App }) {
   const n = app.numbers, stages = Math.max(1, Math.min(16, Math.round(n.value("pipeline_stages")))), batches = Math.max(1, Math.min(32, Math.round(n.value("micro_batches")))), slots = stages + batches - 1, wide = Math.max(6, Math.min(40, 560 / slots)), tall = stages > 8 ? 14 : 22;
-  const title = `${three(100 * n.value("pipeline_bubble"))} % of one pass are idle with ${Math.round(n.value("micro_batches"))} micro-batch${n.value("micro_batches") > 1 ? "es" : ""} over ${Math.round(n.value("pipeline_stages"))} stage${n.value("pipeline_stages") > 1 ? "s" : ""}`;
+  const title = `${three(100 * n.value("pipeline_bubble"))} % of one pass is idle with ${Math.round(n.value("micro_batches"))} micro-batch${n.value("micro_batches") > 1 ? "es" : ""} over ${Math.round(n.value("pipeline_stages"))} stage${n.value("pipeline_stages") > 1 ? "s" : ""}`;
   return <figure class="own" id="schedule"><figcaption>{title}</figcaption><svg class="pic" role="img" aria-label={title} viewBox={`0 0 ${slots * wide + 70} ${stages * tall + 24}`} style={{ maxWidth: `${slots * wide + 70}px` }}>{Array.from({ length: stages }, (_, s) => <g key={s}><text class="label" x={0} y={s * tall + tall / 2 + 4}>{`stage ${s + 1}`}</text>
     {Array.from({ length: slots }, (_, t) => <rect key={t} x={64 + t * wide} y={s * tall + 2} width={wide - 1.5} height={tall - 4} class={t >= s && t < s + batches ? "busy" : "cell hollow"} />)}</g>)}
     <text class="label" x={64 + slots * wide} y={stages * tall + 18} text-anchor="end">time of one pass</text></svg></figure>;

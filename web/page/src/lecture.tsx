@@ -61,7 +61,7 @@ function Verdict({ app, statement }: { app: App; statement: Statement }) {
   if (!here) return null;
   const at = here.flips?.at;
   return <p class="verdict-here">{here.applies === false ? <><b>Does not apply:</b> {here.lacks}.</> : <><b>{here.holds === true ? "Holds" : here.holds === false ? "Does not hold" : "Open"}:</b> {here.conclusion}{here.holds === false ? ` ${statement.reason}` : ""}</>}
-    {here.applies !== false && here.flips && <> It turns {typeof at === "number" ? <>at {here.flips.input.replace(/_/g, " ")} = {app.engine.write(at, here.flips.unit)}</> : "at no value"}.</>}</p>;
+    {here.applies !== false && here.flips && <> It flips {typeof at === "number" ? <>at {here.flips.input.replace(/_/g, " ")} = {app.engine.write(at, here.flips.unit)}</> : "at no value"}.</>}</p>;
 }
 
 function Yours({ app, chapter, told }: { app: App; chapter: ChapterSpec; told: Statement[] }) {
@@ -83,7 +83,7 @@ function More({ app, chapter, told }: { app: App; chapter: ChapterSpec; told: St
   if (!list.length) return null;
   const set = told.find(s => s.id === app.state.statement);
   return <section class="more"><h2>What else is said</h2>
-    {set && <p class="note">The board has the deck of “{set.statement}” <button type="button" class="word" onClick={() => app.dispatch({ do: "statement", id: "", deck: "" })}>Back to the chapter’s</button></p>}
+    {set && <p class="note">The board has the inputs of “{set.statement}” <button type="button" class="word" onClick={() => app.dispatch({ do: "statement", id: "", deck: "" })}>Back to the chapter’s</button></p>}
     <ol>{list.map(s => <li key={s.id} class={s.id === app.state.statement ? "set" : ""}><button type="button" class="line" aria-pressed={s.id === app.state.statement} onClick={() => app.dispatch({ do: "statement", id: s.id, deck: s.deck ?? "" })}>{s.statement}</button>{" "}
       <span class="time">{s.time ? clock(s.time) : ""}{s.here ? s.here.applies === false ? " · does not apply" : s.here.holds === true ? " · holds for yours" : s.here.holds === false ? " · not for yours" : "" : ""}{s.agrees === false ? " · figures differ" : ""}</span></li>)}</ol></section>;
 }

@@ -37,7 +37,7 @@ function setTheme(app: App): void {
 
 function Head({ app }: { app: App }) {
   const { state } = app, at = (entry: string): "page" | undefined => state.entry === entry ? "page" : undefined;
-  return <header><a class="skip" href="#main" onClick={event => { event.preventDefault(); document.getElementById("main")?.focus(); }}>to the content</a>
+  return <header><a class="skip" href="#main" onClick={event => { event.preventDefault(); document.getElementById("main")?.focus(); }}>skip to the content</a>
     <a class="brand" href="#model">chalkline</a>
     <nav class="entries" aria-label="entries"><a href="#model" aria-current={at("model")}>Your model</a><a href="#run" aria-current={at("run")}>Can I run it?</a><a href={`#lecture/${state.chapter}`} aria-current={at("lecture")}>The lecture</a></nav>
     <input id="search" type="search" aria-label="find" placeholder="find: fast mode, bubble" value={state.panel === "find" ? state.words : ""} spellcheck={false} autocomplete="off"
@@ -70,7 +70,7 @@ function Foot({ app }: { app: App }) {
       <button type="button" class="word" aria-expanded={state.panel === "quiz"} onClick={() => app.dispatch({ do: "panel", panel: state.panel === "quiz" ? null : "quiz" })}>quiz</button>{" "}
       <label class="word file">open config.json <input type="file" multiple onChange={event => { const files = [...(event.currentTarget.files ?? [])]; event.currentTarget.value = ""; void drop(app, files); }} /></label></p>
     <p class="starts">{STARTS.map(([text, hash]) => <a key={hash} href={hash}>{text}</a>)}</p>
-    <p class="note">Everything is computed in this page, by the engine of the command line; no data leave it. {VERSION && `chalkline ${VERSION}`}</p></footer>;
+    <p class="note">Everything is computed in this page, by the engine of the command line; no data leaves it. {VERSION && `chalkline ${VERSION}`}</p></footer>;
 }
 
 function Sent({ app }: { app: App }) {

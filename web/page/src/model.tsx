@@ -154,7 +154,7 @@ export function ModelScreen({ app }: { app: App }) {
       : fast ? <>{deploymentName(at)} <b data-first>{two(usersOf(at))} {usersOf(at) === 1 ? "user" : "users"}</b> at once, for <b>{two(1e6 * at.cost)} USD</b> a million tokens of output.</>
       : <>No layout gives {two(state.speed)} token/s; the fastest is <b data-first>{two(speedOf(at))}</b>, for {usersOf(at) === 1 ? "one user" : `${two(usersOf(at))} users`}.</>}</h1>
     <p class={`detail${A.fresh ? "" : " old"}`}>{at && <><b>{three(at.per_gpu)}</b> token/s a GPU, 80 % between {two(at.per_gpu * at.throughput_band_low)} and {two(at.per_gpu * at.throughput_band_high)}. First token after <b>{app.engine.write(at.ttft, "s")}</b>. {layoutWords(at)}.{" "}
-      {nearest ? `Measured nearby: ${three(nearest.perGpu)} a GPU at ${three(nearest.speed)} token/s (${sourceOf(nearest)})${a.marked ? `, ${a.marked}` : ""}.` : "Nothing measured of this pair is in the catalog."}</>}</p>
+      {nearest ? `Measured nearby: ${three(nearest.perGpu)} a GPU at ${three(nearest.speed)} token/s (${sourceOf(nearest)})${a.marked ? `, ${a.marked}` : ""}.` : "The catalog has no measurement of this model on this machine."}</>}</p>
     <div class="two">
       <div class="pane">{fall ? <Figure app={app} id="waterfall" picture={fall} old={!bound.fresh} /> : <div class="reserved" />}</div>
       <div class="pane">{!picture ? <div class="reserved" /> : <Figure app={app} id="frontier" picture={picture} old={!A.fresh && !A.waits} moves={{ drag: (x, _y, done) => { speed(x < 100 ? Number(x.toPrecision(2)) : Number(x.toPrecision(3)), !done); } }} />}

@@ -115,6 +115,6 @@ function named(app: App, said: string): Found[] {
 export function Results({ app }: { app: App }) {
   const said = app.state.words.trim(), known = "find" in app.tables.verbs, { data } = app.answer<Reply>("find", said && known ? findOf(said) : null), list = (known ? data?.answer?.results ?? [] : named(app, said)) as Found[];
   if (!said) return null;
-  return <section class="found" aria-label="found"><ul>{data?.error ? <li>{data.error.what}. {data.error.hint}</li> : (data || !known) && !list.length ? <li>Nothing is called that. Rows, statements and their other names are searched.</li>
+  return <section class="found" aria-label="found"><ul>{data?.error ? <li>{data.error.what}. {data.error.hint}</li> : (data || !known) && !list.length ? <li>Nothing matches. The search covers rows, their other names, and statements.</li>
     : list.map(f => <li key={f.row}><button type="button" class="line" onClick={() => { app.dispatch({ do: "panel", panel: null }); app.dispatch({ do: "why", of: f.row, side: app.side }); }}><b>{f.row.replace(/_/g, " ")}</b> {f.value !== null && f.value !== undefined ? app.engine.write(f.value, f.unit) : ""} <span class="note">{f.meaning}{f.chapter ? ` · ${f.chapter}` : ""}</span></button></li>)}</ul></section>;
 }

@@ -39,7 +39,7 @@ export function WhyPanel({ app }: { app: App }) {
       <p>{row?.meaning}{row?.source ? <span class="note"> ({row.source})</span> : null}</p>
       {row?.formula && <div class="algebra"><math display="block" dangerouslySetInnerHTML={{ __html: `${row.symbol?.includes("word") ? "" : row.symbol ?? ""}<mo>=</mo>${row.formula}` }} /><math display="block" dangerouslySetInnerHTML={{ __html: `<mo>=</mo>${numbers}` }} /></div>}
       {answer.binds && <p>What binds: {String(answer.binds).replace(/_/g, " ")}.</p>}
-      {answer.conclusion && <p>So: {answer.conclusion}{answer.flips?.input ? `; it turns at ${String(answer.flips.input).replace(/_/g, " ")}${typeof answer.flips.at === "number" ? ` = ${app.engine.write(answer.flips.at, answer.flips.unit ?? "1")}` : ""}` : ""}.</p>}
+      {answer.conclusion && <p>So: {answer.conclusion}{answer.flips?.input ? `; it flips at ${String(answer.flips.input).replace(/_/g, " ")}${typeof answer.flips.at === "number" ? ` = ${app.engine.write(answer.flips.at, answer.flips.unit ?? "1")}` : ""}` : ""}.</p>}
       {elastic.length > 0 && <table><thead><tr><th scope="col">1 % more of</th><th scope="col">now</th><th scope="col">moves it by</th><th scope="col">source</th></tr></thead><tbody>{elastic.map(([name, e]) => <tr key={name}><th scope="row">{name.replace(/_/g, " ")}</th>
         <td>{app.numbers.has(name) && app.numbers.input(name).free ? <Num app={app} row={name} side={why.side} /> : opened.inputOf(name) ? app.engine.write(opened.inputOf(name)!.now, opened.inputOf(name)!.unit) : ""}</td><td>{e > 0 ? "+" : "−"}{Math.abs(e).toPrecision(3)} %</td><td class="note">{opened.inputOf(name)?.source ?? ""}</td></tr>)}</tbody></table>}
       <p class="note"><code>{command(`why ${why.of}`, list)}</code></p></>}
