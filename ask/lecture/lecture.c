@@ -44,21 +44,9 @@ static int chapter_of(const struct telling *telling, const char *word)
     return 0;
 }
 
-static bool has_word(const char *text, const char *word)
-{
-    for (; *text; text++) {
-        size_t i = 0;
-        while (word[i] && tolower((unsigned char)text[i]) == tolower((unsigned char)word[i]))
-            i++;
-        if (!word[i])
-            return true;
-    }
-    return false;
-}
-
 static bool matches(const struct statement *statement, const char *word)
 {
-    return has_word(statement->id, word) || has_word(statement->sentence, word) || has_word(statement->asks, word);
+    return name_within(statement->id, word) || name_within(statement->sentence, word) || name_within(statement->asks, word);
 }
 
 /* Mark the statements that are asked for: all, a chapter's, one, or those with the words. */
