@@ -354,11 +354,9 @@ void statement_flips(const struct scenario *scenario, const struct statement *st
     }
     struct section *flips = section_add(section, "flips", SECTION_RECORD);
     const struct unit unit = scenario_unit(scenario, statement->input);
-    struct buffer unit_text = { .arena = section->arena };
-    unit_print(&unit_text, unit);
     section_word(flips, "input", statement->input);
     section_word(flips, "equation", statement->turns);
-    section_word(flips, "unit", unit_text.data);
+    section_word(flips, "unit", unit_name(section->arena, unit));
     if (verdict->turns)
         section_number(flips, "at", verdict->root, unit);
     else

@@ -82,10 +82,8 @@ static bool same_units(struct scenario *scenario, const char *left, const char *
         return false;
     if (unit_same(ua, ub) || is_bare(a) || is_bare(b))
         return true;
-    struct buffer wa = { .arena = scenario->arena }, wb = { .arena = scenario->arena };
-    unit_print(&wa, ua);
-    unit_print(&wb, ub);
-    error_set(error, "--where: %s is in %s, %s in %s", left, wa.data, right, wb.data);
+    error_set(error, "--where: %s is in %s, %s in %s", left, unit_name(scenario->arena, ua), right,
+              unit_name(scenario->arena, ub));
     return error_expected(error, "the same unit on both sides");
 }
 

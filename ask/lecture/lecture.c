@@ -89,9 +89,7 @@ static void add_holds(struct section *section, const char *key, enum holds holds
 
 static void add_unit(const struct scenario *scenario, const char *text, struct section *section)
 {
-    struct buffer unit = { .arena = section->arena };
-    unit_print(&unit, scenario_unit(scenario, text));
-    section_word(section, "unit", unit.data);
+    section_word(section, "unit", unit_name(section->arena, scenario_unit(scenario, text)));
 }
 
 static void add_value(const struct scenario *scenario, const struct statement *statement,

@@ -99,7 +99,7 @@ static bool draw_given(struct scenario *scenario, struct random *random, struct 
     return drawn > 0 && problem->given_count + (problem->source->statement != NULL) >= 2;
 }
 
-/* No model has more active parameters than parameters, and so on. */
+/* Refuse drawn values that contradict each other, such as more active parameters than parameters. */
 static bool consistent(struct scenario *scenario)
 {
     static const char *const rising[][2] = {
@@ -115,7 +115,7 @@ static bool consistent(struct scenario *scenario)
     return true;
 }
 
-/* An answer that is one of the given values is no question. */
+/* Is the answer one of the given values? */
 static bool trivial(const struct lever *levers, size_t count, double value)
 {
     for (size_t i = 0; i < count; i++)
@@ -177,7 +177,8 @@ static bool make_value(struct making *making)
 
 /* ---- what binds ------------------------------------------------------------------------------ */
 
-/* The rows that a maximum, minimum or sum is of; 0 where an operand is no row, or there are too many. */
+/* Collect the rows that are operands of a maximum, minimum or sum, and return their number; 0 where an
+ * operand is not a row, or there are too many. */
 static size_t operands_of(const struct scenario *scenario, const struct expr *expr, enum op op,
                           const struct row **rows, size_t count)
 {
@@ -222,7 +223,7 @@ static bool make_binds(struct making *making)
 
 static const char *const directions[] = { "rises", "falls", "stays the same" };
 
-/* Of a ratio; -1: too close to tell. */
+/* The index in `directions` of a change by this ratio; -1: too close to tell. */
 static int direction_of(double ratio)
 {
     if (fabs(ratio - 1) < 1e-9)
@@ -265,8 +266,8 @@ static bool make_direction(struct making *making)
 
 /* ---- inverse --------------------------------------------------------------------------------- */
 
-/* The one root of ROW=VALUE for an input that is not set; NAN: there is none, or not one alone, or the sides
- * pass each other at a jump as well. */
+/* The only root of ROW=VALUE for an input that is not set; NAN where there is none or more than one, or where
+ * the sides also pass each other at a jump. */
 static double one_root(struct scenario *scenario, const char *input, const char *where)
 {
     struct solution found;
