@@ -71,7 +71,7 @@ static bool choose(const struct telling *telling, bool *wanted, struct error *er
         count += wanted[i];
     if (count)
         return true;
-    error_set(error, chapters_only ? "lecture: there is no chapter %.60s" : "lecture: no statement matches '%.60s'",
+    error_set(error, chapters_only ? "lecture: unknown chapter %.60s" : "lecture: no statement matches '%.60s'",
               word);
     return error_expected(error, "a chapter from 1 to %d, the id of a statement such as %s, or words from one",
                           chapter_count(telling), lecture->at[0].id);
