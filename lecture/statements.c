@@ -45,7 +45,7 @@ static void read_one(struct arena *arena, const struct csv *csv, size_t row, str
         .equation = CELL("equation"), .asks = CELL("asks"), .says = CELL("says"), .exact = CELL("exact"),
         .tolerance = factor(CELL("tolerance")), .holds = CELL("holds"), .fails = CELL("fails"),
         .input = "", .turns = "", .reason = CELL("reason"), .about_experts = lists(CELL("about"), "experts"),
-        .about_fits = lists(CELL("about"), "fits"),
+        .about_fits = lists(CELL("about"), "fits"), .about_stages = lists(CELL("about"), "stages"),
         .brief = !strcmp(CELL("short"), "yes"), .label = CELL("label"), .line = CELL("line"),
         .line_fails = CELL("line_fails") };
     const char *flips = CELL("flips"), *colon = strchr(flips, ':');

@@ -33,6 +33,7 @@ struct statement {
     const char *reason;
     bool about_experts;             /* only of models that route tokens to experts */
     bool about_fits;                /* only of deployments that fit in memory */
+    bool about_stages;              /* only of deployments with several pipeline stages */
     bool brief;                     /* part of the short form */
     const char *label;              /* of its line in a summary; "": it has none */
     const char *line, *line_fails;  /* that line; line_fails "": the same where it does not hold */

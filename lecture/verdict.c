@@ -263,6 +263,8 @@ static const char *lacks(struct scenario *scenario, const struct statement *stat
         return "the model has no routed experts";
     if (statement->about_fits && value_or_nan(scenario, NAME_hbm_share) > 1)
         return "this batch does not fit in memory";
+    if (statement->about_stages && !(value_or_nan(scenario, NAME_pipeline_stages) > 1))
+        return "there is a single pipeline stage";
     return NULL;
 }
 

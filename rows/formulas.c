@@ -149,7 +149,7 @@ bool formulas_unknown(const struct formulas *formulas, const char *name, struct 
     struct match match;
     if (near)
         error_suggest(error, "did you mean '%s'? `chalkline list rows` lists all rows", near);
-    else if (formulas_lookup(formulas, name, NULL, &match, 1) && match.score > 0.9)
+    else if (formulas_lookup(formulas, name, NULL, &match, 1) && match.score > 1.3)
         error_suggest(error, "did you mean '%s'? `chalkline find %.100s` lists others",
                       formulas->rows[match.row]->name, name);
     else

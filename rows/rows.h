@@ -152,7 +152,7 @@ const char *formulas_predicted(const struct formulas *formulas, const char *word
  * text about each row, or NULL. Returns their number. */
 struct match {
     int row;
-    double score;                   /* 0 nothing in common, 1 and above: the words are the row's own */
+    double score;                   /* 0 nothing in common, 2.5 and more: the words are the row's own */
 };
 size_t formulas_lookup(const struct formulas *formulas, const char *text, const char *const *more,
                        struct match *matches, size_t most);

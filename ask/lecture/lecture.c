@@ -218,6 +218,8 @@ static bool add_statement(struct telling *telling, const struct statement *state
         section_word(section, "lacks", here.lacks ? here.lacks : "");
         add_verdict(&telling->here, statement, &here, section);
         *held = !here.lacks ? here.holds : HOLDS_UNKNOWN;
+        if (here.lacks || here.holds == HOLDS_NOT)
+            section_word(one, "in_short", here.lacks ? "does not apply here" : "does not hold here")->text_only = true;
     }
     add_lines(telling, &scenario, statement, &first, &here, one);
     if (*statement->turns)
@@ -368,7 +370,7 @@ static const struct record statement_record = { "LectureStatement", (const struc
     VERDICT_FIELDS,
     { FIELD_RECORD, "here", .help = "the same for the model on the machine", .record = &here_record },
     { FIELD_TEXT_ONLY, "lines", .record = &line_record },
-    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "turns", "full", "later" }, .count = 3 },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "turns", "full", "later", "in_short" }, .count = 4 },
     { 0 } } };
 
 static const struct record chapter_record = { "LectureChapter", (const struct answer_field[]){

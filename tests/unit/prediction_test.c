@@ -121,6 +121,10 @@ static void counts_by_hand(void **state)
                             (4 + 2) * value(&world, "kernel_overhead_small")) +
                       value(&world, "kernel_overhead_bf16");
     assert_true(fabs(value(&world, "kernel_overhead_time") / launches - 1) < 1e-12);
+    /* a sequence that samples takes its own host time instead of a greedy one's */
+    double sampled = 64 * (value(&world, "host_overhead_per_sampled") - value(&world, "host_overhead_per_sequence"));
+    double more = value(&world, "AT(host_overhead_time, sampled_share = 0.5)") - value(&world, "host_overhead_time");
+    assert_true(sampled > 0 && fabs(more / (sampled / 2) - 1) < 1e-12);
     double reduces = 2 * 80 * (value(&world, "all_reduce_latency") + 8 * value(&world, "all_reduce_latency_per_chip"));
     assert_true(fabs(value(&world, "all_reduce_latency_time") / reduces - 1) < 1e-12);
     arena_free(&world.arena);
