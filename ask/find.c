@@ -63,11 +63,9 @@ static void add_aliases(struct arena *arena, const struct row *row, struct secti
 static void add_row(struct scenario *scenario, const struct row *row, struct section *list)
 {
     struct arena *arena = scenario->arena;
-    struct buffer unit = { .arena = arena };
     struct error ignored;
     double value;
     struct section *one = section_add(list, NULL, SECTION_RECORD);
-    unit_print(&unit, row->unit);
     section_word(one, "row", row->name);
     add_aliases(arena, row, one);
     section_word(one, "symbol", row->symbol);
@@ -78,7 +76,7 @@ static void add_row(struct scenario *scenario, const struct row *row, struct sec
         section_number(one, "value", value, row->unit);
     else
         section_nothing(one, "value");
-    section_word(one, "unit", unit.data);
+    section_word(one, "unit", unit_name(arena, row->unit));
     section_word(one, "meaning", row->meaning);
     section_word(one, "command", arena_print(arena, "chalkline why %s", row->name));
 }

@@ -98,6 +98,8 @@ bool text_check_lines(struct text text, const char *file, struct error *error);
 
 /* Compare names without case, spaces, '_', '-' and '.': "GB200 NVL72" is "gb200-nvl72". */
 bool name_same(const char *a, const char *b);
+/* Does the text contain the word, in capitals or not? */
+bool name_within(const char *text, const char *word);
 /* The most similar of `names` for a "did you mean", or NULL if none is similar. */
 const char *name_nearest(const char *name, const char *const *names, size_t count);
 

@@ -176,6 +176,18 @@ bool name_same(const char *a, const char *b)
     }
 }
 
+bool name_within(const char *text, const char *word)
+{
+    for (; *text; text++) {
+        size_t same = 0;
+        while (word[same] && tolower((unsigned char)text[same]) == tolower((unsigned char)word[same]))
+            same++;
+        if (!word[same])
+            return true;
+    }
+    return false;
+}
+
 static int least(int a, int b)
 {
     return a < b ? a : b;

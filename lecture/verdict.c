@@ -290,20 +290,12 @@ static double nearest_end(const struct extent *extent, double now)
 void verdict_turns(struct scenario *scenario, const struct statement *statement, struct verdict *verdict)
 {
     struct scenario other = *scenario;
-    struct equation equation;
-    struct graph graph;
     struct solution found;
-    struct error ignored;
-    double low, high, best = INFINITY;
+    double best = INFINITY;
     other.facts = facts_copy(&scenario->facts);
-    if (verdict->lacks || !equation_of(&other, statement, &equation) ||
-        !equation_unknown(&other, statement->input, &low, &high, &ignored) ||
-        !equation_graph(&other, &equation, &graph, &ignored))
+    if (verdict->lacks || !*statement->turns ||
+        !equation_roots(&other, statement->turns, statement->input, &found))
         return;
-    const int input = graph_input(&graph, formulas_name(&other.formulas, other.arena, statement->input));
-    if (input < 0)
-        return;
-    graph_solve(other.arena, &graph, 0, (size_t)input, RELATION_EQUAL, low, high, &found);
     for (size_t i = 0; i < found.count; i++) {
         const double root = nearest_end(&found.extents[i], verdict->now);
         const double far = fabs(log(root / verdict->now));
@@ -364,11 +356,9 @@ void statement_flips(const struct scenario *scenario, const struct statement *st
     }
     struct section *flips = section_add(section, "flips", SECTION_RECORD);
     const struct unit unit = scenario_unit(scenario, statement->input);
-    struct buffer unit_text = { .arena = section->arena };
-    unit_print(&unit_text, unit);
     section_word(flips, "input", statement->input);
     section_word(flips, "equation", statement->turns);
-    section_word(flips, "unit", unit_text.data);
+    section_word(flips, "unit", unit_name(section->arena, unit));
     if (verdict->turns)
         section_number(flips, "at", verdict->root, unit);
     else

@@ -46,7 +46,7 @@ static const char style[] =
 
 /* ---- texts --------------------------------------------------------------------------------------- */
 
-/* A per cent stays with its number. */
+/* Add a text in which a per cent sign is never parted from its number. */
 static void add_text(struct buffer *out, struct text text)
 {
     for (size_t i = 0; i < text.size; i++)
@@ -182,7 +182,7 @@ static const char *value_words(struct arena *arena, const struct section *input)
     return value ? quantity_text(arena, value->value, value->unit, 4) : "";
 }
 
-/* Up to where it says more: "arrival rate; 0: none" is "arrival rate". */
+/* A meaning without its details: "arrival rate; 0: none" becomes "arrival rate". */
 static struct text short_meaning(const char *meaning)
 {
     const char *end = meaning + strlen(meaning);
@@ -243,7 +243,7 @@ static const char *weighed_output(struct arena *arena, const struct section *inp
     return "";
 }
 
-/* The shape of a model is one line, and so is each input. */
+/* Has it a line already? The shape of a model is one line, and so is each input. */
 static bool is_listed(const struct section *const *shown, size_t count, const struct section *input)
 {
     for (size_t i = 0; i < count; i++)
@@ -253,7 +253,7 @@ static bool is_listed(const struct section *const *shown, size_t count, const st
     return false;
 }
 
-/* Those that move the answer; of the rest only how many they are. */
+/* List the inputs that move the answer; of the others say only how many there are. */
 static void add_inputs(struct buffer *out, const struct section *inputs, const char *words)
 {
     const char *output = weighed_output(out->arena, inputs, words);
@@ -297,7 +297,7 @@ static void add_notes(struct buffer *out, const struct section *notes)
     buffer_print(out, "</ul>\n");
 }
 
-/* Lines of a command break between its words alone. */
+/* Add a command whose lines break only between words. */
 static void add_command(struct buffer *out, const char *command)
 {
     while (*command) {

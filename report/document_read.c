@@ -8,7 +8,7 @@ const char *const document_part_names[DOCUMENT_PARTS] = {
     "question", "answer", "detail", "equation", "caption", "table", "sure",
     "weighed" };
 
-/* "= answer": which part begins here; DOCUMENT_PARTS: none does. */
+/* The part that a line such as "= answer" begins; DOCUMENT_PARTS: none. */
 static int part_of(struct text line)
 {
     if (!line.size || line.data[0] != '=')

@@ -47,7 +47,7 @@ static double nice_step(double least)
     return 10 * power;
 }
 
-/* The ends are as the values have them, if two ticks are between them. */
+/* End the axis where the values end, if there are two ticks between them. */
 static void clock_range(struct scale *scale)
 {
     const double first = clock_ticks[0].at, last = clock_ticks[CLOCK_TICKS - 1].at;
@@ -148,7 +148,7 @@ static void add_tick(struct scale *scale, double at, const char *name)
         scale->ticks[scale->count++] = (struct tick){ at, name };
 }
 
-/* Powers of ten, every `stride`th, or 1, 2, 5 times all of them. */
+/* Tick every `stride`th power of ten, or 1, 2 and 5 times each of them. */
 static void log_ticks(struct scale *scale, struct arena *arena, int stride, unsigned parts)
 {
     static const double times[] = { 1, 2, 5 };
@@ -171,7 +171,7 @@ static void clock_axis_ticks(struct scale *scale, int stride)
             add_tick(scale, clock_ticks[i].at, clock_ticks[i].name);
 }
 
-/* Digits behind the point that a step needs. */
+/* The number of decimals that a step needs. */
 static int step_decimals(double step)
 {
     int decimals = -(int)floor(log10(step) + 1e-9);
@@ -204,7 +204,7 @@ static void linear_ticks(struct scale *scale, const struct picture_axis *axis, s
     }
 }
 
-/* Ever fewer: with one label missing they may still meet. */
+/* Choose ticks: the fewer, the more `tries` have failed because two labels met. */
 static void choose_ticks(struct scale *scale, const struct picture_axis *axis, struct arena *arena,
                          int tries)
 {
@@ -220,7 +220,7 @@ static void choose_ticks(struct scale *scale, const struct picture_axis *axis, s
         log_ticks(scale, arena, alone ? tries + 1 : tries, 1);
 }
 
-/* Of all that could be labelled the first and the last; else the ends, whatever they are. */
+/* Label the first and the last of the possible ticks; if there are none, the ends themselves. */
 static void two_ticks(struct scale *scale, const struct picture_axis *axis, struct arena *arena)
 {
     const double from = scale->from, to = scale->to;

@@ -52,7 +52,7 @@ static void reach(double *low, double *high, double value)
     *high = fmax(*high, value);
 }
 
-/* Where each begins and ends, and the range of all. */
+/* Choose where each bar begins and ends, and the range that holds all of them. */
 static void choose_range(struct chart *chart)
 {
     const struct picture *picture = chart->picture;
@@ -107,7 +107,7 @@ static bool strong(const struct picture_bar *bar)
     return bar->total || (!bar->count && !isnan(bar->measured));
 }
 
-/* Names and texts, broken into lines of the room there is. */
+/* Break names and texts into lines that fit the room there is. */
 static void break_texts(struct chart *chart)
 {
     const struct picture *picture = chart->picture;
@@ -128,7 +128,7 @@ static void break_texts(struct chart *chart)
                  &chart->rows[i].name_lines);
 }
 
-/* The height of each row: natural, or with a share of what is left. */
+/* Give each row its natural height and a share of what height is left over. */
 static double place_rows(struct chart *chart, double top)
 {
     const struct picture *picture = chart->picture;
@@ -264,7 +264,7 @@ static void print_interval(struct chart *chart, const struct picture_bar *bar, c
     }
 }
 
-/* The right end of all that a row shows, px. */
+/* The right end of everything that a row shows, px. */
 static double row_end(const struct chart *chart, const struct picture_bar *bar, const struct row *row)
 {
     double end = bar->count ? fmax(scale_at(&chart->x, row->to), scale_at(&chart->x, row->from))
@@ -332,7 +332,7 @@ static void print_row(struct chart *chart, size_t index)
     print_row_texts(chart, bar, row);
 }
 
-/* The names of the parts of the first bar that has several, above it, moved apart. */
+/* Print the names of the parts of the first bar that has several, above it and moved apart. */
 static double print_part_names(struct chart *chart, double top)
 {
     const struct picture *picture = chart->picture;

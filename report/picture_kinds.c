@@ -3,20 +3,16 @@
  * holds. */
 #include "report/picture.h"
 
-#include <ctype.h>
-#include <string.h>
-
 static const struct { const char *word; enum picture_kind kind; } words[] = {
     { "all-to-all", PICTURE_NETWORK }, { "all_to_all", PICTURE_NETWORK }, { "all-reduce", PICTURE_NETWORK },
     { "all_reduce", PICTURE_NETWORK }, { "communication", PICTURE_NETWORK }, { "exchange", PICTURE_NETWORK },
     { "network", PICTURE_NETWORK }, { "link", PICTURE_NETWORK }, { "gradient", PICTURE_NETWORK },
     { "gather", PICTURE_NETWORK }, { "stage transfer", PICTURE_NETWORK }, { "transfer", PICTURE_NETWORK },
     { "launch", PICTURE_HOST }, { "host", PICTURE_HOST }, { "overhead", PICTURE_HOST },
-    { "interference", PICTURE_HOST }, { "prompts of others", PICTURE_HOST }, { "bubble", PICTURE_HOST },
+    { "interference", PICTURE_HOST }, { "bubble", PICTURE_HOST },
     { "straggler", PICTURE_HOST }, { "uneven", PICTURE_HOST }, { "idle", PICTURE_HOST },
     { "imbalance", PICTURE_HOST }, { "waiting", PICTURE_HOST }, { "scheduler", PICTURE_HOST },
-    { "kv", PICTURE_CACHE }, { "cache", PICTURE_CACHE }, { "context", PICTURE_CACHE },
-        { "hold", PICTURE_CACHE },
+    { "kv", PICTURE_CACHE }, { "cache", PICTURE_CACHE }, { "context", PICTURE_CACHE }, { "hold", PICTURE_CACHE },
     { "tier", PICTURE_CACHE }, { "pause", PICTURE_CACHE },
     { "flop", PICTURE_COMPUTE }, { "compute", PICTURE_COMPUTE }, { "prefill", PICTURE_COMPUTE },
     { "mfu", PICTURE_COMPUTE }, { "gemm", PICTURE_COMPUTE }, { "efficiency", PICTURE_COMPUTE },
@@ -25,24 +21,10 @@ static const struct { const char *word; enum picture_kind kind; } words[] = {
     { "embedding", PICTURE_WEIGHTS }, { "hbm", PICTURE_WEIGHTS }, { "memory", PICTURE_WEIGHTS },
 };
 
-/* Does a text have the word, in capitals or not? */
-static bool has_word(const char *text, const char *word)
-{
-    const size_t size = strlen(word);
-    for (; *text; text++) {
-        size_t same = 0;
-        while (same < size && tolower((unsigned char)text[same]) == word[same])
-            same++;
-        if (same == size)
-            return true;
-    }
-    return false;
-}
-
 enum picture_kind picture_kind_of(const char *name)
 {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (has_word(name, words[i].word))
+        if (name_within(name, words[i].word))
             return words[i].kind;
     return PICTURE_RESULT;
 }

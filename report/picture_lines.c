@@ -119,14 +119,14 @@ static void make_trace(struct drawing *drawing, size_t index)
 
 /* ---- layout -------------------------------------------------------------------------------------- */
 
-/* A line alone needs no name where the axis has it. */
+/* The name of a line; a single line needs none where the axis already says it. */
 static const char *name_of(const struct picture *picture, size_t index)
 {
     const char *name = picture->lines[index].name;
     return picture->line_count == 1 && !strcmp(name, picture->y.name) ? "" : name;
 }
 
-/* As much of the width as names at the right may have. */
+/* The largest share of the width that names at the right may take, px. */
 static double most_right(const struct drawing *drawing)
 {
     return fmax(48, drawing->canvas->width * 0.3 - LABEL_GAP);
@@ -169,7 +169,7 @@ static double natural_height(const struct canvas *canvas)
         : fmax(150, fmin(330, canvas->width * 0.46));
 }
 
-/* Frame and labels of both axes for what is known of the names. */
+/* Make the frame and the labels of both axes, given the names placed so far. */
 static void make_frame(struct drawing *drawing, double top, double extra)
 {
     struct canvas *canvas = drawing->canvas;
@@ -237,7 +237,7 @@ static double push_apart(struct drawing *drawing)
     return 0;
 }
 
-/* One try: returns the height that is lacking. */
+/* Try a layout once; returns the height that it lacks. */
 static double try_layout(struct drawing *drawing, double top, double extra)
 {
     const struct picture *picture = drawing->picture;

@@ -27,7 +27,7 @@ static struct box area_box(const struct drawing *drawing, const struct picture_a
     return box;
 }
 
-/* Of areas that follow each other every other one is shaded. */
+/* Of areas that follow each other, shade every second one. */
 static void print_areas(struct drawing *drawing)
 {
     struct buffer *out = drawing->canvas->out;

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* How much is drawn below a text that would stand here. */
+/* Count what is drawn below a text that would stand here. */
 static unsigned crossings(const struct drawing *drawing, struct box box)
 {
     unsigned count = 0;
@@ -44,7 +44,7 @@ static void consider(const struct drawing *drawing, struct place *best, double l
         *best = (struct place){ box, cost, true };
 }
 
-/* Around a spot, nearest first. */
+/* Try the places around a spot, nearest first. */
 static void consider_around(const struct drawing *drawing, struct place *best, struct spot at, double width,
                             double height, double gap)
 {
@@ -58,7 +58,7 @@ static void consider_around(const struct drawing *drawing, struct place *best, s
     consider(drawing, best, at.x - gap - width, at.y - height / 2, width, height);
 }
 
-/* Anywhere in the frame, the nearest to a spot. */
+/* Try all places in the frame; the nearest to the spot is best. */
 static void consider_anywhere(const struct drawing *drawing, struct place *best, struct spot at, double width,
                               double height)
 {
@@ -87,7 +87,7 @@ static double lines_width(const char **lines, size_t *count)
     return width;
 }
 
-/* The name of a mark; false: nowhere. */
+/* Print the name of a mark; false: it found no place. */
 static bool print_mark_name(struct drawing *drawing, const struct picture_mark *mark, struct spot at,
                             const char *class)
 {
@@ -155,7 +155,7 @@ bool print_marks(struct drawing *drawing)
     return placed;
 }
 
-/* Where the reader stands: a disc, and a line down to its value. */
+/* Print where the reader stands: a disc, and a line down to its value. */
 bool print_here(struct drawing *drawing)
 {
     const struct picture_mark *here = &drawing->picture->here;
@@ -175,7 +175,7 @@ bool print_here(struct drawing *drawing)
     return placed;
 }
 
-/* The names of areas, at the top of each or near it. */
+/* Print the names of areas, at the top of each or near it. */
 bool print_area_names(struct drawing *drawing)
 {
     const struct box frame = drawing->frame;
@@ -207,7 +207,7 @@ bool print_area_names(struct drawing *drawing)
     return true;
 }
 
-/* What the symbols of points mean, in the emptiest corner. */
+/* Print what the symbols of points mean, in the emptiest corner. */
 bool print_key(struct drawing *drawing)
 {
     static const char *const names[] = { "measured", "measured, B" };
@@ -247,7 +247,7 @@ bool print_key(struct drawing *drawing)
 
 /* ---- names of lines ------------------------------------------------------------------------------- */
 
-/* At the right side, with a hairline to its line where it was moved far. */
+/* Print the name of a line at the right side, with a hairline to the line where it was moved far. */
 static void print_right_name(struct drawing *drawing, size_t index)
 {
     const struct label *label = &drawing->labels[index];
@@ -264,7 +264,7 @@ static void print_right_name(struct drawing *drawing, size_t index)
                                line->role == PICTURE_MAXIMUM ? " strong" : ""));
 }
 
-/* Along its line, from its end back. */
+/* Print the name of a line along it, at the last place that is free. */
 static bool print_inner_name(struct drawing *drawing, size_t index)
 {
     static const double shares[] = { 1, .9, .75, .6, .45, .3, .15, 0 };

@@ -1,4 +1,4 @@
-/* Pictures from JSON: everything is looked at, and what nobody knows is refused with its place. */
+/* Pictures from JSON: every member is checked, and an unknown one is refused with its place. */
 #include "report/picture_parts.h"
 
 #include <math.h>
@@ -43,7 +43,7 @@ static struct node element(const struct node *list, const struct doc *doc, size_
 static bool read_object(const struct node *node, const char *const *keys, size_t count)
 {
     if (!node->doc || node->doc->kind != DOC_OBJECT)
-        return refuse(node, "is no object", "an object, as report/picture.h shows it");
+        return refuse(node, "is not an object", "an object, as report/picture.h shows it");
     for (const struct doc *kid = node->doc->first; kid; kid = kid->next) {
         bool known = false;
         for (size_t i = 0; i < count; i++)
@@ -62,7 +62,7 @@ static bool read_object(const struct node *node, const char *const *keys, size_t
 static bool read_list(const struct node *node, size_t most)
 {
     if (node->doc->kind != DOC_ARRAY)
-        return refuse(node, "is no list", "a list");
+        return refuse(node, "is not a list", "a list");
     if (node->doc->count > most)
         return refuse(node, "is too long", arena_print(node->arena, "at most %zu entries", most));
     return true;
@@ -71,14 +71,14 @@ static bool read_list(const struct node *node, size_t most)
 static bool read_number(const struct node *node, double *number)
 {
     if (node->doc->kind != DOC_NUMBER)
-        return refuse(node, "is no number", "a finite number");
+        return refuse(node, "is not a number", "a finite number");
     if (!(fabs(node->doc->number) <= largest))
         return refuse(node, "is out of range", "a number between -1e30 and 1e30");
     *number = node->doc->number;
     return true;
 }
 
-/* Absent: stays as it is. null, of an axis: not said. */
+/* Read a number; an absent member leaves it as it is. */
 static bool read_member_number(const struct node *node, const char *key, bool needed, double *number)
 {
     const struct node inner = member(node, key);
@@ -90,7 +90,7 @@ static bool read_member_number(const struct node *node, const char *key, bool ne
 static bool read_text(const struct node *node, const char **text)
 {
     if (node->doc->kind != DOC_STRING)
-        return refuse(node, "is no text", "a text");
+        return refuse(node, "is not a text", "a text");
     if (strlen(node->doc->string) > PICTURE_LONGEST)
         return refuse(node, "is too long", "a text of at most 400 bytes");
     if (!text_check(text_of(node->doc->string), arena_print(node->arena, "%s: %s", node->file, node->path),
@@ -114,7 +114,7 @@ static bool read_switch(const struct node *node, const char *key, bool *on)
     if (!inner.doc)
         return true;
     if (inner.doc->kind != DOC_BOOL)
-        return refuse(&inner, "is no switch", "true or false");
+        return refuse(&inner, "is not a switch", "true or false");
     *on = inner.doc->boolean;
     return true;
 }
@@ -133,7 +133,7 @@ static bool read_choice(const struct node *node, const char *key, const char *co
         }
         buffer_print(&all, "%s%s", i ? ", " : "", names[i]);
     }
-    return refuse(&inner, "is none of its words", all.data);
+    return refuse(&inner, "is not one of its words", all.data);
 }
 
 static bool read_scenario(const struct node *node, unsigned *scenario)
@@ -151,7 +151,7 @@ static bool read_range(const struct node *node, const char *key, struct picture_
     if (!read_list(&inner, 2))
         return false;
     if (inner.doc->count != 2)
-        return refuse(&inner, "is no range", "[low, high]");
+        return refuse(&inner, "is not a range", "[low, high]");
     const struct node low = element(&inner, inner.doc->first, 0), high = element(&inner, inner.doc->last, 1);
     if (!read_number(&low, &range->low) || !read_number(&high, &range->high))
         return false;

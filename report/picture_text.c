@@ -22,7 +22,7 @@ static const unsigned char bold_widths[LAST - FIRST + 1] = {
     74, 86, 78, 73, 69, 82, 78, 111, 78, 73, 73, 46, 37, 46, 84, 50, 50, 68, 72, 60, 72, 68, 44, 72,
     72, 35, 35, 67, 35, 105, 72, 69, 72, 72, 50, 60, 48, 72, 66, 93, 65, 66, 59, 72, 37, 72, 84 };
 
-/* Of the size, in hundredths. */
+/* The width of a character, in hundredths of the font size. */
 static double character_width(uint32_t code, bool bold)
 {
     enum { SUPERSCRIPT = 53, LATIN = 100, CYRILLIC = 123, LATIN_LAST = 0x24f, CYRILLIC_LAST = 0x52f,
@@ -171,7 +171,7 @@ const char *picture_number(struct arena *arena, double value)
 
 /* ---- SVG --------------------------------------------------------------------------------------- */
 
-/* What no reader lets in is shown as \x1b all the same. */
+/* Control characters, which no input should contain, are shown as \x1b. */
 void svg_text_add(struct buffer *out, const char *text)
 {
     if (text_plain(text_of(text), "") < strlen(text)) {

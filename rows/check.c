@@ -20,9 +20,7 @@ static bool check(struct checker *checker, const struct expr *expr, struct unit 
 
 static const char *unit_words(struct checker *checker, struct unit unit)
 {
-    struct buffer out = { .arena = checker->formulas->arena };
-    unit_print(&out, unit);
-    return out.data;
+    return unit_name(checker->formulas->arena, unit);
 }
 
 static bool disagree(struct checker *checker, const struct expr *expr, struct unit a,

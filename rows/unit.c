@@ -200,6 +200,12 @@ void unit_print(struct buffer *out, struct unit unit)
     buffer_print(out, "%s", unit_words(unit, text));
 }
 
+const char *unit_name(struct arena *arena, struct unit unit)
+{
+    char text[UNIT_WORDS];
+    return arena_print(arena, "%s", unit_words(unit, text));
+}
+
 /* ---- quantities: reading ------------------------------------------------------------- */
 
 /* The suffix of a count or a number of tokens: 128k, 671B. */

@@ -48,22 +48,29 @@ static bool set_deck(struct scenario *scenario, const char *name, bool keep, str
     return found || deck_unknown(scenario->arena, csv, name, error);
 }
 
-static bool set_all(struct scenario *scenario, const char *text, bool keep, struct error *error)
+bool deck_next(struct arena *arena, const char **text, struct deck_part *part)
 {
-    while (*text) {
-        const size_t size = strcspn(text, ";");
-        const struct text part = text_trim((struct text){ text, size });
-        const char *one = arena_copy(scenario->arena, part.data, part.size);
-        const char *equals = strchr(one, '=');
-        text += size + (text[size] == ';');
+    while (**text) {
+        const size_t size = strcspn(*text, ";");
+        const struct text trimmed = text_trim((struct text){ *text, size });
+        const char *one = arena_copy(arena, trimmed.data, trimmed.size), *equals = strchr(one, '=');
+        *text += size + ((*text)[size] == ';');
         if (!*one)
             continue;
-        if (!equals && !set_deck(scenario, one, keep, error))
-            return false;
-        if (equals && !set_one(scenario, arena_copy(scenario->arena, one, (size_t)(equals - one)), equals + 1,
-                               "the lecture's deck", keep, error))
-            return false;
+        *part = (struct deck_part){ equals ? arena_copy(arena, one, (size_t)(equals - one)) : one,
+                                    equals ? equals + 1 : NULL };
+        return true;
     }
+    return false;
+}
+
+static bool set_all(struct scenario *scenario, const char *text, bool keep, struct error *error)
+{
+    struct deck_part part;
+    while (deck_next(scenario->arena, &text, &part))
+        if (part.value ? !set_one(scenario, part.name, part.value, "the lecture's deck", keep, error)
+                       : !set_deck(scenario, part.name, keep, error))
+            return false;
     return true;
 }
 

@@ -9,6 +9,13 @@
 
 #include "scenario/scenario.h"
 
+/* A part of such a text: the name of a deck, or a row and its value. */
+struct deck_part {
+    const char *name, *value;       /* value NULL: a deck */
+};
+
+/* Take the next part off "NAME; row=value; ..."; false: there is none left. */
+bool deck_next(struct arena *arena, const char **text, struct deck_part *part);
 /* Set the rows of "NAME; row=value; ..." in that order: names of decks, and single values. The error
  * lists the decks for a name that is none. */
 bool deck_set(struct scenario *scenario, const char *text, struct error *error);

@@ -82,10 +82,8 @@ static bool same_units(struct scenario *scenario, const char *left, const char *
         return false;
     if (unit_same(ua, ub) || is_bare(a) || is_bare(b))
         return true;
-    struct buffer wa = { .arena = scenario->arena }, wb = { .arena = scenario->arena };
-    unit_print(&wa, ua);
-    unit_print(&wb, ub);
-    error_set(error, "--where: %s is in %s, %s in %s", left, wa.data, right, wb.data);
+    error_set(error, "--where: %s is in %s, %s in %s", left, unit_name(scenario->arena, ua), right,
+              unit_name(scenario->arena, ub));
     return error_expected(error, "the same unit on both sides");
 }
 
@@ -142,4 +140,22 @@ bool equation_graph(struct scenario *scenario, const struct equation *equation, 
     const struct expr *expr;
     return expr_parse(&scenario->formulas, "--where", 0, text_of(difference), &expr, error) &&
            graph_build(scenario->arena, &scenario->formulas, &scenario->facts, &expr, 1, graph, error);
+}
+
+bool equation_roots(struct scenario *scenario, const char *where, const char *name, struct solution *found)
+{
+    struct equation equation;
+    struct graph graph;
+    struct error ignored;
+    double low, high;
+    if (!equation_split(scenario->arena, where, &equation, &ignored) ||
+        !equation_read(scenario, &equation, &ignored) ||
+        !equation_unknown(scenario, name, &low, &high, &ignored) ||
+        !equation_graph(scenario, &equation, &graph, &ignored))
+        return false;
+    const int input = graph_input(&graph, formulas_name(&scenario->formulas, scenario->arena, name));
+    if (input < 0)
+        return false;
+    graph_solve(scenario->arena, &graph, 0, (size_t)input, RELATION_EQUAL, low, high, found);
+    return true;
 }

@@ -31,5 +31,8 @@ bool equation_unknown(struct scenario *scenario, const char *name, double *low, 
 /* The graph of one side less the other; where a solution exists its one output is 0. */
 bool equation_graph(struct scenario *scenario, const struct equation *equation, struct graph *graph,
                     struct error *error);
+/* All of these for "A=B": its roots over the row, which becomes an input of the scenario. False where the
+ * equation cannot be asked, or does not depend on the row. */
+bool equation_roots(struct scenario *scenario, const char *where, const char *name, struct solution *found);
 
 #endif

@@ -44,21 +44,9 @@ static int chapter_of(const struct telling *telling, const char *word)
     return 0;
 }
 
-static bool has_word(const char *text, const char *word)
-{
-    for (; *text; text++) {
-        size_t i = 0;
-        while (word[i] && tolower((unsigned char)text[i]) == tolower((unsigned char)word[i]))
-            i++;
-        if (!word[i])
-            return true;
-    }
-    return false;
-}
-
 static bool matches(const struct statement *statement, const char *word)
 {
-    return has_word(statement->id, word) || has_word(statement->sentence, word) || has_word(statement->asks, word);
+    return name_within(statement->id, word) || name_within(statement->sentence, word) || name_within(statement->asks, word);
 }
 
 /* Mark the statements that are asked for: all, a chapter's, one, or those with the words. */
@@ -83,7 +71,7 @@ static bool choose(const struct telling *telling, bool *wanted, struct error *er
         count += wanted[i];
     if (count)
         return true;
-    error_set(error, chapters_only ? "lecture: there is no chapter %.60s" : "lecture: no statement matches '%.60s'",
+    error_set(error, chapters_only ? "lecture: unknown chapter %.60s" : "lecture: no statement matches '%.60s'",
               word);
     return error_expected(error, "a chapter from 1 to %d, the id of a statement such as %s, or words from one",
                           chapter_count(telling), lecture->at[0].id);
@@ -101,9 +89,7 @@ static void add_holds(struct section *section, const char *key, enum holds holds
 
 static void add_unit(const struct scenario *scenario, const char *text, struct section *section)
 {
-    struct buffer unit = { .arena = section->arena };
-    unit_print(&unit, scenario_unit(scenario, text));
-    section_word(section, "unit", unit.data);
+    section_word(section, "unit", unit_name(section->arena, scenario_unit(scenario, text)));
 }
 
 static void add_value(const struct scenario *scenario, const struct statement *statement,

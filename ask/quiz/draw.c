@@ -1,7 +1,7 @@
 /* Drawn numbers, and the mistakes that would move an answer by a known factor.
  *
- * A problem states every input that moves its answer, but for those that stand at 0 or 1 by default
- * and thereby say nothing: no reserve, one pipeline stage, one token per pass. The others are drawn:
+ * A problem states every input that moves its answer, except those that are 0 or 1 by default
+ * and so say nothing: no reserve, one pipeline stage, one token per pass. The others are drawn:
  * from the row's plausible range, or within a factor of two of what the lecture or the row has, in two
  * digits, so that one can calculate on paper. */
 #include "ask/quiz/quiz.h"
@@ -24,7 +24,7 @@ static bool neutral(const struct input *input, const struct row *row, double val
     return !input->source && (value == 0 || (value == 1 && unit_counts(row->unit)));
 }
 
-/* Change of the output, per cent per per cent; by a step where the derivative is zero, as of a ceil. */
+/* The elasticity of the output. Where the derivative is zero, as that of ceil, it is taken over a step of 1.5. */
 static double elasticity_of(struct arena *arena, const struct values *values, const double *gradient,
                             size_t i)
 {
@@ -78,7 +78,7 @@ static double two_digits(double value)
                       : floor(value / scale + 0.5) / floor(1 / scale + 0.5);
 }
 
-/* As it reads in the unit that it is printed in: 32 min for 1,900 s. */
+/* The value that its printed form reads back as: 32 min for 1,900 s. */
 static double shown(struct arena *arena, double value, struct unit unit)
 {
     struct quantity quantity;
@@ -94,7 +94,7 @@ static bool comes_whole(const struct row *row, double value)
            (!row->input || (row->low == floor(row->low) && row->high > 2));
 }
 
-/* Bytes of a number: there are few formats. */
+/* Is it the bytes of a number, of which there are few formats? */
 static bool is_format(const struct row *row, double value)
 {
     struct unit bytes = { { 0 } };

@@ -75,13 +75,6 @@ static bool other_kind(const struct problem *problem, struct text text)
     return size && rest.size && unit_parse(rest, &unit, &scale, &ignored) && !unit_same(unit, problem->unit);
 }
 
-static const char *unit_words(struct arena *arena, struct unit unit)
-{
-    struct buffer out = { .arena = arena };
-    unit_print(&out, unit);
-    return out.data;
-}
-
 static bool grade_number(const struct problem *problem, struct arena *arena, struct text text,
                          struct grade *grade, struct error *error)
 {
@@ -93,11 +86,11 @@ static bool grade_number(const struct problem *problem, struct arena *arena, str
     } else if (!quantity_parse(text, problem->unit, &quantity, &inner) ||
                quantity.distribution != DISTRIBUTION_NONE) {
         if (other_kind(problem, text)) {
-            grade->wrong_unit = unit_words(arena, problem->unit);
+            grade->wrong_unit = unit_name(arena, problem->unit);
             return true;
         }
         error_set(error, "%s: '%.*s' is not a number in %s", problem->id, (int)text.size, text.data,
-                  unit_words(arena, problem->unit));
+                  unit_name(arena, problem->unit));
         return error_expected(error, "a number such as %s",
                               quantity_text(arena, 2, problem->unit, 3));
     }
@@ -171,7 +164,7 @@ const char *problem_why(struct quiz *quiz, const struct problem *problem)
             buffer_print(&out, " = %s", numbers);
         if (value && value->kind == DOC_NUMBER)
             buffer_print(&out, " = %s", quantity_text(quiz->arena, value->number, row->unit, 4));
-        buffer_print(&out, "%s%s.", binds ? "; what binds is " : "", binds ? binds : "");
+        buffer_print(&out, "%s%s.", binds ? "; it is set by " : "", binds ? binds : "");
     }
     if (*reason)
         buffer_print(&out, "%s%s", out.size ? " " : "", reason);

@@ -70,18 +70,14 @@ static void add_given(struct arena *arena, struct problem *problem, const char *
 /* "row=value; row=value", as it is written. */
 static void given_of_deck(struct arena *arena, const char *deck, struct problem *problem)
 {
+    struct deck_part part;
     size_t parts = 1;
     for (const char *at = deck; *at; at++)
         parts += *at == ';';
     problem->given = arena_array(arena, parts, sizeof *problem->given);
-    while (*deck) {
-        const size_t size = strcspn(deck, ";");
-        const struct text part = text_trim((struct text){ deck, size });
-        const char *row = arena_copy(arena, part.data, part.size), *equals = strchr(row, '=');
-        deck += size + (deck[size] == ';');
-        if (equals)
-            add_given(arena, problem, arena_copy(arena, row, (size_t)(equals - row)), equals + 1);
-    }
+    while (deck_next(arena, &deck, &part))
+        if (part.value)
+            add_given(arena, problem, part.name, part.value);
 }
 
 static bool draw_given(struct scenario *scenario, struct random *random, struct problem *problem)
@@ -103,7 +99,7 @@ static bool draw_given(struct scenario *scenario, struct random *random, struct 
     return drawn > 0 && problem->given_count + (problem->source->statement != NULL) >= 2;
 }
 
-/* No model has more active parameters than parameters, and so on. */
+/* Refuse drawn values that contradict each other, such as more active parameters than parameters. */
 static bool consistent(struct scenario *scenario)
 {
     static const char *const rising[][2] = {
@@ -119,10 +115,9 @@ static bool consistent(struct scenario *scenario)
     return true;
 }
 
-/* An answer that is one of the given values is no question. */
-static bool trivial(const struct problem *problem, const struct lever *levers, size_t count, double value)
+/* Is the answer one of the given values? */
+static bool trivial(const struct lever *levers, size_t count, double value)
 {
-    (void)problem;
     for (size_t i = 0; i < count; i++)
         if (levers[i].stated && fabs(levers[i].value / value - 1) < 1e-9)
             return true;
@@ -176,13 +171,14 @@ static bool make_value(struct making *making)
                                     rough ? "About how large is %s, to half an order of magnitude?"
                                           : "Compute %s.", words);
     slips_find(problem, making->levers, making->lever_count);
-    return making->value > 0 && !trivial(problem, making->levers, making->lever_count, making->value) &&
+    return making->value > 0 && !trivial(making->levers, making->lever_count, making->value) &&
            !slips_hide(problem);
 }
 
 /* ---- what binds ------------------------------------------------------------------------------ */
 
-/* The rows that a maximum, minimum or sum is of; 0 where an operand is no row, or there are too many. */
+/* Collect the rows that are operands of a maximum, minimum or sum, and return their number; 0 where an
+ * operand is not a row, or there are too many. */
 static size_t operands_of(const struct scenario *scenario, const struct expr *expr, enum op op,
                           const struct row **rows, size_t count)
 {
@@ -227,7 +223,7 @@ static bool make_binds(struct making *making)
 
 static const char *const directions[] = { "rises", "falls", "stays the same" };
 
-/* Of a ratio; -1: too close to tell. */
+/* The index in `directions` of a change by this ratio; -1: too close to tell. */
 static int direction_of(double ratio)
 {
     if (fabs(ratio - 1) < 1e-9)
@@ -270,24 +266,13 @@ static bool make_direction(struct making *making)
 
 /* ---- inverse --------------------------------------------------------------------------------- */
 
-/* The one root of ROW=VALUE for an input that is not set; NAN: there is none, or not one alone, or the sides
- * pass each other at a jump as well. */
+/* The only root of ROW=VALUE for an input that is not set; NAN where there is none or more than one, or where
+ * the sides also pass each other at a jump. */
 static double one_root(struct scenario *scenario, const char *input, const char *where)
 {
-    struct equation equation;
-    struct graph graph;
     struct solution found;
-    struct error ignored;
-    double low, high;
-    if (!equation_split(scenario->arena, where, &equation, &ignored) ||
-        !equation_read(scenario, &equation, &ignored) ||
-        !equation_unknown(scenario, input, &low, &high, &ignored) ||
-        !equation_graph(scenario, &equation, &graph, &ignored))
+    if (!equation_roots(scenario, where, input, &found))
         return NAN;
-    const int at = graph_input(&graph, input);
-    if (at < 0)
-        return NAN;
-    graph_solve(scenario->arena, &graph, 0, (size_t)at, RELATION_EQUAL, low, high, &found);
     const struct extent *first = found.extents;
     return found.count == 1 && !found.jump_count && first->low == first->high ? first->low : NAN;
 }

@@ -12,13 +12,6 @@ static const char *const number_hint = "a number with its unit, or in base units
 
 /* ---- posing ---------------------------------------------------------------------------------- */
 
-static const char *unit_text(struct arena *arena, struct unit unit)
-{
-    struct buffer out = { .arena = arena };
-    unit_print(&out, unit);
-    return out.data;
-}
-
 static void add_choices(const struct problem *problem, struct section *one)
 {
     if (!problem->choice_count) {
@@ -64,7 +57,7 @@ static void add_problem(const struct problem *problem, struct section *list)
         section_word(value, "text", problem->given[i].text);
     }
     section_word(one, "asks", problem->asks);
-    section_word(one, "unit", unit_text(list->arena, problem->unit));
+    section_word(one, "unit", unit_name(list->arena, problem->unit));
     add_choices(problem, one);
     add_answer(problem, one);
     section_number(one, "tolerance", problem->tolerance, unit_one);
@@ -79,7 +72,7 @@ static bool wanted(const struct quiz *quiz, const struct source *source, int kin
     return (!(chapter > 0) || source->chapter == (int)chapter) && (only < 0 || only == kind);
 }
 
-/* What was answered before, with new numbers: false where it cannot be posed now. */
+/* Pose a kind of a source that was answered before, with new numbers; false where that cannot be done. */
 static bool pose_again(struct quiz *quiz, const char *name, struct random *random, struct problem *problem)
 {
     enum { TRIES = 50, SEEDS = 1000000 };
@@ -153,7 +146,7 @@ static bool grade_one(struct quiz *quiz, const char *text, struct repetition *re
     section_word(one, "id", problem.id);
     section_switch(one, "right", grade.right);
     add_answer(&problem, one);
-    section_word(one, "unit", unit_text(list->arena, problem.unit));
+    section_word(one, "unit", unit_name(list->arena, problem.unit));
     section_word(one, "why", problem_why(quiz, &problem));
     if (grade.slip)
         section_word(one, "slip", grade.slip);
@@ -291,10 +284,10 @@ static const struct record option_record = { "QuizOption", (const struct answer_
     { FIELD_TEXT_ONLY, .names = (const char *const[]){ "letter", "choice" }, .count = 2 }, { 0 } } };
 
 static const struct record problem_record = { "QuizProblem", (const struct answer_field[]){
-    { FIELD_TEXT, "id", .help = "makes the problem again", .always = true },
+    { FIELD_TEXT, "id", .help = "kind, source and seed, from which the problem can be made again", .always = true },
     { FIELD_TEXT, "kind", .help = "what kind of problem it is", .names = problem_kinds,
       .count = PROBLEM_KINDS, .always = true },
-    { FIELD_NUMBER, "chapter", .help = "of the lecture", .always = true },
+    { FIELD_NUMBER, "chapter", .help = "chapter of the lecture; 0: none", .always = true },
     { FIELD_TEXT, "question", .help = "the question", .always = true },
     { FIELD_RECORD, "given", .help = "values of rows, as texts with units", .always = true },
     { FIELD_TEXT, "asks", .help = "the row or expression that is asked for; empty for a reason",
@@ -309,7 +302,7 @@ static const struct record problem_record = { "QuizProblem", (const struct answe
     { 0 } } };
 
 static const struct record graded_record = { "QuizGraded", (const struct answer_field[]){
-    { FIELD_TEXT, "id", .help = "of the problem", .always = true },
+    { FIELD_TEXT, "id", .help = "id of the problem", .always = true },
     { FIELD_SWITCH, "right", .help = "whether the answer is right", .always = true },
     { FIELD_VALUE, "answer", .help = "the right choice, or the number in base units", .always = true },
     { FIELD_TEXT, "unit", .help = "unit of the answer", .always = true },
@@ -326,15 +319,15 @@ const struct record answer_quiz = { "Quiz", (const struct answer_field[]){
 
 static const struct option quiz_list[] = {
     { "chapter", "N", OPTION_COUNT, .low = 1, .high = 7, .otherwise = "all",
-      .help = "problems of one chapter of the lecture" },
-    { "count", "N", OPTION_COUNT, .low = 1, .high = 1000, .fallback = "10", .help = "how many problems" },
+      .help = "pose problems of one chapter of the lecture" },
+    { "count", "N", OPTION_COUNT, .low = 1, .high = 1000, .fallback = "10", .help = "number of problems" },
     { "kind", "KIND", OPTION_CHOICE, .choices = problem_kinds, .otherwise = "all",
-      .help = "problems of one kind" },
-    { "seed", "N", OPTION_COUNT, .otherwise = "what was missed before, then new ones",
-      .help = "the same problems for the same seed" },
+      .help = "pose problems of one kind" },
+    { "seed", "N", OPTION_COUNT, .otherwise = "what was missed before, then new problems",
+      .help = "seed of the drawn problems" },
     { "grade", "ID=ANSWER", OPTION_TEXT, .many = true, .help = "grade the answer to a problem" },
     { "anki", NULL, OPTION_SWITCH,
-      .help = "tab-separated cards for Anki: all, or --count drawn ones" },
+      .help = "print tab-separated cards for Anki: the whole stock, or --count drawn problems" },
     { "state", "FILE", OPTION_FILE, .otherwise = "on the command line $XDG_STATE_HOME/chalkline/quiz.json",
       .help = "remember answers, so that what was missed comes back" },
     { 0 } };

@@ -11,7 +11,7 @@
 
 const char *const problem_kinds[] = { "value", "binds", "direction", "inverse", "magnitude", "reason", NULL };
 
-/* Files of rows that a listener of the lecture has heard of, with their chapters. */
+/* Files of rows that the lecture is about, with their chapters. */
 static const struct {
     const char *file;
     int chapter;
