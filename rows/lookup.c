@@ -94,7 +94,8 @@ static void collect_words(struct lookup *lookup)
             lookup->words[lookup->word_count++] = of_row[i];
         }
     }
-    qsort(lookup->words, lookup->word_count, sizeof *lookup->words, by_text);
+    if (lookup->word_count)
+        qsort(lookup->words, lookup->word_count, sizeof *lookup->words, by_text);
 }
 
 /* Number of words in order before `word`, or also those that are it. */

@@ -151,6 +151,8 @@ static void run_root(const struct step *step)
 
 void JOIN(run_steps_, SET)(const struct step *steps, size_t count)
 {
+    if (!count)
+        return;
     for (const struct step *step = steps, *end = steps + count; step < end; step++) {
         if (step->op == OP_VAR) {
             run_root(step);

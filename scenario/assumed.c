@@ -189,7 +189,7 @@ void basis_notes(struct scenario *scenario, struct basis *basis)
         qsort(basis->inputs, basis->input_count, sizeof *basis->inputs, heaviest_first);
     scenario->weighed = basis->inputs;
     scenario->weighed_count = basis->input_count;
-    scenario->weighed_notes = facts->notes + before;
+    scenario->weighed_notes = facts->note_count > before ? facts->notes + before : NULL;
     scenario->weighed_note_count = facts->note_count - before;
     scenario->fitted_count = basis->fitted_count;
 }
