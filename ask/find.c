@@ -78,7 +78,11 @@ static void add_row(struct scenario *scenario, const struct row *row, struct sec
         section_nothing(one, "value");
     section_word(one, "unit", unit_name(arena, row->unit));
     section_word(one, "meaning", row->meaning);
-    section_word(one, "command", arena_print(arena, "chalkline why %s", row->name));
+    section_word(one, "command",
+                 scenario->model && scenario->machine
+                     ? arena_print(arena, "chalkline why %s --model %s --on %s", row->name,
+                                   command_text(scenario->command, "model"), command_text(scenario->command, "on"))
+                     : arena_print(arena, "chalkline why %s", row->name));
 }
 
 bool ask_find(struct arena *arena, const struct command *command, struct answer *answer, struct error *error)
@@ -97,6 +101,13 @@ bool ask_find(struct arena *arena, const struct command *command, struct answer 
     struct section *list = section_add(section, "results", SECTION_LIST);
     const size_t count = formulas_lookup(&scenario.formulas, asked, sentences(arena, &scenario.formulas), matches,
                                          most);
+    const char **names = arena_array(arena, count + 1, sizeof *names);
+    size_t valued = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!scenario.formulas.rows[matches[i].row]->table)
+            names[valued++] = scenario.formulas.rows[matches[i].row]->name;
+    if (!scenario_choose(&scenario, names, valued, error))
+        return false;
     for (size_t i = 0; i < count; i++)
         add_row(&scenario, scenario.formulas.rows[matches[i].row], list);
     section_word(section, "asked", asked)->text_only = true;
