@@ -151,7 +151,7 @@ export function ModelScreen({ app }: { app: App }) {
       <Wanted app={app} value={state.speed} low={5} high={Math.max(end, 6)} set={speed} unit="token/s" label="wanted speed" /> for each user.</p>
     <h1 class="answer" aria-live="polite">{A.says ? `No layout holds this: ${A.says}.`
       : !at ? <>A token takes at least <b data-first>{n.write("bound_step")}</b> on {commas(n.value("chips"))} GPUs; what a server needs is being searched.</>
-      : fast ? <>{deploymentName(at)} <b data-first>{two(usersOf(at))} {usersOf(at) === 1 ? "user" : "users"}</b> at once, for <b>{two(1e6 * at.cost)} USD</b> a million tokens of output.</>
+      : fast ? <>{deploymentName(at)} <b data-first>{two(usersOf(at))} {usersOf(at) === 1 ? "user" : "users"}</b> at once, for <b>{two(1e6 * at.cost)} USD</b> of rent a million tokens of output.</>
       : <>No layout gives {two(state.speed)} token/s; the fastest is <b data-first>{two(speedOf(at))}</b>, for {usersOf(at) === 1 ? "one user" : `${two(usersOf(at))} users`}.</>}</h1>
     <p class={`detail${A.fresh ? "" : " old"}`}>{at && <><b>{three(at.per_gpu)}</b> token/s a GPU, 80 % between {two(at.per_gpu * at.throughput_band_low)} and {two(at.per_gpu * at.throughput_band_high)}. First token after <b>{app.engine.write(at.ttft, "s")}</b>. {layoutWords(at)}.{" "}
       {nearest ? `Measured nearby: ${three(nearest.perGpu)} a GPU at ${three(nearest.speed)} token/s (${sourceOf(nearest)})${a.marked ? `, ${a.marked}` : ""}.` : "The catalog has no measurement of this model on this machine."}</>}</p>
