@@ -1,7 +1,8 @@
 /* What a statement comes to in a scenario: its figures, its verdict in a sentence, where it flips.
  *
- * A statement about routed experts does not apply to a model without any, nor one about deployments
- * that fit in memory to one that does not. For the others the first of these rules decides:
+ * A statement about routed experts does not apply to a model without any; nor do those about deployments
+ * that fit in memory, or that have several pipeline stages, to other deployments. For the rest the first
+ * of these rules decides:
  *
  *   1. One whose `fails` is "-" holds for every model.
  *   2. A number that was said holds where the value is within the lecture's own rounding of it.

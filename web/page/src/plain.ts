@@ -1,7 +1,7 @@
 /* Names compare without case and marks, as the catalog's do. */
 export const plain = (name: string): string => name.toLowerCase().replace(/[\s_.-]/g, "");
-/* As toLocaleString("en") with at most so many digits behind the point; a thousand times a frame, so
- * what has no more digits and no exponent is written by hand. */
+/* As toLocaleString("en") with at most `digits` digits after the decimal point. It is called a thousand times
+ * a frame, so a number without an exponent is written by hand. */
 export function commas(v: number, digits = 3): string {
   const text = String(v), [whole, part = ""] = text.split(".");
   if (part.length > digits || /[^\d.-]/.test(text)) return v.toLocaleString("en", { maximumFractionDigits: digits });
