@@ -19,7 +19,7 @@ MACHINE  := $(shell $(CC) -dumpmachine 2>/dev/null | cut -d- -f1)
 CHALK    := $(addprefix formulas/,$(shell cat formulas/order.txt))
 TABLES   := $(sort $(wildcard data/*.csv))
 # Built in as they are: what is read with the same readers as a user's, and the layouts of answers.
-TEXTS    := data/prices.csv $(sort $(wildcard data/workloads/*.workload) $(shell find ask -name '*.template' -o -name '*.report'))
+TEXTS    := data/prices.csv $(sort $(wildcard data/workloads/*.workload data/layouts/*.layout) $(shell find ask -name '*.template' -o -name '*.report'))
 LANES    := portable $(if $(filter x86_64,$(MACHINE)),avx2 avx512)
 SETS     := scalar $(LANES)
 # X_page.c stands in the place of X.c in the page.
@@ -38,10 +38,14 @@ CLI      := $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c))
 TESTS    := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/*_test.c))
 BENCH    := $(B)/bench/bench
 
-all: chalkline                  ## build ./chalkline (CC=clang: the other compiler; MPI=1: for mpirun too)
+all: chalkline tools/convert    ## build ./chalkline (CC=clang: the other compiler; MPI=1: for mpirun too)
 
 chalkline: $(B)/chalkline$(MPI:1=-mpi)
 	@cp $< $@
+
+# A sheet of measurements in other columns, written in ours: tools/convert FILE > OUT.csv
+tools/convert: $(B)/tools/convert.o $(B)/libchalkline.a
+	@echo link $@; $(CC) $(FLAGS) $^ -o $@ $(LIBS)
 
 $(B)/chalkline: $(CLI) $(B)/libchalkline.a
 	@echo link $@; $(CC) $(FLAGS) $^ -o $@ $(SERVER) $(LIBS)

@@ -1,0 +1,450 @@
+/* Layouts of foreign sheets: read from data/layouts, applied line by line to each row (layout.h). */
+#include "score/layout.h"
+
+#include "base/embedded.h"
+#include "rows/rows.h"
+
+#include <assert.h>
+#include <math.h>
+#include <regex.h>
+#include <string.h>
+
+enum { GROUPS = 9, CONDITIONS = 8, COLUMNS_MOST = 128 };
+
+struct condition {
+    const char *left, *relation, *right;
+    regex_t pattern;                    /* of "~" and "!~", while the layout is applied */
+};
+
+struct rule {
+    int line;
+    const char *name, *value, *reason;  /* reason NULL: the sheet's own */
+    bool local, arithmetic;             /* "let"; "= " */
+    struct condition conditions[CONDITIONS];
+    int condition_count;
+};
+
+struct layout {
+    const char *path;
+    const char **has, **lacks;
+    size_t has_count, lacks_count;
+    struct rule *rules;
+    size_t rule_count;
+};
+
+struct layouts {
+    struct layout *layouts;
+    size_t count, room;
+};
+
+/* ---- reading layouts ----------------------------------------------------------------------- */
+
+static bool has_pattern(const struct condition *condition)
+{
+    return condition->relation && strchr(condition->relation, '~');
+}
+
+static bool wrong_line(struct error *error, const struct layout *layout, int line, const char *what)
+{
+    return error_set(error, "%s:%d: %s", layout->path, line, what);
+}
+
+/* Cuts what stands before the next two spaces; NULL at the end of the line. */
+static const char *field(struct arena *arena, struct text *rest)
+{
+    *rest = text_trim(*rest);
+    size_t size = 0;
+    while (size < rest->size && !(rest->data[size] == ' ' && size + 1 < rest->size && rest->data[size + 1] == ' '))
+        size++;
+    if (!size)
+        return NULL;
+    const char *one = arena_copy(arena, rest->data, size);
+    *rest = (struct text){ rest->data + size, rest->size - size };
+    return one;
+}
+
+/* Words separated by single spaces. */
+static const char **words_of(struct arena *arena, const char *text, size_t *count)
+{
+    const char **words = NULL;
+    size_t room = 0;
+    for (*count = 0; *(text += strspn(text, " "));) {
+        const size_t size = strcspn(text, " ");
+        *(const char **)arena_push(arena, &words, count, &room, sizeof *words) = arena_copy(arena, text, size);
+        text += size;
+    }
+    return words;
+}
+
+static void read_condition(struct arena *arena, char *text, struct condition *condition)
+{
+    static const char *const relations[] = { " !~ ", " != ", " <= ", " >= ", " ~ ", " = ", " < ", " > " };
+    *condition = (struct condition){ .left = text };
+    if (!strncmp(text, "no ", 3)) {
+        *condition = (struct condition){ .left = text + 3, .relation = "no" };
+        return;
+    }
+    for (size_t i = 0; i < sizeof relations / sizeof *relations; i++) {
+        char *at = strstr(text, relations[i]);
+        if (!at)
+            continue;
+        const size_t size = strlen(relations[i]);
+        *at = 0;
+        condition->right = at + size;
+        condition->relation = arena_copy(arena, relations[i] + 1, size - 2);
+        return;
+    }
+}
+
+static bool read_conditions(struct arena *arena, const char *text, struct rule *rule)
+{
+    char *rest = arena_copy(arena, text, strlen(text));
+    while (rest) {
+        char *next = strstr(rest, " and ");
+        if (next)
+            *next = 0;
+        if (rule->condition_count == CONDITIONS)
+            return false;
+        read_condition(arena, rest, &rule->conditions[rule->condition_count++]);
+        rest = next ? next + strlen(" and ") : NULL;
+    }
+    return true;
+}
+
+static bool read_rule(struct arena *arena, struct text line, struct rule *rule)
+{
+    const char *name = field(arena, &line), *part;
+    rule->value = field(arena, &line);
+    if (!name || !rule->value)
+        return false;
+    rule->local = !strncmp(name, "let ", 4);
+    rule->name = rule->local ? name + 4 : name;
+    rule->arithmetic = !strncmp(rule->value, "= ", 2);
+    rule->value += rule->arithmetic ? 2 : 0;
+    while ((part = field(arena, &line)) != NULL)
+        if (!strncmp(part, "because ", 8))
+            rule->reason = part + 8;
+        else if (strncmp(part, "if ", 3) || !read_conditions(arena, part + 3, rule))
+            return false;
+    return true;
+}
+
+static bool read_layout(struct arena *arena, const struct embedded *file, struct layout *layout,
+                        struct error *error)
+{
+    struct text rest = { file->data, file->size };
+    size_t room = 0;
+    *layout = (struct layout){ .path = file->path };
+    for (int number = 1; rest.size; number++) {
+        const struct text line = text_trim(text_line(&rest));
+        if (!line.size || line.data[0] == '#')
+            continue;
+        const char *text = arena_copy(arena, line.data, line.size);
+        if (!strncmp(text, "has ", 4)) {
+            layout->has = words_of(arena, text + 4, &layout->has_count);
+        } else if (!strncmp(text, "lacks ", 6)) {
+            layout->lacks = words_of(arena, text + 6, &layout->lacks_count);
+        } else {
+            struct rule *rule = arena_push(arena, &layout->rules, &layout->rule_count, &room, sizeof *rule);
+            *rule = (struct rule){ .line = number };
+            if (!read_rule(arena, line, rule))
+                return wrong_line(error, layout, number, "COLUMN  VALUE  [if CONDITION]  [because REASON]");
+        }
+    }
+    return layout->has_count || wrong_line(error, layout, 1, "no line that begins with 'has'");
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t size = strlen(text), tail = strlen(end);
+    return size >= tail && !strcmp(text + size - tail, end);
+}
+
+/* The layouts of this program are right, as a test of each shows. */
+static struct layouts read_layouts(struct arena *arena)
+{
+    struct layouts layouts = { 0 };
+    struct error error;
+    for (const struct embedded *file = embedded_data; file->path; file++)
+        if (ends_with(file->path, ".layout")) {
+            struct layout *layout = arena_push(arena, &layouts.layouts, &layouts.count, &layouts.room,
+                                               sizeof *layout);
+            if (!read_layout(arena, file, layout, &error))
+                assert(!"a layout of data/layouts cannot be read");
+        }
+    return layouts;
+}
+
+struct layout *layout_of(struct arena *arena, const struct csv *csv)
+{
+    const struct layouts layouts = read_layouts(arena);
+    for (size_t i = 0; i < layouts.count; i++) {
+        struct layout *layout = &layouts.layouts[i];
+        bool all = true;
+        for (size_t k = 0; k < layout->has_count; k++)
+            all &= csv_column(csv, layout->has[k]) >= 0;
+        for (size_t k = 0; k < layout->lacks_count; k++)
+            all &= csv_column(csv, layout->lacks[k]) < 0;
+        if (all)
+            return layout;
+    }
+    return NULL;
+}
+
+bool layout_unknown(struct arena *arena, const struct csv *csv, struct error *error)
+{
+    const struct layouts layouts = read_layouts(arena);
+    struct buffer known = { .arena = arena };
+    for (size_t i = 0; i < layouts.count; i++)
+        for (size_t k = 0; k < layouts.layouts[i].has_count; k++)
+            buffer_print(&known, "%s%s", layouts.layouts[i].has[k],
+                         k + 1 < layouts.layouts[i].has_count ? "," : "; ");
+    error_set(error, "%s: not the columns of measurements", csv->file);
+    return error_expected(error, "model, machine and names of rows (docs/formats.md), or the columns %sof a known sheet",
+                          known.data);
+}
+
+/* Patterns are compiled while a layout is applied. A pattern that is none is the layout's mistake. */
+static bool compile_patterns(struct layout *layout, struct error *error)
+{
+    for (size_t i = 0; i < layout->rule_count; i++)
+        for (int k = 0; k < layout->rules[i].condition_count; k++) {
+            struct condition *condition = &layout->rules[i].conditions[k];
+            if (has_pattern(condition) && regcomp(&condition->pattern, condition->right, REG_EXTENDED))
+                return wrong_line(error, layout, layout->rules[i].line, "not an extended regular expression");
+        }
+    return true;
+}
+
+static void free_patterns(struct layout *layout)
+{
+    for (size_t i = 0; i < layout->rule_count; i++)
+        for (int k = 0; k < layout->rules[i].condition_count; k++)
+            if (has_pattern(&layout->rules[i].conditions[k]))
+                regfree(&layout->rules[i].conditions[k].pattern);
+}
+
+/* ---- applying one ------------------------------------------------------------------------------ */
+
+struct cell { const char *text, *reason; };         /* of an output column; text NULL: not set */
+
+struct memo { const char *text; double value; };
+
+struct applying {
+    struct arena *arena;
+    const struct layout *layout;
+    const struct csv *csv;
+    size_t row;
+    const char *names[COLUMNS_MOST];                /* what rules set, in the order of the layout */
+    bool local[COLUMNS_MOST];
+    int name_count;
+    struct cell now[COLUMNS_MOST];                  /* of this row */
+    const char *groups[GROUPS];                     /* of the last pattern that matched */
+    struct memo *memos;                             /* [MEMOS] results of arithmetic, by its text */
+    struct error *error;
+};
+
+enum { MEMOS = 4096 };
+
+static int number_of(const struct applying *applying, const char *name)
+{
+    for (int i = 0; i < applying->name_count; i++)
+        if (!strcmp(applying->names[i], name))
+            return i;
+    return -1;
+}
+
+static const char *place(const struct applying *applying, const char *name, char kind)
+{
+    if (kind == '[') {
+        const int at = number_of(applying, name);
+        return at >= 0 && applying->now[at].text ? applying->now[at].text : "";
+    }
+    if (name[0] >= '1' && name[0] <= '9' && !name[1])
+        return applying->groups[name[0] - '1'] ? applying->groups[name[0] - '1'] : "";
+    return csv_cell(applying->csv, applying->row, csv_column(applying->csv, name));
+}
+
+/* The text with its places filled; *complete is false if one of them is empty. */
+static const char *fill(const struct applying *applying, const char *text, bool *complete)
+{
+    struct buffer out = { .arena = applying->arena };
+    buffer_add(&out, "", 0);
+    while (*text) {
+        const size_t plain = strcspn(text, "{[");
+        buffer_add(&out, text, plain);
+        text += plain;
+        if (!*text)
+            break;
+        const size_t size = strcspn(text + 1, "}]");
+        const char *cell = place(applying, arena_copy(applying->arena, text + 1, size), *text);
+        *complete &= *cell != 0;
+        buffer_print(&out, "%s", cell);
+        text += size + 2;
+    }
+    return out.data;
+}
+
+static void keep_groups(struct applying *applying, const char *text, const regmatch_t *matches)
+{
+    for (int i = 0; i < GROUPS; i++) {
+        const regmatch_t *match = &matches[i + 1];
+        applying->groups[i] = match->rm_so < 0 ? NULL
+            : arena_copy(applying->arena, text + match->rm_so, (size_t)(match->rm_eo - match->rm_so));
+    }
+}
+
+static bool holds(struct applying *applying, const struct condition *condition)
+{
+    bool ignored = true;
+    const char *left = fill(applying, condition->left, &ignored);
+    const char *relation = condition->relation;
+    if (!relation || !strcmp(relation, "no"))
+        return (*left != 0) == !relation;
+    if (strchr(relation, '~')) {
+        regmatch_t matches[GROUPS + 1];
+        const bool found = !regexec(&condition->pattern, left, GROUPS + 1, matches, 0);
+        if (found)
+            keep_groups(applying, left, matches);
+        return found == (*relation == '~');
+    }
+    const char *right = fill(applying, condition->right, &ignored);
+    if (!strcmp(relation, "=") || !strcmp(relation, "!="))
+        return !strcmp(left, right) == (*relation == '=');
+    double a, b;
+    if (!text_number(text_of(left), &a) || !text_number(text_of(right), &b))
+        return false;
+    return *relation == '<' ? (relation[1] ? a <= b : a < b) : relation[1] ? a >= b : a > b;
+}
+
+/* Arithmetic without names; sheets repeat the same. */
+static bool calculate(struct applying *applying, const char *text, double *value)
+{
+    uint32_t hash = 2166136261u;
+    for (const char *c = text; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * 16777619u;
+    struct memo *memo = &applying->memos[hash % MEMOS];
+    if (!memo->text || strcmp(memo->text, text)) {
+        const struct formulas none = { .arena = applying->arena };
+        const struct facts facts = { 0 };
+        const struct expr *expr;
+        struct graph graph;
+        if (!expr_parse(&none, NULL, 0, text_of(text), &expr, applying->error) ||
+            !graph_build(applying->arena, &none, &facts, &expr, 1, &graph, applying->error))
+            return false;
+        graph_value(applying->arena, &graph, NULL, NULL, value);
+        *memo = (struct memo){ text, *value };
+    }
+    *value = memo->value;
+    return true;
+}
+
+static bool follow(struct applying *applying, const struct rule *rule)
+{
+    for (int i = 0; i < rule->condition_count; i++)
+        if (!holds(applying, &rule->conditions[i]))
+            return true;
+    bool complete = true;
+    const char *text = fill(applying, rule->value, &complete);
+    if (!complete)
+        return true;
+    double value;
+    if (rule->arithmetic) {
+        if (!calculate(applying, text, &value))
+            return wrong_line(applying->error, applying->layout, rule->line, applying->error->what);
+        text = isfinite(value) ? arena_print(applying->arena, "%.15g", value) : NULL;
+    }
+    applying->now[number_of(applying, rule->name)] =
+        (struct cell){ text && strcmp(text, "-") ? text : NULL, rule->reason };
+    return true;
+}
+
+/* ---- writing ----------------------------------------------------------------------------------- */
+
+static void write_cell(struct buffer *out, const char *text)
+{
+    if (!text || !strpbrk(text, ",\"\n")) {
+        buffer_print(out, "%s", text ? text : "");
+        return;
+    }
+    buffer_print(out, "\"");
+    for (; *text; text++)
+        buffer_print(out, *text == '"' ? "\"\"" : "%c", *text);
+    buffer_print(out, "\"");
+}
+
+static void name_columns(struct applying *applying)
+{
+    for (size_t i = 0; i < applying->layout->rule_count; i++) {
+        const struct rule *rule = &applying->layout->rules[i];
+        if (number_of(applying, rule->name) >= 0)
+            continue;
+        assert(applying->name_count < COLUMNS_MOST);
+        applying->local[applying->name_count] = rule->local;
+        applying->names[applying->name_count++] = rule->name;
+    }
+}
+
+static bool has_reasons(const struct applying *applying, int at, const struct cell *cells)
+{
+    for (size_t row = 0; row < applying->csv->rows; row++)
+        if (cells[row * COLUMNS_MOST + (size_t)at].text && cells[row * COLUMNS_MOST + (size_t)at].reason)
+            return true;
+    return false;
+}
+
+static void write_rows(const struct applying *applying, const struct cell *cells, struct buffer *out)
+{
+    bool shown[COLUMNS_MOST], reasons[COLUMNS_MOST];
+    buffer_print(out, "line");
+    for (int i = 0; i < applying->name_count; i++) {
+        shown[i] = false;
+        for (size_t row = 0; row < applying->csv->rows && !applying->local[i]; row++)
+            shown[i] |= cells[row * COLUMNS_MOST + (size_t)i].text != NULL;
+        reasons[i] = shown[i] && has_reasons(applying, i, cells);
+        if (shown[i])
+            buffer_print(out, reasons[i] ? ",%s,%s_from" : ",%s", applying->names[i], applying->names[i]);
+    }
+    for (size_t row = 0; row < applying->csv->rows; row++) {
+        buffer_print(out, "\n%d", applying->csv->lines[row]);
+        for (int i = 0; i < applying->name_count; i++) {
+            const struct cell *cell = &cells[row * COLUMNS_MOST + (size_t)i];
+            if (!shown[i])
+                continue;
+            buffer_print(out, ",");
+            write_cell(out, cell->text);
+            if (reasons[i]) {
+                buffer_print(out, ",");
+                write_cell(out, cell->text ? cell->reason : NULL);
+            }
+        }
+    }
+    buffer_print(out, "\n");
+}
+
+static bool apply_rules(struct applying *applying, struct cell *cells)
+{
+    for (applying->row = 0; applying->row < applying->csv->rows; applying->row++) {
+        memset(applying->now, 0, sizeof applying->now);
+        memset(applying->groups, 0, sizeof applying->groups);
+        for (size_t i = 0; i < applying->layout->rule_count; i++)
+            if (!follow(applying, &applying->layout->rules[i]))
+                return false;
+        memcpy(cells + applying->row * COLUMNS_MOST, applying->now, sizeof applying->now);
+    }
+    return true;
+}
+
+bool layout_apply(struct arena *arena, struct layout *layout, const struct csv *csv, struct buffer *out,
+                  struct error *error)
+{
+    struct applying applying = { .arena = arena, .layout = layout, .csv = csv, .error = error };
+    struct cell *cells = arena_array(arena, (csv->rows + 1) * COLUMNS_MOST, sizeof *cells);
+    applying.memos = arena_array(arena, MEMOS, sizeof *applying.memos);
+    name_columns(&applying);
+    const bool applied = compile_patterns(layout, error) && apply_rules(&applying, cells);
+    free_patterns(layout);
+    if (applied)
+        write_rows(&applying, cells, out);
+    return applied;
+}

@@ -1,0 +1,37 @@
+/* layout -- sheets of measurements in other columns, written in ours.
+ *
+ *     a sheet --layout_of: told by its header--> layout --layout_apply--> the schema (score/measured.h)
+ *
+ * A layout is a file of data/layouts: what the columns of a sheet, and the notes in it, say.
+ *
+ *     has COLUMN...                   columns that tell the sheet
+ *     lacks COLUMN...                 columns that it does not have
+ *     let NAME  VALUE  [if CONDITION and ...]
+ *     COLUMN  VALUE  [if CONDITION and ...]  [because REASON]
+ *
+ * Fields are separated by two or more spaces. A line applies to each row of the sheet, in the order of the
+ * file, and what is set later holds. VALUE is a text, or "= " and arithmetic; in it "{x}" is the cell of
+ * column x, "[x]" what a line has set as x, and "{1}" the first group of the last pattern that matched.
+ * A line of which one of these is empty does nothing, so that what a sheet leaves out stays empty.
+ * A condition is "A" (not empty), "no A" (empty), "A = B", "A != B", "A ~ PATTERN" (an extended regular
+ * expression), "A !~ PATTERN", or "A < B", "A > B", "A <= B", "A >= B" of two numbers.
+ *
+ * REASON stands beside the cell, in column COLUMN_from: the cell is not the source's own. It begins with
+ * "inferred" where the value is a guess about this very row, so that scores can leave such rows out. */
+#ifndef SCORE_LAYOUT_H
+#define SCORE_LAYOUT_H
+
+#include "base/base.h"
+
+struct layout;
+
+/* The layout whose columns the sheet has, or NULL. */
+struct layout *layout_of(struct arena *arena, const struct csv *csv);
+/* The error that no layout has its columns: always false. */
+bool layout_unknown(struct arena *arena, const struct csv *csv, struct error *error);
+/* The sheet in the columns of the schema, with the row's line in column `line`. False with an error that
+ * names the layout's line if one of its lines cannot be followed. */
+bool layout_apply(struct arena *arena, struct layout *layout, const struct csv *csv, struct buffer *out,
+                  struct error *error);
+
+#endif
