@@ -1,8 +1,12 @@
+/* Measurements of the schema: columns are words of what ran, names of rows, or reasons beside them
+ * (measured.h). What rows say against each other refuses some of them. */
 #include "score/measured.h"
 
 #include "build/row_names.h"
+#include "rows/rows.h"
+#include "score/layout.h"
 
-#include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,69 +18,368 @@ const struct metric_band metric_bands[METRICS] = { BAND(tpot), BAND(ttft), BAND(
                                                    BAND(prefill), BAND(decode), BAND(energy),
                                                    BAND(kernel), BAND(step) };
 
-const char *measured_word(const struct csv *csv, size_t row, const char *column)
+static const struct figure {
+    enum metric metric;
+    const char *row, *bound;
+} figures[] = {
+#define NAME_0 NULL
+#define FIGURE(metric, row, bound) { METRIC_##metric, NAME_##row, NAME_##bound },
+#include "score/figures.def"
+#undef FIGURE
+#undef NAME_0
+};
+
+double measured_input(const struct measured *point, const char *row, double absent)
 {
-    int at = csv_column(csv, column);
-    return at < 0 ? "" : csv_cell(csv, row, at);
+    for (int i = 0; i < point->input_count; i++)
+        if (!strcmp(point->inputs[i].name, row))
+            return point->inputs[i].value;
+    return absent;
 }
 
-double measured_number(const struct csv *csv, size_t row, const char *column)
+double measured_chips(const struct measured *point)
 {
-    double value;
-    return text_number(text_of(measured_word(csv, row, column)), &value) ? value : 0;
+    return measured_input(point, NAME_chips, 0) * measured_input(point, NAME_decode_workers, 1) +
+           measured_input(point, NAME_prefill_chips, 0) * measured_input(point, NAME_prefill_workers, 0);
 }
 
-double measured_after(const char *text, const char *key)
+/* ---- columns --------------------------------------------------------------------------------- */
+
+enum heading_kind { WORD, INPUT, FIGURE, CHIP_FLOPS, RANK, LINE, REASON, IGNORED };
+
+struct heading {
+    enum heading_kind kind;
+    size_t word;                                /* WORD: offset of the member of struct measured */
+    const struct row *row;                      /* INPUT, FIGURE */
+    const struct figure *figure;
+};
+
+struct reading {
+    struct arena *arena;
+    const struct csv *csv;
+    const struct formulas *formulas;
+    struct heading *headings;                    /* [csv->columns] */
+    struct error *error;
+};
+
+static const struct { const char *name; size_t word; } words[] = {
+    { "source", offsetof(struct measured, source) },
+    { "publisher", offsetof(struct measured, publisher) },
+    { "series", offsetof(struct measured, series) },
+    { "kind", offsetof(struct measured, kind) },
+    { "model", offsetof(struct measured, model) },
+    { "machine", offsetof(struct measured, machine) },
+    { "engine", offsetof(struct measured, engine) },
+    { "precision", offsetof(struct measured, precision) },
+    { "precision_beside_experts", offsetof(struct measured, beside) },
+    { "kv_precision", offsetof(struct measured, kv) },
+    { "refused", offsetof(struct measured, refused) },
+};
+
+static const struct figure *figure_of(const char *row)
 {
-    const char *at = strstr(text, key);
-    return at ? strtod(at + strlen(key), NULL) : 0;
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        if (!strcmp(figures[i].row, row))
+            return &figures[i];
+    return NULL;
 }
 
-struct measured *measured_add(struct arena *arena, struct measured_list *list,
-                              const struct csv *csv, size_t row)
+static bool is_reason(const struct csv *csv, const char *name, const struct arena *arena)
 {
-    struct measured *point = arena_push(arena, &list->points, &list->count, &list->room,
-                                        sizeof *point);
-    *point = (struct measured){ .file = csv->file, .line = csv->lines[row], .source = "" };
-    return point;
+    struct arena scratch = arena_beside(arena);
+    const size_t size = strlen(name), tail = strlen("_from");
+    const bool reason = size > tail && !strcmp(name + size - tail, "_from") &&
+                        csv_column(csv, arena_copy(&scratch, name, size - tail)) >= 0;
+    arena_free(&scratch);
+    return reason;
 }
 
-void measured_input(struct measured *point, const char *name, double value)
+static bool read_header(struct reading *reading, size_t at)
 {
-    assert(point->input_count < MEASURED_INPUTS);
-    point->inputs[point->input_count++] = (struct measured_input){ name, value };
+    static const char *const ignored[] = { "id", "note", "engine_version" };
+    const char *name = csv_header(reading->csv, at);
+    struct heading *heading = &reading->headings[at];
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(words[i].name, name)) {
+            *heading = (struct heading){ .kind = WORD, .word = words[i].word };
+            return true;
+        }
+    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+        if (!strcmp(ignored[i], name)) {
+            heading->kind = IGNORED;
+            return true;
+        }
+    if (!strcmp(name, "line") || !strcmp(name, "rank") || is_reason(reading->csv, name, reading->arena)) {
+        heading->kind = !strcmp(name, "line") ? LINE : !strcmp(name, "rank") ? RANK : REASON;
+        return true;
+    }
+    const char *predicted = formulas_predicted(reading->formulas, name);
+    int row = formulas_find(reading->formulas, name);
+    row = row < 0 && predicted ? formulas_find(reading->formulas, predicted) : row;
+    if (row < 0) {
+        error_set(reading->error, "%s: column '%.60s'", reading->csv->file, name);
+        return error_expected(reading->error, "model, machine, engine, precision, kv_precision, series, source "
+                                              "or the name of a row (chalkline list rows)");
+    }
+    heading->row = reading->formulas->rows[row];
+    heading->figure = figure_of(heading->row->name);
+    heading->kind = heading->figure ? FIGURE : !strcmp(heading->row->name, NAME_stated_chip_flops) ? CHIP_FLOPS
+                                                                                               : INPUT;
+    return true;
 }
 
-void measured_value(struct measured *point, enum metric metric, const char *row, double value)
+/* ---- cells ------------------------------------------------------------------------------------- */
+
+static void add_input(struct measured *point, const char *row, double value)
 {
-    if (!(value > 0))
+    if (point->input_count < MEASURED_INPUTS)
+        point->inputs[point->input_count++] = (struct measured_input){ row, value };
+    else
+        point->refused = "more inputs than a point has room for";
+}
+
+static void add_value(struct measured *point, const struct figure *figure, double value, const char *from)
+{
+    if (point->value_count < MEASURED_VALUES)
+        point->values[point->value_count++] =
+            (struct measured_value){ figure->metric, figure->row, figure->bound, value, from };
+    else
+        point->refused = "more figures than a point has room for";
+}
+
+static bool wrong_cell(const struct reading *reading, size_t row, size_t at, const struct error *cause)
+{
+    error_set(reading->error, "%s:%d: %s: %s", reading->csv->file, reading->csv->lines[row],
+              csv_header(reading->csv, at), cause->what);
+    return error_hint_of(reading->error, cause);
+}
+
+static bool read_quantity(const struct reading *reading, size_t row, size_t at, struct measured *point)
+{
+    const struct heading *heading = &reading->headings[at];
+    struct quantity quantity;
+    struct error cause = { 0 };
+    if (!quantity_parse(text_of(csv_cell(reading->csv, row, (int)at)), heading->row->unit, &quantity, &cause))
+        return wrong_cell(reading, row, at, &cause);
+    if (heading->kind == INPUT || heading->kind == CHIP_FLOPS)
+        add_input(point, heading->row->name, quantity.value);
+    if (heading->kind == CHIP_FLOPS)
+        add_value(point, figure_of(NAME_train_step), 0, NAME_stated_step);
+    else if (heading->kind == FIGURE && quantity.value > 0)
+        add_value(point, heading->figure, quantity.value, NULL);
+    return true;
+}
+
+static bool read_cell(const struct reading *reading, size_t row, size_t at, struct measured *point)
+{
+    const struct heading *heading = &reading->headings[at];
+    const char *cell = csv_cell(reading->csv, row, (int)at);
+    double number = 0;
+    switch (heading->kind) {
+    case WORD:
+        memcpy((char *)point + heading->word, &cell, sizeof cell);
+        return true;
+    case RANK:
+    case LINE:
+        text_number(text_of(cell), &number);
+        *(heading->kind == RANK ? &point->rank : &(double){ 0 }) = number;
+        point->line = heading->kind == LINE ? (int)number : point->line;
+        return true;
+    case REASON:
+        if (!strncmp(cell, "inferred", strlen("inferred")))
+            point->inferred = cell;
+        return true;
+    case INPUT:
+    case FIGURE:
+    case CHIP_FLOPS:
+        return read_quantity(reading, row, at, point);
+    default:
+        return true;
+    }
+}
+
+/* ---- one row ------------------------------------------------------------------------------------ */
+
+static bool needs_load(const struct measured *point)
+{
+    for (int i = 0; i < point->value_count; i++) {
+        const enum metric metric = point->values[i].metric;
+        if (metric == METRIC_TPOT || metric == METRIC_TTFT || metric == METRIC_E2E ||
+            !strcmp(point->values[i].row, NAME_predicted_throughput))
+            return true;
+    }
+    return false;
+}
+
+static const char *missing(const struct measured *point)
+{
+    if (!point->machine || !*point->machine)
+        return "machine not stated";
+    if (!point->value_count)
+        return "nothing measured that a row predicts";
+    const bool loaded = measured_input(point, NAME_concurrency, 0) > 0 ||
+                        measured_input(point, NAME_arrival_rate, 0) > 0;
+    if (needs_load(point) && (!loaded || !(measured_input(point, NAME_prompt_tokens, 0) >= 1) ||
+                              !(measured_input(point, NAME_output_tokens, 0) >= 1)))
+        return "load or lengths not stated";
+    return NULL;
+}
+
+/* What the figures say of their server is computed from them. */
+static void add_revealing(struct measured *point)
+{
+    for (int i = 0, count = point->value_count; i < count; i++) {
+        const struct measured_value *value = &point->values[i];
+        if (value->metric == METRIC_TPOT)
+            add_input(point, NAME_measured_tpot, value->value);
+        else if (value->metric == METRIC_TTFT)
+            add_input(point, NAME_measured_ttft, value->value);
+    }
+}
+
+static const char *or_null(const char *word)
+{
+    return word && *word ? word : NULL;
+}
+
+static bool read_row(struct reading *reading, size_t row, struct measured_list *list)
+{
+    struct measured *point = arena_push(reading->arena, &list->points, &list->count, &list->room, sizeof *point);
+    *point = (struct measured){ .file = reading->csv->file, .line = reading->csv->lines[row] };
+    for (size_t at = 0; at < reading->csv->columns; at++)
+        if (*csv_cell(reading->csv, row, (int)at) && !read_cell(reading, row, at, point))
+            return false;
+    const char **texts[] = { &point->source, &point->publisher, &point->series, &point->machine };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        *texts[i] = *texts[i] ? *texts[i] : "";
+    if (!or_null(point->kind))
+        point->kind = measured_input(point, NAME_prefill_workers, 0) > 0 ? "disaggregated" : "aggregated";
+    if (!point->refused)
+        point->refused = missing(point);
+    if (!point->refused)
+        add_revealing(point);
+    return true;
+}
+
+/* ---- rows against each other --------------------------------------------------------------- */
+
+/* Words whose index is equal are equal; sheets repeat the same. */
+static bool same_word(const char *a, const char *b)
+{
+    return a == b || (a && b && !strcmp(a, b));
+}
+
+static bool is_layout(const char *row)
+{
+    static const char *const rows[] = { NAME_attention_dp, NAME_expert_parallel, NAME_prefill_expert_parallel,
+                                        NAME_prefill_attention_dp, NAME_measured_tpot, NAME_measured_ttft };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (!strcmp(row, rows[i]))
+            return true;
+    return false;
+}
+
+static bool is_figure(const char *row)
+{
+    return !strcmp(row, NAME_measured_tpot) || !strcmp(row, NAME_measured_ttft) ||
+           !strcmp(row, NAME_stated_chip_flops) || !strcmp(row, NAME_recompute_counted);
+}
+
+/* The same server and load, not by name of the model: one is often exported under two. `layouts`: with
+ * their layouts too. */
+static bool same_run(const struct measured *a, const struct measured *b, bool layouts)
+{
+    if (!same_word(a->machine, b->machine) || !same_word(a->engine, b->engine) ||
+        !same_word(a->precision, b->precision) || !same_word(a->kv, b->kv))
+        return false;
+    for (int i = 0; i < a->input_count; i++)
+        if (!is_figure(a->inputs[i].name) && (layouts || !is_layout(a->inputs[i].name)) &&
+            measured_input(b, a->inputs[i].name, NAN) != a->inputs[i].value)
+            return false;
+    return true;
+}
+
+/* All figures within a share of each other. */
+static bool same_figures(const struct measured *a, const struct measured *b, double share)
+{
+    if (a->value_count != b->value_count)
+        return false;
+    for (int i = 0; i < a->value_count; i++)
+        if (strcmp(a->values[i].row, b->values[i].row) || a->values[i].from ||
+            !(fabs(a->values[i].value - b->values[i].value) <= share * b->values[i].value))
+            return false;
+    return true;
+}
+
+static bool same_metric(const struct measured *a, const struct measured *b)
+{
+    return a->value_count && b->value_count && a->values[0].metric == b->values[0].metric;
+}
+
+/* Of two points `a` stands before `b`. */
+static void compare(struct arena *arena, struct measured *a, struct measured *b)
+{
+    const double again = 0.002, exported = 1e-9, apart = 1.5;
+    if (a->rank != b->rank && *a->series && !strcmp(a->series, b->series) && same_metric(a, b) &&
+        same_run(a, b, true) && same_run(b, a, true)) {
+        (a->rank < b->rank ? b : a)->refused = "another figure of a run that is scored";
         return;
-    assert(point->value_count < MEASURED_VALUES);
-    point->values[point->value_count++] = (struct measured_value){ metric, row, value, NULL };
+    }
+    if (!b->model || !same_run(a, b, false) || !same_run(b, a, false))
+        return;
+    const bool alike = same_run(a, b, true) && same_run(b, a, true);
+    if (alike && same_figures(a, b, again)) {
+        b->refused = "the same measurement again";
+    } else if (!alike && same_figures(a, b, exported)) {
+        a->refused = arena_print(arena, "the same figures stand under another layout");
+        b->refused = a->refused;
+    } else if (alike && *a->series && !strcmp(a->series, b->series) && a->values[0].metric == METRIC_TPOT &&
+               b->values[0].metric == METRIC_TPOT) {
+        const double ratio = a->values[0].value / b->values[0].value;
+        if (fmax(ratio, 1 / ratio) > apart)
+            a->refused = b->refused =
+                "measured twice at one time, more than 1.5 x apart, so that one had an option that is not stated";
+    }
 }
 
-void measured_from(struct measured *point, enum metric metric, const char *row, const char *from)
+static void compare_all(struct arena *arena, struct measured_list *list, size_t from)
 {
-    assert(point->value_count < MEASURED_VALUES);
-    point->values[point->value_count++] = (struct measured_value){ metric, row, 0, from };
+    for (size_t i = from; i < list->count; i++)
+        for (size_t j = from; j < i && !list->points[i].refused; j++)
+            if (!list->points[j].refused)
+                compare(arena, &list->points[j], &list->points[i]);
+}
+
+/* ---- a file ---------------------------------------------------------------------------------- */
+
+static bool read_schema(struct arena *arena, const struct csv *csv, struct measured_list *list,
+                        struct error *error)
+{
+    struct reading reading = { .arena = arena, .csv = csv, .formulas = formulas_built_in(FORMULAS_ALL),
+                               .headings = arena_array(arena, csv->columns + 1, sizeof *reading.headings),
+                               .error = error };
+    const size_t from = list->count;
+    for (size_t at = 0; at < csv->columns; at++)
+        if (!read_header(&reading, at))
+            return false;
+    for (size_t row = 0; row < csv->rows; row++)
+        if (!read_row(&reading, row, list))
+            return false;
+    compare_all(arena, list, from);
+    return true;
 }
 
 bool measured_read(struct arena *arena, const struct csv *csv, struct measured_list *list,
                    struct error *error)
 {
-    static const struct {
-        const char *column;                     /* that only files of this kind have */
-        void (*read)(struct arena *, const struct csv *, struct measured_list *);
-    } readers[] = {
-        { "silicon_tpot_ms", measured_points }, { "batch_concurrency", measured_serving },
-        { "rate_per_s", measured_load },        { "latency", measured_kernels },
-    };
-    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
-        if (csv_column(csv, readers[i].column) >= 0) {
-            readers[i].read(arena, csv, list);
-            return true;
-        }
-    error_set(error, "%s: not the columns of measurements", csv->file);
-    return error_expected(error, "the columns of serving_points.csv, serving.csv, training.csv, "
-                                 "vllm_load_h100.csv or kernels.csv");
+    struct layout *layout = layout_of(arena, csv);
+    if (!layout && csv_column(csv, "machine") < 0)
+        return layout_unknown(arena, csv, error);
+    if (!layout)
+        return read_schema(arena, csv, list, error);
+    struct buffer converted = { .arena = arena };
+    struct csv *ours = arena_alloc(arena, sizeof *ours);
+    return layout_apply(arena, layout, csv, &converted, error) &&
+           csv_read(arena, csv->file, (struct text){ converted.data, converted.size }, ours, error) &&
+           read_schema(arena, ours, list, error);
 }

@@ -12,6 +12,17 @@
 
 enum { FIGURES = 4, OUTPUTS = FIGURES * MEASURED_VALUES };      /* value, low, high, measured */
 
+static bool list_rows(struct predictor *predictor, struct scenario *scenario, struct setup *setup,
+                      struct error *error)
+{
+    const struct expr **wanted = arena_array(predictor->arena, predictor->row_count, sizeof *wanted);
+    for (size_t i = 0; i < predictor->row_count; i++)
+        if (!expr_parse(&scenario->formulas, NULL, 0, text_of(predictor->rows[i]), &wanted[i], error))
+            return false;
+    return graph_build(predictor->arena, &scenario->formulas, &scenario->facts, wanted, predictor->row_count,
+                       &setup->graph, error);
+}
+
 static bool setup_list(struct predictor *predictor, const struct measured *point,
                        struct scenario *scenario, struct setup *setup, struct error *error)
 {
@@ -19,6 +30,8 @@ static bool setup_list(struct predictor *predictor, const struct measured *point
     const struct expr *wanted[OUTPUTS];
     for (int i = 0; i < point->input_count; i++)
         facts_set(&scenario->facts, point->inputs[i].name, 1, ORIGIN_AXIS, "measured");
+    if (predictor->row_count)
+        return list_rows(predictor, scenario, setup, error);
     for (int i = 0; i < point->value_count; i++) {
         const char *row = point->values[i].row;
         struct metric_band band = metric_bands[point->values[i].metric];
@@ -48,9 +61,9 @@ static bool read_as(struct predictor *predictor, const struct measured *point,
 static bool read_scenario(struct predictor *predictor, const struct measured *point,
                           struct scenario *scenario, struct error *error)
 {
-    if (!point->experts_only)
+    if (!point->beside)
         return read_as(predictor, point, point->precision, NULL, scenario, error);
-    if (!read_as(predictor, point, "bf16", point->precision, scenario, error))
+    if (!read_as(predictor, point, point->beside, point->precision, scenario, error))
         return false;
     const struct fact *sparse = facts_find(&scenario->facts, NAME_moe_layers);
     return (sparse && sparse->value > 0) ||
@@ -75,7 +88,7 @@ static void setup_make(struct predictor *predictor, const struct measured *point
 static const char *key_of(struct arena *arena, const struct measured *point)
 {
     const char *const words[] = { point->model, point->machine, point->engine, point->precision,
-                                  point->experts_only ? "experts" : "all", point->kv };
+                                  point->beside, point->kv };
     struct buffer key = { .arena = arena };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         buffer_print(&key, "%s|", words[i] ? words[i] : "");
@@ -106,6 +119,14 @@ void predictor_inputs(const struct setup *setup, const struct measured *point, d
     for (int i = 0; i < point->input_count; i++)
         if (setup->input[i] >= 0)
             inputs[setup->input[i]] = point->inputs[i].value;
+}
+
+void predictor_rows(struct arena *scratch, const struct setup *setup, const struct measured *point,
+                    double *values)
+{
+    double *inputs = arena_array(scratch, setup->graph.input_count + 1, sizeof *inputs);
+    predictor_inputs(setup, point, inputs);
+    graph_value(scratch, &setup->graph, inputs, NULL, values);
 }
 
 void predictor_predict(struct arena *scratch, const struct setup *setup,

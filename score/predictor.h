@@ -23,6 +23,8 @@ struct setup {                      /* shared by points that differ only in the 
 struct predictor {
     struct arena *arena;
     const struct command *command;        /* its options apply to all points */
+    const char *const *rows;        /* in place of the points' own figures, these rows are the outputs */
+    size_t row_count;               /* 0: the points' own */
     struct setup *setups;
     size_t count, room;
 };
@@ -31,6 +33,9 @@ struct predictor {
 struct setup *predictor_find(struct predictor *predictor, const struct measured *point);
 /* Write the inputs of the setup's graph at this point: inputs[graph.input_count]. */
 void predictor_inputs(const struct setup *setup, const struct measured *point, double *inputs);
+/* The values of predictor->rows at the point. */
+void predictor_rows(struct arena *scratch, const struct setup *setup, const struct measured *point,
+                    double *values);
 /* Predict each value of the point. */
 void predictor_predict(struct arena *scratch, const struct setup *setup,
                        const struct measured *point, const double *inputs,

@@ -16,21 +16,14 @@
 
 /* ---- points ------------------------------------------------------------------------------ */
 
-/* The points of a sheet, and who published each, as the first word of its source says:
- * "NVIDIA/TensorRT-LLM". Only sheets that collect from several publishers have both columns. */
-static bool read_sheet(struct check *check, const struct csv *csv)
+/* Who published a point; without a column that says so the first word of its source:
+ * "NVIDIA/TensorRT-LLM". */
+static const char *publisher_of(struct check *check, const struct measured *point)
 {
-    const bool collected = csv_column(csv, "source") >= 0 && csv_column(csv, "model") >= 0;
-    if (!measured_read(check->arena, csv, &check->points, check->error))
-        return false;
-    while (check->publisher_count < check->points.count) {
-        const char *source = check->points.points[check->publisher_count].source;
-        const size_t size = collected ? strcspn(source, " ,;") : 0;
-        *(const char **)arena_push(check->arena, &check->publishers, &check->publisher_count,
-                                   &check->publisher_room, sizeof source) =
-            size ? arena_copy(check->arena, source, size) : NULL;
-    }
-    return true;
+    const size_t size = strcspn(point->source, " ,;");
+    if (*point->publisher)
+        return point->publisher;
+    return size ? arena_copy(check->arena, point->source, size) : "no source stated";
 }
 
 static bool read_points(struct check *check)
@@ -44,9 +37,10 @@ static bool read_points(struct check *check)
     for (size_t i = 0; i < count; i++)
         if (!file_read(check->arena, files[i], LIMIT, &text, check->error) ||
             !csv_read(check->arena, files[i], text, &csv, check->error) ||
-            !read_sheet(check, &csv))
+            !measured_read(check->arena, &csv, &check->points, check->error))
             return false;
-    return count || read_sheet(check, csv_built_in("data/measured.csv"));
+    return count || measured_read(check->arena, csv_built_in("data/measured.csv"), &check->points,
+                                  check->error);
 }
 
 /* ---- groups ------------------------------------------------------------------------------ */
@@ -77,8 +71,8 @@ static const char *group_of(struct check *check, size_t i)
         return check_label(check, CATALOG_MACHINE, point->machine);
     if (check->by == BY_MODEL && point->model)
         return check_label(check, CATALOG_MODEL, point->model);
-    if (check->by == BY_SOURCE && check->publishers[i])
-        return check->publishers[i];
+    if (check->by == BY_SOURCE)
+        return publisher_of(check, point);
     return point->kind;
 }
 
@@ -96,6 +90,8 @@ static void refuse(struct check *check, const struct measured *point, const char
 {
     add_outcome(check, point)->refused = reason;
     check->refused++;
+    /* what follows a colon is this point's own */
+    reason = arena_copy(check->arena, reason, strcspn(reason, ":"));
     for (size_t i = 0; i < check->refusal_count; i++)
         if (!strcmp(check->refusals[i].reason, reason)) {
             check->refusals[i].count++;
@@ -113,6 +109,11 @@ static const char *predict(struct check *check, const struct measured *point,
 {
     if (point->refused)
         return point->refused;
+    if (check->stated && point->inferred)
+        return "one of its inputs is inferred";
+    const char *refused = physics_refuse(&check->physics, point);
+    if (refused)
+        return refused;
     const struct setup *setup = predictor_find(&check->predictor, point);
     if (setup->refused)
         return setup->refused;
@@ -199,6 +200,8 @@ bool ask_check(struct arena *arena, const struct command *command, struct answer
                            .predictor = { .arena = arena, .command = command },
                            .all.arena = arena, .metrics.arena = arena, .groups.arena = arena };
     const size_t worst = command_count(command, "worst");
+    physics_open(&check.physics, arena, command);
+    check.stated = command_given(command, "stated");
     if (!read_question(&check) || !read_points(&check))
         return false;
     for (size_t i = 0; i < check.points.count; i++)
@@ -234,6 +237,7 @@ static const struct option check_list[] = {
       .help = "measurements to score" },
     { "by", "WHAT", OPTION_CHOICE, .choices = groupings, .fallback = "model",
       .help = "group by model, hardware or source" },
+    { "stated", NULL, OPTION_SWITCH, .help = "leave out rows with an inferred input" },
     { "worst", "N", OPTION_COUNT, .low = 1, .high = 10000,
       .help = "also list the N worst predictions, with file and line" },
     { "rank", NULL, OPTION_SWITCH,

@@ -7,6 +7,7 @@
 #define ASK_CHECK_H
 
 #include "ask/ask.h"
+#include "score/physics.h"
 #include "score/score.h"
 
 enum grouping { BY_MODEL, BY_HARDWARE, BY_SOURCE };
@@ -31,9 +32,9 @@ struct check {
     struct label *labels;
     size_t label_count, label_room;
     struct measured_list points;
-    const char **publishers;        /* of each point; NULL: its file names none */
-    size_t publisher_count, publisher_room;
     struct predictor predictor;
+    struct physics physics;
+    bool stated;                    /* points with an inferred input are refused */
     struct outcome *outcomes;
     size_t outcome_count, outcome_room;
     struct scores all, metrics, groups;

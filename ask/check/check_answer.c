@@ -182,8 +182,8 @@ void check_worst(struct check *check, size_t most)
         if (point->model)
             section_word(one, "model", point->model);
         section_word(one, "machine", point->machine);
-        section_number(one, NAME_chips, point->chips, unit_one);
-        section_number(one, NAME_concurrency, point->concurrency, unit_one);
+        section_number(one, NAME_chips, measured_chips(point), unit_one);
+        section_number(one, NAME_concurrency, measured_input(point, NAME_concurrency, 0), unit_one);
         struct section *inputs = section_add(one, "inputs", SECTION_RECORD);
         for (int k = 0; k < point->input_count; k++)
             section_number(inputs, point->inputs[k].name, point->inputs[k].value, unit_one);

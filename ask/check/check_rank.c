@@ -26,21 +26,13 @@ struct ranked {
     size_t count, room;
 };
 
-static double input_of(const struct measured *point, const char *name)
-{
-    for (int i = 0; i < point->input_count; i++)
-        if (!strcmp(point->inputs[i].name, name))
-            return point->inputs[i].value;
-    return 0;
-}
-
 static const char *sweep_of(struct check *check, const struct measured *point)
 {
     return arena_print(check->arena, "%s on %s, %s, %s, %s, %.0f in, %.0f out",
                        check_label(check, CATALOG_MODEL, point->model),
                        check_label(check, CATALOG_MACHINE, point->machine), point->engine,
                        point->precision ? point->precision : "as is", point->kv ? point->kv : "",
-                       input_of(point, NAME_prompt_tokens), input_of(point, NAME_output_tokens));
+                       measured_input(point, NAME_prompt_tokens, 0), measured_input(point, NAME_output_tokens, 0));
 }
 
 /* Speed and throughput of each point whose TPOT and TTFT were scored, one behind the other. */
@@ -69,10 +61,10 @@ static bool add_turns(struct ranked *ranked)
         struct turn turn = { .point = times->point, .sweep = sweep_of(check, times->point) };
         for (int predicted = 0; predicted < 2; predicted++) {
             const double at[INPUTS] = {
-                times->point->concurrency, input_of(times->point, NAME_output_tokens),
+                measured_input(times->point, NAME_concurrency, 0), measured_input(times->point, NAME_output_tokens, 0),
                 predicted ? times[1].predicted.value : times[1].measured->value,
                 predicted ? times[0].predicted.value : times[0].measured->value,
-                times->point->chips };
+                measured_chips(times->point) };
             double out[2];
             for (int k = 0; k < INPUTS; k++)
                 if (graph_input(&values.graph, inputs[k]) >= 0)
@@ -114,7 +106,7 @@ static bool choice(const struct ranked *ranked, const char *sweep)
             continue;
         first = first ? first : point;
         for (size_t k = 0; k < sizeof layout / sizeof *layout; k++)
-            if (input_of(point, layout[k]) != input_of(first, layout[k]))
+            if (measured_input(point, layout[k], 0) != measured_input(first, layout[k], 0))
                 return true;
     }
     return false;
