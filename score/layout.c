@@ -149,6 +149,20 @@ static bool read_line(struct arena *arena, struct layout *layout, struct text li
     return read_rule(arena, line, rule);
 }
 
+/* A name is that of a column or of a "let", never of both: "[x]" would be either. */
+static bool names_apart(const struct layout *layout, struct error *error)
+{
+    for (size_t i = 0; i < layout->rule_count; i++)
+        for (size_t k = 0; k < i; k++) {
+            const struct rule *one = &layout->rules[k], *other = &layout->rules[i];
+            if (!one->name || !other->name || one->local == other->local || strcmp(one->name, other->name))
+                continue;
+            error_set(error, "%s:%d: '%s' is a column and a 'let'", layout->path, other->line, other->name);
+            return error_expected(error, "another name after 'let' than that of a column");
+        }
+    return true;
+}
+
 struct layout *layout_read(struct arena *arena, const char *path, struct text text, struct error *error)
 {
     struct layout *layout = arena_alloc(arena, sizeof *layout);
@@ -162,11 +176,12 @@ struct layout *layout_read(struct arena *arena, const char *path, struct text te
         error_expected(error, "COLUMN  VALUE  [if CONDITION and ...]  [because REASON]");
         return NULL;
     }
-    if (layout->has_count)
-        return layout;
-    wrong_line(error, layout, 1, "no line that begins with 'has'");
-    error_expected(error, "has COLUMN...");
-    return NULL;
+    if (!layout->has_count) {
+        wrong_line(error, layout, 1, "no line that begins with 'has'");
+        error_expected(error, "has COLUMN...");
+        return NULL;
+    }
+    return names_apart(layout, error) ? layout : NULL;
 }
 
 static bool ends_with(const char *text, const char *end)
