@@ -18,7 +18,7 @@ struct condition {
 
 struct rule {
     int line;
-    const char *name, *value, *reason;  /* reason NULL: the sheet's own */
+    const char *name, *value, *reason;  /* name NULL: "when"; reason NULL: the sheet's own */
     bool local, arithmetic;             /* "let"; "= " */
     struct condition conditions[CONDITIONS];
     int condition_count;
@@ -33,7 +33,7 @@ struct layout {
 };
 
 struct layouts {
-    struct layout *layouts;
+    struct layout **layouts;
     size_t count, room;
 };
 
@@ -84,16 +84,18 @@ static void read_condition(struct arena *arena, char *text, struct condition *co
         *condition = (struct condition){ .left = text + 3, .relation = "no" };
         return;
     }
+    char *first = NULL;
     for (size_t i = 0; i < sizeof relations / sizeof *relations; i++) {
         char *at = strstr(text, relations[i]);
-        if (!at)
+        if (!at || (first && at >= first))
             continue;
         const size_t size = strlen(relations[i]);
-        *at = 0;
+        first = at;
         condition->right = at + size;
         condition->relation = arena_copy(arena, relations[i] + 1, size - 2);
-        return;
     }
+    if (first)
+        *first = 0;
 }
 
 static bool read_conditions(struct arena *arena, const char *text, struct rule *rule)
@@ -113,9 +115,11 @@ static bool read_conditions(struct arena *arena, const char *text, struct rule *
 
 static bool read_rule(struct arena *arena, struct text line, struct rule *rule)
 {
+    if (line.size > 5 && !strncmp(line.data, "when ", 5))
+        return read_conditions(arena, arena_copy(arena, line.data + 5, line.size - 5), rule);
     const char *name = field(arena, &line), *part;
     rule->value = field(arena, &line);
-    if (!name || !rule->value)
+    if (!name || !rule->value || !strncmp(rule->value, "if ", 3) || !strncmp(rule->value, "because ", 8))
         return false;
     rule->local = !strncmp(name, "let ", 4);
     rule->name = rule->local ? name + 4 : name;
@@ -129,29 +133,55 @@ static bool read_rule(struct arena *arena, struct text line, struct rule *rule)
     return true;
 }
 
-static bool read_layout(struct arena *arena, const struct embedded *file, struct layout *layout,
-                        struct error *error)
+static bool read_line(struct arena *arena, struct layout *layout, struct text line, int number, size_t *room)
 {
-    struct text rest = { file->data, file->size };
-    size_t room = 0;
-    *layout = (struct layout){ .path = file->path };
-    for (int number = 1; rest.size; number++) {
-        const struct text line = text_trim(text_line(&rest));
-        if (!line.size || line.data[0] == '#')
-            continue;
-        const char *text = arena_copy(arena, line.data, line.size);
-        if (!strncmp(text, "has ", 4)) {
-            layout->has = words_of(arena, text + 4, &layout->has_count);
-        } else if (!strncmp(text, "lacks ", 6)) {
-            layout->lacks = words_of(arena, text + 6, &layout->lacks_count);
-        } else {
-            struct rule *rule = arena_push(arena, &layout->rules, &layout->rule_count, &room, sizeof *rule);
-            *rule = (struct rule){ .line = number };
-            if (!read_rule(arena, line, rule))
-                return wrong_line(error, layout, number, "COLUMN  VALUE  [if CONDITION]  [because REASON]");
-        }
+    const char *text = arena_copy(arena, line.data, line.size);
+    if (!strncmp(text, "has ", 4)) {
+        layout->has = words_of(arena, text + 4, &layout->has_count);
+        return true;
     }
-    return layout->has_count || wrong_line(error, layout, 1, "no line that begins with 'has'");
+    if (!strncmp(text, "lacks ", 6)) {
+        layout->lacks = words_of(arena, text + 6, &layout->lacks_count);
+        return true;
+    }
+    struct rule *rule = arena_push(arena, &layout->rules, &layout->rule_count, room, sizeof *rule);
+    *rule = (struct rule){ .line = number };
+    return read_rule(arena, line, rule);
+}
+
+/* A name is that of a column or of a "let", never of both: "[x]" would be either. */
+static bool names_apart(const struct layout *layout, struct error *error)
+{
+    for (size_t i = 0; i < layout->rule_count; i++)
+        for (size_t k = 0; k < i; k++) {
+            const struct rule *one = &layout->rules[k], *other = &layout->rules[i];
+            if (!one->name || !other->name || one->local == other->local || strcmp(one->name, other->name))
+                continue;
+            error_set(error, "%s:%d: '%s' is a column and a 'let'", layout->path, other->line, other->name);
+            return error_expected(error, "another name after 'let' than that of a column");
+        }
+    return true;
+}
+
+struct layout *layout_read(struct arena *arena, const char *path, struct text text, struct error *error)
+{
+    struct layout *layout = arena_alloc(arena, sizeof *layout);
+    size_t room = 0;
+    *layout = (struct layout){ .path = path };
+    for (int number = 1; text.size; number++) {
+        const struct text line = text_trim(text_line(&text));
+        if (!line.size || line.data[0] == '#' || read_line(arena, layout, line, number, &room))
+            continue;
+        wrong_line(error, layout, number, "not a line of a layout");
+        error_expected(error, "COLUMN  VALUE  [if CONDITION and ...]  [because REASON]");
+        return NULL;
+    }
+    if (!layout->has_count) {
+        wrong_line(error, layout, 1, "no line that begins with 'has'");
+        error_expected(error, "has COLUMN...");
+        return NULL;
+    }
+    return names_apart(layout, error) ? layout : NULL;
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -167,10 +197,11 @@ static struct layouts read_layouts(struct arena *arena)
     struct error error;
     for (const struct embedded *file = embedded_data; file->path; file++)
         if (ends_with(file->path, ".layout")) {
-            struct layout *layout = arena_push(arena, &layouts.layouts, &layouts.count, &layouts.room,
-                                               sizeof *layout);
-            if (!read_layout(arena, file, layout, &error))
-                assert(!"a layout of data/layouts cannot be read");
+            struct layout *layout = layout_read(arena, file->path, (struct text){ file->data, file->size },
+                                                &error);
+            assert(layout);
+            *(struct layout **)arena_push(arena, &layouts.layouts, &layouts.count, &layouts.room,
+                                          sizeof layout) = layout;
         }
     return layouts;
 }
@@ -179,7 +210,7 @@ struct layout *layout_of(struct arena *arena, const struct csv *csv)
 {
     const struct layouts layouts = read_layouts(arena);
     for (size_t i = 0; i < layouts.count; i++) {
-        struct layout *layout = &layouts.layouts[i];
+        struct layout *layout = layouts.layouts[i];
         bool all = true;
         for (size_t k = 0; k < layout->has_count; k++)
             all &= csv_column(csv, layout->has[k]) >= 0;
@@ -196,9 +227,9 @@ bool layout_unknown(struct arena *arena, const struct csv *csv, struct error *er
     const struct layouts layouts = read_layouts(arena);
     struct buffer known = { .arena = arena };
     for (size_t i = 0; i < layouts.count; i++)
-        for (size_t k = 0; k < layouts.layouts[i].has_count; k++)
-            buffer_print(&known, "%s%s", layouts.layouts[i].has[k],
-                         k + 1 < layouts.layouts[i].has_count ? "," : "; ");
+        for (size_t k = 0; k < layouts.layouts[i]->has_count; k++)
+            buffer_print(&known, "%s%s", layouts.layouts[i]->has[k],
+                         k + 1 < layouts.layouts[i]->has_count ? "," : "; ");
     error_set(error, "%s: not the columns of measurements", csv->file);
     return error_expected(error, "model, machine and names of rows (docs/formats.md), or the columns %sof a known sheet",
                           known.data);
@@ -254,6 +285,7 @@ static int number_of(const struct applying *applying, const char *name)
     return -1;
 }
 
+/* What stands in "{name}" or "[name]"; "" where that is empty. */
 static const char *place(const struct applying *applying, const char *name, char kind)
 {
     if (kind == '[') {
@@ -276,8 +308,10 @@ static const char *fill(const struct applying *applying, const char *text, bool 
         text += plain;
         if (!*text)
             break;
-        const size_t size = strcspn(text + 1, "}]");
-        const char *cell = place(applying, arena_copy(applying->arena, text + 1, size), *text);
+        const size_t size = strcspn(text + 1, "}]"), name = strcspn(text + 1, "|}]");
+        const char *cell = place(applying, arena_copy(applying->arena, text + 1, name), *text);
+        if (!*cell && name < size)
+            cell = arena_copy(applying->arena, text + 2 + name, size - name - 1);
         *complete &= *cell != 0;
         buffer_print(&out, "%s", cell);
         text += size + 2;
@@ -339,11 +373,24 @@ static bool calculate(struct applying *applying, const char *text, double *value
     return true;
 }
 
-static bool follow(struct applying *applying, const struct rule *rule)
+static bool all_hold(struct applying *applying, const struct rule *rule)
 {
     for (int i = 0; i < rule->condition_count; i++)
         if (!holds(applying, &rule->conditions[i]))
-            return true;
+            return false;
+    return true;
+}
+
+/* The sheet's line too: what stands there is what the layout's line did not expect. */
+static bool wrong_cell(const struct applying *applying, const struct rule *rule)
+{
+    struct error cause = *applying->error;
+    return error_set(applying->error, "%s:%d: %s:%d: %s", applying->csv->file,
+                     applying->csv->lines[applying->row], applying->layout->path, rule->line, cause.what);
+}
+
+static bool follow(struct applying *applying, const struct rule *rule)
+{
     bool complete = true;
     const char *text = fill(applying, rule->value, &complete);
     if (!complete)
@@ -351,7 +398,7 @@ static bool follow(struct applying *applying, const struct rule *rule)
     double value;
     if (rule->arithmetic) {
         if (!calculate(applying, text, &value))
-            return wrong_line(applying->error, applying->layout, rule->line, applying->error->what);
+            return wrong_cell(applying, rule);
         text = isfinite(value) ? arena_print(applying->arena, "%.15g", value) : NULL;
     }
     applying->now[number_of(applying, rule->name)] =
@@ -377,7 +424,7 @@ static void name_columns(struct applying *applying)
 {
     for (size_t i = 0; i < applying->layout->rule_count; i++) {
         const struct rule *rule = &applying->layout->rules[i];
-        if (number_of(applying, rule->name) >= 0)
+        if (!rule->name || number_of(applying, rule->name) >= 0)
             continue;
         assert(applying->name_count < COLUMNS_MOST);
         applying->local[applying->name_count] = rule->local;
@@ -422,14 +469,26 @@ static void write_rows(const struct applying *applying, const struct cell *cells
     buffer_print(out, "\n");
 }
 
+static bool apply_to_row(struct applying *applying)
+{
+    bool here = true;                               /* what the last "when" says */
+    for (size_t i = 0; i < applying->layout->rule_count; i++) {
+        const struct rule *rule = &applying->layout->rules[i];
+        if (!rule->name)
+            here = all_hold(applying, rule);
+        else if (here && all_hold(applying, rule) && !follow(applying, rule))
+            return false;
+    }
+    return true;
+}
+
 static bool apply_rules(struct applying *applying, struct cell *cells)
 {
     for (applying->row = 0; applying->row < applying->csv->rows; applying->row++) {
         memset(applying->now, 0, sizeof applying->now);
         memset(applying->groups, 0, sizeof applying->groups);
-        for (size_t i = 0; i < applying->layout->rule_count; i++)
-            if (!follow(applying, &applying->layout->rules[i]))
-                return false;
+        if (!apply_to_row(applying))
+            return false;
         memcpy(cells + applying->row * COLUMNS_MOST, applying->now, sizeof applying->now);
     }
     return true;

@@ -8,11 +8,13 @@
  *     lacks COLUMN...                 columns that it does not have
  *     let NAME  VALUE  [if CONDITION and ...]
  *     COLUMN  VALUE  [if CONDITION and ...]  [because REASON]
+ *     when CONDITION and ...          the lines below it, up to the next such line, are of these rows alone
  *
  * Fields are separated by two or more spaces. A line applies to each row of the sheet, in the order of the
- * file, and what is set later holds. VALUE is a text, or "= " and arithmetic; in it "{x}" is the cell of
- * column x, "[x]" what a line has set as x, and "{1}" the first group of the last pattern that matched.
- * A line of which one of these is empty does nothing, so that what a sheet leaves out stays empty.
+ * file, and what is set later holds; the value "-" empties a cell. VALUE is a text, or "= " and arithmetic;
+ * in it "{x}" is the cell of column x, "[x]" what a line has set as x, and "{1}" the first group of the last
+ * pattern that matched. A line of which one of these is empty does nothing, so that what a sheet leaves
+ * out stays empty; "{x|y}" and "[x|y]" are y where x is empty.
  * A condition is "A" (not empty), "no A" (empty), "A = B", "A != B", "A ~ PATTERN" (an extended regular
  * expression), "A !~ PATTERN", or "A < B", "A > B", "A <= B", "A >= B" of two numbers.
  *
@@ -25,6 +27,8 @@
 
 struct layout;
 
+/* The layout that a file says, or NULL with an error that names its line. `text` must outlive it. */
+struct layout *layout_read(struct arena *arena, const char *path, struct text text, struct error *error);
 /* The layout whose columns the sheet has, or NULL. */
 struct layout *layout_of(struct arena *arena, const struct csv *csv);
 /* The error that no layout has its columns: always false. */
