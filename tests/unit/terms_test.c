@@ -1,0 +1,76 @@
+/* Terms of a prediction that only some servers have, each against its formula by hand: engines of 2024,
+ * grouped queries in them, messages that go through NCCL, open loops, static batches. */
+#include "test.h"
+#include "commands.h"
+#include "ask/ask.h"
+
+#include <math.h>
+
+struct world {
+    struct arena arena;
+    struct scenario scenario;
+    struct command command;
+};
+
+static void world_open(struct world *world, const char *model, const char *machine, const char *engine)
+{
+    struct subject subject = subject_of(model, machine);
+    struct error error;
+    *world = (struct world){ 0 };
+    world->command.verb = &verb_eval;
+    command_set(&world->arena, &world->command, "batch", "64");
+    subject.engine = engine;
+    if (!scenario_open(&world->scenario, &world->arena, &world->command, subject, &error))
+        fail_msg("%s (%s)", error.what, error.hint);
+}
+
+static double value(struct world *world, const char *text)
+{
+    struct error error;
+    double number;
+    if (!value_of(&world->scenario, text, &number, &error))
+        fail_msg("%s: %s (%s)", text, error.what, error.hint);
+    return number;
+}
+
+
+static bool near(double a, double b, double share)
+{
+    return fabs(a - b) <= share * fabs(b);
+}
+
+/* An engine of 2024 is its engine, with what engines of that time share: worker processes that
+ * start a step later where there are several, and NCCL's start of an all-reduce. */
+static void engines_of_2024(void **state)
+{
+    (void)state;
+    static const char *const engines[][2] = { { "vllm", "vllm-2024" }, { "trtllm", "trtllm-2024" } };
+    for (size_t i = 0; i < COUNT(engines); i++) {
+        struct world now, then;
+        world_open(&now, "llama-3.1-70b", "h100-sxm", engines[i][0]);
+        world_open(&then, "llama-3.1-70b", "h100-sxm", engines[i][1]);
+        assert_true(value(&now, "steps_ahead") == 1 && value(&then, "steps_ahead") == 0);
+        assert_true(value(&now, "host_overhead_workers") == 0);
+        assert_true(value(&now, "host_overhead_per_step") == value(&then, "host_overhead_per_step"));
+        assert_true(value(&now, "ttft_base") == value(&then, "ttft_base"));
+        double workers = value(&then, "host_overhead_workers");
+        double more = value(&then, "AT(host_overhead_time, chips = 4)");
+        double less = value(&then, "AT(host_overhead_time, chips = 1)");
+        assert_true(workers > 0 && near(more - less, workers, 1e-9));
+        assert_true(less == value(&now, "AT(host_overhead_time, chips = 4)"));
+        /* 80 layers, two all-reduces each */
+        double start = value(&then, "all_reduce_latency"), step = value(&then, "all_reduce_latency_per_chip");
+        assert_true(near(value(&then, "AT(all_reduce_latency_time, chips = 4)"), 160 * (start + 4 * step), 1e-12));
+        assert_true(start > 2 * value(&now, "all_reduce_latency"));
+        arena_free(&now.arena);
+        arena_free(&then.arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(engines_of_2024),
+    };
+    return cmocka_run_group_tests_name("terms", tests, NULL, NULL);
+}
