@@ -67,10 +67,35 @@ static void engines_of_2024(void **state)
     }
 }
 
+/* 64 sequences of 4,096 tokens on one H100 in bf16: Llama-3-8B has 32 query heads for 8 KV heads, which
+ * engines of 2024 read more than once; Llama-2-7B has one KV head for each. */
+static void grouped_queries_of_2024(void **state)
+{
+    (void)state;
+    static const struct { const char *model; double kv_heads; bool grouped; } cases[] = {
+        { "llama-3-8b", 8, true }, { "llama-2-7b", 32, false } };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct world now, then;
+        world_open(&now, cases[i].model, "h100-sxm", "vllm");
+        world_open(&then, cases[i].model, "h100-sxm", "vllm-2024");
+        double read = 64.0 * 4096 * 32 * 2 * cases[i].kv_heads * 128 * 2 / 3.35e12;
+        double plain = read / value(&now, "bandwidth_efficiency_kv");
+        double share = value(&then, "kv_group_efficiency");
+        assert_true(share < 1);
+        assert_true(near(value(&now, "AT(SUM(layer, layer_cache_time), chips = 1)"), plain, 1e-12));
+        plain = read / value(&then, "bandwidth_efficiency_kv");
+        assert_true(near(value(&then, "AT(SUM(layer, layer_cache_time), chips = 1)"),
+                         cases[i].grouped ? plain / share : plain, 1e-12));
+        arena_free(&now.arena);
+        arena_free(&then.arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(engines_of_2024),
+        cmocka_unit_test(grouped_queries_of_2024),
     };
     return cmocka_run_group_tests_name("terms", tests, NULL, NULL);
 }
