@@ -34,6 +34,11 @@ static double value(struct world *world, const char *text)
 }
 
 
+static void set(struct world *world, const char *name, double number)
+{
+    facts_set(&world->scenario.facts, name, number, ORIGIN_GIVEN, "test");
+}
+
 static bool near(double a, double b, double share)
 {
     return fabs(a - b) <= share * fabs(b);
@@ -91,11 +96,36 @@ static void grouped_queries_of_2024(void **state)
     }
 }
 
+/* Offline, 32 prompts of 1,000 tokens and 200 tokens each: 32,000 tokens in passes of 8,000, 199 steps of
+ * 32 sequences with 1,100 tokens each on average, and 200 tokens for each request. */
+static void static_batches(void **state)
+{
+    (void)state;
+    struct world world;
+    world_open(&world, "llama-3-8b", "h100-sxm", "vllm-2024");
+    set(&world, "chips", 1);
+    set(&world, "concurrency", 32);
+    set(&world, "prompt_tokens", 1000);
+    set(&world, "output_tokens", 200);
+    set(&world, "chunked_prefill_size", 8000);
+    double pass = value(&world, "AT(pass_time + pass_fixed_time, stage_running = 0, prefill_chunk = 8000 * one_token)");
+    double attention = value(&world, "AT(prompt_attention_time, prefill_chunk = 1000 * one_token, prefill_done = 0)");
+    double step = value(&world, "AT(step_time, batch = 32, context = 1100 * one_token, prefill_chunk = 0)");
+    double time = 4 * pass + 32 * attention + 199 * step;
+    assert_true(near(value(&world, "static_batch_time"), time, 1e-9));
+    assert_true(near(value(&world, "static_batch_tpot"), time / 200, 1e-9));
+    /* one token each is the prompts alone */
+    set(&world, "output_tokens", 1);
+    assert_true(near(value(&world, "static_batch_tpot"), 4 * pass + 32 * attention, 1e-9));
+    arena_free(&world.arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(engines_of_2024),
         cmocka_unit_test(grouped_queries_of_2024),
+        cmocka_unit_test(static_batches),
     };
     return cmocka_run_group_tests_name("terms", tests, NULL, NULL);
 }
