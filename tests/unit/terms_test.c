@@ -143,6 +143,38 @@ static void experts_are_read_at_their_own_rate(void **state)
     arena_free(&world.arena);
 }
 
+/* DeepSeek-V4-Pro: 61 layers of attention and of experts with four residual streams of 7,168 in 16 bits, an
+ * indexer in 30 of them. A pass of 1,000 tokens moves every stream four times around each half. */
+static void streams_and_indexers(void **state)
+{
+    (void)state;
+    struct world world, plain;
+    world_open(&world, "deepseek-v4-pro", "b200-sxm", NULL);
+    world_open(&plain, "deepseek-v3", "b200-sxm", NULL);
+    double bytes = 2.0 * 61 * 1000 * 4 * 4 * 7168 * 2;
+    double rate = value(&world, "hbm_bandwidth * bandwidth_efficiency_weights");
+    assert_true(near(value(&world, "AT(stream_time, stream_passes = 4, stage_running = 0, prefill_chunk = 1000 * one_token)"),
+                     bytes / rate, 1e-9));
+    double streams = value(&world, "kernel_overhead_time - AT(kernel_overhead_time, residual_streams = 1)");
+    assert_true(near(streams, 2 * 61 * 3 * value(&world, "kernel_overhead_small"), 1e-9));
+    double index = value(&world, "kernel_overhead_time"
+                                 " - AT(kernel_overhead_time, kernels_index = 0, small_kernels_index = 0)");
+    double each = 2 * value(&world, "kernel_overhead_attention") + 5 * value(&world, "kernel_overhead_small");
+    assert_true(near(index, 30 * each, 1e-9));
+    /* they are part of a step and of a prompt's pass */
+    double step = value(&world, "stream_time"), less = value(&world, "step_time - AT(step_time, stream_passes = 0)");
+    assert_true(step > 0 && near(less, step, 1e-9));
+    double pass = value(&world, "AT(pass_time, prefill_chunk = 1000 * one_token)"
+                                " - AT(pass_time, prefill_chunk = 1000 * one_token, stream_passes = 0)");
+    assert_true(near(pass, value(&world, "AT(stream_time, prefill_chunk = 1000 * one_token)"), 1e-9));
+    /* a model without either has none */
+    assert_true(value(&plain, "residual_streams") == 1 && value(&plain, "stream_time") == 0);
+    assert_true(value(&plain, "AT(kernel_overhead_time, small_kernels_streams = 9, kernels_index = 9)") ==
+                value(&plain, "kernel_overhead_time"));
+    arena_free(&world.arena);
+    arena_free(&plain.arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -150,6 +182,7 @@ int main(void)
         cmocka_unit_test(grouped_queries_of_2024),
         cmocka_unit_test(static_batches),
         cmocka_unit_test(experts_are_read_at_their_own_rate),
+        cmocka_unit_test(streams_and_indexers),
     };
     return cmocka_run_group_tests_name("terms", tests, NULL, NULL);
 }
