@@ -84,8 +84,8 @@ bool catalog_number(const struct catalog_entry *entry, const char *fact, double 
 bool catalog_machine(const struct catalog *catalog, const char *name, struct facts *facts,
                      struct error *error);
 /* Set the efficiencies of chips and engines. Later entries override earlier ones: "any", the family of
- * chips, the engine, the version of the engine (`version_of` names its engine). A family without an entry
- * was not measured. */
+ * chips, the engine, what engines of its time have in common (`generation` names their entry), the
+ * version of the engine (`version_of` names its engine). A family without an entry was not measured. */
 bool catalog_engine(const struct catalog *catalog, const char *name, const char *family,
                     struct facts *facts, struct error *error);
 /* The name of an engine in the catalog; a name without an entry, such as a user's file, as it is; for

@@ -168,6 +168,20 @@ bool catalog_is_family(const struct catalog_entry *entry)
     return catalog_text(entry, "family") != NULL;
 }
 
+/* Entries whose rows an engine's entry reads before its own: the engine that it is a version of, and
+ * what all engines of its time have in common. */
+enum { PARENTS = 2 };
+static const char *const parent_facts[PARENTS] = { "version_of", "generation" };
+
+/* NULL in `parent`: the entry has none. */
+static bool parent_of(const struct catalog *catalog, const struct catalog_entry *own, const char *fact,
+                      const struct catalog_entry **parent, struct error *error)
+{
+    const char *name = catalog_text(own, fact);
+    *parent = name ? catalog_find(catalog, CATALOG_ENGINE, name, error) : NULL;
+    return !name || *parent;
+}
+
 bool catalog_engine(const struct catalog *catalog, const char *name, const char *family,
                     struct facts *facts, struct error *error)
 {
@@ -181,16 +195,16 @@ bool catalog_engine(const struct catalog *catalog, const char *name, const char 
         return false;
     if (catalog_is_family(own))
         return error_set(error, "'%s' is a family of chips and not an engine", own->name);
-    const char *base = catalog_text(own, "version_of");
-    const struct catalog_entry *version_of =
-        base ? catalog_find(catalog, CATALOG_ENGINE, base, error) : NULL;
-    if (base && !version_of)
-        return false;
+    const struct catalog_entry *parents[PARENTS];
+    for (size_t i = 0; i < PARENTS; i++)
+        if (!parent_of(catalog, own, parent_facts[i], &parents[i], error))
+            return false;
     set_numbers(any, facts);
     if (chips && catalog_is_family(chips))
         set_numbers(chips, facts);
-    if (version_of)
-        set_numbers(version_of, facts);
+    for (size_t i = 0; i < PARENTS; i++)
+        if (parents[i])
+            set_numbers(parents[i], facts);
     if (own != any)
         set_numbers(own, facts);
     return true;

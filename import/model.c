@@ -88,7 +88,7 @@ static void layer_streams(struct model *model)
 {
     if (!model_has(model, STREAMS))
         return;
-    double n = config_count(model->config, FIELD_streams), mixed = (2 + n) * n;
+    double n = model->streams, mixed = (2 + n) * n;
     float_weight(model, "attn_hc.fn", n * model->hidden, mixed);
     float_weight(model, "attn_hc.base", mixed, 1);
     float_weight(model, "attn_hc.scale", 3, 1);
@@ -101,7 +101,7 @@ static void model_streams(struct model *model)
 {
     if (!model_has(model, STREAMS))
         return;
-    double n = config_count(model->config, FIELD_streams);
+    double n = model->streams;
     float_weight(model, "hc_head.hc_fn", n * model->hidden, n);
     float_weight(model, "hc_head.hc_base", n, 1);
     float_weight(model, "hc_head.hc_scale", 1, 1);
@@ -217,6 +217,7 @@ static bool model_read(struct model *model)
     model->hidden = config_count(config, FIELD_hidden);
     model->vocabulary = config_count(config, FIELD_vocabulary);
     model->experts = config_count_or(config, FIELD_experts, 1);
+    model->streams = model_has(model, STREAMS) ? config_count(config, FIELD_streams) : 1;
     model->top_k = 1;
     if (model->experts > 1)
         model->top_k = config_count(config, FIELD_top_k);

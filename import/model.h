@@ -127,6 +127,7 @@ struct model {
     struct precision precision;
     double layers, hidden, vocabulary;
     double moe_layers, experts, top_k;
+    double streams;  /* residual streams: 1, or those of hyper-connections */
     double layer;    /* of the layer under construction; -1 outside layers */
     struct plan *plan;      /* [layers] */
     struct weight *weights;

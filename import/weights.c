@@ -274,6 +274,7 @@ void model_facts(const struct model *model, const struct format *kv)
     facts_set(facts, NAME_experts, model->experts, ORIGIN_MODEL, file);
     facts_set(facts, NAME_top_k, model->top_k, ORIGIN_MODEL, file);
     facts_set(facts, NAME_moe_layers, model->moe_layers, ORIGIN_MODEL, file);
+    facts_set(facts, NAME_residual_streams, model->streams, ORIGIN_MODEL, file);
     facts_set(facts, NAME_weight_bytes, bulk->bytes, ORIGIN_MODEL, file);
     facts_bind(facts, NAME_weight_peak, bulk->peak, ORIGIN_MODEL, file);
     facts_set(facts, NAME_kv_bytes, kv->bytes, ORIGIN_MODEL, file);

@@ -145,7 +145,7 @@ static void experts_and_latent_by_hand(void **state)
     double touched = 256 * (1 - pow(1 - 8.0 / 256, 64));
     double bytes = touched * 3 * 7168 * 2048 * 58 * (1 + 4.0 / (128 * 128));
     assert_true(near(value(&world, "SUM(operator, operator_routed * operator_sustained_read_time)"),
-                     bytes / (8 * bandwidth * value(&world, "bandwidth_efficiency_weights")), 1e-9));
+                     bytes / (8 * bandwidth * value(&world, "bandwidth_efficiency_moe")), 1e-9));
     double seen = value(&world, "accepted");
     assert_true(seen == 1);
     assert_true(near(value(&world, "AT(acceptance_length, draft_tokens = 2, acceptance_rate = 0.5)"), 1.75, 1e-12));

@@ -1,0 +1,188 @@
+/* Terms of a prediction that only some servers have, each against its formula by hand: engines of 2024,
+ * grouped queries in them, messages that go through NCCL, open loops, static batches. */
+#include "test.h"
+#include "commands.h"
+#include "ask/ask.h"
+
+#include <math.h>
+
+struct world {
+    struct arena arena;
+    struct scenario scenario;
+    struct command command;
+};
+
+static void world_open(struct world *world, const char *model, const char *machine, const char *engine)
+{
+    struct subject subject = subject_of(model, machine);
+    struct error error;
+    *world = (struct world){ 0 };
+    world->command.verb = &verb_eval;
+    command_set(&world->arena, &world->command, "batch", "64");
+    subject.engine = engine;
+    if (!scenario_open(&world->scenario, &world->arena, &world->command, subject, &error))
+        fail_msg("%s (%s)", error.what, error.hint);
+}
+
+static double value(struct world *world, const char *text)
+{
+    struct error error;
+    double number;
+    if (!value_of(&world->scenario, text, &number, &error))
+        fail_msg("%s: %s (%s)", text, error.what, error.hint);
+    return number;
+}
+
+
+static void set(struct world *world, const char *name, double number)
+{
+    facts_set(&world->scenario.facts, name, number, ORIGIN_GIVEN, "test");
+}
+
+static bool near(double a, double b, double share)
+{
+    return fabs(a - b) <= share * fabs(b);
+}
+
+/* An engine of 2024 is its engine, with what engines of that time share: worker processes that
+ * start a step later where there are several, and NCCL's start of an all-reduce. */
+static void engines_of_2024(void **state)
+{
+    (void)state;
+    static const char *const engines[][2] = { { "vllm", "vllm-2024" }, { "trtllm", "trtllm-2024" } };
+    for (size_t i = 0; i < COUNT(engines); i++) {
+        struct world now, then;
+        world_open(&now, "llama-3.1-70b", "h100-sxm", engines[i][0]);
+        world_open(&then, "llama-3.1-70b", "h100-sxm", engines[i][1]);
+        assert_true(value(&now, "steps_ahead") == 1 && value(&then, "steps_ahead") == 0);
+        assert_true(value(&now, "host_overhead_workers") == 0);
+        assert_true(value(&now, "host_overhead_per_step") == value(&then, "host_overhead_per_step"));
+        assert_true(value(&now, "ttft_base") == value(&then, "ttft_base"));
+        double workers = value(&then, "host_overhead_workers");
+        double more = value(&then, "AT(host_overhead_time, chips = 4)");
+        double less = value(&then, "AT(host_overhead_time, chips = 1)");
+        assert_true(workers > 0 && near(more - less, workers, 1e-9));
+        assert_true(less == value(&now, "AT(host_overhead_time, chips = 4)"));
+        /* 80 layers, two all-reduces each */
+        double start = value(&then, "all_reduce_latency"), step = value(&then, "all_reduce_latency_per_chip");
+        assert_true(near(value(&then, "AT(all_reduce_latency_time, chips = 4)"), 160 * (start + 4 * step), 1e-12));
+        assert_true(start > 2 * value(&now, "all_reduce_latency"));
+        arena_free(&now.arena);
+        arena_free(&then.arena);
+    }
+}
+
+/* 64 sequences of 4,096 tokens on one H100 in bf16: Llama-3-8B has 32 query heads for 8 KV heads, which
+ * engines of 2024 read more than once; Llama-2-7B has one KV head for each. */
+static void grouped_queries_of_2024(void **state)
+{
+    (void)state;
+    static const struct { const char *model; double kv_heads; bool grouped; } cases[] = {
+        { "llama-3-8b", 8, true }, { "llama-2-7b", 32, false } };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct world now, then;
+        world_open(&now, cases[i].model, "h100-sxm", "vllm");
+        world_open(&then, cases[i].model, "h100-sxm", "vllm-2024");
+        double read = 64.0 * 4096 * 32 * 2 * cases[i].kv_heads * 128 * 2 / 3.35e12;
+        double plain = read / value(&now, "bandwidth_efficiency_kv");
+        double share = value(&then, "kv_group_efficiency");
+        assert_true(share < 1);
+        assert_true(near(value(&now, "AT(SUM(layer, layer_cache_time), chips = 1)"), plain, 1e-12));
+        plain = read / value(&then, "bandwidth_efficiency_kv");
+        assert_true(near(value(&then, "AT(SUM(layer, layer_cache_time), chips = 1)"),
+                         cases[i].grouped ? plain / share : plain, 1e-12));
+        arena_free(&now.arena);
+        arena_free(&then.arena);
+    }
+}
+
+/* Offline, 32 prompts of 1,000 tokens and 200 tokens each: 32,000 tokens in passes of 8,000, 199 steps of
+ * 32 sequences with 1,100 tokens each on average, and 200 tokens for each request. */
+static void static_batches(void **state)
+{
+    (void)state;
+    struct world world;
+    world_open(&world, "llama-3-8b", "h100-sxm", "vllm-2024");
+    set(&world, "chips", 1);
+    set(&world, "concurrency", 32);
+    set(&world, "prompt_tokens", 1000);
+    set(&world, "output_tokens", 200);
+    set(&world, "chunked_prefill_size", 8000);
+    double pass = value(&world, "AT(pass_time + pass_fixed_time, stage_running = 0, prefill_chunk = 8000 * one_token)");
+    double attention = value(&world, "AT(prompt_attention_time, prefill_chunk = 1000 * one_token, prefill_done = 0)");
+    double step = value(&world, "AT(step_time, batch = 32, context = 1100 * one_token, prefill_chunk = 0)");
+    double time = 4 * pass + 32 * attention + 199 * step;
+    assert_true(near(value(&world, "static_batch_time"), time, 1e-9));
+    assert_true(near(value(&world, "static_batch_tpot"), time / 200, 1e-9));
+    /* one token each is the prompts alone */
+    set(&world, "output_tokens", 1);
+    assert_true(near(value(&world, "static_batch_tpot"), 4 * pass + 32 * attention, 1e-9));
+    arena_free(&world.arena);
+}
+
+/* Experts are read at a rate of their own in any format, other matrices at that of their width: gpt-oss has
+ * 36 layers of 128 experts of 3 x 2880 x 2880 with 4.25 bits a weight, of which 8 sequences touch some. */
+static void experts_are_read_at_their_own_rate(void **state)
+{
+    (void)state;
+    struct world world;
+    world_open(&world, "gpt-oss-120b", "b200-sxm", NULL);
+    set(&world, "chips", 1);
+    set(&world, "batch", 8);
+    double bytes = 36 * 128 * (1 - pow(1 - 4.0 / 128, 8)) * 3 * 2880 * 2880 * 0.53125;
+    double read = bytes / (value(&world, "hbm_bandwidth") * value(&world, "bandwidth_efficiency_moe"));
+    const char *experts = "SUM(operator, operator_routed * operator_sustained_read_time)";
+    assert_true(near(value(&world, experts), read, 5e-3));       /* and their biases */
+    /* neither of the others moves it, nor it the others */
+    const char *both = "AT(SUM(operator, operator_routed * operator_sustained_read_time),"
+                       " bandwidth_efficiency_weights = 0.1, bandwidth_efficiency_weights_fp4 = 0.1)";
+    assert_true(value(&world, both) == value(&world, experts));
+    const char *rest = "SUM(operator, (1 - operator_routed) * operator_sustained_read_time)";
+    assert_true(value(&world, arena_print(&world.arena, "AT(%s, bandwidth_efficiency_moe = 0.1)", rest)) ==
+                value(&world, rest));
+    arena_free(&world.arena);
+}
+
+/* DeepSeek-V4-Pro: 61 layers of attention and of experts with four residual streams of 7,168 in 16 bits, an
+ * indexer in 30 of them. A pass of 1,000 tokens moves every stream four times around each half. */
+static void streams_and_indexers(void **state)
+{
+    (void)state;
+    struct world world, plain;
+    world_open(&world, "deepseek-v4-pro", "b200-sxm", NULL);
+    world_open(&plain, "deepseek-v3", "b200-sxm", NULL);
+    double bytes = 2.0 * 61 * 1000 * 4 * 4 * 7168 * 2;
+    double rate = value(&world, "hbm_bandwidth * bandwidth_efficiency_weights");
+    assert_true(near(value(&world, "AT(stream_time, stream_passes = 4, stage_running = 0, prefill_chunk = 1000 * one_token)"),
+                     bytes / rate, 1e-9));
+    double streams = value(&world, "kernel_overhead_time - AT(kernel_overhead_time, residual_streams = 1)");
+    assert_true(near(streams, 2 * 61 * 3 * value(&world, "kernel_overhead_small"), 1e-9));
+    double index = value(&world, "kernel_overhead_time"
+                                 " - AT(kernel_overhead_time, kernels_index = 0, small_kernels_index = 0)");
+    double each = 2 * value(&world, "kernel_overhead_attention") + 5 * value(&world, "kernel_overhead_small");
+    assert_true(near(index, 30 * each, 1e-9));
+    /* they are part of a step and of a prompt's pass */
+    double step = value(&world, "stream_time"), less = value(&world, "step_time - AT(step_time, stream_passes = 0)");
+    assert_true(step > 0 && near(less, step, 1e-9));
+    double pass = value(&world, "AT(pass_time, prefill_chunk = 1000 * one_token)"
+                                " - AT(pass_time, prefill_chunk = 1000 * one_token, stream_passes = 0)");
+    assert_true(near(pass, value(&world, "AT(stream_time, prefill_chunk = 1000 * one_token)"), 1e-9));
+    /* a model without either has none */
+    assert_true(value(&plain, "residual_streams") == 1 && value(&plain, "stream_time") == 0);
+    assert_true(value(&plain, "AT(kernel_overhead_time, small_kernels_streams = 9, kernels_index = 9)") ==
+                value(&plain, "kernel_overhead_time"));
+    arena_free(&world.arena);
+    arena_free(&plain.arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(engines_of_2024),
+        cmocka_unit_test(grouped_queries_of_2024),
+        cmocka_unit_test(static_batches),
+        cmocka_unit_test(experts_are_read_at_their_own_rate),
+        cmocka_unit_test(streams_and_indexers),
+    };
+    return cmocka_run_group_tests_name("terms", tests, NULL, NULL);
+}
