@@ -22,4 +22,6 @@ same "$traffic" --blocks 1000 --step-time '10ms + 0.05ms*tokens' --sweep time-sc
 same "$traffic" --blocks 1000 --step-time '10ms + 0.05ms*tokens' --repeat 7 --fails-every 5s --replicas 3
 same "$traffic" --blocks 1000 --step-time '10ms + 0.05ms*tokens' --find-saturation --ttft 1s
 same "$traffic" --model llama-3.1-8b --on h100-sxm --gpus 1 --sweep max-seqs=1..16 --points 6
+same "$traffic" --model llama-3.1-8b --on h100-sxm --gpus 1 --ttft 200ms --band
+same "$traffic" --model llama-3.1-8b --on h100-sxm --gpus 1 --ttft 200ms --band --find-saturation
 [ "$bad" = 0 ]

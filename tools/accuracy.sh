@@ -2,7 +2,7 @@
 # accuracy.sh FILE... -- write the measured part of docs/accuracy.md, and docs/accuracy.png.
 #
 # FILE: measurements, as `chalkline check --measured` reads them. What stands between the
-# marks "<!-- scores -->" and "<!-- end -->" is replaced. FIT, where set, is the fit program
+# marks "<!-- scores -->" and "<!-- end -->" is replaced, and so is the part "<!-- peers -->". FIT, where set, is the fit program
 # and POINTS its sheets: the part "<!-- left out -->" is then made again too (minutes).
 set -eu
 CHALKLINE=${CHALKLINE:-./chalkline}
@@ -44,6 +44,19 @@ scores() {
     groups model
 }
 
+# Formulas of others beside the prediction: over all files, then in each that has values for them.
+peers() {
+    check --peers | sed '1,/^[0-9,]* rows read/d; 1,/^$/d' >"$here/all"
+    fence "$here/all"
+    [ $# -gt 1 ] || return 0
+    for file; do
+        "$CHALKLINE" check --peers --measured "$file" | sed '1,/^[0-9,]* rows read/d; 1,/^$/d' >"$here/groups"
+        [ -s "$here/groups" ] || continue
+        printf '\n`%s` alone:\n\n' "${file##*/}"
+        fence "$here/groups"
+    done
+}
+
 # Each entity left out of the fit in turn, and scored by it.
 left_out() {
     for way in '' model machine both; do
@@ -56,6 +69,8 @@ left_out() {
 
 scores >"$here/scores"
 tools/section.sh "$DOC" scores "$here/scores"
+peers $files >"$here/peers"
+tools/section.sh "$DOC" peers "$here/peers"
 if [ -n "${FIT:-}" ]; then
     left_out >"$here/left_out"
     tools/section.sh "$DOC" 'left out' "$here/left_out"

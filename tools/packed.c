@@ -1,19 +1,43 @@
-/* packed FILE.csv... -- write C that holds the formulas, the tables and the catalog as the build has
- * read them, packed for the page (rows/packed.h). The order is that in which web/library.c unpacks:
- * formulas; the number of tables, each table; each sheet of the catalog. */
+/* packed FILE.csv... [--without FILE.chalk] -- write C that holds the formulas, the tables and the
+ * catalog as the build has read them, packed for the page (rows/packed.h). The order is that in which
+ * web/library.c unpacks: formulas; the number of tables, each table; each sheet of the catalog. The
+ * chapters of FILE.chalk, which must be the last that are read, stay out of the page. */
 #include "catalog/packed.h"
 #include "catalog/sheet.h"
 
 #include <stdio.h>
+#include <string.h>
+
+/* Rows keep their numbers, since those that go are the last. */
+static bool cut(struct formulas *formulas, const char *file)
+{
+    while (formulas->count && !strcmp(formulas->rows[formulas->count - 1]->file, file))
+        formulas->count--;
+    while (formulas->chapter_count && !strcmp(formulas->chapters[formulas->chapter_count - 1].file, file))
+        formulas->chapter_count--;
+    bool clean = true;
+    for (size_t i = 0; i < formulas->count; i++)
+        clean = clean && strcmp(formulas->rows[i]->file, file);
+    for (size_t i = 0; i < formulas->alias_count; i++)
+        clean = clean && formulas->aliases[i].row < (int)formulas->count;
+    return clean;
+}
 
 int main(int count, char **words)
 {
     static struct arena arena;
     struct packer packer;
     struct formulas sets[FORMULAS_ALL + 1];
+    const char *without = count > 2 && !strcmp(words[count - 2], "--without") ? words[count - 1] : "";
+    count -= *without ? 2 : 0;
     packer_open(&packer, &arena);
-    for (unsigned i = 0; i <= FORMULAS_ALL; i++)
+    for (unsigned i = 0; i <= FORMULAS_ALL; i++) {
         sets[i] = *formulas_built_in(i);
+        if (!cut(&sets[i], without)) {
+            fprintf(stderr, "packed: %s is not the last of formulas/order.txt, or has aliases\n", without);
+            return 1;
+        }
+    }
     pack_formulas(&packer, sets);
     pack_count(&packer, PACK_COUNTS, (size_t)count - 1);
     for (int i = 1; i < count; i++)

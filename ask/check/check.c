@@ -153,6 +153,8 @@ static void check_point(struct check *check, size_t at)
         score_add(&check->metrics, "total", metric, outcome);
         score_add(&check->groups, outcome->group, metric, outcome);
     }
+    if (check->peers)
+        peers_score(check, point, &check->outcomes[check->outcome_count - (size_t)point->value_count]);
 }
 
 /* ---- all of it --------------------------------------------------------------------------- */
@@ -204,12 +206,16 @@ bool ask_check(struct arena *arena, const struct command *command, struct answer
     check.stated = command_given(command, "stated");
     if (!read_question(&check) || !read_points(&check))
         return false;
+    if (command_given(command, "peers") && !peers_open(&check))
+        return false;
     for (size_t i = 0; i < check.points.count; i++)
         check_point(&check, i);
     scores_sort(&check.metrics);
     scores_sort(&check.groups);
     check_scores(&check);
     check_counts(&check);
+    if (check.peers)
+        check_peers(&check);
     if (worst)
         check_worst(&check, worst);
     if (!command_text(command, "rank"))
@@ -240,6 +246,8 @@ static const struct option check_list[] = {
     { "stated", NULL, OPTION_SWITCH, .help = "leave out rows with an inferred input" },
     { "worst", "N", OPTION_COUNT, .low = 1, .high = 10000,
       .help = "also list the N worst predictions, with file and line" },
+    { "peers", NULL, OPTION_SWITCH,
+      .help = "also score formulas of others, over the same values" },
     { "rank", NULL, OPTION_SWITCH,
       .help = "also score the layout that the prediction ranks first" },
     { 0 } };

@@ -22,6 +22,12 @@ struct label {                      /* one spelling of a machine's or model's na
     const struct catalog_entry *entry;
 };
 
+struct peer {                       /* the prediction, or a formula of others */
+    const char *name;
+    const char *rows[METRICS];      /* that predict each metric; NULL: it says nothing of it */
+    struct scores scores;
+};
+
 struct check {
     struct arena *arena;
     const struct command *command;
@@ -38,12 +44,20 @@ struct check {
     struct outcome *outcomes;
     size_t outcome_count, outcome_room;
     struct scores all, metrics, groups;
+    struct peer *peers;             /* --peers: the first is the prediction, over the same values */
+    size_t peer_count;
     struct refusal *refusals;
     size_t refusal_count, refusal_room, refused;
 };
 
+/* check_peers.c, with --peers: find the formulas, then score what they say of each value of a point that
+ * was scored, outcomes[point->value_count]. */
+bool peers_open(struct check *check);
+void peers_score(struct check *check, const struct measured *point, const struct outcome *outcomes);
+
 /* Each adds its part to the answer. */
 void check_scores(struct check *check);
+void check_peers(struct check *check);              /* scores of --peers */
 void check_counts(struct check *check);             /* rows read, scored, refused and why */
 void check_worst(struct check *check, size_t most);
 /* The share of good choices, and a line of CSV for each choice. */
@@ -54,6 +68,11 @@ void check_csv(const struct check *check, struct buffer *out);
 
 /* NULL: nothing was scored. */
 struct picture *scatter_picture(struct arena *arena, const struct outcome *outcomes, size_t count);
+
+/* A score under its name in `section`, and where anything was scored as a line of `lines`; `banded`: it
+ * has an interval, whose coverage counts. Returns the record. */
+struct section *check_score(const struct check *check, const struct score *score, const char *name,
+                            struct section *section, struct section *lines, bool banded);
 
 /* One name for all spellings of a machine or model: the first one that was read. */
 const char *check_label(struct check *check, enum catalog_kind kind, const char *spelling);

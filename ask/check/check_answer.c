@@ -14,9 +14,8 @@
 
 /* ---- scores ------------------------------------------------------------------ */
 
-/* A score under its name; for people a line of the table, where anything was scored. */
-static void add_score(const struct check *check, const struct score *score, const char *name,
-                      struct section *section, struct section *lines)
+struct section *check_score(const struct check *check, const struct score *score, const char *name,
+                            struct section *section, struct section *lines, bool banded)
 {
     const struct figures figures = score_figures(check->arena, score);
     struct section *one = section_add(section, name, SECTION_RECORD);
@@ -25,12 +24,13 @@ static void add_score(const struct check *check, const struct score *score, cons
     section_number(one, "mean", figures.mean, unit_one);
     section_number(one, "p90", figures.p90, unit_one);
     section_number(one, "bias", figures.bias, unit_one);
-    section_number(one, "coverage", figures.coverage, unit_one);
+    section_number(one, "coverage", banded ? figures.coverage : NAN, unit_one);
     if (!score->count)
-        return;
+        return one;
     section_word(one, "group", score->group)->text_only = true;
     section_word(one, "metric", score->metric < 0 ? "all" : metric_names[score->metric])->text_only = true;
     section_share(lines, one);
+    return one;
 }
 
 void check_scores(struct check *check)
@@ -38,18 +38,18 @@ void check_scores(struct check *check)
     static const struct score nothing = { .metric = -1 };
     struct section *lines = section_add(check->section, "scores", SECTION_LIST), *group = NULL;
     lines->text_only = true;
-    add_score(check, check->all.count ? check->all.scores : &nothing, "total", check->section, lines);
+    check_score(check, check->all.count ? check->all.scores : &nothing, "total", check->section, lines, true);
     struct section *metrics = section_add(check->section, "metrics", SECTION_KEYED);
     for (size_t i = 0; i < check->metrics.count; i++) {
         const struct score *score = &check->metrics.scores[i];
-        add_score(check, score, metric_names[score->metric], metrics, lines);
+        check_score(check, score, metric_names[score->metric], metrics, lines, true);
     }
     struct section *by = section_add(check->section, "by", SECTION_KEYED);
     for (size_t i = 0; i < check->groups.count; i++) {
         const struct score *score = &check->groups.scores[i];
         if (!group || strcmp(group->name, score->group))
             group = section_add(by, score->group, SECTION_KEYED);
-        add_score(check, score, metric_names[score->metric], group, lines);
+        check_score(check, score, metric_names[score->metric], group, lines, true);
     }
 }
 
@@ -206,7 +206,7 @@ static const struct record score_record = { "Score", (const struct answer_field[
     { FIELD_NUMBER, "p90", .help = "of the relative error", .always = true, .null = true },
     { FIELD_NUMBER, "bias", .help = "above 0: predicted too long", .always = true, .null = true },
     { FIELD_NUMBER, "coverage", .help = "share inside of the 80 % interval", .always = true, .null = true },
-    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "group", "metric" }, .count = 2 },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "group", "metric", "formula" }, .count = 3 },
     { 0 } } };
 static const struct record metrics_record = { "Scores", (const struct answer_field[]){
     { FIELD_OTHERS, .help = "of a metric", .record = &score_record },
@@ -250,9 +250,12 @@ const struct record answer_check = { "Check", (const struct answer_field[]){
     { FIELD_NUMBER, "scored", .help = "of them", .always = true },
     { FIELD_LIST, "refused", .help = "rows that were not scored", .record = &refused_record,
       .always = true },
+    { FIELD_RECORD, "peers", .help = "--peers: by formula and metric, over the same values; coverage of the "
+      "prediction alone", .record = &groups_record },
     { FIELD_LIST, "worst", .help = "--worst", .record = &worst_record },
     { FIELD_RECORD, "rank", .help = "--rank", .record = &check_rank_record },
     { FIELD_TEXT_ONLY, "scores", .record = &score_record },
+    { FIELD_TEXT_ONLY, "peer_scores", .record = &score_record },
     { FIELD_TEXT_ONLY, "reasons", .record = &reason_record },
     { FIELD_TEXT_ONLY, .count = 5, .names = (const char *const[]){
           "values_scored", "rows_refused", "worst_group", "worst_metric", "worst_median" } },

@@ -179,8 +179,8 @@ bool simulate_run(struct arena *arena, const struct simulate *simulate,
 {
     *outcome = (struct simulated){ .options = simulate->options };
     struct sim_options *sim = &outcome->options;
-    sim->server = simulate_own(arena, &simulate->options.server);
-    sim->split.server = simulate_own(arena, &simulate->options.split.server);
+    sim->server = simulate_own(arena, &simulate->options.server, variation->band);
+    sim->split.server = simulate_own(arena, &simulate->options.split.server, variation->band);
     sim->server.chunk = either(variation->chunk, sim->server.chunk);
     sim->server.max_num_seqs = either(variation->max_num_seqs, sim->server.max_num_seqs);
     sim->server.blocks = either(variation->blocks, sim->server.blocks);
@@ -279,11 +279,15 @@ bool ask_simulate(struct arena *arena, const struct command *command, struct ans
         print_answer(section, answer);
         return true;
     }
+    if (command_given(command, "band") && !simulate_band_ends(simulate, (double[2]){ 0 }, error))
+        return false;
     if (!simulate_search(simulate, section, &searched, &answer->status, error))
         return false;
     if (!searched && (!simulate_record(simulate, &recorder, &watch, error) ||
                       !simulate_run(arena, simulate, &as_asked, &watch, outcome, error) ||
                       !simulate_answer(simulate, outcome, section, error) ||
+                      (command_given(command, "band") &&
+                       !simulate_band(simulate, outcome, section, error)) ||
                       !simulate_write(recorder, outcome, answer, error)))
         return false;
     simulate_notes(simulate, searched ? NULL : outcome, section);

@@ -44,8 +44,9 @@ bool simulate_formula(struct arena *arena, const char *formula, struct sim_serve
  * the bytes that a token takes in the cache. */
 bool simulate_predicted(struct scenario *scenario, struct sim_server *server, double *token_bytes,
                         struct error *error);
-/* A server for a run of its own, perhaps in a thread; given back when the run is done. */
-struct sim_server simulate_own(struct arena *arena, const struct sim_server *server);
+/* A server for a run of its own, perhaps in a thread; given back when the run is done. `band`: factor on
+ * predicted step times (row step_band); 0: 1. */
+struct sim_server simulate_own(struct arena *arena, const struct sim_server *server, double band);
 void simulate_give_back(struct sim_server *own);
 
 /* simulate_tiers.c: --priority-class and --tier, of the trace and the servers that are there. */
@@ -88,6 +89,7 @@ struct simulated {
 struct variation {
     double scale;                           /* times that of the question */
     uint64_t seed;                          /* added to the question's seeds */
+    double band;                            /* factor on predicted step times; 0: as predicted */
     size_t replicas, chunk, max_num_seqs, blocks, users, waiting_most;    /* 0: as asked */
 };
 
@@ -109,6 +111,12 @@ double simulate_sequences(const struct simulated *outcome, int pool);
 /* simulate_notes.c: what was assumed, once all else is told; `outcome` NULL: of several runs. */
 void simulate_notes(struct simulate *simulate, const struct simulated *outcome,
                     struct section *section);
+
+/* trials.c, --band: the run again at both ends of the interval of TPOT; adds "band". */
+bool simulate_band(struct simulate *simulate, const struct simulated *outcome, struct section *section,
+                   struct error *error);
+/* Those ends, as factors on the step time; an error where no step times are predicted. */
+bool simulate_band_ends(const struct simulate *simulate, double ends[2], struct error *error);
 
 /* simulate_search.c: several runs; false in `asked`: none was asked for. `status` 1: none that was
  * searched for exists. */

@@ -105,6 +105,24 @@ static const struct record repeated_record = { "Repeated", (const struct answer_
       .null = true },
     { 0 } } };
 
+static const struct record banded_record = { "SimulatedBand", (const struct answer_field[]){
+    { FIELD_NUMBER, "value", .help = "with steps as predicted", .unit = "", .always = true, .null = true },
+    { FIELD_NUMBER, "low", .help = "lower end of its interval", .unit = "", .always = true, .null = true },
+    { FIELD_NUMBER, "high", .help = "upper end of its interval", .unit = "", .always = true, .null = true },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "name", "is_share" }, .count = 2 },
+    { 0 } } };
+static const char *const most_users[] = { "most_users" };
+static const struct record band_record = { "SimulatedBands", (const struct answer_field[]){
+    { FIELD_NUMBER, "factor_low", .help = "factor on the step time of the fast run" },
+    { FIELD_NUMBER, "factor_high", .help = "of the slow run" },
+    { FIELD_TEXT, "verdict_low", .help = "of the fast run" },
+    { FIELD_TEXT, "verdict_high", .help = "of the slow run" },
+    { FIELD_RECORD, .help = "a number of the run, or where it saturates", .names = number_names,
+      .count = NUMBER_COUNT, .record = &banded_record },
+    { FIELD_RECORD, .help = "--find-saturation of users", .names = most_users, .count = 1,
+      .record = &banded_record },
+    { 0 } } };
+
 /* --find-saturation of users: as many as meet the limits. */
 static const char *const found_rows[] = { NAME_users };
 
@@ -166,6 +184,9 @@ const struct record answer_simulate = { "Simulate", (const struct answer_field[]
     { FIELD_RECORD, "class_rent_per_token", .help = "rent per output token of each class",
       .record = &rents_record },
     { FIELD_RECORD, "settings", .help = "sizes of the servers", .record = &settings_record },
+    { FIELD_RECORD, "band", .help = "--band: 80 % intervals from runs at both ends of that of the step time",
+      .record = &band_record },
+    { FIELD_TEXT_ONLY, "band_lines", .record = &banded_record },
     { FIELD_LIST, "hits", .help = "--hit-rates: share of prompt tokens found, for several cache sizes",
       .record = &hit_record },
     { FIELD_LIST, "runs", .help = "the runs of a search or a sweep", .record = &run_record },

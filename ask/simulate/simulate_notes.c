@@ -1,8 +1,10 @@
 /* What a simulation depends on that nobody gave, and what was given and moves nothing.
  *
- * The clock of a run is the row `server_step`, which differs from step to step. It is looked at where
- * a step stands on average: of a run with the sequences that it counted, of a search with as many as
- * there is room for, and with the prompt tokens that flow balance then asks for. */
+ * The clock of a run is the row `simulated_step`: `server_step` times a factor that is 1 unless set. The
+ * latter differs from step to step. It is looked at where a step stands on average: of a run with the
+ * sequences that it counted, of a search with as many as there is room for, and with the prompt tokens
+ * that flow balance then asks for.
+ */
 #include "ask/simulate/simulate.h"
 
 #include "build/row_names.h"
@@ -45,7 +47,7 @@ static const char *const rows[] = {
     NAME_run_cost_per_token, NAME_run_energy_per_token,
     NAME_api_time, NAME_chunked_prefill_size, NAME_attention_dp, NAME_pipeline_parallel, NAME_draft_tokens,
     NAME_acceptance_rate, NAME_steps_ahead, NAME_kv_per_token, NAME_tensor_parallel,
-    NAME_server_price };
+    NAME_server_price, NAME_simulated_step };
 static const char *const tier_rows[] = {
     NAME_tier_capacity, NAME_tier_bandwidth, NAME_tier_hold_per_byte,
     NAME_tier_retrieve_per_byte, NAME_tier_endurance, NAME_tier_wear_per_byte };

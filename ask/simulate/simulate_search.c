@@ -153,6 +153,7 @@ enum { TRIES = 256, SECTIONS = 3 };
 struct search {
     const struct simulate *simulate;
     int what;                       /* of sweep_names */
+    double band;                    /* factor on predicted step times */
     bool more_is_worse;
     double values[TRIES];           /* of all runs, in the order they were made */
     struct trial runs[TRIES];
@@ -170,6 +171,7 @@ static bool try_values(struct search *search, const double *values, size_t count
     for (size_t i = 0; i < count; i++) {
         search->values[search->count + i] = values[i];
         vary(&runs[i].variation, search->what, values[i]);
+        runs[i].variation.band = search->band;
     }
     search->count += count;
     return trials_run(search->simulate, runs, count, error);
@@ -257,19 +259,52 @@ static void add_runs(const struct search *search, struct section *section)
     trials_sections(search->simulate, sweep_names[search->what], values, runs, search->count, section);
 }
 
-/* The highest rate, or with users as many of them, that meets the limits. */
+/* The highest rate, or with users as many of them, that meets the limits: between *meets and *misses,
+ * with steps `band` times as long. */
+static bool saturate(const struct simulate *simulate, double band, struct search *search, double *meets,
+                     double *misses, bool *found, struct error *error)
+{
+    enum { MOST = 1 << 20 };
+    const size_t users = simulate->options.users;
+    *search = (struct search){ .simulate = simulate, .more_is_worse = true, .band = band,
+                               .what = users ? SWEEP_USERS : SWEEP_TIME_SCALE };
+    return bracket(search, users ? (double)users : 1, users ? 1 : 1.0 / MOST, MOST, meets, misses, found,
+                   error);
+}
+
+static double rate_at(const struct search *search, double value)
+{
+    size_t at = 0;
+    while (search->values[at] != value)
+        at++;
+    return search->runs[at].numbers[NUMBER_requests_per_s];
+}
+
+/* The same at both ends of the interval of the step time: rates, or users; NAN: none was found. */
+static bool saturate_ends(const struct simulate *simulate, double ends[2], struct error *error)
+{
+    struct search *search = arena_alloc(simulate->arena, sizeof *search);
+    if (!simulate_band_ends(simulate, ends, error))
+        return false;
+    for (int i = 0; i < 2; i++) {
+        double meets, misses;
+        bool found;
+        if (!saturate(simulate, ends[i], search, &meets, &misses, &found, error))
+            return false;
+        ends[i] = !found || isnan(misses) ? NAN : search->what == SWEEP_USERS ? meets : rate_at(search, meets);
+    }
+    return true;
+}
+
 static bool find_saturation(const struct simulate *simulate, struct section *section, int *status,
                             struct error *error)
 {
-    enum { MOST = 1 << 20 };
     struct search *search = arena_alloc(simulate->arena, sizeof *search);
-    const bool users = simulate->options.users > 0;
-    double meets, misses;
+    const bool users = simulate->options.users > 0, banded = command_given(simulate->command, "band");
+    double meets, misses, ends[2] = { NAN, NAN };
     bool found;
-    *search = (struct search){ .simulate = simulate, .more_is_worse = true,
-                               .what = users ? SWEEP_USERS : SWEEP_TIME_SCALE };
-    if (!bracket(search, users ? (double)simulate->options.users : 1, users ? 1 : 1.0 / MOST,
-                 MOST, &meets, &misses, &found, error))
+    if (!saturate(simulate, 1, search, &meets, &misses, &found, error) ||
+        (banded && !saturate_ends(simulate, ends, error)))
         return false;
     *status = !found || isnan(misses);
     if (found && isnan(misses)) {
@@ -281,13 +316,12 @@ static bool find_saturation(const struct simulate *simulate, struct section *sec
     } else if (users) {
         section_number(section, NAME_users, meets, unit_one);
     } else {
-        size_t at = 0;
-        while (search->values[at] != meets)
-            at++;
         section_number(section, "time_scale", meets * simulate->scale, unit_one);
-        section_number(section, "requests_per_s", search->runs[at].numbers[NUMBER_requests_per_s],
-                       unit_one);
+        section_number(section, "requests_per_s", rate_at(search, meets), unit_one);
     }
+    if (banded && !*status)                 /* slow steps have the lower end */
+        trials_band(section_add(section, "band", SECTION_RECORD), users ? "most_users" : "requests_per_s",
+                    users ? meets : rate_at(search, meets), ends[1], ends[0], "1");
     add_runs(search, section);
     return true;
 }
@@ -331,6 +365,7 @@ bool simulate_search(const struct simulate *simulate, struct section *section, b
         bool (*search)(const struct simulate *, struct section *, int *, struct error *);
     } searches[] = { { "sweep", sweep }, { "repeat", repeat }, { "find-saturation", find_saturation },
                      { "min-gpus", min_gpus } };
+    enum { SATURATION = 2 };
     static const char *const files[] = { "requests", "series", "trace", "plot" };
     int chosen = -1;
     for (int i = 0; i < 4; i++) {
@@ -344,6 +379,10 @@ bool simulate_search(const struct simulate *simulate, struct section *section, b
         chosen = i;
     }
     *asked = chosen >= 0;
+    if (*asked && chosen != SATURATION && command_given(simulate->command, "band")) {
+        error_set(error, "--band and --%s exclude each other", searches[chosen].option);
+        return error_expected(error, "--band with a single run or with --find-saturation");
+    }
     for (int i = 0; *asked && i < 4; i++)
         if (command_given(simulate->command, files[i])) {
             error_set(error, "--%s needs a single run, --%s makes many", files[i],

@@ -2,7 +2,7 @@
  * machine.
  *
  * A user's formula must be linear in what a batch holds, which makes sums over fast-forwarded
- * steps exact; other formulas are refused. The prediction is the graph of `server_step` with
+ * steps exact; other formulas are refused. The prediction is the graph of `simulated_step` with
  * everything but the batch fixed, evaluated at each batch; decoding requests count at their mean
  * context. A layout with features that the scheduler does not simulate is refused, because its
  * times would be those of another deployment. */
@@ -149,16 +149,16 @@ bool simulate_formula(struct arena *arena, const char *formula, struct sim_serve
 
 /* ---- the prediction: what is left of its rows when all but the batch is fixed --------------- */
 
-enum { RUNNING, CONTEXT, CHUNK, DONE, FULLEST, BEGUN, MOVES };
+enum { RUNNING, CONTEXT, CHUNK, DONE, FULLEST, BEGUN, BAND, MOVES };
 static const char *const moves[MOVES] = { NAME_rank_running, NAME_context, NAME_prefill_chunk, NAME_prefill_done,
-                                          NAME_rank_imbalance, NAME_prompts_begun };
+                                          NAME_rank_imbalance, NAME_prompts_begun, NAME_step_band };
 
 struct predicted {
     struct arena scratch;
     struct graph graph;
     double *inputs;
     int input[MOVES];
-    double stages;
+    double stages, band;
 };
 
 /* Decoding requests at their mean context, those of the other stages beside them; of the prompts as
@@ -169,7 +169,7 @@ static double predicted_seconds(void *context, const struct sim_step *step)
     const double at[MOVES] = {
         step->decoding * predicted->stages, step->decoding > 0 ? step->decode_cached / step->decoding : 1, step->prompt,
         step->prompt > 0 ? step->prompt_pairs / step->prompt - step->prompt / 2 : 0,
-        fmax(step->imbalance, 1), step->begun };
+        fmax(step->imbalance, 1), step->begun, predicted->band };
     double seconds;
     for (int i = 0; i < MOVES; i++)
         if (predicted->input[i] >= 0)
@@ -186,7 +186,7 @@ static bool predicted_list(struct scenario *scenario, struct predicted *predicte
     struct graph graph;
     for (int i = 0; i < MOVES; i++)
         facts_set(&scenario->facts, moves[i], 1, ORIGIN_AXIS, "the batch");
-    if (!expr_parse(&scenario->formulas, NULL, 0, text_of(NAME_server_step), &expr, error) ||
+    if (!expr_parse(&scenario->formulas, NULL, 0, text_of(NAME_simulated_step), &expr, error) ||
         !graph_build(arena, &scenario->formulas, &scenario->facts, &expr, 1, &graph, error))
         return false;
     double *values = arena_array(arena, graph.input_count + 1, sizeof *values);
@@ -205,7 +205,7 @@ static bool predicted_list(struct scenario *scenario, struct predicted *predicte
     return true;
 }
 
-struct sim_server simulate_own(struct arena *arena, const struct sim_server *server)
+struct sim_server simulate_own(struct arena *arena, const struct sim_server *server, double band)
 {
     struct sim_server own = *server;
     if (server->seconds == predicted_seconds) {
@@ -213,6 +213,7 @@ struct sim_server simulate_own(struct arena *arena, const struct sim_server *ser
         struct predicted *to = own.context = arena_alloc(arena, sizeof *to);
         *to = *from;
         to->scratch = (struct arena){ 0 };
+        to->band = band > 0 ? band : 1;
         to->inputs = arena_array(arena, from->graph.input_count + 1, sizeof *to->inputs);
         memcpy(to->inputs, from->inputs, from->graph.input_count * sizeof *to->inputs);
     }
@@ -280,6 +281,7 @@ bool simulate_predicted(struct scenario *scenario, struct sim_server *server, do
     server->stages = (size_t)values.at[STAGES];
     server->synchronous = !(values.at[AHEAD] > 0);
     predicted->stages = values.at[STAGES];
+    predicted->band = 1;
     *token_bytes = values.at[BYTES];
     server->seconds = predicted_seconds;
     server->context = predicted;

@@ -120,6 +120,8 @@ static const struct option search_list[] = {
     { "min-gpus", NULL, OPTION_SWITCH, .help = "find the fewest replicas that meet the limits" },
     { "sweep", "NAME=LOW..HIGH", OPTION_TEXT,
       .help = "a run per value of time-scale, replicas, chunk, users, ..." },
+    { "band", NULL, OPTION_SWITCH,
+      .help = "also run at both ends of the 80 % interval of the step time" },
     { "points", "N", OPTION_COUNT, .low = 1, .fallback = "10",
       .help = "number of runs of a --sweep" },
     { "repeat", "N", OPTION_COUNT, .low = 1, .high = 100000,

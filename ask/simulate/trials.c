@@ -22,34 +22,39 @@ const char *const number_units[NUMBER_COUNT] = {
 #undef X
 };
 
+/* What is told of a run; all but the rent, which is a row. */
+static void tell(const struct simulate *simulate, const struct simulated *outcome, struct trial *run)
+{
+    const struct sketch *times = outcome->all.times;
+    const struct sim_result *result = &outcome->result;
+    const double numbers[NUMBER_COUNT] = {
+        [NUMBER_requests_per_s] = outcome->rate,
+        [NUMBER_ttft_mean] = sketch_mean(&times[SIMULATE_TTFT]),
+        [NUMBER_ttft_p50] = sketch_quantile(&times[SIMULATE_TTFT], 0.5),
+        [NUMBER_ttft_p99] = sketch_quantile(&times[SIMULATE_TTFT], 0.99),
+        [NUMBER_tpot_mean] = sketch_mean(&times[SIMULATE_TPOT]),
+        [NUMBER_tpot_p99] = sketch_quantile(&times[SIMULATE_TPOT], 0.99),
+        [NUMBER_e2e_mean] = sketch_mean(&times[SIMULATE_E2E]),
+        [NUMBER_e2e_p99] = sketch_quantile(&times[SIMULATE_E2E], 0.99),
+        [NUMBER_output_rate] = outcome->output_rate,
+        [NUMBER_good_requests_per_s] = outcome->goodput,
+        [NUMBER_met] = (double)outcome->all.met / (double)outcome->all.requests,
+        [NUMBER_utilisation] = result->busy / (result->pool_there[0] + result->pool_there[1]) };
+    memcpy(run->numbers, numbers, sizeof numbers);
+    for (int pool = 0; pool < 2; pool++)
+        run->there[pool] = result->pool_there[pool] * outcome->counted.time_share;
+    run->outputs = (double)outcome->all.outputs;
+    run->verdict = outcome->verdict;
+    run->meets = simulate_meets(simulate, outcome);
+}
+
 static void run_one(const struct simulate *simulate, struct trial *run)
 {
     struct arena arena = { 0 };
     struct simulated *outcome = arena_alloc(&arena, sizeof *outcome);
-    const struct sketch *times = outcome->all.times;
-    const struct sim_result *result = &outcome->result;
     run->error = (struct error){ .what = "" };
-    if (simulate_run(&arena, simulate, &run->variation, NULL, outcome, &run->error)) {
-        const double numbers[NUMBER_COUNT] = {
-            [NUMBER_requests_per_s] = outcome->rate,
-            [NUMBER_ttft_mean] = sketch_mean(&times[SIMULATE_TTFT]),
-            [NUMBER_ttft_p50] = sketch_quantile(&times[SIMULATE_TTFT], 0.5),
-            [NUMBER_ttft_p99] = sketch_quantile(&times[SIMULATE_TTFT], 0.99),
-            [NUMBER_tpot_mean] = sketch_mean(&times[SIMULATE_TPOT]),
-            [NUMBER_tpot_p99] = sketch_quantile(&times[SIMULATE_TPOT], 0.99),
-            [NUMBER_e2e_mean] = sketch_mean(&times[SIMULATE_E2E]),
-            [NUMBER_e2e_p99] = sketch_quantile(&times[SIMULATE_E2E], 0.99),
-            [NUMBER_output_rate] = outcome->output_rate,
-            [NUMBER_good_requests_per_s] = outcome->goodput,
-            [NUMBER_met] = (double)outcome->all.met / (double)outcome->all.requests,
-            [NUMBER_utilisation] = result->busy / (result->pool_there[0] + result->pool_there[1]) };
-        memcpy(run->numbers, numbers, sizeof numbers);
-        for (int pool = 0; pool < 2; pool++)
-            run->there[pool] = result->pool_there[pool] * outcome->counted.time_share;
-        run->outputs = (double)outcome->all.outputs;
-        run->verdict = outcome->verdict;
-        run->meets = simulate_meets(simulate, outcome);
-    }
+    if (simulate_run(&arena, simulate, &run->variation, NULL, outcome, &run->error))
+        tell(simulate, outcome, run);
     arena_free(&arena);
 }
 
@@ -77,6 +82,23 @@ static bool row_of_each(const struct simulate *simulate, int pool, const char *r
     return true;
 }
 
+/* The rent per token of each; without a machine there is none: it stays 0. */
+static bool add_rent(const struct simulate *simulate, struct trial *runs, size_t count,
+                     struct error *error)
+{
+    if (!simulate->predicted)
+        return true;
+    double *beside = arena_array(simulate->arena, count, sizeof *beside);
+    double *cost = arena_array(simulate->arena, count, sizeof *cost);
+    if ((simulate->options.split.replicas &&
+         !row_of_each(simulate, 1, NAME_run_cost, runs, NULL, count, beside, error)) ||
+        !row_of_each(simulate, 0, NAME_run_cost_per_token, runs, beside, count, cost, error))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        runs[i].numbers[NUMBER_rent_per_token] = cost[i];
+    return true;
+}
+
 bool trials_run(const struct simulate *simulate, struct trial *runs, size_t count,
                 struct error *error)
 {
@@ -88,16 +110,71 @@ bool trials_run(const struct simulate *simulate, struct trial *runs, size_t coun
             *error = runs[i].error;
             return false;
         }
-    if (!simulate->predicted)               /* without a machine there is no rent: it stays 0 */
-        return true;
-    double *beside = arena_array(simulate->arena, count, sizeof *beside);
-    double *cost = arena_array(simulate->arena, count, sizeof *cost);
-    if ((simulate->options.split.replicas &&
-         !row_of_each(simulate, 1, NAME_run_cost, runs, NULL, count, beside, error)) ||
-        !row_of_each(simulate, 0, NAME_run_cost_per_token, runs, beside, count, cost, error))
+    return add_rent(simulate, runs, count, error);
+}
+
+/* ---- at the ends of the interval ------------------------------------------------------------ */
+
+bool simulate_band_ends(const struct simulate *simulate, double ends[2], struct error *error)
+{
+    static const char *const rows[] = { NAME_tpot_band_low, NAME_tpot_band_high };
+    struct scenario scenario = simulate->scenario;
+    struct values values;
+    if (!simulate->predicted || command_given(simulate->command, "step-time")) {
+        error_set(error, "--band: the step time is not predicted, it has no interval");
+        return error_expected(error, "--model MODEL --on HARDWARE, without --step-time");
+    }
+    if (!values_of(&scenario, rows, 2, &values, error))
         return false;
-    for (size_t i = 0; i < count; i++)
-        runs[i].numbers[NUMBER_rent_per_token] = cost[i];
+    memcpy(ends, values.at, 2 * sizeof *ends);
+    return true;
+}
+
+struct section *trials_band(struct section *band, const char *name, double value, double low, double high,
+                            const char *unit)
+{
+    struct section *one = section_add(band, name, SECTION_RECORD);
+    section_quantity(one, "value", value, unit);
+    section_quantity(one, "low", low, unit);
+    section_quantity(one, "high", high, unit);
+    return one;
+}
+
+/* A value's interval is the hull of the three runs. */
+bool simulate_band(struct simulate *simulate, const struct simulated *outcome, struct section *section,
+                   struct error *error)
+{
+    static const enum number told[] = {
+        NUMBER_ttft_mean, NUMBER_ttft_p50, NUMBER_ttft_p99, NUMBER_tpot_mean, NUMBER_tpot_p99,
+        NUMBER_e2e_mean, NUMBER_e2e_p99, NUMBER_output_rate, NUMBER_rent_per_token,
+        NUMBER_good_requests_per_s, NUMBER_met };           /* the last two with limits */
+    const size_t count = sizeof told / sizeof *told - (simulate_has_limits(simulate) ? 0 : 2);
+    struct trial runs[3] = { 0 };
+    double ends[2];
+    if (!simulate_band_ends(simulate, ends, error))
+        return false;
+    for (int i = 0; i < 2; i++)
+        runs[i].variation = (struct variation){ .scale = 1, .band = ends[i] };
+    tell(simulate, outcome, &runs[2]);
+    if (!trials_run(simulate, runs, 2, error) || !add_rent(simulate, &runs[2], 1, error))
+        return false;
+    struct section *band = section_add(section, "band", SECTION_RECORD);
+    struct section *lines = section_add(section, "band_lines", SECTION_LIST);
+    lines->text_only = true;
+    section_number(band, "factor_low", ends[0], unit_one);
+    section_number(band, "factor_high", ends[1], unit_one);
+    section_word(band, "verdict_low", runs[0].verdict);
+    section_word(band, "verdict_high", runs[1].verdict);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = number_names[told[i]];
+        const double fast = runs[0].numbers[told[i]], slow = runs[1].numbers[told[i]],
+                     value = runs[2].numbers[told[i]];
+        struct section *one = trials_band(band, name, value, fmin(value, fmin(fast, slow)),
+                                          fmax(value, fmax(fast, slow)), number_units[told[i]]);
+        section_word(one, "name", name)->text_only = true;
+        section_word(one, "is_share", told[i] == NUMBER_met ? "share" : "")->text_only = true;
+        section_share(lines, one);
+    }
     return true;
 }
 

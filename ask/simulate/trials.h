@@ -34,6 +34,9 @@ bool trials_run(const struct simulate *simulate, struct trial *trials, size_t co
 /* The list "runs": a record for each; `name` is what varies, `values` where it stood. */
 void trials_sections(const struct simulate *simulate, const char *name, const double *values,
                      const struct trial *trials, size_t count, struct section *section);
+/* Under `name` in "band" a value with its interval; NAN: that end is not known. */
+struct section *trials_band(struct section *band, const char *name, double value, double low, double high,
+                            const char *unit);
 void trials_csv(const char *name, const struct section *runs, struct buffer *out);
 
 #endif

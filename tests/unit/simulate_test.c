@@ -109,6 +109,7 @@ static void keys_are_no_rows(void **state)
           { "min-gpus", "" } },
         { { "model", model }, { "on", machine }, { "gpus", "1" }, { "ttft", "1s" },
           { "find-saturation", "" } },
+        { { "model", model }, { "on", machine }, { "gpus", "1" }, { "ttft", "1s" }, { "band", "" } },
         { { "model", model }, { "on", machine }, { "gpus", "1" }, { "sweep", "replicas=1..2" } },
         { { "model", model }, { "on", machine }, { "gpus", "1" }, { "repeat", "2" } },
         { { "model", model }, { "on", machine }, { "gpus", "1" }, { "prefill-replicas", "1" },
@@ -126,6 +127,80 @@ static void keys_are_no_rows(void **state)
     assert_true(keys > 200);
 }
 
+static double banded(const struct doc *doc, const char *name, const char *end)
+{
+    return number(doc_get(doc_get(doc, "band"), name), end);
+}
+
+/* Each end of --band is a run of its own, with every step longer by that factor; with more requests than
+ * fit beside each other, a step that is a fifth longer costs more than a fifth. */
+static void the_ends_of_the_band_are_runs(void **state)
+{
+    (void)state;
+    static const char trace[] = "poisson:rate=12,count=600,input=exponential(900),output=exponential(180)";
+    static const char *const ends[] = { "low", "high" };
+    struct arena arena = { 0 };
+    static const struct given given[] = {
+        { "model", "llama-3.1-8b" }, { "on", "h100-sxm" }, { "gpus", "1" }, { "replicas", "2" },
+        { "prefill-replicas", "1" }, { "prefill-gpus", "1" }, { "ttft", "150ms" }, { "tpot", "11ms" },
+        { "band", "" }, { 0 } };
+    const struct doc *doc = ask(&arena, trace, given), *band = doc_get(doc, "band");
+    const double factors[] = { number(band, "factor_low"), number(band, "factor_high") };
+    assert_true(factors[0] < 1 && factors[1] > 1);
+    for (int i = 0; i < 2; i++) {
+        const struct given of_end[] = {
+            { "model", "llama-3.1-8b" }, { "on", "h100-sxm" }, { "gpus", "1" }, { "replicas", "2" },
+            { "prefill-replicas", "1" }, { "prefill-gpus", "1" }, { "ttft", "150ms" }, { "tpot", "11ms" },
+            { "set", arena_print(&arena, "step_scale=%.17g", factors[i]) }, { 0 } };
+        const struct doc *end = ask(&arena, trace, of_end);
+        assert_true(same_bits(banded(doc, "tpot_mean", ends[i]), number(doc_get(end, "tpot"), "mean")));
+        assert_true(same_bits(banded(doc, "ttft_mean", ends[i]), number(doc_get(end, "ttft"), "mean")));
+        assert_true(same_bits(banded(doc, "e2e_p99", ends[i]), number(doc_get(end, "e2e"), "p99")));
+        /* slow steps meet fewer limits */
+        assert_true(same_bits(banded(doc, "good_requests_per_s", ends[!i]),
+                              number(end, "good_requests_per_s")));
+        assert_string_equal(doc_get(band, i ? "verdict_high" : "verdict_low")->string,
+                            doc_get(end, "verdict")->string);
+    }
+    static const char *const times[] = { "tpot", "ttft", "e2e" };
+    for (size_t i = 0; i < COUNT(times); i++) {
+        const char *name = arena_print(&arena, "%s_mean", times[i]);
+        assert_true(same_bits(banded(doc, name, "value"), number(doc_get(doc, times[i]), "mean")));
+        assert_true(banded(doc, name, "low") < banded(doc, name, "value") &&
+                    banded(doc, name, "value") < banded(doc, name, "high"));
+    }
+    assert_true(banded(doc, "tpot_mean", "high") > factors[1] * banded(doc, "tpot_mean", "value"));
+    arena_free(&arena);
+}
+
+/* A rate that saturates slow steps is below that of fast ones, by about as much. */
+static void saturation_has_a_band(void **state)
+{
+    (void)state;
+    static const char trace[] = "poisson:rate=12,count=600,input=exponential(900),output=exponential(180)";
+    struct arena arena = { 0 };
+    static const struct given given[] = {
+        { "model", "llama-3.1-8b" }, { "on", "h100-sxm" }, { "gpus", "1" }, { "tpot", "15ms" },
+        { "find-saturation", "" }, { "band", "" }, { 0 } };
+    const struct doc *doc = ask(&arena, trace, given);
+    const double low = banded(doc, "requests_per_s", "low"), value = banded(doc, "requests_per_s", "value"),
+                 high = banded(doc, "requests_per_s", "high");
+    assert_true(low < value && value < high);
+    assert_true(same_bits(value, number(doc, "requests_per_s")));
+    static const struct given slow[] = {
+        { "model", "llama-3.1-8b" }, { "on", "h100-sxm" }, { "gpus", "1" }, { "tpot", "15ms" },
+        { "find-saturation", "" }, { "set", "step_scale=tpot_band_high" }, { 0 } };
+    assert_true(same_bits(low, number(ask(&arena, trace, slow), "requests_per_s")));
+    static const struct given users[] = {
+        { "model", "llama-3.1-8b" }, { "on", "h100-sxm" }, { "gpus", "1" }, { "tpot", "15ms" },
+        { "users", "16" }, { "find-saturation", "" }, { "band", "" }, { 0 } };
+    doc = ask(&arena, trace, users);
+    assert_true(number(doc, "users") == banded(doc, "most_users", "value"));
+    assert_true(banded(doc, "most_users", "low") < banded(doc, "most_users", "value") &&
+                banded(doc, "most_users", "value") < banded(doc, "most_users", "high"));
+    arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -133,6 +208,8 @@ int main(void)
         cmocka_unit_test(users_may_begin_at_once),
         cmocka_unit_test(fewest_servers_do_not_depend_on_length),
         cmocka_unit_test(keys_are_no_rows),
+        cmocka_unit_test(the_ends_of_the_band_are_runs),
+        cmocka_unit_test(saturation_has_a_band),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
