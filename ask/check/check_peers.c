@@ -22,7 +22,8 @@ static int metric_of(const char *row, struct text *name)
         return METRICS;
     for (int metric = 0; metric < METRICS; metric++) {
         const size_t end = strlen(metric_names[metric]) + 1;
-        if (size <= start + end || row[size - end] != '_' || strcmp(row + size - end + 1, metric_names[metric]))
+        if (size <= start + end || row[size - end] != '_' ||
+            strcmp(row + size - end + 1, metric_names[metric]))
             continue;
         *name = (struct text){ row + start, size - start - end };
         return metric;
@@ -120,8 +121,10 @@ void check_peers(struct check *check)
         for (size_t k = 0; k < check->peer_count; k++) {
             const struct scores *scores = &check->peers[k].scores;
             for (size_t i = 0; i < scores->count; i++)
-                if (scores->scores[i].metric == metric)
-                    section_word(check_score(check, &scores->scores[i], metric_names[metric], by[k], lines, !k),
-                                 "formula", check->peers[k].name)->text_only = true;
+                if (scores->scores[i].metric == metric) {
+                    struct section *one = check_score(check, &scores->scores[i], metric_names[metric], by[k],
+                                                      lines, !k);
+                    section_word(one, "formula", check->peers[k].name)->text_only = true;
+                }
         }
 }

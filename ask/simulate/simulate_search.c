@@ -291,7 +291,8 @@ static bool saturate_ends(const struct simulate *simulate, double ends[2], struc
         bool found;
         if (!saturate(simulate, ends[i], search, &meets, &misses, &found, error))
             return false;
-        ends[i] = !found || isnan(misses) ? NAN : search->what == SWEEP_USERS ? meets : rate_at(search, meets);
+        ends[i] = !found || isnan(misses) ? NAN
+                  : search->what == SWEEP_USERS ? meets : rate_at(search, meets);
     }
     return true;
 }

@@ -170,8 +170,8 @@ static void split_pools(void **unused)
     give(&two, "decode_workers", 2);
     give(&two, "concurrency", 2 * REQUESTS);
     give(&two, "prefill_chips", 2 * CHIPS);
-    static const char *const tpot[] = { "peer_size_tpot", "peer_roofline_tpot", "peer_sol_tpot", "peer_blis_tpot",
-                                        "peer_epoch_tpot" };
+    static const char *const tpot[] = { "peer_size_tpot", "peer_roofline_tpot", "peer_sol_tpot",
+                                        "peer_blis_tpot", "peer_epoch_tpot" };
     for (size_t i = 0; i < COUNT(tpot); i++)
         within(&two, tpot[i], value(&one, tpot[i]), 1e-12);
     within(&two, "peer_gpudojo_ttft", value(&one, "peer_gpudojo_ttft") / 2, 1e-12);
@@ -278,7 +278,8 @@ static void scored_over_the_same_values(void **unused)
     /* a bound is above every throughput and below every time */
     assert_true(number(answer.doc, "roofline", "tpot", "bias") < 0);
     assert_true(number(answer.doc, "roofline", "throughput", "bias") > 0);
-    assert_true(number(answer.doc, "chalkline", "tpot", "median") < number(answer.doc, "epoch", "tpot", "median"));
+    assert_true(number(answer.doc, "chalkline", "tpot", "median") <
+                number(answer.doc, "epoch", "tpot", "median"));
     assert_non_null(strstr(answer.text.data, "formula"));
     arena_free(&arena);
 }
@@ -294,10 +295,11 @@ static void a_formula_is_right_of_itself(void **unused)
     const int file = mkstemp(path);
     FILE *out = file >= 0 ? fdopen(file, "w") : NULL;
     assert_non_null(out);
-    fprintf(out, "silicon_data_source,backend,model_path,system,precision,mode,isl,osl,tp_size,attention_dp_size,"
-                 "moe_tp_size,moe_ep_size,moe_quant_mode,silicon_ttft_ms,silicon_tpot_ms\n"
-                 "auto-gap-analysis;silicon_concurrency=16,vllm,llama-3.1-8b,h100_sxm,bf16,agg,1000,200,2,1,1,1,,"
-                 "%.17g,%.17g\n", 1e3 * value(&world, "peer_sol_ttft"), 1e3 * value(&world, "peer_sol_tpot"));
+    fprintf(out, "silicon_data_source,backend,model_path,system,precision,mode,isl,osl,tp_size,"
+                 "attention_dp_size,moe_tp_size,moe_ep_size,moe_quant_mode,silicon_ttft_ms,silicon_tpot_ms\n"
+                 "auto-gap-analysis;silicon_concurrency=16,vllm,llama-3.1-8b,h100_sxm,bf16,agg,1000,200,"
+                 "2,1,1,1,,%.17g,%.17g\n", 1e3 * value(&world, "peer_sol_ttft"),
+            1e3 * value(&world, "peer_sol_tpot"));
     fclose(out);
     struct command command = { .verb = &verb_check };
     struct answer answer = { .doc = doc_new(&arena, DOC_OBJECT), .text.arena = &arena, .csv.arena = &arena };
