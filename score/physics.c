@@ -14,6 +14,7 @@ static const char *const server_rows[] = {
     [RUNNING_SHARE] = NAME_measured_running_share, [SEATS] = NAME_measured_seats,
     [SEATS_DISTANCE] = NAME_measured_seats_distance, [WAIT_TOKENS] = NAME_measured_wait_tokens,
     [BOUNDS] = NAME_measured_step_bound, NAME_measured_prompt_bound, NAME_measured_split_prompt_bound,
+    NAME_static_batch_bound,
 };
 static const char *const kernel_rows[] = { NAME_attention_decode_bf16_bound, NAME_attention_decode_fp8_bound };
 enum { SERVER_ROWS = sizeof server_rows / sizeof *server_rows,

@@ -153,8 +153,100 @@ void fit_minimise(struct fit *fit)
     free(more);
 }
 
+/* ---- standard errors --------------------------------------------------------------------- */
+
+/* Solve a x = b for every column of b [n][m], by elimination with pivots; false: singular. */
+static bool solve_all(int n, int m, double *a, double *b)
+{
+    for (int k = 0; k < n; k++) {
+        int pivot = k;
+        for (int i = k + 1; i < n; i++)
+            pivot = fabs(a[i * n + k]) > fabs(a[pivot * n + k]) ? i : pivot;
+        if (!(fabs(a[pivot * n + k]) > 1e-300))
+            return false;
+        for (int j = 0; j < n; j++) {
+            const double kept = a[k * n + j];
+            a[k * n + j] = a[pivot * n + j];
+            a[pivot * n + j] = kept;
+        }
+        for (int j = 0; j < m; j++) {
+            const double kept = b[k * m + j];
+            b[k * m + j] = b[pivot * m + j];
+            b[pivot * m + j] = kept;
+        }
+        for (int i = 0; i < n; i++) {
+            const double share = i == k ? 0 : a[i * n + k] / a[k * n + k];
+            for (int j = 0; share != 0 && j < n; j++)
+                a[i * n + j] -= share * a[k * n + j];
+            for (int j = 0; share != 0 && j < m; j++)
+                b[i * m + j] -= share * b[k * m + j];
+        }
+    }
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            b[i * m + j] /= a[i * n + i];
+    return true;
+}
+
+static bool same_cluster(const struct fitted *a, const struct fitted *b)
+{
+    return !strcmp(a->point->publisher, b->point->publisher) && !strcmp(a->point->machine, b->point->machine) &&
+           (a->point->model == b->point->model ||
+            (a->point->model && b->point->model && !strcmp(a->point->model, b->point->model)));
+}
+
+/* Adds a row's slopes: to `bread` their products, to `sums` of its cluster slope times residual. */
+static void add_slopes(struct fit *fit, const struct fitted *row, double *bread, double *sums)
+{
+    const int n = fit->constant_count;
+    double inputs[INPUTS_MOST], slopes[CONSTANTS_MOST];
+    struct prediction predictions[MEASURED_VALUES];
+    row_inputs(fit, row, fit->x, inputs);
+    predictor_predict(&fit->scratch, row->setup, row->point, inputs, predictions);
+    for (int j = 0; j < row->point->value_count; j++) {
+        memset(slopes, 0, sizeof slopes);
+        residual_slopes(fit, row, j, fit->x, inputs, slopes, 1);
+        const double left = residual(fit, row, j, predictions[j].value);
+        for (int a = 0; a < n; a++) {
+            sums[a] += slopes[a] * left;
+            for (int b = 0; b < n; b++)
+                bread[a * n + b] += slopes[a] * slopes[b];
+        }
+    }
+}
+
+void fit_deviations(struct fit *fit)
+{
+    const int n = fit->constant_count;
+    const double prior = fit->problem->prior_weight * fit->problem->prior_weight;
+    double *bread = arena_array(&fit->arena, (size_t)(n * n), sizeof *bread);
+    double *sums = arena_array(&fit->arena, fit->count * (size_t)n, sizeof *sums);
+    double *solved = arena_array(&fit->arena, fit->count * (size_t)n, sizeof *solved);
+    int *cluster = arena_array(&fit->arena, fit->count, sizeof *cluster), clusters = 0;
+    for (size_t i = 0; i < fit->count; i++) {
+        cluster[i] = -1;
+        for (size_t j = 0; j < i && cluster[i] < 0; j++)
+            cluster[i] = same_cluster(&fit->rows[i], &fit->rows[j]) ? cluster[j] : -1;
+        cluster[i] = cluster[i] < 0 ? clusters++ : cluster[i];
+        add_slopes(fit, &fit->rows[i], bread, sums + cluster[i] * n);
+    }
+    for (int k = 0; k < n; k++)
+        bread[k * n + k] += prior;
+    for (int c = 0; c < clusters; c++)
+        for (int k = 0; k < n; k++)
+            solved[k * clusters + c] = sums[c * n + k];
+    const bool known = solve_all(n, clusters, bread, solved);
+    for (int k = 0; k < n; k++) {
+        double square = 0;
+        for (int c = 0; c < clusters; c++)
+            square += solved[k * clusters + c] * solved[k * clusters + c];
+        fit->deviation[k] = known ? sqrt(square) : NAN;
+    }
+}
+
 /* ---- points ------------------------------------------------------------------------------ */
 
+/* Only what a source states is fitted, and nothing that physics refuses. */
 static void read_points(struct fit *fit, const char *path)
 {
     struct measured_list *list = arena_alloc(&fit->arena, sizeof *list);
@@ -166,28 +258,34 @@ static void read_points(struct fit *fit, const char *path)
         !csv_read(&fit->arena, path, text, &csv, &error) ||
         !measured_read(&fit->arena, &csv, list, &error))
         fit_give_up(error.what);
-    for (size_t i = 0; i < list->count; i++)
-        if (!list->points[i].refused && !predictor_find(&fit->predictor, &list->points[i])->refused) {
-            struct fitted *row = arena_push(&fit->arena, &fit->rows, &fit->count, &fit->room,
-                                            sizeof *row);
-            *row = (struct fitted){ .point = &list->points[i], .family = "", .weight = 1 };
-        }
+    for (size_t i = 0; i < list->count; i++) {
+        const struct measured *point = &list->points[i];
+        if (point->refused || (point->model && point->inferred) || physics_refuse(&fit->physics, point) ||
+            predictor_find(&fit->predictor, point)->refused)
+            continue;
+        struct fitted *row = arena_push(&fit->arena, &fit->rows, &fit->count, &fit->room, sizeof *row);
+        *row = (struct fitted){ .point = point, .family = "", .weight = 1 };
+    }
 }
 
-static bool is_of(const char *entry, const struct fitted *row)
+/* How early a row reads this entry: 0 if it does not; what is read later holds. */
+static int turn_of(const char *entry, const struct fitted *row)
 {
-    const char *engine = row->point->engine;
-    return entry && ((engine && !strcmp(engine, entry)) || !strcmp(row->family, entry));
+    for (int i = ENTRIES; entry && i-- > 0;)
+        if (row->entries[i] && !strcmp(row->entries[i], entry))
+            return i + 1;
+    return 0;
 }
 
-/* Whether a row reads constant k: its own entry's before the one for all. */
+/* Whether a row reads constant k: that of its latest entry, the one for all if it has none. */
 static bool applies(const struct fit *fit, int k, const struct fitted *row)
 {
     const struct constant *constants = fit->constants;
-    if (constants[k].entry)
-        return is_of(constants[k].entry, row);
+    const int turn = turn_of(constants[k].entry, row);
+    if (constants[k].entry && !turn)
+        return false;
     for (int i = 0; i < fit->constant_count; i++)
-        if (!strcmp(constants[i].name, constants[k].name) && is_of(constants[i].entry, row))
+        if (!strcmp(constants[i].name, constants[k].name) && turn_of(constants[i].entry, row) > turn)
             return false;
     return true;
 }
@@ -234,16 +332,23 @@ static void link_setups(struct fit *fit)
     free(done);
 }
 
-static void find_families(struct fit *fit)
+static void find_entries(struct fit *fit)
 {
     struct catalog *catalog = arena_alloc(&fit->arena, sizeof *catalog);
     struct error error;
     catalog_open(catalog, &fit->arena);
     for (size_t i = 0; i < fit->count; i++) {
-        const struct catalog_entry *entry =
-            catalog_find(catalog, CATALOG_MACHINE, fit->rows[i].point->machine, &error);
-        const char *family = entry ? catalog_text(entry, "family") : NULL;
-        fit->rows[i].family = family ? family : "";
+        struct fitted *row = &fit->rows[i];
+        const struct catalog_entry *machine =
+            catalog_find(catalog, CATALOG_MACHINE, row->point->machine, &error);
+        const struct catalog_entry *engine =
+            row->point->engine ? catalog_find(catalog, CATALOG_ENGINE, row->point->engine, &error) : NULL;
+        const char *family = machine ? catalog_text(machine, "family") : NULL;
+        row->family = family ? family : "";
+        row->entries[0] = family;
+        row->entries[1] = engine ? catalog_text(engine, "version_of") : NULL;
+        row->entries[2] = engine ? catalog_text(engine, "generation") : NULL;
+        row->entries[3] = engine ? engine->name : NULL;
     }
 }
 
@@ -277,11 +382,12 @@ void fit_open(struct fit *fit, const struct problem *problem, char *const *paths
     fit->problem = problem;
     fit->constant_count = constants_of(&fit->arena, problem->group, fit->constants);
     fit->predictor = (struct predictor){ .arena = &fit->arena, .command = &command };
+    physics_open(&fit->physics, &fit->arena, &command);
     for (int i = 0; i < count; i++)
         read_points(fit, paths[i]);
     if (!fit->count)
         fit_give_up("no points that a row predicts");
-    find_families(fit);
+    find_entries(fit);
     link_setups(fit);
     find_measured(fit);
     find_starts(fit);
@@ -383,7 +489,9 @@ void fit_print_constants(struct fit *fit, const char *name, const char *what)
             printf("%s,%s,%.4g,%s,`make fit` on %zu open %s,%s,,median %.1f %% of %zu%s\n",
                    constant->entry ? constant->entry : name, constant->name, fit_constant(fit, k),
                    constant->unit, all, what, fit_today(), 100 * sizes_quantile(sizes, count, 0.5),
-                   count, inside(fit, k, fit->x[k]) ? "" : "; at its bound");
+                   count, inside(fit, k, fit->x[k]) ? fit->deviation[k] > 0
+                       ? arena_print(&fit->scratch, "; +- %.0f %%", 100 * fit->deviation[k]) : ""
+                       : "; at its bound");
     }
     free(sizes);
 }
@@ -398,7 +506,7 @@ int main(int count, char **words)
     else if (count > 2 && !strcmp(words[1], "training"))
         fit_training(&fit, words + 2, count - 2);
     else
-        fit_give_up("fit servers [model|machine|both] FILE..., fit kernels FILE, "
+        fit_give_up("fit servers [source|model|machine|both] FILE..., fit kernels FILE, "
                     "or fit training [source|generation] FILE");
     return 0;
 }

@@ -1,6 +1,6 @@
 /* fit -- fit the constants of the prediction to published measurements.
  *
- *     fit servers [model|machine|both] FILE...
+ *     fit servers [source|model|machine|both] FILE...
  *     fit kernels FILE
  *     fit training [source|generation] FILE
  *
@@ -12,10 +12,11 @@
 #ifndef SCORE_FIT_H
 #define SCORE_FIT_H
 
+#include "score/physics.h"
 #include "score/predictor.h"
 #include "score/score.h"
 
-enum { CONSTANTS_MOST = 96, INPUTS_MOST = 8192 };
+enum { CONSTANTS_MOST = 96, INPUTS_MOST = 8192, ENTRIES = 4 };
 
 /* A constant of an engine or a family of chips, `entry` (NULL: of all that have none of their own), with
  * bounds and the median of its prior in `unit`. */
@@ -36,6 +37,8 @@ struct fitted {
     const struct measured *point;
     struct setup *setup;
     const char *family;             /* family of the machine's chip; "" if it has none */
+    const char *entries[ENTRIES];   /* of data/efficiency.csv that the point reads, later ones before
+                                       earlier ones: family, version_of, generation, engine; NULL: none */
     double measured[MEASURED_VALUES];
     int input[CONSTANTS_MOST];      /* the graph's input for each constant; -1: does not apply here */
     double weight;
@@ -48,10 +51,12 @@ struct fit {
     int constant_count;
     struct arena arena, scratch;
     struct predictor predictor;
+    struct physics physics;
     struct fitted *rows;
     size_t count, room;
     double scale[CONSTANTS_MOST];                           /* of a constant's unit */
     double start[CONSTANTS_MOST], x[CONSTANTS_MOST];        /* logarithms, in that unit */
+    double deviation[CONSTANTS_MOST];                       /* of x, by fit_deviations; NAN: not known */
 };
 
 void fit_give_up(const char *what);
@@ -64,6 +69,9 @@ int constants_of(struct arena *arena, const char *group, struct constant *consta
 void fit_open(struct fit *fit, const struct problem *problem, char *const *paths, int count);
 /* Fits the constants, into x, to the rows that are not left out. */
 void fit_minimise(struct fit *fit);
+/* Standard errors of x, which are shares of the constants: robust against rows of one publisher, model and
+ * machine that err together. */
+void fit_deviations(struct fit *fit);
 /* A constant in its unit, inside its bounds. */
 double fit_constant(const struct fit *fit, int k);
 /* ln(predicted / measured) of a row's value j. */

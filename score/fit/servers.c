@@ -1,7 +1,7 @@
 /* Servers: TPOT, TTFT, throughput and energy of whole deployments. A setup that many rows
- * repeat weighs less than its rows. With `model` or `machine` each in turn is left out of
+ * repeat weighs less than its rows. With `source`, `model` or `machine` each in turn is left out of
  * the fit and scored by it, with `both` each model on each machine by a fit without either:
- * the error a user must expect. */
+ * the error a user must expect. What is left of the sources left out is the prediction interval. */
 #include "score/fit/fit.h"
 
 #include <math.h>
@@ -19,8 +19,7 @@ static const struct problem servers = {
  * that nobody states are for checking. */
 static bool for_checking(const struct measured *point)
 {
-    static const char *const kinds[] = { "open loop", "production",
-                                         "multi-token prediction, depth assumed" };
+    static const char *const kinds[] = { "open loop", "production", "personal" };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (!strcmp(point->kind, kinds[i]))
             return true;
@@ -79,6 +78,86 @@ static void print_scores(const struct fit *fit, const char *name, const double *
     free(sizes);
 }
 
+/* ---- intervals ----------------------------------------------------------------------------- */
+
+struct ratio { double ratio, weight; };       /* measured over predicted */
+
+static int by_ratio(const void *a, const void *b)
+{
+    const struct ratio *x = a, *y = b;
+    return (x->ratio > y->ratio) - (x->ratio < y->ratio);
+}
+
+static double weighed_quantile(struct ratio *all, size_t count, double share)
+{
+    double sum = 0, below = 0;
+    qsort(all, count, sizeof *all, by_ratio);
+    for (size_t i = 0; i < count; i++)
+        sum += all[i].weight;
+    for (size_t i = 0; i < count; i++) {
+        below += all[i].weight;
+        if (below >= share * sum)
+            return all[i].ratio;
+    }
+    return NAN;
+}
+
+/* The ratios of a metric; every series has the weight of one, however many its loads. `without`: not those of
+ * this publisher. */
+static size_t weigh_ratios(const struct fit *fit, const double *errors, int metric, const char *without,
+                           struct ratio *out)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < fit->count; i++) {
+        const struct measured *point = fit->rows[i].point;
+        double same = 0;
+        if (for_checking(point) || (without && !strcmp(point->publisher, without)))
+            continue;
+        for (size_t j = 0; j < fit->count; j++)
+            same += *point->series ? !strcmp(fit->rows[j].point->series, point->series) : i == j;
+        for (int j = 0; j < point->value_count; j++)
+            if ((int)point->values[j].metric == metric && isfinite(errors[i * MEASURED_VALUES + (size_t)j]))
+                out[count++] = (struct ratio){ exp(-errors[i * MEASURED_VALUES + (size_t)j]), 1 / same };
+    }
+    return count;
+}
+
+/* How much of each source an interval holds that was made of the others. */
+static void print_coverage(const struct fit *fit, const double *errors, int metric)
+{
+    struct ratio *ratios = calloc(fit->count * MEASURED_VALUES + 1, sizeof *ratios);
+    double *sizes = calloc(fit->count * MEASURED_VALUES + 1, sizeof *sizes);
+    for (size_t first = 0; first < fit->count; first++) {
+        const char *publisher = fit->rows[first].point->publisher;
+        bool again = for_checking(fit->rows[first].point);
+        for (size_t i = 0; i < first; i++)
+            again |= !strcmp(fit->rows[i].point->publisher, publisher);
+        const size_t others = again ? 0 : weigh_ratios(fit, errors, metric, publisher, ratios);
+        if (!others)
+            continue;
+        const double low = weighed_quantile(ratios, others, 0.1), high = weighed_quantile(ratios, others, 0.9);
+        size_t count = 0, inside = 0;
+        double mean = 0;
+        for (size_t i = 0; i < fit->count; i++)
+            for (int j = 0; !strcmp(fit->rows[i].point->publisher, publisher) &&
+                            j < fit->rows[i].point->value_count; j++) {
+                const double error = errors[i * MEASURED_VALUES + (size_t)j];
+                if ((int)fit->rows[i].point->values[j].metric != metric || !isfinite(error))
+                    continue;
+                inside += exp(-error) >= low && exp(-error) <= high;
+                sizes[count++] = fabs(exp(error) - 1);
+                mean += sizes[count - 1];
+            }
+        if (count)
+            printf("%-44s %-10s %5zu  median %5.1f  mean %5.1f  p90 %5.1f  in %.3f..%.3f %3.0f %%\n", publisher,
+                   metric_names[metric], count, 100 * sizes_quantile(sizes, count, 0.5),
+                   100 * mean / (double)count, 100 * sizes_quantile(sizes, count, 0.9), low, high,
+                   100 * (double)inside / (double)count);
+    }
+    free(ratios);
+    free(sizes);
+}
+
 /* Rows for data/efficiency.csv: measured over predicted of what was left out. */
 static void print_bands(const struct fit *fit, const double *errors)
 {
@@ -88,16 +167,14 @@ static void print_bands(const struct fit *fit, const double *errors)
     };
     static const struct { const char *name; double share; } ends[] = { { "low", 0.1 },
                                                                        { "high", 0.9 } };
-    double *ratios = calloc(fit->count * MEASURED_VALUES + 1, sizeof *ratios);
+    struct ratio *ratios = calloc(fit->count * MEASURED_VALUES + 1, sizeof *ratios);
     for (size_t b = 0; b < sizeof bands / sizeof *bands; b++)
         for (int e = 0; e < 2; e++) {
-            size_t n = pick(fit, errors, NULL, bands[b].metric, ratios);
-            for (size_t i = 0; i < n; i++)
-                ratios[i] = exp(-ratios[i]);
+            const size_t n = weigh_ratios(fit, errors, bands[b].metric, NULL, ratios);
             if (n)
-                printf("any,%s_%s,%.3f,1,\"`make fit`, model left out: %.0f %% of the residuals\","
-                       "%s,,of %zu\n", bands[b].name, ends[e].name,
-                       sizes_quantile(ratios, n, ends[e].share), 100 * ends[e].share, fit_today(), n);
+                printf("any,%s_%s,%.3f,1,\"`make fit`, source left out: %.0f %% of the residuals, each series "
+                       "with equal weight\",%s,,of %zu\n", bands[b].name, ends[e].name,
+                       weighed_quantile(ratios, n, ends[e].share), 100 * ends[e].share, fit_today(), n);
         }
     free(ratios);
 }
@@ -131,6 +208,11 @@ static bool same_chip(const struct fitted *a, const struct fitted *b)
     return !strcasecmp(chip(a->point->machine), chip(b->point->machine));
 }
 
+static bool same_source(const struct fitted *a, const struct fitted *b)
+{
+    return !strcmp(a->point->publisher, b->point->publisher);
+}
+
 static bool either(const struct fitted *a, const struct fitted *b)
 {
     return same_model(a, b) || same_chip(a, b);
@@ -144,6 +226,7 @@ static bool both(const struct fitted *a, const struct fitted *b)
 void fit_servers(struct fit *fit, char **words, int count)
 {
     static const struct { const char *word, *title; fit_alike *out, *scored; } ways[] = {
+        { "source", "source left out", same_source, same_source },
         { "model", "model left out", same_model, same_model },
         { "machine", "machine left out", same_chip, same_chip },
         { "both", "both left out", either, both } };
@@ -151,7 +234,7 @@ void fit_servers(struct fit *fit, char **words, int count)
     for (int i = 0; i < (int)(sizeof ways / sizeof *ways); i++)
         way = strcmp(words[0], ways[i].word) ? way : i;
     if (count <= (way >= 0))
-        fit_give_up("fit servers [model|machine|both] FILE...");
+        fit_give_up("fit servers [source|model|machine|both] FILE...");
     fit_open(fit, &servers, words + (way >= 0), count - (way >= 0));
     for (size_t i = 0; i < fit->count; i++)
         if (!fit->rows[i].point->model)
@@ -159,11 +242,14 @@ void fit_servers(struct fit *fit, char **words, int count)
     weigh(fit);
     if (way < 0) {
         fit_minimise(fit);
+        fit_deviations(fit);
         fit_print_constants(fit, "any", "figures of servers");
         print_scores(fit, "all in the fit", fit_errors(fit));
     } else {
         const double *errors = fit_leave_out(fit, ways[way].out, ways[way].scored);
-        if (ways[way].out == same_model)
+        for (int metric = 0; ways[way].out == same_source && metric < METRICS; metric++)
+            print_coverage(fit, errors, metric);
+        if (ways[way].out == same_source)
             print_bands(fit, errors);
         print_scores(fit, ways[way].title, errors);
     }
