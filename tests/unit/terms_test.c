@@ -203,6 +203,29 @@ static void long_messages_go_through_nccl(void **state)
     arena_free(&world.arena);
 }
 
+/* Requests that arrive at a rate wait for the API, the step that runs, one more in flight and their own;
+ * a closed loop has its load generator's time instead, and what is in flight is in that. */
+static void open_loops(void **state)
+{
+    (void)state;
+    static const char *const engines[] = { "vllm", "vllm-2024" };
+    for (size_t i = 0; i < COUNT(engines); i++) {
+        struct world world;
+        world_open(&world, "llama-3.1-70b", "h100-sxm", engines[i]);
+        set(&world, "prompt_tokens", 2000);
+        set(&world, "output_tokens", 200);
+        const char *rest = "ttft_admitted - steady_prefill_time - burst_wait_time - prefill_queue_time"
+                           " - ttft_per_prompt_token * prompt_tokens";
+        double closed = value(&world, "ttft_base") + 1.5 * value(&world, "decode_step");
+        assert_true(value(&world, "prefill_decode_steps") < 1 && near(value(&world, rest), closed, 1e-9));
+        set(&world, "arrival_rate", 2);
+        double steps = i == 0 ? 2.5 : 1.5;
+        assert_true(near(value(&world, rest), 5e-3 + steps * value(&world, "decode_step"), 1e-9));
+        assert_true(value(&world, "burst_wait_time") == 0);
+        arena_free(&world.arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +235,7 @@ int main(void)
         cmocka_unit_test(experts_are_read_at_their_own_rate),
         cmocka_unit_test(streams_and_indexers),
         cmocka_unit_test(long_messages_go_through_nccl),
+        cmocka_unit_test(open_loops),
     };
     return cmocka_run_group_tests_name("terms", tests, NULL, NULL);
 }
