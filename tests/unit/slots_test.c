@@ -77,8 +77,7 @@ static void waits_are_those_of_a_queue(void **state)
         struct arena arena = { 0 };
         const double rate = queue->load * evaluated(&arena, queue, 1e-3, NAME_slots_rate);
         const double slots = evaluated(&arena, queue, rate, NAME_rank_slots);
-        const double predicted = evaluated(&arena, queue, rate, NAME_predicted_ttft) -
-                                 evaluated(&arena, queue, rate, NAME_ttft_base);
+        const double predicted = evaluated(&arena, queue, rate, NAME_predicted_ttft);
         const double wait = evaluated(&arena, queue, rate, NAME_slot_queue_time);
         const double simulated = simulated_ttft(&arena, queue, rate);
         print_message("%s on %s, ISL %s, cv %g, %.3g slots, load %.1f: wait %.3g s, TTFT %.3g s, simulated "

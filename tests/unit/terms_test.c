@@ -175,6 +175,57 @@ static void streams_and_indexers(void **state)
     arena_free(&plain.arena);
 }
 
+/* Llama-3.1-70B over 8 H100: 160 all-reduces of vectors of 8,192 in 16 bits over 450 GB/s. Those of 64
+ * sequences run in the engine's own kernel, those of 8,192 prompt tokens through NCCL. */
+static void long_messages_go_through_nccl(void **state)
+{
+    (void)state;
+    struct world world;
+    world_open(&world, "llama-3.1-70b", "h100-sxm", "vllm");
+    double link = value(&world, "scale_up_bandwidth"), bytes = 2.0 * 7 / 8 * 64 * 8192 * 2;
+    double own = bytes / link / value(&world, "all_reduce_efficiency") +
+                 sqrt(bytes / link * value(&world, "all_reduce_transition_time"));
+    assert_true(near(value(&world, "all_reduce_transfer_time"), 160 * own, 1e-9));
+    bytes = 2.0 * 7 / 8 * 8192 * 8192 * 2;
+    double nccl = (bytes + sqrt(bytes * value(&world, "nccl_half"))) / (link * value(&world, "nccl_reach")) +
+                  value(&world, "nccl_start") + 2 * 7 * value(&world, "nccl_step") -
+                  value(&world, "all_reduce_latency") - 8 * value(&world, "all_reduce_latency_per_chip");
+    const char *prompt = "AT(all_reduce_transfer_time, stage_running = 0, prefill_chunk = 8192 * one_token)";
+    assert_true(near(value(&world, prompt), 160 * nccl, 1e-9));
+    assert_true(nccl < bytes / link / value(&world, "all_reduce_efficiency"));
+    /* more tokens take longer, wherever the two meet */
+    double before = 0;
+    for (double tokens = 1; tokens < 1e5; tokens *= 1.3) {
+        double time = value(&world, arena_print(&world.arena, "AT(all_reduce_transfer_time, batch = %g)", tokens));
+        assert_true(time > before);
+        before = time;
+    }
+    arena_free(&world.arena);
+}
+
+/* Requests that arrive at a rate wait for the API, the step that runs, one more in flight and their own;
+ * a closed loop has its load generator's time instead, and what is in flight is in that. */
+static void open_loops(void **state)
+{
+    (void)state;
+    static const char *const engines[] = { "vllm", "vllm-2024" };
+    for (size_t i = 0; i < COUNT(engines); i++) {
+        struct world world;
+        world_open(&world, "llama-3.1-70b", "h100-sxm", engines[i]);
+        set(&world, "prompt_tokens", 2000);
+        set(&world, "output_tokens", 200);
+        const char *rest = "ttft_admitted - steady_prefill_time - burst_wait_time - prefill_queue_time"
+                           " - ttft_per_prompt_token * prompt_tokens";
+        double closed = value(&world, "ttft_base") + 1.5 * value(&world, "decode_step");
+        assert_true(value(&world, "prefill_decode_steps") < 1 && near(value(&world, rest), closed, 1e-9));
+        set(&world, "arrival_rate", 2);
+        double steps = i == 0 ? 2.5 : 1.5;
+        assert_true(near(value(&world, rest), 5e-3 + steps * value(&world, "decode_step"), 1e-9));
+        assert_true(value(&world, "burst_wait_time") == 0);
+        arena_free(&world.arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -183,6 +234,8 @@ int main(void)
         cmocka_unit_test(static_batches),
         cmocka_unit_test(experts_are_read_at_their_own_rate),
         cmocka_unit_test(streams_and_indexers),
+        cmocka_unit_test(long_messages_go_through_nccl),
+        cmocka_unit_test(open_loops),
     };
     return cmocka_run_group_tests_name("terms", tests, NULL, NULL);
 }
