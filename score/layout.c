@@ -14,6 +14,7 @@ enum { GROUPS = 9, CONDITIONS = 8, COLUMNS_MOST = 128 };
 struct condition {
     const char *left, *relation, *right;
     regex_t pattern;                    /* of "~" and "!~", while the layout is applied */
+    bool compiled;
 };
 
 struct rule {
@@ -54,7 +55,8 @@ static const char *field(struct arena *arena, struct text *rest)
 {
     *rest = text_trim(*rest);
     size_t size = 0;
-    while (size < rest->size && !(rest->data[size] == ' ' && size + 1 < rest->size && rest->data[size + 1] == ' '))
+    while (size < rest->size &&
+           !(rest->data[size] == ' ' && size + 1 < rest->size && rest->data[size + 1] == ' '))
         size++;
     if (!size)
         return NULL;
@@ -70,7 +72,8 @@ static const char **words_of(struct arena *arena, const char *text, size_t *coun
     size_t room = 0;
     for (*count = 0; *(text += strspn(text, " "));) {
         const size_t size = strcspn(text, " ");
-        *(const char **)arena_push(arena, &words, count, &room, sizeof *words) = arena_copy(arena, text, size);
+        *(const char **)arena_push(arena, &words, count, &room, sizeof *words) =
+            arena_copy(arena, text, size);
         text += size;
     }
     return words;
@@ -231,8 +234,8 @@ bool layout_unknown(struct arena *arena, const struct csv *csv, struct error *er
             buffer_print(&known, "%s%s", layouts.layouts[i]->has[k],
                          k + 1 < layouts.layouts[i]->has_count ? "," : "; ");
     error_set(error, "%s: not the columns of measurements", csv->file);
-    return error_expected(error, "model, machine and names of rows (docs/formats.md), or the columns %sof a known sheet",
-                          known.data);
+    return error_expected(error, "model, machine and names of rows (docs/formats.md), or the columns %sof "
+                                 "a known sheet", known.data);
 }
 
 /* Patterns are compiled while a layout is applied. A pattern that is none is the layout's mistake. */
@@ -241,7 +244,10 @@ static bool compile_patterns(struct layout *layout, struct error *error)
     for (size_t i = 0; i < layout->rule_count; i++)
         for (int k = 0; k < layout->rules[i].condition_count; k++) {
             struct condition *condition = &layout->rules[i].conditions[k];
-            if (has_pattern(condition) && regcomp(&condition->pattern, condition->right, REG_EXTENDED))
+            if (!has_pattern(condition))
+                continue;
+            condition->compiled = !regcomp(&condition->pattern, condition->right, REG_EXTENDED);
+            if (!condition->compiled)
                 return wrong_line(error, layout, layout->rules[i].line, "not an extended regular expression");
         }
     return true;
@@ -250,9 +256,12 @@ static bool compile_patterns(struct layout *layout, struct error *error)
 static void free_patterns(struct layout *layout)
 {
     for (size_t i = 0; i < layout->rule_count; i++)
-        for (int k = 0; k < layout->rules[i].condition_count; k++)
-            if (has_pattern(&layout->rules[i].conditions[k]))
-                regfree(&layout->rules[i].conditions[k].pattern);
+        for (int k = 0; k < layout->rules[i].condition_count; k++) {
+            struct condition *condition = &layout->rules[i].conditions[k];
+            if (condition->compiled)
+                regfree(&condition->pattern);
+            condition->compiled = false;
+        }
 }
 
 /* ---- applying one ------------------------------------------------------------------------------ */
@@ -359,7 +368,8 @@ static bool calculate(struct applying *applying, const char *text, double *value
         hash = (hash ^ (unsigned char)*c) * 16777619u;
     struct memo *memo = &applying->memos[hash % MEMOS];
     if (!memo->text || strcmp(memo->text, text)) {
-        const struct formulas none = { .arena = applying->arena };
+        static const int no_name = 0;
+        const struct formulas none = { .arena = applying->arena, .index = &no_name, .index_size = 1 };
         const struct facts facts = { 0 };
         const struct expr *expr;
         struct graph graph;
