@@ -226,6 +226,27 @@ static void open_loops(void **state)
     }
 }
 
+/* An engine that sends 20 tokens together keeps the first until the 20th, or the last of a short output;
+ * the last token comes as it would. */
+static void streaming_intervals(void **state)
+{
+    (void)state;
+    struct world world;
+    world_open(&world, "llama-3.1-70b", "b200-sxm", "trtllm");
+    set(&world, "prompt_tokens", 1000);
+    set(&world, "output_tokens", 200);
+    double first = value(&world, "predicted_ttft"), whole = value(&world, "predicted_e2e");
+    double tpot = value(&world, "predicted_tpot"), split = value(&world, "disagg_ttft");
+    double split_tpot = value(&world, "disagg_tpot");
+    set(&world, "streaming_interval", 20);
+    assert_true(near(value(&world, "predicted_ttft"), first + 19 * tpot, 1e-9));
+    assert_true(near(value(&world, "disagg_ttft"), split + 19 * split_tpot, 1e-9));
+    assert_true(value(&world, "predicted_e2e") == whole && value(&world, "predicted_tpot") == tpot);
+    set(&world, "output_tokens", 8);
+    assert_true(near(value(&world, "stream_delay"), 7 * value(&world, "predicted_tpot"), 1e-9));
+    arena_free(&world.arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -236,6 +257,7 @@ int main(void)
         cmocka_unit_test(streams_and_indexers),
         cmocka_unit_test(long_messages_go_through_nccl),
         cmocka_unit_test(open_loops),
+        cmocka_unit_test(streaming_intervals),
     };
     return cmocka_run_group_tests_name("terms", tests, NULL, NULL);
 }
