@@ -55,27 +55,35 @@ static size_t pick(const struct fit *fit, const double *errors, const char *kind
     return count;
 }
 
+/* A line of a kind and metric; kind NULL: of all that are not for checking. */
+static void print_score(const struct fit *fit, const char *name, const double *errors, const char *kind, int metric)
+{
+    double *sizes = calloc(fit->count * MEASURED_VALUES + 1, sizeof *sizes), mean = 0;
+    const size_t n = pick(fit, errors, kind, metric, sizes);
+    for (size_t i = 0; i < n; i++) {
+        sizes[i] = fabs(exp(sizes[i]) - 1);
+        mean += sizes[i] / (double)n;
+    }
+    if (n)
+        printf("%-18s %-28s %-10s %5zu  median %5.1f  mean %5.1f  p90 %5.1f\n", name, kind ? kind : "all",
+               metric_names[metric], n, 100 * sizes_quantile(sizes, n, 0.5), 100 * mean,
+               100 * sizes_quantile(sizes, n, 0.9));
+    free(sizes);
+}
+
 static void print_scores(const struct fit *fit, const char *name, const double *errors)
 {
-    double *sizes = calloc(fit->count * MEASURED_VALUES + 1, sizeof *sizes);
-    for (int metric = 0; metric < METRICS; metric++)
+    for (int metric = 0; metric < METRICS; metric++) {
+        print_score(fit, name, errors, NULL, metric);
         for (size_t first = 0; first < fit->count; first++) {
             const char *kind = fit->rows[first].point->kind;
             bool again = false;
             for (size_t i = 0; i < first; i++)
                 again |= !strcmp(fit->rows[i].point->kind, kind);
-            size_t n = again ? 0 : pick(fit, errors, kind, metric, sizes);
-            double mean = 0;
-            for (size_t i = 0; i < n; i++) {
-                sizes[i] = fabs(exp(sizes[i]) - 1);
-                mean += sizes[i] / (double)n;
-            }
-            if (n)
-                printf("%-18s %-24s %-10s %5zu  median %5.1f  mean %5.1f  p90 %5.1f\n", name, kind,
-                       metric_names[metric], n, 100 * sizes_quantile(sizes, n, 0.5), 100 * mean,
-                       100 * sizes_quantile(sizes, n, 0.9));
+            if (!again)
+                print_score(fit, name, errors, kind, metric);
         }
-    free(sizes);
+    }
 }
 
 /* ---- intervals ----------------------------------------------------------------------------- */
@@ -122,6 +130,29 @@ static size_t weigh_ratios(const struct fit *fit, const double *errors, int metr
     return count;
 }
 
+/* An interval of 80 % for a source that is not among the K of a fit: of K sources alike the new one is the
+ * (K+1)-th, so it holds 0.8 (K + 1) / K of these (conformal prediction over groups). `without` is not counted. */
+static double tail_of(const struct fit *fit, const double *errors, int metric, const char *without)
+{
+    const double held = 0.8, most = 0.96;
+    enum { SOME = 10 };
+    double sources = 0;
+    for (size_t first = 0; first < fit->count; first++) {
+        const char *publisher = fit->rows[first].point->publisher;
+        bool again = for_checking(fit->rows[first].point) || (without && !strcmp(publisher, without));
+        for (size_t i = 0; i < first; i++)
+            again |= !strcmp(fit->rows[i].point->publisher, publisher);
+        size_t count = 0;
+        for (size_t i = first; i < fit->count && !again; i++)
+            for (int j = 0; j < fit->rows[i].point->value_count; j++)
+                count += !strcmp(fit->rows[i].point->publisher, publisher) &&
+                         (int)fit->rows[i].point->values[j].metric == metric &&
+                         isfinite(errors[i * MEASURED_VALUES + (size_t)j]);
+        sources += count >= SOME;
+    }
+    return sources > 0 ? (1 - fmin(most, held * (sources + 1) / sources)) / 2 : (1 - most) / 2;
+}
+
 /* How much of each source an interval holds that was made of the others. */
 static void print_coverage(const struct fit *fit, const double *errors, int metric)
 {
@@ -135,7 +166,8 @@ static void print_coverage(const struct fit *fit, const double *errors, int metr
         const size_t others = again ? 0 : weigh_ratios(fit, errors, metric, publisher, ratios);
         if (!others)
             continue;
-        const double low = weighed_quantile(ratios, others, 0.1), high = weighed_quantile(ratios, others, 0.9);
+        const double tail = tail_of(fit, errors, metric, publisher);
+        const double low = weighed_quantile(ratios, others, tail), high = weighed_quantile(ratios, others, 1 - tail);
         size_t count = 0, inside = 0;
         double mean = 0;
         for (size_t i = 0; i < fit->count; i++)
@@ -165,16 +197,16 @@ static void print_bands(const struct fit *fit, const double *errors)
         { METRIC_TPOT, "tpot" }, { METRIC_TTFT, "ttft" }, { METRIC_THROUGHPUT, "throughput" },
         { METRIC_PREFILL, "prefill" }, { METRIC_DECODE, "decode" }, { METRIC_ENERGY, "energy" },
     };
-    static const struct { const char *name; double share; } ends[] = { { "low", 0.1 },
-                                                                       { "high", 0.9 } };
+    static const char *const ends[] = { "low", "high" };
     struct ratio *ratios = calloc(fit->count * MEASURED_VALUES + 1, sizeof *ratios);
     for (size_t b = 0; b < sizeof bands / sizeof *bands; b++)
         for (int e = 0; e < 2; e++) {
             const size_t n = weigh_ratios(fit, errors, bands[b].metric, NULL, ratios);
+            const double tail = tail_of(fit, errors, bands[b].metric, NULL), share = e ? 1 - tail : tail;
             if (n)
-                printf("any,%s_%s,%.3f,1,\"`make fit`, source left out: %.0f %% of the residuals, each series "
-                       "with equal weight\",%s,,of %zu\n", bands[b].name, ends[e].name,
-                       weighed_quantile(ratios, n, ends[e].share), 100 * ends[e].share, fit_today(), n);
+                printf("any,%s_%s,%.3f,1,\"`make fit`, source left out: %.1f %% of the residuals, each series "
+                       "with equal weight\",%s,,of %zu\n", bands[b].name, ends[e],
+                       weighed_quantile(ratios, n, share), 100 * share, fit_today(), n);
         }
     free(ratios);
 }
