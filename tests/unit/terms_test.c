@@ -247,6 +247,35 @@ static void streaming_intervals(void **state)
     arena_free(&world.arena);
 }
 
+/* A chip draws its idle power while kernels are launched and while the host schedules; more while it reads,
+ * draws tokens or computes, up to its limit. */
+static void power_by_hand(void **state)
+{
+    (void)state;
+    struct world world;
+    world_open(&world, "llama-3-8b", "h100-sxm", "vllm");
+    set(&world, "chips", 1);
+    double context = value(&world, "mean_context");
+    set(&world, "context", context);
+    double step = value(&world, "step_time"), idle = value(&world, "kernel_overhead_time + host_overhead_time");
+    assert_true(near(value(&world, "chip_busy"), 1 - idle / step, 1e-9));
+    /* 64 tokens times 7.50e9 weights of all matrices but the embedding's */
+    double compute = value(&world, "SUM(operator, operator_sustained_compute_time)"), weights = 7504924672.0;
+    assert_true(near(compute, 2 * 64 * weights / value(&world, "sustained_bf16"), 1e-3));
+    assert_true(near(value(&world, "chip_computing"), compute / step, 1e-9));
+    double share = value(&world, "idle_power") + value(&world, "busy_power") * (1 - idle / step) +
+                   value(&world, "compute_power") * compute / step;
+    assert_true(share < 1 && near(value(&world, "chip_power_share"), share, 1e-9));
+    /* drawing tokens takes host time that is the chip's */
+    double drawn = 64 * value(&world, "host_overhead_per_sampled");
+    double fixed = value(&world, "kernel_overhead_time + host_time_fixed");
+    set(&world, "sampled_share", 1);
+    assert_true(near(value(&world, "chip_busy"), 1 - fixed / (value(&world, "step_time")), 1e-9));
+    assert_true(near(value(&world, "sampling_time"), drawn, 1e-9));
+    assert_true(value(&world, "AT(chip_power_share, compute_power = 2, busy_power = 2)") == 1);
+    arena_free(&world.arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -258,6 +287,7 @@ int main(void)
         cmocka_unit_test(long_messages_go_through_nccl),
         cmocka_unit_test(open_loops),
         cmocka_unit_test(streaming_intervals),
+        cmocka_unit_test(power_by_hand),
     };
     return cmocka_run_group_tests_name("terms", tests, NULL, NULL);
 }
