@@ -123,7 +123,7 @@ static void static_batches(void **state)
     arena_free(&world.arena);
 }
 
-/* Experts are read at a rate of their own in any format, other matrices at that of their width: gpt-oss has
+/* Experts are read at rates of their own, other matrices at that of their width: gpt-oss has
  * 36 layers of 128 experts of 3 x 2880 x 2880 with 4.25 bits a weight, of which 8 sequences touch some. */
 static void experts_are_read_at_their_own_rate(void **state)
 {
@@ -133,7 +133,7 @@ static void experts_are_read_at_their_own_rate(void **state)
     set(&world, "chips", 1);
     set(&world, "batch", 8);
     double bytes = 36 * 128 * (1 - pow(1 - 4.0 / 128, 8)) * 3 * 2880 * 2880 * 0.53125;
-    double read = bytes / (value(&world, "hbm_bandwidth") * value(&world, "bandwidth_efficiency_moe"));
+    double read = bytes / (value(&world, "hbm_bandwidth") * value(&world, "bandwidth_efficiency_moe_fp4"));
     const char *experts = "SUM(operator, operator_routed * operator_sustained_read_time)";
     assert_true(near(value(&world, experts), read, 5e-3));       /* and their biases */
     /* neither of the others moves it, nor it the others */
@@ -141,7 +141,8 @@ static void experts_are_read_at_their_own_rate(void **state)
                        " bandwidth_efficiency_weights = 0.1, bandwidth_efficiency_weights_fp4 = 0.1)";
     assert_true(value(&world, both) == value(&world, experts));
     const char *rest = "SUM(operator, (1 - operator_routed) * operator_sustained_read_time)";
-    assert_true(value(&world, arena_print(&world.arena, "AT(%s, bandwidth_efficiency_moe = 0.1)", rest)) ==
+    assert_true(value(&world, arena_print(&world.arena, "AT(%s, bandwidth_efficiency_moe = 0.1,"
+                                          " bandwidth_efficiency_moe_fp4 = 0.1)", rest)) ==
                 value(&world, rest));
     arena_free(&world.arena);
 }
