@@ -65,7 +65,8 @@ static void engines_of_2024(void **state)
         assert_true(less == value(&now, "AT(host_overhead_time, chips = 4)"));
         /* 80 layers, two all-reduces each */
         double start = value(&then, "all_reduce_latency"), step = value(&then, "all_reduce_latency_per_chip");
-        assert_true(near(value(&then, "AT(all_reduce_latency_time, chips = 4)"), 160 * (start + 4 * step), 1e-12));
+        assert_true(near(value(&then, "AT(all_reduce_latency_time, chips = 4)"), 160 * (start + 4 * step),
+                         1e-12));
         assert_true(start > 2 * value(&now, "all_reduce_latency"));
         arena_free(&now.arena);
         arena_free(&then.arena);
@@ -108,8 +109,10 @@ static void static_batches(void **state)
     set(&world, "prompt_tokens", 1000);
     set(&world, "output_tokens", 200);
     set(&world, "chunked_prefill_size", 8000);
-    double pass = value(&world, "AT(pass_time + pass_fixed_time, stage_running = 0, prefill_chunk = 8000 * one_token)");
-    double attention = value(&world, "AT(prompt_attention_time, prefill_chunk = 1000 * one_token, prefill_done = 0)");
+    double pass = value(&world, "AT(pass_time + pass_fixed_time, stage_running = 0,"
+                                " prefill_chunk = 8000 * one_token)");
+    double attention = value(&world, "AT(prompt_attention_time, prefill_chunk = 1000 * one_token,"
+                                     " prefill_done = 0)");
     double step = value(&world, "AT(step_time, batch = 32, context = 1100 * one_token, prefill_chunk = 0)");
     double time = 4 * pass + 32 * attention + 199 * step;
     assert_true(near(value(&world, "static_batch_time"), time, 1e-9));
@@ -120,7 +123,7 @@ static void static_batches(void **state)
     arena_free(&world.arena);
 }
 
-/* Experts are read at a rate of their own in any format, other matrices at that of their width: gpt-oss has
+/* Experts are read at rates of their own, other matrices at that of their width: gpt-oss has
  * 36 layers of 128 experts of 3 x 2880 x 2880 with 4.25 bits a weight, of which 8 sequences touch some. */
 static void experts_are_read_at_their_own_rate(void **state)
 {
@@ -130,7 +133,7 @@ static void experts_are_read_at_their_own_rate(void **state)
     set(&world, "chips", 1);
     set(&world, "batch", 8);
     double bytes = 36 * 128 * (1 - pow(1 - 4.0 / 128, 8)) * 3 * 2880 * 2880 * 0.53125;
-    double read = bytes / (value(&world, "hbm_bandwidth") * value(&world, "bandwidth_efficiency_moe"));
+    double read = bytes / (value(&world, "hbm_bandwidth") * value(&world, "bandwidth_efficiency_moe_fp4"));
     const char *experts = "SUM(operator, operator_routed * operator_sustained_read_time)";
     assert_true(near(value(&world, experts), read, 5e-3));       /* and their biases */
     /* neither of the others moves it, nor it the others */
@@ -138,13 +141,15 @@ static void experts_are_read_at_their_own_rate(void **state)
                        " bandwidth_efficiency_weights = 0.1, bandwidth_efficiency_weights_fp4 = 0.1)";
     assert_true(value(&world, both) == value(&world, experts));
     const char *rest = "SUM(operator, (1 - operator_routed) * operator_sustained_read_time)";
-    assert_true(value(&world, arena_print(&world.arena, "AT(%s, bandwidth_efficiency_moe = 0.1)", rest)) ==
+    assert_true(value(&world, arena_print(&world.arena, "AT(%s, bandwidth_efficiency_moe = 0.1,"
+                                          " bandwidth_efficiency_moe_fp4 = 0.1)", rest)) ==
                 value(&world, rest));
     arena_free(&world.arena);
 }
 
-/* DeepSeek-V4-Pro: 61 layers of attention and of experts with four residual streams of 7,168 in 16 bits, an
- * indexer in 30 of them. A pass of 1,000 tokens moves every stream four times around each half. */
+/* DeepSeek-V4-Pro: 61 layers of attention and of experts with four residual streams of 7,168 in 16 bits. A
+ * pass of 1,000 tokens moves every stream four times around each half. Its indexer, in 30 of the layers with
+ * a ratio of 4, multiplies 64 heads of 128 with every entry, and reads keys of 8 bits with their scales. */
 static void streams_and_indexers(void **state)
 {
     (void)state;
@@ -153,23 +158,25 @@ static void streams_and_indexers(void **state)
     world_open(&plain, "deepseek-v3", "b200-sxm", NULL);
     double bytes = 2.0 * 61 * 1000 * 4 * 4 * 7168 * 2;
     double rate = value(&world, "hbm_bandwidth * bandwidth_efficiency_weights");
-    assert_true(near(value(&world, "AT(stream_time, stream_passes = 4, stage_running = 0, prefill_chunk = 1000 * one_token)"),
-                     bytes / rate, 1e-9));
+    assert_true(near(value(&world, "AT(stream_time, stream_passes = 4, stage_running = 0,"
+                                   " prefill_chunk = 1000 * one_token)"), bytes / rate, 1e-9));
     double streams = value(&world, "kernel_overhead_time - AT(kernel_overhead_time, residual_streams = 1)");
     assert_true(near(streams, 2 * 61 * 3 * value(&world, "kernel_overhead_small"), 1e-9));
-    double index = value(&world, "kernel_overhead_time"
-                                 " - AT(kernel_overhead_time, kernels_index = 0, small_kernels_index = 0)");
-    double each = 2 * value(&world, "kernel_overhead_attention") + 5 * value(&world, "kernel_overhead_small");
-    assert_true(near(index, 30 * each, 1e-9));
     /* they are part of a step and of a prompt's pass */
-    double step = value(&world, "stream_time"), less = value(&world, "step_time - AT(step_time, stream_passes = 0)");
+    double step = value(&world, "stream_time");
+    double less = value(&world, "step_time - AT(step_time, stream_passes = 0)");
     assert_true(step > 0 && near(less, step, 1e-9));
     double pass = value(&world, "AT(pass_time, prefill_chunk = 1000 * one_token)"
                                 " - AT(pass_time, prefill_chunk = 1000 * one_token, stream_passes = 0)");
     assert_true(near(pass, value(&world, "AT(stream_time, prefill_chunk = 1000 * one_token)"), 1e-9));
-    /* a model without either has none */
+    double scores = value(&world, "SUM(layer, layers_alike * index_macs * entries_per_token)");
+    double keys = value(&world, "SUM(layer, layers_alike * entries_per_token * index_elements"
+                                " * index_bytes)");
+    assert_true(near(scores, 30.0 * 64 * 128 / 4, 1e-9));
+    assert_true(near(keys, 30.0 * 128 * (1 + 4.0 / 128) / 4, 1e-9));
+    /* a model without streams has none of it */
     assert_true(value(&plain, "residual_streams") == 1 && value(&plain, "stream_time") == 0);
-    assert_true(value(&plain, "AT(kernel_overhead_time, small_kernels_streams = 9, kernels_index = 9)") ==
+    assert_true(value(&plain, "AT(kernel_overhead_time, small_kernels_streams = 9)") ==
                 value(&plain, "kernel_overhead_time"));
     arena_free(&world.arena);
     arena_free(&plain.arena);
@@ -196,7 +203,8 @@ static void long_messages_go_through_nccl(void **state)
     /* more tokens take longer, wherever the two meet */
     double before = 0;
     for (double tokens = 1; tokens < 1e5; tokens *= 1.3) {
-        double time = value(&world, arena_print(&world.arena, "AT(all_reduce_transfer_time, batch = %g)", tokens));
+        double time = value(&world, arena_print(&world.arena, "AT(all_reduce_transfer_time, batch = %g)",
+                                                tokens));
         assert_true(time > before);
         before = time;
     }
@@ -247,6 +255,36 @@ static void streaming_intervals(void **state)
     arena_free(&world.arena);
 }
 
+/* A chip draws its idle power while kernels are launched and while the host schedules; more while it reads,
+ * draws tokens or computes, up to its limit. */
+static void power_by_hand(void **state)
+{
+    (void)state;
+    struct world world;
+    world_open(&world, "llama-3-8b", "h100-sxm", "vllm");
+    set(&world, "chips", 1);
+    double context = value(&world, "mean_context");
+    set(&world, "context", context);
+    double step = value(&world, "step_time");
+    double idle = value(&world, "kernel_overhead_time + host_overhead_time");
+    assert_true(near(value(&world, "chip_busy"), 1 - idle / step, 1e-9));
+    /* 64 tokens times 7.50e9 weights of all matrices but the embedding's */
+    double compute = value(&world, "SUM(operator, operator_sustained_compute_time)"), weights = 7504924672.0;
+    assert_true(near(compute, 2 * 64 * weights / value(&world, "sustained_bf16"), 1e-3));
+    assert_true(near(value(&world, "chip_computing"), compute / step, 1e-9));
+    double share = value(&world, "idle_power") + value(&world, "busy_power") * (1 - idle / step) +
+                   value(&world, "compute_power") * compute / step;
+    assert_true(share < 1 && near(value(&world, "chip_power_share"), share, 1e-9));
+    /* drawing tokens takes host time that is the chip's */
+    double drawn = 64 * value(&world, "host_overhead_per_sampled");
+    double fixed = value(&world, "kernel_overhead_time + host_time_fixed");
+    set(&world, "sampled_share", 1);
+    assert_true(near(value(&world, "chip_busy"), 1 - fixed / (value(&world, "step_time")), 1e-9));
+    assert_true(near(value(&world, "sampling_time"), drawn, 1e-9));
+    assert_true(value(&world, "AT(chip_power_share, compute_power = 2, busy_power = 2)") == 1);
+    arena_free(&world.arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -258,6 +296,7 @@ int main(void)
         cmocka_unit_test(long_messages_go_through_nccl),
         cmocka_unit_test(open_loops),
         cmocka_unit_test(streaming_intervals),
+        cmocka_unit_test(power_by_hand),
     };
     return cmocka_run_group_tests_name("terms", tests, NULL, NULL);
 }
