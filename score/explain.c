@@ -18,7 +18,7 @@ const char *const revelation_words[REVELATIONS] = {
 };
 
 enum { EXPECTED, SPLIT_EXPECTED, OFFERED, CACHED, SPLIT_CACHED, WAIT, WAIT_MORE, TTFT_RATIO, NEEDED, GIVEN,
-       LACKING, MEMORY_RATIO, EXPERTS, ALONE };
+       LACKING, MEMORY_RATIO, EXPERTS, WAVES, ALONE };
 static const char *const alone_rows[ALONE] = {
     [EXPECTED] = NAME_measured_running_expected, [SPLIT_EXPECTED] = NAME_measured_split_running_expected,
     [OFFERED] = NAME_measured_offered, [CACHED] = NAME_measured_cached_share,
@@ -26,7 +26,7 @@ static const char *const alone_rows[ALONE] = {
     [WAIT_MORE] = NAME_measured_wait_more, [TTFT_RATIO] = NAME_measured_ttft_ratio,
     [NEEDED] = NAME_measured_memory_needed, [GIVEN] = NAME_measured_memory_given,
     [LACKING] = NAME_measured_memory_lacking, [MEMORY_RATIO] = NAME_measured_memory_ratio,
-    [EXPERTS] = NAME_moe_layers,
+    [EXPERTS] = NAME_moe_layers, [WAVES] = NAME_closed_loop_synchronized,
 };
 
 enum { STREAM_WAIT, STARTUP, TTFT_MORE, OTHER_RATIO, TWIN_RATIO, BESIDE };
@@ -52,7 +52,7 @@ struct run {                        /* a point of a closed loop whose TTFT and T
     struct explained *explained;
     const char *server;             /* equal text: the same but for load and answers */
     double load, answer;
-    bool waits;                     /* some of its requests wait, which is longer than what is looked for here */
+    bool waits;                     /* requests wait, for a slot or in waves, which hides what is looked for */
     const struct run *other;        /* under the same load with other answers; NULL: none */
     double beside[BESIDE];          /* what both say */
 };
@@ -122,7 +122,8 @@ static void find_excess(struct explaining *explaining, struct explained *explain
                 arena_print(explaining->arena, "%s %.2f x faster than memory and peak allow%s%s",
                             point->model ? "a token" : "a kernel", excess,
                             point->model ? ": at least as many tokens a step (accepted drafts), weights or cache "
-                                           "in fewer bytes, or more GPUs" : "",
+                                           "in fewer bytes, or more GPUs"
+                                         : ": some of what it reads is in a cache of the chip",
                             point->model && rows[EXPERTS] > 0 ? ", or sequences that choose the same experts" : ""));
     }
 }
@@ -137,11 +138,11 @@ static bool find_seats(struct explaining *explaining, struct explained *explaine
     const char *where = split ? " in a worker" : "";
     if (!(share < physics_few) || (!revealed->limit && !(share < physics_few * expected)))
         return false;
-    const char *ran = arena_print(explaining->arena, "%.3g of %.3g sequences ran%s (Little's law)",
+    const char *ran = arena_print(explaining->arena, "%.4g of %.4g sequences ran%s (Little's law)",
                                   revealed->running, rows[OFFERED], where);
     add(explaining, explained, BUSY_SEATS, revealed->running, 1 / share,
         revealed->limit ? arena_print(explaining->arena, "%s: a limit of %.0f", ran, revealed->limit)
-                        : arena_print(explaining->arena, "%s, where %.3g would: the others wait for a slot or for "
+                        : arena_print(explaining->arena, "%s, where %.4g would: the others wait for a slot or for "
                                                          "their prompts", ran, expected * rows[OFFERED]));
     return true;
 }
@@ -241,7 +242,7 @@ static void explain_alone(struct explaining *explaining, struct explained *expla
     if (!waits)
         find_late(explaining, explained, rows);
     if (measured_input(point, NAME_concurrency, 0) > 0)
-        add_run(explaining, explained, waits);
+        add_run(explaining, explained, waits || rows[WAVES] > 0);
 }
 
 /* ---- beside another point ---------------------------------------------------------------------- */

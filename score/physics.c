@@ -51,8 +51,8 @@ static bool measures(const struct measured *point, enum metric metric)
  * are so far apart, and loads so often powers themselves, that one is met by chance. */
 static double seats_limit(const struct measured *point, const double *values)
 {
-    const double near = 0.03, most = 64;
-    return values[SEATS_DISTANCE] <= near && values[RUNNING_SHARE] < physics_few && values[SEATS] < most &&
+    const double near = 0.03, most = 64;            /* compared halfway down to the power below */
+    return values[SEATS_DISTANCE] <= near && values[RUNNING_SHARE] < physics_few && values[SEATS] < 0.75 * most &&
            isnan(measured_input(point, NAME_max_num_seqs, NAN)) ? values[SEATS] : 0;
 }
 
